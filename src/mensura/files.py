@@ -1,0 +1,40 @@
+"""Writing files whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+
+@contextmanager
+def atomic_path(path: Path) -> Iterator[Path]:
+    """Yield a temporary neighbour of ``path`` that replaces it only when the block succeeds."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        umask = os.umask(0)
+        os.umask(umask)
+        part.chmod(0o666 & ~umask)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write UTF-8 text atomically."""
+    with atomic_path(path) as part:
+        part.write_text(text, encoding="utf-8")
+
+
+def write_csv(frame: pl.DataFrame, path: Path) -> None:
+    """Write one table as UTF-8 CSV atomically."""
+    with atomic_path(path) as part:
+        frame.write_csv(part)

@@ -1,0 +1,68 @@
+"""Tables at the public edge: polars inside, pandas, Arrow, mappings and files accepted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mensura.errors import MensuraError
+
+type_names = "a polars, pandas or Arrow table, a mapping of columns, or a path to a CSV or Parquet file"
+
+
+def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN401
+    """Return ``table`` as a polars data frame; ``name`` is the argument named in errors."""
+    if isinstance(table, pl.DataFrame):
+        return table
+    if isinstance(table, pl.LazyFrame):
+        return table.collect()
+    if isinstance(table, str | Path):
+        return read_frame(Path(table))
+    if isinstance(table, Mapping):
+        return pl.DataFrame(dict(table))
+    if hasattr(table, "__arrow_c_stream__"):
+        return pl.DataFrame(table)
+    if hasattr(table, "to_dict") and hasattr(table, "columns"):
+        return pl.from_pandas(table)
+    raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {type_names}")
+
+
+def read_frame(path: Path) -> pl.DataFrame:
+    """Read one CSV or Parquet file, told apart by its name."""
+    if not path.is_file():
+        raise MensuraError(f"{path}: no such file")
+    try:
+        if path.suffix.lower() in {".parquet", ".pq"}:
+            return pl.read_parquet(path)
+        return pl.read_csv(path, infer_schema_length=None)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
+        raise MensuraError(f"{path}: not a readable CSV (UTF-8) or Parquet file: {fault}") from fault
+
+
+def require_columns(frame: pl.DataFrame, columns: Sequence[str], *, name: str) -> None:
+    """Refuse a table that lacks a column, naming all that are missing and all that are there."""
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise MensuraError(
+            f"{name}: missing column {', '.join(map(repr, missing))}; it has {', '.join(frame.columns) or 'none'}"
+        )
+
+
+def text_table(frame: pl.DataFrame, *, rows: int = 10, digits: int = 3) -> str:
+    """Return the first ``rows`` rows as plain aligned text, for results that print themselves."""
+    with pl.Config(
+        tbl_formatting="NOTHING",
+        tbl_hide_dataframe_shape=True,
+        tbl_hide_column_data_types=True,
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=200,
+        fmt_str_lengths=60,
+        float_precision=digits,
+    ):
+        shown = str(frame.head(rows))
+    more = frame.height - rows
+    return f"{shown}\n … and {more} more rows" if more > 0 else shown
