@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mensura.errors import MensuraError
     from mensura.evidence import Evidence, load
-    from mensura.scale import Scale
+    from mensura.scale import Position
 
 __version__ = "0.1.0"
 
-__all__ = ["Evidence", "MensuraError", "Scale", "load"]
+__all__ = ["Evidence", "MensuraError", "Position", "load"]
 
 _HOMES = {
     "Evidence": "mensura.evidence",
     "MensuraError": "mensura.errors",
-    "Scale": "mensura.scale",
+    "Position": "mensura.scale",
     "load": "mensura.evidence",
 }
 

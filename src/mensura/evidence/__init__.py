@@ -1,0 +1,23 @@
+"""What was observed: evidence tables with their checks, embedded data, reading, adding and writing."""
+
+from mensura.evidence.additions import add_scores
+from mensura.evidence.coverage import benchmark_coverage, source_coverage, source_disagreement
+from mensura.evidence.evidence import EMBEDDED, Evidence, load, require_subject
+from mensura.evidence.faults import EvidenceError, Fault
+from mensura.evidence.importer import import_facts
+from mensura.evidence.schema import TABLES
+
+__all__ = [
+    "EMBEDDED",
+    "TABLES",
+    "Evidence",
+    "EvidenceError",
+    "Fault",
+    "add_scores",
+    "benchmark_coverage",
+    "import_facts",
+    "load",
+    "require_subject",
+    "source_coverage",
+    "source_disagreement",
+]

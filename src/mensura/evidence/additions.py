@@ -1,0 +1,109 @@
+"""Adding figures of one's own: one CSV with a row per score, new models and benchmarks declared on the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.evidence.checks import RawTable
+from mensura.evidence.evidence import Evidence, from_raw
+from mensura.evidence.schema import TABLES
+from mensura.evidence.store import as_text, read_text_csv
+from mensura.frames import require_columns
+
+USER = "user"
+
+_MODEL = {"name": "subject", "provider": USER, "released": None, "reasoning": "no", "open_weights": None}
+_BENCHMARK = {"name": "benchmark", "dimension": None, "kind": "tracked", "in_composite": "no"}
+_SCORE = ("subject", "benchmark", "score", "unit", "source", "date", "note")
+_MODEL_ONLY = (
+    "released",
+    "provider",
+    "reasoning",
+    "open_weights",
+    "input_price",
+    "output_price",
+    "predecessor",
+)
+_BENCHMARK_ONLY = ("dimension", "kind")
+
+
+def add_scores(evidence: Evidence, file: str | Path) -> Evidence:
+    """Return the evidence with the scores of a CSV file added; theirs become the primary ones.
+
+    The file needs ``subject``, ``benchmark`` and ``score``. ``unit`` defaults to the benchmark's, ``source`` to "user". A
+    subject that is new needs ``released`` and may give ``provider``, ``reasoning``, prices and ``predecessor``; a
+    benchmark that is new needs ``unit``.
+    """
+    file = Path(file)
+    if not file.is_file():
+        raise MensuraError(f"{file}: no such file; expected a CSV with columns subject, benchmark, score")
+    rows = read_text_csv(file).with_row_index("row", 2)
+    require_columns(rows, ["subject", "benchmark", "score"], name=str(file))
+    allowed = [*_SCORE, *_MODEL_ONLY, *_BENCHMARK_ONLY]
+    unknown = [name for name in rows.columns if name not in ["row", *allowed]]
+    if unknown:
+        raise MensuraError(f"{file}: unknown column {', '.join(unknown)}; expected some of {', '.join(allowed)}")
+    given = {name: as_text(frame) for name, frame in evidence.tables().items()}
+    models = _new_rows(rows, given["models"], "subject", _MODEL, _MODEL_ONLY)
+    benchmarks = _new_rows(rows, given["benchmarks"], "benchmark", _BENCHMARK, ("unit", *_BENCHMARK_ONLY))
+    parts = {
+        "models": models,
+        "benchmarks": benchmarks,
+        "sources": _new_sources(rows, given["sources"]),
+        "scores": _score_rows(rows, pl.concat([given["benchmarks"], benchmarks], how="diagonal")),
+    }
+    given["scores"] = _demoted(given["scores"], parts["scores"])
+    raws = {name: _joined(name, frame, parts.get(name), evidence.origin, file) for name, frame in given.items()}
+    return from_raw(raws, origin=f"{evidence.origin} + {file.name}")
+
+
+def _joined(name: str, given: pl.DataFrame, added: pl.DataFrame | None, origin: str, file: Path) -> RawTable:
+    """Put added rows under the given ones; each keeps the row it has in its own file (column ``row``)."""
+    if added is None:
+        return RawTable(name, given)
+    origins = [(f"{name} of {origin}", row + 2) for row in range(given.height)]
+    origins += [(str(file), row) for row in added["row"]]
+    return RawTable(str(file), pl.concat([given, added.drop("row")], how="diagonal"), tuple(origins))
+
+
+def _new_rows(
+    rows: pl.DataFrame, known: pl.DataFrame, key: str, defaults: dict[str, str | None], extra: tuple[str, ...]
+) -> pl.DataFrame:
+    """Return one row for each key that is not known yet, from what the file says and the defaults."""
+    fresh = rows.filter(~pl.col(key).is_in(known[key].to_list())).unique(key, keep="first", maintain_order=True)
+    values = {column: pl.lit(value, dtype=pl.String) for column, value in defaults.items()}
+    values["name"] = pl.col(key)
+    for column in extra:
+        if column in rows.columns:
+            values[column] = pl.coalesce(column, values.get(column, pl.lit(None, dtype=pl.String)))
+    return fresh.select("row", key, **values)
+
+
+def _new_sources(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    named = rows["source"].fill_null(USER).to_list() if "source" in rows.columns else [USER]
+    fresh = [source for source in dict.fromkeys(named) if source not in known["source"].to_list()]
+    return pl.DataFrame(
+        {"row": [1] * len(fresh), "source": fresh, "name": fresh, "kind": [USER] * len(fresh)},
+        schema={"row": pl.UInt32, **dict.fromkeys(("source", "name", "kind"), pl.String)},
+    )
+
+
+def _score_rows(rows: pl.DataFrame, benchmarks: pl.DataFrame) -> pl.DataFrame:
+    units = dict(benchmarks.select("benchmark", "unit").iter_rows()) if "unit" in benchmarks.columns else {}
+    natural = pl.col("benchmark").replace_strict(units, default=None, return_dtype=pl.String)
+    present = rows.with_columns(
+        unit=pl.coalesce("unit", natural) if "unit" in rows.columns else natural,
+        source=pl.col("source").fill_null(USER) if "source" in rows.columns else pl.lit(USER),
+        primary=pl.lit("yes"),
+    )
+    return present.select("row", *(name for name in TABLES["scores"].dtypes if name in present.columns))
+
+
+def _demoted(scores: pl.DataFrame, fresh: pl.DataFrame) -> pl.DataFrame:
+    """Let the added score of a model and benchmark be the primary one."""
+    keys = ["subject", "benchmark"]
+    again = scores.select(pl.struct(keys).is_in(fresh.select(pl.struct(keys)).to_series().implode())).to_series()
+    return scores.with_columns(primary=pl.when(again).then(pl.lit("no")).otherwise("primary"))

@@ -1,0 +1,133 @@
+"""Checking one table against its schema: raw text in, typed table and faults out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+import polars as pl
+
+from mensura.evidence.faults import Fault
+from mensura.evidence.schema import Column, Table
+
+_YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
+_FIRST_ROW = 2  # the header is row 1
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A table as read: every cell text or null, and the file it came from.
+
+    ``origins`` says file and row of each row where they do not all come from one file in its order.
+    """
+
+    file: str
+    frame: pl.DataFrame
+    origins: tuple[tuple[str, int], ...] = ()
+
+    def fault(self, index: int, column: str, value: str, expected: str) -> Fault:
+        """Return a fault in the row at ``index``, named as its reader would find it."""
+        file, row = self.origins[index] if self.origins else (self.file, index + _FIRST_ROW)
+        return Fault(file, row, column, value, expected)
+
+
+def check_table(raw: RawTable, table: Table) -> tuple[pl.DataFrame, list[Fault]]:
+    """Return the typed table (unusable cells null) and every fault of shape, type, range and key."""
+    faults = list(_column_faults(raw, table))
+    typed = raw.frame.select(
+        _parsed(column) if column.name in raw.frame.columns else _empty(column) for column in table.columns
+    )
+    for column in table.columns:
+        if column.name in raw.frame.columns:
+            faults += _cell_faults(raw, typed[column.name], column)
+    if not any(fault.row == 0 for fault in faults):
+        faults += _key_faults(raw, table)
+    return typed, faults
+
+
+def reference_faults(raw: RawTable, table: Table, known: dict[str, pl.DataFrame]) -> Iterator[Fault]:
+    """Yield a fault for each cell that refers to a row that does not exist."""
+    for column in table.columns:
+        if column.references and column.name in raw.frame.columns:
+            target, key = column.references.split(".")
+            allowed = known[target][key].drop_nulls().to_list()
+            cells = raw.frame[column.name]
+            for index in (cells.is_not_null() & ~cells.is_in(allowed)).arg_true():
+                value = str(cells[index])
+                close = get_close_matches(value, allowed, n=1, cutoff=0.6)
+                hint = f" (did you mean {close[0]!r}?)" if close else ""
+                expected = f"a {key} listed in {target}.csv{hint}"
+                yield raw.fault(index, column.name, value, expected)
+
+
+def row_faults(raw: RawTable, bad: pl.Series, column: str, expected: pl.Series | str) -> Iterator[Fault]:
+    """Yield a fault for each row where ``bad`` is true, with the raw cell of ``column``."""
+    for index in bad.fill_null(False).arg_true():
+        words = expected if isinstance(expected, str) else str(expected[index])
+        yield raw.fault(index, column, _cell(raw, column, index), words)
+
+
+def _cell(raw: RawTable, column: str, index: int) -> str:
+    return "" if column not in raw.frame.columns else str(raw.frame[column][index] or "")
+
+
+def _column_faults(raw: RawTable, table: Table) -> Iterator[Fault]:
+    names = [column.name for column in table.columns]
+    for column in table.columns:
+        if column.required and column.name not in raw.frame.columns:
+            yield Fault(raw.file, 0, column.name, "", f"this column ({column.about}); the file does not have it")
+    for name in raw.frame.columns:
+        if name not in names:
+            close = get_close_matches(name, names, n=1)
+            hint = f" (did you mean {close[0]!r}?)" if close else ""
+            yield Fault(raw.file, 0, name, name, f"one of the columns {', '.join(names)}{hint}")
+
+
+def _parsed(column: Column) -> pl.Expr:
+    cell = pl.col(column.name)
+    if column.kind == "number":
+        number = cell.cast(pl.Float64, strict=False)
+        return pl.when(number.is_finite()).then(number).alias(column.name)
+    if column.kind == "integer":
+        number = cell.cast(pl.Float64, strict=False)
+        whole = number.is_finite() & (number == number.floor()) & (number.abs() < 2.0**53)
+        return pl.when(whole).then(number).cast(pl.Int64).alias(column.name)
+    if column.kind == "flag":
+        lower = cell.str.to_lowercase()
+        return pl.when(lower.is_in(_YES)).then(True).when(lower.is_in(_NO)).then(False).alias(column.name)
+    if column.kind == "date":
+        return cell.str.to_date("%Y-%m-%d", strict=False)
+    return cell
+
+
+def _empty(column: Column) -> pl.Expr:
+    return pl.lit(None, dtype=Table("", "", (), (column,)).dtypes[column.name]).alias(column.name)
+
+
+def _cell_faults(raw: RawTable, typed: pl.Series, column: Column) -> Iterator[Fault]:
+    cells = raw.frame[column.name]
+    if column.required:
+        yield from row_faults(raw, cells.is_null(), column.name, f"{column.expected}, not an empty cell")
+    bad = cells.is_not_null() & typed.is_null()
+    if column.one_of:
+        bad |= cells.is_not_null() & ~cells.is_in(column.one_of)
+    if column.low is not None:
+        bad |= typed < column.low
+    if column.high is not None:
+        bad |= typed > column.high
+    yield from row_faults(raw, bad, column.name, column.expected)
+
+
+def _key_faults(raw: RawTable, table: Table) -> Iterator[Fault]:
+    key = [name for name in table.key if name in raw.frame.columns]
+    again = raw.frame.select(pl.struct(key).is_first_distinct().not_()).to_series()
+    for index in again.arg_true():
+        value = ", ".join(_cell(raw, name, index) for name in key)
+        yield Fault(
+            raw.file,
+            index + _FIRST_ROW,
+            " + ".join(key),
+            value,
+            "each combination once; it stands above already",
+        )

@@ -1,0 +1,164 @@
+"""The evidence: what was observed, checked, typed and in one unit per benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.evidence.checks import RawTable, check_table, reference_faults
+from mensura.evidence.faults import EvidenceError, Fault
+from mensura.evidence.rules import rule_faults
+from mensura.evidence.schema import OBSERVED, TABLES
+from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, write_folder, write_store
+from mensura.evidence.units import convert
+from mensura.frames import text_table
+from mensura.scale import Calibration
+
+EMBEDDED = Path(__file__).parent / "data"
+_EMPTY_WHEN_ABSENT = ("costs", "human_references")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Typed, checked tables; the columns of each are listed in ``mensura.evidence.TABLES`` and the docs.
+
+    ``scores`` carries two columns more than its file: ``source_score`` and ``source_unit`` keep the figure as
+    printed, while ``score`` and ``unit`` are in the unit of the benchmark.
+    """
+
+    models: pl.DataFrame
+    benchmarks: pl.DataFrame
+    scores: pl.DataFrame
+    ladders: pl.DataFrame
+    eq_ladders: pl.DataFrame
+    human_references: pl.DataFrame
+    costs: pl.DataFrame
+    sources: pl.DataFrame
+    demand_outcomes: pl.DataFrame
+    bases: pl.DataFrame
+    validations: pl.DataFrame
+    origin: str = field(default="", compare=False)
+
+    @property
+    def primary_scores(self) -> pl.DataFrame:
+        """The one score per model and benchmark that instruments use."""
+        return self.scores.filter("primary")
+
+    @property
+    def calibration(self) -> Calibration:
+        """The calibrated line of each dimension."""
+        return Calibration.from_rows(self.bases.iter_rows(named=True))
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return every table by name, as it would stand in a file (scores as printed by their source)."""
+        tables = {name: getattr(self, name) for name in TABLES}
+        printed = self.scores.with_columns(score="source_score", unit="source_unit")
+        tables["scores"] = printed.drop("source_score", "source_unit")
+        return tables
+
+    def save(self, path: str | Path) -> None:
+        """Write to a folder of CSV files, or to an SQLite store if the name ends in .db, .sqlite or .sqlite3."""
+        path = Path(path)
+        write = write_store if path.suffix.lower() in STORE_SUFFIXES else write_folder
+        write(self.tables(), path)
+
+    def summary(self) -> pl.DataFrame:
+        """Return one row per table: its rows and what they are."""
+        rows = [(name, getattr(self, name).height, table.about) for name, table in TABLES.items()]
+        return pl.DataFrame(rows, schema=["table", "rows", "about"], orient="row")
+
+    def __str__(self) -> str:
+        return f"Evidence ({self.origin})\n{text_table(self.summary(), rows=20)}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+
+def load(path: str | Path | None = None) -> Evidence:
+    """Load evidence: the embedded one, or a folder of CSV files or SQLite store of your own.
+
+    A folder must hold models, benchmarks and scores. Where it has no costs or human references these are empty;
+    other absent tables (ladders, bases, …) are the published ones, as far as they speak of its benchmarks.
+    Raises :class:`EvidenceError` with every fault at once.
+    """
+    if path is None:
+        return _embedded()
+    raws = read_raw(Path(path))
+    return from_raw(_completed(raws), origin=str(path))
+
+
+def from_raw(raws: Mapping[str, RawTable], *, origin: str) -> Evidence:
+    """Check raw tables against their schemas, references and rules, and type them."""
+    faults: list[Fault] = []
+    tables: dict[str, pl.DataFrame] = {}
+    for name, raw in raws.items():
+        tables[name], found = check_table(raw, TABLES[name])
+        faults += found
+    for name, raw in raws.items():
+        faults += reference_faults(raw, TABLES[name], tables)
+    faults += rule_faults(raws, tables)
+    if faults:
+        raise EvidenceError(sorted(set(faults), key=lambda fault: (fault.file, fault.row, fault.column)))
+    tables["scores"] = _in_benchmark_units(tables["scores"], tables["benchmarks"])
+    return Evidence(**tables, origin=origin)
+
+
+@cache
+def _embedded() -> Evidence:
+    return from_raw(read_raw(EMBEDDED), origin="embedded")
+
+
+def _completed(raws: dict[str, RawTable]) -> dict[str, RawTable]:
+    """Fill the tables a folder of one's own does not have."""
+    known = raws["benchmarks"].frame
+    complete = dict(raws)
+    for name in TABLES:
+        if name not in complete:
+            frame = as_text(getattr(_embedded(), name))
+            if name in _EMPTY_WHEN_ABSENT:
+                frame = frame.clear()
+            elif "benchmark" in frame.columns and "benchmark" in known.columns:
+                frame = frame.filter(pl.col("benchmark").is_in(known["benchmark"].to_list()))
+            complete[name] = RawTable(f"embedded {name}.csv", frame)
+    return complete
+
+
+def _in_benchmark_units(scores: pl.DataFrame, benchmarks: pl.DataFrame) -> pl.DataFrame:
+    """Convert every score to its benchmark's unit; without a primary column the first row of a pair is primary."""
+    first = pl.struct("subject", "benchmark").is_first_distinct()
+    marked = scores["primary"].is_not_null().any()
+    units = benchmarks.select("benchmark", to="unit")
+    return (
+        scores.with_columns(primary=pl.col("primary").fill_null(False) if marked else first)
+        .join(units, on="benchmark", how="left", maintain_order="left")
+        .with_columns(
+            score=convert(pl.col("score"), pl.col("unit"), pl.col("to")),
+            unit=pl.col("to"),
+            source_score=pl.col("score"),
+            source_unit=pl.col("unit"),
+        )
+        .drop("to")
+    )
+
+
+def require_subject(evidence: Evidence, subject: str) -> str:
+    """Return the subject if it is a known model, else refuse with the nearest names."""
+    from difflib import get_close_matches
+
+    known = evidence.models["subject"].to_list()
+    if subject in known:
+        return subject
+    close = get_close_matches(subject, known, n=3, cutoff=0.5)
+    hint = f"; did you mean {', '.join(close)}?" if close else ""
+    raise MensuraError(f"model: {subject!r} is not in the evidence{hint} (mensura evidence models lists them all)")
+
+
+__all__ = ["EMBEDDED", "OBSERVED", "Evidence", "from_raw", "load", "require_subject"]

@@ -1,0 +1,112 @@
+"""Rules that look at more than one cell: units, ranges within a row, ladders that rise, lines of descent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+
+import polars as pl
+
+from mensura.evidence.checks import RawTable, row_faults
+from mensura.evidence.faults import Fault
+from mensura.evidence.schema import UNIT_RANGES
+from mensura.evidence.units import convertible
+
+Tables = Mapping[str, pl.DataFrame]
+Raws = Mapping[str, RawTable]
+
+LADDER_LEVELS = (70, 85, 100, 115, 130, 145, 160)
+
+
+def rule_faults(raws: Raws, tables: Tables) -> Iterator[Fault]:
+    """Yield every fault of the rules whose tables are present."""
+    for name, rule in (
+        ("scores", _score_units),
+        ("scores", _one_primary),
+        ("human_references", _human_ranges),
+        ("ladders", _ladders_rise),
+        ("benchmarks", _chance_below_ceiling),
+        ("demand_outcomes", _no_more_right_than_asked),
+        ("models", _no_descent_cycle),
+    ):
+        if name in raws:
+            yield from rule(raws[name], tables)
+
+
+def _outside(score: str = "score") -> pl.Expr:
+    low = pl.col("unit").replace_strict({unit: ends[0] for unit, ends in UNIT_RANGES.items()}, default=None)
+    high = pl.col("unit").replace_strict({unit: ends[1] for unit, ends in UNIT_RANGES.items()}, default=None)
+    return (pl.col(score) < low) | (pl.col(score) > high)
+
+
+def _unit_words(units: pl.Series) -> pl.Series:
+    words = {unit: f"a {unit} from {low:g} to {high:g}" for unit, (low, high) in UNIT_RANGES.items()}
+    return units.replace_strict(words, default="a known unit")
+
+
+def _score_units(raw: RawTable, tables: Tables) -> Iterator[Fault]:
+    scores = tables["scores"]
+    outside = scores.select(_outside()).to_series()
+    yield from row_faults(raw, outside, "score", _unit_words(scores["unit"]))
+    units = dict(tables["benchmarks"].select("benchmark", "unit").iter_rows())
+    wanted = scores["benchmark"].replace_strict(units, default=None, return_dtype=pl.String)
+    pairs = list(zip(scores["unit"], wanted, strict=True))
+    bad = pl.Series([unit in UNIT_RANGES and to in UNIT_RANGES and not convertible(unit, to) for unit, to in pairs])
+    words = pl.Series(
+        [f"{to}, the unit of this benchmark, or one that converts to it" for _, to in pairs], dtype=pl.String
+    )
+    yield from row_faults(raw, bad, "unit", words)
+
+
+def _one_primary(raw: RawTable, tables: Tables) -> Iterator[Fault]:
+    second = tables["scores"].select(
+        (pl.col("primary").fill_null(False).cum_sum().over("subject", "benchmark") > 1) & pl.col("primary")
+    )
+    yield from row_faults(raw, second.to_series(), "primary", "at most one primary row for a model and benchmark")
+
+
+def _human_ranges(raw: RawTable, tables: Tables) -> Iterator[Fault]:
+    humans = tables["human_references"]
+    words = _unit_words(humans["unit"])
+    for column in ("score", "low", "high"):
+        yield from row_faults(raw, humans.select(_outside(column)).to_series(), column, words)
+    disorder = (humans["low"] > humans["score"]) | (humans["high"] < humans["score"])
+    yield from row_faults(raw, disorder, "score", "low ≤ score ≤ high")
+
+
+def _ladders_rise(raw: RawTable, tables: Tables) -> Iterator[Fault]:
+    ladders = tables["ladders"]
+    for lower, upper in pairwise(f"iq{level}" for level in LADDER_LEVELS):
+        falls = ladders[upper] <= ladders[lower]
+        words = pl.Series(
+            [f"more than {value} ({lower}): a ladder must rise" for value in ladders[lower]], dtype=pl.String
+        )
+        yield from row_faults(raw, falls, upper, words)
+
+
+def _chance_below_ceiling(raw: RawTable, tables: Tables) -> Iterator[Fault]:
+    benchmarks = tables["benchmarks"]
+    for column in ("chance", "ceiling"):
+        yield from row_faults(
+            raw, benchmarks.select(_outside(column)).to_series(), column, _unit_words(benchmarks["unit"])
+        )
+    yield from row_faults(raw, benchmarks["chance"] >= benchmarks["ceiling"], "chance", "less than the ceiling")
+
+
+def _no_more_right_than_asked(raw: RawTable, tables: Tables) -> Iterator[Fault]:
+    outcomes = tables["demand_outcomes"]
+    yield from row_faults(raw, outcomes["correct"] > outcomes["n"], "correct", "at most n, the number of items")
+
+
+def _no_descent_cycle(raw: RawTable, tables: Tables) -> Iterator[Fault]:
+    models = tables["models"]
+    parents = dict(models.select("subject", "predecessor").drop_nulls().iter_rows())
+    looping = []
+    for subject in models["subject"]:
+        seen, current = {subject}, parents.get(subject)
+        while current is not None and current not in seen:
+            seen.add(current)
+            current = parents.get(current)
+        looping.append(current == subject)
+    words = "a model that does not descend from this one (the predecessors form a circle)"
+    yield from row_faults(raw, pl.Series(looping, dtype=pl.Boolean), "predecessor", words)

@@ -1,0 +1,92 @@
+"""Where evidence lives: a folder of CSV files, or one SQLite file with the same tables."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.evidence.checks import RawTable
+from mensura.evidence.schema import OBSERVED, TABLES
+from mensura.files import atomic_path, write_csv
+
+STORE_SUFFIXES = {".db", ".sqlite", ".sqlite3"}
+
+
+def read_raw(path: Path) -> dict[str, RawTable]:
+    """Read every evidence table found at a folder or store, all cells as text."""
+    if path.is_dir():
+        files = {name: path / f"{name}.csv" for name in TABLES}
+        raws = {name: RawTable(str(file), read_text_csv(file)) for name, file in files.items() if file.is_file()}
+    elif path.is_file():
+        raws = _read_store(path)
+    else:
+        raise MensuraError(f"evidence: no folder or store at {path}; give a folder of CSV files or an SQLite file")
+    missing = [name for name in OBSERVED if name not in raws]
+    if missing:
+        raise MensuraError(
+            f"evidence: {path} lacks {', '.join(f'{name}.csv' for name in missing)}; expected a folder with "
+            f"{', '.join(f'{name}.csv' for name in OBSERVED)} (and optionally {', '.join(sorted(set(TABLES) - set(OBSERVED)))})"
+        )
+    return raws
+
+
+def read_text_csv(file: Path) -> pl.DataFrame:
+    """Read a CSV file with every cell as text, blanks trimmed, empty cells null."""
+    try:
+        frame = pl.read_csv(file, infer_schema=False)
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
+        raise MensuraError(f"{file}: not a readable UTF-8 CSV file: {fault}") from fault
+    trimmed = pl.all().str.strip_chars()
+    return frame.select(pl.when(trimmed != "").then(trimmed).name.keep())
+
+
+def write_folder(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
+    """Write tables as CSV files, each whole or not at all; flags as yes and no."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, frame in tables.items():
+        write_csv(as_text(frame), folder / f"{name}.csv")
+
+
+def write_store(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
+    """Write tables into one SQLite file, whole or not at all."""
+    with atomic_path(path) as part, closing(sqlite3.connect(part)) as store, store:
+        for name, frame in tables.items():
+            columns = ", ".join(f'"{column}" TEXT' for column in frame.columns)
+            store.execute(f'CREATE TABLE "{name}" ({columns})')
+            marks = ", ".join("?" * frame.width)
+            store.executemany(f'INSERT INTO "{name}" VALUES ({marks})', as_text(frame).iter_rows())
+
+
+def as_text(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the table with every cell as the text it has in a file: yes and no, whole numbers without ".0"."""
+    cells = []
+    for name, dtype in frame.schema.items():
+        cell = pl.col(name)
+        if dtype == pl.Boolean:
+            cell = pl.when(cell).then(pl.lit("yes")).when(cell.not_()).then(pl.lit("no")).alias(name)
+        elif dtype.is_float():
+            cell = cell.cast(pl.String).str.replace(r"\.0$", "")
+        cells.append(cell.cast(pl.String))
+    return frame.select(cells)
+
+
+def _read_store(path: Path) -> dict[str, RawTable]:
+    try:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
+            present = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            return {name: _read_table(store, path, name) for name in TABLES if name in present}
+    except sqlite3.DatabaseError as fault:
+        raise MensuraError(f"{path}: not an evidence store (SQLite): {fault}") from fault
+
+
+def _read_table(store: sqlite3.Connection, path: Path, name: str) -> RawTable:
+    cursor = store.execute(f'SELECT * FROM "{name}"')
+    columns = [description[0] for description in cursor.description]
+    rows = [[None if cell is None or cell == "" else str(cell) for cell in row] for row in cursor]
+    frame = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    return RawTable(f"{path}:{name}", frame)

@@ -1,0 +1,29 @@
+"""The ruler under every instrument: rate ↔ level ↔ rarity ↔ percentile ↔ IQ, and calibrated dimensions."""
+
+from mensura.scale.calibration import Calibration, Line
+from mensura.scale.position import Position, Reading
+from mensura.scale.ruler import (
+    iq_to_rate,
+    level_to_rate,
+    one_in_to_rate,
+    percentile_to_rate,
+    rate_to_iq,
+    rate_to_level,
+    rate_to_one_in,
+    rate_to_percentile,
+)
+
+__all__ = [
+    "Calibration",
+    "Line",
+    "Position",
+    "Reading",
+    "iq_to_rate",
+    "level_to_rate",
+    "one_in_to_rate",
+    "percentile_to_rate",
+    "rate_to_iq",
+    "rate_to_level",
+    "rate_to_one_in",
+    "rate_to_percentile",
+]

@@ -1,0 +1,122 @@
+"""A position on the ruler: a success rate with its interval, read in any unit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from mensura.errors import MensuraError
+from mensura.scale import ruler
+from mensura.scale.calibration import Line
+
+
+class Reading(NamedTuple):
+    """A value with its interval; ``low`` and ``high`` are None where no interval was given."""
+
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Position:
+    """A place on the human ruler: the share of the population that succeeds, with an optional interval.
+
+    >>> Position(0.038).one_in.value
+    26.31578947368421
+    >>> Position.from_iq(130, low=125, high=135).rate.high  # an IQ of 125 is the larger rate
+    0.04779035227281475
+    """
+
+    p: float
+    p_low: float | None = None
+    p_high: float | None = None
+
+    def __post_init__(self) -> None:
+        for rate in (self.p, self.p_low, self.p_high):
+            if rate is not None:
+                ruler.rate_to_one_in(rate)
+        if (self.p_low is None) != (self.p_high is None):
+            raise MensuraError("interval: got one end only; give both low and high, or neither")
+        if self.p_low is not None and self.p_high is not None and not self.p_low <= self.p <= self.p_high:
+            raise MensuraError(
+                f"interval: rate {self.p:g} lies outside {self.p_low:g} to {self.p_high:g}; expected low ≤ rate ≤ high"
+            )
+
+    @classmethod
+    def _from(cls, to_rate: Callable[[float], float], value: float, low: float | None, high: float | None) -> Position:
+        """Read rates off another unit, in which larger means rarer: the ends change places."""
+        if low is not None and high is not None and low > high:
+            raise MensuraError(f"interval: low {low:g} is above high {high:g}; expected low ≤ high")
+        return cls(
+            to_rate(value),
+            None if high is None else to_rate(high),
+            None if low is None else to_rate(low),
+        )
+
+    @classmethod
+    def from_level(
+        cls,
+        level: float,
+        low: float | None = None,
+        high: float | None = None,
+        *,
+        base: float = 10.0,
+        convention: ruler.Convention = "adele",
+    ) -> Position:
+        """Read a position off a level of a scale with the given base."""
+        return cls._from(lambda value: ruler.level_to_rate(value, base, convention), level, low, high)
+
+    @classmethod
+    def from_dimension(cls, line: Line, level: float, low: float | None = None, high: float | None = None) -> Position:
+        """Read a position off an annotated level of a calibrated dimension."""
+        return cls._from(lambda value: float(line.rate(value)), level, low, high)
+
+    @classmethod
+    def from_one_in(cls, one_in: float, low: float | None = None, high: float | None = None) -> Position:
+        """Read a position off a rarity, "1 in N people"."""
+        return cls._from(ruler.one_in_to_rate, one_in, low, high)
+
+    @classmethod
+    def from_percentile(cls, percentile: float, low: float | None = None, high: float | None = None) -> Position:
+        """Read a position off a percentile."""
+        return cls._from(ruler.percentile_to_rate, percentile, low, high)
+
+    @classmethod
+    def from_iq(cls, iq: float, low: float | None = None, high: float | None = None) -> Position:
+        """Read a position off an IQ-equivalent."""
+        return cls._from(ruler.iq_to_rate, iq, low, high)
+
+    def _read(self, from_rate: Callable[[float], float]) -> Reading:
+        if self.p_low is None or self.p_high is None:
+            return Reading(from_rate(self.p))
+        return Reading(from_rate(self.p), from_rate(self.p_high), from_rate(self.p_low))
+
+    @property
+    def rate(self) -> Reading:
+        """The success rate itself."""
+        return Reading(self.p, self.p_low, self.p_high)
+
+    @property
+    def one_in(self) -> Reading:
+        """Rarity: one in so many people succeeds."""
+        return self._read(ruler.rate_to_one_in)
+
+    @property
+    def percentile(self) -> Reading:
+        """Percent of people who do not succeed."""
+        return self._read(ruler.rate_to_percentile)
+
+    @property
+    def iq(self) -> Reading:
+        """IQ-equivalent, mean 100 and standard deviation 15 in the stated population."""
+        return self._read(ruler.rate_to_iq)
+
+    def level(self, base: float = 10.0, convention: ruler.Convention = "adele") -> Reading:
+        """Level on a scale with the given base."""
+        return self._read(lambda rate: ruler.rate_to_level(rate, base, convention))
+
+    def annotated_level(self, line: Line) -> Reading:
+        """Annotated level of a calibrated dimension that a person in this position just meets."""
+        return self._read(lambda rate: float(line.level(rate)))

@@ -1,0 +1,172 @@
+"""The ruler: one success rate, read as level, rarity, percentile or IQ-equivalent, and back.
+
+A rate p is the share of a stated population that succeeds, 0 < p < 1. Every function takes a number or an
+array and returns the same shape; each pair is an inverse over the whole open range.
+
+===========  ==============================  =======================
+reading      from a rate                     unit
+===========  ==============================  =======================
+level        log_B(√B / p) or −log_B(p)      steps of a factor B
+rarity       1 / p                           people per success
+percentile   100 (1 − p)                     percent of people below
+IQ           100 + 15 Φ⁻¹(1 − p)             IQ points, sd 15
+===========  ==============================  =======================
+"""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from mensura.errors import MensuraError
+
+Convention: TypeAlias = Literal["adele", "calibrated"]
+Floats: TypeAlias = NDArray[np.float64]
+
+SMALLEST_RATE = 1e-300
+"""Below this a rate is out of range: there is nobody left to compare with, and doubles run out soon after."""
+
+LOWEST_IQ, HIGHEST_IQ = -24.0, 656.0
+"""The IQ-equivalents of the largest rate below 1 and of the smallest rate, rounded outwards.
+
+Below about IQ 25 a rate as a double is so near 1 that neighbouring IQs begin to share it.
+"""
+
+_SMALLEST_LOOSE = SMALLEST_RATE * (1.0 - 1e-9)  # so that the readings of the smallest rate lead back to it
+_LARGEST_RATE = float(np.nextafter(1.0, 0.0))
+_OFFSETS = {"adele": 0.5, "calibrated": 0.0}
+_HIGHEST_PERCENTILE = float(np.nextafter(100.0, 0.0))
+
+
+@overload
+def rate_to_level(rate: float, base: float = ..., convention: Convention = ...) -> float: ...
+@overload
+def rate_to_level(rate: ArrayLike, base: float = ..., convention: Convention = ...) -> Floats: ...
+def rate_to_level(rate: ArrayLike, base: float = 10.0, convention: Convention = "adele") -> float | Floats:
+    """Return the level of a success rate.
+
+    ``adele``: L = log_B(√B / p), so that level 1 is centred on p = 1/√B.
+    ``calibrated``: L = −log_B(p), so that level 0 is universal success.
+    With base 10 the first is the common empirical level −log10(p / √10).
+    """
+    offset, log_base = _offset(convention), np.log(_base(base))
+    return _shaped(offset - np.log(_rate(rate)) / log_base)
+
+
+@overload
+def level_to_rate(level: float, base: float = ..., convention: Convention = ...) -> float: ...
+@overload
+def level_to_rate(level: ArrayLike, base: float = ..., convention: Convention = ...) -> Floats: ...
+def level_to_rate(level: ArrayLike, base: float = 10.0, convention: Convention = "adele") -> float | Floats:
+    """Return the success rate at a level, the inverse of :func:`rate_to_level`: p = B^(½ − L) or B^(−L)."""
+    offset, log_base = _offset(convention), float(np.log(_base(base)))
+    highest = offset - np.log(_SMALLEST_LOOSE) / log_base
+    levels = _within(level, offset, highest, f"level (base {base:g}, {convention})")
+    return _shaped(np.exp((offset - levels) * log_base))
+
+
+@overload
+def rate_to_one_in(rate: float) -> float: ...
+@overload
+def rate_to_one_in(rate: ArrayLike) -> Floats: ...
+def rate_to_one_in(rate: ArrayLike) -> float | Floats:
+    """Return N of "1 in N people": 1 / p."""
+    return _shaped(1.0 / _rate(rate))
+
+
+@overload
+def one_in_to_rate(one_in: float) -> float: ...
+@overload
+def one_in_to_rate(one_in: ArrayLike) -> Floats: ...
+def one_in_to_rate(one_in: ArrayLike) -> float | Floats:
+    """Return the rate of "1 in N people"."""
+    return _shaped(1.0 / _within(one_in, 1.0, 1.0 / _SMALLEST_LOOSE, "one_in"))
+
+
+@overload
+def rate_to_percentile(rate: float) -> float: ...
+@overload
+def rate_to_percentile(rate: ArrayLike) -> Floats: ...
+def rate_to_percentile(rate: ArrayLike) -> float | Floats:
+    """Return the percentile: the percent of people who do not succeed, 100 (1 − p).
+
+    A percentile as a double cannot tell rates below about 1e-16 apart; they all read as the number next to 100.
+    """
+    return _shaped(np.minimum(100.0 * (1.0 - _rate(rate)), _HIGHEST_PERCENTILE))
+
+
+@overload
+def percentile_to_rate(percentile: float) -> float: ...
+@overload
+def percentile_to_rate(percentile: ArrayLike) -> Floats: ...
+def percentile_to_rate(percentile: ArrayLike) -> float | Floats:
+    """Return the success rate at a percentile: 1 − percentile / 100."""
+    return _shaped((100.0 - _within(percentile, 0.0, 100.0, "percentile", high_open=True)) / 100.0)
+
+
+@overload
+def rate_to_iq(rate: float) -> float: ...
+@overload
+def rate_to_iq(rate: ArrayLike) -> Floats: ...
+def rate_to_iq(rate: ArrayLike) -> float | Floats:
+    """Return the IQ-equivalent 100 + 15 Φ⁻¹(1 − p), computed as 100 − 15 Φ⁻¹(p) to keep small rates exact."""
+    from scipy.special import ndtri
+
+    rates = _rate(rate, one_open=True)
+    return _shaped(100.0 - 15.0 * ndtri(rates))
+
+
+@overload
+def iq_to_rate(iq: float) -> float: ...
+@overload
+def iq_to_rate(iq: ArrayLike) -> Floats: ...
+def iq_to_rate(iq: ArrayLike) -> float | Floats:
+    """Return the share of people at or above an IQ: Φ((100 − IQ) / 15)."""
+    from scipy.special import ndtr
+
+    rates = ndtr((100.0 - _within(iq, LOWEST_IQ, HIGHEST_IQ, "iq")) / 15.0)
+    return _shaped(np.minimum(rates, _LARGEST_RATE))
+
+
+def _offset(convention: str) -> float:
+    if convention not in _OFFSETS:
+        raise MensuraError(f"convention: got {convention!r}; expected one of {', '.join(_OFFSETS)}")
+    return _OFFSETS[convention]
+
+
+def _base(base: float) -> float:
+    if not (np.isfinite(base) and base > 1.0):
+        raise MensuraError(
+            f"base: got {base!r}; expected a number above 1, the factor by which success falls per level"
+        )
+    return base
+
+
+def _rate(rate: ArrayLike, *, one_open: bool = False) -> Floats:
+    """Check rates; p = 1 (everybody) has a level and a rarity but no IQ-equivalent."""
+    return _within(rate, _SMALLEST_LOOSE, 1.0, "rate", high_open=one_open)
+
+
+def _within(values: ArrayLike, low: float, high: float, name: str, *, high_open: bool = False) -> Floats:
+    """Return the values as floats, or name the first one outside low ≤ value ≤ high (< high if open)."""
+    array = np.asarray(values, dtype=np.float64)
+    good = (array >= low) & (array < high if high_open else array <= high)
+    if not np.all(good):
+        first = float(np.atleast_1d(array)[~np.atleast_1d(good)][0])
+        ends = f"from {low:g} to {'below ' if high_open else ''}{high:g}"
+        raise MensuraError(f"{name}: got {first:g}; expected a number {ends}{_hint(name, first)}")
+    return array
+
+
+def _hint(name: str, value: float) -> str:
+    if name == "rate" and 1.0 < value <= 100.0:
+        return f" (is it a percentage? {value:g}% is {value / 100:g})"
+    if name == "rate" and value == 0.0:
+        return " (nobody succeeded: give an upper bound such as 3/n instead)"
+    return ""
+
+
+def _shaped(array: Floats) -> float | Floats:
+    return float(array) if np.ndim(array) == 0 else array

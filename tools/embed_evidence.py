@@ -1,0 +1,79 @@
+"""Rebuild the embedded evidence from the development data: ``python -m tools.embed_evidence [SHARED_DATA]``.
+
+Takes model facts obtained by look-up or from a method page, and derives the ADeLe tables in our own schema. Facts about
+benchmarks that no source table carries (chance level, ceiling, number of items) are kept from the table that is there.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import polars as pl
+
+from mensura.evidence import EMBEDDED, import_facts
+from mensura.evidence.store import read_text_csv, write_folder
+
+PAPER = "Romero et al., From Human-Level AI Tales to AI Leveling Human Scales"
+BASES = {
+    "Volume": ("volume", "VO", "Volume"),
+    "Attention & Scan": ("attention", "AS", "Attention and Scan"),
+    "Metacognition": ("metacognition", "MC", "Metacognition and Critical Thinking"),
+    "Knowledge": ("knowledge", "KN", "Knowledge"),
+    "Conceptualisation": ("conceptualisation", "CL", "Conceptualisation, Learning and Abstraction"),
+    "Atypicality": ("atypicality", "AT", "Atypicality"),
+    "Quant. Reasoning": ("quantitative-reasoning", "QL", "Quantitative and Logical Reasoning"),
+    "Comprehension": ("comprehension", "CE", "Comprehension and Expression"),
+    "Spatial Reasoning": ("spatial-reasoning", "SN", "Spatial Reasoning and Navigation"),
+}
+
+
+def demand_outcomes(adele: Path) -> pl.DataFrame:
+    counts = pl.read_csv(adele / "scc_counts.csv")
+    return counts.select("subject", "dimension", "level", "n", pl.col("n_correct").alias("correct"))
+
+
+def bases(adele: Path) -> pl.DataFrame:
+    wide = _paper_table(adele, [16]).pivot("column", index="row", values="value", aggregate_function="first")
+    rows = [
+        (
+            *BASES[row["row"]],
+            row["slope_m"],
+            row["intercept_b0"],
+            row["base_B"],
+            row["R2"],
+            f"{PAPER}, Table 16",
+        )
+        for row in wide.iter_rows(named=True)
+    ]
+    columns = ["dimension", "code", "name", "slope", "intercept", "base", "r_squared", "source"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def validations(adele: Path) -> pl.DataFrame:
+    long = _paper_table(adele, [2, 3, 7, 9, 10, 11, 12, 13, 14, 15]).with_columns(
+        pool=pl.col("title").str.extract(r"^(\S+|UK Biobank) (?:validation|calibration|ground)"),
+        task=pl.col("title").str.extract("(validation|calibration)").fill_null("baseline"),
+        method=pl.when(pl.col("title").str.contains("baseline")).then(pl.lit("identity")).otherwise("row"),
+        figure=pl.col("column").str.to_lowercase().str.replace("r_", "").str.replace("_mean", ""),
+        source=pl.concat_str(pl.lit(f"{PAPER}, Table "), "table"),
+    )
+    keys = ["pool", "task", "method", "source"]
+    wide = long.pivot("figure", index=keys, values="value", aggregate_function="first")
+    return wide.select("pool", "task", "method", "n", "mae", "rmse", "pearson", "spearman", "source")
+
+
+def _paper_table(adele: Path, tables: list[int]) -> pl.DataFrame:
+    return read_text_csv(adele / "paper_tables.csv").filter(pl.col("table").cast(pl.Int64).is_in(tables))
+
+
+def main() -> None:
+    data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
+    derived = {build.__name__: build(data / "adele") for build in (demand_outcomes, bases, validations)}
+    write_folder(derived, EMBEDDED)
+    facts = import_facts(data / "models", via=("lookup", "seed")).tables()
+    write_folder({name: facts[name] for name in facts if name not in derived}, EMBEDDED)
+
+
+if __name__ == "__main__":
+    main()
