@@ -28,7 +28,7 @@ def test_constructors_invert_their_reading(make):
 def test_interval_faults_are_named():
     with pytest.raises(mensura.MensuraError, match="got one end only"):
         Position(0.1, 0.05)
-    with pytest.raises(mensura.MensuraError, match="rate 0.5 lies outside 0.1 to 0.2"):
+    with pytest.raises(mensura.MensuraError, match=r"rate 0.5 lies outside 0.1 to 0.2"):
         Position(0.5, 0.1, 0.2)
     with pytest.raises(mensura.MensuraError, match="low 140 is above high 120"):
         Position.from_iq(130, 140, 120)
@@ -55,7 +55,7 @@ def test_dimension_is_found_by_id_code_or_name():
 
 
 def test_level_below_the_line_and_falling_line_are_refused():
-    with pytest.raises(mensura.MensuraError, match="starts at 0.700, where everybody succeeds"):
+    with pytest.raises(mensura.MensuraError, match=r"starts at 0.700, where everybody succeeds"):
         Line("volume", 1.5, -0.55).rate(0.5)
     with pytest.raises(mensura.MensuraError, match="expected a slope above 0"):
         Line("social", -0.2, 1.0)

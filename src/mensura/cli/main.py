@@ -7,6 +7,10 @@ import sys
 import typer
 from rich.console import Console
 
+from mensura.cli import evidence
+from mensura.cli.report import report
+from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
+from mensura.cli.scale import scale
 from mensura.errors import MensuraError
 
 app = typer.Typer(
@@ -17,6 +21,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.command(epilog="Example: mensura report --out report --add mine.csv")(report)
+app.command(epilog=SCALE_EXAMPLES)(scale)
+app.add_typer(evidence.app, name="evidence")
 
 
 def main() -> None:

@@ -7,14 +7,16 @@ import math
 from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import polars as pl
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from mensura.files import write_csv
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Out = Annotated[
     Path | None,

@@ -2,7 +2,7 @@
 
 from mensura.evidence.additions import add_scores
 from mensura.evidence.coverage import benchmark_coverage, source_coverage, source_disagreement
-from mensura.evidence.evidence import EMBEDDED, Evidence, load, require_subject
+from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration, require_subject
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.importer import import_facts
 from mensura.evidence.schema import TABLES
@@ -17,6 +17,7 @@ __all__ = [
     "benchmark_coverage",
     "import_facts",
     "load",
+    "read_calibration",
     "require_subject",
     "source_coverage",
     "source_disagreement",

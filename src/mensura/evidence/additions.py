@@ -33,8 +33,8 @@ _BENCHMARK_ONLY = ("dimension", "kind")
 def add_scores(evidence: Evidence, file: str | Path) -> Evidence:
     """Return the evidence with the scores of a CSV file added; theirs become the primary ones.
 
-    The file needs ``subject``, ``benchmark`` and ``score``. ``unit`` defaults to the benchmark's, ``source`` to "user". A
-    subject that is new needs ``released`` and may give ``provider``, ``reasoning``, prices and ``predecessor``; a
+    The file needs ``subject``, ``benchmark`` and ``score``. ``unit`` defaults to the benchmark's, ``source`` to "user".
+    A subject that is new needs ``released`` and may give ``provider``, ``reasoning``, prices and ``predecessor``; a
     benchmark that is new needs ``unit``.
     """
     file = Path(file)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -13,8 +14,8 @@ from mensura.errors import MensuraError
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.rules import rule_faults
-from mensura.evidence.schema import OBSERVED, TABLES
-from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, write_folder, write_store
+from mensura.evidence.schema import TABLES
+from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, read_text_csv, write_folder, write_store
 from mensura.evidence.units import convert
 from mensura.frames import text_table
 from mensura.scale import Calibration
@@ -149,16 +150,22 @@ def _in_benchmark_units(scores: pl.DataFrame, benchmarks: pl.DataFrame) -> pl.Da
     )
 
 
+def read_calibration(file: str | Path) -> Calibration:
+    """Read a calibration of one's own: a CSV in the form of the table ``bases``."""
+    file = Path(file)
+    if not file.is_file():
+        raise MensuraError(f"{file}: no such file; expected a CSV with columns dimension, slope, intercept")
+    typed, faults = check_table(RawTable(str(file), read_text_csv(file)), TABLES["bases"])
+    if faults:
+        raise EvidenceError(faults)
+    return Calibration.from_rows(typed.iter_rows(named=True))
+
+
 def require_subject(evidence: Evidence, subject: str) -> str:
     """Return the subject if it is a known model, else refuse with the nearest names."""
-    from difflib import get_close_matches
-
     known = evidence.models["subject"].to_list()
     if subject in known:
         return subject
     close = get_close_matches(subject, known, n=3, cutoff=0.5)
     hint = f"; did you mean {', '.join(close)}?" if close else ""
     raise MensuraError(f"model: {subject!r} is not in the evidence{hint} (mensura evidence models lists them all)")
-
-
-__all__ = ["EMBEDDED", "OBSERVED", "Evidence", "from_raw", "load", "require_subject"]

@@ -1,7 +1,7 @@
 """Importing a folder of model facts, as collected from leaderboards, into the evidence schema.
 
-The facts form names its keys ``model_id`` and ``benchmark_id``, keeps the printed figure in ``source_value`` and says in
-``via`` columns how each figure was obtained. Only rows obtained in an accepted way are taken.
+The facts form names its keys ``model_id`` and ``benchmark_id``, keeps the printed figure in ``source_value`` and
+says in ``via`` columns how each figure was obtained. Only rows obtained in an accepted way are taken.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ TABLES: dict[str, Table] = {
                 Column("dimension", "IQ dimension it belongs to, empty if none"),
                 Column(
                     "kind",
-                    "frontier (hard, long headroom), saturating, diagnostic (not in the composite) or tracked (no ladder)",
+                    "frontier (hard), saturating, diagnostic (outside the composite) or tracked (no ladder)",
                     required=True,
                     one_of=("frontier", "saturating", "diagnostic", "tracked"),
                 ),

@@ -29,8 +29,8 @@ def read_raw(path: Path) -> dict[str, RawTable]:
     missing = [name for name in OBSERVED if name not in raws]
     if missing:
         raise MensuraError(
-            f"evidence: {path} lacks {', '.join(f'{name}.csv' for name in missing)}; expected a folder with "
-            f"{', '.join(f'{name}.csv' for name in OBSERVED)} (and optionally {', '.join(sorted(set(TABLES) - set(OBSERVED)))})"
+            f"evidence: {path} lacks the table {', '.join(missing)}; a folder must hold models.csv, benchmarks.csv and "
+            "scores.csv (mensura evidence schema lists every table and column)"
         )
     return raws
 

@@ -1,0 +1,121 @@
+"""``mensura evidence``: what is known, whether a folder is sound, importing and exporting."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.output import Json, Out, console, emit, print_table
+
+app = typer.Typer(
+    help="What was observed: coverage, checks, import and export.", no_args_is_help=True, rich_markup_mode="rich"
+)
+
+
+@app.command(epilog="Example: mensura evidence summary --json")
+def summary(evidence: EvidencePath = None, add: AddedScores = None, out: Out = None, as_json: Json = False) -> None:
+    """Show how far the evidence reaches: tables, benchmarks, sources, and how sources disagree."""
+    from mensura.evidence import benchmark_coverage, source_coverage, source_disagreement
+
+    loaded = load_evidence(evidence, add)
+    tables = {
+        "tables": loaded.summary(),
+        "benchmark_coverage": benchmark_coverage(loaded),
+        "source_coverage": source_coverage(loaded),
+        "source_disagreement": source_disagreement(loaded),
+    }
+    counts = {name: getattr(loaded, name).height for name in ("models", "benchmarks", "scores")}
+    if emit(tables, out=out, as_json=as_json, **counts, primary_scores=loaded.primary_scores.height):
+        return
+    print_table(tables["tables"], title=f"Evidence ({loaded.origin})")
+    print_table(tables["benchmark_coverage"], title="Benchmarks: models with a score")
+    print_table(tables["source_coverage"], title="Sources")
+    print_table(tables["source_disagreement"], title="How far second sources lie from the primary score")
+
+
+@app.command(epilog="Example: mensura evidence models --provider Anthropic")
+def models(
+    provider: Annotated[str | None, typer.Option(help="Only models of this provider.")] = None,
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """List the models, newest first, with the number of benchmarks each was scored on."""
+    import polars as pl
+
+    loaded = load_evidence(evidence, add)
+    counted = loaded.primary_scores.group_by("subject").agg(pl.len().alias("benchmarks"))
+    listed = (
+        loaded.models.join(counted, on="subject", how="left")
+        .select("subject", "name", "provider", "released", "reasoning", "input_price", "output_price", "benchmarks")
+        .with_columns(pl.col("benchmarks").fill_null(0))
+        .sort("released", "subject", descending=[True, False])
+    )
+    if provider is not None:
+        listed = listed.filter(pl.col("provider").str.to_lowercase() == provider.lower())
+    if not emit({"models": listed}, out=out, as_json=as_json):
+        print_table(listed, title="Models (prices: US dollars per million tokens)")
+
+
+@app.command(epilog="Example: mensura evidence check my-evidence/")
+def check(path: Annotated[Path, typer.Argument(help="Folder of CSV files or SQLite store.")]) -> None:
+    """Check a folder or store; every fault is listed with file, row, column, value and what was expected."""
+    from mensura.evidence import load
+
+    loaded = load(path)
+    print_table(loaded.summary(), title=f"{path}: no fault found")
+
+
+@app.command("import", epilog="Example: mensura evidence import facts/ --out my-evidence/")
+def import_folder(
+    folder: Annotated[Path, typer.Argument(help="Folder of model facts (models, benchmarks, scores, … as CSV).")],
+    out: Annotated[Path, typer.Option("--out", help="Folder, or .sqlite file, to write.")],
+    via: Annotated[list[str] | None, typer.Option(help="Take only figures obtained this way; repeatable.")] = None,
+) -> None:
+    """Import a folder of collected model facts into the evidence schema."""
+    from mensura.evidence import import_facts
+
+    loaded = import_facts(folder) if via is None else import_facts(folder, via)
+    loaded.save(out)
+    print_table(loaded.summary(), title=f"{folder} → {out}")
+
+
+@app.command(epilog="Example: mensura evidence export evidence.sqlite --add mine.csv")
+def export(
+    path: Annotated[Path, typer.Argument(help="Folder, or a file ending in .sqlite, to write.")],
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+) -> None:
+    """Write the evidence, with scores of your own added, to a folder or SQLite store."""
+    loaded = load_evidence(evidence, add)
+    loaded.save(path)
+    console.print(f"wrote {loaded.scores.height} scores of {loaded.models.height} models to {path}")
+
+
+@app.command(epilog="Example: mensura evidence schema scores")
+def schema(
+    table: Annotated[str | None, typer.Argument(help="One table; all when not given.")] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Show the columns of the evidence tables: what each means and may hold."""
+    import polars as pl
+
+    from mensura.errors import MensuraError
+    from mensura.evidence import TABLES
+
+    if table is not None and table not in TABLES:
+        raise MensuraError(f"table: {table!r} is none of {', '.join(TABLES)}")
+    rows = [
+        (name, column.name, column.required, column.expected, column.about)
+        for name, shape in TABLES.items()
+        for column in shape.columns
+        if table in (None, name)
+    ]
+    frame = pl.DataFrame(rows, schema=["table", "column", "required", "holds", "meaning"], orient="row")
+    if not emit({"schema": frame}, out=out, as_json=as_json):
+        print_table(frame, title="Evidence tables")

@@ -1,0 +1,5 @@
+"""The report: pages built from the evidence, static and offline."""
+
+from mensura.site.report import build_report
+
+__all__ = ["build_report"]

@@ -1,0 +1,112 @@
+"""The commands as a user types them."""
+
+import json
+
+import polars as pl
+import pytest
+
+
+def test_scale_json_holds_every_reading(mensura_command):
+    run = mensura_command("scale", "0.038", "--json")
+    found = json.loads(run.out)
+    assert {name: round(found[name], 2) for name in ("rate", "level", "one_in", "percentile", "iq")} == {
+        "rate": 0.04,
+        "level": 1.92,
+        "one_in": 26.32,
+        "percentile": 96.2,
+        "iq": 126.62,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rate"),
+    [
+        (["--iq", "130"], 0.02275),
+        (["--one-in", "26"], 1 / 26),
+        (["--percentile", "96"], 0.04),
+        (["--level", "2"], 10**-1.5),
+        (["--level", "2.3", "--dimension", "volume"], 10 ** (0.5 - (1.5 * 2.3 - 0.55))),
+    ],
+)
+def test_scale_starts_from_any_unit(mensura_command, arguments, rate):
+    run = mensura_command("scale", *arguments, "--json")
+    assert json.loads(run.out)["rate"] == pytest.approx(rate, rel=1e-3)
+
+
+def test_scale_prints_for_people_and_carries_intervals(mensura_command):
+    run = mensura_command("scale", "0.038", "--low", "0.027", "--high", "0.053")
+    assert "1 in 26.32" in run.out
+    assert "124.2 to 128.9" in run.out
+    both = json.loads(mensura_command("scale", "0.038", "--low", "0.027", "--high", "0.053", "--json").out)
+    assert both["low"]["iq"] < both["iq"] < both["high"]["iq"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["scale"], "give exactly one of a rate, --iq"),
+        (["scale", "38"], "is it a percentage? 38% is 0.38"),
+        (["scale", "0.1", "--dimension", "charm"], "'charm' has no calibrated line; choose one of volume"),
+        (["scale", "0.1", "--calibration", "nowhere.csv"], "nowhere.csv: no such file"),
+        (["evidence", "check", "nowhere"], "no folder or store at nowhere"),
+        (["evidence", "schema", "prizes"], "'prizes' is none of models"),
+        (["report", "--add", "nowhere.csv"], "nowhere.csv: no such file"),
+    ],
+)
+def test_what_a_careless_user_types(mensura_command, arguments, message):
+    run = mensura_command(*arguments)
+    assert run.code == 2
+    assert message in run.err
+    assert "Traceback" not in run.err
+
+
+def test_evidence_summary_counts(mensura_command, tmp_path):
+    run = mensura_command("evidence", "summary", "--json", "--out", tmp_path)
+    counts = json.loads(run.out)
+    assert (counts["models"], counts["benchmarks"], counts["scores"]) == (138, 42, 2821)
+    assert pl.read_csv(tmp_path / "benchmark_coverage.csv").height == 42
+
+
+def test_evidence_models_schema_export_and_check(mensura_command, tmp_path):
+    assert "Claude" in mensura_command("evidence", "models", "--provider", "anthropic").out
+    assert "list price" in mensura_command("evidence", "schema", "models").out
+    assert mensura_command("evidence", "export", tmp_path / "copy.sqlite").code == 0
+    assert "no fault found" in mensura_command("evidence", "check", tmp_path / "copy.sqlite").out
+
+
+@pytest.mark.shared
+def test_evidence_import(mensura_command, tmp_path, shared):
+    run = mensura_command("evidence", "import", shared / "data/models", "--out", tmp_path / "mine")
+    assert run.code == 0
+    assert "2860" in run.out
+    assert mensura_command("evidence", "check", tmp_path / "mine").code == 0
+
+
+def test_report_twice_in_a_row(mensura_command, tmp_path):
+    for _ in range(2):
+        run = mensura_command("report", "--out", tmp_path / "report")
+        assert run.code == 0
+        assert "index.html" in run.out
+    assert "<html" in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
+
+
+def test_help_is_one_screen_and_every_command_has_an_example(runner):
+    import typer
+
+    from mensura.cli.main import app
+
+    shown = runner.invoke(app, ["--help"], terminal_width=100).output
+    assert len(shown.splitlines()) <= 40
+    lacking = [
+        path for path, command in commands(typer.main.get_command(app)) if "xample" not in (command.epilog or "")
+    ]
+    assert lacking == []
+
+
+def commands(command, path=""):
+    """Every leaf command with its path."""
+    for name, child in getattr(command, "commands", {}).items():
+        if hasattr(child, "commands"):
+            yield from commands(child, f"{path} {name}")
+        else:
+            yield f"{path} {name}".strip(), child

@@ -1,0 +1,52 @@
+"""Shared by all tests: the command line as a user runs it, and the development data where it is there."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import hypothesis
+import pytest
+from typer.testing import CliRunner
+
+from mensura.cli import main
+
+hypothesis.settings.register_profile("mensura", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("mensura")
+
+SHARED = Path(__file__).parents[2] / "shared"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a command printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def mensura_command(monkeypatch, capsys):
+    """Run ``mensura ARGS…`` in this process, its error handling included."""
+
+    def run(*arguments: object) -> Run:
+        monkeypatch.setattr("sys.argv", ["mensura", *map(str, arguments)])
+        monkeypatch.setenv("COLUMNS", "200")
+        with pytest.raises(SystemExit) as end:
+            main.main()
+        printed = capsys.readouterr()
+        return Run(int(end.value.code or 0), printed.out, printed.err)
+
+    return run
+
+
+@pytest.fixture
+def runner() -> CliRunner:
+    return CliRunner()
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of development data beside the project; tests that need it skip where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip(f"development data not found at {SHARED}")
+    return SHARED

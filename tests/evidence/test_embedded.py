@@ -1,0 +1,76 @@
+"""The embedded evidence: what a newcomer gets, and the policy it keeps."""
+
+import polars as pl
+import pytest
+
+import mensura
+from mensura import evidence as ev
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    return mensura.load()
+
+
+def test_tables_and_their_size(loaded):
+    assert loaded.models.height == 138
+    assert loaded.benchmarks.height == 42
+    assert loaded.primary_scores.height == 1977
+    assert loaded.scores.height - loaded.primary_scores.height == 844
+    assert loaded.ladders.filter(set="published").height == 32
+    assert loaded.demand_outcomes["subject"].n_unique() == 15
+
+
+def test_scores_are_in_the_unit_of_their_benchmark(loaded):
+    joined = loaded.scores.join(loaded.benchmarks, on="benchmark", suffix="_benchmark")
+    assert (joined["unit"] == joined["unit_benchmark"]).all()
+    fraction = loaded.scores.filter(source_unit="fraction", unit="percent")
+    assert fraction.height > 1000
+    gap = fraction["score"] - 100 * fraction["source_score"]
+    assert gap.abs().max() < 1e-9
+
+
+def test_every_pair_has_at_most_one_primary_score(loaded):
+    assert loaded.primary_scores.select("subject", "benchmark").is_unique().all()
+
+
+def test_human_ranges_are_one_row(loaded):
+    row = loaded.human_references.filter(benchmark="arc_agi_2", group="general public, average").row(0, named=True)
+    assert (row["low"], row["score"], row["high"], row["status"]) == (60, 63, 66, "measured")
+
+
+def test_published_bases_are_the_default_calibration(loaded):
+    volume = loaded.calibration["volume"]
+    assert (volume.slope, volume.intercept) == (1.5, -0.55)
+    printed = loaded.bases.select((pl.lit(10).pow("slope") / pl.col("base")).log().abs().max()).item()
+    assert printed < 0.02  # the printed bases are 10^slope up to the rounding of the slope
+
+
+def test_coverage_tables(loaded):
+    coverage = ev.benchmark_coverage(loaded)
+    assert coverage["models"].sum() == loaded.primary_scores.height
+    assert ev.source_coverage(loaded)["scores"].sum() == loaded.scores.height
+    gaps = ev.source_disagreement(loaded)
+    assert gaps["pairs"].sum() <= loaded.scores.height - loaded.primary_scores.height
+    assert (gaps["median_gap"] <= gaps["largest_gap"]).all()
+    assert "138" in str(loaded)
+    assert "<table" in loaded._repr_html_()
+
+
+def test_data_readme_names_every_file_and_source(loaded):
+    page = (ev.EMBEDDED / "README.md").read_text(encoding="utf-8")
+    missing = [name for name in ev.TABLES if f"{name}.csv" not in page]
+    missing += [key for key in loaded.sources["source"] if f"`{key}`" not in page]
+    assert missing == []
+
+
+@pytest.mark.shared
+def test_embedded_rows_are_those_that_may_be_embedded(loaded, shared):
+    facts = pl.read_csv(shared / "data/models/scores.csv", infer_schema_length=None)
+    allowed = facts.filter(pl.col("via").is_in(["lookup", "seed"]))
+    assert loaded.scores.height == allowed.height
+    joined = loaded.scores.join(
+        allowed, left_on=["subject", "benchmark", "source"], right_on=["model_id", "benchmark_id", "source_key"]
+    )
+    assert joined.height == allowed.height
+    assert (joined["score"] - joined["score_right"]).abs().max() < 0.001

@@ -1,0 +1,109 @@
+"""A broken table is refused: file, row, column, value and what was expected, all faults at once."""
+
+import shutil
+
+import pytest
+
+import mensura
+from mensura.evidence import EMBEDDED, TABLES, EvidenceError
+
+BREAKS = {
+    # table: (column, bad value, words the message must hold)
+    "models": ("released", "June 2026", "a date such as 2026-09-30"),
+    "benchmarks": ("unit", "points", "one of percent, fraction, elo, index, composite"),
+    "scores": ("score", "180", "a index from -100 to 100"),
+    "ladders": ("iq85", "-50", "a ladder must rise"),
+    "eq_ladders": ("eq", "high", "a number from 0 to 250"),
+    "human_references": ("status", "guess", "one of measured, estimated, constructed"),
+    "costs": ("value", "-3", "a number of at least 0"),
+    "sources": ("name", "", "not an empty cell"),
+    "demand_outcomes": ("correct", "99999", "at most n"),
+    "bases": ("slope", "steep", "a number"),
+    "validations": ("mae", "1.7", "a number from 0 to 1"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A copy of the embedded evidence."""
+    for name in TABLES:
+        shutil.copy(EMBEDDED / f"{name}.csv", tmp_path)
+    return tmp_path
+
+
+def edit(folder, table, column, value, row=0):
+    """Overwrite one cell of a table of the copy; row 0 is the first below the header."""
+    import polars as pl
+
+    file = folder / f"{table}.csv"
+    frame = pl.read_csv(file, infer_schema=False)
+    cells = frame[column].to_list()
+    cells[row] = value or None
+    frame.with_columns(pl.Series(column, cells, dtype=pl.String)).write_csv(file)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_each_table_broken_once_is_refused(folder, table):
+    column, value, words = BREAKS[table]
+    edit(folder, table, column, value)
+    with pytest.raises(EvidenceError) as refusal:
+        mensura.load(folder)
+    [fault] = [fault for fault in refusal.value.faults if fault.file.endswith(f"{table}.csv") and fault.row == 2][:1]
+    assert (fault.column, fault.value) == (column, value)
+    assert words in str(refusal.value)
+
+
+def test_all_faults_are_listed_at_once(folder):
+    edit(folder, "models", "released", "soon")
+    edit(folder, "scores", "benchmark", "gpqa_dimond", row=5)
+    edit(folder, "costs", "unit", "euros", row=3)
+    with pytest.raises(EvidenceError) as refusal:
+        mensura.load(folder)
+    message = str(refusal.value)
+    assert len(refusal.value.faults) == 3
+    assert "scores.csv, row 7, column benchmark: got 'gpqa_dimond'" in message
+    assert "did you mean 'gpqa_diamond'?" in message
+
+
+def test_unit_that_does_not_convert_and_percentage_given_as_fraction(folder):
+    edit(folder, "scores", "unit", "elo")
+    edit(folder, "scores", "unit", "fraction", row=200)
+    with pytest.raises(EvidenceError) as refusal:
+        mensura.load(folder)
+    assert "expected index, the unit of this benchmark" in str(refusal.value)
+    assert "a fraction from 0 to 1" in str(refusal.value)
+
+
+def test_duplicates_second_primary_and_circles_are_named(folder):
+    import polars as pl
+
+    edit(folder, "models", "predecessor", "claude-opus-4.8", row=2)  # which descends from this model
+    file = folder / "scores.csv"
+    frame = pl.read_csv(file, infer_schema=False)
+    pl.concat([frame, frame.head(1)]).write_csv(file)
+    with pytest.raises(EvidenceError) as refusal:
+        mensura.load(folder)
+    message = str(refusal.value)
+    assert "the predecessors form a circle" in message
+    assert "each combination once" in message
+    assert "at most one primary row" in message
+
+
+def test_missing_and_misspelt_columns(folder):
+    file = folder / "models.csv"
+    file.write_text(file.read_text().replace("released", "relaesed", 1))
+    with pytest.raises(EvidenceError, match="column released: expected this column"):
+        mensura.load(folder)
+    with pytest.raises(EvidenceError, match="did you mean 'released'"):
+        mensura.load(folder)
+
+
+def test_wrong_place_and_wrong_encoding(tmp_path, folder):
+    with pytest.raises(mensura.MensuraError, match="no folder or store at"):
+        mensura.load(tmp_path / "nowhere")
+    (folder / "scores.csv").unlink()
+    with pytest.raises(mensura.MensuraError, match="lacks the table scores"):
+        mensura.load(folder)
+    (folder / "scores.csv").write_bytes("subject,benchmark\né,ü\n".encode("latin-1"))
+    with pytest.raises(mensura.MensuraError, match="not a readable UTF-8 CSV"):
+        mensura.load(folder)
