@@ -1,0 +1,64 @@
+"""The documentation moves with the code: commands, options and columns are all described."""
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tools.write_reference import commands_page, tables_page
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.parametrize(("file", "page"), [("commands.md", commands_page), ("tables.md", tables_page)])
+def test_reference_pages_are_current(file, page):
+    written = (ROOT / "docs" / file).read_text(encoding="utf-8")
+    assert written == page(), "run python -m tools.write_reference"
+
+
+def test_every_option_says_what_it_does():
+    empty = re.findall(r"^\| (`[^|]+`) \|\s*\|$", commands_page(), flags=re.MULTILINE)
+    assert empty == []
+
+
+def test_links_between_documents_lead_somewhere():
+    broken = []
+    for page in [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]:
+        for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+            if "://" not in target and not (page.parent / target).exists():
+                broken.append(f"{page.name}: {target}")
+    assert broken == []
+
+
+def test_quick_start_holds_two_commands_of_one_line():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme.split("## Quick start")[1].split("\n## ")[0]
+    blocks = re.findall(r"```sh\n(.*?)```", section, flags=re.DOTALL)
+    assert [len(block.splitlines()) for block in blocks] == [1, 1]
+    assert "mensura report" in blocks[0]
+    assert "pytest" in blocks[1]
+
+
+def test_no_registry_address_and_no_path_of_a_machine_is_committed():
+    if not (ROOT / ".git").exists() or shutil.which("git") is None:
+        pytest.skip("not a git checkout")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    words = [
+        "py" + "pi.",
+        "pythonhosted" + ".org",
+        "registry.npm" + "js",
+        "/ro" + "ot/",
+        "/wo" + "rk/",
+        "index" + "-url",
+    ]
+    found = [
+        f"{name}: {word}"
+        for name in listed
+        if (ROOT / name).suffix in {".py", ".md", ".toml", ".txt", ".html", ".js", ".css", ".csv", ""}
+        and (ROOT / name).is_file()
+        for word in words
+        if word in (ROOT / name).read_text(encoding="utf-8")
+    ]
+    assert found == []

@@ -1,0 +1,69 @@
+"""Write docs/commands.md and docs/tables.md from the code they describe: ``python -m tools.write_reference``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from mensura.cli.main import app
+from mensura.evidence import TABLES
+from mensura.files import write_text
+
+DOCS = Path(__file__).parents[1] / "docs"
+_NOTE = "<!-- written by python -m tools.write_reference -->"
+
+
+def commands_page() -> str:
+    parts = [f"# Commands\n\n{_NOTE}\n"]
+    for path, command in _leaves(typer.main.get_command(app), "mensura"):
+        parts.append(f"## {path}\n\n{_plain(command.help or '')}\n")
+        rows = [_row(parameter) for parameter in command.params if parameter.name != "help"]
+        if rows:
+            parts.append("\n".join(["| option | meaning |", "|---|---|", *rows]) + "\n")
+        parts.append(f"```\n{_plain(command.epilog or '').strip()}\n```\n")
+    return "\n".join(parts)
+
+
+def tables_page() -> str:
+    parts = [f"# Evidence tables\n\n{_NOTE}\n\nColumns in **bold** must be there. A row is identified by the key.\n"]
+    for name, table in TABLES.items():
+        parts.append(f"## {name}.csv\n\n{table.about[0].upper()}{table.about[1:]}. Key: {', '.join(table.key)}.\n")
+        rows = [
+            f"| {f'**{column.name}**' if column.required else column.name} | {column.about} | {column.expected} |"
+            for column in table.columns
+        ]
+        parts.append("\n".join(["| column | meaning | holds |", "|---|---|---|", *rows]) + "\n")
+    return "\n".join(parts)
+
+
+def _leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
+    children = getattr(command, "commands", None)
+    if children is None:
+        yield path, command
+        return
+    for name, child in children.items():
+        yield from _leaves(child, f"{path} {name}")
+
+
+def _row(parameter: Any) -> str:  # noqa: ANN401
+    named = parameter.param_type_name == "argument"
+    names = f"`{parameter.name.upper()}`" if named else ", ".join(f"`{name}`" for name in parameter.opts)
+    return f"| {names} | {_plain(getattr(parameter, 'help', None) or '')} |"
+
+
+def _plain(text: str) -> str:
+    """Drop console markup and stray line breaks of docstrings."""
+    return re.sub(r"\[/?[a-z ]*\]", "", text).replace("|", "\\|").rstrip()
+
+
+def main() -> None:
+    write_text(DOCS / "commands.md", commands_page())
+    write_text(DOCS / "tables.md", tables_page())
+
+
+if __name__ == "__main__":
+    main()
