@@ -17,7 +17,7 @@
 
   function specOf(figure) {
     const spec = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
-    const all = (spec.datasets && spec.datasets.points) || [];
+    const all = figure.points || (spec.datasets && spec.datasets.points) || [];
     if (spec.datasets && spec.datasets.points) spec.datasets.points = visible(all);
     return { spec, all };
   }
@@ -82,6 +82,12 @@
     }
   }
 
+  // Give a chart other rows than those it was built with (the compare page).
+  function setPoints(figure, rows) {
+    figure.points = rows;
+    return views.has(figure) ? draw(figure) : undefined;
+  }
+
   function syncChips() {
     const chosen = chosenProviders();
     for (const chip of document.querySelectorAll("[data-provider]")) {
@@ -136,5 +142,5 @@
     document.addEventListener("keydown", onKey);
     state.onChange(refresh);
   });
-  window.mensura.charts = { draw };
+  window.mensura.charts = { setPoints };
 })();

@@ -1,0 +1,116 @@
+"""The read-only interface for programs: JSON files under ``api/v1`` and the schema they follow."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Any
+
+VERSION = "v1"
+
+_RANGED = {
+    "type": ["object", "null"],
+    "properties": {key: {"type": ["number", "null"]} for key in ("value", "low", "high")},
+    "required": ["value", "low", "high"],
+}
+_NUMBER = {"type": ["number", "null"]}
+_TEXT = {"type": "string"}
+
+
+def _listing(name: str, properties: Mapping[str, object]) -> dict[str, object]:
+    item = {"type": "object", "properties": properties, "required": list(properties)}
+    return {
+        "type": "object",
+        "properties": {"version": {"const": VERSION}, name: {"type": "array", "items": item}},
+        "required": ["version", name],
+    }
+
+
+SCHEMAS: dict[str, dict[str, Any]] = {
+    "models": _listing(
+        "models",
+        {
+            "subject": _TEXT,
+            "name": _TEXT,
+            "provider": _TEXT,
+            "released": {"type": "string", "format": "date"},
+            "iq": _RANGED,
+            "scored_dimensions": {"type": ["integer", "null"], "minimum": 0, "maximum": 7},
+            "status": _TEXT,
+            "capability": _RANGED,
+            "eq": _NUMBER,
+            "sticker_price": _NUMBER,
+            "effective_cost": _NUMBER,
+            "task_efficiency": _NUMBER,
+            "response_time": _NUMBER,
+            "dimensions": {"type": "array"},
+        },
+    ),
+    "rankings": _listing(
+        "rankings",
+        {
+            "rank": {"type": "integer", "minimum": 1},
+            "rank_low": {"type": "integer", "minimum": 1},
+            "rank_high": {"type": "integer", "minimum": 1},
+            "subject": _TEXT,
+            "iq": _RANGED,
+            "status": _TEXT,
+        },
+    ),
+    "benchmarks": _listing(
+        "benchmarks",
+        {
+            "benchmark": _TEXT,
+            "name": _TEXT,
+            "dimension": {"type": ["string", "null"]},
+            "unit": _TEXT,
+            "models": {"type": "integer", "minimum": 0},
+            "difficulty": _NUMBER,
+            "slope": _NUMBER,
+            "ladder": {"type": ["object", "null"]},
+            "human_references": {"type": "array"},
+        },
+    ),
+    "methodology": _listing("parts", {"id": _TEXT, "title": _TEXT, "text": {"type": "array"}, "rules": {"type": "array"}}),
+    "chart": {
+        "type": "object",
+        "properties": {
+            "version": {"const": VERSION},
+            "name": _TEXT,
+            "title": _TEXT,
+            "caption": _TEXT,
+            "points": {"type": "array", "items": {"type": "object"}},
+        },
+        "required": ["version", "name", "title", "caption", "points"],
+    },
+}
+"""JSON Schema of each file; every chart file follows ``chart``. Published as ``api/v1/schema.json``."""
+
+
+def listing(name: str, rows: Iterable[Mapping[str, object]]) -> str:
+    """Return the JSON text of a listing file, rows in the order of the schema."""
+    return to_json({"version": VERSION, name: list(rows)})
+
+
+def ranged(value: float | None, low: float | None, high: float | None) -> dict[str, float | None] | None:
+    """Return a value with its interval, or nothing when there is no value."""
+    return None if value is None else {"value": value, "low": low, "high": high}
+
+
+def to_json(payload: object) -> str:
+    """Return compact JSON: dates as text, numbers to six digits, nothing that is not finite."""
+    return json.dumps(_plain(payload), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    return value
