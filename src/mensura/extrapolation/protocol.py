@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import polars as pl
 
 from mensura.frames import text_table
-from mensura.people import Population
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mensura.people import Population
 
 RESULT_COLUMNS = ("item", "rate", "low", "high", "status", "method")
 SENSITIVITY_COLUMNS = ("assumption", "value", "low", "high", "rate_low", "rate_high", "swing", "share")
@@ -19,11 +22,11 @@ SENSITIVITY_COLUMNS = ("assumption", "value", "low", "high", "rate_low", "rate_h
 class Extrapolation:
     """Predicted rates of a reference population.
 
-    ``table``: item, rate, low, high, status (``extrapolated``, or ``measured`` where the reference's own rate was
-    given), method. ``low`` and ``high`` bound the reference rate with probability ``level``; ``interval`` says of
-    what kind they are. ``sensitivity``: how far the mean predicted rate hangs on each assumption or data source
-    (assumption, value, low, high, rate_low, rate_high, swing, share), largest first; empty when nothing is
-    assumed. ``settings`` reproduce the result.
+    ``table``: item, rate, low, high, status (``extrapolated``, or ``measured`` where the reference's own
+    rate was given), method. ``low`` and ``high`` bound the reference rate with probability ``level``;
+    ``interval`` says of what kind they are. ``sensitivity``: how far the mean predicted rate hangs on each
+    assumption or data source (assumption, value, low, high, rate_low, rate_high, swing, share), largest
+    first; empty when nothing is assumed. ``settings`` reproduce the result.
     """
 
     table: pl.DataFrame
@@ -56,9 +59,9 @@ class Extrapolation:
 class Extrapolator(Protocol):
     """Anything that carries item rates from a focal to a reference population.
 
-    ``items``: item and what is known of it (domain, n_options, format …). ``focal_rates``: item, n, rate (and
-    correct) of the focal group. What else a method needs (linking items, other slices, world tables) is given to
-    its constructor.
+    ``items``: item and what is known of it (domain, n_options, format …). ``focal_rates``: item, n, rate
+    (and correct) of the focal group. What else a method needs (linking items, other slices, world tables)
+    is given to its constructor.
     """
 
     @property

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -14,6 +13,9 @@ from mensura.files import atomic_path, write_csv
 from mensura.frames import as_frame, text_table
 from mensura.people.rates import ALL, tabulate
 from mensura.people.tidy import check_items, check_persons, check_rates, read_tables, widen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 MOST_LEVELS = 60
 _LOG = {"kind": pl.String, "id": pl.String, "reason": pl.String}
@@ -29,10 +31,10 @@ class ItemPool:
     """Items, rates of groups and, where there are any, the persons and answers behind them.
 
     ``items``: item, domain and, where known, text, options, answer (the key), format, scoring, language,
-    n_options, needs_picture. ``rates``: item, covariate, group, n, correct, rate, se; group ``all`` is the whole
-    sample with every focal group inside it (part-to-whole). ``persons``: person and covariates, null for unknown.
-    ``responses``: person and one column per item, 1, 0 or null (not given, not reached), its rows in the order of
-    ``persons``. ``exclusions``: kind, id, reason of whatever was left out.
+    n_options, needs_picture. ``rates``: item, covariate, group, n, correct, rate, se; group ``all`` is the
+    whole sample with every focal group inside it (part-to-whole). ``persons``: person and covariates, null
+    for unknown. ``responses``: person and one column per item, 1, 0 or null (not given, not reached), its
+    rows in the order of ``persons``. ``exclusions``: kind, id, reason of whatever was left out.
     """
 
     name: str
@@ -80,7 +82,7 @@ class ItemPool:
         by: Iterable[str | Sequence[str]] | None = None,
         weight: str | None = None,
     ) -> ItemPool:
-        """Build a pool from scored answers, long (person, item, correct) or wide (person, one column per item)."""
+        """Build a pool from scored answers: person, item, correct, or person and one column per item."""
         items = check_items(as_frame(items, name="items"), name="items")
         answers = as_frame(responses, name="responses")
         if {"item", "correct"} <= set(answers.columns):

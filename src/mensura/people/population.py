@@ -35,11 +35,11 @@ class Ability:
 class Population:
     """A described group of people.
 
-    ``prose`` is the description for readers and prompts. The rest is structure; a field left out says nothing is
-    restricted: ``ages`` in completed years, both ends included; ``countries`` as ISO 3166 alpha-3 codes, weighted
-    by ``shares`` (when empty, by how many people of those ages live there); ``attainment`` the levels of schooling
-    completed; ``in_school`` whether everyone is a pupil. ``ability`` overrides what the world tables would say of
-    the group, for samples whose mean is known.
+    ``prose`` is the description for readers and prompts. The rest is structure; a field left out says
+    nothing is restricted: ``ages`` in completed years, both ends included; ``countries`` as ISO 3166
+    alpha-3 codes, weighted by ``shares`` (when empty, by how many people of those ages live there);
+    ``attainment`` the levels of schooling completed; ``in_school`` whether everyone is a pupil. ``ability``
+    overrides what the world tables would say of the group, for samples whose mean is known.
     """
 
     name: str
@@ -77,7 +77,7 @@ class Population:
 
 WORLD = Population(
     name="world",
-    prose="All people alive in the middle of 2025, of every age, country, state of health and amount of schooling, "
-    "answering under the same conditions in a language they speak.",
+    prose="All people alive in the middle of 2025, of every age, country, state of health and amount of "
+    "schooling, answering under the same conditions in a language they speak.",
     year=2025,
 )

@@ -8,15 +8,17 @@ subgroups of the other covariates, and is left out only where the unknown covari
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 ALL = "all"
 RATE_COLUMNS = ("item", "covariate", "group", "n", "correct", "rate", "se")
@@ -34,10 +36,10 @@ def tabulate(
 ) -> pl.DataFrame:
     """Return the rate table of ``all`` and of every group that ``by`` asks for.
 
-    ``responses``: column ``person`` and one column per item, holding 1 (right), 0 (wrong) or null (not given or
-    not reached). ``covariates``: one row per row of ``responses``, in its order. ``by``: names of covariates; a
-    sequence of names is a crossing, labelled as in ``country_sex=AUS_female``. ``weight``: the covariate that
-    holds survey weights.
+    ``responses``: column ``person`` and one column per item, holding 1 (right), 0 (wrong) or null (not
+    given or not reached). ``covariates``: one row per row of ``responses``, in its order. ``by``: names of
+    covariates; a sequence of names is a crossing, labelled as in ``country_sex=AUS_female``. ``weight``:
+    the covariate that holds survey weights.
 
     Columns: item, covariate, group, n (answers), correct, rate, se. Unweighted, ``rate = correct / n`` and
     ``se = √(rate (1 − rate) / n)``. Weighted, ``rate = Σwx / Σw``, the standard error uses Kish's effective

@@ -1,22 +1,25 @@
-"""The tidy folder: ``items``, ``group_rates``, ``persons`` and ``responses`` as CSV or Parquet, read and checked.
+"""The tidy folder: items, group rates, persons and responses as CSV or Parquet, read and checked.
 
-``items``: item, domain and what else is known. ``group_rates``: item, covariate, group, n, n_correct, rate, se,
-where group ``all`` is the whole sample, focal groups included. ``persons``: person and covariates.
+``items``: item, domain and what else is known. ``group_rates``: item, covariate, group, n, n_correct, rate,
+se, where group ``all`` is the whole sample, focal groups included. ``persons``: person and covariates.
 ``responses``: person, item, correct (1, 0 or empty), one row per answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.frames import require_columns
-from mensura.people.rates import ALL, RATE_COLUMNS
+from mensura.people.rates import RATE_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
 
 _TEXT = ("item", "covariate", "group", "text", "answer", "key", "options", "domain", "format", "language")
 
@@ -50,7 +53,8 @@ def read_tables(folder: Path) -> TidyTables:
         responses = widen(answers, items["item"].to_list(), name=f"{folder}/responses")
     if persons is not None:
         persons = check_persons(persons, name=f"{folder}/persons")
-    rates, warnings = None, []
+    rates: pl.DataFrame | None = None
+    warnings: list[str] = []
     if published is not None:
         rates, warnings = check_rates(published, name=f"{folder}/group_rates")
         items, added = _adopt(items, rates["item"])
@@ -101,8 +105,8 @@ def check_persons(persons: pl.DataFrame, *, name: str) -> pl.DataFrame:
 def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[str]]:
     """Return the rate table in our columns and the warnings; counts and rates must agree with each other.
 
-    Rows with n = 0 hold no information: they are dropped, with a warning. A missing ``n_correct`` is the rounded
-    product of n and rate, a missing ``rate`` their quotient, a missing ``se`` the binomial one.
+    Rows with n = 0 hold no information: they are dropped, with a warning. A missing ``n_correct`` is the
+    rounded product of n and rate, a missing ``rate`` their quotient, a missing ``se`` the binomial one.
     """
     require_columns(rates, ["item", "covariate", "group", "n"], name=name)
     rates = rates.rename({"n_correct": "correct"} if "n_correct" in rates.columns else {})
@@ -162,7 +166,8 @@ def widen(answers: pl.DataFrame, items: Sequence[str], *, name: str) -> pl.DataF
     if wrong.height:
         raise MensuraError(
             f"{name}: column 'correct' must be 0, 1 or empty, got {wrong['correct'][0]!r} "
-            f"(person {wrong['person'][0]}, item {wrong['item'][0]!r}); score choices and points with `mensura people import`"
+            f"(person {wrong['person'][0]}, item {wrong['item'][0]!r}); "
+            "score choices and points with `mensura people import`"
         )
     persons = answers["person"].unique(maintain_order=True)
     order = pl.concat([pl.Series("item", items, dtype=pl.String), answers["item"]]).unique(
@@ -225,15 +230,3 @@ def _refuse(rates: pl.DataFrame, fault: pl.Expr, name: str, rule: str) -> None:
         row = bad.select("item", "group", "n", "correct", "rate").row(0, named=True)
         shown = ", ".join(f"{key} {value}" for key, value in row.items())
         raise MensuraError(f"{name}: {rule}; {bad.height} rows break this, the first: {shown}")
-
-
-__all__ = [
-    "ALL",
-    "TidyTables",
-    "check_items",
-    "check_persons",
-    "check_rates",
-    "read_table",
-    "read_tables",
-    "widen",
-]
