@@ -32,7 +32,5 @@ def main() -> None:
     try:
         app()
     except MensuraError as fault:
-        Console(stderr=True, highlight=False).print(
-            f"[bold red]error:[/] {fault}", markup=True, soft_wrap=True
-        )
+        Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {fault}", markup=True, soft_wrap=True)
         sys.exit(2)

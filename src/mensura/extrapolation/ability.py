@@ -7,9 +7,9 @@ Unit: 100 points of the PISA or HLO scale, 0 at 500. For a stratum with learning
     older, others adult_slope (H + link) + anchor + gap(attainment) × schooling(domain)
                   + ageing × curve(domain, age) − forgetting(age, curricular domains)
 
-Answering takes being old enough, reading the item and being well: ``present`` is the share of a stratum above
-the first age, ``able`` the share that can read and is neither demented nor intellectually disabled. Those who are
-present but not able guess; those below the first age are never right.
+Answering takes being old enough, reading the item and being well: ``present`` is the share of a stratum
+above the first age, ``able`` the share that can read and is neither demented nor intellectually disabled.
+Those who are present but not able guess; those below the first age are never right.
 """
 
 from __future__ import annotations
@@ -52,7 +52,9 @@ class Strata:
     @classmethod
     def from_cells(cls, cells: pl.DataFrame) -> Strata:
         """Read the columns of :func:`mensura.people.cells.cells_of`; weights are scaled to sum to 1."""
-        numbers = (cells[name].cast(pl.Float64).to_numpy() for name in ("weight", "learning", "spread", "age"))
+        numbers = (
+            cells[name].cast(pl.Float64).to_numpy() for name in ("weight", "learning", "spread", "age")
+        )
         weight, learning, spread, age = numbers
         return cls(weight / weight.sum(), learning, spread, age, tuple(cells["attainment"].to_list()))
 
@@ -101,7 +103,9 @@ def abilities(
     ``given`` names the draws that hold the mean of a population whose ability is given.
     """
     value = {name: values[:, None] for name, values in draws.items()}
-    where = {level: np.array([entry == level for entry in strata.attainment]) for level in (*ATTAINMENT, PUPIL)}
+    where = {
+        level: np.array([entry == level for entry in strata.attainment]) for level in (*ATTAINMENT, PUPIL)
+    }
     stated = np.array([entry == GIVEN for entry in strata.attainment])
     child = (strata.age < ADULT_FROM) & ~stated
     pupil = where[PUPIL] & ~child
@@ -142,7 +146,8 @@ def _growth_left(domain: Domain, age: Floats) -> Floats:
     """Return the gain between ``age`` and 15 at the stated yearly gains, linear within a year."""
     years, gains = domain.curves["growth"]
     left = np.concatenate([np.cumsum(gains[::-1])[::-1], [0.0]])
-    return np.interp(age, np.append(years, years[-1] + 1), left)
+    remaining: Floats = np.interp(age, np.append(years, years[-1] + 1), left)
+    return remaining
 
 
 def _able(
@@ -153,7 +158,7 @@ def _able(
     sitting: np.ndarray,
     off: frozenset[str],
 ) -> Floats:
-    """Return the share of each cell that reads the item and is well; whoever sits in class or was sampled is."""
+    """Return the share of each cell that reads the item and is well; whoever sits in class is both."""
     able = np.ones((value["slope"].shape[0], strata.age.size))
     if "illiteracy" not in off:
         for level in ("none", "incomplete_primary", "primary"):

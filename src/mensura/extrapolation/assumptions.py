@@ -33,7 +33,7 @@ def sample(assumptions: pl.DataFrame, count: int, rng: np.random.Generator) -> D
 
 
 def one_at_a_time(assumptions: pl.DataFrame) -> Draws:
-    """Return two draws per assumption, in table order: it at its low, then its high end, the others as stated."""
+    """Return two draws per assumption, in order: it at its low, then its high end, the rest as stated."""
     count = 2 * assumptions.height
     draws: Draws = {}
     for index, (name, value, low, high) in enumerate(

@@ -1,11 +1,11 @@
 """Success of a whole population as a function of item difficulty, for every draw at once.
 
-A population is a mixture of normal strata. Per draw its strata are laid on a fine grid of ability: each is split
-into the three nodes of Gauss–Hermite quadrature that carry its variance beyond a common kernel, and each node
-shared between its two neighbours on the grid. Success at difficulty ``b`` is then one correlation of the grid
-with ``Φ((x − b) / width)``, ``width² = kernel variance + 1 / slope²``. Its probit is nearly a straight line in
-``b``, so that reading it off (or backwards, for the difficulty) by linear interpolation is accurate to about
-10⁻⁴ probit, and costs the same for one item as for thousands.
+A population is a mixture of normal strata. Per draw its strata are laid on a fine grid of ability: each is
+split into the three nodes of Gauss–Hermite quadrature that carry its variance beyond a common kernel, and
+each node shared between its two neighbours on the grid. Success at difficulty ``b`` is then one correlation
+of the grid with ``Φ((x − b) / width)``, ``width² = kernel variance + 1 / slope²``. Its probit is nearly a
+straight line in ``b``, so that reading it off (or backwards, for the difficulty) by linear interpolation is
+accurate to about 10⁻⁴ probit, and costs the same for one item as for thousands.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ _NODES = ((-np.sqrt(3.0), 1 / 6), (0.0, 2 / 3), (np.sqrt(3.0), 1 / 6))
 
 @dataclass(frozen=True)
 class Success:
-    """Success of a population per draw: ``present`` the share old enough, ``able`` the share that may know the
-    answer, ``probit`` (draws × difficulties) the probit of success among the able.
+    """Success of a population, per draw.
+
+    ``present``: the share old enough. ``able``: the share that may know the answer. ``probit``: draws ×
+    difficulties, the probit of success among the able.
     """
 
     present: Floats

@@ -1,4 +1,4 @@
-"""Focal rates as the methods need them: aligned with the items, away from 0 and 1, with their sampling error."""
+"""Focal rates as a method needs them: aligned with items, inside 0 and 1, with their sampling error."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 class Observed:
     """The focal group's rates, one entry per item.
 
-    ``rate``: as observed; exactly 0 or 1 becomes ``(correct + ½) / (n + 1)``. ``n``: NaN where unknown. ``floor``:
-    one over the number of options, 0 where unknown or open. ``slope``: NaN where unknown.
+    ``rate``: as observed; exactly 0 or 1 becomes ``(correct + ½) / (n + 1)``. ``n``: NaN where unknown.
+    ``floor``: one over the number of options, 0 where unknown or open. ``slope``: NaN where unknown.
     """
 
     items: list[str]
@@ -37,7 +37,7 @@ class Observed:
         return len(self.items)
 
     def sample(self, count: int, rng: np.random.Generator) -> Floats:
-        """Return items × draws of the true rate, from its posterior under Jeffreys' prior; fixed where n is unknown."""
+        """Return items × draws of the true rate under Jeffreys' prior; fixed where n is unknown."""
         drawn = np.repeat(self.rate[:, None], count, axis=1)
         known = np.flatnonzero(np.isfinite(self.n))
         right = np.rint(self.rate[known] * self.n[known])
@@ -60,10 +60,14 @@ def observe(items: pl.DataFrame, focal_rates: pl.DataFrame) -> Observed:
     rate = table["rate"].cast(pl.Float64).fill_null(float("nan")).to_numpy().copy()
     if not np.all((rate >= 0) & (rate <= 1)):
         worst = table.filter(~pl.col("rate").is_between(0, 1).fill_null(False)).row(0, named=True)
-        raise MensuraError(f"focal rates: rate must lie between 0 and 1, got {worst['rate']} for {worst['item']!r}")
+        raise MensuraError(
+            f"focal rates: rate must lie between 0 and 1, got {worst['rate']} for {worst['item']!r}"
+        )
     n = _column(table, "n")
     if np.any(n <= 0):
-        raise MensuraError(f"focal rates: n must be above 0, got 0 for {table.filter(pl.col('n') <= 0)['item'][0]!r}")
+        raise MensuraError(
+            f"focal rates: n must be above 0, got 0 for {table.filter(pl.col('n') <= 0)['item'][0]!r}"
+        )
     rate, warnings = _inside(rate, n, table["item"])
     options = _column(table, "n_options")
     floor = np.where(options >= 2, 1 / np.maximum(options, 2), 0.0)
@@ -88,8 +92,8 @@ def _inside(rate: Floats, n: Floats, items: pl.Series) -> tuple[Floats, list[str
     if np.any(edge & np.isnan(n)):
         first = items.to_list()[int(np.flatnonzero(edge & np.isnan(n))[0])]
         raise MensuraError(
-            f"focal rates: {first!r} has a rate of exactly {rate[edge][0]:.0f} and no n; give n (how many answered), "
-            "so that it can be read as (correct + ½) / (n + 1)"
+            f"focal rates: {first!r} has a rate of exactly {rate[edge][0]:.0f} and no n; "
+            "give n (how many answered), so that it can be read as (correct + ½) / (n + 1)"
         )
     moved = np.where(edge, (rate * n + 0.5) / (n + 1), rate)
     return moved, [f"{int(edge.sum())} rates of exactly 0 or 1 read as (correct + ½) / (n + 1)"]

@@ -36,7 +36,6 @@ class Extrapolation:
     level: float = 0.9
     interval: str = ""
     sensitivity: pl.DataFrame = field(default_factory=lambda: empty_sensitivity())
-    breakdown: pl.DataFrame | None = None
     settings: Mapping[str, object] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 

@@ -1,7 +1,28 @@
 """People: item pools, groups, populations and world strata; readers of the formats human data comes in."""
 
+from mensura.people.cells import cells_of
+from mensura.people.groups import add_bands, population_of
+from mensura.people.harmonise import Rules, harmonise
 from mensura.people.pool import ItemPool
 from mensura.people.population import WORLD, Ability, Population
 from mensura.people.rates import all_crossings, tabulate
+from mensura.people.readers import RawTable, read_raw, split_persons
+from mensura.people.world import World
 
-__all__ = ["WORLD", "Ability", "ItemPool", "Population", "all_crossings", "tabulate"]
+__all__ = [
+    "WORLD",
+    "Ability",
+    "ItemPool",
+    "Population",
+    "RawTable",
+    "Rules",
+    "World",
+    "add_bands",
+    "all_crossings",
+    "cells_of",
+    "harmonise",
+    "population_of",
+    "read_raw",
+    "split_persons",
+    "tabulate",
+]

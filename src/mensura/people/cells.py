@@ -19,12 +19,15 @@ _ORDER = ["country", "region", "subregion", "age", "attainment", "weight", "lear
 
 
 def cells_of(population: Population, world: World) -> pl.DataFrame:
-    """Return the population as cells: country (null: a whole subregion), region, subregion, age, attainment,
-    weight (they sum to 1), learning and spread.
+    """Return the cells a population is made of.
 
-    Children are split into single years of age, evenly within their five. A country without strata of its own has
-    its subregion's ages and attainment and its own learning score. Where everyone is a pupil, each age counts as
-    one cell per country. A population whose ability is given is one cell of attainment ``given``.
+    Columns: country (null: a whole subregion), region, subregion, age, attainment, weight (they sum to 1),
+    learning and spread.
+
+    Children are split into single years of age, evenly within their five. A country without strata of its
+    own has its subregion's ages and attainment and its own learning score. Where everyone is a pupil, each
+    age counts as one cell per country. A population whose ability is given is one cell of attainment
+    ``given``.
     """
     if population.ability is not None:
         return _one_cell(population)
@@ -37,7 +40,9 @@ def cells_of(population: Population, world: World) -> pl.DataFrame:
             raise MensuraError(f"unknown attainment {unknown.pop()!r}; there are {', '.join(ATTAINMENT)}")
         strata = strata.filter(pl.col("attainment").is_in(list(population.attainment)))
     if strata.is_empty():
-        raise MensuraError(f"population {population.name!r}: the world tables have nobody of that description")
+        raise MensuraError(
+            f"population {population.name!r}: the world tables have nobody of that description"
+        )
     return strata.with_columns(weight=pl.col("weight") / pl.col("weight").sum()).select(_ORDER)
 
 
@@ -98,7 +103,9 @@ def _single_years(strata: pl.DataFrame) -> pl.DataFrame:
     young = strata.filter(pl.col("age_high") < ADULT_FROM)
     width = young["age_high"] - young["age_low"] + 1
     split = (
-        young.with_columns(weight=pl.col("weight") / width, year=pl.int_ranges("age_low", pl.col("age_high") + 1))
+        young.with_columns(
+            weight=pl.col("weight") / width, year=pl.int_ranges("age_low", pl.col("age_high") + 1)
+        )
         .explode("year")
         .with_columns(age_low="year", age_high="year")
         .drop("year")

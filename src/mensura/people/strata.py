@@ -1,4 +1,4 @@
-"""World strata: country tables of population, attainment and learning, summed to subregion × age × attainment.
+"""World strata: tables of population, attainment and learning, summed to subregion × age × attainment.
 
 This is how the packaged tables were made, and how to make others (another year, other sources)::
 
@@ -31,7 +31,9 @@ def build_world(folder: Path, names: pl.DataFrame) -> dict[str, pl.DataFrame]:
     population = read_table(folder / "population_2025.csv").rename({"iso3": "country", "age_lo": "age"})
     education = read_table(folder / "education_2020.csv").rename({"iso3": "country", "age_lo": "age"})
     places = read_table(folder / "countries.csv").select(
-        country="iso3", subregion="un_subregion", region=pl.col("un_region").str.to_titlecase().str.replace("And The", "and the", literal=True),
+        country="iso3",
+        subregion="un_subregion",
+        region=pl.col("un_region").str.to_titlecase().str.replace("And The", "and the", literal=True),
     )
     scores = (
         read_table(folder / "quality_hlo.csv")
@@ -45,7 +47,7 @@ def build_world(folder: Path, names: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 
 def _with_learning(places: pl.DataFrame, scores: pl.DataFrame, people: pl.DataFrame) -> pl.DataFrame:
-    """Add each country's population and learning score; ``theta`` is its subregion's mean where it has none."""
+    """Add population and learning score; ``theta`` is the subregion's mean where a country has none."""
     totals = people.group_by("country").agg(population=pl.col("population").sum())
     known = pl.col("learning_score").is_not_null()
     weighted = (pl.col("learning_score") * pl.col("population")).sum()
@@ -60,8 +62,8 @@ def _with_learning(places: pl.DataFrame, scores: pl.DataFrame, people: pl.DataFr
 def _attainment(education: pl.DataFrame) -> pl.DataFrame:
     """Return country, age, attainment, share of 2025.
 
-    Attainment hardly changes after 25, so each cohort that was 25 or older in 2020 is moved up five years; the
-    younger ages keep the shares that people of that age had in 2020.
+    Attainment hardly changes after 25, so each cohort that was 25 or older in 2020 is moved up five years;
+    the younger ages keep the shares that people of that age had in 2020.
     """
     heads = education.group_by("country", "age").agg(
         [(pl.col(f"e_{level}") * pl.col("pop_thousands_2020")).sum().alias(level) for level in ATTAINMENT]
@@ -84,7 +86,9 @@ def _cells(people: pl.DataFrame, shares: pl.DataFrame, places: pl.DataFrame) -> 
     without schooling. Countries without attainment figures take the mean shares of their subregion.
     """
     located = people.join(places.select("country", "subregion", "region", "theta"), on="country")
-    heads = shares.join(located, on=["country", "age"]).with_columns(mass=pl.col("share") * pl.col("population"))
+    heads = shares.join(located, on=["country", "age"]).with_columns(
+        mass=pl.col("share") * pl.col("population")
+    )
     typical = heads.group_by("subregion", "age", "attainment").agg(pl.col("mass").sum())
     typical = typical.with_columns(typical=pl.col("mass") / pl.col("mass").sum().over("subregion", "age"))
     youths = shares.filter((pl.col("age") == 15) & (pl.col("attainment") == "none"))
@@ -105,7 +109,11 @@ def _cells(people: pl.DataFrame, shares: pl.DataFrame, places: pl.DataFrame) -> 
     grown = (
         located.filter(pl.col("age") >= 15)
         .join(typical.select("subregion", "age", "attainment", "typical"), on=["subregion", "age"])
-        .join(shares.select("country", "age", "attainment", "share"), on=["country", "age", "attainment"], how="left")
+        .join(
+            shares.select("country", "age", "attainment", "share"),
+            on=["country", "age", "attainment"],
+            how="left",
+        )
     )
     covered = pl.col("share").is_not_null().any().over("country", "age")
     grown = grown.with_columns(share=pl.when(covered).then(pl.col("share").fill_null(0)).otherwise("typical"))
@@ -130,13 +138,15 @@ def _sum_up(cells: pl.DataFrame) -> pl.DataFrame:
         )
         .rename({"age": "age_low"})
         .filter(pl.col("population") > 0)
-        .select("region", "subregion", "age_low", "age_high", "attainment", "population", "learning", "spread")
+        .select(
+            "region", "subregion", "age_low", "age_high", "attainment", "population", "learning", "spread"
+        )
         .sort("region", "subregion", "age_low", "attainment")
     )
 
 
 def _country_table(places: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
-    """Return the country table: names, place, people (thousands) and the learning score where there is one."""
+    """Return names, place, people (thousands) and the learning score where there is one."""
     table = names.select("country", "iso2", "name").join(places, on="country", how="left")
     return table.select(
         "country", "iso2", "name", "subregion", "region", pl.col("population").round(0), "learning_score"

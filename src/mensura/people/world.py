@@ -1,4 +1,4 @@
-"""The world tables: strata, countries, assumptions, curves, domains and named populations; each can be swapped."""
+"""The world tables: strata, countries, assumptions, curves, domains, populations; each can be swapped."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
@@ -18,7 +19,16 @@ from mensura.people.tidy import read_table
 
 DOMAINS = ("quantitative", "literacy", "fluid", "knowledge")
 _COLUMNS = {
-    "strata": ["region", "subregion", "age_low", "age_high", "attainment", "population", "learning", "spread"],
+    "strata": [
+        "region",
+        "subregion",
+        "age_low",
+        "age_high",
+        "attainment",
+        "population",
+        "learning",
+        "spread",
+    ],
     "countries": ["country", "iso2", "name", "subregion", "region", "population", "learning_score"],
     "assumptions": ["assumption", "value", "low", "high", "meaning", "basis"],
     "curves": ["curve", "age", "value"],
@@ -32,10 +42,11 @@ class World:
     """Everything the world model takes from outside.
 
     ``strata``: people (thousands) by subregion, age and attainment, with the mean and SD (``learning``,
-    ``spread``) of their countries' learning scores, 0 = 500 points and 1 = 100 points. A ``country`` column, when
-    there is one, makes the strata national. ``countries``: names, place, people and learning score. ``assumptions``:
-    every constant of the model with the range it is drawn from. ``curves``: growth, age and dementia by age.
-    ``domains``: which word in an item's domain means which domain of the model. ``populations``: named groups.
+    ``spread``) of their countries' learning scores, 0 = 500 points and 1 = 100 points. A ``country``
+    column, when there is one, makes the strata national. ``countries``: names, place, people and learning
+    score. ``assumptions``: every constant of the model with the range it is drawn from. ``curves``: growth,
+    age and dementia by age. ``domains``: which word in an item's domain means which domain of the model.
+    ``populations``: named groups.
     """
 
     strata: pl.DataFrame
@@ -47,7 +58,7 @@ class World:
 
     @classmethod
     def load(cls, folder: str | Path | None = None) -> World:
-        """Read the packaged tables, each replaced by the file of its name in ``folder`` where there is one."""
+        """Read the packaged tables, each replaced by the file of its name in ``folder``, if there is one."""
         with as_file(files("mensura.people") / "data" / "world") as packaged:
             tables = {name: read_table(_choose(name, packaged, folder)) for name in _COLUMNS}
         return cls(**tables)
@@ -56,7 +67,7 @@ class World:
         for table, columns in _COLUMNS.items():
             require_columns(getattr(self, table), columns, name=f"world table {table!r}")
         ranges = self.assumptions
-        wrong = ranges.filter(~(pl.col("low").le(pl.col("value")) & pl.col("value").le(pl.col("high"))))
+        wrong = ranges.filter(~pl.col("value").is_between("low", "high"))
         if wrong.height:
             raise MensuraError(f"assumption {wrong['assumption'][0]!r}: low ≤ value ≤ high does not hold")
         if self.strata.filter(~(pl.col("population") > 0)).height:
@@ -95,17 +106,19 @@ class World:
         code = self._codes.get(name.strip().casefold())
         if code is None:
             near = get_close_matches(name.casefold(), self._codes, n=3)
-            hint = f"; did you mean {', '.join(sorted({self._codes[text] for text in near}))}?" if near else ""
+            hint = (
+                f"; did you mean {', '.join(sorted({self._codes[text] for text in near}))}?" if near else ""
+            )
             raise MensuraError(f"unknown country {name!r}; give an ISO 3166 code or an English name{hint}")
         return code
 
     def learning(self, country: str) -> float:
-        """Return a country's learning score, its subregion's mean where it has none; 0 = 500, 1 = 100 points."""
+        """Return a country's learning score (0 = 500, 1 = 100 points), or its subregion's mean."""
         row = self.countries.filter(pl.col("country") == self.country(country)).row(0, named=True)
         if row["learning_score"] is not None:
             return float((row["learning_score"] - 500) / 100)
         near = self.strata.filter(pl.col("subregion") == row["subregion"])
-        return float((near["learning"] * near["population"]).sum() / near["population"].sum())
+        return float(np.average(near["learning"].to_numpy(), weights=near["population"].to_numpy()))
 
     def population(self, name: str) -> Population:
         """Return a population by its name, or the people of one country by its code or name."""
@@ -118,7 +131,9 @@ class World:
             known = ", ".join(self.populations["population"])
             raise MensuraError(f"unknown population {name!r}; named ones: {known}; or a country") from fault
         title = self.countries.filter(pl.col("country") == code)["name"][0]
-        return Population(name=code, prose=f"All people living in {title} in 2025.", countries=(code,), year=2025)
+        return Population(
+            name=code, prose=f"All people living in {title} in 2025.", countries=(code,), year=2025
+        )
 
     def domain(self, words: str | None) -> tuple[str, bool] | None:
         """Return the model's domain for an item's domain in any words, and whether it is taught at school.
