@@ -52,9 +52,7 @@ class Strata:
     @classmethod
     def from_cells(cls, cells: pl.DataFrame) -> Strata:
         """Read the columns of :func:`mensura.people.cells.cells_of`; weights are scaled to sum to 1."""
-        numbers = (
-            cells[name].cast(pl.Float64).to_numpy() for name in ("weight", "learning", "spread", "age")
-        )
+        numbers = (cells[name].cast(pl.Float64).to_numpy() for name in ("weight", "learning", "spread", "age"))
         weight, learning, spread, age = numbers
         return cls(weight / weight.sum(), learning, spread, age, tuple(cells["attainment"].to_list()))
 
@@ -103,9 +101,7 @@ def abilities(
     ``given`` names the draws that hold the mean of a population whose ability is given.
     """
     value = {name: values[:, None] for name, values in draws.items()}
-    where = {
-        level: np.array([entry == level for entry in strata.attainment]) for level in (*ATTAINMENT, PUPIL)
-    }
+    where = {level: np.array([entry == level for entry in strata.attainment]) for level in (*ATTAINMENT, PUPIL)}
     stated = np.array([entry == GIVEN for entry in strata.attainment])
     child = (strata.age < ADULT_FROM) & ~stated
     pupil = where[PUPIL] & ~child

@@ -33,9 +33,7 @@ def driver_table(transfer: Transfer) -> pl.DataFrame:
     }
     rows = [(name, _shapley(name, names, rate), DRIVERS[name]) for name in names]
     observed = float(transfer.observed.rate.mean())
-    rows.append(
-        ("shape", rate[frozenset()] - observed, "the focal group described by its mean and spread alone")
-    )
+    rows.append(("shape", rate[frozenset()] - observed, "the focal group described by its mean and spread alone"))
     return pl.DataFrame(rows, schema=["driver", "change", "meaning"], orient="row")
 
 

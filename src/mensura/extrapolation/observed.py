@@ -60,14 +60,10 @@ def observe(items: pl.DataFrame, focal_rates: pl.DataFrame) -> Observed:
     rate = table["rate"].cast(pl.Float64).fill_null(float("nan")).to_numpy().copy()
     if not np.all((rate >= 0) & (rate <= 1)):
         worst = table.filter(~pl.col("rate").is_between(0, 1).fill_null(False)).row(0, named=True)
-        raise MensuraError(
-            f"focal rates: rate must lie between 0 and 1, got {worst['rate']} for {worst['item']!r}"
-        )
+        raise MensuraError(f"focal rates: rate must lie between 0 and 1, got {worst['rate']} for {worst['item']!r}")
     n = _column(table, "n")
     if np.any(n <= 0):
-        raise MensuraError(
-            f"focal rates: n must be above 0, got 0 for {table.filter(pl.col('n') <= 0)['item'][0]!r}"
-        )
+        raise MensuraError(f"focal rates: n must be above 0, got 0 for {table.filter(pl.col('n') <= 0)['item'][0]!r}")
     rate, warnings = _inside(rate, n, table["item"])
     options = _column(table, "n_options")
     floor = np.where(options >= 2, 1 / np.maximum(options, 2), 0.0)

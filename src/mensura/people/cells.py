@@ -40,9 +40,7 @@ def cells_of(population: Population, world: World) -> pl.DataFrame:
             raise MensuraError(f"unknown attainment {unknown.pop()!r}; there are {', '.join(ATTAINMENT)}")
         strata = strata.filter(pl.col("attainment").is_in(list(population.attainment)))
     if strata.is_empty():
-        raise MensuraError(
-            f"population {population.name!r}: the world tables have nobody of that description"
-        )
+        raise MensuraError(f"population {population.name!r}: the world tables have nobody of that description")
     return strata.with_columns(weight=pl.col("weight") / pl.col("weight").sum()).select(_ORDER)
 
 
@@ -103,9 +101,7 @@ def _single_years(strata: pl.DataFrame) -> pl.DataFrame:
     young = strata.filter(pl.col("age_high") < ADULT_FROM)
     width = young["age_high"] - young["age_low"] + 1
     split = (
-        young.with_columns(
-            weight=pl.col("weight") / width, year=pl.int_ranges("age_low", pl.col("age_high") + 1)
-        )
+        young.with_columns(weight=pl.col("weight") / width, year=pl.int_ranges("age_low", pl.col("age_high") + 1))
         .explode("year")
         .with_columns(age_low="year", age_high="year")
         .drop("year")

@@ -14,9 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _NAME = r"[A-Za-z_@#$][\w@#$.]*"
-_SPSS_FIELD = re.compile(
-    rf"({_NAME})\s+(\d+)(?:\s*-\s*(\d+))?(?:\s*\(\s*([A-Za-z]+)\d*\s*(?:,\s*(\d+))?\s*\))?"
-)
+_SPSS_FIELD = re.compile(rf"({_NAME})\s+(\d+)(?:\s*-\s*(\d+))?(?:\s*\(\s*([A-Za-z]+)\d*\s*(?:,\s*(\d+))?\s*\))?")
 _SAS_COLUMNS = re.compile(rf"({_NAME})\s+(\$)?\s*(\d+)\s*(?:-\s*(\d+))?(?:\s+\.(\d+))?(?=\s|$)")
 _SAS_POINTER = re.compile(rf"@\s*(\d+)\s+({_NAME})\s+(\$)?(?:char)?\s*(\d+)\.(\d*)", re.IGNORECASE)
 _LABEL = re.compile(rf"({_NAME})\s*=?\s*(\"[^\"]*\"|'[^']*')")
@@ -51,19 +49,13 @@ def read_layout(path: Path, *, encoding: str = "utf-8") -> Layout:
     source = _decoded(path, encoding)
     listing = re.search(r"\bDATA\s+LIST\b(.*?)(?:^\s*\.\s*$|\.\s*$|\bEXECUTE\b)", source, re.S | re.I | re.M)
     if listing is not None:
-        body = re.sub(
-            r"^.*?/", "", re.sub(r"(\"[^\"]*\"|'[^']*')", "", listing.group(1)), count=1, flags=re.S
-        )
+        body = re.sub(r"^.*?/", "", re.sub(r"(\"[^\"]*\"|'[^']*')", "", listing.group(1)), count=1, flags=re.S)
         fields = _spss_fields(body)
-        labels = re.search(
-            r"\bVARIABLE\s+LABELS?\b(.*?)(?:^\s*\.\s*$|\.\s*$|\bVALUE\b)", source, re.S | re.I | re.M
-        )
+        labels = re.search(r"\bVARIABLE\s+LABELS?\b(.*?)(?:^\s*\.\s*$|\.\s*$|\bVALUE\b)", source, re.S | re.I | re.M)
     else:
         statement = re.search(r"^\s*INPUT\b(.*?);", source, re.S | re.I | re.M)
         if statement is None:
-            raise MensuraError(
-                f"{path}: neither an SPSS DATA LIST nor a SAS INPUT statement; not a control file?"
-            )
+            raise MensuraError(f"{path}: neither an SPSS DATA LIST nor a SAS INPUT statement; not a control file?")
         fields = _sas_fields(statement.group(1))
         labels = re.search(r"^\s*LABEL\b(.*?);", source, re.S | re.I | re.M)
     _check(fields, path)
@@ -144,6 +136,4 @@ def _decoded(path: Path, encoding: str) -> str:
     try:
         return path.read_text(encoding=encoding)
     except (UnicodeDecodeError, LookupError) as fault:
-        raise MensuraError(
-            f"{path}: not {encoding} text ({fault}); name its encoding, for example latin-1"
-        ) from fault
+        raise MensuraError(f"{path}: not {encoding} text ({fault}); name its encoding, for example latin-1") from fault

@@ -30,11 +30,7 @@ def add_bands(persons: pl.DataFrame, covariate: str, edges: Sequence[int]) -> pl
     labels = [f"under {edges[0]}"]
     labels += [f"{low}-{high - 1}" for low, high in pairwise(edges)]
     labels.append(f"{edges[-1]}+")
-    band = (
-        pl.col(covariate)
-        .cast(pl.Float64)
-        .cut([float(edge) for edge in edges], labels=labels, left_closed=True)
-    )
+    band = pl.col(covariate).cast(pl.Float64).cut([float(edge) for edge in edges], labels=labels, left_closed=True)
     return persons.with_columns(band.cast(pl.String).alias(f"{covariate}_band"))
 
 

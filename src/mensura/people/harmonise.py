@@ -85,9 +85,7 @@ def harmonise(
             columns.append(scored.alias(item))
     if len(columns) == 1:
         reasons = ", ".join(sorted({reason for _, _, reason in log})[:3])
-        raise MensuraError(
-            f"pool {name!r}: no item is left after harmonisation ({reasons or 'no items given'})"
-        )
+        raise MensuraError(f"pool {name!r}: no item is left after harmonisation ({reasons or 'no items given'})")
     kept = items.filter(pl.col("item").is_in([column.name for column in columns[1:]]))
     pool = ItemPool.from_answers(name, kept, pl.DataFrame(columns), persons, by=by, weight=weight)
     exclusions = pl.DataFrame(log, schema=empty_log().schema, orient="row")
@@ -121,9 +119,7 @@ def _score(column: pl.Series, row: dict[str, object], rules: Rules) -> pl.Series
         right = text.str.to_lowercase().is_in(_keys(row["answer"]))
     else:
         right = _credited(text, absent | omitted, column.name, row.get("max_points"), rules)
-    scored = pl.select(
-        pl.when(absent).then(None).when(omitted).then(0).otherwise(right.cast(pl.Int8)).cast(pl.Int8)
-    )
+    scored = pl.select(pl.when(absent).then(None).when(omitted).then(0).otherwise(right.cast(pl.Int8)).cast(pl.Int8))
     return scored.to_series()
 
 

@@ -67,9 +67,7 @@ class ItemPool:
     def from_rates(cls, name: str, items: Any, rates: Any) -> ItemPool:  # noqa: ANN401
         """Build a pool of published rates; ``rates`` as in :func:`mensura.people.tidy.check_rates`."""
         table, warnings = check_rates(as_frame(rates, name="rates"), name="rates")
-        return cls(
-            name, check_items(as_frame(items, name="items"), name="items"), table, warnings=tuple(warnings)
-        )
+        return cls(name, check_items(as_frame(items, name="items"), name="items"), table, warnings=tuple(warnings))
 
     @classmethod
     def from_answers(
@@ -113,9 +111,7 @@ class ItemPool:
     def tabulate(self, by: Iterable[str | Sequence[str]], *, weight: str | None = None) -> pl.DataFrame:
         """Return the rates of ``all`` and of the groups ``by`` asks for, counted from the answers."""
         if self.responses is None:
-            raise MensuraError(
-                f"pool {self.name!r} holds published rates only; there are no answers to count"
-            )
+            raise MensuraError(f"pool {self.name!r} holds published rates only; there are no answers to count")
         return tabulate(self.responses, self.persons, by=by, weight=weight)
 
     def answers(self) -> pl.DataFrame:

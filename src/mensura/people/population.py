@@ -24,9 +24,7 @@ class Ability:
 
     def __post_init__(self) -> None:
         if not self.low <= self.mean <= self.high:
-            raise MensuraError(
-                f"ability: low ≤ mean ≤ high is needed, got {self.low}, {self.mean}, {self.high}"
-            )
+            raise MensuraError(f"ability: low ≤ mean ≤ high is needed, got {self.low}, {self.mean}, {self.high}")
         if not self.sd > 0:
             raise MensuraError(f"ability: sd must be above 0, got {self.sd}")
 
@@ -59,9 +57,7 @@ class Population:
             raise MensuraError(
                 f"population {self.name!r}: ages must satisfy 0 ≤ low ≤ high ≤ {OLDEST}, got {self.ages}"
             )
-        if self.shares and (
-            len(self.shares) != len(self.countries) or min(self.shares) < 0 or not sum(self.shares)
-        ):
+        if self.shares and (len(self.shares) != len(self.countries) or min(self.shares) < 0 or not sum(self.shares)):
             raise MensuraError(
                 f"population {self.name!r}: one share ≥ 0 per country is needed, "
                 f"got {len(self.shares)} for {len(self.countries)} countries"

@@ -93,9 +93,7 @@ def _cells(frame: pl.DataFrame, names: list[str], height: int) -> tuple[Codes, p
 def _weights(column: pl.Series) -> Floats:
     weights = column.cast(pl.Float64).to_numpy()
     if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise MensuraError(
-            f"weights {column.name!r}: every weight must be a number ≥ 0; drop or fill the others"
-        )
+        raise MensuraError(f"weights {column.name!r}: every weight must be a number ≥ 0; drop or fill the others")
     return weights
 
 

@@ -48,9 +48,7 @@ def read_raw(
     if suffix in {".rda", ".rdata", ".rds"}:
         return RawTable(_read_r(path, object_name))
     if suffix in {".txt", ".dat"}:
-        raise MensuraError(
-            f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout"
-        )
+        raise MensuraError(f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout")
     raise MensuraError(f"{path}: unknown format {path.suffix!r}; known: {FORMATS}")
 
 
@@ -72,9 +70,7 @@ def split_persons(
         else pl.int_range(1, pl.len() + 1)
     )
     frame = frame.with_columns(key.alias("person"))
-    return frame.select("person", *items), frame.select(
-        "person", *(name for name in covariates if name != "person")
-    )
+    return frame.select("person", *items), frame.select("person", *(name for name in covariates if name != "person"))
 
 
 def _read_spss(path: Path) -> RawTable:
@@ -107,9 +103,7 @@ def _read_r(path: Path, object_name: str | None) -> pl.DataFrame:
 
 
 def _pick(content: Mapping[str, Any], path: Path, object_name: str | None) -> Any:  # noqa: ANN401
-    tables = {
-        name: value for name, value in content.items() if hasattr(value, "columns") or hasattr(value, "ndim")
-    }
+    tables = {name: value for name, value in content.items() if hasattr(value, "columns") or hasattr(value, "ndim")}
     if object_name is not None:
         if object_name not in content:
             raise MensuraError(f"{path}: no object {object_name!r}; it holds {', '.join(content)}")

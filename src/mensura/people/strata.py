@@ -86,9 +86,7 @@ def _cells(people: pl.DataFrame, shares: pl.DataFrame, places: pl.DataFrame) -> 
     without schooling. Countries without attainment figures take the mean shares of their subregion.
     """
     located = people.join(places.select("country", "subregion", "region", "theta"), on="country")
-    heads = shares.join(located, on=["country", "age"]).with_columns(
-        mass=pl.col("share") * pl.col("population")
-    )
+    heads = shares.join(located, on=["country", "age"]).with_columns(mass=pl.col("share") * pl.col("population"))
     typical = heads.group_by("subregion", "age", "attainment").agg(pl.col("mass").sum())
     typical = typical.with_columns(typical=pl.col("mass") / pl.col("mass").sum().over("subregion", "age"))
     youths = shares.filter((pl.col("age") == 15) & (pl.col("attainment") == "none"))
@@ -100,9 +98,7 @@ def _cells(people: pl.DataFrame, shares: pl.DataFrame, places: pl.DataFrame) -> 
             away.filter(pl.col("age").is_between(5, 10)).with_columns(
                 attainment=pl.lit(PUPIL), share=1 - pl.col("away")
             ),
-            away.filter(pl.col("age").is_between(5, 10)).with_columns(
-                attainment=pl.lit("none"), share=pl.col("away")
-            ),
+            away.filter(pl.col("age").is_between(5, 10)).with_columns(attainment=pl.lit("none"), share=pl.col("away")),
             away.filter(pl.col("age") == 0).with_columns(attainment=pl.lit(PUPIL), share=pl.lit(1.0)),
         ]
     ).drop("away")
@@ -138,9 +134,7 @@ def _sum_up(cells: pl.DataFrame) -> pl.DataFrame:
         )
         .rename({"age": "age_low"})
         .filter(pl.col("population") > 0)
-        .select(
-            "region", "subregion", "age_low", "age_high", "attainment", "population", "learning", "spread"
-        )
+        .select("region", "subregion", "age_low", "age_high", "attainment", "population", "learning", "spread")
         .sort("region", "subregion", "age_low", "attainment")
     )
 

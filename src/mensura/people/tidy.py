@@ -44,9 +44,7 @@ def read_tables(folder: Path) -> TidyTables:
         raise MensuraError(f"{folder}: no items.csv or items.parquet")
     published, persons, answers = (_find(folder, name) for name in ("group_rates", "persons", "responses"))
     if published is None and answers is None:
-        raise MensuraError(
-            f"{folder}: neither group_rates nor responses (CSV or Parquet); a pool needs one of them"
-        )
+        raise MensuraError(f"{folder}: neither group_rates nor responses (CSV or Parquet); a pool needs one of them")
     items = check_items(items, name=f"{folder}/items")
     responses = None
     if answers is not None:
@@ -144,9 +142,7 @@ def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[s
     _refuse(rates, gap > slack, name, "rate and n_correct / n disagree")
     _refuse(rates, pl.struct("item", "group").is_duplicated(), name, "an item has two rows for one group")
     spread = (pl.col("rate") * (1 - pl.col("rate")) / pl.col("n")).sqrt()
-    rates = rates.with_columns(
-        pl.coalesce("se", spread).alias("se"), pl.col("n", "correct").round().cast(pl.Int64)
-    )
+    rates = rates.with_columns(pl.coalesce("se", spread).alias("se"), pl.col("n", "correct").round().cast(pl.Int64))
     extra = [column for column in rates.columns if column not in RATE_COLUMNS]
     return rates.select(*RATE_COLUMNS, *extra), warnings
 
@@ -170,9 +166,7 @@ def widen(answers: pl.DataFrame, items: Sequence[str], *, name: str) -> pl.DataF
             "score choices and points with `mensura people import`"
         )
     persons = answers["person"].unique(maintain_order=True)
-    order = pl.concat([pl.Series("item", items, dtype=pl.String), answers["item"]]).unique(
-        maintain_order=True
-    )
+    order = pl.concat([pl.Series("item", items, dtype=pl.String), answers["item"]]).unique(maintain_order=True)
     present = order.filter(order.is_in(answers["item"].unique().implode()))
     row = _codes(answers["person"], persons)
     column_ = _codes(answers["item"], present)
@@ -180,12 +174,9 @@ def widen(answers: pl.DataFrame, items: Sequence[str], *, name: str) -> pl.DataF
     matrix[column_, row] = values.fill_null(2.0).cast(pl.Int8).to_numpy()
     if np.count_nonzero(matrix != 3) != answers.height:
         twice = answers.filter(pl.struct("person", "item").is_duplicated()).row(0)
-        raise MensuraError(
-            f"{name}: person {twice[0]} answers item {twice[1]!r} more than once; keep one row"
-        )
+        raise MensuraError(f"{name}: person {twice[0]} answers item {twice[1]!r} more than once; keep one row")
     columns = [
-        pl.Series(item, matrix[index]).replace([2, 3], [None, None]).cast(pl.Int8)
-        for index, item in enumerate(present)
+        pl.Series(item, matrix[index]).replace([2, 3], [None, None]).cast(pl.Int8) for index, item in enumerate(present)
     ]
     return pl.DataFrame([persons, *columns])
 
@@ -219,9 +210,7 @@ def _refuse_blank_or_twice(ids: pl.Series, *, name: str) -> None:
         raise MensuraError(f"{name}: {ids.null_count()} rows without {ids.name}")
     twice = ids.filter(ids.is_duplicated())
     if twice.len():
-        raise MensuraError(
-            f"{name}: {ids.name} {twice[0]!r} occurs more than once; each {ids.name} has one row"
-        )
+        raise MensuraError(f"{name}: {ids.name} {twice[0]!r} occurs more than once; each {ids.name} has one row")
 
 
 def _refuse(rates: pl.DataFrame, fault: pl.Expr, name: str, rule: str) -> None:

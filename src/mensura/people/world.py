@@ -106,9 +106,7 @@ class World:
         code = self._codes.get(name.strip().casefold())
         if code is None:
             near = get_close_matches(name.casefold(), self._codes, n=3)
-            hint = (
-                f"; did you mean {', '.join(sorted({self._codes[text] for text in near}))}?" if near else ""
-            )
+            hint = f"; did you mean {', '.join(sorted({self._codes[text] for text in near}))}?" if near else ""
             raise MensuraError(f"unknown country {name!r}; give an ISO 3166 code or an English name{hint}")
         return code
 
@@ -131,9 +129,7 @@ class World:
             known = ", ".join(self.populations["population"])
             raise MensuraError(f"unknown population {name!r}; named ones: {known}; or a country") from fault
         title = self.countries.filter(pl.col("country") == code)["name"][0]
-        return Population(
-            name=code, prose=f"All people living in {title} in 2025.", countries=(code,), year=2025
-        )
+        return Population(name=code, prose=f"All people living in {title} in 2025.", countries=(code,), year=2025)
 
     def domain(self, words: str | None) -> tuple[str, bool] | None:
         """Return the model's domain for an item's domain in any words, and whether it is taught at school.
