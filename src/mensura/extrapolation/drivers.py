@@ -14,6 +14,8 @@ from mensura.extrapolation.assumptions import central
 if TYPE_CHECKING:
     from mensura.extrapolation.transfer import Transfer
 
+NEGLIGIBLE = 1e-6
+
 
 def driver_table(transfer: Transfer) -> pl.DataFrame:
     """Return driver, change (of the mean rate over items, at the stated assumptions) and meaning.
@@ -33,7 +35,9 @@ def driver_table(transfer: Transfer) -> pl.DataFrame:
     }
     rows = [(name, _shapley(name, names, rate), DRIVERS[name]) for name in names]
     observed = float(transfer.observed.rate.mean())
-    rows.append(("shape", rate[frozenset()] - observed, "the focal group described by its mean and spread alone"))
+    shape = rate[frozenset()] - observed
+    if abs(shape) > NEGLIGIBLE:
+        rows.append(("shape", shape, "the focal group described by its mean and spread alone"))
     return pl.DataFrame(rows, schema=["driver", "change", "meaning"], orient="row")
 
 

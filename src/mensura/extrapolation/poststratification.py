@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import pairwise
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,13 +26,11 @@ from mensura.errors import MensuraError
 from mensura.extrapolation.assumptions import Draws, Floats, central, one_at_a_time, sample
 from mensura.extrapolation.drivers import driver_table
 from mensura.extrapolation.protocol import Extrapolation
-from mensura.extrapolation.sensitivity import Source, sensitivity_table
+from mensura.extrapolation.sensitivity import Source, sensitivity_table, triangular_sd
 from mensura.extrapolation.transfer import Transfer
 from mensura.people.world import World
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mensura.people.population import Population
 
 NAME = "poststratification"
@@ -89,7 +88,7 @@ class PostStratification:
             NAME,
             level=self.level,
             interval="assumption ranges, sampling of the focal rate, item-by-country departures",
-            sensitivity=sensitivity_table(self._sources(transfer, draws, chance, departure), drawn),
+            sensitivity=sensitivity_table(self._sources(transfer, chance, departure)),
             settings={"draws": self.draws, "seed": self.seed, "domain": self.domain},
             warnings=transfer.warnings,
         )
@@ -144,37 +143,26 @@ class PostStratification:
         noise = rng.standard_normal((transfer.observed.size, self.draws))
         return draws, chance, noise * draws["item_by_country"] * transfer.mismatch
 
-    def _sources(self, transfer: Transfer, draws: Draws, chance: Floats, departure: Floats) -> list[Source]:
-        """Return every source of uncertainty with the rates at its ends."""
-        table, stated = transfer.assumptions, central(transfer.assumptions)
-        ends = transfer.rates(one_at_a_time(table)).mean(axis=0).reshape(-1, 2)
+    def _sources(self, transfer: Transfer, chance: Floats, departure: Floats) -> list[Source]:
+        """Return every source of uncertainty, with the items' rates at its ends."""
+        stated = central(transfer.assumptions)
+        ends = transfer.rates(one_at_a_time(transfer.assumptions))
         sources = {
-            row["assumption"]: Source(row["assumption"], draws[row["assumption"]][None, :], low, high, row)
-            for row, (low, high) in zip(table.iter_rows(named=True), ends.tolist(), strict=True)
+            row["assumption"]: Source(
+                row["assumption"],
+                ends[:, 2 * index],
+                ends[:, 2 * index + 1],
+                triangular_sd(row["low"], row["value"], row["high"]),
+                row,
+            )
+            for index, row in enumerate(transfer.assumptions.iter_rows(named=True))
         }
-        pairs: Mapping[str, tuple[Floats, Floats | None, Floats | None]] = {
-            "item_by_country": (departure, None, _ends(departure, self._tails)),
-            "sampling of the focal rate": (chance, _ends(chance, self._tails), None),
-        }
-        for name, (values, rate, shift) in pairs.items():
-            both = [
-                float(
-                    transfer.rates(
-                        stated,
-                        None if rate is None else rate[:, [end]],
-                        None if shift is None else shift[:, [end]],
-                    ).mean()
-                )
-                for end in (0, 1)
-            ]
-            row = sources[name].row if name in sources else {}
-            sources[name] = Source(name, values, both[0], both[1], row)
-        return list(sources.values())
-
-
-def _ends(values: Floats, tails: list[float]) -> Floats:
-    ends: Floats = np.quantile(values, tails, axis=1).T
-    return ends
+        normal_sd = 1 / (2 * NormalDist().inv_cdf(self._tails[1]))
+        shifts, rates = (np.quantile(values, self._tails, axis=1).T for values in (departure, chance))
+        low, high = (transfer.rates(stated, departure=shifts[:, [end]])[:, 0] for end in (0, 1))
+        sources["item_by_country"] = Source("item_by_country", low, high, normal_sd, sources["item_by_country"].row)
+        low, high = (transfer.rates(stated, rates[:, [end]])[:, 0] for end in (0, 1))
+        return [*sources.values(), Source("sampling of the focal rate", low, high, normal_sd, {})]
 
 
 def _band_labels() -> list[str]:

@@ -2,69 +2,65 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from math import sqrt
+from typing import Any
 
 import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mensura.extrapolation.assumptions import Floats
+from mensura.extrapolation.assumptions import Floats
 
 SMALLEST = 1e-9
 
 
 @dataclass(frozen=True)
 class Source:
-    """A source of uncertainty.
+    """A source of uncertainty: the items' rates with it at its low and high end, all else as stated.
 
-    Its draws (one row for all items, or one per item), the mean rate with it at its low and its high end, and
-    its row of the assumptions table.
+    ``sd`` is its standard deviation as a share of the distance between the ends; ``row`` its row of the
+    assumptions table, where it has one.
     """
 
     name: str
-    draws: Floats
-    rate_low: float
-    rate_high: float
+    low: Floats
+    high: Floats
+    sd: float
     row: Mapping[str, Any]
 
 
-def sensitivity_table(sources: Sequence[Source], drawn: Floats) -> pl.DataFrame:
-    """Return one row per source of uncertainty, the largest first.
+def triangular_sd(low: float, peak: float, high: float) -> float:
+    """Return the standard deviation of a triangular distribution as a share of its range, 0 without a range."""
+    if high <= low:
+        return 0.0
+    place = (peak - low) / (high - low)
+    return sqrt((1 - place + place**2) / 18)
 
-    ``rate_low`` and ``rate_high``: the mean rate over items with this assumption at its low and high end
-    and the others as stated (for the item-by-country departure and the sampling error, at the ends of the
-    interval); ``swing`` is their distance. ``share``: how much of the variance of an item's probit rate
-    over the ``drawn`` items × draws goes along with this source: the squared correlation less what chance
-    gives, averaged over items. Shares sum to 1, but for interactions and noise of the draws.
+
+def sensitivity_table(sources: Sequence[Source]) -> pl.DataFrame:
+    """Return one row per source of uncertainty that has an effect, the largest first.
+
+    ``rate_low``, ``rate_high``: the mean rate over items with the source at its low and high end; ``swing``:
+    their distance. ``share``: its part of the variance of an item's probit rate, to first order, mean over items;
+    the shares sum to 1.
     """
-    probit = ndtri(np.clip(drawn, SMALLEST, 1 - SMALLEST))
-    centred = probit - probit.mean(axis=1, keepdims=True)
+    probit = np.array([ndtri(np.clip([source.low, source.high], SMALLEST, 1 - SMALLEST)) for source in sources])
+    variance = ((probit[:, 1] - probit[:, 0]) * np.array([[source.sd] for source in sources])) ** 2
+    share = (variance / np.maximum(variance.sum(axis=0), SMALLEST**2)).mean(axis=1)
     rows = [
         {
             "assumption": source.name,
             "value": source.row.get("value"),
             "low": source.row.get("low"),
             "high": source.row.get("high"),
-            "rate_low": source.rate_low,
-            "rate_high": source.rate_high,
-            "swing": abs(source.rate_high - source.rate_low),
-            "share": _share(centred, source.draws),
+            "rate_low": source.low.mean(),
+            "rate_high": source.high.mean(),
+            "swing": abs(source.high.mean() - source.low.mean()),
+            "share": part,
         }
-        for source in sources
+        for source, part in zip(sources, share.tolist(), strict=True)
     ]
     table = pl.DataFrame(rows, schema_overrides=dict.fromkeys(("value", "low", "high"), pl.Float64))
-    return table.sort("share", "swing", descending=True)
-
-
-def _share(centred: Floats, draws: Floats) -> float:
-    apart = draws - draws.mean(axis=1, keepdims=True)
-    spread = (apart**2).sum(axis=1) * (centred**2).sum(axis=1)
-    live = spread > 0
-    if not live.any():
-        return 0.0
-    squared = (centred * apart).sum(axis=1)[live] ** 2 / np.broadcast_to(spread, centred.shape[:1])[live]
-    return float(np.mean(np.maximum(squared - (1 - squared) / (centred.shape[1] - 1), 0)))
+    return table.filter(pl.col("share") > 0).sort("share", descending=True)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from scipy.special import ndtr, ndtri
 
 from mensura.extrapolation.ability import Abilities, Domain, Strata, abilities, read_curves
 from mensura.extrapolation.assumptions import number_of, part
-from mensura.extrapolation.mixture import moments, success
+from mensura.extrapolation.mixture import TINY, moments, success
 from mensura.extrapolation.observed import Observed, observe
 from mensura.people.cells import cells_of
 
@@ -163,10 +164,15 @@ class Transfer:
         seen = success(focal.weight, here, kernel, steep)
         sought = success(strata.weight, there, kernel, steep)
         floor = np.minimum(self.observed.floor[rows, None] * draws["guessing"], rate / seen.present)
-        difficulty = seen.difficulty(rate, floor)
-        if departure is not None:
-            difficulty = difficulty - departure * np.sqrt(draws["pupil_sd"] ** 2 + 1 / steep**2)
-        return sought.rate(difficulty, floor)
+        carried = sought.rate(seen.difficulty(rate, floor), floor)
+        return carried if departure is None else depart(carried, departure, sought.present)
+
+
+def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:
+    """Move rates by probit ``departure`` within what those old enough to answer can reach."""
+    share = np.clip(rate / present, TINY, 1 - TINY)
+    moved: Floats = present * ndtr(ndtri(share) + departure)
+    return moved
 
 
 def _mean_of(population: Population) -> str:

@@ -1,7 +1,7 @@
 """People: item pools, groups, populations and world strata; readers of the formats human data comes in."""
 
 from mensura.people.cells import cells_of
-from mensura.people.groups import add_bands, population_of
+from mensura.people.groups import add_bands, describe, parse_ages, population_of
 from mensura.people.harmonise import Rules, harmonise
 from mensura.people.pool import ItemPool
 from mensura.people.population import WORLD, Ability, Population
@@ -20,7 +20,9 @@ __all__ = [
     "add_bands",
     "all_crossings",
     "cells_of",
+    "describe",
     "harmonise",
+    "parse_ages",
     "population_of",
     "read_raw",
     "split_persons",

@@ -101,6 +101,10 @@ class World:
             if text is not None
         }
 
+    def knows(self, country: str) -> bool:
+        """Tell whether a country is in the table, by code or name."""
+        return country.strip().casefold() in self._codes
+
     def country(self, name: str) -> str:
         """Return the ISO 3166 alpha-3 code of a country given by code (two or three letters) or name."""
         code = self._codes.get(name.strip().casefold())
