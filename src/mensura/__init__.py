@@ -17,7 +17,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = ["WORLD", "Evidence", "ItemPool", "MensuraError", "Population", "Position", "extrapolate", "load"]
+__all__ = [
+    "WORLD",
+    "Evidence",
+    "ItemPool",
+    "MensuraError",
+    "Population",
+    "Position",
+    "extrapolate",
+    "load",
+]
 
 _HOMES = {
     "WORLD": "mensura.people",
