@@ -11,16 +11,31 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mensura.errors import MensuraError
     from mensura.evidence import Evidence, load
+    from mensura.extrapolation import extrapolate
+    from mensura.people import WORLD, ItemPool, Population
     from mensura.scale import Position
 
 __version__ = "0.1.0"
 
-__all__ = ["Evidence", "MensuraError", "Position", "load"]
+__all__ = [
+    "WORLD",
+    "Evidence",
+    "ItemPool",
+    "MensuraError",
+    "Population",
+    "Position",
+    "extrapolate",
+    "load",
+]
 
 _HOMES = {
+    "WORLD": "mensura.people",
     "Evidence": "mensura.evidence",
+    "ItemPool": "mensura.people",
     "MensuraError": "mensura.errors",
+    "Population": "mensura.people",
     "Position": "mensura.scale",
+    "extrapolate": "mensura.extrapolation",
     "load": "mensura.evidence",
 }
 

@@ -26,4 +26,4 @@ def report(
         return
     shown = headline.select("title", "model", "score", "unit", "human_score", "people", "human_status", "ahead")
     print_table(shown, title="The best model on each test, beside people")
-    console.print(f"The report is at {out / 'index.html'}")
+    console.print(f"The report is at {out / 'index.html'}", soft_wrap=True)

@@ -1,0 +1,112 @@
+"""``mensura extrapolate``: what another population would score."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mensura.extrapolation import Extrapolation
+    from mensura.people import ItemPool, Population
+
+EXAMPLES = """
+[bold]Examples[/]
+
+  mensura extrapolate --rate 0.19 --from pisa --to world --domain mathematics
+  mensura extrapolate --rate 0.62 --n 500 --options 4 --from DEU --ages 15-15 --pupils --domain reading
+  mensura extrapolate pools/pisa2009 --group country=JPN --to world --out rates
+  mensura extrapolate pools/mine --from icar --by age --tables my_world_tables
+"""
+
+
+def extrapolate(
+    pool: Annotated[Path | None, typer.Argument(help="Folder of an item pool in the tidy form.")] = None,
+    rate: Annotated[float | None, typer.Option(help="Instead of a pool: one item's success rate.")] = None,
+    n: Annotated[int | None, typer.Option(help="How many people answered it, for its sampling error.")] = None,
+    options: Annotated[int | None, typer.Option(help="Its number of answer options (none: open).")] = None,
+    domain: Annotated[str | None, typer.Option(help="Domain, such as mathematics, reading, reasoning.")] = None,
+    focal: Annotated[str | None, typer.Option("--from", help="Population observed: a name or a country.")] = None,
+    reference: Annotated[str, typer.Option("--to", help="Population wanted: a name or a country.")] = "world",
+    ages: Annotated[str | None, typer.Option(help="Ages of the population observed, such as 15-16.")] = None,
+    pupils: Annotated[bool, typer.Option("--pupils", help="Those observed are all at school.")] = False,
+    group: Annotated[str, typer.Option(help="Group of the pool, such as country=JPN.")] = "all",
+    method: Annotated[str, typer.Option(help="Extrapolator.")] = "poststratification",
+    by: Annotated[str, typer.Option(help="Break down by region, subregion, age, attainment, country.")] = "region",
+    draws: Annotated[int, typer.Option(help="Draws of the assumptions.")] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    tables: Annotated[Path | None, typer.Option(help="Folder with world tables of your own.")] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Carry success rates to another population, with intervals and what they hang on."""
+    from mensura.extrapolation import PostStratification
+    from mensura.extrapolation import extrapolate as carry
+    from mensura.people import World
+
+    world = World.load(tables)
+    items = _pool(pool, rate, n, options, domain)
+    if rate is not None and focal is None:
+        raise MensuraError("extrapolate: --rate needs --from, the population it was observed in (for example pisa)")
+    observed = None if focal is None else _narrowed(world.population(focal), ages, pupils)
+    settings = {"draws": draws, "seed": seed, "domain": domain}
+    result = carry(items, to=reference, group=group, focal=observed, method=method, world=world, **settings)
+    parts = {"rates": result.table, "sensitivity": result.sensitivity}
+    if method == "poststratification":
+        model = PostStratification(world=world, draws=draws, seed=seed, domain=domain)
+        task = (items.items, items.rates_of(group), result.focal, result.reference)
+        parts |= {"breakdown": model.breakdown(*task, by=by), "drivers": model.drivers(*task)}
+    facts = {"method": result.method, "from": result.focal.name, "to": result.reference.name, "level": result.level}
+    if not emit(parts, out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
+        _print(result, parts, by)
+
+
+def _pool(folder: Path | None, rate: float | None, n: int | None, options: int | None, domain: str | None) -> ItemPool:
+    """Return the pool, or one of a single item made of the options."""
+    import polars as pl
+
+    from mensura.people import ItemPool
+
+    if (folder is None) == (rate is None):
+        raise MensuraError("extrapolate: give the folder of a pool, or --rate, and not both")
+    if folder is not None:
+        return ItemPool.read(folder)
+    items = pl.DataFrame({"item": ["item"], "domain": [domain], "n_options": [options]}, strict=False)
+    row = {"item": "item", "covariate": "all", "group": "all", "n": n, "correct": None, "rate": rate, "se": None}
+    types = {"n": pl.Int64, "correct": pl.Int64, "rate": pl.Float64, "se": pl.Float64}
+    return ItemPool("item", items, pl.DataFrame([row], schema_overrides=types))
+
+
+def _narrowed(population: Population, ages: str | None, pupils: bool) -> Population:
+    from mensura.people import parse_ages
+
+    changes: dict[str, object] = {"ages": parse_ages(ages)} if ages else {}
+    if pupils:
+        changes["in_school"] = True
+    return population.with_(**changes) if changes else population
+
+
+def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> None:
+    from mensura.scale import Position
+
+    title = f"{result.focal.name} → {result.reference.name}, {result.level:.0%} intervals"
+    print_table(result.table.drop("method"), title=title, rows=30, digits=4)
+    if result.table.height == 1:
+        rate, low, high = result.table.select("rate", "low", "high").row(0)
+        place = Position(rate, low, high)
+        console.print(
+            f"{rate:.1%} ({low:.1%} to {high:.1%}): 1 in {place.one_in.value:.3g} people, "
+            f"an IQ-equivalent of {place.iq.value:.0f} ({place.iq.low:.0f} to {place.iq.high:.0f})"
+        )
+    if "breakdown" in parts:
+        print_table(parts["breakdown"], title=f"Mean rate by {by}", digits=4)
+        print_table(parts["drivers"], title="What moves the mean rate from one population to the other", digits=4)
+    print_table(result.sensitivity.drop("value"), title="What the rates hang on", rows=8, digits=4)
+    for warning in result.warnings:
+        console.print(f"note: {warning}", style="yellow", markup=False)

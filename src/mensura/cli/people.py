@@ -1,0 +1,177 @@
+"""``mensura people``: item pools, rates of groups, import of published files, populations and world tables."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+app = typer.Typer(
+    help="Item pools and populations: rates of any group, import of published files, world tables.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+Folder = Annotated[Path, typer.Argument(help="Folder of an item pool in the tidy form.")]
+Names = Annotated[str, typer.Option(help="Covariates, separated by commas; + crosses them: age_band,country+sex.")]
+
+
+@app.command(epilog="Example: mensura people summary pools/pisa2009")
+def summary(folder: Folder, out: Out = None, as_json: Json = False) -> None:
+    """Show what a pool holds: items by domain, groups, and who was tested."""
+    import polars as pl
+
+    from mensura.people import ItemPool
+
+    pool = ItemPool.read(folder)
+    whole = pool.rates_of("all").join(pool.items.select("item", "domain"), on="item", how="left")
+    domains = (
+        whole.group_by("domain", maintain_order=True)
+        .agg(n_items=pl.len(), n=pl.col("n").median(), rate=pl.col("rate").mean(), low=pl.col("rate").min())
+        .join(whole.group_by("domain").agg(high=pl.col("rate").max()), on="domain", nulls_equal=True)
+    )
+    tables = {"domains": domains, "groups": pool.groups}
+    persons = None if pool.persons is None else pool.persons.height
+    if emit(tables, out=out, as_json=as_json, pool=pool.name, items=pool.items.height, persons=persons):
+        return
+    counted = "published rates only" if persons is None else f"{persons:,} persons"
+    print_table(domains, title=f"{pool.name}: {pool.items.height} items, {counted}; rates of the whole sample")
+    print_table(pool.groups, title="Groups (n: median answers per item)", rows=40, digits=0)
+    for warning in pool.warnings:
+        console.print(f"note: {warning}", style="yellow", markup=False)
+
+
+@app.command(epilog="Example: mensura people rates pools/viqt --by age_band,sex+education --out rates")
+def rates(
+    folder: Folder,
+    by: Names = "",
+    weight: Annotated[str | None, typer.Option(help="Covariate that holds survey weights.")] = None,
+    bands: Annotated[list[str] | None, typer.Option(help="Bands of a number: age=18,25,50; repeatable.")] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Count success rates of the whole sample and of any groups from the persons' answers."""
+    from dataclasses import replace
+
+    from mensura.people import ItemPool, add_bands
+
+    pool = ItemPool.read(folder)
+    for entry in bands or []:
+        if pool.persons is None:
+            raise MensuraError(f"{folder}: no persons, so there is nothing to band")
+        covariate, edges = _edges(entry)
+        pool = replace(pool, persons=add_bands(pool.persons, covariate, edges))
+    table = pool.tabulate(_crossings(by), weight=weight)
+    if not emit({"rates": table}, out=out, as_json=as_json):
+        print_table(table, title=f"{pool.name}: success rates", rows=40, digits=3)
+
+
+@app.command(
+    "import",
+    epilog="Example: mensura people import COG09.txt --layout COG09.sps --items '^[MRS][0-9]' --person "
+    "CNT,SCHOOLID,STIDSTD --covariates CNT --absent 7,8 --out pools/pisa2009",
+)
+def import_(
+    file: Annotated[Path, typer.Argument(help="CSV, Parquet, SPSS, R, or fixed-width text with --layout.")],
+    out: Annotated[Path, typer.Option(help="Folder to write the pool into.")],
+    items: Annotated[str, typer.Option(help="Pattern of the item columns, or a CSV of items.")],
+    layout: Annotated[Path | None, typer.Option(help="Control file of fixed-width text (SPSS or SAS).")] = None,
+    object_name: Annotated[str | None, typer.Option("--object", help="Object in an R file.")] = None,
+    encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8",
+    person: Annotated[str, typer.Option(help="Columns that identify a person, separated by commas.")] = "",
+    covariates: Annotated[str, typer.Option(help="Columns to keep as covariates.")] = "",
+    by: Names = "",
+    weight: Annotated[str | None, typer.Option(help="Covariate that holds survey weights.")] = None,
+    absent: Annotated[str, typer.Option(help="Codes of questions not given or not reached: no answer.")] = "",
+    omitted: Annotated[str, typer.Option(help="Codes of questions left out or spoilt: wrong.")] = "",
+    credit: Annotated[str, typer.Option(help="Partial credit is right when full, half or any.")] = "full",
+    min_answers: Annotated[int, typer.Option(help="Fewer answers make an item thin; it goes.")] = 30,
+    pictures: Annotated[bool, typer.Option("--pictures", help="Keep items that need a picture.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Turn a published file into a pool: scored 0/1, exclusions logged, rates of groups."""
+    from mensura.people import Rules, harmonise, read_raw, split_persons
+
+    raw = read_raw(file, layout=layout, object_name=object_name, encoding=encoding)
+    table = _item_table(items, raw.frame.columns, raw.labels)
+    named = [name for name in table["item"] if name in raw.frame.columns]
+    kept = list(dict.fromkeys([*_names(covariates), *([weight] if weight else [])]))
+    answers, persons = split_persons(raw, named, _names(person), kept)
+    rules = Rules(credit, _names(absent), _names(omitted), min_answers, pictures)
+    groups = _crossings(by) if by else None
+    pool = harmonise(out.name, table, answers, persons, rules=rules, by=groups, weight=weight)
+    pool.write(out)
+    facts = {"pool": str(out), "items": pool.items.height, "persons": answers.height}
+    if not emit({"groups": pool.groups, "exclusions": pool.exclusions}, out=None, as_json=as_json, **facts):
+        console.print(str(pool), markup=False, highlight=False)
+        if pool.exclusions.height:
+            print_table(pool.exclusions, title="Left out", rows=20)
+
+
+@app.command(epilog="Example: mensura people populations")
+def populations(out: Out = None, as_json: Json = False) -> None:
+    """List the populations known by name; any country is one too."""
+    from mensura.people import World
+
+    table = World.load().populations
+    if not emit({"populations": table}, out=out, as_json=as_json):
+        columns = ["population", "prose", "age_low", "age_high", "ability_mean", "ability_low", "ability_high"]
+        print_table(table.select(columns), title="Populations (ability: 0 = 500 points of PISA, 1 = 100 points)")
+
+
+@app.command(epilog="Example: mensura people strata raw_tables --out my_world_tables")
+def strata(
+    folder: Annotated[Path, typer.Argument(help="Folder of country tables (see docs/extrapolation-world.md).")],
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Sum country tables of population, attainment and learning to world strata of your own."""
+    from mensura.people import World
+    from mensura.people.strata import build_world
+
+    tables = build_world(folder, World.load().countries)
+    if not emit(tables, out=out, as_json=as_json):
+        print_table(tables["strata"], title="World strata (thousands of people; learning 0 = 500 points)", rows=20)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _crossings(text: str) -> list[tuple[str, ...]]:
+    return [tuple(name.split("+")) for name in _names(text)]
+
+
+def _edges(entry: str) -> tuple[str, list[int]]:
+    covariate, _, edges = entry.partition("=")
+    try:
+        return covariate, [int(edge) for edge in _names(edges)]
+    except ValueError as fault:
+        raise MensuraError(f"--bands {entry}: expected NAME=EDGE,EDGE,… such as age=18,25,50") from fault
+
+
+def _item_table(items: str, columns: list[str], labels: object) -> pl.DataFrame:
+    """Return the item table: a CSV by its name, else one row per column that matches the pattern."""
+    import re
+
+    import polars as pl
+
+    from mensura.people.tidy import read_table
+
+    if items.endswith(".csv"):
+        return read_table(Path(items))
+    try:
+        named = [name for name in columns if re.search(items, name)]
+    except re.error as fault:
+        raise MensuraError(f"--items {items!r}: not a CSV file and not a valid pattern ({fault})") from fault
+    if not named:
+        raise MensuraError(f"--items {items!r}: matches none of the {len(columns)} columns; the first: {columns[:5]}")
+    known = labels if isinstance(labels, dict) else {}
+    return pl.DataFrame({"item": named, "label": [known.get(name) for name in named]}, strict=False)

@@ -1,0 +1,54 @@
+"""Values of the assumptions: at their stated value, drawn from their ranges, or one at a time at the ends.
+
+The range of an assumption is read as a triangular distribution from ``low`` to ``high`` with its peak at
+``value``. Ranges are judgement where the table's ``basis`` says so: intervals made from them are assumption
+ranges, not sampling errors.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Floats = NDArray[np.float64]
+Draws = dict[str, Floats]
+
+
+def central(assumptions: pl.DataFrame) -> Draws:
+    """Return one draw: every assumption at its stated value."""
+    return {row["assumption"]: np.array([row["value"]]) for row in assumptions.iter_rows(named=True)}
+
+
+def sample(assumptions: pl.DataFrame, count: int, rng: np.random.Generator) -> Draws:
+    """Return ``count`` independent draws of every assumption."""
+    draws: Draws = {}
+    for name, value, low, high in assumptions.select("assumption", "value", "low", "high").iter_rows():
+        draws[name] = rng.triangular(low, value, high, count) if low < high else np.full(count, float(value))
+    return draws
+
+
+def one_at_a_time(assumptions: pl.DataFrame) -> Draws:
+    """Return two draws per assumption, in order: it at its low, then its high end, the rest as stated."""
+    count = 2 * assumptions.height
+    draws: Draws = {}
+    for index, (name, value, low, high) in enumerate(
+        assumptions.select("assumption", "value", "low", "high").iter_rows()
+    ):
+        draws[name] = np.full(count, float(value))
+        draws[name][2 * index : 2 * index + 2] = (low, high)
+    return draws
+
+
+def part(draws: Draws, rows: slice) -> Draws:
+    """Return some of the draws."""
+    return {name: values[rows] for name, values in draws.items()}
+
+
+def number_of(draws: Draws) -> int:
+    """Return how many draws there are."""
+    return len(next(iter(draws.values())))

@@ -1,0 +1,184 @@
+"""One transfer of item rates from a focal to a reference population, under any draws of the assumptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from scipy.special import ndtr, ndtri
+
+from mensura.extrapolation.ability import Abilities, Domain, Strata, abilities, read_curves
+from mensura.extrapolation.assumptions import number_of, part
+from mensura.extrapolation.mixture import TINY, moments, success
+from mensura.extrapolation.observed import Observed, observe
+from mensura.people.cells import cells_of
+
+if TYPE_CHECKING:
+    from mensura.extrapolation.assumptions import Draws, Floats
+    from mensura.people.population import Population
+    from mensura.people.world import World
+
+FALLBACK_DOMAIN = ("literacy", False)
+CHUNK = 128
+SLOPE_RATIO = 1.1
+
+_Kind = tuple[tuple[str, bool], float | None]
+
+
+@dataclass(frozen=True)
+class Transfer:
+    """Items with the rates of a focal population, and both populations as strata of the world tables."""
+
+    world: World
+    items: pl.DataFrame
+    focal_rates: pl.DataFrame
+    focal: Population
+    reference: Population
+    domain: str | None = None
+
+    @cached_property
+    def observed(self) -> Observed:
+        """The focal rates, aligned with what is known of the items."""
+        return observe(self.items, self.focal_rates)
+
+    @cached_property
+    def assumptions(self) -> pl.DataFrame:
+        """The assumptions table, with a row for each mean that a population states of itself."""
+        rows = [
+            {
+                "assumption": _mean_of(population),
+                "value": population.ability.mean,
+                "low": population.ability.low,
+                "high": population.ability.high,
+            }
+            for population in dict.fromkeys((self.focal, self.reference))
+            if population.ability is not None
+        ]
+        table = self.world.assumptions
+        return pl.concat([table, pl.DataFrame(rows)], how="diagonal_relaxed") if rows else table
+
+    @cached_property
+    def reference_cells(self) -> pl.DataFrame:
+        """The reference population's cells."""
+        return cells_of(self.reference, self.world)
+
+    @cached_property
+    def focal_cells(self) -> pl.DataFrame:
+        """The focal population's cells."""
+        return cells_of(self.focal, self.world)
+
+    @cached_property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader should know of how rates and domains were read."""
+        words = {self.domain} if self.domain else set(self.observed.domains)
+        unknown = sorted(str(word) for word in words if self.world.domain(word) is None)
+        if not unknown:
+            return self.observed.warnings
+        shown = f"domain {', '.join(unknown[:3])}: not in the domain table, treated as {FALLBACK_DOMAIN[0]}"
+        return (*self.observed.warnings, shown)
+
+    @cached_property
+    def mismatch(self) -> float:
+        """How much of the item-by-country departure lies between the two populations, from 0 to 1.
+
+        With independent departures of variance τ²/2 per country, those of two mixtures with country shares
+        f and r differ by ``τ² ½ Σ (f − r)²``: the whole τ² between two countries, less from a country to a
+        pool that holds it. People of other ages than the focal group's are as foreign to an item as another
+        country.
+        """
+        shares = [
+            dict(cells.drop_nulls("country").group_by("country").agg(pl.col("weight").sum()).iter_rows())
+            for cells in (self.focal_cells, self.reference_cells)
+        ]
+        names = {*shares[0], *shares[1]}
+        apart = sum((shares[0].get(name, 0) - shares[1].get(name, 0)) ** 2 for name in names) / 2
+        low, high = self.focal.ages
+        inside = self.reference_cells.filter(pl.col("age").is_between(low - 1, high + 2))
+        outside = 1.0 - float(inside["weight"].sum())
+        return float(np.sqrt(min(1.0, apart + outside)))
+
+    def rates(
+        self,
+        draws: Draws,
+        focal_rate: Floats | None = None,
+        departure: Floats | None = None,
+        *,
+        cells: pl.DataFrame | None = None,
+        off: frozenset[str] = frozenset(),
+    ) -> Floats:
+        """Return items × draws rates of the reference population, or of the ``cells`` given in its place.
+
+        ``focal_rate``: items × draws; as observed when not given. ``departure``: in probit units, by how
+        much the reference finds an item easier than its general ability says. ``off``: drivers without
+        effect.
+        """
+        result = np.empty((self.observed.size, number_of(draws)))
+        observed = self.observed.rate[:, None] if focal_rate is None else focal_rate
+        observed = np.broadcast_to(observed, result.shape)
+        strata = Strata.from_cells(self.reference_cells if cells is None else cells)
+        for kind, rows in self._alike.items():
+            for start in range(0, result.shape[1], CHUNK):
+                block = slice(start, start + CHUNK)
+                shift = None if departure is None else departure[rows, block]
+                some = part(draws, block)
+                result[rows, block] = self._carry(kind, rows, strata, some, observed[rows, block], shift, off)
+        return result
+
+    @cached_property
+    def _curves(self) -> dict[str, tuple[Floats, Floats]]:
+        return read_curves(self.world.curves)
+
+    @cached_property
+    def _alike(self) -> dict[_Kind, np.ndarray]:
+        """The items that share a domain and a slope; known slopes are rounded to within 5%."""
+        words = [self.domain] * self.observed.size if self.domain else self.observed.domains
+        steps = np.log(self.observed.slope) / np.log(SLOPE_RATIO)
+        groups: dict[_Kind, list[int]] = {}
+        for index, (word, step) in enumerate(zip(words, steps, strict=True)):
+            slope = None if np.isnan(step) else SLOPE_RATIO ** round(step)
+            groups.setdefault((self.world.domain(word) or FALLBACK_DOMAIN, slope), []).append(index)
+        return {kind: np.array(rows) for kind, rows in groups.items()}
+
+    def _carry(
+        self,
+        kind: _Kind,
+        rows: np.ndarray,
+        strata: Strata,
+        draws: Draws,
+        rate: Floats,
+        departure: Floats | None,
+        off: frozenset[str],
+    ) -> Floats:
+        (name, curricular), slope = kind
+        domain = Domain(name, curricular, self._curves)
+        focal = Strata.from_cells(self.focal_cells)
+        here = abilities(focal, draws, domain, given=_mean_of(self.focal))
+        if "learning" in off:
+            strata = strata.like(*moments(focal.weight, here))
+        there = abilities(strata, draws, domain, given=_mean_of(self.reference), off=off)
+        kernel = np.minimum(_least(here), _least(there))
+        steep = draws["slope"] if slope is None else np.full(kernel.size, slope)
+        seen = success(focal.weight, here, kernel, steep)
+        sought = success(strata.weight, there, kernel, steep)
+        floor = np.minimum(self.observed.floor[rows, None] * draws["guessing"], rate / seen.present)
+        carried = sought.rate(seen.difficulty(rate, floor), floor)
+        return carried if departure is None else depart(carried, departure, sought.present)
+
+
+def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:
+    """Move rates by probit ``departure`` within what those old enough to answer can reach."""
+    share = np.clip(rate / present, TINY, 1 - TINY)
+    moved: Floats = present * ndtr(ndtri(share) + departure)
+    return moved
+
+
+def _mean_of(population: Population) -> str:
+    return f"mean of {population.name}"
+
+
+def _least(group: Abilities) -> Floats:
+    least: Floats = group.variance.min(axis=1)
+    return least

@@ -1,0 +1,30 @@
+"""People: item pools, groups, populations and world strata; readers of the formats human data comes in."""
+
+from mensura.people.cells import cells_of
+from mensura.people.groups import add_bands, describe, parse_ages, population_of
+from mensura.people.harmonise import Rules, harmonise
+from mensura.people.pool import ItemPool
+from mensura.people.population import WORLD, Ability, Population
+from mensura.people.rates import all_crossings, tabulate
+from mensura.people.readers import RawTable, read_raw, split_persons
+from mensura.people.world import World
+
+__all__ = [
+    "WORLD",
+    "Ability",
+    "ItemPool",
+    "Population",
+    "RawTable",
+    "Rules",
+    "World",
+    "add_bands",
+    "all_crossings",
+    "cells_of",
+    "describe",
+    "harmonise",
+    "parse_ages",
+    "population_of",
+    "read_raw",
+    "split_persons",
+    "tabulate",
+]

@@ -1,0 +1,109 @@
+"""From a described population to the strata it is made of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.people.strata import ATTAINMENT, PUPIL
+
+if TYPE_CHECKING:
+    from mensura.people.population import Population
+    from mensura.people.world import World
+
+ADULT_FROM = 15
+GIVEN = "given"
+_ORDER = ["country", "region", "subregion", "age", "attainment", "weight", "learning", "spread"]
+
+
+def cells_of(population: Population, world: World) -> pl.DataFrame:
+    """Return the cells a population is made of.
+
+    Columns: country (null: a whole subregion), region, subregion, age, attainment, weight (they sum to 1),
+    learning and spread.
+
+    Children are split into single years of age, evenly within their five. A country without strata of its
+    own has its subregion's ages and attainment and its own learning score. Where everyone is a pupil, each
+    age counts as one cell per country. A population whose ability is given is one cell of attainment
+    ``given``.
+    """
+    if population.ability is not None:
+        return _one_cell(population)
+    strata = _of_countries(population, world) if population.countries else _national(world.strata)
+    if population.in_school:
+        strata = strata.with_columns(attainment=pl.lit(PUPIL))
+    strata = _within_ages(_single_years(strata), population)
+    if population.attainment:
+        if unknown := set(population.attainment) - {*ATTAINMENT, PUPIL}:
+            raise MensuraError(f"unknown attainment {unknown.pop()!r}; there are {', '.join(ATTAINMENT)}")
+        strata = strata.filter(pl.col("attainment").is_in(list(population.attainment)))
+    if strata.is_empty():
+        raise MensuraError(f"population {population.name!r}: the world tables have nobody of that description")
+    return strata.with_columns(weight=pl.col("weight") / pl.col("weight").sum()).select(_ORDER)
+
+
+def _one_cell(population: Population) -> pl.DataFrame:
+    assert population.ability is not None
+    row = {
+        "country": population.countries[0] if len(population.countries) == 1 else None,
+        "region": population.name,
+        "subregion": population.name,
+        "age": float(sum(population.ages)) / 2,
+        "attainment": GIVEN,
+        "weight": 1.0,
+        "learning": population.ability.mean,
+        "spread": population.ability.sd,
+    }
+    text = {"country": pl.String, "region": pl.String, "subregion": pl.String, "attainment": pl.String}
+    return pl.DataFrame([row], schema_overrides=text).select(_ORDER)
+
+
+def _national(strata: pl.DataFrame) -> pl.DataFrame:
+    """Give strata of whole subregions an empty country column, and a weight."""
+    if "country" not in strata.columns:
+        strata = strata.with_columns(country=pl.lit(None, dtype=pl.String))
+    return strata.with_columns(weight=pl.col("population"))
+
+
+def _of_countries(population: Population, world: World) -> pl.DataFrame:
+    """Return the strata of the population's countries, weighted by its shares or by people."""
+    strata = _national(world.strata)
+    parts = []
+    for index, name in enumerate(population.countries):
+        code = world.country(name)
+        place = world.countries.filter(pl.col("country") == code).row(0, named=True)
+        own = strata.filter(pl.col("country") == code)
+        if own.is_empty():
+            own = strata.filter(pl.col("subregion") == place["subregion"]).with_columns(
+                country=pl.lit(code), learning=pl.lit(world.learning(code)), spread=pl.lit(0.0)
+            )
+        size = population.shares[index] if population.shares else place["population"]
+        total = _within_ages(own, population)["weight"].sum() if population.shares else own["weight"].sum()
+        parts.append(own.with_columns(weight=pl.col("weight") * size / max(total, 1e-12)))
+    return pl.concat(parts)
+
+
+def _within_ages(strata: pl.DataFrame, population: Population) -> pl.DataFrame:
+    """Keep the ages asked for; a band that is cut counts by the part of its years inside."""
+    low, high = population.ages
+    first, last = pl.col("age_low"), pl.col("age_high")
+    years = pl.min_horizontal(last, pl.lit(high)) - pl.max_horizontal(first, pl.lit(low)) + 1
+    share = years.clip(0) / (last - first + 1)
+    inside = strata.with_columns(weight=pl.col("weight") * share).filter(pl.col("weight") > 0)
+    start, end = pl.max_horizontal(first, pl.lit(low)), pl.min_horizontal(last, pl.lit(high), first + 4)
+    return inside.with_columns(age=(start + end + 1) / 2)
+
+
+def _single_years(strata: pl.DataFrame) -> pl.DataFrame:
+    """Split the children's bands into single years."""
+    young = strata.filter(pl.col("age_high") < ADULT_FROM)
+    width = young["age_high"] - young["age_low"] + 1
+    split = (
+        young.with_columns(weight=pl.col("weight") / width, year=pl.int_ranges("age_low", pl.col("age_high") + 1))
+        .explode("year")
+        .with_columns(age_low="year", age_high="year")
+        .drop("year")
+    )
+    return pl.concat([split, strata.filter(pl.col("age_high") >= ADULT_FROM)])

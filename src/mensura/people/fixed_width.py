@@ -1,0 +1,139 @@
+"""Fixed-width text and its control file, as PISA publishes them: SPSS ``DATA LIST`` or SAS ``INPUT``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_NAME = r"[A-Za-z_@#$][\w@#$.]*"
+_SPSS_FIELD = re.compile(rf"({_NAME})\s+(\d+)(?:\s*-\s*(\d+))?(?:\s*\(\s*([A-Za-z]+)\d*\s*(?:,\s*(\d+))?\s*\))?")
+_SAS_COLUMNS = re.compile(rf"({_NAME})\s+(\$)?\s*(\d+)\s*(?:-\s*(\d+))?(?:\s+\.(\d+))?(?=\s|$)")
+_SAS_POINTER = re.compile(rf"@\s*(\d+)\s+({_NAME})\s+(\$)?(?:char)?\s*(\d+)\.(\d*)", re.IGNORECASE)
+_LABEL = re.compile(rf"({_NAME})\s*=?\s*(\"[^\"]*\"|'[^']*')")
+
+
+@dataclass(frozen=True)
+class Field:
+    """One variable of a fixed-width record: columns ``start`` to ``end``, counted from 1, both included."""
+
+    name: str
+    start: int
+    end: int
+    text: bool
+    decimals: int = 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The variables of a record, in order, and their labels."""
+
+    fields: tuple[Field, ...]
+    labels: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def width(self) -> int:
+        """How many characters a record has at least."""
+        return max(entry.end for entry in self.fields)
+
+
+def read_layout(path: Path, *, encoding: str = "utf-8") -> Layout:
+    """Read a control file; SPSS and SAS are told apart by their commands."""
+    source = _decoded(path, encoding)
+    listing = re.search(r"\bDATA\s+LIST\b(.*?)(?:^\s*\.\s*$|\.\s*$|\bEXECUTE\b)", source, re.S | re.I | re.M)
+    if listing is not None:
+        body = re.sub(r"^.*?/", "", re.sub(r"(\"[^\"]*\"|'[^']*')", "", listing.group(1)), count=1, flags=re.S)
+        fields = _spss_fields(body)
+        labels = re.search(r"\bVARIABLE\s+LABELS?\b(.*?)(?:^\s*\.\s*$|\.\s*$|\bVALUE\b)", source, re.S | re.I | re.M)
+    else:
+        statement = re.search(r"^\s*INPUT\b(.*?);", source, re.S | re.I | re.M)
+        if statement is None:
+            raise MensuraError(f"{path}: neither an SPSS DATA LIST nor a SAS INPUT statement; not a control file?")
+        fields = _sas_fields(statement.group(1))
+        labels = re.search(r"^\s*LABEL\b(.*?);", source, re.S | re.I | re.M)
+    _check(fields, path)
+    texts = dict(_LABEL.findall(labels.group(1))) if labels else {}
+    return Layout(fields, {name: text[1:-1].strip() for name, text in texts.items()})
+
+
+def read_fixed_width(path: Path, layout: Layout, *, encoding: str = "utf-8") -> pl.DataFrame:
+    """Read the records of a fixed-width file; a record too short for the layout is an error, not a guess."""
+    lines = pl.Series("line", _decoded(path, encoding).splitlines(), dtype=pl.String)
+    while lines.len() and not lines[-1].strip():
+        lines = lines.head(lines.len() - 1)
+    if lines.is_empty():
+        raise MensuraError(f"{path}: no records")
+    short = (lines.str.len_chars() < layout.width).arg_true()
+    if short.len():
+        raise MensuraError(
+            f"{path}: line {short[0] + 1} has {len(lines[int(short[0])])} characters and the layout needs "
+            f"{layout.width}; the file is cut short, or this is another file's layout"
+        )
+    return pl.DataFrame([_column(lines, entry, path) for entry in layout.fields])
+
+
+def _column(lines: pl.Series, entry: Field, path: Path) -> pl.Series:
+    text = lines.str.slice(entry.start - 1, entry.end - entry.start + 1).str.strip_chars().rename(entry.name)
+    text = text.set(text == "", None)
+    if entry.text:
+        return text
+    number = text.set(text == ".", None).cast(pl.Float64, strict=False)
+    unread = (number.is_null() & text.is_not_null() & (text != ".")).arg_true()
+    if unread.len():
+        line = int(unread[0])
+        raise MensuraError(f"{path}: line {line + 1}, {entry.name}: {text[line]!r} is not a number")
+    implied = entry.decimals and not text.str.contains(".", literal=True).fill_null(False).any()
+    return number / 10**entry.decimals if implied else number
+
+
+def _spss_fields(body: str) -> tuple[Field, ...]:
+    return tuple(
+        Field(
+            name,
+            int(start),
+            int(end or start),
+            text=kind.upper().startswith("A"),
+            decimals=int(decimals or 0),
+        )
+        for name, start, end, kind, decimals in _SPSS_FIELD.findall(body)
+    )
+
+
+def _sas_fields(body: str) -> tuple[Field, ...]:
+    pointed = _SAS_POINTER.findall(body)
+    if pointed:
+        return tuple(
+            Field(name, int(at), int(at) + int(width) - 1, text=bool(dollar), decimals=int(decimals or 0))
+            for at, name, dollar, width, decimals in pointed
+        )
+    return tuple(
+        Field(name, int(start), int(end or start), text=bool(dollar), decimals=int(decimals or 0))
+        for name, dollar, start, end, decimals in _SAS_COLUMNS.findall(body)
+    )
+
+
+def _check(fields: tuple[Field, ...], path: Path) -> None:
+    if not fields:
+        raise MensuraError(f"{path}: the control file lists no variables with columns")
+    names = [entry.name for entry in fields]
+    for entry in fields:
+        if names.count(entry.name) > 1:
+            raise MensuraError(f"{path}: variable {entry.name!r} is listed twice")
+        if not 1 <= entry.start <= entry.end:
+            raise MensuraError(f"{path}: variable {entry.name!r} has columns {entry.start} to {entry.end}")
+
+
+def _decoded(path: Path, encoding: str) -> str:
+    if not path.is_file():
+        raise MensuraError(f"{path}: no such file")
+    try:
+        return path.read_text(encoding=encoding)
+    except (UnicodeDecodeError, LookupError) as fault:
+        raise MensuraError(f"{path}: not {encoding} text ({fault}); name its encoding, for example latin-1") from fault

@@ -1,0 +1,117 @@
+"""Subgroups from covariates: bands of numbers, and the population that a pool or one of its groups stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.people.population import OLDEST, Population
+
+if TYPE_CHECKING:
+    from mensura.people.pool import ItemPool
+    from mensura.people.world import World
+
+COUNTRY_WORDS = ("country", "country_group", "nation")
+SCHOOL_AGE = 18
+
+
+def add_bands(persons: pl.DataFrame, covariate: str, edges: Sequence[int]) -> pl.DataFrame:
+    """Add ``COVARIATE_band``: edges 18, 25, 50 give ``under 18``, ``18-24``, ``25-49``, ``50+``."""
+    if covariate not in persons.columns:
+        have = ", ".join(name for name in persons.columns if name != "person")
+        raise MensuraError(f"no covariate {covariate!r} to band; there are {have}")
+    if not persons[covariate].dtype.is_numeric():
+        raise MensuraError(f"covariate {covariate!r} is not a number, so it has no bands")
+    if not edges or list(edges) != sorted(set(edges)):
+        raise MensuraError(f"edges of {covariate!r} must rise, got {', '.join(map(str, edges)) or 'none'}")
+    labels = [f"under {edges[0]}"]
+    labels += [f"{low}-{high - 1}" for low, high in pairwise(edges)]
+    labels.append(f"{edges[-1]}+")
+    band = pl.col(covariate).cast(pl.Float64).cut([float(edge) for edge in edges], labels=labels, left_closed=True)
+    return persons.with_columns(band.cast(pl.String).alias(f"{covariate}_band"))
+
+
+def describe(pool: ItemPool, world: World) -> Population:
+    """Return the population of a whole pool, read off its covariates: countries with their shares, and ages.
+
+    Everyone counts as a pupil where nobody is older than 18.
+    """
+    countries = _countries(pool, world)
+    ages = _age_range(pool)
+    if not countries and ages is None:
+        raise MensuraError(
+            f"pool {pool.name!r}: neither countries nor ages among its covariates say who was tested; "
+            "name the population (for example --from pisa)"
+        )
+    low, high = ages or (15, OLDEST)
+    where = ", ".join(countries) or "unknown countries"
+    return Population(
+        name=pool.name,
+        prose=f"The people tested in {pool.name}: aged {low} to {high}, in {where}.",
+        ages=(low, high),
+        countries=tuple(countries),
+        shares=tuple(countries.values()),
+        in_school=high <= SCHOOL_AGE,
+    )
+
+
+def population_of(group: str, whole: Population, world: World) -> Population:
+    """Return the population of one group of a pool, given that of the whole pool.
+
+    ``country=AUS`` narrows the countries, ``age_band=18-24`` the ages; of any other covariate the world
+    tables know nothing, and the group is described in prose only.
+    """
+    if "=" not in group:
+        return whole
+    covariate, level = group.split("=", 1)
+    prose = f"{whole.prose} Of these, those with {covariate.replace('_', ' ')} {level.replace('_', ' ')}."
+    if covariate in COUNTRY_WORDS:
+        code = world.country(level)
+        return whole.with_(name=group, prose=prose, countries=(code,), shares=(), ability=None)
+    if covariate in ("age", "age_band"):
+        return whole.with_(name=group, prose=prose, ages=parse_ages(level), ability=None)
+    return whole.with_(name=group, prose=prose)
+
+
+def parse_ages(level: str) -> tuple[int, int]:
+    """Read ``18-24``, ``50+``, ``under 18`` or ``37`` as a range of ages."""
+    text = level.replace("–", "-").strip()
+    try:
+        if text.startswith("under "):
+            return 0, int(text.removeprefix("under ")) - 1
+        if text.endswith("+"):
+            return int(text[:-1]), 120
+        first, _, last = text.partition("-")
+        return int(first), int(last or first)
+    except ValueError as fault:
+        raise MensuraError(f"age group {level!r}: expected a form such as 18-24, 50+ or 37") from fault
+
+
+def _countries(pool: ItemPool, world: World) -> dict[str, float]:
+    """Return the answers given per country, from the rates by country or the persons."""
+    for word in COUNTRY_WORDS:
+        rates = pool.rates.filter(pl.col("covariate") == word)
+        if rates.height:
+            counts = rates.group_by("group").agg(pl.col("n").sum()).sort("group").iter_rows()
+            named = [(str(group).split("=", 1)[-1], float(n)) for group, n in counts]
+        elif pool.persons is not None and word in pool.persons.columns:
+            named = [(str(name), float(n)) for name, n in pool.persons[word].drop_nulls().value_counts().iter_rows()]
+        else:
+            continue
+        return {world.country(name): n for name, n in named if world.knows(name)}
+    return {}
+
+
+def _age_range(pool: ItemPool) -> tuple[int, int] | None:
+    """Return the ages between which all but a hundredth of the persons lie."""
+    if pool.persons is None or "age" not in pool.persons.columns or not pool.persons["age"].dtype.is_numeric():
+        return None
+    ages = pool.persons["age"].drop_nulls()
+    if ages.is_empty():
+        return None
+    low, high = (ages.quantile(share, interpolation="nearest") for share in (0.005, 0.995))
+    return int(low or 0), int(high or OLDEST)

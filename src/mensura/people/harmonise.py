@@ -1,0 +1,172 @@
+"""Harmonisation: any scoring to 0/1 by stated rules, with a log of everything left out and why."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.people.pool import ItemPool, empty_log
+from mensura.people.tidy import check_items, check_persons
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+CREDITS = {
+    "full": "right only with full credit",
+    "half": "right with at least half of the points",
+    "any": "right with any credit",
+}
+LONGEST_CODE = 2
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How answers become 1, 0 or nothing, and which items stay.
+
+    ``credit``: how partial credit collapses: ``full``, ``half`` or ``any``. ``absent``: codes of questions
+    not given or not reached, which become null. ``omitted``: codes of questions seen but left out or
+    spoilt, which count as wrong. ``min_answers``: an item with fewer is thin and goes. ``pictures``: keep
+    items that need a picture. ``several_keys``: keep items whose key names more than one answer, each of
+    them right.
+    """
+
+    credit: str = "full"
+    absent: Sequence[str] = ()
+    omitted: Sequence[str] = ()
+    min_answers: int = 30
+    pictures: bool = False
+    several_keys: bool = False
+
+    def __post_init__(self) -> None:
+        if self.credit not in CREDITS:
+            raise MensuraError(f"credit: one of {', '.join(CREDITS)}, got {self.credit!r}")
+        if both := set(self.absent) & set(self.omitted):
+            raise MensuraError(f"code {both.pop()!r} is given both as absent and as omitted; choose one")
+
+
+def harmonise(
+    name: str,
+    items: pl.DataFrame,
+    answers: pl.DataFrame,
+    persons: pl.DataFrame | None = None,
+    *,
+    rules: Rules | None = None,
+    by: Iterable[str | Sequence[str]] | None = None,
+    weight: str | None = None,
+) -> ItemPool:
+    """Score raw answers and return the pool, its ``exclusions`` filled.
+
+    ``answers``: person and one column per item, holding points, 0/1, or the choice made. An item with an
+    ``answer`` in the item table is scored against that key; any other by its points, of ``max_points`` (the
+    largest seen, where the item table has none).
+    """
+    rules = rules or Rules()
+    items = check_items(items, name="items")
+    answers = check_persons(answers, name="answers")
+    columns: list[pl.Series] = [answers["person"]]
+    log: list[tuple[str, str, str]] = []
+    for row in items.iter_rows(named=True):
+        item = row["item"]
+        if item not in answers.columns:
+            log.append(("item", item, "no column of answers"))
+            continue
+        reason = _unusable(row, rules)
+        scored = None if reason else _score(answers[item], row, rules)
+        if scored is not None and scored.count() < rules.min_answers:
+            reason = f"{scored.count()} answers, fewer than {rules.min_answers}"
+        if reason or scored is None:
+            log.append(("item", item, reason or "not scored"))
+        else:
+            columns.append(scored.alias(item))
+    if len(columns) == 1:
+        reasons = ", ".join(sorted({reason for _, _, reason in log})[:3])
+        raise MensuraError(f"pool {name!r}: no item is left after harmonisation ({reasons or 'no items given'})")
+    kept = items.filter(pl.col("item").is_in([column.name for column in columns[1:]]))
+    pool = ItemPool.from_answers(name, kept, pl.DataFrame(columns), persons, by=by, weight=weight)
+    exclusions = pl.DataFrame(log, schema=empty_log().schema, orient="row")
+    return ItemPool(name, pool.items, pool.rates, pool.persons, pool.responses, exclusions)
+
+
+def _unusable(row: dict[str, object], rules: Rules) -> str | None:
+    """Return why an item cannot be used, from its row alone."""
+    if row.get("needs_picture") and not rules.pictures:
+        return "needs a picture"
+    if row.get("scoring") == "choice" and not row.get("answer"):
+        return "no key"
+    if row.get("scoring") != "points" and not rules.several_keys and len(_keys(row.get("answer"))) > 1:
+        return "ambiguous key: more than one right answer"
+    return None
+
+
+def _by_key(row: dict[str, object], column: pl.Series) -> bool:
+    """Tell whether a key scores the item: as ``scoring`` says, else when answers and key are alike."""
+    if row.get("scoring") or not row.get("answer"):
+        return row.get("scoring") == "choice"
+    return not column.dtype.is_numeric() or str(row["answer"]).strip().isdigit()
+
+
+def _score(column: pl.Series, row: dict[str, object], rules: Rules) -> pl.Series:
+    """Return 1, 0 or null per person."""
+    text = _as_text(column)
+    absent = text.is_null() | text.is_in(list(rules.absent)) | (text == "")
+    omitted = text.is_in(list(rules.omitted))
+    if _by_key(row, column):
+        right = text.str.to_lowercase().is_in(_keys(row["answer"]))
+    else:
+        right = _credited(text, absent | omitted, column.name, row.get("max_points"), rules)
+    scored = pl.select(pl.when(absent).then(None).when(omitted).then(0).otherwise(right.cast(pl.Int8)).cast(pl.Int8))
+    return scored.to_series()
+
+
+def _credited(text: pl.Series, aside: pl.Series, item: str, most: object, rules: Rules) -> pl.Series:
+    """Return whether the points suffice under the rule of partial credit."""
+    points = text.cast(pl.Float64, strict=False)
+    unread = text.filter(points.is_null() & ~aside)
+    if unread.len():
+        raise MensuraError(
+            f"item {item!r}: {unread[0]!r} is neither a number of points nor a declared code; "
+            "give the item's key, or name the code as absent or omitted"
+        )
+    points = points.set(aside, None)
+    highest = _most_seen(points, item) if most is None else float(str(most))
+    beyond = points.filter((points < 0) | (points > highest))
+    if beyond.len():
+        raise MensuraError(
+            f"item {item!r}: {beyond[0]} points of at most {highest:g}; "
+            "if it is a code for a missing answer, name it as absent or omitted"
+        )
+    needed = {"full": highest, "half": highest / 2, "any": 0.0}[rules.credit]
+    return pl.select(((points >= needed) & (points > 0)).fill_null(False)).to_series()
+
+
+def _most_seen(points: pl.Series, item: str) -> float:
+    """Return the largest number of points seen; a gap below it betrays a code for a missing answer."""
+    seen = points.drop_nulls().unique().sort().to_list()
+    gaps = [value for before, value in pairwise([0.0, *seen]) if value - before > 1]
+    if gaps:
+        raise MensuraError(
+            f"item {item!r}: {gaps[0]:g} points without any below it; if it is a code for a missing answer, "
+            "name it as absent or omitted, else give the item's max_points"
+        )
+    return float(max(seen, default=0.0))
+
+
+def _as_text(column: pl.Series) -> pl.Series:
+    """Return codes as text, whole numbers without a decimal point."""
+    if column.dtype.is_float():
+        whole = column.cast(pl.Int64, strict=False)
+        if (whole.cast(pl.Float64) == column).drop_nulls().all():
+            return whole.cast(pl.String)
+    return column.cast(pl.String).str.strip_chars()
+
+
+def _keys(answer: object) -> list[str]:
+    """Return the answers a key names, in lower case: ``A|C`` or ``1,3`` names two."""
+    text = "" if answer is None else str(answer).strip().lower()
+    parts = [part.strip() for part in re.split(r"[|;,/]", text) if part.strip()]
+    return parts if len(parts) > 1 and all(len(part) <= LONGEST_CODE for part in parts) else [text]

@@ -1,0 +1,165 @@
+"""Item pools: test items, the groups of people who took them, and how often each group was right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.files import atomic_path, write_csv
+from mensura.frames import as_frame, text_table
+from mensura.people.rates import ALL, tabulate
+from mensura.people.tidy import check_items, check_persons, check_rates, read_tables, widen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MOST_LEVELS = 60
+_LOG = {"kind": pl.String, "id": pl.String, "reason": pl.String}
+
+
+def empty_log() -> pl.DataFrame:
+    """Return an exclusion log (kind, id, reason) without rows."""
+    return pl.DataFrame(schema=_LOG)
+
+
+@dataclass(frozen=True)
+class ItemPool:
+    """Items, rates of groups and, where there are any, the persons and answers behind them.
+
+    ``items``: item, domain and, where known, text, options, answer (the key), format, scoring, language,
+    n_options, needs_picture. ``rates``: item, covariate, group, n, correct, rate, se; group ``all`` is the
+    whole sample with every focal group inside it (part-to-whole). ``persons``: person and covariates, null
+    for unknown. ``responses``: person and one column per item, 1, 0 or null (not given, not reached), its
+    rows in the order of ``persons``. ``exclusions``: kind, id, reason of whatever was left out.
+    """
+
+    name: str
+    items: pl.DataFrame
+    rates: pl.DataFrame
+    persons: pl.DataFrame | None = None
+    responses: pl.DataFrame | None = None
+    exclusions: pl.DataFrame = field(default_factory=empty_log)
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def read(cls, folder: str | Path) -> ItemPool:
+        """Read a tidy folder (see :mod:`mensura.people.tidy`).
+
+        Rates come from ``group_rates`` where it is there, else from the answers, by every covariate that has
+        between 2 and 60 levels.
+        """
+        folder = Path(folder)
+        tables = read_tables(folder)
+        persons, responses = tables.persons, tables.responses
+        if responses is not None:
+            persons, responses = _align(persons, responses)
+        rates = tables.rates
+        if rates is None:
+            assert responses is not None and persons is not None
+            rates = tabulate(responses, persons, by=_groupable(persons))
+        return cls(folder.resolve().name, tables.items, rates, persons, responses, warnings=tables.warnings)
+
+    @classmethod
+    def from_rates(cls, name: str, items: Any, rates: Any) -> ItemPool:  # noqa: ANN401
+        """Build a pool of published rates; ``rates`` as in :func:`mensura.people.tidy.check_rates`."""
+        table, warnings = check_rates(as_frame(rates, name="rates"), name="rates")
+        return cls(name, check_items(as_frame(items, name="items"), name="items"), table, warnings=tuple(warnings))
+
+    @classmethod
+    def from_answers(
+        cls,
+        name: str,
+        items: Any,  # noqa: ANN401
+        responses: Any,  # noqa: ANN401
+        persons: Any = None,  # noqa: ANN401
+        *,
+        by: Iterable[str | Sequence[str]] | None = None,
+        weight: str | None = None,
+    ) -> ItemPool:
+        """Build a pool from scored answers: person, item, correct, or person and one column per item."""
+        items = check_items(as_frame(items, name="items"), name="items")
+        answers = as_frame(responses, name="responses")
+        if {"item", "correct"} <= set(answers.columns):
+            answers = widen(answers, items["item"].to_list(), name="responses")
+        table = None if persons is None else check_persons(as_frame(persons, name="persons"), name="persons")
+        table, answers = _align(table, answers)
+        chosen = _groupable(table, besides=weight) if by is None else by
+        return cls(name, items, tabulate(answers, table, by=chosen, weight=weight), table, answers)
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """The groups with rates: covariate, group, n_items, n (median number of answers per item)."""
+        return (
+            self.rates.group_by("covariate", "group", maintain_order=True)
+            .agg(n_items=pl.len(), n=pl.col("n").median())
+            .select("covariate", "group", "n_items", "n")
+        )
+
+    def rates_of(self, group: str = ALL) -> pl.DataFrame:
+        """Return item, n, correct, rate, se of one group, such as ``"all"`` or ``"country=AUS"``."""
+        table = self.rates.filter(pl.col("group") == group)
+        if table.is_empty():
+            known = self.groups["group"].to_list()
+            shown = ", ".join(known[:12]) + (f" … ({len(known)} groups)" if len(known) > 12 else "")
+            raise MensuraError(f"pool {self.name!r} has no group {group!r}; it has {shown}")
+        return table.select("item", "n", "correct", "rate", "se")
+
+    def tabulate(self, by: Iterable[str | Sequence[str]], *, weight: str | None = None) -> pl.DataFrame:
+        """Return the rates of ``all`` and of the groups ``by`` asks for, counted from the answers."""
+        if self.responses is None:
+            raise MensuraError(f"pool {self.name!r} holds published rates only; there are no answers to count")
+        return tabulate(self.responses, self.persons, by=by, weight=weight)
+
+    def answers(self) -> pl.DataFrame:
+        """Return the answers long: person, item, correct."""
+        if self.responses is None:
+            raise MensuraError(f"pool {self.name!r} holds published rates only; there are no answers")
+        long = self.responses.unpivot(index="person", variable_name="item", value_name="correct")
+        return long.drop_nulls("correct")
+
+    def write(self, folder: str | Path) -> None:
+        """Write the pool as a tidy folder that :meth:`read` reads back."""
+        folder = Path(folder)
+        write_csv(self.items, folder / "items.csv")
+        write_csv(self.rates.rename({"correct": "n_correct"}), folder / "group_rates.csv")
+        if self.exclusions.height:
+            write_csv(self.exclusions, folder / "exclusions.csv")
+        if self.persons is not None:
+            write_csv(self.persons, folder / "persons.csv")
+        if self.responses is not None:
+            with atomic_path(folder / "responses.parquet") as part:
+                self.answers().write_parquet(part)
+
+    def __str__(self) -> str:
+        people = "published rates" if self.persons is None else f"{self.persons.height:,} persons"
+        lines = [
+            f"{self.name}: {self.items.height} items, {people}, {self.groups.height} groups",
+            text_table(self.groups, rows=12, digits=0),
+        ]
+        if self.exclusions.height:
+            lines.append(f"{self.exclusions.height} exclusions (see .exclusions)")
+        return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self.name}: {self.items.height} items</p>{self.groups._repr_html_()}"
+
+
+def _align(persons: pl.DataFrame | None, responses: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Give every person who answered a row of covariates, in the order of the answers."""
+    if persons is None:
+        return responses.select("person"), responses
+    if persons["person"].dtype != responses["person"].dtype:
+        persons = persons.with_columns(pl.col("person").cast(pl.String))
+        responses = responses.with_columns(pl.col("person").cast(pl.String))
+    aligned = responses.select("person").join(persons, on="person", how="left", maintain_order="left")
+    return aligned, responses
+
+
+def _groupable(persons: pl.DataFrame, besides: str | None = None) -> list[str]:
+    """Return the covariates with few enough levels to be groups."""
+    names = [name for name in persons.columns if name not in {"person", "weight", besides}]
+    return [name for name in names if 2 <= persons[name].drop_nulls().n_unique() <= MOST_LEVELS]

@@ -1,0 +1,131 @@
+"""One door to the formats human data comes in: CSV, Parquet, SPSS, R and fixed-width text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.people.fixed_width import read_fixed_width, read_layout
+from mensura.people.tidy import read_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+FORMATS = ".csv, .parquet, .sav, .zsav, .por (SPSS), .rda, .RData, .rds (R), .txt (with a layout)"
+
+
+@dataclass(frozen=True)
+class RawTable:
+    """A table as published: one row per person; ``labels`` of its columns where the file has them."""
+
+    frame: pl.DataFrame
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_raw(
+    path: Path, *, layout: Path | None = None, object_name: str | None = None, encoding: str = "utf-8"
+) -> RawTable:
+    """Read a file by its suffix; ``layout`` is the control file of fixed-width text.
+
+    ``object_name`` picks one of several objects in an R file. Codes for missing answers are kept as they
+    are, so that harmonisation can treat omitted and not reached apart.
+    """
+    suffix = path.suffix.lower()
+    if layout is not None:
+        described = read_layout(layout, encoding=encoding)
+        return RawTable(read_fixed_width(path, described, encoding=encoding), described.labels)
+    if not path.is_file():
+        raise MensuraError(f"{path}: no such file")
+    if suffix in {".csv", ".parquet", ".pq"}:
+        return RawTable(read_table(path))
+    if suffix in {".sav", ".zsav", ".por"}:
+        return _read_spss(path)
+    if suffix in {".rda", ".rdata", ".rds"}:
+        return RawTable(_read_r(path, object_name))
+    if suffix in {".txt", ".dat"}:
+        raise MensuraError(f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout")
+    raise MensuraError(f"{path}: unknown format {path.suffix!r}; known: {FORMATS}")
+
+
+def split_persons(
+    raw: RawTable, items: Sequence[str], person: Sequence[str] = (), covariates: Sequence[str] = ()
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Split a table into answers (person, items) and persons (person, covariates).
+
+    ``person``: the columns that identify a person together; rows are numbered when none is given.
+    """
+    frame = raw.frame
+    unknown = [name for name in (*person, *covariates, *items) if name not in frame.columns]
+    if unknown:
+        shown = ", ".join(frame.columns[:12])
+        raise MensuraError(f"no column {unknown[0]!r}; the file has {len(frame.columns)} columns: {shown} …")
+    key = (
+        pl.concat_str([pl.col(name).cast(pl.String) for name in person], separator="-", ignore_nulls=True)
+        if person
+        else pl.int_range(1, pl.len() + 1)
+    )
+    frame = frame.with_columns(key.alias("person"))
+    return frame.select("person", *items), frame.select("person", *(name for name in covariates if name != "person"))
+
+
+def _read_spss(path: Path) -> RawTable:
+    reader = _library("pyreadstat")
+    read = reader.read_por if path.suffix.lower() == ".por" else reader.read_sav
+    extra = {} if path.suffix.lower() == ".por" else {"user_missing": True}
+    try:
+        columns, about = read(str(path), output_format="dict", **extra)
+    except Exception as fault:
+        raise MensuraError(f"{path}: not a readable SPSS file ({fault})") from fault
+    labels = {name: text for name, text in about.column_names_to_labels.items() if text}
+    return RawTable(pl.DataFrame([_series(name, values) for name, values in columns.items()]), labels)
+
+
+def _read_r(path: Path, object_name: str | None) -> pl.DataFrame:
+    reader = _library("rdata")
+    try:
+        content = reader.read_rds(path) if path.suffix.lower() == ".rds" else reader.read_rda(path)
+    except Exception as fault:
+        raise MensuraError(f"{path}: not a readable R data file ({fault})") from fault
+    if path.suffix.lower() != ".rds":
+        content = _pick(content, path, object_name)
+    if hasattr(content, "dims") and hasattr(content, "to_pandas"):
+        content = content.to_pandas()
+    if hasattr(content, "ndim") and not hasattr(content, "columns") and content.ndim == 2:
+        return pl.DataFrame({f"V{index + 1}": content[:, index] for index in range(content.shape[1])})
+    if not hasattr(content, "columns"):
+        raise MensuraError(f"{path}: holds a {type(content).__name__}, not a data frame or matrix")
+    return pl.DataFrame([_series(str(name), content[name].astype(object)) for name in content.columns])
+
+
+def _pick(content: Mapping[str, Any], path: Path, object_name: str | None) -> Any:  # noqa: ANN401
+    tables = {name: value for name, value in content.items() if hasattr(value, "columns") or hasattr(value, "ndim")}
+    if object_name is not None:
+        if object_name not in content:
+            raise MensuraError(f"{path}: no object {object_name!r}; it holds {', '.join(content)}")
+        return content[object_name]
+    if len(tables) != 1:
+        raise MensuraError(f"{path}: holds {', '.join(content)}; say which object is the table of answers")
+    return next(iter(tables.values()))
+
+
+def _series(name: str, values: Any) -> pl.Series:  # noqa: ANN401
+    """Return a column, with not-a-number as null and whole numbers as integers."""
+    plain = [None if value is None or value != value else value for value in list(values)]
+    series = pl.Series(name, plain, strict=False)
+    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all():
+        return series.cast(pl.Int64)
+    return series.set(series == "", None) if series.dtype == pl.String else series
+
+
+def _library(name: str) -> Any:  # noqa: ANN401
+    try:
+        return import_module(name)
+    except ImportError as fault:
+        raise MensuraError(
+            f"this format needs the package {name!r}: install Mensura with its extra, mensura[readers]"
+        ) from fault

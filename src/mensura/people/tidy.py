@@ -1,0 +1,221 @@
+"""The tidy folder: items, group rates, persons and responses as CSV or Parquet, read and checked.
+
+``items``: item, domain and what else is known. ``group_rates``: item, covariate, group, n, n_correct, rate,
+se, where group ``all`` is the whole sample, focal groups included. ``persons``: person and covariates.
+``responses``: person, item, correct (1, 0 or empty), one row per answer.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.frames import require_columns
+from mensura.people.rates import RATE_COLUMNS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+_TEXT = ("item", "covariate", "group", "text", "answer", "key", "options", "domain", "format", "language")
+
+
+@dataclass(frozen=True)
+class TidyTables:
+    """The tables of a folder, checked and in our columns; ``responses`` wide, one Int8 column per item."""
+
+    items: pl.DataFrame
+    rates: pl.DataFrame | None
+    persons: pl.DataFrame | None
+    responses: pl.DataFrame | None
+    warnings: tuple[str, ...]
+
+
+def read_tables(folder: Path) -> TidyTables:
+    """Read a tidy folder; ``items`` and one of ``group_rates`` and ``responses`` must be there."""
+    if not folder.is_dir():
+        raise MensuraError(f"{folder}: no such folder; expected one with items.csv and group_rates.csv")
+    items = _find(folder, "items")
+    if items is None:
+        raise MensuraError(f"{folder}: no items.csv or items.parquet")
+    published, persons, answers = (_find(folder, name) for name in ("group_rates", "persons", "responses"))
+    if published is None and answers is None:
+        raise MensuraError(f"{folder}: neither group_rates nor responses (CSV or Parquet); a pool needs one of them")
+    items = check_items(items, name=f"{folder}/items")
+    responses = None
+    if answers is not None:
+        responses = widen(answers, items["item"].to_list(), name=f"{folder}/responses")
+    if persons is not None:
+        persons = check_persons(persons, name=f"{folder}/persons")
+    rates: pl.DataFrame | None = None
+    warnings: list[str] = []
+    if published is not None:
+        rates, warnings = check_rates(published, name=f"{folder}/group_rates")
+        items, added = _adopt(items, rates["item"])
+        warnings += added
+    if responses is not None:
+        items, added = _adopt(items, pl.Series("item", responses.columns[1:], dtype=pl.String))
+        warnings += added
+    return TidyTables(items, rates, persons, responses, tuple(warnings))
+
+
+def read_table(path: Path, *, text: Sequence[str] = _TEXT) -> pl.DataFrame:
+    """Read one CSV (UTF-8) or Parquet file; the columns ``text`` are never read as numbers."""
+    if not path.is_file():
+        raise MensuraError(f"{path}: no such file")
+    try:
+        if path.suffix.lower() in {".parquet", ".pq"}:
+            return pl.read_parquet(path)
+        return pl.read_csv(path, infer_schema_length=None, schema_overrides=dict.fromkeys(text, pl.String))
+    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
+        raise MensuraError(
+            f"{path}: not a readable CSV or Parquet file ({str(fault).splitlines()[0]}); "
+            "CSV files must be UTF-8, so save the file again in that encoding if it is in another"
+        ) from fault
+
+
+def check_items(items: pl.DataFrame, *, name: str) -> pl.DataFrame:
+    """Return the item table with text ids and a ``domain``; ids must be there and differ."""
+    require_columns(items, ["item"], name=name)
+    items = items.with_columns(pl.col("item").cast(pl.String))
+    _refuse_blank_or_twice(items["item"], name=name)
+    if "domain" not in items.columns:
+        items = items.with_columns(domain=pl.lit(None, dtype=pl.String))
+    if "n_options" in items.columns:
+        items = items.with_columns(pl.col("n_options").cast(pl.Int64, strict=False))
+    if "needs_picture" in items.columns and items["needs_picture"].dtype == pl.String:
+        truth = pl.col("needs_picture").str.to_lowercase().is_in(["true", "yes", "1"])
+        items = items.with_columns(needs_picture=truth)
+    return items
+
+
+def check_persons(persons: pl.DataFrame, *, name: str) -> pl.DataFrame:
+    """Return the person table; a person may occur once."""
+    require_columns(persons, ["person"], name=name)
+    _refuse_blank_or_twice(persons["person"], name=name)
+    return persons
+
+
+def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[str]]:
+    """Return the rate table in our columns and the warnings; counts and rates must agree with each other.
+
+    Rows with n = 0 hold no information: they are dropped, with a warning. A missing ``n_correct`` is the
+    rounded product of n and rate, a missing ``rate`` their quotient, a missing ``se`` the binomial one.
+    """
+    require_columns(rates, ["item", "covariate", "group", "n"], name=name)
+    rates = rates.rename({"n_correct": "correct"} if "n_correct" in rates.columns else {})
+    if "correct" not in rates.columns and "rate" not in rates.columns:
+        raise MensuraError(f"{name}: needs column 'n_correct' or 'rate'; it has {', '.join(rates.columns)}")
+    for column in ("correct", "rate", "se"):
+        if column not in rates.columns:
+            rates = rates.with_columns(pl.lit(None, dtype=pl.Float64).alias(column))
+    numbers = ["n", "correct", "rate", "se"]
+    try:
+        rates = rates.with_columns(
+            pl.col("item", "covariate", "group").cast(pl.String), pl.col(numbers).cast(pl.Float64)
+        )
+    except pl.exceptions.PolarsError as fault:
+        raise MensuraError(
+            f"{name}: n, n_correct, rate and se must be numbers: {str(fault).splitlines()[0]}"
+        ) from fault
+    empty = rates.filter(pl.col("n") == 0).height
+    warnings = [f"{empty} rows with n = 0 left out of the rates"] if empty else []
+    rates = rates.filter((pl.col("n") != 0) | pl.col("n").is_null())
+    rates = rates.with_columns(
+        correct=pl.coalesce("correct", (pl.col("n") * pl.col("rate")).round()),
+        rate=pl.coalesce("rate", pl.col("correct") / pl.col("n")),
+    )
+    _refuse(rates, ~(pl.col("n") > 0).fill_null(False), name, "n must be a number above 0")
+    _refuse(rates, ~pl.col("rate").is_between(0, 1).fill_null(False), name, "rate must lie between 0 and 1")
+    _refuse(
+        rates,
+        ~pl.col("correct").is_between(0, pl.col("n")).fill_null(False),
+        name,
+        "n_correct must lie between 0 and n",
+    )
+    slack = 0.006 + 1 / pl.col("n")
+    gap = (pl.col("rate") - pl.col("correct") / pl.col("n")).abs()
+    _refuse(rates, gap > slack, name, "rate and n_correct / n disagree")
+    _refuse(rates, pl.struct("item", "group").is_duplicated(), name, "an item has two rows for one group")
+    spread = (pl.col("rate") * (1 - pl.col("rate")) / pl.col("n")).sqrt()
+    rates = rates.with_columns(pl.coalesce("se", spread).alias("se"), pl.col("n", "correct").round().cast(pl.Int64))
+    extra = [column for column in rates.columns if column not in RATE_COLUMNS]
+    return rates.select(*RATE_COLUMNS, *extra), warnings
+
+
+def widen(answers: pl.DataFrame, items: Sequence[str], *, name: str) -> pl.DataFrame:
+    """Turn one row per answer into one row per person and one Int8 column per item (1, 0, null).
+
+    Columns come in the order of ``items``, then those unknown to it. Persons come in order of appearance.
+    """
+    require_columns(answers, ["person", "item", "correct"], name=name)
+    answers = answers.select("person", pl.col("item").cast(pl.String), "correct")
+    for column in ("person", "item"):
+        if answers[column].null_count():
+            raise MensuraError(f"{name}: {answers[column].null_count()} rows without {column}")
+    values = answers["correct"].cast(pl.Float64, strict=False)
+    wrong = answers.filter(answers["correct"].is_not_null() & ~values.is_in([0.0, 1.0]).fill_null(False))
+    if wrong.height:
+        raise MensuraError(
+            f"{name}: column 'correct' must be 0, 1 or empty, got {wrong['correct'][0]!r} "
+            f"(person {wrong['person'][0]}, item {wrong['item'][0]!r}); "
+            "score choices and points with `mensura people import`"
+        )
+    persons = answers["person"].unique(maintain_order=True)
+    order = pl.concat([pl.Series("item", items, dtype=pl.String), answers["item"]]).unique(maintain_order=True)
+    present = order.filter(order.is_in(answers["item"].unique().implode()))
+    row = _codes(answers["person"], persons)
+    column_ = _codes(answers["item"], present)
+    matrix = np.full((present.len(), persons.len()), 3, dtype=np.int8)
+    matrix[column_, row] = values.fill_null(2.0).cast(pl.Int8).to_numpy()
+    if np.count_nonzero(matrix != 3) != answers.height:
+        twice = answers.filter(pl.struct("person", "item").is_duplicated()).row(0)
+        raise MensuraError(f"{name}: person {twice[0]} answers item {twice[1]!r} more than once; keep one row")
+    columns = [
+        pl.Series(item, matrix[index]).replace([2, 3], [None, None]).cast(pl.Int8) for index, item in enumerate(present)
+    ]
+    return pl.DataFrame([persons, *columns])
+
+
+def _codes(values: pl.Series, levels: pl.Series) -> np.ndarray:
+    lookup = pl.DataFrame({"level": levels, "code": np.arange(levels.len(), dtype=np.int64)})
+    frame = pl.DataFrame({"level": values})
+    return frame.join(lookup, on="level", how="left", maintain_order="left")["code"].to_numpy()
+
+
+def _find(folder: Path, stem: str) -> pl.DataFrame | None:
+    for suffix in (".csv", ".parquet"):
+        if (folder / f"{stem}{suffix}").is_file():
+            return read_table(folder / f"{stem}{suffix}")
+    return None
+
+
+def _adopt(items: pl.DataFrame, mentioned: pl.Series) -> tuple[pl.DataFrame, list[str]]:
+    """Give items that only the rates or answers mention a row of their own, with a warning."""
+    unknown = mentioned.unique(maintain_order=True)
+    unknown = unknown.filter(~unknown.is_in(items["item"].implode()))
+    if unknown.is_empty():
+        return items, []
+    shown = ", ".join(unknown.head(3).to_list())
+    warning = f"{unknown.len()} items are not in the item table and have no domain there: {shown}"
+    return pl.concat([items, pl.DataFrame({"item": unknown})], how="diagonal"), [warning]
+
+
+def _refuse_blank_or_twice(ids: pl.Series, *, name: str) -> None:
+    if ids.null_count():
+        raise MensuraError(f"{name}: {ids.null_count()} rows without {ids.name}")
+    twice = ids.filter(ids.is_duplicated())
+    if twice.len():
+        raise MensuraError(f"{name}: {ids.name} {twice[0]!r} occurs more than once; each {ids.name} has one row")
+
+
+def _refuse(rates: pl.DataFrame, fault: pl.Expr, name: str, rule: str) -> None:
+    bad = rates.filter(fault)
+    if bad.height:
+        row = bad.select("item", "group", "n", "correct", "rate").row(0, named=True)
+        shown = ", ".join(f"{key} {value}" for key, value in row.items())
+        raise MensuraError(f"{name}: {rule}; {bad.height} rows break this, the first: {shown}")

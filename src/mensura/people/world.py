@@ -1,0 +1,174 @@
+"""The world tables: strata, countries, assumptions, curves, domains, populations; each can be swapped."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from functools import cached_property
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.frames import as_frame, require_columns
+from mensura.people.population import Ability, Population
+from mensura.people.tidy import read_table
+
+DOMAINS = ("quantitative", "literacy", "fluid", "knowledge")
+_COLUMNS = {
+    "strata": [
+        "region",
+        "subregion",
+        "age_low",
+        "age_high",
+        "attainment",
+        "population",
+        "learning",
+        "spread",
+    ],
+    "countries": ["country", "iso2", "name", "subregion", "region", "population", "learning_score"],
+    "assumptions": ["assumption", "value", "low", "high", "meaning", "basis"],
+    "curves": ["curve", "age", "value"],
+    "domains": ["word", "domain", "curricular"],
+    "populations": ["population", "prose", "age_low", "age_high"],
+}
+
+
+@dataclass(frozen=True)
+class World:
+    """Everything the world model takes from outside.
+
+    ``strata``: people (thousands) by subregion, age and attainment, with the mean and SD (``learning``,
+    ``spread``) of their countries' learning scores, 0 = 500 points and 1 = 100 points. A ``country``
+    column, when there is one, makes the strata national. ``countries``: names, place, people and learning
+    score. ``assumptions``: every constant of the model with the range it is drawn from. ``curves``: growth,
+    age and dementia by age. ``domains``: which word in an item's domain means which domain of the model.
+    ``populations``: named groups.
+    """
+
+    strata: pl.DataFrame
+    countries: pl.DataFrame
+    assumptions: pl.DataFrame
+    curves: pl.DataFrame
+    domains: pl.DataFrame
+    populations: pl.DataFrame
+
+    @classmethod
+    def load(cls, folder: str | Path | None = None) -> World:
+        """Read the packaged tables, each replaced by the file of its name in ``folder``, if there is one."""
+        with as_file(files("mensura.people") / "data" / "world") as packaged:
+            tables = {name: read_table(_choose(name, packaged, folder)) for name in _COLUMNS}
+        return cls(**tables)
+
+    def __post_init__(self) -> None:
+        for table, columns in _COLUMNS.items():
+            require_columns(getattr(self, table), columns, name=f"world table {table!r}")
+        ranges = self.assumptions
+        wrong = ranges.filter(~pl.col("value").is_between("low", "high"))
+        if wrong.height:
+            raise MensuraError(f"assumption {wrong['assumption'][0]!r}: low ≤ value ≤ high does not hold")
+        if self.strata.filter(~(pl.col("population") > 0)).height:
+            raise MensuraError("world table 'strata': every population must be above 0")
+
+    def with_tables(self, **tables: Any) -> World:  # noqa: ANN401
+        """Return a copy with some tables swapped, each given as a table or a path."""
+        known = {entry.name for entry in fields(self)}
+        if unknown := set(tables) - known:
+            raise MensuraError(f"no world table {unknown.pop()!r}; there are {', '.join(sorted(known))}")
+        return replace(self, **{name: as_frame(table, name=name) for name, table in tables.items()})
+
+    def assume(self, **values: float) -> World:
+        """Return a copy with some assumptions fixed at a value, without a range."""
+        known = self.assumptions["assumption"].to_list()
+        for name in values:
+            if name not in known:
+                raise MensuraError(f"no assumption {name!r}; there are {', '.join(known)}")
+        value = pl.col("assumption").replace_strict(values, default=None, return_dtype=pl.Float64)
+        columns = [pl.coalesce(value, pl.col(name)).alias(name) for name in ("value", "low", "high")]
+        return replace(self, assumptions=self.assumptions.with_columns(columns))
+
+    @cached_property
+    def _codes(self) -> dict[str, str]:
+        table = self.countries
+        spellings = [table["country"], table["iso2"], table["name"]]
+        return {
+            text.casefold(): code
+            for column in spellings
+            for text, code in zip(column, table["country"], strict=True)
+            if text is not None
+        }
+
+    def knows(self, country: str) -> bool:
+        """Tell whether a country is in the table, by code or name."""
+        return country.strip().casefold() in self._codes
+
+    def country(self, name: str) -> str:
+        """Return the ISO 3166 alpha-3 code of a country given by code (two or three letters) or name."""
+        code = self._codes.get(name.strip().casefold())
+        if code is None:
+            near = get_close_matches(name.casefold(), self._codes, n=3)
+            hint = f"; did you mean {', '.join(sorted({self._codes[text] for text in near}))}?" if near else ""
+            raise MensuraError(f"unknown country {name!r}; give an ISO 3166 code or an English name{hint}")
+        return code
+
+    def learning(self, country: str) -> float:
+        """Return a country's learning score (0 = 500, 1 = 100 points), or its subregion's mean."""
+        row = self.countries.filter(pl.col("country") == self.country(country)).row(0, named=True)
+        if row["learning_score"] is not None:
+            return float((row["learning_score"] - 500) / 100)
+        near = self.strata.filter(pl.col("subregion") == row["subregion"])
+        return float(np.average(near["learning"].to_numpy(), weights=near["population"].to_numpy()))
+
+    def population(self, name: str) -> Population:
+        """Return a population by its name, or the people of one country by its code or name."""
+        named = self.populations.filter(pl.col("population") == name.lower())
+        if named.height:
+            return _from_row(named.row(0, named=True))
+        try:
+            code = self.country(name)
+        except MensuraError as fault:
+            known = ", ".join(self.populations["population"])
+            raise MensuraError(f"unknown population {name!r}; named ones: {known}; or a country") from fault
+        title = self.countries.filter(pl.col("country") == code)["name"][0]
+        return Population(name=code, prose=f"All people living in {title} in 2025.", countries=(code,), year=2025)
+
+    def domain(self, words: str | None) -> tuple[str, bool] | None:
+        """Return the model's domain for an item's domain in any words, and whether it is taught at school.
+
+        The first word of the domain table that occurs in ``words`` decides; None when there is none.
+        """
+        text = (words or "").casefold()
+        for word, domain, curricular in self.domains.select("word", "domain", "curricular").iter_rows():
+            if word in text:
+                return domain, bool(curricular)
+        return None
+
+
+def _choose(name: str, packaged: Path, folder: str | Path | None) -> Path:
+    own = None if folder is None else Path(folder) / f"{name}.csv"
+    return own if own is not None and own.is_file() else packaged / f"{name}.csv"
+
+
+def _from_row(row: dict[str, Any]) -> Population:
+    ability = None
+    if row.get("ability_mean") is not None:
+        ability = Ability(
+            mean=row["ability_mean"],
+            sd=row["ability_sd"],
+            low=row["ability_low"],
+            high=row["ability_high"],
+            source=row["source"] or "",
+        )
+    return Population(
+        name=row["population"],
+        prose=row["prose"],
+        ages=(row["age_low"], row["age_high"]),
+        countries=tuple((row.get("countries") or "").split(";")) if row.get("countries") else (),
+        in_school=bool(row.get("in_school")),
+        year=row.get("year"),
+        language=row.get("language"),
+        ability=ability,
+    )
