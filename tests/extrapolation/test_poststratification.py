@@ -12,6 +12,7 @@ from mensura.errors import MensuraError
 from mensura.extrapolation import Extrapolator, PostStratification, extrapolate
 from mensura.extrapolation.ability import DRIVERS, Domain, Strata, abilities, read_curves
 from mensura.extrapolation.assumptions import central, sample
+from mensura.extrapolation.sensitivity import triangular_sd
 from mensura.extrapolation.transfer import Transfer, depart
 from mensura.people import WORLD, Ability, ItemPool, Population, World
 
@@ -145,19 +146,23 @@ def test_result_says_how_it_came_about():
     assert isinstance(PostStratification(draws=50), Extrapolator)
 
 
-def test_sensitivity_shares_sum_to_one_and_account_for_the_spread_of_the_draws(world):
-    model = PostStratification(world=world, draws=600)
-    result = model.predict(*task([0.3], n=2000))
-    table = result.sensitivity
+def test_sensitivity_names_every_source_that_has_an_effect_and_shares_sum_to_one():
+    table = PostStratification(draws=50).predict(*task([0.3, 0.6], n=2000)).sensitivity
     assert table["share"].sum() == pytest.approx(1)
     assert table["share"].is_sorted(descending=True)
     assert "schooling_fluid" not in table["assumption"].to_list()
     assert {"mean of pisa", "sampling of the focal rate", "item_by_country"} <= set(table["assumption"])
-    row = table.row(by_predicate=pl.col("assumption") == "item_by_country", named=True)
-    low, high = result.table.select("low", "high").row(0)
-    total = norm.ppf(high) - norm.ppf(low)
-    part = norm.ppf(row["rate_high"]) - norm.ppf(row["rate_low"])
-    assert (part / total) ** 2 == pytest.approx(row["share"], abs=0.06)
+
+
+def test_sensitivity_accounts_for_the_spread_of_the_draws(world):
+    """Variances to first order add up to that of the draws, when only the assumptions vary."""
+    result = PostStratification(world=world.assume(item_by_country=0.0), draws=2000).predict(*task([0.3]))
+    table = result.sensitivity
+    steps = norm.ppf(table["rate_high"].to_numpy()) - norm.ppf(table["rate_low"].to_numpy())
+    variance = (steps * [triangular_sd(*row) for row in table.select("low", "value", "high").iter_rows()]) ** 2
+    low, high = norm.ppf(result.table.select("low", "high").row(0))
+    assert np.sqrt(variance.sum()) == pytest.approx((high - low) / (2 * norm.ppf(0.95)), rel=0.12)
+    assert table["share"].to_numpy() == pytest.approx(variance / variance.sum(), abs=1e-6)
 
 
 def test_breakdowns_add_up_to_the_whole():
