@@ -172,6 +172,6 @@ def _item_table(items: str, columns: list[str], labels: object) -> pl.DataFrame:
     except re.error as fault:
         raise MensuraError(f"--items {items!r}: not a CSV file and not a valid pattern ({fault})") from fault
     if not named:
-        raise MensuraError(f"--items {items!r}: matches none of the {len(columns)} columns; the first: {columns[:5]}")
+        raise MensuraError(f"--items {items!r}: matches none of the columns ({', '.join(columns[:5])} …)")
     known = labels if isinstance(labels, dict) else {}
     return pl.DataFrame({"item": named, "label": [known.get(name) for name in named]}, strict=False)

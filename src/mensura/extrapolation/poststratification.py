@@ -28,6 +28,7 @@ from mensura.extrapolation.drivers import driver_table
 from mensura.extrapolation.protocol import Extrapolation
 from mensura.extrapolation.sensitivity import Source, sensitivity_table, triangular_sd
 from mensura.extrapolation.transfer import Transfer
+from mensura.people.groups import banded
 from mensura.people.world import World
 
 if TYPE_CHECKING:
@@ -114,8 +115,7 @@ class PostStratification:
         stated = central(transfer.assumptions)
         cells = transfer.reference_cells
         if by == "age":
-            bands = pl.col("age").cut(list(AGE_BANDS), labels=_band_labels(), left_closed=True)
-            cells = cells.with_columns(age_band=bands.cast(pl.String))
+            cells = cells.with_columns(age_band=banded(cells["age"], AGE_BANDS, _band_labels()))
         key = "age_band" if by == "age" else by
         rows = []
         for (level,), part in cells.sort(key).group_by(key, maintain_order=True):

@@ -31,9 +31,11 @@ def cells_of(population: Population, world: World) -> pl.DataFrame:
     """
     if population.ability is not None:
         return _one_cell(population)
-    strata = _of_countries(population, world) if population.countries else _national(world.strata)
+    strata = _national(world.strata)
     if population.in_school:
-        strata = strata.with_columns(attainment=pl.lit(PUPIL))
+        strata = _pupils(strata)
+    if population.countries:
+        strata = _of_countries(population, world, strata)
     strata = _within_ages(_single_years(strata), population)
     if population.attainment:
         if unknown := set(population.attainment) - {*ATTAINMENT, PUPIL}:
@@ -67,9 +69,20 @@ def _national(strata: pl.DataFrame) -> pl.DataFrame:
     return strata.with_columns(weight=pl.col("population"))
 
 
-def _of_countries(population: Population, world: World) -> pl.DataFrame:
+def _pupils(strata: pl.DataFrame) -> pl.DataFrame:
+    """Take everyone with any schooling for a pupil."""
+    keys = ["country", "region", "subregion", "age_low", "age_high"]
+    mean = (pl.col("learning") * pl.col("weight")).sum() / pl.col("weight").sum()
+    return (
+        strata.filter(pl.col("attainment") != "none")
+        .group_by(keys, maintain_order=True)
+        .agg(learning=mean, spread=pl.col("spread").max(), weight=pl.col("weight").sum())
+        .with_columns(attainment=pl.lit(PUPIL))
+    )
+
+
+def _of_countries(population: Population, world: World, strata: pl.DataFrame) -> pl.DataFrame:
     """Return the strata of the population's countries, weighted by its shares or by people."""
-    strata = _national(world.strata)
     parts = []
     for index, name in enumerate(population.countries):
         code = world.country(name)

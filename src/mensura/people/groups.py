@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
@@ -31,8 +32,15 @@ def add_bands(persons: pl.DataFrame, covariate: str, edges: Sequence[int]) -> pl
     labels = [f"under {edges[0]}"]
     labels += [f"{low}-{high - 1}" for low, high in pairwise(edges)]
     labels.append(f"{edges[-1]}+")
-    band = pl.col(covariate).cast(pl.Float64).cut([float(edge) for edge in edges], labels=labels, left_closed=True)
-    return persons.with_columns(band.cast(pl.String).alias(f"{covariate}_band"))
+    return persons.with_columns(banded(persons[covariate], edges, labels).alias(f"{covariate}_band"))
+
+
+def banded(values: pl.Series, edges: Sequence[float], labels: Sequence[str]) -> pl.Series:
+    """Return the label of each value's band; band i + 1 starts at ``edges[i]``. Unknown stays unknown."""
+    numbers = values.cast(pl.Float64).fill_nan(None)
+    place = np.searchsorted(np.asarray(edges, dtype=float), numbers.fill_null(0).to_numpy(), side="right")
+    band = pl.Series(values.name, labels, dtype=pl.String).gather(place)
+    return band.set(numbers.is_null(), None)
 
 
 def describe(pool: ItemPool, world: World) -> Population:

@@ -127,5 +127,5 @@ def _library(name: str) -> Any:  # noqa: ANN401
         return import_module(name)
     except ImportError as fault:
         raise MensuraError(
-            f"this format needs the package {name!r}: install Mensura with its extra, mensura[readers]"
+            f"this format needs the package {name!r}: install Mensura with its extra 'readers'"
         ) from fault

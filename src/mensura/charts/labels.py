@@ -1,0 +1,204 @@
+"""Where the names go: greedy, deterministic label placement that never overlaps.
+
+Positions are pixels at nominal plot widths. A label keeps its distance in pixels from its dot when the plot grows
+wider, so a placement that is free of overlaps at a nominal width stays so above it; each chart carries one
+placement per nominal width and shows the widest that fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mensura.charts.theme import FONT_SIZE
+
+#: Nominal widths of the plot itself, in pixels: desktop, half a page, phone.
+WIDTHS = (720, 460, 250)
+#: Diameter of a model's mark at each nominal width, in pixels.
+DIAMETERS = (10.0, 9.0, 7.0)
+#: Vega expression for the placement in force, an index into a list with one entry per nominal width.
+WIDTH_INDEX = f"(width >= {WIDTHS[0]} ? 0 : width >= {WIDTHS[1]} ? 1 : 2)"
+
+LINE = FONT_SIZE + 2.0  # height of one line of text, pixels
+GAP = 3.0  # between a dot and its label
+_LOW = (20, 30, 42, 56)  # how far up or down a label may move from its dot, pixels
+_RUNS = (0, 12, -12, 28, -28, 48, -48, 72, -72)  # and how far aside
+_HIGH = tuple(range(20, 200, 12))  # where the sky above the dots is free
+_NARROW = set("iljtfrI.,:;'|!()[]/- ")
+_WIDE = set("mwMW@%")
+
+Box = tuple[float, float, float, float]  # left, top, right, bottom
+Segment = tuple[float, float, float, float]  # x and y of its start, x and y of its end
+
+
+def text_width(text: str, size: float = FONT_SIZE) -> float:
+    """Return the approximate width of a text in pixels, a little generous, for a Helvetica-like face."""
+    em = sum(0.34 if c in _NARROW else 0.88 if c in _WIDE else 0.7 if c.isupper() else 0.57 for c in text)
+    return em * size + 2
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A label's place: offset in pixels from its dot, alignment, and whether a leader line joins the two."""
+
+    dx: float
+    dy: float
+    align: str
+    leader: bool
+
+    def box(self, x: float, y: float, width: float) -> Box:
+        """Return the rectangle the label covers when its dot is at x, y."""
+        left = x + self.dx - {"left": 0.0, "center": width / 2, "right": width}[self.align]
+        return left, y + self.dy - LINE / 2, left + width, y + self.dy + LINE / 2
+
+    def line(self, x: float, y: float) -> Segment:
+        """Return the leader line from the dot to the near edge of the label."""
+        return x, y, x + self.dx, y + self.dy + (LINE / 2 if self.dy < 0 else -LINE / 2)
+
+    def datum(self) -> dict[str, object]:
+        """Return the place as the chart's data carry it."""
+        return {"dx": round(self.dx, 1), "dy": round(self.dy, 1), "align": self.align, "leader": self.leader}
+
+
+def place(
+    x: Sequence[float],
+    y: Sequence[float],
+    texts: Sequence[str],
+    wanted: Sequence[int],
+    *,
+    width: float,
+    height: float,
+    radius: float = 5.0,
+    blocked: Sequence[Box] = (),
+    upward: bool = False,
+) -> dict[int, Spot]:
+    """Place the labels of the ``wanted`` dots, most important first; one that finds no room is left out.
+
+    ``x`` and ``y`` are the pixels of all dots (y grows downward); no label covers a dot, another label, a leader
+    line, a ``blocked`` rectangle or the edge of the plot, and no leader line crosses a label, a leader line or a dot
+    other than its own. ``upward`` tries only places above the dot.
+    """
+    dots = [(cx - radius, cy - radius, cx + radius, cy + radius) for cx, cy in zip(x, y, strict=True)]
+    candidates = _candidates(radius, upward)
+    labels: list[Box] = []
+    lines: list[Segment] = []
+    spots: dict[int, Spot] = {}
+    for index in wanted:
+        size = text_width(texts[index])
+        boxes = [spot.box(x[index], y[index], size) for spot in candidates]
+        room = _free(boxes, [*dots, *blocked, *labels], width, height)
+        others = [*labels, *dots[:index], *dots[index + 1 :]]
+        for spot, box in (pair for pair, free in zip(zip(candidates, boxes, strict=True), room, strict=True) if free):
+            line = spot.line(x[index], y[index])
+            if any(_crosses(other, box) for other in lines) or (spot.leader and _tangled(line, others, lines)):
+                continue
+            spots[index] = spot
+            labels.append(box)
+            lines += [line] if spot.leader else []
+            break
+    return spots
+
+
+def spread(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
+    """Move positions apart on a line until neighbours are ``gap`` apart, as little as possible, within low…high.
+
+    Least squares under order constraints (pool adjacent violators); if the line is too short for all, the gap
+    shrinks to what fits.
+    """
+    n = len(positions)
+    if n == 0:
+        return []
+    gap = min(gap, (high - low) / max(n - 1, 1))
+    order = np.argsort(np.asarray(positions, dtype=float), kind="stable")
+    shifted = np.asarray(positions, dtype=float)[order] - gap * np.arange(n)
+    fitted = np.clip(_isotonic(shifted), low, high - gap * (n - 1)) + gap * np.arange(n)
+    moved = np.empty(n)
+    moved[order] = fitted
+    return [float(value) for value in moved]
+
+
+def swarm(x: Sequence[float], ground: Sequence[float], diameter: float, last: Sequence[bool]) -> list[float]:
+    """Return how far each dot rises above its ``ground`` so that no two of this diameter overlap; x stays exact.
+
+    Dots marked ``last`` settle after the others, on top, where a label can reach them.
+    """
+    lifts = [0.0] * len(x)
+    settled: list[tuple[float, float]] = []
+    for index in sorted(range(len(x)), key=lambda i: (last[i], x[i], i)):
+        near = [(cx, cy) for cx, cy in settled if abs(cx - x[index]) < diameter]
+        while any((cx - x[index]) ** 2 + (cy - ground[index] - lifts[index]) ** 2 < diameter**2 for cx, cy in near):
+            lifts[index] += diameter / 8
+        settled.append((x[index], ground[index] + lifts[index]))
+    return lifts
+
+
+def _candidates(radius: float, upward: bool) -> list[Spot]:
+    """Places from near to far: beside, above and below the dot, then farther away with a leader line."""
+    side, over = radius + GAP, radius + LINE / 2
+    right, left = Spot(side, 0, "left", False), Spot(-side, 0, "right", False)
+    above, below = Spot(0, -over, "center", False), Spot(0, over, "center", False)
+    corners = [Spot(sign * side, -over + 3, align, False) for sign, align in ((1, "left"), (-1, "right"))]
+    under = [Spot(spot.dx, -spot.dy, spot.align, False) for spot in corners]
+    near = [corners[0], right, above, corners[1], left] if upward else [right, left, above, below, *corners, *under]
+    far = [
+        Spot(run, sign * rise, "center" if run == 0 else "left" if run > 0 else "right", True)
+        for rise, sign, run in product(_HIGH if upward else _LOW, (-1,) if upward else (-1, 1), _RUNS)
+    ]
+    return near + sorted(far, key=lambda spot: abs(spot.dy) + 1.5 * abs(spot.dx) + (spot.dx < 0) * 20)
+
+
+def _free(boxes: Sequence[Box], taken: Sequence[Box], width: float, height: float) -> list[bool]:
+    """Tell for each rectangle whether it lies within the plot and clear of all taken ones."""
+    ours = np.asarray(boxes, dtype=float)[:, None, :]
+    theirs = np.asarray(taken, dtype=float).reshape(1, -1, 4)
+    apart = (theirs[..., 0] >= ours[..., 2]) | (theirs[..., 2] <= ours[..., 0])
+    apart |= (theirs[..., 1] >= ours[..., 3]) | (theirs[..., 3] <= ours[..., 1])
+    left, top, right, bottom = ours[:, 0, :].T
+    inside = (left >= 0) & (top >= 0) & (right <= width) & (bottom <= height)
+    return [bool(free) for free in inside & apart.all(axis=1)]
+
+
+def _tangled(line: Segment, boxes: Sequence[Box], lines: Sequence[Segment]) -> bool:
+    return any(_meet(line, other) for other in lines) or any(_crosses(line, box) for box in boxes)
+
+
+def _crosses(line: Segment, box: Box) -> bool:
+    """Tell whether a segment meets a rectangle (Liang and Barsky's clipping)."""
+    x0, y0, x1, y1 = line
+    enter, leave = 0.0, 1.0
+    for start, delta, low, high in ((x0, x1 - x0, box[0], box[2]), (y0, y1 - y0, box[1], box[3])):
+        if abs(delta) < 1e-12:
+            if start <= low or start >= high:
+                return False
+            continue
+        first, last = sorted(((low - start) / delta, (high - start) / delta))
+        enter, leave = max(enter, first), min(leave, last)
+    return enter < leave
+
+
+def _meet(one: Segment, other: Segment) -> bool:
+    """Tell whether two segments cross."""
+
+    def side(line: Segment, x: float, y: float) -> float:
+        return (line[2] - line[0]) * (y - line[1]) - (line[3] - line[1]) * (x - line[0])
+
+    return (
+        side(one, other[0], other[1]) * side(one, other[2], other[3]) < 0
+        and side(other, one[0], one[1]) * side(other, one[2], one[3]) < 0
+    )
+
+
+def _isotonic(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the non-decreasing sequence nearest to ``values`` in least squares."""
+    blocks: list[tuple[float, int]] = []
+    for value in values:
+        mean, size = float(value), 1
+        while blocks and blocks[-1][0] > mean:
+            before, count = blocks.pop()
+            mean, size = (before * count + mean * size) / (count + size), count + size
+        blocks.append((mean, size))
+    return np.concatenate([np.full(size, mean) for mean, size in blocks])

@@ -1,0 +1,160 @@
+"""The layers that pictures share: models as dots, their names, reference lines, and how layers become a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import altair as alt
+
+from mensura.charts.labels import DIAMETERS, LINE, WIDTH_INDEX
+from mensura.charts.rows import STATUSES, Row, Span
+from mensura.charts.theme import LABS, LIGHT, OTHER, config
+
+SPOT = f"datum.spots[{WIDTH_INDEX}]"
+DOTS = tuple(round(0.64 * diameter**2) for diameter in DIAMETERS)  # areas of a model's mark, square pixels
+_LEGEND_COLUMNS = alt.ExprRef("width >= 690 ? 11 : max(1, floor(width / 85))")
+
+
+def scale_of(span: Span) -> alt.Scale:
+    """Return the scale that draws a span exactly as the label placement computed it."""
+    return alt.Scale(
+        domain=[span.low, span.high],
+        type="log" if span.log else "linear",
+        reverse=span.reverse,
+        nice=False,
+        zero=False,
+    )
+
+
+def axis_of(span: Span, title: str, **rest: Any) -> alt.Axis:  # noqa: ANN401
+    """Return an axis with its title and, on a logarithmic scale, round ticks."""
+    if span.reverse:
+        rest["titleAnchor"] = "start"  # Vega counts from the start of the values, which is at the right now
+    ticks = span.ticks()
+    if ticks is None:
+        return alt.Axis(title=title, **rest)
+    return alt.Axis(title=title, values=ticks, format=",~r", **rest)
+
+
+def lab_scale(kind: str) -> alt.Scale:
+    """Return the scale from provider to colour (``category``) or shape (``symbol``) of the theme."""
+    return alt.Scale(domain=[*LABS, OTHER], range=kind)
+
+
+def lab_legend(rows: Sequence[Row], *, offset: int = 28) -> alt.Legend | None:
+    """Return the legend of the providers that occur, if there are at least two.
+
+    Every channel that encodes the provider must be given the same legend, or Vega-Lite drops them all.
+    """
+    present = [lab for lab in (*LABS, OTHER) if any(row["lab"] == lab for row in rows)]
+    if len(present) < 2:
+        return None
+    return alt.Legend(values=present, columns=_LEGEND_COLUMNS, symbolSize=DOTS[0], symbolOpacity=1, offset=offset)
+
+
+def lab_stroke(legend: alt.Legend | None) -> alt.Stroke:
+    """Return the channel that draws outlines and lines in the provider's colour."""
+    return alt.Stroke("lab:N", scale=lab_scale("category"), legend=legend)
+
+
+def lab_fill(legend: alt.Legend | None) -> alt.Fill:
+    """Return the channel that fills marks with the provider's colour."""
+    return alt.Fill("lab:N", scale=lab_scale("category"), legend=legend)
+
+
+def status_opacity() -> alt.FillOpacity:
+    """Return the channel that fills what was measured and leaves what was estimated nearly hollow."""
+    return alt.FillOpacity("status:N", scale=alt.Scale(domain=list(STATUSES), range=[0.95, 0.18]), legend=None)
+
+
+def status_note(rows: Sequence[Row], word: str = "hollow", *, lift: int = 9) -> list[alt.Chart]:
+    """Return the note that says how estimates look, where there are any."""
+    if all(row["status"] == "measured" for row in rows):
+        return []
+    base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()")
+    note = base.mark_text(style="hint", align="right", baseline="bottom", aria=False, tooltip=None)
+    return [note.encode(x=alt.value("width"), y=alt.value(-lift), text=alt.value(f"{word}: estimated"))]
+
+
+def model_dots(base: alt.Chart, legend: alt.Legend | None, **mark: Any) -> alt.Chart:  # noqa: ANN401
+    """Return one mark per model: colour and shape say who made it, the fill whether it was measured."""
+    size = alt.ExprRef(f"[{', '.join(map(str, DOTS))}][{WIDTH_INDEX}]")
+    dots: alt.Chart = base.mark_point(size=size, strokeWidth=1.4, opacity=1, tooltip=None, **mark).encode(
+        fill=lab_fill(legend),
+        stroke=lab_stroke(legend),
+        shape=alt.Shape("lab:N", scale=lab_scale("symbol"), legend=legend),
+        fillOpacity=status_opacity(),
+        description="aria:N",
+    )
+    return dots
+
+
+def names(base: alt.Chart, *, y_offset: str = "0") -> list[alt.Chart]:
+    """Return the layers that write the placed labels: leader lines, a halo in the page's colour, the text.
+
+    ``y_offset`` is an expression for the pixels by which the dots themselves are moved from their y.
+    """
+    shown = base.transform_filter(f"datum.label && {SPOT}")
+    leaders = (
+        base.transform_filter(f"datum.label && {SPOT} && {SPOT}.leader")
+        .encode(x2=alt.X2(_field(base, "x")), y2=alt.Y2(_field(base, "y")))
+        .mark_rule(
+            style="leader",
+            aria=False,
+            tooltip=None,
+            yOffset=alt.ExprRef(y_offset),
+            x2Offset=alt.ExprRef(f"{SPOT}.dx"),
+            y2Offset=alt.ExprRef(f"{y_offset} + {SPOT}.dy - ({SPOT}.dy < 0 ? -1 : 1) * {LINE / 2}"),
+        )
+    )
+    place: dict[str, Any] = {
+        "dx": alt.ExprRef(f"{SPOT}.dx"),
+        "dy": alt.ExprRef(f"{y_offset} + {SPOT}.dy"),
+        "align": alt.ExprRef(f"{SPOT}.align"),
+        "baseline": "middle",
+        "aria": False,
+        "tooltip": None,
+    }
+    text = shown.encode(text="name:N")
+    return [leaders, text.mark_text(style="halo", **place), text.mark_text(style="label", **place)]
+
+
+def picture(
+    layers: Sequence[alt.Chart | alt.LayerChart],
+    datasets: Mapping[str, Sequence[Row]],
+    *,
+    height: int | alt.Step,
+    description: str,
+    width: int = 640,
+) -> alt.LayerChart:
+    """Return the layers as one chart that carries its data by name, its alternative text and the light theme."""
+    chart = cast(alt.LayerChart, alt.layer(*layers))
+    chart.width, chart.height = width, height
+    finish(chart, datasets, description)
+    return chart
+
+
+def finish(chart: alt.LayerChart | alt.FacetChart, datasets: Mapping[str, Sequence[Row]], description: str) -> None:
+    """Give a chart its named datasets, its alternative text and the light theme.
+
+    Set as attributes, because the method ``properties`` validates all data, which the tests do once for all.
+    """
+    chart.datasets = {name: list(rows) for name, rows in datasets.items()}
+    chart.description = description
+    chart.config = config(LIGHT)
+
+
+def empty(what: str) -> alt.LayerChart:
+    """Return the picture of nothing: one sentence that says what is missing."""
+    sentence = f"nothing to show: {what}"
+    text = (
+        alt.Chart(alt.NamedData("points"))
+        .mark_text(style="hint", align="center", tooltip=None)
+        .encode(text="name:N", x=alt.value(alt.ExprRef("width / 2")), y=alt.value(alt.ExprRef("height / 2")))
+    )
+    return picture([text], {"points": [{"name": sentence}]}, height=120, description=sentence)
+
+
+def _field(base: alt.Chart, channel: str) -> str:
+    return str(base.encoding[channel].shorthand).partition(":")[0]

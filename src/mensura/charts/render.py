@@ -1,0 +1,95 @@
+"""Charts out of Python: specifications for pages, figures for papers."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, Literal
+
+import altair as alt
+
+from mensura.charts.theme import FONT_SIZE, LIGHT, PRINT_FONT, THEMES, config
+from mensura.errors import MensuraError
+from mensura.files import atomic_path
+
+Picture = alt.LayerChart | alt.FacetChart
+FORMATS = (".svg", ".png", ".pdf")
+POINT_SIZE = 7.0  # of the lettering in a printed figure
+_POINTS_PER_MM = 72 / 25.4
+_SCALE = POINT_SIZE / FONT_SIZE  # points per pixel of the drawing
+
+
+def web_spec(chart: Picture, theme: Literal["light", "dark"] = "light", *, legend: bool = True) -> dict[str, Any]:
+    """Return the Vega-Lite specification for a page: as wide as its container, in the theme, no hover tooltip.
+
+    Data stand under ``datasets`` by name, the rows that a page may filter as ``points``. A chart of small panels has
+    ``usermeta.panels`` and a fixed panel width; the page sets ``columns`` and ``spec.width`` from its own width.
+    ``legend=False`` leaves out legends where the page has its own.
+    """
+    spec = _spec(chart)
+    spec["config"] = config(THEMES[theme])
+    if not legend:
+        spec["config"]["legend"]["disable"] = True
+    if "facet" in spec:
+        spec["autosize"] = {"type": "pad"}
+    else:
+        spec["width"] = "container"
+        spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return spec
+
+
+def paper(chart: Picture, width_mm: float = 89.0) -> dict[str, Any]:
+    """Return the specification of a figure for print: light, drawn so that 7-point type fits ``width_mm``.
+
+    Usual widths are 89 mm (one column) and 183 mm (two columns).
+    """
+    if not 40 <= width_mm <= 420:
+        raise MensuraError(f"width {width_mm:g} mm: a figure is 40 to 420 mm wide; columns are usually 89 or 183 mm")
+    spec = _spec(chart)
+    spec["config"] = {**config(LIGHT, font=PRINT_FONT), "background": LIGHT.surface}
+    pixels = width_mm * _POINTS_PER_MM / _SCALE
+    if "facet" in spec:
+        panels = spec["usermeta"]["panels"]
+        spec["columns"] = max(1, int(pixels // panels["width"]))
+        spec["spec"]["width"] = int(pixels / spec["columns"]) - panels["margin"]
+    else:
+        spec["width"] = round(pixels)
+        spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return spec
+
+
+def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int = 300) -> Path:
+    """Write a chart as SVG, PNG or PDF, told apart by the file's name, without a browser; return the path."""
+    import vl_convert
+
+    target = Path(path)
+    if target.suffix.lower() not in FORMATS:
+        raise MensuraError(
+            f"{target}: unknown format {target.suffix!r}; expected a name ending in {', '.join(FORMATS)}"
+        )
+    spec = paper(chart, width_mm)
+    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    svg = vl_convert.vegalite_to_svg(spec, vl_version=version)
+    with atomic_path(target) as part:
+        if target.suffix.lower() == ".png":
+            part.write_bytes(vl_convert.svg_to_png(svg, scale=_SCALE * dpi / 72, ppi=72))
+        elif target.suffix.lower() == ".pdf":
+            part.write_bytes(vl_convert.svg_to_pdf(_resized(svg, _SCALE, "")))
+        else:
+            part.write_text(_resized(svg, _SCALE / _POINTS_PER_MM, "mm"), encoding="utf-8")
+    return target
+
+
+def _spec(chart: Picture) -> dict[str, Any]:
+    spec: dict[str, Any] = chart.to_dict(validate=False)
+    return spec
+
+
+def _resized(svg: str, factor: float, unit: str) -> str:
+    """Return the drawing with its outer size multiplied and in a unit; the inner coordinates stay pixels."""
+
+    def size(match: re.Match[str]) -> str:
+        return f'{match[1]}="{float(match[2]) * factor:.2f}{unit}"'
+
+    head, tag, rest = svg.partition(">")
+    return re.sub(r'\b(width|height)="([\d.]+)"', size, head) + tag + rest

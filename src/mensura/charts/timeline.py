@@ -1,0 +1,192 @@
+"""A quantity over time: models by release, provider lines, a forecast fan and human levels."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import altair as alt
+
+from mensura.charts.labels import LINE, WIDTHS, Box, spread, text_width
+from mensura.charts.marks import empty, lab_legend, lab_stroke, model_dots, names, picture, scale_of, status_note
+from mensura.charts.rows import Row, Span, add_spots, counted, listed, milliseconds, rows_of, say, say_range
+
+COLUMNS = ("subject", "name", "provider", "released", "value", "low", "high", "status", "label")
+HEIGHT = 400
+LEVEL_SHARE = 0.6  # of the plot's width that a level's name may take
+
+
+def timeline(
+    points: object,
+    *,
+    y_title: str,
+    lines: object | None = None,
+    forecast: object | None = None,
+    levels: object | None = None,
+    today: date | None = None,
+) -> alt.LayerChart:
+    """Draw a value over release dates.
+
+    ``points``: subject, name, provider, released, value, low, high, status, label. ``lines``: provider, released,
+    value, joined per provider. ``forecast``: date, value, low, high, drawn as a fan. ``levels``: label, value, low,
+    high, drawn as human lines across the plot. ``today`` sets a divider.
+    """
+    rows = rows_of(points, COLUMNS, needed=["subject", "name", "released", "value"])
+    if not rows:
+        return empty("no model has a release date and a value here")
+    paths = _dated(lines, ("provider", "released", "value"), "lines", "released")
+    fan = _dated(forecast, ("date", "value", "low", "high"), "forecast", "date")
+    people = (
+        [] if levels is None else rows_of(levels, ("label", "value", "low", "high"), name="levels", needed=["value"])
+    )
+    for row in rows:
+        row["when"] = milliseconds(row["released"])
+        row["aria"] = (
+            f"{row['name']}, {y_title} {say(row['value'])}{say_range(row['low'], row['high'])}, {row['status']}, "
+            f"released {row['released']}"
+        )
+    across = Span.around([row["when"] for row in (*rows, *fan)], pad=0.04)
+    upright = Span.around(_heights(rows, fan, people), pad=0.05)
+    _place_levels(people, upright)
+    at = [(across.share(row["when"]), 1 - upright.share(row["value"])) for row in rows]
+    divider = None if today is None else across.share(milliseconds(today))
+    add_spots(rows, at, height=HEIGHT, blocked=_blocked(people, divider))
+    x = alt.X("when:T", scale=_time_scale(across), axis=_time_axis())
+    y = alt.Y("value:Q", scale=scale_of(upright), axis=alt.Axis(title=y_title, grid=True))
+    base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
+    legend = lab_legend(rows)
+    layers = [
+        *_level_layers(people, y),
+        *_fan_layers(fan, x, y),
+        *_today_layers(today, divider),
+        *_line_layers(paths, x, y, legend),
+        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        .mark_rule(style="interval", aria=False, tooltip=None)
+        .encode(y="low:Q", y2="high:Q", stroke=lab_stroke(legend)),
+        *names(base),
+        *status_note(rows),
+        model_dots(base, legend),
+    ]
+    datasets: dict[str, list[Row]] = {"points": rows}
+    datasets |= {name: table for name, table in (("lines", paths), ("forecast", fan), ("levels", people)) if table}
+    return picture(layers, datasets, height=HEIGHT, description=_describe(rows, fan, people, y_title))
+
+
+def _dated(table: object | None, columns: tuple[str, ...], name: str, day: str) -> list[Row]:
+    if table is None:
+        return []
+    rows = rows_of(table, columns, name=name, needed=[day, "value"])
+    return [{**row, "when": milliseconds(row[day])} for row in sorted(rows, key=lambda row: str(row[day]))]
+
+
+def _heights(*tables: list[Row]) -> list[float | None]:
+    return [row[key] for table in tables for row in table for key in ("value", "low", "high")]
+
+
+def _time_scale(span: Span) -> alt.Scale:
+    return alt.Scale(domain=[span.low, span.high], type="utc", nice=False)
+
+
+def _time_axis() -> alt.Axis:
+    """Return a time axis that writes years at January and months between them."""
+    return alt.Axis(
+        title=None,
+        tickCount=alt.ExprRef("max(3, floor(width / 80))"),
+        labelExpr="utcmonth(datum.value) == 0 ? utcFormat(datum.value, '%Y') : utcFormat(datum.value, '%b')",
+    )
+
+
+def _place_levels(people: list[Row], upright: Span) -> None:
+    """Give each human level the pixels by which its name moves from just above its line to stay clear of others."""
+    ideal = [(1 - upright.share(row["value"])) * HEIGHT - LINE / 2 - 1 for row in people]
+    moved = spread(ideal, LINE, LINE / 2, HEIGHT - LINE / 2)
+    for row, at, want in zip(people, moved, ideal, strict=True):
+        row["dy"] = round(at - want - LINE / 2 - 1, 1)
+        row["top"] = at - LINE / 2
+
+
+def _blocked(people: list[Row], divider: float | None) -> list[list[Box]]:
+    """Return, per nominal width, the rectangles that the names of levels and the word "today" take."""
+    boxes: list[list[Box]] = []
+    for width in WIDTHS:
+        sizes = [min(text_width(row["label"]), LEVEL_SHARE * width) for row in people]
+        taken: list[Box] = [
+            (width - s, row["top"], width, row["top"] + LINE) for row, s in zip(people, sizes, strict=True)
+        ]
+        if divider is not None:
+            taken.append((divider * width, 0.0, divider * width + text_width("today") + 6, LINE))
+        boxes.append(taken)
+    for row in people:
+        del row["top"]
+    return boxes
+
+
+def _level_layers(people: list[Row], y: alt.Y) -> list[alt.Chart]:
+    if not people:
+        return []
+    base = alt.Chart(alt.NamedData("levels")).encode(y=y)
+    name: dict[str, Any] = {
+        "align": "right",
+        "baseline": "middle",
+        "dy": alt.ExprRef("datum.dy"),
+        "limit": alt.ExprRef(f"width * {LEVEL_SHARE}"),
+        "tooltip": None,
+        "aria": False,
+    }
+    text = base.encode(text="label:N", x=alt.value("width"))
+    return [
+        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        .mark_rect(style="people-band", aria=False, tooltip=None)
+        .encode(y="low:Q", y2="high:Q", x=alt.value(0), x2=alt.value("width")),
+        base.mark_rule(style="people", tooltip=None).encode(description="label:N"),
+        text.mark_text(style="halo", **name),
+        text.mark_text(style="people-label", **name),
+    ]
+
+
+def _fan_layers(fan: list[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    if not fan:
+        return []
+    base = alt.Chart(alt.NamedData("forecast")).encode(x=x, y=y)
+    return [
+        base.mark_area(style="fan", aria=False, tooltip=None).encode(y="low:Q", y2="high:Q"),
+        base.mark_line(style="trend", strokeDash=[5, 3], aria=False, tooltip=None),
+    ]
+
+
+def _today_layers(today: date | None, divider: float | None) -> list[alt.Chart]:
+    if today is None or divider is None or not 0 < divider < 1:
+        return []
+    base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()")
+    at = base.transform_calculate(when=str(milliseconds(today))).encode(x=alt.X("when:T"))
+    return [
+        at.mark_rule(style="reference", aria=False, tooltip=None),
+        at.mark_text(style="hint", align="left", baseline="top", dx=4, aria=False, tooltip=None).encode(
+            y=alt.value(0), text=alt.value("today")
+        ),
+    ]
+
+
+def _line_layers(paths: list[Row], x: alt.X, y: alt.Y, legend: alt.Legend | None) -> list[alt.Chart]:
+    if not paths:
+        return []
+    return [
+        alt.Chart(alt.NamedData("lines"))
+        .mark_line(strokeWidth=1.5, opacity=0.55, aria=False, tooltip=None)
+        .encode(x=x, y=y, stroke=lab_stroke(legend), detail="provider:N")
+    ]
+
+
+def _describe(rows: list[Row], fan: list[Row], people: list[Row], y_title: str) -> str:
+    days = sorted(str(row["released"]) for row in rows)
+    best = sorted(rows, key=lambda row: -row["value"])
+    top = listed(f"{row['name']} ({say(row['value'])})" for row in best)
+    text = (
+        f"{y_title} of {counted(len(rows), 'model')} by release date, {days[0][:7]} to {days[-1][:7]}; highest: {top}."
+    )
+    if people:
+        text += f" Human lines: {listed((row['label'] for row in people), 5)}."
+    if fan:
+        end = fan[-1]
+        text += f" Forecast for {end['date']}: {say(end['value'])}{say_range(end['low'], end['high'])}."
+    return text

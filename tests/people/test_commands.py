@@ -1,0 +1,137 @@
+"""``mensura people`` and ``mensura extrapolate`` as a user types them."""
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.people import ItemPool
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(2)
+    persons = pl.DataFrame(
+        {"person": range(120), "country": ["JPN", "CHL"] * 60, "sex": ["f"] * 50 + ["m"] * 70, "age": [15.0, 16.0] * 60}
+    )
+    answers = pl.DataFrame({"person": range(120), **{f"m{item}": rng.integers(0, 2, 120) for item in range(3)}})
+    items = pl.DataFrame({"item": ["m0", "m1", "m2"], "domain": ["mathematics"] * 3})
+    ItemPool.from_answers("pool", items, answers, persons, by=["country", "sex"]).write(tmp_path / "pool")
+    return tmp_path / "pool"
+
+
+def test_summary(mensura_command, folder):
+    found = json.loads(mensura_command("people", "summary", folder, "--json").out)
+    assert (found["items"], found["persons"]) == (3, 120)
+    assert {row["group"] for row in found["groups"]} == {"all", "country=CHL", "country=JPN", "sex=f", "sex=m"}
+    assert "3 items, 120 persons" in mensura_command("people", "summary", folder).out
+
+
+def test_rates_of_any_crossing(mensura_command, folder, tmp_path):
+    run = mensura_command(
+        "people", "rates", folder, "--by", "country+sex,age_band", "--bands", "age=16", "--out", tmp_path / "out"
+    )
+    assert run.code == 0
+    table = pl.read_csv(tmp_path / "out/rates.csv")
+    assert table["covariate"].unique().sort().to_list() == ["age_band", "all", "country_sex"]
+    assert "age_band=under 16" in table["group"].to_list()
+
+
+def test_import_of_a_fixed_width_file(mensura_command, tmp_path):
+    rng = np.random.default_rng(4)
+    lines = [
+        f"{'AUS' if row % 2 else 'BEL'}{row:03d}{rng.choice(['0', '1', '7', '8'])}{rng.choice(['0', '1', '2'])}"
+        for row in range(200)
+    ]
+    (tmp_path / "cog.txt").write_text("\n".join(lines) + "\n")
+    (tmp_path / "cog.sps").write_text(
+        "DATA LIST FILE='x.txt' /\n CNT 1 - 3 (A)\n ID 4 - 6 (A)\n M1 7 - 7 (A)\n M2 8 - 8 (A)\n.\nEXECUTE.\n"
+    )
+    arguments = ["--layout", tmp_path / "cog.sps", "--items", "^M", "--person", "CNT,ID", "--covariates", "CNT"]
+    run = mensura_command(
+        "people", "import", tmp_path / "cog.txt", *arguments, "--absent", "7,8", "--out", tmp_path / "pool"
+    )
+    assert run.code == 0
+    pool = ItemPool.read(tmp_path / "pool")
+    right = sum(line[7] == "2" for line in lines)
+    assert pool.rates_of("all").row(1)[:3] == ("M2", 200, right)
+    assert pool.rates_of("all")["n"][0] == sum(line[6] in "01" for line in lines)
+    assert set(pool.groups["group"]) == {"all", "CNT=AUS", "CNT=BEL"}
+
+
+def test_extrapolate_one_rate_for_people_and_programs(mensura_command, tmp_path):
+    arguments = [
+        "extrapolate",
+        "--rate",
+        "0.19",
+        "--from",
+        "pisa",
+        "--to",
+        "world",
+        "--domain",
+        "mathematics",
+        "--draws",
+        "100",
+    ]
+    found = json.loads(mensura_command(*arguments, "--json", "--out", tmp_path).out)
+    [row] = found["rates"]
+    assert row["low"] < row["rate"] < row["high"]
+    assert (found["from"], found["to"], found["method"]) == ("pisa", "world", "poststratification")
+    assert len(found["breakdown"]) == 6
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "rates.csv",
+        "sensitivity.csv",
+        "breakdown.csv",
+        "drivers.csv",
+    }
+    shown = mensura_command(*arguments).out
+    assert "an IQ-equivalent of" in shown
+    assert "What the rates hang on" in shown
+
+
+def test_extrapolate_a_pool(mensura_command, folder):
+    run = mensura_command("extrapolate", folder, "--group", "country=JPN", "--to", "Chile", "--draws", "50", "--json")
+    assert len(json.loads(run.out)["rates"]) == 3
+
+
+def test_populations_are_listed(mensura_command):
+    names = [
+        row["population"] for row in json.loads(mensura_command("people", "populations", "--json").out)["populations"]
+    ]
+    assert {"world", "pisa", "icar"} <= set(names)
+
+
+@pytest.mark.shared
+def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
+    assert mensura_command("people", "strata", shared / "data/world", "--out", tmp_path).code == 0
+    assert pl.read_csv(tmp_path / "strata.csv").height > 2000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["extrapolate"], "give the folder of a pool, or --rate"),
+        (["extrapolate", "--rate", "0.2"], "--rate needs --from"),
+        (["extrapolate", "--rate", "0.2", "--from", "Atlantis"], "unknown population 'Atlantis'"),
+        (["extrapolate", "--rate", "20", "--from", "pisa"], "rate must lie between 0 and 1"),
+        (["extrapolate", "--rate", "1", "--from", "pisa"], "rate of exactly 1 and no n"),
+        (["extrapolate", "--rate", "0.2", "--from", "JPN", "--ages", "young"], "expected a form such as 18-24"),
+        (["people", "summary", "nowhere"], "nowhere: no such folder"),
+        (["people", "import", "x.csv", "--items", "q", "--out", "y"], "x.csv: no such file"),
+    ],
+)
+def test_what_a_careless_user_types(mensura_command, arguments, message):
+    run = mensura_command(*arguments)
+    assert run.code == 2
+    assert message in run.err
+    assert "Traceback" not in run.err
+
+
+def test_unknown_covariate_group_and_pattern(mensura_command, folder, tmp_path):
+    assert "no covariate 'shoe'" in mensura_command("people", "rates", folder, "--by", "shoe").err
+    assert "no group 'country=XXX'" in mensura_command("extrapolate", folder, "--group", "country=XXX").err
+    assert "expected NAME=EDGE" in mensura_command("people", "rates", folder, "--bands", "age=old").err
+    pl.DataFrame({"a": [1]}).write_csv(tmp_path / "t.csv")
+    run = mensura_command("people", "import", tmp_path / "t.csv", "--items", "^q", "--out", tmp_path / "y")
+    assert "matches none of the columns (a …)" in run.err

@@ -1,0 +1,97 @@
+"""Harmonisation: stated rules, and a log of what was left out."""
+
+import polars as pl
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.people import Rules, harmonise
+
+EASY = Rules(min_answers=1)
+
+
+def scored(values, rules=EASY, **facts):
+    items = pl.DataFrame([{"item": "q", **facts}])
+    answers = pl.DataFrame({"person": range(len(values)), "q": values}, strict=False)
+    return harmonise("p", items, answers, rules=rules).responses["q"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("credit", "expected"), [("full", [0, 0, 0, 1, None]), ("half", [0, 0, 1, 1, None]), ("any", [0, 1, 1, 1, None])]
+)
+def test_partial_credit_collapses_by_the_stated_rule(credit, expected):
+    assert scored([0, 1, 2, 4, None], Rules(credit, min_answers=1), max_points=4) == expected
+
+
+def test_omitted_is_wrong_and_not_reached_is_no_answer():
+    rules = Rules(absent=["7", "8"], omitted=["9"], min_answers=1)
+    assert scored([1, 0, 7, 8, 9], rules) == [1, 0, None, None, 0]
+    assert scored(["1", "0", "7", "8", "9"], rules) == [1, 0, None, None, 0]
+
+
+def test_choices_are_scored_by_the_key_in_any_case():
+    assert scored(["A", "b", "B", None, ""], answer="b") == [0, 1, 1, None, None]
+    assert scored([1, 2, 3], answer="2", scoring="choice") == [0, 1, 0]
+
+
+def test_a_key_in_words_beside_scored_answers_changes_nothing():
+    assert scored([1, 0, 1], answer="the chancellor, by law") == [1, 0, 1]
+
+
+def test_several_right_answers_are_an_ambiguous_key_unless_allowed():
+    with pytest.raises(MensuraError, match="ambiguous key"):
+        scored(["a", "b", "c"], answer="a|c")
+    assert scored(["a", "b", "c"], Rules(min_answers=1, several_keys=True), answer="a|c") == [1, 0, 1]
+
+
+def test_undeclared_codes_are_never_read_as_points():
+    with pytest.raises(MensuraError, match="9 points without any below it"):
+        scored([0, 1, 9])
+    with pytest.raises(MensuraError, match=r"9\.0 points of at most 1"):
+        scored([0, 1, 9], max_points=1)
+    with pytest.raises(MensuraError, match="'r' is neither a number of points nor a declared code"):
+        scored(["0", "1", "r"])
+
+
+def test_every_exclusion_is_logged_with_its_reason():
+    items = pl.DataFrame(
+        {
+            "item": ["good", "picture", "thin", "nokey", "twokeys", "gone"],
+            "needs_picture": [False, True, False, False, False, False],
+            "scoring": [None, None, None, "choice", "choice", None],
+            "answer": [None, None, None, None, "a,b", None],
+        }
+    )
+    people = 40
+    answers = pl.DataFrame(
+        {
+            "person": range(people),
+            "good": [1, 0] * 20,
+            "picture": [1, 0] * 20,
+            "thin": [1] + [None] * (people - 1),
+            "nokey": ["a", "b"] * 20,
+            "twokeys": ["a", "b"] * 20,
+        }
+    )
+    pool = harmonise("p", items, answers)
+    assert pool.items["item"].to_list() == ["good"]
+    assert dict(pool.exclusions.select("id", "reason").iter_rows()) == {
+        "picture": "needs a picture",
+        "thin": "1 answers, fewer than 30",
+        "nokey": "no key",
+        "twokeys": "ambiguous key: more than one right answer",
+        "gone": "no column of answers",
+    }
+    assert "5 exclusions" in str(pool)
+
+
+def test_pictures_may_stay():
+    assert scored([1, 0], Rules(pictures=True, min_answers=1), needs_picture=True) == [1, 0]
+
+
+def test_bad_rules_and_duplicate_persons_are_refused():
+    with pytest.raises(MensuraError, match="credit: one of full, half, any, got 'most'"):
+        Rules("most")
+    with pytest.raises(MensuraError, match="both as absent and as omitted"):
+        Rules(absent=["9"], omitted=["9"])
+    with pytest.raises(MensuraError, match="person 1 occurs more than once"):
+        harmonise("p", pl.DataFrame({"item": ["q"]}), pl.DataFrame({"person": [1, 1], "q": [0, 1]}))

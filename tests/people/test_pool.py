@@ -1,0 +1,161 @@
+"""Item pools: the tidy folder read, checked, written; faults refused by name."""
+
+import polars as pl
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.people import ItemPool
+
+ITEMS = pl.DataFrame({"item": ["01", "02"], "domain": ["math", "math"], "n_options": [4, None]})
+RATES = pl.DataFrame(
+    {
+        "item": ["01", "02", "01", "02"],
+        "covariate": ["all", "all", "sex", "sex"],
+        "group": ["all", "all", "sex=f", "sex=f"],
+        "n": [100, 100, 40, 40],
+        "n_correct": [50, 20, 30, 8],
+        "rate": [0.5, 0.2, 0.75, 0.2],
+        "se": [0.05, 0.04, 0.0685, 0.0632],
+    }
+)
+ANSWERS = pl.DataFrame(
+    {"person": [1, 1, 2, 2, 3], "item": ["01", "02", "01", "02", "01"], "correct": [1, 0, 0, None, 1]}
+)
+
+
+def folder_of(path, **tables):
+    path.mkdir(exist_ok=True)
+    for name, table in tables.items():
+        table.write_csv(path / f"{name}.csv")
+    return path
+
+
+def test_reads_published_rates_and_keeps_item_names_as_text(tmp_path):
+    pool = ItemPool.read(folder_of(tmp_path / "p", items=ITEMS, group_rates=RATES))
+    assert pool.items["item"].to_list() == ["01", "02"]
+    assert pool.rates.columns[:7] == ["item", "covariate", "group", "n", "correct", "rate", "se"]
+    assert pool.rates_of("sex=f")["rate"].to_list() == [0.75, 0.2]
+    assert pool.groups.rows() == [("all", "all", 2, 100.0), ("sex", "sex=f", 2, 40.0)]
+    assert "2 items, published rates, 2 groups" in str(pool)
+
+
+def test_counts_rates_from_answers_where_none_are_published(tmp_path):
+    persons = pl.DataFrame({"person": [1, 2, 3], "sex": ["f", "m", None], "age": [15.5, 16.0, 15.0]})
+    pool = ItemPool.read(folder_of(tmp_path / "p", items=ITEMS, persons=persons, responses=ANSWERS))
+    assert pool.rates_of("all").select("item", "n", "correct").rows() == [("01", 3, 2), ("02", 1, 0)]
+    assert pool.rates_of("sex=f")["n"].to_list() == [1, 1]
+
+
+def test_writes_what_it_reads(tmp_path):
+    persons = pl.DataFrame({"person": [1, 2, 3], "sex": ["f", "m", None]})
+    pool = ItemPool.from_answers("p", ITEMS, ANSWERS, persons, by=["sex"])
+    pool.write(tmp_path / "copy")
+    again = ItemPool.read(tmp_path / "copy")
+    assert again.rates.equals(pool.rates)
+    assert again.answers().sort("person", "item").equals(pool.answers().sort("person", "item"))
+
+
+def test_accepts_wide_answers_and_pandas():
+    wide = pl.DataFrame({"person": [1, 2], "01": [1, 0], "02": [None, 1]}, schema_overrides={"02": pl.Int8})
+    pool = ItemPool.from_answers("p", ITEMS.to_pandas(), wide)
+    assert pool.rates_of()["n"].to_list() == [2, 1]
+
+
+def test_an_item_without_a_row_is_kept_and_named(tmp_path):
+    pool = ItemPool.read(folder_of(tmp_path / "p", items=ITEMS.head(1), group_rates=RATES))
+    assert pool.items["item"].to_list() == ["01", "02"]
+    assert "1 items are not in the item table" in pool.warnings[0]
+
+
+def test_rows_without_answers_are_left_out_and_counted():
+    rates = pl.concat(
+        [RATES, RATES.head(1).with_columns(group=pl.lit("sex=m"), n=0, n_correct=0, rate=None, se=None)],
+        how="vertical_relaxed",
+    )
+    pool = ItemPool.from_rates("p", ITEMS, rates)
+    assert pool.rates.height == 4
+    assert pool.warnings == ("1 rows with n = 0 left out of the rates",)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rate": 1.2}, "rate must lie between 0 and 1"),
+        ({"n": -5}, "n must be a number above 0"),
+        ({"n": None}, "n must be a number above 0"),
+        ({"n_correct": 200}, "n_correct must lie between 0 and n"),
+        ({"n_correct": 90}, "rate and n_correct / n disagree"),
+        ({"item": "02"}, "an item has two rows for one group"),
+        ({"rate": "many"}, "must be numbers"),
+    ],
+)
+def test_impossible_rates_are_refused_by_row(change, message):
+    first = {**RATES.row(0, named=True), **change}
+    rows = [first, *RATES.rows(named=True)[1:]]
+    with pytest.raises(MensuraError, match=message):
+        ItemPool.from_rates("p", ITEMS, pl.DataFrame(rows, strict=False))
+
+
+def test_missing_numbers_that_follow_from_others_are_filled():
+    pool = ItemPool.from_rates("p", ITEMS, RATES.drop("n_correct", "se"))
+    assert pool.rates["correct"].to_list() == [50, 20, 30, 8]
+    assert pool.rates["se"][0] == pytest.approx(0.05)
+
+
+@pytest.mark.parametrize(
+    ("tables", "message"),
+    [
+        ({"items": ITEMS}, "neither group_rates nor responses"),
+        ({"group_rates": RATES}, "no items.csv or items.parquet"),
+        ({"items": pl.concat([ITEMS, ITEMS]), "group_rates": RATES}, "item '01' occurs more than once"),
+        ({"items": ITEMS.drop("item"), "group_rates": RATES}, "missing column 'item'"),
+        (
+            {"items": ITEMS, "responses": pl.concat([ANSWERS, ANSWERS.head(1)])},
+            "person 1 answers item '01' more than once",
+        ),
+        ({"items": ITEMS, "responses": ANSWERS.with_columns(correct=2)}, "must be 0, 1 or empty, got 2"),
+        (
+            {"items": ITEMS, "responses": ANSWERS, "persons": pl.DataFrame({"person": [1, 1], "sex": ["f", "m"]})},
+            "person 1 occurs more than once",
+        ),
+    ],
+)
+def test_damaged_folders_are_refused(tmp_path, tables, message):
+    with pytest.raises(MensuraError, match=message):
+        ItemPool.read(folder_of(tmp_path / "p", **tables))
+
+
+def test_wrong_encoding_and_torn_files_are_refused(tmp_path):
+    folder = folder_of(tmp_path / "p", group_rates=RATES)
+    (folder / "items.csv").write_bytes("item,domain\n01,Ökonomie\n".encode("latin-1"))
+    with pytest.raises(MensuraError, match="CSV files must be UTF-8"):
+        ItemPool.read(folder)
+    (folder / "items.csv").write_text("item,domain\n01,math\n")
+    (folder / "responses.parquet").write_bytes(b"PAR1 torn")
+    with pytest.raises(MensuraError, match="not a readable CSV or Parquet file"):
+        ItemPool.read(folder)
+
+
+def test_unknown_group_and_missing_answers_say_what_there_is():
+    pool = ItemPool.from_rates("p", ITEMS, RATES)
+    with pytest.raises(MensuraError, match="no group 'sex=x'; it has all, sex=f"):
+        pool.rates_of("sex=x")
+    with pytest.raises(MensuraError, match="published rates only"):
+        pool.tabulate(["sex"])
+    with pytest.raises(MensuraError, match="no such folder"):
+        ItemPool.read("nowhere")
+
+
+@pytest.mark.shared
+def test_every_development_pool_is_read_and_recounted(shared):
+    for folder in sorted((shared / "data/human").iterdir()):
+        if not folder.is_dir():
+            continue
+        pool = ItemPool.read(folder)
+        if pool.responses is None or folder.name == "icar_sapa":
+            continue
+        covariates = [name for name in pool.groups["covariate"].unique() if name in pool.persons.columns]
+        both = pool.tabulate(covariates).join(pool.rates, on=["item", "group"])
+        assert both.height > 0
+        assert (both["n"] == both["n_right"]).all()
+        assert (both["rate"] - both["rate_right"]).abs().max() < 1e-6

@@ -1,0 +1,224 @@
+"""World tables, populations and the strata they are made of."""
+
+import polars as pl
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.people import (
+    WORLD,
+    Ability,
+    ItemPool,
+    Population,
+    World,
+    add_bands,
+    cells_of,
+    describe,
+    parse_ages,
+    population_of,
+)
+from mensura.people.strata import ATTAINMENT, build_world
+
+
+@pytest.fixture(scope="module")
+def world():
+    return World.load()
+
+
+def test_strata_hold_the_whole_world_once(world):
+    keys = ["subregion", "age_low", "attainment"]
+    assert world.strata.select(keys).is_unique().all()
+    assert world.strata["population"].sum() == pytest.approx(8.23e6, rel=0.01)
+    assert set(world.strata["attainment"]) == {*ATTAINMENT, "pupil"}
+    assert world.strata["subregion"].n_unique() == 22
+
+
+def test_every_assumption_is_explained_and_every_learning_score_plausible(world):
+    assert world.assumptions["basis"].null_count() == 0
+    assert (world.assumptions["meaning"].str.len_chars() > 10).all()
+    scores = world.countries["learning_score"].drop_nulls()
+    assert scores.len() == 174
+    assert scores.is_between(280, 600).all()
+
+
+def test_countries_by_code_or_name(world):
+    assert [world.country(name) for name in ("JPN", "jp", "Japan", " japan ")] == ["JPN"] * 4
+    with pytest.raises(MensuraError, match=r"unknown country 'Jpan'; .* did you mean JPN"):
+        world.country("Jpan")
+
+
+def test_a_country_without_a_score_has_its_neighbours(world):
+    near = world.strata.filter(pl.col("subregion") == "South America")
+    expected = (near["learning"] * near["population"]).sum() / near["population"].sum()
+    assert world.learning("Venezuela") == pytest.approx(expected)
+
+
+def test_populations_by_name_and_the_packaged_world_is_the_constant(world):
+    assert world.population("world") == WORLD
+    assert world.population("PISA").ability.sd == pytest.approx(1.06)
+    assert world.population("Kenya").countries == ("KEN",)
+    with pytest.raises(MensuraError, match="unknown population 'Atlantis'; named ones: world"):
+        world.population("Atlantis")
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"ages": (20, 10)}, "ages must satisfy"),
+        ({"countries": ("JPN",), "shares": (1.0, 2.0)}, "one share ≥ 0 per country"),
+    ],
+)
+def test_impossible_populations_are_refused(fields, message):
+    with pytest.raises(MensuraError, match=message):
+        Population("p", "prose", **fields)
+
+
+def test_impossible_abilities_are_refused():
+    with pytest.raises(MensuraError, match="low ≤ mean ≤ high"):
+        Ability(0.0, 1.0, 0.1, 0.2)
+    with pytest.raises(MensuraError, match="sd must be above 0"):
+        Ability(0.0, 0.0, 0.0, 0.0)
+
+
+def test_cells_of_the_world_sum_to_one_and_children_are_single_years(world):
+    cells = cells_of(WORLD, world)
+    assert cells["weight"].sum() == pytest.approx(1)
+    assert cells.filter(pl.col("age") < 15)["age"].unique().len() == 15
+
+
+def test_cells_of_pupils_are_one_per_country_and_age(world):
+    pupils = Population("p", "", ages=(14, 15), countries=("CHL", "JPN"), shares=(1, 3), in_school=True)
+    cells = cells_of(pupils, world).sort("country", "age")
+    assert cells.select("country", "age").rows() == [("CHL", 14.5), ("CHL", 15.5), ("JPN", 14.5), ("JPN", 15.5)]
+    assert cells.group_by("country").agg(pl.col("weight").sum()).sort("country")["weight"].to_list() == pytest.approx(
+        [0.25, 0.75]
+    )
+    assert cells.filter(pl.col("country") == "JPN")["learning"].to_list() == pytest.approx([0.377] * 2, abs=1e-3)
+
+
+def test_cells_of_a_country_sum_to_one_whatever_the_ages(world):
+    for ages in ((0, 120), (18, 24), (40, 69), (90, 120)):
+        cells = cells_of(world.population("SWE").with_(ages=ages), world)
+        assert cells["weight"].sum() == pytest.approx(1)
+        assert cells["age"].is_between(ages[0], ages[1] + 1).all()
+
+
+def test_national_strata_of_ones_own_are_used(world):
+    own = pl.DataFrame(
+        {
+            "country": ["SWE"],
+            "region": ["Europe"],
+            "subregion": ["Northern Europe"],
+            "age_low": [20],
+            "age_high": [24],
+            "attainment": ["post_secondary"],
+            "population": [1.0],
+            "learning": [0.3],
+            "spread": [0.0],
+        }
+    )
+    cells = cells_of(world.population("SWE"), world.with_tables(strata=own))
+    assert cells.select("attainment", "weight", "learning").rows() == [("post_secondary", 1.0, 0.3)]
+
+
+def test_nobody_of_that_description_is_an_error(world):
+    with pytest.raises(MensuraError, match="unknown attainment 'doctorate'"):
+        cells_of(WORLD.with_(attainment=("doctorate",)), world)
+    with pytest.raises(MensuraError, match="nobody of that description"):
+        cells_of(WORLD.with_(ages=(3, 3), attainment=("primary",)), world)
+
+
+def test_tables_can_be_swapped_and_are_checked(world, tmp_path):
+    world.assumptions.with_columns(value=pl.col("low")).write_csv(tmp_path / "assumptions.csv")
+    assert World.load(tmp_path).assumptions["value"].to_list() == world.assumptions["low"].to_list()
+    assert world.assume(slope=1.0).assumptions.row(0)[1:4] == (1.0, 1.0, 1.0)
+    with pytest.raises(MensuraError, match="no assumption 'charm'"):
+        world.assume(charm=1.0)
+    with pytest.raises(MensuraError, match="no world table 'weather'"):
+        world.with_tables(weather=pl.DataFrame())
+    with pytest.raises(MensuraError, match="low ≤ value ≤ high does not hold"):
+        world.with_tables(assumptions=world.assumptions.with_columns(low=pl.col("high") + 1))
+    with pytest.raises(MensuraError, match="missing column 'spread'"):
+        world.with_tables(strata=world.strata.drop("spread"))
+
+
+def test_domains_are_read_from_words(world):
+    assert world.domain("Algebra") == ("quantitative", True)
+    assert world.domain("letter_number_series") == ("fluid", False)
+    assert world.domain("basket weaving") is None
+    assert world.domain(None) is None
+
+
+def test_bands_and_ages():
+    persons = add_bands(pl.DataFrame({"person": range(4), "age": [10.0, 18.0, 24.9, None]}), "age", [18, 25])
+    assert persons["age_band"].to_list() == ["under 18", "18-24", "18-24", None]
+    assert [parse_ages(text) for text in ("18-24", "50+", "under 18", "37")] == [(18, 24), (50, 120), (0, 17), (37, 37)]
+    with pytest.raises(MensuraError, match="expected a form such as 18-24"):
+        parse_ages("young")
+    with pytest.raises(MensuraError, match="edges of 'age' must rise"):
+        add_bands(persons, "age", [25, 18])
+    with pytest.raises(MensuraError, match="no covariate 'shoe'"):
+        add_bands(persons, "shoe", [1])
+
+
+def test_a_pool_describes_itself_by_its_covariates(world):
+    answers = pl.DataFrame({"person": [1, 2, 3, 4], "item": ["q"] * 4, "correct": [1, 0, 1, 1]})
+    persons = pl.DataFrame(
+        {"person": [1, 2, 3, 4], "country": ["JPN", "JPN", "JPN", "CHL"], "age": [15.2, 15.9, 15.5, 15.1]}
+    )
+    pool = ItemPool.from_answers("p", pl.DataFrame({"item": ["q"]}), answers, persons)
+    whole = describe(pool, world)
+    assert (whole.countries, whole.shares, whole.ages, whole.in_school) == (("CHL", "JPN"), (1.0, 3.0), (15, 15), True)
+    part = population_of("country=JPN", whole, world)
+    assert (part.countries, part.ages, part.in_school) == (("JPN",), (15, 15), True)
+    assert population_of("age_band=18-24", whole, world).ages == (18, 24)
+    assert population_of("sex=female", whole, world).prose.endswith("those with sex female.")
+    with pytest.raises(MensuraError, match="name the population"):
+        describe(ItemPool.from_answers("p", pl.DataFrame({"item": ["q"]}), answers), world)
+
+
+@pytest.fixture
+def country_tables(tmp_path):
+    ages = [0, 5, 10, 15, 20, 25, 30, 100]
+    people = [(c, a, s, 10.0) for c in ("AAA", "BBB") for a in ages for s in ("F", "M")]
+    pl.DataFrame(people, schema=["iso3", "age_lo", "sex", "pop_thousands"], orient="row").write_csv(
+        tmp_path / "population_2025.csv"
+    )
+    shares = {
+        15: (0.2, 0, 0, 0.8, 0, 0),
+        20: (0, 0, 0, 0, 1, 0),
+        25: (0, 0, 1, 0, 0, 0),
+        30: (1, 0, 0, 0, 0, 0),
+        100: (1, 0, 0, 0, 0, 0),
+    }
+    rows = [("AAA", age, sex, 5.0, *parts) for age, parts in shares.items() for sex in ("F", "M")]
+    columns = ["iso3", "age_lo", "sex", "pop_thousands_2020", *(f"e_{level}" for level in ATTAINMENT)]
+    pl.DataFrame(rows, schema=columns, orient="row").write_csv(tmp_path / "education_2020.csv")
+    pl.DataFrame({"iso3": ["AAA", "BBB"], "un_region": ["ASIA"] * 2, "un_subregion": ["Central Asia"] * 2}).write_csv(
+        tmp_path / "countries.csv"
+    )
+    pl.DataFrame(
+        {"iso3": ["AAA", "BBB"], "hlo_hci2020": [450.0, 900.0], "hlo_hci2020_via": ["lookup", "fetch"]}
+    ).write_csv(tmp_path / "quality_hlo.csv")
+    return tmp_path
+
+
+def test_strata_from_country_tables(country_tables):
+    names = pl.DataFrame({"country": ["AAA", "BBB"], "iso2": ["AA", "BB"], "name": ["Aland", "Bland"]})
+    tables = build_world(country_tables, names)
+    strata = tables["strata"]
+    assert strata["population"].sum() == pytest.approx(2 * 8 * 20)
+    people = {(age, level): n for age, level, n in strata.select("age_low", "attainment", "population").iter_rows()}
+    assert people[5, "none"] == pytest.approx(0.2 * 40)
+    assert people[5, "pupil"] == pytest.approx(0.8 * 40)
+    assert people[15, "lower_secondary"] == pytest.approx(0.8 * 40)
+    assert people[25, "primary"] == pytest.approx(40)
+    assert people[30, "primary"] == pytest.approx(40), "those of 25 to 29 in 2020 are 30 to 34 in 2025"
+    assert strata["learning"].unique().to_list() == [-0.5], "only scores obtained by look-up count"
+    assert tables["countries"]["learning_score"].to_list() == [450.0, None]
+
+
+@pytest.mark.shared
+def test_packaged_strata_are_what_the_command_makes(world, shared):
+    tables = build_world(shared / "data/world", world.countries)
+    assert tables["strata"].equals(world.strata.with_columns(pl.col("age_low", "age_high").cast(pl.Int64)))
+    assert tables["countries"].equals(world.countries)
