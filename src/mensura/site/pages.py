@@ -1,0 +1,277 @@
+"""The pages of the report: which there are, and what each is given to show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from mensura.evidence import TABLES
+from mensura.site.derivation import derivation_html
+from mensura.site.leaders import leaders_beside_people
+from mensura.site.method import method_parts
+from mensura.site.pictures import (
+    Figure,
+    benchmark_bars,
+    dimension_bell,
+    draw,
+    profile,
+)
+from mensura.site.sentences import headline_sentences
+from mensura.site.study import Study
+
+LEADERS = 25
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page: where it goes, how it is drawn, and what it shows."""
+
+    file: str
+    title: str
+    summary: str
+    template: str
+    context: dict[str, Any] = field(default_factory=dict)
+    scripts: tuple[str, ...] = ()
+    charts: bool = True
+
+    @property
+    def figures(self) -> Iterator[Figure]:
+        """Every figure on the page."""
+        yield from self.context.get("pictures", [])
+        for section in self.context.get("sections", []):
+            yield from section.get("pictures", [])
+        if "picture" in self.context:
+            yield self.context["picture"]
+
+    @property
+    def root(self) -> str:
+        """The way back to the folder of the report."""
+        return "../" * self.file.count("/")
+
+
+NAVIGATION = (
+    ("index.html", "Overview"),
+    ("iq.html", "IQ"),
+    ("stitched.html", "Stitched scale"),
+    ("human.html", "Human scales"),
+    ("cost.html", "Cost"),
+    ("compare.html", "Compare"),
+    ("data.html", "Data"),
+    ("method.html", "Method"),
+)
+
+
+def pages(study: Study) -> Iterator[Page]:
+    """Yield every page."""
+    yield overview(study)
+    yield iq(study)
+    yield stitched(study)
+    yield human(study)
+    yield cost(study)
+    yield compare(study)
+    yield data(study)
+    yield method(study)
+    for row in study.models.iter_rows(named=True):
+        yield model(study, row)
+
+
+def _figures(study: Study, *names: str) -> list[Figure]:
+    return [draw(study, name).figure for name in names]
+
+
+def overview(study: Study) -> Page:
+    """Who leads, on the bell curve, and in three sentences."""
+    return Page(
+        "index.html",
+        "Overview",
+        "AI models, benchmarks and groups of people on common, human-anchored scales, with intervals and a source "
+        "for every number.",
+        "index.html",
+        {
+            "sentences": headline_sentences(study),
+            "leaders": study.models.drop_nulls("iq").head(LEADERS).to_dicts(),
+            "pictures": _figures(study, "iq-bell"),
+            "beside_people": leaders_beside_people(study.evidence).to_dicts(),
+        },
+        scripts=("table",),
+    )
+
+
+def iq(study: Study) -> Page:
+    """IQ overall, by dimension, over time, against EQ, cost and time, and on each benchmark."""
+    names = ("iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response")
+    with_scores = study.benchmarks.filter(pl.col("models") > 0)["benchmark"]
+    return Page(
+        "iq.html",
+        "IQ",
+        "Seven dimensions, each averaged over its benchmarks; missing evidence is estimated with care and shown as such.",
+        "charts.html",
+        {
+            "pictures": _figures(study, *names),
+            "sections": [
+                {
+                    "id": "dimensions",
+                    "title": "By dimension",
+                    "about": "The same curve for each of the seven dimensions.",
+                    "pictures": [dimension_bell(study, key).figure for key in study.dimension_names],
+                },
+                {
+                    "id": "benchmarks",
+                    "title": "By benchmark, from hardest to easiest",
+                    "about": "Ordered by difficulty on the stitched scale. Lines are groups of people; dashed ones are judgements.",
+                    "pictures": [benchmark_bars(study, name).figure for name in with_scores],
+                },
+            ],
+        },
+    )
+
+
+def stitched(study: Study) -> Page:
+    """Models, benchmarks and people on one scale, and what it says about time."""
+    names = ("one-axis", "capability-time", "sensors", "residual-profiles", "algorithmic-progress", "acceleration")
+    return Page(
+        "stitched.html",
+        "Stitched scale",
+        "One capability per model and one difficulty per benchmark, fitted to all scores at once; people are placed on "
+        "it without moving it.",
+        "charts.html",
+        {"pictures": _figures(study, *names), "sections": study.stitched_tables()},
+        scripts=("table",),
+    )
+
+
+def human(study: Study) -> Page:
+    """The ruler, the calibrated dimensions, and how rates carry to the world."""
+    names = ("bases", "demand-curves", "world-regions", "world-drivers")
+    return Page(
+        "human.html",
+        "Human scales",
+        "A success rate in a stated population is a level, a rarity, a percentile and an IQ-equivalent, and back.",
+        "human.html",
+        {
+            "pictures": _figures(study, *names),
+            "calibration": list(study.evidence.calibration),
+            "validations": study.evidence.validations.to_dicts(),
+            "own_validations": study.own_validations.to_dicts(),
+        },
+        scripts=("converter", "table"),
+    )
+
+
+def cost(study: Study) -> Page:
+    """What capability costs."""
+    names = ("iq-cost", "sticker-effective", "cost-bars", "task-efficiency", "iq-response")
+    return Page(
+        "cost.html",
+        "Cost",
+        "List prices, corrected by how much work a model needs for the same tasks.",
+        "charts.html",
+        {"pictures": _figures(study, *names), "sections": [cheapest_section(study)]},
+        scripts=("table",),
+    )
+
+
+def cheapest_section(study: Study) -> dict[str, Any]:
+    """The cheapest model at or above each IQ."""
+    priced = study.models.drop_nulls(["exact_iq", "effective_cost"])
+    rows = []
+    for floor in range(90, 160, 5):
+        able = priced.filter(pl.col("exact_iq") >= floor).sort("effective_cost")
+        if able.height:
+            rows.append({"floor": floor, "able": able.height, **able.row(0, named=True)})
+    columns = [
+        ("floor", "IQ at least", 0),
+        ("name", "cheapest model", None),
+        ("iq", "its IQ", 0),
+        ("effective_cost", "effective cost, $", 2),
+        ("sticker_price", "sticker price, $", 2),
+        ("able", "models that qualify", 0),
+    ]
+    table = {"rows": rows, "columns": columns, "id": "cheapest", "caption": "Dollars per 1M tokens in + 1M out"}
+    about = "For each IQ the model with the lowest effective cost among those that reach it."
+    return {"id": "cheapest-at", "title": "Cheapest at IQ …", "about": about, "table": table}
+
+
+def compare(study: Study) -> Page:
+    """Two to five models or groups side by side."""
+    top = study.models.drop_nulls("iq")
+    first = top.unique("provider", keep="first", maintain_order=True)["subject"].head(3).to_list()
+    picture = profile(study, first, name="compare", title="Dimension by dimension")
+    return Page(
+        "compare.html",
+        "Compare",
+        "Two to five models or groups of people side by side; the address keeps your choice.",
+        "compare.html",
+        {"compared": first, "picture": picture, "names": study.subject_names},
+        scripts=("groups", "compare"),
+    )
+
+
+def data(study: Study) -> Page:
+    """Every score, sortable and filterable, and the downloads."""
+    names = study.evidence.models.select("subject", "name", "provider")
+    titles = study.evidence.benchmarks.select("benchmark", title="name")
+    scores = study.evidence.scores.join(names, on="subject", maintain_order="left").join(
+        titles, on="benchmark", maintain_order="left"
+    )
+    tables = [(name, table.about, getattr(study.evidence, name).height) for name, table in TABLES.items()]
+    return Page(
+        "data.html",
+        "Data",
+        "Every score with its source; second sources are kept to show how far they disagree.",
+        "data.html",
+        {"tables": tables, "scores": scores.to_dicts(), "sources": study.evidence.sources.to_dicts()},
+        scripts=("table",),
+    )
+
+
+def method(study: Study) -> Page:
+    """Every rule with its formula, and our departures."""
+    return Page(
+        "method.html",
+        "Method",
+        "Every rule with its formula, where it comes from, and where we depart from the source and why.",
+        "method.html",
+        {"parts_of_method": method_parts()},
+        charts=False,
+    )
+
+
+def model(study: Study, row: dict[str, Any]) -> Page:
+    """Everything known about one model."""
+    subject = row["subject"]
+    scored = row["iq"] is not None
+    return Page(
+        f"models/{subject}.html",
+        row["name"],
+        f"{row['name']} of {row['provider']}: what was measured, what was estimated, and how each number came about.",
+        "model.html",
+        {
+            "row": row,
+            "pictures": [profile(study, [subject], name=f"profile-{subject}")] if scored else [],
+            "tree": derivation_html(study.iq.explain(subject)) if scored else None,
+            "scores": model_scores(study, subject),
+        },
+        scripts=("table",),
+    )
+
+
+def model_scores(study: Study, subject: str) -> list[dict[str, Any]]:
+    """Return the scores of one model, second sources under their primary with the gap between them."""
+    titles = study.evidence.benchmarks.select("benchmark", title="name")
+    sources = study.evidence.sources.select("source", source_name="name")
+    primary = pl.col("score").filter("primary").first().over("benchmark")
+    return (
+        study.evidence.scores.filter(subject=subject)
+        .join(titles, on="benchmark", maintain_order="left")
+        .join(sources, on="source", how="left", maintain_order="left")
+        .with_columns(
+            use=pl.when("primary").then(pl.lit("primary")).otherwise(pl.lit("second source")),
+            gap=pl.when(~pl.col("primary")).then(pl.col("score") - primary),
+        )
+        .sort("title", "primary", descending=[False, True])
+        .to_dicts()
+    )

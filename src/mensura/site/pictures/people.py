@@ -1,0 +1,70 @@
+"""Pictures of the human scales: bases, success by demand level, and the world behind one item."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from mensura import charts
+from mensura.evidence import Evidence
+from mensura.site.pictures.registry import Picture, picture
+from mensura.site.study import EXAMPLE, Study
+
+_SHOWN_MODELS = ("gpt4o", "o1-mini", "llama3d1-405b", "llama3d2-1b")
+
+
+@picture("bases")
+def bases(study: Study) -> Picture:
+    """The published base of every dimension."""
+    points = study.evidence.bases.select("dimension", "name", base=pl.lit(10.0).pow("slope"))
+    return Picture(
+        "bases",
+        "How fast success falls per level",
+        "The factor by which world success falls with each annotated level of a dimension (published calibration). "
+        "The original scales assumed 10 everywhere.",
+        charts.bases(points),
+    )
+
+
+@picture("demand-curves")
+def demand_curves(study: Study) -> Picture:
+    """Success of language models by demand level, one panel per dimension."""
+    return Picture(
+        "demand-curves",
+        "Success by demand level",
+        "Share of items answered correctly among items whose highest demand is in the dimension, with 90% binomial "
+        "intervals. Derived from the ADeLe project page, CC BY-SA 4.0.",
+        charts.level_curves(outcome_rates(study.evidence).filter(pl.col("subject").is_in(_SHOWN_MODELS))),
+    )
+
+
+def outcome_rates(evidence: Evidence) -> pl.DataFrame:
+    """Return the success rate at each level with its 90% Wilson interval."""
+    z = 1.6448536269514722
+    n, p = pl.col("n"), pl.col("correct") / pl.col("n")
+    centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * (p * (1 - p) / n + z**2 / (4 * n**2)).sqrt()
+    return evidence.demand_outcomes.select("subject", "dimension", "level", rate=p, low=centre - half, high=centre + half)
+
+
+@picture("world-regions")
+def world_regions(study: Study) -> Picture:
+    """World success on the example item, by region."""
+    world = study.world
+    return Picture(
+        "world-regions",
+        "One item, carried to the world",
+        f"An item that {EXAMPLE:.0%} of 15-year-olds in PISA solve: about {world.rate:.1%} of all people would "
+        f"({world.low:.1%} to {world.high:.1%}, 90%, extrapolated). Rates by region, with 90% intervals.",
+        charts.regions(world.regions),
+    )
+
+
+@picture("world-drivers")
+def world_drivers(study: Study) -> Picture:
+    """What moves the example's rate from the pupils to the world."""
+    return Picture(
+        "world-drivers",
+        "What moves the rate",
+        "How much each part of the difference between PISA pupils and the world population takes from the rate.",
+        charts.drivers(study.world.drivers),
+    )

@@ -1,0 +1,89 @@
+"""Profiles: the dimensions of one to five models on one picture, drawn many times from one chart."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import polars as pl
+
+from mensura import charts
+from mensura.site.pictures.registry import Figure, Picture, page_spec
+from mensura.site.study import Study
+
+_ALONE = "IQ in each dimension with its 90% interval; the dashed line is the model's own composite, so far from it is jagged."
+_TOGETHER = "IQ in each dimension with its 90% interval."
+_HOLLOW = " Hollow: rests on estimates."
+_STAND_INS = 5
+
+
+def profile(study: Study, subjects: list[str], *, name: str, title: str = "Where it is strong and weak") -> Figure:
+    """Return the profile of some models for a page.
+
+    A chart is built once and given other rows each time, so that a page per model costs no new chart.
+    """
+    rows = profile_points(study, subjects).to_dicts()
+    for row in rows:
+        row["aria"] = f"{row['name']}, {row['dimension']}, IQ {row['value']:.0f}, {row['status']}"
+    alone = len(subjects) == 1
+    spec = _template(tuple(study.dimension_names.values()), alone=alone)
+    level = study.models.filter(subject=subjects[0])["exact_iq"][0] if alone else None
+    datasets = {**spec["datasets"], "points": rows, "level": [] if level is None else [{"value": level}]}
+    names = ", ".join(dict.fromkeys(row["name"] for row in rows))
+    described = {**spec, "datasets": datasets, "description": f"IQ by dimension of {names}."}
+    return Figure(name, title, (_ALONE if alone else _TOGETHER) + _HOLLOW, described)
+
+
+def profile_picture(study: Study, subject: str) -> Picture:
+    """Return the profile of one model as a picture of its own, for print."""
+    row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
+    chart = charts.dots(profile_points(study, [subject]), reference=row["exact_iq"])
+    return Picture(f"profile-{subject}", row["name"], _ALONE + _HOLLOW, chart)
+
+
+def profile_points(study: Study, subjects: list[str]) -> pl.DataFrame:
+    """Return the rows of a profile, dimensions in the method's order."""
+    order = {key: place for place, key in enumerate(study.dimension_names)}
+    names = study.models.select("subject", "name", "provider")
+    return (
+        study.dimensions.filter(pl.col("subject").is_in(subjects))
+        .join(names, on="subject", maintain_order="left")
+        .sort(pl.col("subject").replace_strict(subjects, list(range(len(subjects))), return_dtype=pl.Int64), pl.col("dimension").replace_strict(order))
+        .select(
+            *("subject", "name", "provider"),
+            dimension=pl.col("dimension").replace_strict(study.dimension_names),
+            value=pl.col("iq").round(2),
+            low=pl.col("low").round(2),
+            high=pl.col("high").round(2),
+            status="shown",
+        )
+    )
+
+
+@lru_cache
+def _template(dimensions: tuple[str, ...], *, alone: bool) -> dict[str, Any]:
+    """Return the specification of a profile of stand-ins, freed of their names and of their reference line."""
+    stand_ins = [f"subject {place}" for place in range(1 if alone else _STAND_INS)]
+    rows = [
+        {"subject": one, "name": one, "provider": "", "dimension": key, "value": 115.0, "low": 70.0, "high": 160.0}
+        for one in stand_ins
+        for key in dimensions
+    ]
+    points = pl.DataFrame(rows).with_columns(status=pl.lit("measured"))
+    spec = _freed(page_spec(charts.dots(points, reference=100.0 if alone else None)), stand_ins)
+    return spec
+
+
+def _freed(node: Any, names: list[str]) -> Any:  # noqa: ANN401
+    """Replace fixed name lists by the order of the data, and the fixed reference by the data set ``level``."""
+    if isinstance(node, list):
+        return [_freed(item, names) for item in node]
+    if not isinstance(node, dict):
+        return node
+    if node.get("mark", {}) and isinstance(node["mark"], dict) and node["mark"].get("style") == "reference":
+        kept = {key: value for key, value in node.items() if key != "transform"}
+        return {**kept, "data": {"name": "level"}}
+    if isinstance(node.get("scale"), dict) and node["scale"].get("domain") == names:
+        scale = {key: value for key, value in node["scale"].items() if key != "domain"}
+        return {**{key: _freed(value, names) for key, value in node.items()}, "scale": scale, "sort": None}
+    return {key: None if key == "sort" and value == names else _freed(value, names) for key, value in node.items()}

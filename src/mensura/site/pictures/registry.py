@@ -1,0 +1,70 @@
+"""Pictures by name: a chart with the words that go with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from mensura import charts
+from mensura.errors import MensuraError
+from mensura.site.study import Study
+
+
+class Figure(NamedTuple):
+    """A picture as a page shows it: the specification carries its data, the page supplies the theme."""
+
+    name: str
+    title: str
+    caption: str
+    spec: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart with its title and caption."""
+
+    name: str
+    title: str
+    caption: str
+    chart: Any
+
+    @property
+    def figure(self) -> Figure:
+        """The picture for a page."""
+        return Figure(self.name, self.title, self.caption, page_spec(self.chart))
+
+
+def page_spec(chart: Any) -> dict[str, Any]:  # noqa: ANN401
+    """Return a chart's specification without the theme, which is the same for every chart of a page."""
+    spec = charts.web_spec(chart)
+    spec.pop("config")
+    return spec
+
+
+Builder = Callable[[Study], Picture]
+PICTURES: dict[str, Builder] = {}
+
+
+def picture(name: str) -> Callable[[Builder], Builder]:
+    """Register a builder under its name."""
+
+    def register(build: Builder) -> Builder:
+        PICTURES[name] = build
+        return build
+
+    return register
+
+
+def draw(study: Study, name: str) -> Picture:
+    """Build one picture by name."""
+    if name not in PICTURES:
+        raise MensuraError(f"figure: {name!r} is not known; choose one of {', '.join(PICTURES)}")
+    return PICTURES[name](study)
+
+
+def labelled(points: pl.DataFrame, value: str, most: int) -> pl.DataFrame:
+    """Mark the ``most`` highest models for a direct label; the chart drops those that do not fit."""
+    return points.with_columns(label=pl.col(value).rank("ordinal", descending=True) <= most)

@@ -1,0 +1,47 @@
+"""Three plain sentences a journalist could quote, said from the numbers and never stronger than they are."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from mensura.site.leaders import leaders_beside_people
+from mensura.site.study import Study
+
+_ALIKE = 0.9
+"""Two models are told apart when one is better in at least this share of the draws."""
+
+
+def headline_sentences(study: Study) -> list[str]:
+    """Return the sentences of the overview: who leads, how fast, and where people still stand."""
+    return [leader_sentence(study), pace_sentence(study), people_sentence(study)]
+
+
+def leader_sentence(study: Study) -> str:
+    """Say who leads the composite, how sure that is, and who cannot be told apart."""
+    ranked = study.models.drop_nulls("iq")
+    best = ranked.row(0, named=True)
+    alike = [
+        name
+        for subject, name in ranked.select("subject", "name").slice(1).iter_rows()
+        if study.iq.better(best["subject"], subject) < _ALIKE
+    ]
+    first = (
+        f"{best['name']} has the highest composite IQ, {best['iq']} "
+        f"(90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})"
+    )
+    if not alike:
+        return f"{first}, and is told apart from every other model."
+    others = alike[0] if len(alike) == 1 else f"{', '.join(alike[:2])}{f' and {len(alike) - 2} more' * (len(alike) > 2)}"
+    return f"{first}; it cannot be told apart from {others}."
+
+
+def people_sentence(study: Study) -> str:
+    """Say on how many tests with measured people the best model is ahead, and where it is not."""
+    table = leaders_beside_people(study.evidence).filter(pl.col("human_status") == "measured")
+    behind = table.filter(pl.col("ahead") != "model")["title"].to_list()
+    ahead = table.height - len(behind)
+    where = f"; on {' and '.join(behind)} it does not" if behind else ""
+    return (
+        f"On {ahead} of the {table.height} tests with a measured group of people, "
+        f"the best model scores above the best group on record{where}."
+    )
