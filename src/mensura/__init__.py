@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mensura.errors import MensuraError
     from mensura.evidence import Evidence, load
     from mensura.extrapolation import extrapolate
-    from mensura.iq import IqResult, compare_iq, score_iq
+    from mensura.iq import IqResult, compare_iq, score_costs, score_iq
     from mensura.people import WORLD, ItemPool, Population
     from mensura.scale import Position
 
@@ -29,6 +29,7 @@ __all__ = [
     "compare_iq",
     "extrapolate",
     "load",
+    "score_costs",
     "score_iq",
 ]
 
@@ -43,6 +44,7 @@ _HOMES = {
     "compare_iq": "mensura.iq",
     "extrapolate": "mensura.extrapolation",
     "load": "mensura.evidence",
+    "score_costs": "mensura.iq",
     "score_iq": "mensura.iq",
 }
 

@@ -13,6 +13,7 @@ from mensura.cli.progress import progress_bar
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
+    from mensura.evidence import Evidence
     from mensura.iq import Explanation, IqResult
 
 EXAMPLES = (
@@ -31,6 +32,10 @@ def iq(
         Path | None, typer.Option(help="Evidence to compare with: what changed since?", metavar="PATH")
     ] = None,
     against_ladders: Annotated[str | None, typer.Option(help="Ladders to compare with.", metavar="SET|FILE")] = None,
+    curves: Annotated[
+        Path | None,
+        typer.Option(help="Derive ladders from people: benchmarks.csv of mensura stitch --out.", metavar="CSV"),
+    ] = None,
     source: Source = None,
     ladders: Ladders = "published",
     rules: Annotated[Path | None, typer.Option(help="TOML file with rules of your own.", metavar="FILE")] = None,
@@ -50,6 +55,9 @@ def iq(
     if explain and model is None:
         raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
     loaded = load_evidence(evidence, add)
+    if curves is not None:
+        _derived(loaded, curves, out, as_json)
+        return
     plain = sensitivity or against is not None or against_ladders is not None
     result = score_iq(
         loaded,
@@ -146,6 +154,19 @@ def _print_tree(tree: Explanation) -> None:
         return branch
 
     console.print(grow(tree))
+
+
+def _derived(evidence: Evidence, curves: Path, out: Path | None, as_json: bool) -> None:
+    from mensura.iq import derive_ladders
+
+    found = derive_ladders(evidence, curves)
+    tables = {name: getattr(found, name) for name in ("ladders", "anchors", "offsets", "differences")}
+    if emit(tables, out=out, as_json=as_json, slope=found.slope, spread=found.spread):
+        return
+    print_table(found.anchors.drop("basis", strict=False), title="Human groups on the stitched scale")
+    print_table(found.offsets, title="Where the average person stands, by benchmark")
+    print_table(found.ladders.drop("set"), title="Ladders from people (use with --ladders FILE)")
+    print_table(found.differences, title="Beside the published ladders", rows=30)
 
 
 def _sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:

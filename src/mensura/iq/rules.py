@@ -104,6 +104,15 @@ class ErrorRule:
 
 
 @dataclass(frozen=True)
+class CostRule:
+    """Cost: the metric of direct token use, models needed for a fit, and signals needed without direct use."""
+
+    tokens: str
+    minimum_models: int
+    minimum_signals: int
+
+
+@dataclass(frozen=True)
 class Rules:
     """Every rule and constant of the method; the file says which are stated and which are fitted."""
 
@@ -115,6 +124,7 @@ class Rules:
     status: StatusRule
     emotional: EmotionalRule
     error: ErrorRule
+    cost: CostRule
 
     def keep(self, dimensions: Collection[str]) -> Rules:
         """Return the same rules for only these dimensions."""
@@ -163,6 +173,7 @@ def _rules(blocks: Mapping[str, Any], file: str) -> Rules:
         status=_block(StatusRule, blocks["status"], f"{file}, status"),
         emotional=_block(EmotionalRule, blocks["emotional"], f"{file}, emotional"),
         error=_block(ErrorRule, blocks["error"], f"{file}, error"),
+        cost=_block(CostRule, blocks["cost"], f"{file}, cost"),
     )
     if len(rules.dimensions) < rules.dimension.minimum_scored:
         raise MensuraError(
