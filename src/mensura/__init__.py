@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mensura.errors import MensuraError
     from mensura.evidence import Evidence, load
     from mensura.extrapolation import extrapolate
+    from mensura.iq import IqResult, compare_iq, score_costs, score_iq
     from mensura.people import WORLD, ItemPool, Population
     from mensura.scale import Position
 
@@ -20,23 +21,31 @@ __version__ = "0.1.0"
 __all__ = [
     "WORLD",
     "Evidence",
+    "IqResult",
     "ItemPool",
     "MensuraError",
     "Population",
     "Position",
+    "compare_iq",
     "extrapolate",
     "load",
+    "score_costs",
+    "score_iq",
 ]
 
 _HOMES = {
     "WORLD": "mensura.people",
     "Evidence": "mensura.evidence",
+    "IqResult": "mensura.iq",
     "ItemPool": "mensura.people",
     "MensuraError": "mensura.errors",
     "Population": "mensura.people",
     "Position": "mensura.scale",
+    "compare_iq": "mensura.iq",
     "extrapolate": "mensura.extrapolation",
     "load": "mensura.evidence",
+    "score_costs": "mensura.iq",
+    "score_iq": "mensura.iq",
 }
 
 

@@ -2,9 +2,38 @@
 
 from mensura.charts.bars import bars
 from mensura.charts.bell import bell_curve
+from mensura.charts.curves import level_curves
+from mensura.charts.forest import bases, drivers, progress, regions
+from mensura.charts.heatmap import heatmap
+from mensura.charts.ladder import ladder
+from mensura.charts.one_axis import one_axis
+from mensura.charts.profile import dots
 from mensura.charts.render import paper, save, web_spec
 from mensura.charts.scatter import scatter
-from mensura.charts.theme import THEMES
+from mensura.charts.sensors import sensors
+from mensura.charts.theme import LABS, THEMES
 from mensura.charts.timeline import timeline
+from mensura.charts.watch import watch
 
-__all__ = ["THEMES", "bars", "bell_curve", "paper", "save", "scatter", "timeline", "web_spec"]
+__all__ = [
+    "LABS",
+    "THEMES",
+    "bars",
+    "bases",
+    "bell_curve",
+    "dots",
+    "drivers",
+    "heatmap",
+    "ladder",
+    "level_curves",
+    "one_axis",
+    "paper",
+    "progress",
+    "regions",
+    "save",
+    "scatter",
+    "sensors",
+    "timeline",
+    "watch",
+    "web_spec",
+]

@@ -8,6 +8,7 @@ import altair as alt
 
 from mensura.charts.labels import LINE
 from mensura.charts.marks import (
+    KNOWN,
     axis_of,
     empty,
     lab_fill,
@@ -15,9 +16,11 @@ from mensura.charts.marks import (
     lab_stroke,
     model_dots,
     picture,
+    rule_at,
     scale_of,
     status_note,
     status_opacity,
+    value_texts,
 )
 from mensura.charts.rows import PEOPLE_STATUSES, Row, Span, counted, listed, rows_of, say, say_range
 
@@ -62,9 +65,7 @@ def bars(
     legend = lab_legend(rows, offset=28 + len(people) * ROW)
     body = model_dots(base, legend) if dots else _bars(base, legend)
     note = status_note(rows, "hollow" if dots else "pale", lift=9 + len(people) * ROW)
-    layers = [*_people_layers(people, x, span), *note, body, _intervals(base), *_values(base)]
-    if rule is not None:
-        layers.insert(0, _rule(rule, x))
+    layers = [*rule_at(rule, x), *_people_layers(people, x, span), *note, body, _intervals(base), *value_texts(base)]
     datasets: dict[str, list[Row]] = {"points": rows} | ({"references": people} if people else {})
     return picture(layers, datasets, height=alt.Step(STEP), description=_describe(rows, people, x_title))
 
@@ -108,20 +109,8 @@ def _bars(base: alt.Chart, legend: alt.Legend | None) -> alt.Chart:
 
 
 def _intervals(base: alt.Chart) -> alt.Chart:
-    known = base.transform_filter("isValid(datum.low) && isValid(datum.high)").encode(x="low:Q", x2="high:Q")
+    known = base.transform_filter(KNOWN).encode(x="low:Q", x2="high:Q")
     drawn: alt.Chart = known.mark_rule(style="tick", strokeWidth=1.25, opacity=0.6, aria=False, tooltip=None)
-    return drawn
-
-
-def _values(base: alt.Chart) -> list[alt.Chart]:
-    text = base.encode(x="end:Q", text="text:N")
-    place: dict[str, Any] = {"align": "left", "baseline": "middle", "dx": 7, "aria": False, "tooltip": None}
-    return [text.mark_text(style=style, **place) for style in ("halo", "hint")]
-
-
-def _rule(value: float, x: alt.X) -> alt.Chart:
-    base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()").transform_calculate(value=str(value))
-    drawn: alt.Chart = base.mark_rule(style="reference", aria=False, tooltip=None).encode(x=x)
     return drawn
 
 
@@ -136,7 +125,7 @@ def _people_layers(people: list[Row], x: alt.X, span: Span) -> list[alt.Chart]:
         row["text"] = f"{say(row['value'])} {row['group']}"
     base = alt.Chart(alt.NamedData("references")).encode(x=x)
     return [
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        base.transform_filter(KNOWN)
         .mark_rect(style="people-band", aria=False, tooltip=None)
         .encode(x="low:Q", x2="high:Q", y=alt.value(0), y2=alt.value("height")),
         base.mark_rule(style="people", tooltip=None, yOffset=alt.ExprRef("datum.lift")).encode(

@@ -29,16 +29,19 @@ def bell_curve(points: object, *, x_title: str = "IQ equivalent") -> alt.LayerCh
     x = alt.X("iq:Q", scale=scale_of(span), axis=_axis(span, x_title))
     y = alt.Y("curve:Q", scale=alt.Scale(domain=[0, height / PEAK], nice=False), axis=None)
     crowd = alt.Chart(alt.NamedData("people")).encode(x=x, y=y)
+    outline = crowd.transform_filter("!datum.text")
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     lift = f"-datum.lifts[{WIDTH_INDEX}]"
     layers = [
-        crowd.mark_area(style="crowd", aria=False, tooltip=None),
-        crowd.mark_line(style="crowd-edge", aria=False, tooltip=None),
+        outline.mark_area(style="crowd", aria=False, tooltip=None),
+        outline.mark_line(style="crowd-edge", aria=False, tooltip=None),
+        crowd.transform_filter("datum.text").mark_text(style="hint", aria=False, tooltip=None).encode(text="text:N"),
         *status_note(rows),
         *names(base, y_offset=f"({lift})"),
         model_dots(base, lab_legend(rows), yOffset=alt.ExprRef(lift)),
     ]
-    curve = [{"iq": iq, "curve": round(_density(iq), 5)} for iq in _grid(span)]
+    curve: list[Row] = [{"iq": iq, "curve": round(_density(iq), 5)} for iq in _grid(span)]
+    curve.append({"iq": 100.0, "curve": 0.4, "text": "all people"})
     return picture(layers, {"points": rows, "people": curve}, height=height, description=_describe(rows))
 
 

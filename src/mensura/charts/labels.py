@@ -27,7 +27,8 @@ LINE = FONT_SIZE + 2.0  # height of one line of text, pixels
 GAP = 3.0  # between a dot and its label
 _LOW = (20, 30, 42, 56)  # how far up or down a label may move from its dot, pixels
 _RUNS = (0, 12, -12, 28, -28, 48, -48, 72, -72)  # and how far aside
-_HIGH = tuple(range(20, 200, 12))  # where the sky above the dots is free
+_HIGH = tuple(range(20, 120, 12))  # where the sky above the dots is free
+_NEIGHBOURS = 160.0  # how near, in pixels, a label may be asked to move for another
 _NARROW = set("iljtfrI.,:;'|!()[]/- ")
 _WIDE = set("mwMW@%")
 
@@ -82,25 +83,76 @@ def place(
     line, a ``blocked`` rectangle or the edge of the plot, and no leader line crosses a label, a leader line or a dot
     other than its own. ``upward`` tries only places above the dot.
     """
-    dots = [(cx - radius, cy - radius, cx + radius, cy + radius) for cx, cy in zip(x, y, strict=True)]
-    candidates = _candidates(radius, upward)
-    labels: list[Box] = []
-    lines: list[Segment] = []
-    spots: dict[int, Spot] = {}
+    board = _Board(list(x), list(y), [text_width(text) for text in texts], width, height, radius, blocked, upward)
     for index in wanted:
-        size = text_width(texts[index])
-        boxes = [spot.box(x[index], y[index], size) for spot in candidates]
-        room = _free(boxes, [*dots, *blocked, *labels], width, height)
-        others = [*labels, *dots[:index], *dots[index + 1 :]]
-        for spot, box in (pair for pair, free in zip(zip(candidates, boxes, strict=True), room, strict=True) if free):
-            line = spot.line(x[index], y[index])
-            if any(_crosses(other, box) for other in lines) or (spot.leader and _tangled(line, others, lines)):
+        if not board.settle(index):
+            board.make_room(index)
+    return {index: board.spots[index] for index in wanted if index in board.spots}
+
+
+class _Board:
+    """The plot while labels are placed: all dots, and the labels settled so far."""
+
+    def __init__(
+        self,
+        x: list[float],
+        y: list[float],
+        sizes: list[float],
+        width: float,
+        height: float,
+        radius: float,
+        blocked: Sequence[Box],
+        upward: bool,
+    ) -> None:
+        self.x, self.y, self.sizes, self.width, self.height = x, y, sizes, width, height
+        self.dots: list[Box] = [(a - radius, b - radius, a + radius, b + radius) for a, b in zip(x, y, strict=True)]
+        self.fixed = [*self.dots, *blocked]
+        self.candidates = _candidates(radius, upward)
+        self.spots: dict[int, Spot] = {}
+        self.options: dict[int, list[tuple[Spot, Box]]] = {}
+
+    def settle(self, index: int) -> bool:
+        """Give a label the first place that is free; false if there is none."""
+        labels = [self._box(other) for other in self.spots]
+        lines = [self._line(other) for other in self.spots if self.spots[other].leader]
+        for spot, box in self._possible(index):
+            line = spot.line(self.x[index], self.y[index])
+            if any(_overlap(box, other) for other in labels) or _crossings(lines, [box]).any():
                 continue
-            spots[index] = spot
-            labels.append(box)
-            lines += [line] if spot.leader else []
-            break
-    return spots
+            if spot.leader and (_crossings([line], labels).any() or any(_meet(line, other) for other in lines)):
+                continue
+            self.spots[index] = spot
+            return True
+        return False
+
+    def make_room(self, index: int) -> None:
+        """Try to place a label by moving one settled neighbour; nothing changes unless both find a place."""
+        near = [other for other in self.spots if abs(self.x[other] - self.x[index]) < _NEIGHBOURS]
+        for other in sorted(near, key=lambda o: (abs(self.x[o] - self.x[index]) + abs(self.y[o] - self.y[index]), o)):
+            before = self.spots.pop(other)
+            if self.settle(index):
+                if self.settle(other):
+                    return
+                del self.spots[index]
+            self.spots[other] = before
+
+    def _possible(self, index: int) -> list[tuple[Spot, Box]]:
+        """Return the places clear of the plot's edge, dots and blocked rectangles, found once per label."""
+        if index not in self.options:
+            boxes = [spot.box(self.x[index], self.y[index], self.sizes[index]) for spot in self.candidates]
+            lines = [spot.line(self.x[index], self.y[index]) for spot in self.candidates]
+            others = [*self.dots[:index], *self.dots[index + 1 :]]
+            free = _free(boxes, self.fixed, self.width, self.height)
+            led = np.array([spot.leader for spot in self.candidates])
+            free &= ~(led & np.any(_crossings(lines, others), axis=1))
+            self.options[index] = [(self.candidates[i], boxes[i]) for i in np.flatnonzero(free)]
+        return self.options[index]
+
+    def _box(self, index: int) -> Box:
+        return self.spots[index].box(self.x[index], self.y[index], self.sizes[index])
+
+    def _line(self, index: int) -> Segment:
+        return self.spots[index].line(self.x[index], self.y[index])
 
 
 def spread(positions: Sequence[float], gap: float, low: float, high: float) -> list[float]:
@@ -151,7 +203,7 @@ def _candidates(radius: float, upward: bool) -> list[Spot]:
     return near + sorted(far, key=lambda spot: abs(spot.dy) + 1.5 * abs(spot.dx) + (spot.dx < 0) * 20)
 
 
-def _free(boxes: Sequence[Box], taken: Sequence[Box], width: float, height: float) -> list[bool]:
+def _free(boxes: Sequence[Box], taken: Sequence[Box], width: float, height: float) -> NDArray[np.bool_]:
     """Tell for each rectangle whether it lies within the plot and clear of all taken ones."""
     ours = np.asarray(boxes, dtype=float)[:, None, :]
     theirs = np.asarray(taken, dtype=float).reshape(1, -1, 4)
@@ -159,25 +211,23 @@ def _free(boxes: Sequence[Box], taken: Sequence[Box], width: float, height: floa
     apart |= (theirs[..., 1] >= ours[..., 3]) | (theirs[..., 3] <= ours[..., 1])
     left, top, right, bottom = ours[:, 0, :].T
     inside = (left >= 0) & (top >= 0) & (right <= width) & (bottom <= height)
-    return [bool(free) for free in inside & apart.all(axis=1)]
+    return np.asarray(inside & apart.all(axis=1))
 
 
-def _tangled(line: Segment, boxes: Sequence[Box], lines: Sequence[Segment]) -> bool:
-    return any(_meet(line, other) for other in lines) or any(_crosses(line, box) for box in boxes)
+def _overlap(one: Box, other: Box) -> bool:
+    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
-def _crosses(line: Segment, box: Box) -> bool:
-    """Tell whether a segment meets a rectangle (Liang and Barsky's clipping)."""
-    x0, y0, x1, y1 = line
-    enter, leave = 0.0, 1.0
-    for start, delta, low, high in ((x0, x1 - x0, box[0], box[2]), (y0, y1 - y0, box[1], box[3])):
-        if abs(delta) < 1e-12:
-            if start <= low or start >= high:
-                return False
-            continue
-        first, last = sorted(((low - start) / delta, (high - start) / delta))
-        enter, leave = max(enter, first), min(leave, last)
-    return enter < leave
+def _crossings(lines: Sequence[Segment], boxes: Sequence[Box]) -> NDArray[np.bool_]:
+    """Tell for each segment and rectangle whether they meet (Liang and Barsky's clipping)."""
+    x0, y0, x1, y1 = np.asarray(lines, dtype=float).reshape(-1, 4).T[:, :, None]
+    left, top, right, bottom = np.asarray(boxes, dtype=float).reshape(-1, 4).T[:, None, :]
+    enter, leave = np.zeros((x0.size, left.size)), np.ones((x0.size, left.size))
+    for start, delta, low, high in ((x0, x1 - x0, left, right), (y0, y1 - y0, top, bottom)):
+        step = np.where(np.abs(delta) < 1e-9, 1e-9, delta)
+        ends = (low - start) / step, (high - start) / step
+        enter, leave = np.maximum(enter, np.minimum(*ends)), np.minimum(leave, np.maximum(*ends))
+    return np.asarray(enter < leave)
 
 
 def _meet(one: Segment, other: Segment) -> bool:

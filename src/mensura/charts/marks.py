@@ -11,6 +11,7 @@ from mensura.charts.labels import DIAMETERS, LINE, WIDTH_INDEX
 from mensura.charts.rows import STATUSES, Row, Span
 from mensura.charts.theme import LABS, LIGHT, OTHER, config
 
+KNOWN = "isValid(datum.low) && isValid(datum.high)"  # rows that have an interval
 SPOT = f"datum.spots[{WIDTH_INDEX}]"
 DOTS = tuple(round(0.64 * diameter**2) for diameter in DIAMETERS)  # areas of a model's mark, square pixels
 _LEGEND_COLUMNS = alt.ExprRef("width >= 690 ? 11 : max(1, floor(width / 85))")
@@ -118,6 +119,21 @@ def names(base: alt.Chart, *, y_offset: str = "0") -> list[alt.Chart]:
     }
     text = shown.encode(text="name:N")
     return [leaders, text.mark_text(style="halo", **place), text.mark_text(style="label", **place)]
+
+
+def value_texts(base: alt.Chart) -> list[alt.Chart]:
+    """Return the layers that write each row's ``text`` right of its ``end``."""
+    text = base.encode(x="end:Q", text="text:N")
+    place: dict[str, Any] = {"align": "left", "baseline": "middle", "dx": 9, "aria": False, "tooltip": None}
+    return [text.mark_text(style=style, **place) for style in ("halo", "hint")]
+
+
+def rule_at(value: float | None, x: alt.X) -> list[alt.Chart]:
+    """Return the layer that marks one value on the x axis, if there is one."""
+    if value is None:
+        return []
+    base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()").transform_calculate(value=str(value))
+    return [base.mark_rule(style="reference", aria=False, tooltip=None).encode(x=x)]
 
 
 def picture(

@@ -187,6 +187,9 @@ def config(theme: Theme, *, font: str = FONT) -> dict[str, Any]:
             "plain": {"color": theme.accent},
             "plain-rule": {"color": theme.accent, "strokeWidth": 1.75},
             "span": {"color": theme.accent, "opacity": 0.3},
+            "heading": {**text, "color": theme.ink, "fontWeight": 600},
+            "peak": {"color": theme.accent},
+            "rung": {"color": theme.line},
             "tick": {"color": theme.ink},
         },
     }

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 from mensura.charts.labels import LINE, WIDTHS, Box, spread, text_width
-from mensura.charts.marks import empty, lab_legend, lab_stroke, model_dots, names, picture, scale_of, status_note
+from mensura.charts.marks import KNOWN, empty, lab_legend, lab_stroke, model_dots, names, picture, scale_of, status_note
 from mensura.charts.rows import Row, Span, add_spots, counted, listed, milliseconds, rows_of, say, say_range
 
 COLUMNS = ("subject", "name", "provider", "released", "value", "low", "high", "status", "label")
@@ -51,7 +51,7 @@ def timeline(
     at = [(across.share(row["when"]), 1 - upright.share(row["value"])) for row in rows]
     divider = None if today is None else across.share(milliseconds(today))
     add_spots(rows, at, height=HEIGHT, blocked=_blocked(people, divider))
-    x = alt.X("when:T", scale=_time_scale(across), axis=_time_axis())
+    x = alt.X("when:T", scale=time_scale(across), axis=time_axis())
     y = alt.Y("value:Q", scale=scale_of(upright), axis=alt.Axis(title=y_title, grid=True))
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     legend = lab_legend(rows)
@@ -60,7 +60,7 @@ def timeline(
         *_fan_layers(fan, x, y),
         *_today_layers(today, divider),
         *_line_layers(paths, x, y, legend),
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        base.transform_filter(KNOWN)
         .mark_rule(style="interval", aria=False, tooltip=None)
         .encode(y="low:Q", y2="high:Q", stroke=lab_stroke(legend)),
         *names(base),
@@ -83,11 +83,12 @@ def _heights(*tables: list[Row]) -> list[float | None]:
     return [row[key] for table in tables for row in table for key in ("value", "low", "high")]
 
 
-def _time_scale(span: Span) -> alt.Scale:
+def time_scale(span: Span) -> alt.Scale:
+    """Return the scale that draws a span of milliseconds as days, in universal time."""
     return alt.Scale(domain=[span.low, span.high], type="utc", nice=False)
 
 
-def _time_axis() -> alt.Axis:
+def time_axis() -> alt.Axis:
     """Return a time axis that writes years at January and months between them."""
     return alt.Axis(
         title=None,
@@ -135,7 +136,7 @@ def _level_layers(people: list[Row], y: alt.Y) -> list[alt.Chart]:
     }
     text = base.encode(text="label:N", x=alt.value("width"))
     return [
-        base.transform_filter("isValid(datum.low) && isValid(datum.high)")
+        base.transform_filter(KNOWN)
         .mark_rect(style="people-band", aria=False, tooltip=None)
         .encode(y="low:Q", y2="high:Q", x=alt.value(0), x2=alt.value("width")),
         base.mark_rule(style="people", tooltip=None).encode(description="label:N"),

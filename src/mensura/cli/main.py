@@ -8,8 +8,12 @@ import typer
 from rich.console import Console
 
 from mensura.cli import evidence, people
+from mensura.cli.cost import EXAMPLES as COST_EXAMPLES
+from mensura.cli.cost import cost
 from mensura.cli.extrapolate import EXAMPLES as EXTRAPOLATE_EXAMPLES
 from mensura.cli.extrapolate import extrapolate
+from mensura.cli.iq import EXAMPLES as IQ_EXAMPLES
+from mensura.cli.iq import iq
 from mensura.cli.report import report
 from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
 from mensura.cli.scale import scale
@@ -27,6 +31,8 @@ app = typer.Typer(
 app.command(epilog="Example: mensura report --out report --add mine.csv")(report)
 app.command(epilog=SCALE_EXAMPLES)(scale)
 app.command(epilog=EXTRAPOLATE_EXAMPLES)(extrapolate)
+app.command(epilog=IQ_EXAMPLES)(iq)
+app.command(epilog=COST_EXAMPLES)(cost)
 app.add_typer(evidence.app, name="evidence")
 app.add_typer(people.app, name="people")
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+BATCH = 2_000_000
+NO_ANSWER, UNSET = 2, 3
 _TEXT = ("item", "covariate", "group", "text", "answer", "key", "options", "domain", "format", "language")
 
 
@@ -42,13 +44,17 @@ def read_tables(folder: Path) -> TidyTables:
     items = _find(folder, "items")
     if items is None:
         raise MensuraError(f"{folder}: no items.csv or items.parquet")
-    published, persons, answers = (_find(folder, name) for name in ("group_rates", "persons", "responses"))
+    published, persons = (_find(folder, name) for name in ("group_rates", "persons"))
+    answers = _scan(folder, "responses")
     if published is None and answers is None:
         raise MensuraError(f"{folder}: neither group_rates nor responses (CSV or Parquet); a pool needs one of them")
     items = check_items(items, name=f"{folder}/items")
     responses = None
     if answers is not None:
-        responses = widen(answers, items["item"].to_list(), name=f"{folder}/responses")
+        try:
+            responses = widen(answers, items["item"].to_list(), name=f"{folder}/responses")
+        except pl.exceptions.PolarsError as fault:
+            raise MensuraError(f"{folder}/responses: damaged, it cannot be read to the end ({fault})") from fault
     if persons is not None:
         persons = check_persons(persons, name=f"{folder}/persons")
     rates: pl.DataFrame | None = None
@@ -147,16 +153,55 @@ def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[s
     return rates.select(*RATE_COLUMNS, *extra), warnings
 
 
-def widen(answers: pl.DataFrame, items: Sequence[str], *, name: str) -> pl.DataFrame:
+def widen(answers: pl.DataFrame | pl.LazyFrame, items: Sequence[str], *, name: str) -> pl.DataFrame:
     """Turn one row per answer into one row per person and one Int8 column per item (1, 0, null).
 
-    Columns come in the order of ``items``, then those unknown to it. Persons come in order of appearance.
+    Columns come in the order of ``items``, then those unknown to it; persons in order of appearance. Rows are
+    taken a few million at a time, so that a lazy table is never in memory as a whole.
     """
-    require_columns(answers, ["person", "item", "correct"], name=name)
-    answers = answers.select("person", pl.col("item").cast(pl.String), "correct")
-    for column in ("person", "item"):
-        if answers[column].null_count():
-            raise MensuraError(f"{name}: {answers[column].null_count()} rows without {column}")
+    lazy = answers.lazy()
+    require_columns(lazy.head(0).collect(), ["person", "item", "correct"], name=name)
+    lazy = lazy.select(
+        "person", pl.col("item") if _is_text(lazy, "item") else pl.col("item").cast(pl.String), "correct"
+    )
+    height = lazy.select(pl.len()).collect().item()
+    batches = [(start, min(BATCH, height - start)) for start in range(0, height, BATCH)]
+    persons, seen = _ids(lazy, batches, name)
+    present = pl.concat([pl.Series("item", items, dtype=pl.String), seen]).unique(maintain_order=True)
+    present = present.filter(present.is_in(seen.implode()))
+    matrix = np.full((present.len(), persons.len()), UNSET, dtype=np.int8)
+    for batch in batches:
+        table = lazy.slice(*batch).collect()
+        values = _outcomes(table, name)
+        matrix[_codes(table["item"], present), _codes(table["person"], persons)] = values
+    if np.count_nonzero(matrix != UNSET) != height:
+        twice = lazy.filter(pl.struct("person", "item").is_duplicated()).head(1).collect().row(0)
+        raise MensuraError(f"{name}: person {twice[0]} answers item {twice[1]!r} more than once; keep one row")
+    columns = [pl.Series(item, matrix[index]) for index, item in enumerate(present)]
+    return pl.DataFrame([persons, *(column.set(column >= NO_ANSWER, None) for column in columns)])
+
+
+def _ids(lazy: pl.LazyFrame, batches: list[tuple[int, int]], name: str) -> tuple[pl.Series, pl.Series]:
+    """Return the persons and items that occur, in order of appearance."""
+    found: dict[str, list[pl.Series]] = {"person": [], "item": []}
+    for batch in batches:
+        table = lazy.slice(*batch).select("person", "item").collect()
+        for column, parts in found.items():
+            if table[column].null_count():
+                raise MensuraError(f"{name}: {table[column].null_count()} rows without {column}")
+            parts.append(table[column].unique(maintain_order=True))
+    if not batches:
+        raise MensuraError(f"{name}: no rows")
+    persons, items = (pl.concat(parts).unique(maintain_order=True) for parts in found.values())
+    return persons, items.cast(pl.String)
+
+
+def _is_text(lazy: pl.LazyFrame, column: str) -> bool:
+    return lazy.collect_schema()[column] in (pl.String, pl.Categorical, pl.Enum)
+
+
+def _outcomes(answers: pl.DataFrame, name: str) -> np.ndarray:
+    """Return 1, 0 or, for an empty field, NO_ANSWER; refuse anything else."""
     values = answers["correct"].cast(pl.Float64, strict=False)
     wrong = answers.filter(answers["correct"].is_not_null() & ~values.is_in([0.0, 1.0]).fill_null(False))
     if wrong.height:
@@ -165,26 +210,17 @@ def widen(answers: pl.DataFrame, items: Sequence[str], *, name: str) -> pl.DataF
             f"(person {wrong['person'][0]}, item {wrong['item'][0]!r}); "
             "score choices and points with `mensura people import`"
         )
-    persons = answers["person"].unique(maintain_order=True)
-    order = pl.concat([pl.Series("item", items, dtype=pl.String), answers["item"]]).unique(maintain_order=True)
-    present = order.filter(order.is_in(answers["item"].unique().implode()))
-    row = _codes(answers["person"], persons)
-    column_ = _codes(answers["item"], present)
-    matrix = np.full((present.len(), persons.len()), 3, dtype=np.int8)
-    matrix[column_, row] = values.fill_null(2.0).cast(pl.Int8).to_numpy()
-    if np.count_nonzero(matrix != 3) != answers.height:
-        twice = answers.filter(pl.struct("person", "item").is_duplicated()).row(0)
-        raise MensuraError(f"{name}: person {twice[0]} answers item {twice[1]!r} more than once; keep one row")
-    columns = [
-        pl.Series(item, matrix[index]).replace([2, 3], [None, None]).cast(pl.Int8) for index, item in enumerate(present)
-    ]
-    return pl.DataFrame([persons, *columns])
+    return values.fill_null(NO_ANSWER).cast(pl.Int8).to_numpy()
 
 
 def _codes(values: pl.Series, levels: pl.Series) -> np.ndarray:
+    """Return the place of each value among the levels."""
+    if levels.dtype == pl.String:
+        return values.cast(pl.Enum(levels)).to_physical().to_numpy()
     lookup = pl.DataFrame({"level": levels, "code": np.arange(levels.len(), dtype=np.int64)})
-    frame = pl.DataFrame({"level": values})
-    return frame.join(lookup, on="level", how="left", maintain_order="left")["code"].to_numpy()
+    return (
+        pl.DataFrame({"level": values}).join(lookup, on="level", how="left", maintain_order="left")["code"].to_numpy()
+    )
 
 
 def _find(folder: Path, stem: str) -> pl.DataFrame | None:
@@ -192,6 +228,18 @@ def _find(folder: Path, stem: str) -> pl.DataFrame | None:
         if (folder / f"{stem}{suffix}").is_file():
             return read_table(folder / f"{stem}{suffix}")
     return None
+
+
+def _scan(folder: Path, stem: str) -> pl.DataFrame | pl.LazyFrame | None:
+    """Find a table as :func:`_find` does, a Parquet file without reading it whole."""
+    path = folder / f"{stem}.parquet"
+    if not path.is_file() or (folder / f"{stem}.csv").is_file():
+        return _find(folder, stem)
+    try:
+        pl.read_parquet_schema(path)
+    except (pl.exceptions.PolarsError, OSError) as fault:
+        raise MensuraError(f"{path}: not a readable CSV or Parquet file ({fault})") from fault
+    return pl.scan_parquet(path)
 
 
 def _adopt(items: pl.DataFrame, mentioned: pl.Series) -> tuple[pl.DataFrame, list[str]]:

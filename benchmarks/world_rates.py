@@ -1,0 +1,113 @@
+"""World rates of 1,000 items with 1,000 draws of the assumptions: time and growth; and the paper's example.
+
+``python -m benchmarks.world_rates [SHARED_DATA]``. With the development data there, the model's adults are also
+compared with the measured adult literacy of 38 countries.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from mensura.extrapolation import PostStratification
+from mensura.extrapolation.ability import Domain, Strata, abilities, read_curves
+from mensura.extrapolation.assumptions import central
+from mensura.frames import text_table
+from mensura.people import WORLD, World, cells_of
+
+ITEMS, DRAWS = 1000, 1000
+REPEATS = 3
+
+
+def items_of(count: int) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return ``count`` items with four options and their focal rates."""
+    names = [f"i{index}" for index in range(count)]
+    items = pl.DataFrame({"item": names, "domain": "mathematics", "n_options": 4})
+    return items, pl.DataFrame({"item": names, "rate": np.linspace(0.3, 0.95, count), "n": 2000})
+
+
+def seconds(world: World, items: int, draws: int) -> tuple[float, float]:
+    """Return the best wall and CPU seconds of several predictions."""
+    task = (*items_of(items), world.population("pisa"), WORLD)
+    walls, cpus = [], []
+    for _ in range(REPEATS):
+        wall, cpu = time.perf_counter(), time.process_time()
+        PostStratification(world=world, draws=draws).predict(*task)
+        walls.append(time.perf_counter() - wall)
+        cpus.append(time.process_time() - cpu)
+    return min(walls), min(cpus)
+
+
+def example(world: World, focal: str) -> dict[str, object]:
+    """Print the paper's example from one reading of its sample; return its figures."""
+    items = pl.DataFrame({"item": ["walking"], "domain": ["mathematics"]})
+    task = (items, pl.DataFrame({"item": ["walking"], "rate": [0.19]}), world.population(focal), WORLD)
+    model = PostStratification(world=world)
+    result = model.predict(*task)
+    region, drivers = model.breakdown(*task, by="region"), model.drivers(*task)
+    rate, low, high = result.table.select("rate", "low", "high").row(0)
+    general = PostStratification(world=world.assume(item_by_country=0.0)).predict(*task).table.row(0)[2:4]
+    print(f"\n19% in {focal} → {rate:.1%} of the world ({low:.1%} to {high:.1%}; without the item's own departure")
+    print(f"between countries {general[0]:.1%} to {general[1]:.1%})")
+    print(text_table(region, digits=3))
+    print(text_table(drivers, digits=3))
+    print(text_table(result.sensitivity, rows=6, digits=3))
+    return {
+        "rate": rate,
+        "low": low,
+        "high": high,
+        "low_general": general[0],
+        "high_general": general[1],
+        "by_region": dict(region.select("region", "rate").iter_rows()),
+        "drivers": dict(drivers.select("driver", "change").iter_rows()),
+        "sensitivity": dict(result.sensitivity.head(5).select("assumption", "share").iter_rows()),
+    }
+
+
+def adult_literacy(world: World, data: Path) -> dict[str, float] | None:
+    """Print how the model's adults of 16 to 65 compare with PIAAC and STEP means; 270 points are 0, 48 are 1."""
+    file = data / "world/adult_literacy_country_means.csv"
+    if not file.is_file():
+        print(f"\nadult literacy: not compared, {file} is not there")
+        return None
+    stated = central(world.assumptions)
+    reading = Domain("literacy", False, read_curves(world.curves))
+    rows = []
+    for country, measured in pl.read_csv(file).select("iso3", "piaac_step_literacy_mean").iter_rows():
+        strata = Strata.from_cells(cells_of(world.population(country).with_(ages=(16, 65)), world))
+        mean = float(strata.weight @ abilities(strata, stated, reading, given="").mean[0])
+        rows.append((measured, 270 + 48 * mean, 270 + 48 * world.learning(country)))
+    measured, model, learning = np.array(rows).T
+    figures = {
+        "countries": len(rows),
+        "mae_model": float(np.abs(model - measured).mean()),
+        "r_model": float(np.corrcoef(model, measured)[0, 1]),
+        "mae_learning_score": float(np.abs(learning - measured).mean()),
+        "r_learning_score": float(np.corrcoef(learning, measured)[0, 1]),
+        "bias_model": float((model - measured).mean()),
+    }
+    print("\nadult literacy, points: " + ", ".join(f"{name} {value:.2f}" for name, value in figures.items()))
+    return figures
+
+
+def main() -> None:
+    world = World.load()
+    data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
+    sizes = [(10, DRAWS), (100, DRAWS), (ITEMS, DRAWS // 10), (ITEMS, DRAWS), (4 * ITEMS, DRAWS), (ITEMS, 4 * DRAWS)]
+    rows = [(items, draws, *seconds(world, items, draws)) for items, draws in sizes]
+    report = pl.DataFrame(rows, schema=["items", "draws", "seconds", "cpu_seconds"], orient="row")
+    print("World rates with intervals and sensitivity, from PISA")
+    print(text_table(report, digits=2))
+    examples = {focal: example(world, focal) for focal in ("pisa", "pisa-oecd", "pisa-weighted")}
+    full = report.filter((pl.col("items") == ITEMS) & (pl.col("draws") == DRAWS)).row(0, named=True)
+    figures = {"growth": report.to_dicts(), "paper_example": examples, "adult_literacy": adult_literacy(world, data)}
+    print(json.dumps({**full, "bar_seconds": 5, **figures}))
+
+
+if __name__ == "__main__":
+    main()

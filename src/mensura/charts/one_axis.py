@@ -1,0 +1,111 @@
+"""Models, benchmarks and groups of people on one capability axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from mensura.charts.labels import LINE, spread
+from mensura.charts.marks import empty, lab_legend, lab_stroke, picture, scale_of
+from mensura.charts.rows import Row, Span, counted, listed, rows_of, say, say_range
+from mensura.errors import MensuraError
+
+COLUMNS = ("kind", "name", "provider", "subject", "value", "low", "high", "label")
+LANES = {"model": "models", "benchmark": "benchmarks", "people": "people"}
+HEIGHT = 560
+TICK = 12  # length of a mark, pixels
+LEADER = 18  # from a mark to its name, pixels
+
+
+def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
+    """Draw three lanes on one vertical axis: models by capability, benchmarks by difficulty, people by capability.
+
+    ``points``: kind ("model", "benchmark" or "people"), name, provider, subject, value, low, high, label. Names are
+    moved apart just enough not to overlap and joined to their marks; where a lane is full, the first ones stay.
+    """
+    rows = rows_of(points, COLUMNS, needed=["kind", "name", "value"])
+    strange = sorted({str(row["kind"]) for row in rows} - set(LANES))
+    if strange:
+        raise MensuraError(f"points: kind {strange[0]!r} is unknown; expected {', '.join(map(repr, LANES))}")
+    if not rows:
+        return empty("nothing is on the axis")
+    span = Span.around([row["value"] for row in rows], pad=0.04)
+    for row in rows:
+        row["lane"] = list(LANES).index(row["kind"]) / len(LANES)
+        row["aria"] = f"{row['name']}, {row['kind']}, {y_title} {say(row['value'])}{say_range(row['low'], row['high'])}"
+    for kind in LANES:
+        _spread_names([row for row in rows if row["kind"] == kind], span)
+    x = alt.X("lane:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None)
+    y = alt.Y("value:Q", scale=scale_of(span), axis=alt.Axis(title=y_title, grid=True))
+    base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
+    models = [row for row in rows if row["kind"] == "model"]
+    legend = lab_legend(models)
+    marks: dict[str, Any] = {"x2Offset": TICK, "strokeWidth": 2, "tooltip": None}
+    layers = [
+        *_headings(rows, x),
+        *_names(base),
+        _of(base, "benchmark").mark_rule(style="tick", **marks),
+        _of(base, "people").mark_rule(style="people", **marks),
+        _of(base, "model").mark_rule(**marks).encode(stroke=lab_stroke(legend)),
+    ]
+    return picture(layers, {"points": rows}, height=HEIGHT, description=_describe(rows, y_title))
+
+
+def _of(base: alt.Chart, kind: str) -> alt.Chart:
+    chosen = base.transform_filter(f"datum.kind == '{kind}'")
+    drawn: alt.Chart = chosen.encode(x2="lane", description="aria:N")
+    return drawn
+
+
+def _spread_names(rows: list[Row], span: Span) -> None:
+    """Give each name of one lane the pixels by which it moves up or down; names beyond the room lose theirs."""
+    wanted = [row for row in rows if row["label"]]
+    room = int(HEIGHT / LINE)
+    for row in wanted[room:]:
+        row["label"] = False
+    shown = wanted[:room]
+    ideal = [(1 - span.share(row["value"])) * HEIGHT for row in shown]
+    for row, at, moved in zip(shown, ideal, spread(ideal, LINE, LINE / 2, HEIGHT - LINE / 2), strict=True):
+        row["dy"] = round(moved - at, 1)
+
+
+def _names(base: alt.Chart) -> list[alt.Chart]:
+    shown = base.transform_filter("datum.label")
+    leader = shown.encode(x2="lane", y2="value").mark_rule(
+        style="leader",
+        xOffset=TICK + 1,
+        x2Offset=TICK + LEADER - 2,
+        y2Offset=alt.ExprRef("datum.dy"),
+        aria=False,
+        tooltip=None,
+    )
+    text = shown.encode(text="name:N").mark_text(
+        style="label",
+        align="left",
+        baseline="middle",
+        dx=TICK + LEADER,
+        dy=alt.ExprRef("datum.dy"),
+        limit=alt.ExprRef(f"width / {len(LANES)} - {TICK + LEADER + 6}"),
+        aria=False,
+        tooltip=None,
+    )
+    return [leader, text]
+
+
+def _headings(rows: list[Row], x: alt.X) -> list[alt.Chart]:
+    """Return the lane names above the plot, one per kind that occurs."""
+    titles = " : ".join(f"datum.kind == '{kind}' ? '{title}'" for kind, title in LANES.items())
+    base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()", groupby=["kind", "lane"])
+    text = base.transform_calculate(heading=f"{titles} : ''").encode(x=x, y=alt.value(-12), text="heading:N")
+    return [text.mark_text(style="heading", align="left", baseline="bottom", aria=False, tooltip=None)]
+
+
+def _describe(rows: list[Row], y_title: str) -> str:
+    parts = []
+    for kind, title in LANES.items():
+        best = sorted((row for row in rows if row["kind"] == kind), key=lambda row: -row["value"])
+        if best:
+            top = listed((f"{row['name']} ({say(row['value'])})" for row in best), 2)
+            parts.append(f"{counted(len(best), title.removesuffix('s'))}, highest {top}")
+    return f"One {y_title.lower()} axis: {'; '.join(parts)}.".replace("peoples", "groups of people")

@@ -1,0 +1,53 @@
+"""``mensura cost``: what capability costs, the frontier of IQ against each cost, and the cheapest model at an IQ."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.output import Json, Out, emit, print_table
+
+EXAMPLES = "Examples: mensura cost  ·  mensura cost --frontier  ·  mensura cost --at-least 120 --by effective_cost"
+
+
+def cost(
+    frontier: Annotated[bool, typer.Option(help="Show the Pareto frontier of IQ against each cost.")] = False,
+    at_least: Annotated[
+        float | None, typer.Option(help="Models with this IQ or more, cheapest first.", metavar="IQ")
+    ] = None,
+    by: Annotated[
+        str, typer.Option(help="Cost to sort by: sticker_price, effective_cost, usage_multiplier or response_time.")
+    ] = "effective_cost",
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Show list price, effective cost, task efficiency and response time of every model, beside its IQ."""
+    from mensura.iq import COST_AXES, cheapest, score_costs, score_iq
+    from mensura.iq import frontier as pareto
+
+    loaded = load_evidence(evidence, add)
+    costs = score_costs(loaded)
+    iqs = score_iq(loaded).composites.select("subject", "iq")
+    if frontier:
+        tables = {f"frontier_{axis}": pareto(iqs, costs.costs, axis) for axis in COST_AXES}
+    elif at_least is not None:
+        tables = {"cheapest": cheapest(iqs, costs.costs, at_least, by)}
+    else:
+        beside = costs.costs.join(iqs, on="subject", how="left", maintain_order="left")
+        tables = {"costs": beside, "signals": costs.signals, "fits": costs.fits}
+    if emit(tables, out=out, as_json=as_json):
+        return
+    if frontier:
+        for axis in COST_AXES:
+            shown = tables[f"frontier_{axis}"].select("subject", "iq", axis)
+            print_table(shown, title=f"IQ against {axis.replace('_', ' ')}: no model is better for less")
+    elif at_least is not None:
+        print_table(tables["cheapest"], title=f"IQ of at least {at_least:g}, lowest {by.replace('_', ' ')} first")
+    else:
+        columns = ["subject", "iq", "sticker_price", "usage_multiplier", "effective_cost", "response_time", "status"]
+        shown = tables["costs"].select(columns).sort(by, nulls_last=True)
+        print_table(shown, title="Cost (US dollars for 1M tokens in and 1M out; seconds to an answer)")

@@ -1,0 +1,195 @@
+"""``mensura iq``: the IQ of every model, or one model explained."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.output import Json, Out, console, emit, print_json, print_table
+from mensura.cli.progress import progress_bar
+from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    from mensura.evidence import Evidence
+    from mensura.iq import Explanation, IqResult
+
+EXAMPLES = (
+    "Examples: mensura iq  ·  mensura iq claude-opus-4.8 --explain  ·  mensura iq --ladders recut --out iq/  ·  "
+    "mensura iq --sensitivity  ·  mensura iq --against last-month/"
+)
+Source = Annotated[str | None, typer.Option(help="Use only the scores of this source.", metavar="KEY")]
+Ladders = Annotated[str, typer.Option(help="Ladder set (published, recut) or a CSV file.", metavar="SET|FILE")]
+
+
+def iq(
+    model: Annotated[str | None, typer.Argument(help="One model; all of them when not given.")] = None,
+    explain: Annotated[bool, typer.Option(help="Print the whole derivation of the model's IQ.")] = False,
+    sensitivity: Annotated[bool, typer.Option(help="Leave out each input in turn; move each ladder.")] = False,
+    against: Annotated[
+        Path | None, typer.Option(help="Evidence to compare with: what changed since?", metavar="PATH")
+    ] = None,
+    against_ladders: Annotated[str | None, typer.Option(help="Ladders to compare with.", metavar="SET|FILE")] = None,
+    curves: Annotated[
+        Path | None,
+        typer.Option(help="Derive ladders from people: benchmarks.csv of mensura stitch --out.", metavar="CSV"),
+    ] = None,
+    source: Source = None,
+    ladders: Ladders = "published",
+    rules: Annotated[Path | None, typer.Option(help="TOML file with rules of your own.", metavar="FILE")] = None,
+    weight: Annotated[
+        list[str] | None, typer.Option(help="Weight of a dimension in your task profile; repeatable.", metavar="NAME=W")
+    ] = None,
+    draws: Annotated[int, typer.Option(help="Draws behind the intervals; 0 = no intervals.", min=0)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Score models: benchmarks, seven dimensions and composite IQ, with intervals, ranks and reasons."""
+    from mensura.iq import score_iq
+
+    if explain and model is None:
+        raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
+    loaded = load_evidence(evidence, add)
+    if curves is not None:
+        _derived(loaded, curves, out, as_json)
+        return
+    plain = sensitivity or against is not None or against_ladders is not None
+    result = score_iq(
+        loaded,
+        ladders=ladders,
+        source=source,
+        rules=rules,
+        weights=_weights(weight or []),
+        draws=0 if plain else draws,
+        seed=seed,
+    )
+    if sensitivity:
+        _sensitivity(result, out, as_json)
+    elif plain:
+        other = loaded if against is None else load_evidence(against, add)
+        before = score_iq(other, ladders=against_ladders or ladders, source=source, rules=rules)
+        _changes(before, result, model, out, as_json)
+    elif model is None:
+        _all(result, out, as_json)
+    else:
+        _one(result, model, explain, out, as_json)
+
+
+def _weights(given: list[str]) -> dict[str, float]:
+    weights = {}
+    for text in given:
+        name, sign, value = text.partition("=")
+        try:
+            weights[name.strip()] = float(value)
+        except ValueError:
+            raise MensuraError(f"--weight {text}: expected NAME=NUMBER, as in mathematical-reasoning=2") from None
+        if not sign:
+            raise MensuraError(f"--weight {text}: expected NAME=NUMBER")
+    return weights
+
+
+def _all(result: IqResult, out: Path | None, as_json: bool) -> None:
+    import polars as pl
+
+    facts = {"ladders": result.ladders, "source": result.source, "warnings": list(result.warnings)}
+    if emit(result.tables(), out=out, as_json=as_json, **facts):
+        return
+    table = result.ranking.join(result.composites, on="subject", maintain_order="left").select(
+        *("rank", "subject", "iq"),
+        pl.format("{}–{}", pl.col("low").round(0).cast(pl.Int64), pl.col("high").round(0).cast(pl.Int64)).alias("90 %"),
+        pl.format("{}–{}", "rank_low", "rank_high").alias("ranks"),
+        pl.format("{}/{}", "scored_dimensions", len(result.field.dimensions)).alias("scored"),
+        "status",
+    )
+    print_table(table, title=f"IQ, ladders {result.ladders}")
+    without = result.composites["iq"].null_count()
+    console.print(f"{without} models without a composite; mensura iq MODEL says why.", style="dim")
+
+
+def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json: bool) -> None:
+    import polars as pl
+
+    tree = result.explain(model)
+    mine = pl.col("subject") == model
+    tables = {name: table.filter(mine) for name, table in result.tables().items()}
+    if result.n_draws and tables["composites"]["iq"][0] is not None:
+        pairs = result.draws(result.n_draws, result.seed).pairs(model)
+        tables["not_told_apart"] = pairs.filter(~pl.col("told_apart")).drop("told_apart")
+    if as_json:
+        emit(tables, out=out, as_json=False)
+        print_json({**{name: table.to_dicts() for name, table in tables.items()}, "explanation": tree.to_dict()})
+        return
+    emit(tables, out=out, as_json=False)
+    if explain:
+        _print_tree(tree)
+        return
+    console.print(tree.heading, highlight=False, markup=False)
+    print_table(tables["dimensions"].drop("subject"), title="Dimensions", digits=1)
+    if tables["emotional"].height:
+        print_table(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)
+    if "not_told_apart" in tables:
+        others = ", ".join(tables["not_told_apart"]["other"]) or "none"
+        console.print(f"Cannot be told apart from: {others}", highlight=False)
+
+
+def _print_tree(tree: Explanation) -> None:
+    from rich.text import Text
+    from rich.tree import Tree
+
+    def grow(node: Explanation) -> Tree:
+        label = Text()
+        value = "–" if node.iq is None else f"{node.iq:.1f}".removesuffix(".0")
+        span = "" if node.low is None or node.high is None else f" ({node.low:.0f}–{node.high:.0f})"
+        label.append(f"{node.label} ", style="bold").append(value, style="bold cyan").append(span)
+        label.append(f" {node.status} ", style="green" if node.status in ("source", "measured") else "yellow")
+        label.append(node.note, style="dim")
+        branch = Tree(label)
+        for part in node.parts:
+            branch.children.append(grow(part))
+        return branch
+
+    console.print(grow(tree))
+
+
+def _derived(evidence: Evidence, curves: Path, out: Path | None, as_json: bool) -> None:
+    from mensura.iq import derive_ladders
+
+    found = derive_ladders(evidence, curves)
+    tables = {name: getattr(found, name) for name in ("ladders", "anchors", "offsets", "differences")}
+    if emit(tables, out=out, as_json=as_json, slope=found.slope, spread=found.spread):
+        return
+    print_table(found.anchors.drop("basis", strict=False), title="Human groups on the stitched scale")
+    print_table(found.offsets, title="Where the average person stands, by benchmark")
+    print_table(found.ladders.drop("set"), title="Ladders from people (use with --ladders FILE)")
+    print_table(found.differences, title="Beside the published ladders", rows=30)
+
+
+def _sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:
+    from mensura.iq import count_changes, sensitivity
+
+    with progress_bar("changes", count_changes(result)) as advance:
+        found = sensitivity(result, advance=advance)
+    if not emit({"sensitivity": found.summary, "moves": found.moves}, out=out, as_json=as_json):
+        print_table(found.summary, title="How far composites move, in IQ points", rows=30)
+
+
+def _changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:
+    import polars as pl
+
+    from mensura.evidence import require_subject
+    from mensura.iq import compare_iq
+
+    found = compare_iq(before, after)
+    composites, inputs = found.composites, found.inputs
+    if model is not None:
+        require_subject(after.evidence, model)
+        composites, inputs = (table.filter(pl.col("subject") == model) for table in (composites, inputs))
+    if emit({"changes": composites, "inputs": inputs}, out=out, as_json=as_json):
+        return
+    print_table(composites.filter(pl.col("change").abs() > 0), title="Composites that moved", rows=30)
+    print_table(inputs, title="Through which input (contribution in points of the composite)", rows=30)

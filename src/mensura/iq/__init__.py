@@ -1,0 +1,36 @@
+"""IQ: ladders, imputation waterfalls, dimensions, composite, emotional reasoning, cost."""
+
+from mensura.iq.comparison import IqChange, compare_iq
+from mensura.iq.cost import AXES as COST_AXES
+from mensura.iq.cost import CostResult, cheapest, frontier, score_costs
+from mensura.iq.explanation import Explanation
+from mensura.iq.human_ladders import DerivedLadders, derive_ladders
+from mensura.iq.ladders import Ladder, ladder_table
+from mensura.iq.result import IqResult
+from mensura.iq.rules import Rules, read_rules
+from mensura.iq.scoring import score_iq
+from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
+from mensura.iq.uncertainty import Draws
+
+__all__ = [
+    "COST_AXES",
+    "CostResult",
+    "DerivedLadders",
+    "Draws",
+    "Explanation",
+    "IqChange",
+    "IqResult",
+    "Ladder",
+    "Rules",
+    "Sensitivity",
+    "cheapest",
+    "compare_iq",
+    "count_changes",
+    "derive_ladders",
+    "frontier",
+    "ladder_table",
+    "read_rules",
+    "score_costs",
+    "score_iq",
+    "sensitivity",
+]

@@ -1,0 +1,150 @@
+"""What capability costs: list price, the work a task takes, their product, and time to answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.evidence import Evidence
+from mensura.frames import text_table
+from mensura.iq.rules import Rules, read_rules
+
+AXES = ("sticker_price", "effective_cost", "usage_multiplier", "response_time")
+"""Columns of the cost table in which less is better; task efficiency is one over the usage multiplier."""
+FIRM = ("direct", "benchmarks")
+"""What a usage multiplier must rest on to count."""
+
+
+@dataclass(frozen=True, repr=False)
+class CostResult:
+    """Cost of every model.
+
+    ``costs``: subject, input_price, output_price, sticker_price, usage_multiplier, signals, status, effective_cost,
+    task_efficiency, response_time, output_speed. Prices are US dollars per million tokens, the sticker price and
+    effective cost those of one million in and one million out; times are seconds, speed tokens per second. ``status``
+    says what the multiplier rests on: ``direct`` token use, ``benchmarks``, ``provisional`` (too few signals: no
+    effective cost), ``none``.
+    ``signals``: subject, signal, actual, expected, usage. ``fits``: the price regressions.
+    """
+
+    costs: pl.DataFrame
+    signals: pl.DataFrame
+    fits: pl.DataFrame
+
+    def __str__(self) -> str:
+        known = self.costs.drop_nulls("effective_cost").sort("effective_cost")
+        shown = known.select("subject", "sticker_price", "usage_multiplier", "effective_cost", "status")
+        return f"Effective cost of {known.height} models, cheapest first\n{text_table(shown, digits=2)}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        return self.costs._repr_html_()
+
+
+def score_costs(evidence: Evidence, rules: Rules | None = None) -> CostResult:
+    """Compute prices, usage multipliers and effective costs.
+
+    Each benchmark-cost metric is fitted as log cost = α + β_in log(input price) + β_out log(output price); a model's
+    usage is its actual over its expected cost. Direct token use is tokens over their median. The multiplier is the
+    geometric mean of a model's signals, and effective cost is sticker price times multiplier.
+    """
+    rule = (rules or read_rules()).cost
+    dated = evidence.costs.sort("date", nulls_last=False, maintain_order=True)
+    latest = dated.unique(["subject", "metric"], keep="last", maintain_order=True)
+    prices = evidence.models.select("subject", "input_price", "output_price")
+    positive = latest.filter(pl.col("value") > 0).join(prices, on="subject")
+    signals, fits = [_direct(positive, rule.tokens)], []
+    for (metric,), group in sorted(positive.filter(pl.col("unit") == "usd").group_by("metric")):
+        priced = group.filter((pl.col("input_price") > 0) & (pl.col("output_price") > 0))
+        if priced.height >= rule.minimum_models:
+            signal, fit = _residuals(str(metric), priced)
+            signals.append(signal)
+            fits.append(fit)
+    table = pl.concat(signals)
+    schema = {"metric": pl.String, "n": pl.Int64, "intercept": pl.Float64, "input_slope": pl.Float64}
+    schema |= {"output_slope": pl.Float64, "r_squared": pl.Float64}
+    costs = _costs(evidence, latest, table, rule.tokens, rule.minimum_signals)
+    return CostResult(costs, table, pl.DataFrame(fits, schema=schema, orient="row"))
+
+
+def frontier(iqs: pl.DataFrame, costs: pl.DataFrame, by: str = "effective_cost") -> pl.DataFrame:
+    """Return the Pareto frontier, cheapest first: models no other beats in IQ at the same or a lower cost.
+
+    ``iqs`` has subject and iq (and whatever else should be shown), ``costs`` is the table of :class:`CostResult`.
+    """
+    joined = _joined(iqs, costs, by).sort(by, "iq", descending=[False, True])
+    best = pl.col("iq").cum_max().shift(1)
+    return joined.filter(best.is_null() | (pl.col("iq") > best))
+
+
+def cheapest(iqs: pl.DataFrame, costs: pl.DataFrame, at_least: float, by: str = "effective_cost") -> pl.DataFrame:
+    """Return the models with at least this IQ, cheapest first."""
+    return _joined(iqs, costs, by).filter(pl.col("iq") >= at_least).sort(by, "iq", descending=[False, True])
+
+
+def _joined(iqs: pl.DataFrame, costs: pl.DataFrame, by: str) -> pl.DataFrame:
+    if by not in AXES:
+        raise MensuraError(f"by: {by!r} is no cost; expected {', '.join(AXES)}")
+    columns = ["subject", by, *(name for name in AXES if name != by)]
+    firm = pl.col("status").is_in(FIRM) if by == "usage_multiplier" else pl.lit(True)
+    known = costs.filter(firm).select(columns).drop_nulls(by)
+    return iqs.drop_nulls("iq").join(known, on="subject", maintain_order="left")
+
+
+def _direct(metrics: pl.DataFrame, tokens: str) -> pl.DataFrame:
+    used = metrics.filter(pl.col("metric") == tokens)
+    median = pl.col("value").median()
+    return used.select(
+        "subject", signal="metric", actual="value", expected=median, usage=pl.col("value") / median
+    ).cast({"expected": pl.Float64})
+
+
+def _residuals(metric: str, priced: pl.DataFrame) -> tuple[pl.DataFrame, tuple[object, ...]]:
+    logs = np.log(priced.select("value", "input_price", "output_price").to_numpy())
+    design = np.column_stack([np.ones(len(logs)), logs[:, 1:]])
+    slopes = np.linalg.lstsq(design, logs[:, 0], rcond=None)[0]
+    expected = design @ slopes
+    left, whole = np.var(logs[:, 0] - expected), np.var(logs[:, 0])
+    signal = priced.select("subject", signal="metric", actual="value").with_columns(
+        expected=pl.Series(np.exp(expected)), usage=pl.Series(np.exp(logs[:, 0] - expected))
+    )
+    return signal, (metric, priced.height, *map(float, slopes), float(1 - left / whole) if whole > 0 else None)
+
+
+def _costs(evidence: Evidence, latest: pl.DataFrame, signals: pl.DataFrame, tokens: str, minimum: int) -> pl.DataFrame:
+    usage = signals.group_by("subject").agg(
+        pl.col("usage").log().mean().exp().alias("usage_multiplier"),
+        pl.len().cast(pl.Int64).alias("signals"),
+        (pl.col("signal") == tokens).any().alias("direct"),
+    )
+    times = {"response_time": "response_time_median", "output_speed": "output_speed_median"}
+    table = evidence.models.select(
+        "subject", "input_price", "output_price", sticker_price=pl.col("input_price") + pl.col("output_price")
+    ).join(usage, on="subject", how="left", maintain_order="left")
+    for name, metric in times.items():
+        values = latest.filter(pl.col("metric") == metric).select("subject", pl.col("value").alias(name))
+        table = table.join(values, on="subject", how="left", maintain_order="left")
+    status = (
+        pl.when("direct")
+        .then(pl.lit("direct"))
+        .when(pl.col("signals") >= minimum)
+        .then(pl.lit("benchmarks"))
+        .when(pl.col("signals") > 0)
+        .then(pl.lit("provisional"))
+        .otherwise(pl.lit("none"))
+    )
+    firm = status.is_in(FIRM)
+    return table.select(
+        *("subject", "input_price", "output_price", "sticker_price", "usage_multiplier"),
+        signals=pl.col("signals").fill_null(0),
+        status=status,
+        effective_cost=pl.when(firm).then(pl.col("sticker_price") * pl.col("usage_multiplier")),
+        task_efficiency=pl.when(firm).then(1 / pl.col("usage_multiplier")),
+        response_time="response_time",
+        output_speed="output_speed",
+    )

@@ -1,0 +1,198 @@
+"""The field: every model and benchmark of one scoring as arrays, models in rows, benchmarks in columns."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from mensura.errors import MensuraError
+from mensura.evidence import Evidence
+from mensura.iq.ladders import PUBLISHED, Array, Ladder, ladder_table, read_ladders
+from mensura.iq.rules import Rules
+
+Flags = NDArray[np.bool_]
+Indices = NDArray[np.int64]
+ALWAYS = date.max.toordinal()
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """What a scoring works on; ``scores`` and ``iqs`` are NaN where there is no source value.
+
+    ``zero_before`` holds, per benchmark, the day (ordinal) before whose releases a missing score is taken as zero:
+    the far future for benchmarks that are always zero, 0 for the others.
+    """
+
+    subjects: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    ladders: tuple[Ladder, ...]
+    scores: Array  # models × benchmarks
+    iqs: Array  # models × benchmarks
+    dimension_of: Indices  # per benchmark
+    released: Indices  # per model, as ordinal day
+    reasoning: Flags  # per model
+    provider: Indices  # per model, coded
+    line: Indices  # per model, coded, -1 unknown
+    tier: Indices  # per model
+    ancestors: Indices  # models × depth, nearest first, -1 = none
+    by_peers: Flags  # per benchmark
+    zero_before: Indices  # per benchmark
+
+    @cached_property
+    def measured(self) -> Flags:
+        """Where there is a source value."""
+        return ~np.isnan(self.iqs)
+
+    @cached_property
+    def zero_iq(self) -> Array:
+        """The IQ of a score of zero, per benchmark."""
+        return np.array([float(ladder.iq(np.array(0.0))) for ladder in self.ladders])
+
+    @cached_property
+    def members(self) -> Array:
+        """Benchmarks × dimensions: 1 where the benchmark belongs to the dimension."""
+        return np.eye(len(self.dimensions))[self.dimension_of]
+
+    def with_iqs(self, iqs: Array) -> Field:
+        """Return the same field with other benchmark IQs (NaN = hidden)."""
+        return replace(self, iqs=iqs)
+
+    def keep(self, columns: Indices) -> Field:
+        """Return the field with only these benchmarks; a dimension left without any is gone."""
+        places = np.unique(self.dimension_of[columns])
+        return replace(
+            self,
+            benchmarks=tuple(self.benchmarks[column] for column in columns),
+            dimensions=tuple(self.dimensions[place] for place in places),
+            ladders=tuple(self.ladders[column] for column in columns),
+            scores=self.scores[:, columns],
+            iqs=self.iqs[:, columns],
+            dimension_of=np.searchsorted(places, self.dimension_of[columns]),
+            by_peers=self.by_peers[columns],
+            zero_before=self.zero_before[columns],
+        )
+
+    def row(self, subject: str) -> int:
+        """Return the row of a subject."""
+        return self.subjects.index(subject)
+
+
+def build_field(
+    evidence: Evidence, rules: Rules, *, ladders: str | Path | pl.DataFrame = PUBLISHED, source: str | None = None
+) -> Field:
+    """Lay evidence out as arrays; ``source`` keeps only the scores of one source, else each pair's primary score."""
+    used = evidence.benchmarks.filter("in_composite")
+    _check_dimensions(used, rules)
+    order = {name: index for index, name in enumerate(rules.dimensions)}
+    used = used.with_columns(place=pl.col("dimension").replace_strict(order, return_dtype=pl.Int64)).sort(
+        "place", maintain_order=True
+    )
+    benchmarks, models = used["benchmark"].to_list(), evidence.models
+    steps = read_ladders(ladder_table(evidence, ladders), benchmarks)
+    scores = _matrix(scores_of(evidence, source), models["subject"].to_list(), benchmarks)
+    iqs = np.column_stack([ladder.iq(scores[:, column]) for column, ladder in enumerate(steps)])
+    missing_rules = [rule or "" for rule in used["missing_rule"]]
+    return Field(
+        subjects=tuple(models["subject"]),
+        benchmarks=tuple(benchmarks),
+        dimensions=tuple(rules.dimensions),
+        ladders=steps,
+        scores=scores,
+        iqs=iqs,
+        dimension_of=used["place"].to_numpy(),
+        released=np.array([day.toordinal() for day in models["released"]]),
+        reasoning=models["reasoning"].to_numpy(),
+        provider=_coded(models["provider"]),
+        line=_coded(models["line"]),
+        tier=models["tier"].fill_null(0).to_numpy(),
+        ancestors=_ancestors(models),
+        by_peers=np.array([rule.startswith("peers") for rule in missing_rules]),
+        zero_before=np.array([_zero_before(rule) for rule in missing_rules]),
+    )
+
+
+def scores_of(evidence: Evidence, source: str | None) -> pl.DataFrame:
+    """Return one score per model and benchmark: the primary one, or that of one source."""
+    if source is None:
+        return evidence.primary_scores
+    chosen = evidence.scores.filter(pl.col("source") == source)
+    if chosen.is_empty():
+        known = ", ".join(sorted(evidence.scores["source"].unique()))
+        raise MensuraError(f"source: no score comes from {source!r}; sources with scores: {known}")
+    return chosen
+
+
+def _check_dimensions(used: pl.DataFrame, rules: Rules) -> None:
+    for benchmark, dimension in used.select("benchmark", "dimension").iter_rows():
+        if dimension not in rules.dimensions:
+            raise MensuraError(
+                f"benchmarks.csv, {benchmark}: dimension {dimension!r} is none of the rules "
+                f"({', '.join(rules.dimensions)}); correct it, or add the dimension to the rules"
+            )
+    empty = [name for name in rules.dimensions if name not in used["dimension"].to_list()]
+    if empty:
+        raise MensuraError(f"benchmarks.csv: no benchmark counts in the dimension {', '.join(empty)}")
+
+
+def _matrix(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str]) -> Array:
+    rows = {name: index for index, name in enumerate(subjects)}
+    columns = {name: index for index, name in enumerate(benchmarks)}
+    kept = scores.filter(pl.col("benchmark").is_in(benchmarks))
+    matrix = np.full((len(subjects), len(benchmarks)), np.nan)
+    at = (
+        kept["subject"].replace_strict(rows, return_dtype=pl.Int64).to_numpy(),
+        kept["benchmark"].replace_strict(columns, return_dtype=pl.Int64).to_numpy(),
+    )
+    matrix[at] = kept["score"].to_numpy()
+    return matrix
+
+
+def _coded(names: pl.Series) -> Indices:
+    codes = {name: index for index, name in enumerate(names.unique().drop_nulls().sort())}
+    return names.replace_strict(codes, default=-1, return_dtype=pl.Int64).fill_null(-1).to_numpy()
+
+
+def _zero_before(rule: str) -> int:
+    """Return the ordinal day before whose releases a missing score is zero."""
+    if rule in ("zero", "peers-then-zero"):
+        return ALWAYS
+    month = re.fullmatch(r"zero-before-(\d{4})-(\d{2})", rule)
+    return date(int(month[1]), int(month[2]), 1).toordinal() if month else 0
+
+
+def _ancestors(models: pl.DataFrame) -> Indices:
+    """Return the models each may inherit from: its line of primary predecessors first, then the secondary ones.
+
+    Only models of the same provider count, and a non-reasoning model never inherits from a reasoning one.
+    """
+    rows = {name: index for index, name in enumerate(models["subject"])}
+    pairs = zip(models["predecessor"], models["predecessor2"], strict=True)
+    parents = [[rows[name] for name in pair if name in rows] for pair in pairs]
+    provider, reasoning = models["provider"].to_list(), models["reasoning"].to_list()
+
+    def line_of(row: int, seen: set[int]) -> list[int]:
+        found = []
+        for parent in parents[row]:
+            if parent not in seen:
+                seen.add(parent)
+                found += [parent, *line_of(parent, seen)]
+        return found
+
+    lines = [
+        [
+            one
+            for one in line_of(row, {row})
+            if provider[one] == provider[row] and (reasoning[row] or not reasoning[one])
+        ]
+        for row in range(models.height)
+    ]
+    depth = max((len(line) for line in lines), default=0)
+    return np.array([line + [-1] * (depth - len(line)) for line in lines], dtype=np.int64).reshape(models.height, depth)

@@ -1,0 +1,132 @@
+"""Ladders from data: people on the stitched scale say what score an IQ stands for.
+
+The stitched model says score = σ(slope · (C − difficulty)) for a subject of capability C. A human group with a score on
+a benchmark therefore has a capability there, and a group whose rarity is known has an IQ, 100 + 15 Φ⁻¹(1 − 1/rarity).
+
+People do not lie on one line of the scale that models made: the average adult on ARC-AGI-2 stands above the doctor of
+science on GPQA. So each benchmark keeps its own intercept, IQ = a(benchmark) + b · C, and only b is common, estimated
+from benchmarks that have two or more groups. Read backwards with the benchmark's curve this gives the score expected
+at IQ 70 … 160: a ladder that rests on people instead of judgement, for the benchmarks that people took.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.special import expit, logit
+
+from mensura.errors import MensuraError
+from mensura.evidence import Evidence
+from mensura.frames import as_frame, require_columns, text_table
+from mensura.iq.ladders import LEVELS, POINTS, ladder_table
+from mensura.iq.rules import DATA
+from mensura.scale import one_in_to_rate, rate_to_iq
+
+_UNIT_SIZE = {"percent": 100.0, "fraction": 1.0}
+_EDGE = 0.01  # a group at 0 or 1 is read as this far from it: its capability is only bounded
+
+
+@dataclass(frozen=True, repr=False)
+class DerivedLadders:
+    """Ladders derived from human groups on the stitched scale.
+
+    ``ladders``: a set ``human`` in the form of the evidence table, usable as ``score_iq(…, ladders=…)``.
+    ``anchors``: benchmark, group, score, one_in, iq, capability, line_iq (what the fit says), basis.
+    ``offsets``: benchmark, groups, average_person (capability at IQ 100). ``differences``: benchmark, level, published
+    and derived score, and derived_iq, the IQ the data give to the published score of that level.
+    ``slope`` is b, IQ points per unit of capability; ``spread`` the standard deviation of groups around their lines.
+    """
+
+    ladders: pl.DataFrame
+    anchors: pl.DataFrame
+    offsets: pl.DataFrame
+    differences: pl.DataFrame
+    slope: float
+    spread: float
+
+    def __str__(self) -> str:
+        head = f"{self.ladders.height} ladders from {self.anchors.height} human groups, {self.slope:.1f} IQ per unit"
+        return f"{head}\n{text_table(self.ladders)}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        return self.ladders._repr_html_()
+
+
+def derive_ladders(evidence: Evidence, curves: Any, groups: Any = None) -> DerivedLadders:  # noqa: ANN401
+    """Derive ladders from the human references and the stitched curves (benchmark, difficulty, slope).
+
+    ``groups`` (benchmark, group, one_in) says how rare each human group is. Mensura's own list gives a basis for each;
+    some are assumptions, so give your own list to see what depends on them.
+    """
+    curves = as_frame(curves, name="curves")
+    require_columns(curves, ["benchmark", "difficulty", "slope"], name="curves")
+    known = as_frame(DATA / "human_groups.csv" if groups is None else groups, name="groups")
+    require_columns(known, ["benchmark", "group", "one_in"], name="groups")
+    anchors = _anchors(evidence, curves.filter(pl.col("slope") > 0), known)
+    slope = _common_slope(anchors)
+    offset = pl.col("iq") - slope * pl.col("capability")
+    anchors = anchors.with_columns(line_iq=slope * pl.col("capability") + offset.mean().over("benchmark"))
+    free = anchors.height - anchors["benchmark"].n_unique() - 1
+    residual = (anchors["iq"] - anchors["line_iq"]).to_numpy()
+    spread = float(np.sqrt(residual @ residual / max(free, 1)))
+    offsets = anchors.group_by("benchmark", maintain_order=True).agg(
+        pl.len().cast(pl.Int64).alias("groups"), ((100 - offset.mean()) / slope).alias("average_person")
+    )
+    ladders = _ladders(evidence, curves, offsets, slope)
+    return DerivedLadders(ladders, anchors, offsets, _differences(ladder_table(evidence), ladders), slope, spread)
+
+
+def _anchors(evidence: Evidence, curves: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
+    rates = evidence.human_references.filter(pl.col("unit").is_in(list(_UNIT_SIZE)))
+    joined = (
+        rates.select("benchmark", "group", "score", "unit")
+        .join(groups, on=["benchmark", "group"], maintain_order="left")
+        .join(curves.select("benchmark", "difficulty", "slope"), on="benchmark", maintain_order="left")
+    )
+    size = joined["unit"].replace_strict(_UNIT_SIZE, return_dtype=pl.Float64).to_numpy()
+    share = np.clip(joined["score"].to_numpy() / size, _EDGE, 1 - _EDGE)
+    capability = joined["difficulty"].to_numpy() + logit(share) / joined["slope"].to_numpy()
+    iq = rate_to_iq(one_in_to_rate(joined["one_in"].to_numpy().astype(float)))
+    return joined.with_columns(capability=pl.Series(capability), iq=pl.Series(iq)).drop("unit", "difficulty", "slope")
+
+
+def _common_slope(anchors: pl.DataFrame) -> float:
+    """Return b by least squares within benchmarks."""
+    centred = [pl.col(name) - pl.col(name).mean().over("benchmark") for name in ("capability", "iq")]
+    capability, iq = (anchors.select(column).to_series().to_numpy() for column in centred)
+    total = float(capability @ capability)
+    if total == 0:
+        raise MensuraError("groups: no stitched benchmark has two human groups of known rarity and different scores")
+    slope = float(capability @ iq) / total
+    if slope <= 0:
+        raise MensuraError(f"groups: rarer groups do not score higher (slope {slope:.2f}); check rarities and scores")
+    return slope
+
+
+def _ladders(evidence: Evidence, curves: pl.DataFrame, offsets: pl.DataFrame, slope: float) -> pl.DataFrame:
+    units = evidence.benchmarks.select("benchmark", "unit")
+    usable = offsets.join(curves, on="benchmark", maintain_order="left").join(units, on="benchmark")
+    size = usable["unit"].replace_strict(_UNIT_SIZE, return_dtype=pl.Float64).to_numpy()[:, None]
+    steep, hard, average = (usable[name].to_numpy()[:, None] for name in ("slope", "difficulty", "average_person"))
+    capability = average + (LEVELS - 100) / slope
+    scores = size * expit(steep * (capability - hard))
+    named = usable.select(pl.lit("human").alias("set"), "benchmark")
+    table = pl.concat([named, pl.DataFrame(scores, schema=POINTS, orient="row")], how="horizontal")
+    return table.filter(pl.Series((np.diff(scores, axis=1) > 0).all(axis=1)))
+
+
+def _differences(published: pl.DataFrame, derived: pl.DataFrame) -> pl.DataFrame:
+    theirs = {row[0]: row[1:] for row in published.select("benchmark", *POINTS).iter_rows()}
+    rows: list[tuple[object, ...]] = []
+    for benchmark, *scores in derived.select("benchmark", *POINTS).iter_rows():
+        if benchmark in theirs:
+            read = np.interp(theirs[benchmark], scores, LEVELS)
+            rows += zip([benchmark] * LEVELS.size, LEVELS, theirs[benchmark], scores, read, strict=True)
+    schema = {"benchmark": pl.String} | dict.fromkeys(("level", "published", "derived", "derived_iq"), pl.Float64)
+    return pl.DataFrame(rows, schema=schema, orient="row").cast({"level": pl.Int64})

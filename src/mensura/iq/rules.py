@@ -1,0 +1,208 @@
+"""The rules of the method as data: read from a file a user can copy, edit and give back."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, fields, replace
+from functools import cache
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from mensura.errors import MensuraError
+
+DATA = Path(__file__).parent / "data"
+_Block = TypeVar("_Block")
+
+
+@dataclass(frozen=True)
+class DimensionRule:
+    """One dimension: its name, how many usable benchmarks it needs, and whether assumed zeros score it alone."""
+
+    name: str
+    minimum: int
+    zeros_suffice: bool
+
+
+@dataclass(frozen=True)
+class PeerRule:
+    """Lower-tail estimate from comparable models: percentile, how many, and the fewest that will do."""
+
+    percentile: float
+    count: int
+    minimum: int
+
+
+@dataclass(frozen=True)
+class CorrelationRule:
+    """Estimate of one benchmark from others: shrinkage for small overlap, penalty and margin for caution."""
+
+    minimum_overlap: int
+    shrinkage: float
+    penalty: float
+    penalty_single: float
+    margin: float
+    margin_single: float
+    up_to: int
+
+
+@dataclass(frozen=True)
+class WithinRule:
+    """Cap of the within-dimension estimate, as a percentile of the benchmark."""
+
+    percentile: float
+
+
+@dataclass(frozen=True)
+class MissingDimensionRule:
+    """A missing dimension: percentile, width of the band, how many models must be alike, scored dimensions needed."""
+
+    percentile: float
+    band: float
+    comparable: int
+    minimum_scored: int
+
+
+@dataclass(frozen=True)
+class StatusRule:
+    """Scored dimensions from which a model is Full, Partial or Provisional; below it is Unranked."""
+
+    full: int
+    partial: int
+    provisional: int
+
+    def of(self, scored: int) -> str:
+        """Return the rank status of a model with this many scored dimensions."""
+        if scored >= self.full:
+            return "Full"
+        if scored >= self.partial:
+            return "Partial"
+        return "Provisional" if scored >= self.provisional else "Unranked"
+
+
+@dataclass(frozen=True)
+class EmotionalRule:
+    """Emotional reasoning: components needed, and the adjustment of one component for one provider."""
+
+    minimum: int
+    adjusted: str
+    provider: str
+    adjustment: float
+
+
+@dataclass(frozen=True)
+class ErrorRule:
+    """Standard deviations, in IQ points, of values whose error cannot be computed from the evidence."""
+
+    measured: float
+    predecessor: float
+    peers: float
+    zero: float
+    within: float
+    dimension: float
+
+
+@dataclass(frozen=True)
+class CostRule:
+    """Cost: the metric of direct token use, models needed for a fit, and signals needed without direct use."""
+
+    tokens: str
+    minimum_models: int
+    minimum_signals: int
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Every rule and constant of the method; the file says which are stated and which are fitted."""
+
+    dimensions: Mapping[str, DimensionRule]
+    peers: PeerRule
+    correlation: CorrelationRule
+    within: WithinRule
+    dimension: MissingDimensionRule
+    status: StatusRule
+    emotional: EmotionalRule
+    error: ErrorRule
+    cost: CostRule
+
+    def keep(self, dimensions: Collection[str]) -> Rules:
+        """Return the same rules for only these dimensions."""
+        kept = {name: rule for name, rule in self.dimensions.items() if name in dimensions}
+        return replace(self, dimensions=MappingProxyType(kept))
+
+
+def read_rules(path: str | Path | None = None) -> Rules:
+    """Read the rules that come with Mensura, or a TOML file of the same form."""
+    if path is None:
+        return _own_rules()
+    file = Path(path)
+    try:
+        blocks = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as fault:
+        raise MensuraError(
+            f"{file}: cannot be read ({fault.strerror}); give a TOML file like {DATA}/rules.toml"
+        ) from fault
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
+        raise MensuraError(f"{file}: not a readable TOML file: {fault}") from fault
+    return _rules(blocks, str(file))
+
+
+@cache
+def _own_rules() -> Rules:
+    file = DATA / "rules.toml"
+    return _rules(tomllib.loads(file.read_text(encoding="utf-8")), file.name)
+
+
+def _rules(blocks: Mapping[str, Any], file: str) -> Rules:
+    wanted = [field.name for field in fields(Rules)]
+    if set(blocks) != set(wanted):
+        missing, extra = sorted(set(wanted) - set(blocks)), sorted(set(blocks) - set(wanted))
+        raise MensuraError(f"{file}: expected the blocks {', '.join(wanted)}; missing {missing}, not known {extra}")
+    rules = Rules(
+        dimensions=MappingProxyType(
+            {
+                name: _block(DimensionRule, block, f"{file}, dimensions.{name}")
+                for name, block in blocks["dimensions"].items()
+            }
+        ),
+        peers=_block(PeerRule, blocks["peers"], f"{file}, peers"),
+        correlation=_block(CorrelationRule, blocks["correlation"], f"{file}, correlation"),
+        within=_block(WithinRule, blocks["within"], f"{file}, within"),
+        dimension=_block(MissingDimensionRule, blocks["dimension"], f"{file}, dimension"),
+        status=_block(StatusRule, blocks["status"], f"{file}, status"),
+        emotional=_block(EmotionalRule, blocks["emotional"], f"{file}, emotional"),
+        error=_block(ErrorRule, blocks["error"], f"{file}, error"),
+        cost=_block(CostRule, blocks["cost"], f"{file}, cost"),
+    )
+    if len(rules.dimensions) < rules.dimension.minimum_scored:
+        raise MensuraError(
+            f"{file}, dimensions: expected at least {rules.dimension.minimum_scored}, got {len(rules.dimensions)}"
+        )
+    return rules
+
+
+_KINDS: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool}
+
+
+def _block(kind: type[_Block], block: Mapping[str, Any], where: str) -> _Block:
+    """Build one block of rules; every value is checked for presence, type and range."""
+    wanted = {field.name: str(field.type) for field in fields(kind)}  # type: ignore[arg-type]
+    for name in block:
+        if name not in wanted:
+            raise MensuraError(f"{where}: unknown setting {name!r}; expected {', '.join(wanted)}")
+    for name, type_name in wanted.items():
+        if name not in block:
+            raise MensuraError(f"{where}: missing setting {name!r}; expected {', '.join(wanted)}")
+        _check(name, block[name], type_name, where)
+    return kind(**block)
+
+
+def _check(name: str, value: Any, type_name: str, where: str) -> None:  # noqa: ANN401
+    fits = isinstance(value, _KINDS[type_name]) and (type_name == "bool" or not isinstance(value, bool))
+    if not fits:
+        raise MensuraError(f"{where}: {name} = {value!r}; expected {type_name}")
+    if isinstance(value, int | float) and name != "adjustment" and value < 0:
+        raise MensuraError(f"{where}: {name} = {value}; expected zero or more")
+    if name == "percentile" and value > 100:
+        raise MensuraError(f"{where}: percentile = {value}; expected 0 to 100")

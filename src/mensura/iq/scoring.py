@@ -1,0 +1,57 @@
+"""The one verb of this package: evidence in, every IQ out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.evidence import Evidence
+from mensura.iq.dimensions import score_dimensions
+from mensura.iq.field import build_field
+from mensura.iq.ladders import PUBLISHED, Array
+from mensura.iq.result import IqResult
+from mensura.iq.rules import Rules, read_rules
+from mensura.iq.waterfall import fill_benchmarks
+
+
+def score_iq(
+    evidence: Evidence,
+    *,
+    ladders: str | Path | pl.DataFrame = PUBLISHED,
+    source: str | None = None,
+    rules: Rules | str | Path | None = None,
+    weights: Mapping[str, float] | None = None,
+    draws: int = 0,
+    seed: int = 0,
+) -> IqResult:
+    """Score every model: benchmarks through ladders, dimensions, composite, each missing value filled by the method.
+
+    ``ladders`` names a set (``published``, ``recut``), a CSV file or a table; ``source`` keeps the scores of one
+    source; ``rules`` is a TOML file or :class:`Rules`; ``weights`` gives dimensions other weights than equal ones.
+    With ``draws`` the result has intervals (1,000 are enough for whole IQ points). The evidence is never changed.
+    """
+    rules = rules if isinstance(rules, Rules) else read_rules(rules)
+    shares = _shares(weights, rules)
+    field = build_field(evidence, rules, ladders=ladders, source=source)
+    filled = fill_benchmarks(field, field.iqs[None], rules)
+    scored = score_dimensions(field, filled, rules, shares)
+    name = "table" if isinstance(ladders, pl.DataFrame) else str(ladders)
+    return IqResult(evidence, name, source, rules, shares, field, filled, scored, draws, seed)
+
+
+def _shares(weights: Mapping[str, float] | None, rules: Rules) -> Array:
+    """Return the share of each dimension; those not named have weight 1, the method's equal weight."""
+    given = dict(weights or {})
+    for name, weight in given.items():
+        if name not in rules.dimensions:
+            raise MensuraError(f"weights: {name!r} is no dimension; expected some of {', '.join(rules.dimensions)}")
+        if not np.isfinite(weight) or weight < 0:
+            raise MensuraError(f"weights: {name} = {weight}; expected a number of zero or more")
+    values = np.array([float(given.get(name, 1.0)) for name in rules.dimensions])
+    if values.sum() <= 0:
+        raise MensuraError("weights: at least one dimension must weigh more than zero")
+    return np.asarray(values / values.sum())

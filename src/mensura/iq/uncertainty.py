@@ -1,0 +1,142 @@
+"""How sure the IQs are: score errors, draws through the whole waterfall, intervals, ranks and pairs.
+
+Each draw varies every source value by its error, re-runs the waterfall on the varied values (so caps, quartiles and
+correlations move too) and adds each imputed value's own error. Intervals hold the middle 90 % of draws, placed
+around the scored value: a waterfall of minima sinks when it is shaken, which is no news about the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.evidence import Evidence
+from mensura.iq.dimensions import score_dimensions
+from mensura.iq.field import Field
+from mensura.iq.ladders import HIGHEST, LOWEST, Array
+from mensura.iq.rules import Rules
+from mensura.iq.waterfall import fill_benchmarks
+
+COVERAGE = 0.90
+_CHUNK = 100
+_PAIRS_NEEDED = 3
+_UNIT_SIZE = {"percent": 100.0, "fraction": 1.0}
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """Composites, dimensions and benchmark IQs of many draws (first axis), models and columns as in the field."""
+
+    subjects: tuple[str, ...]
+    composites: Array
+    dimensions: Array
+    benchmarks: Array
+
+    @cached_property
+    def ranks(self) -> Array:
+        """Rank of each model in each draw, 1 = best; NaN without a composite."""
+        ranked = ~np.isnan(self.composites[0])
+        ranks = np.full(self.composites.shape, np.nan)
+        ranks[:, ranked] = 1.0 + np.argsort(np.argsort(-self.composites[:, ranked], axis=1), axis=1)
+        return ranks
+
+    def ahead(self, subject: str, other: str) -> float:
+        """Return the share of draws in which one model's composite lies above the other's."""
+        first, second = (self.composites[:, self._row(name)] for name in (subject, other))
+        return float(np.mean(first > second))
+
+    def pairs(self, subject: str) -> pl.DataFrame:
+        """Return, for one model, the probability that it is ahead of each other, and whether they can be told apart."""
+        row = self._row(subject)
+        ahead = (self.composites[:, [row]] > self.composites).mean(axis=0)
+        table = pl.DataFrame({"subject": subject, "other": self.subjects, "ahead": ahead})
+        kept = ~np.isnan(self.composites[0])
+        kept[row] = False
+        tail = (1 - COVERAGE) / 2
+        apart = (pl.col("ahead") <= tail) | (pl.col("ahead") >= 1 - tail)
+        return table.filter(pl.Series(kept)).with_columns(told_apart=apart)
+
+    def _row(self, subject: str) -> int:
+        if subject not in self.subjects or np.isnan(self.composites[0, self.subjects.index(subject)]):
+            raise MensuraError(f"subject: {subject!r} has no composite IQ, so it cannot be compared")
+        return self.subjects.index(subject)
+
+
+def interval(draws: Array, centre: Array) -> tuple[Array, Array]:
+    """Return the ends of the middle 90 % of draws (first axis), placed around ``centre``, within 70 and 160."""
+    tail = 100 * (1 - COVERAGE) / 2
+    low, middle, high = np.percentile(draws, [tail, 50.0, 100 - tail], axis=0)
+    return np.clip(centre + low - middle, LOWEST, HIGHEST), np.clip(centre + high - middle, LOWEST, HIGHEST)
+
+
+def draw_iqs(
+    field: Field,
+    errors: Array,
+    rules: Rules,
+    weights: Array,
+    n: int,
+    seed: int,
+    advance: Callable[[], object] | None = None,
+) -> Draws:
+    """Draw ``n`` times; ``advance`` is called once per hundred draws."""
+    if n < 1:
+        raise MensuraError(f"draws: expected at least 1, got {n}")
+    generator = np.random.default_rng(seed)
+    parts = []
+    for start in range(0, n, _CHUNK):
+        count = min(_CHUNK, n - start)
+        shape = (count, *field.iqs.shape)
+        iqs = np.clip(field.iqs + errors * generator.standard_normal(shape), LOWEST, HIGHEST)
+        filled = fill_benchmarks(field, iqs, rules, generator.standard_normal(shape))
+        deviates = generator.standard_normal((count, len(field.subjects), len(field.dimensions)))
+        scored = score_dimensions(field, filled, rules, weights, deviates)
+        parts.append((scored.composites, scored.dimensions, filled.iqs.astype(np.float32)))
+        if advance is not None:
+            advance()
+    composites, dimensions, benchmarks = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return Draws(field.subjects, composites, dimensions, benchmarks)
+
+
+def score_errors(evidence: Evidence, field: Field, rules: Rules) -> Array:
+    """Return the standard error of each source value in IQ points (models × benchmarks, NaN where missing).
+
+    The larger of two: the binomial error of the items, where their number is known (scaled by the slope of the
+    ladder), and how far sources disagree on the benchmark, which contains the former. Where neither is known the rules
+    give a value.
+    """
+    facts = evidence.benchmarks.select("benchmark", "unit", "items")
+    units = {name: (unit, items) for name, unit, items in facts.iter_rows()}
+    gaps = disagreement(evidence, field)
+    errors = np.full(field.iqs.shape, np.nan)
+    for column, (name, ladder) in enumerate(zip(field.benchmarks, field.ladders, strict=True)):
+        unit, items = units[name]
+        scores = field.scores[:, column]
+        known = []
+        if items is not None and unit in _UNIT_SIZE:
+            size = _UNIT_SIZE[unit]
+            rate = (scores / size * items + 1) / (items + 2)
+            known.append(size * np.sqrt(rate * (1 - rate) / items) * ladder.slope(scores))
+        if name in gaps:
+            known.append(np.full(scores.shape, gaps[name]))
+        found = np.maximum.reduce(known) if known else np.full(scores.shape, rules.error.measured)
+        errors[:, column] = np.where(np.isnan(scores), np.nan, found)
+    return errors
+
+
+def disagreement(evidence: Evidence, field: Field) -> dict[str, float]:
+    """Return, per benchmark, the error one source has if two differ as they do: root mean square gap over √2, in IQ."""
+    keys = ["subject", "benchmark"]
+    first = evidence.primary_scores.select(*keys, first="score")
+    second = evidence.scores.filter(~pl.col("primary")).join(first, on=keys)
+    found = {}
+    for name, ladder in zip(field.benchmarks, field.ladders, strict=True):
+        both = second.filter(pl.col("benchmark") == name)
+        if both.height >= _PAIRS_NEEDED:
+            gap = ladder.iq(both["score"].to_numpy()) - ladder.iq(both["first"].to_numpy())
+            found[name] = float(np.sqrt(np.mean(gap**2) / 2))
+    return found

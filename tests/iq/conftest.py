@@ -1,0 +1,66 @@
+"""Small evidence for the IQ tests: a few models and the scores a test names, everything else as embedded."""
+
+from dataclasses import replace
+from datetime import date
+
+import polars as pl
+import pytest
+
+from mensura.evidence import Evidence, load
+
+SCORE_DEFAULTS = {"primary": True, "source": "aiiq", "date": "2026-06-26", "note": None}
+
+
+def build_evidence(scores: dict[tuple[str, str], float], models: dict[str, dict] | None = None) -> Evidence:
+    """Evidence with these scores; models named only in scores get a plain entry."""
+    embedded = load()
+    facts = {name: {} for name, _ in scores} | (models or {})
+    plain = {
+        "provider": "Acme",
+        "released": date(2026, 1, 1),
+        "reasoning": True,
+        "tier": 0,
+        "line": "acme",
+    }
+    rows = [{"subject": name, "name": name.title(), **plain, **given} for name, given in facts.items()]
+    units = dict(embedded.benchmarks.select("benchmark", "unit").iter_rows())
+    listed = [
+        {
+            "subject": subject,
+            "benchmark": benchmark,
+            "score": float(score),
+            "unit": units[benchmark],
+            "source_score": float(score),
+            "source_unit": units[benchmark],
+            **SCORE_DEFAULTS,
+        }
+        for (subject, benchmark), score in scores.items()
+    ]
+    return replace(
+        embedded,
+        models=pl.DataFrame(rows, schema=embedded.models.schema),
+        scores=pl.DataFrame(listed, schema=embedded.scores.schema),
+        origin="test",
+    )
+
+
+@pytest.fixture(scope="session")
+def build():
+    """Build evidence from scores (subject, benchmark) → score, and facts about models where they matter."""
+    return build_evidence
+
+
+@pytest.fixture(scope="session")
+def scored():
+    """The embedded evidence, scored once."""
+    import mensura
+
+    return mensura.score_iq(mensura.load())
+
+
+@pytest.fixture(scope="session")
+def drawn():
+    """The embedded evidence, scored once with intervals."""
+    import mensura
+
+    return mensura.score_iq(mensura.load(), draws=100)

@@ -1,0 +1,177 @@
+"""Explaining, uncertainty, sensitivity, comparison, validation of the imputation."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mensura
+from mensura.iq import compare_iq, sensitivity
+from mensura.iq.uncertainty import disagreement, score_errors
+from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
+
+
+def leaves(node):
+    return [leaf for part in node.parts for leaf in leaves(part)] or [node]
+
+
+def test_explanation_holds_every_input(scored):
+    tree = scored.explain("claude-opus-4.8")
+    assert len(tree.parts) == 7
+    assert sum(len(part.parts) for part in tree.parts) == 32
+    text = str(tree)
+    for word in ("released 2026-05-28", "predecessor claude-opus-4.7", "percent (aiiq, 2026-06-26)", "between IQ"):
+        assert word in text
+    assert tree.to_dict()["parts"][0]["label"] == "Mathematical Reasoning"
+
+
+def test_explanations_state_the_value_they_explain(scored):
+    for subject in ("mercury-2", "gpt-oss-120b", "kimi-k2.7-code", "gpt-4-turbo", "claude-opus-3"):
+        tree = scored.explain(subject)
+        row = scored.field.row(subject)
+        for place, part in enumerate(tree.parts):
+            value = scored.scored.dimensions[0, row, place]
+            assert part.iq == pytest.approx(value) if part.iq is not None else np.isnan(value)
+            if part.status in ("matched", "nearest", "global"):
+                numbers = part.note.replace("(", " ").split()
+                own, cap = float(numbers[numbers.index("average") + 1]), part.note.split(" (")[0].split()[-1]
+                assert min(own, float(cap)) == pytest.approx(part.iq, abs=0.051)
+            elif part.iq is not None:
+                assert part.iq == pytest.approx(np.mean([leaf.iq for leaf in part.parts]))
+
+
+def test_an_unknown_model_is_refused_with_its_neighbours(scored):
+    with pytest.raises(mensura.MensuraError, match=r"did you mean claude-opus-4\.8"):
+        scored.explain("claude-opus-4.88")
+
+
+def test_draws_repeat_with_the_seed_and_intervals_surround_the_value(drawn):
+    again = drawn.draws(20, seed=3)
+    assert np.array_equal(again.composites, drawn.draws(20, seed=3).composites, equal_nan=True)
+    table = drawn.composites.drop_nulls("iq").join(drawn.ranking, on="subject")
+    assert table.select((pl.col("low") <= pl.col("exact")) & (pl.col("exact") <= pl.col("high"))).to_series().all()
+    assert (table["rank_low"] <= table["rank_high"]).all()
+    trail = drawn.trail
+    assert (
+        trail.select((pl.col("low") <= pl.col("iq") + 1e-6) & (pl.col("iq") <= pl.col("high") + 1e-6)).to_series().all()
+    )
+
+
+def test_without_draws_intervals_are_absent(scored):
+    assert scored.composites["low"].null_count() == scored.composites.height
+
+
+def test_intervals_cover_the_truth_when_scores_vary_by_their_error(build):
+    """Fully measured models whose scores are the truth plus the error the evidence implies: 90 % are covered."""
+    generator = np.random.default_rng(5)
+    names = [f"m{i}" for i in range(60)]
+    truth = generator.uniform(30, 60, len(names))
+    full = mensura.load().benchmarks.filter("in_composite")["benchmark"].to_list()
+    full = [b for b in full if not b.endswith(("webdev", "frontend", "fullstack"))]
+    scores = {(name, b): 0.5 if b == "swe_bench_pro" else 50 for name in names for b in full}
+    for place, name in enumerate(names):
+        noise = generator.binomial(198, truth[place] / 100) / 198 * 100
+        scores[name, "gpqa_diamond"] = noise
+    result = mensura.score_iq(build(scores), draws=300)
+    ladder = result.field.ladders[result.field.benchmarks.index("gpqa_diamond")]
+    rows = result.trail.filter(benchmark="gpqa_diamond").sort("subject")
+    order = np.argsort(names)
+    inside = (rows["low"].to_numpy() <= ladder.iq(truth[order])) & (ladder.iq(truth[order]) <= rows["high"].to_numpy())
+    assert inside.mean() == pytest.approx(0.90, abs=0.08)
+
+
+def test_score_errors_are_the_larger_of_sampling_and_disagreement(scored):
+    errors = score_errors(mensura.load(), scored.field, scored.rules)
+    gaps = disagreement(mensura.load(), scored.field)
+    column = scored.field.benchmarks.index("swe_marathon")
+    row = int(np.flatnonzero(scored.field.measured[:, column])[0])
+    rate = (scored.field.scores[row, column] / 100 * 20 + 1) / 22
+    slope = scored.field.ladders[column].slope(scored.field.scores[[row], column])[0]
+    assert errors[row, column] == pytest.approx(100 * np.sqrt(rate * (1 - rate) / 20) * slope)
+    assert gaps
+    assert all(value >= 0 for value in gaps.values())
+    assert np.isnan(errors[~scored.field.measured]).all()
+
+
+def test_pairs_say_who_can_be_told_apart(drawn):
+    draws = drawn.draws(200)
+    pairs = draws.pairs("gpt-5.5")
+    assert pairs.filter(other="gpt-4.1").row(0, named=True)["told_apart"]
+    assert draws.ahead("gpt-5.5", "gpt-4.1") == 1
+    with pytest.raises(mensura.MensuraError, match="has no composite"):
+        draws.pairs("gpt-4")
+
+
+def test_sensitivity_leaves_one_out(scored):
+    steps = []
+    found = sensitivity(scored, advance=lambda: steps.append(1))
+    assert len(steps) == found.summary.height == 3 * 32 + 7
+    alone = found.moves.filter((pl.col("change") == "without dimension") & (pl.col("name") == "reliability"))
+    dims = scored.dimensions.filter(pl.col("dimension") != "reliability").group_by("subject").agg(pl.mean("iq"))
+    full = alone.join(scored.composites.filter(scored_dimensions=7), on="subject").join(dims, on="subject")
+    assert (full["after"] - full["iq_right"]).abs().max() < 1e-9
+    assert "Sensitivity" in str(found)
+
+
+def test_comparison_adds_up(scored):
+    evidence = mensura.load()
+    fewer = mensura.score_iq(evidence, source="aiiq")
+    change = compare_iq(fewer, scored)
+    parts = change.inputs.group_by("subject").agg(pl.sum("contribution"))
+    both = change.composites.drop_nulls("change").join(parts, on="subject", how="left").fill_null(0.0)
+    assert (both["change"] - both["contribution"]).abs().max() < 1e-9
+    assert change.inputs.filter(pl.col("cause").str.starts_with("new score")).height > 0
+    assert "composites moved" in str(change)
+
+
+def test_comparison_with_itself_is_empty(scored):
+    change = compare_iq(scored, scored)
+    assert change.inputs.is_empty()
+    assert change.composites["change"].drop_nulls().abs().max() == 0
+
+
+def test_comparison_names_the_ladder(scored):
+    change = compare_iq(scored, mensura.score_iq(mensura.load(), ladders="recut"))
+    row = change.inputs.filter(subject="gpt-5.5", benchmark="frontiermath_t1_3").row(0, named=True)
+    assert row["cause"] == "ladder moved"
+    assert row["contribution"] == pytest.approx((row["after"] - row["before"]) / 35)
+
+
+def test_hiding_and_imputing_never_peeks(build):
+    scores = {(f"m{i}", b): 20 + i for i in range(8) for b in ("hle", "gpqa_diamond", "scicode", "critpt", "ifbench")}
+    result = mensura.score_iq(build(scores))
+    outcomes = hide_and_impute(result)
+    assert outcomes.height == len(scores)
+    changed = dict(scores)
+    changed["m3", "hle"] = 90.0
+    other = hide_and_impute(mensura.score_iq(build(changed)))
+    pick = pl.col("subject").eq("m3") & pl.col("benchmark").eq("hle")
+    assert outcomes.filter(pick)["imputed"].to_list() == other.filter(pick)["imputed"].to_list()
+
+
+@pytest.mark.parametrize("by", ["dimension", "fold"])
+def test_hiding_in_groups_covers_every_score_once(scored, by):
+    outcomes = hide_and_impute(scored, by=by)
+    assert outcomes.height == int(scored.field.measured.sum())
+    assert outcomes.select("subject", "benchmark").is_unique().all()
+    assert summarise(outcomes)["n"].sum() == outcomes["error"].count()
+
+
+def test_hidden_dimensions_are_estimated_at_their_own_level():
+    small = mensura.load()
+    keep = small.models.sort("released", descending=True)["subject"].head(25).to_list()
+    few = replace(
+        small,
+        models=small.models.filter(pl.col("subject").is_in(keep)).with_columns(
+            pl.when(pl.col(c).is_in(keep)).then(pl.col(c)).alias(c) for c in ("predecessor", "predecessor2")
+        ),
+        scores=small.scores.filter(pl.col("subject").is_in(keep)),
+    )
+    outcomes = hide_dimensions(mensura.score_iq(few))
+    assert set(outcomes["step"]) <= {"matched", "nearest", "global", "missing"}
+
+
+def test_a_wrong_way_of_hiding_is_refused(scored):
+    with pytest.raises(mensura.MensuraError, match="expected score, dimension or fold"):
+        hide_and_impute(scored, by="row")

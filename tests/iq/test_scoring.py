@@ -1,0 +1,165 @@
+"""The composite, its tables, rules as data, weights, ladders, refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mensura
+from mensura.iq import Ladder, ladder_table, read_rules
+from mensura.iq.rules import DATA
+
+
+def test_tables_have_the_contract_columns(drawn):
+    assert drawn.composites.columns == ["subject", "iq", "low", "high", "scored_dimensions", "status"]
+    assert drawn.dimensions.columns == ["subject", "dimension", "iq", "low", "high", "status"]
+    assert drawn.benchmark_iqs.columns == ["subject", "benchmark", "iq", "status", "step"]
+
+
+def test_composite_is_the_rounded_mean_of_seven(scored):
+    means = scored.dimensions.group_by("subject").agg(pl.mean("iq"), pl.len())
+    both = scored.composites.drop_nulls("iq").join(means, on="subject", suffix="_mean")
+    assert both["len"].to_list() == [7] * both.height
+    assert (both["iq"] - (both["iq_mean"] + 0.5).floor()).abs().max() == 0
+
+
+def test_evidence_is_left_alone(scored):
+    before = mensura.load()
+    tables = {name: getattr(before, name).clone() for name in ("models", "scores", "ladders")}
+    mensura.score_iq(before, draws=2).tables()
+    assert all(getattr(before, name).equals(table) for name, table in tables.items())
+
+
+def test_measured_values_are_never_changed(scored):
+    there = scored.field.measured
+    assert np.array_equal(scored.filled.iqs[0][there], scored.field.iqs[there])
+    imputed = scored.benchmark_iqs.filter(pl.col("status") == "imputed")
+    assert "source" not in imputed["step"].unique()
+
+
+def test_rank_status():
+    status = read_rules().status
+    assert [status.of(n) for n in (7, 6, 5, 4, 2, 1, 0)] == [
+        *("Full", "Partial", "Partial", "Partial", "Partial", "Provisional", "Unranked")
+    ]
+
+
+@given(st.floats(0, 130, allow_nan=False))
+def test_a_ladder_is_clamped_and_goes_back(score):
+    ladder = Ladder("aime", (-15, 5, 30, 65, 92, 112, 132))
+    iq = float(ladder.iq(np.array(score)))
+    assert 70 <= iq <= 160
+    assert float(ladder.score(np.array(iq))) == pytest.approx(score)
+
+
+def test_published_ladder_points():
+    field = mensura.score_iq(mensura.load()).field
+    gpqa = field.ladders[field.benchmarks.index("gpqa_diamond")]
+    assert [float(gpqa.iq(np.array(x))) for x in (10, 25, 34, 74, 200)] == [70, 85, 100, 130, 160]
+    assert float(gpqa.iq(np.array(65.0))) == pytest.approx(124.4, abs=0.05)
+    assert len(field.ladders) == 32
+    assert len(field.dimensions) == 7
+
+
+def test_recut_lies_over_the_published_set():
+    evidence = mensura.load()
+    tables = [ladder_table(evidence, name).sort("benchmark") for name in ("published", "recut")]
+    changed = tables[0].join(tables[1], on=tables[0].columns, how="anti")
+    assert changed["benchmark"].to_list() == ["frontiermath_t1_3"]
+    assert tables[0].height == tables[1].height == 32
+
+
+def test_ladders_and_rules_from_files(tmp_path):
+    evidence = mensura.load()
+    row = "benchmark,iq70,iq85,iq100,iq115,iq130,iq145,iq160\nhle,0,10,20,30,40,50,60\n"
+    (tmp_path / "mine.csv").write_text(row)
+    field = mensura.score_iq(evidence, ladders=tmp_path / "mine.csv").field
+    assert float(field.ladders[field.benchmarks.index("hle")].iq(np.array(20.0))) == 100
+    text = (DATA / "rules.toml").read_text(encoding="utf-8").replace("band = 4.0", "band = 9.0")
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    assert mensura.score_iq(evidence, rules=tmp_path / "mine.toml").rules.dimension.band == 9
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("band = 4.0", "bond = 4.0"), "unknown setting 'bond'"),
+        (("band = 4.0", 'band = "wide"'), "band = 'wide'; expected float"),
+        (("band = 4.0", "band = -1.0"), "expected zero or more"),
+        (("band = 4.0", ""), "missing setting 'band'"),
+        (("[peers]\npercentile = 25", "[peers]\npercentile = 125"), "expected 0 to 100"),
+        (("[status]", "[statuses]"), "not known ['statuses']"),
+        (("[status]", "[status"), "not a readable TOML file"),
+    ],
+)
+def test_bad_rules_are_refused(tmp_path, change, message):
+    text = (DATA / "rules.toml").read_text(encoding="utf-8").replace(*change)
+    (tmp_path / "bad.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(mensura.MensuraError) as fault:
+        read_rules(tmp_path / "bad.toml")
+    assert message in str(fault.value)
+    assert "bad.toml" in str(fault.value)
+
+
+def ladders_with(benchmark, **points):
+    table = ladder_table(mensura.load())
+    return table.with_columns(
+        pl.when(pl.col("benchmark") == benchmark).then(pl.lit(value)).otherwise(pl.col(name)).alias(name)
+        for name, value in points.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"ladders": "recutt"}, "neither a set (published, recut) nor a CSV file"),
+        ({"source": "nowhere"}, "no score comes from 'nowhere'"),
+        ({"weights": {"maths": 1}}, "'maths' is no dimension"),
+        ({"weights": {"reliability": -1}}, "reliability = -1"),
+        ({"draws": 0, "ladders": ladders_with("hle", iq100=200.0)}, "ladder of hle: expected seven rising scores"),
+        ({"ladders": pl.DataFrame({"benchmark": ["x"]})}, "missing column 'iq70'"),
+    ],
+)
+def test_bad_arguments_are_refused(arguments, message):
+    with pytest.raises(mensura.MensuraError) as fault:
+        mensura.score_iq(mensura.load(), **arguments)
+    assert message in str(fault.value)
+
+
+def test_a_benchmark_without_ladder_or_with_an_unknown_dimension_is_named():
+    evidence = mensura.load()
+    counted = evidence.benchmarks.with_columns(
+        in_composite=pl.col("in_composite") | (pl.col("benchmark") == "mmlu_pro")
+    )
+    with pytest.raises(mensura.MensuraError, match=r"mmlu_pro: dimension None is none of the rules"):
+        mensura.score_iq(replace(evidence, benchmarks=counted))
+    placed = counted.with_columns(dimension=pl.col("dimension").fill_null("reliability"))
+    with pytest.raises(mensura.MensuraError, match="mmlu_pro counts in the composite but has no ladder"):
+        mensura.score_iq(replace(evidence, benchmarks=placed))
+
+
+def test_weights_move_the_composite_only(scored):
+    weighted = mensura.score_iq(mensura.load(), weights={"mathematical-reasoning": 3})
+    assert weighted.dimensions.equals(scored.dimensions)
+    row = scored.field.row("gpt-5.5")
+    dims = scored.scored.dimensions[0, row]
+    assert weighted.scored.composites[0, row] == pytest.approx((dims.sum() + 2 * dims[0]) / 9)
+
+
+def test_emotional_reasoning_by_hand(build):
+    scores = {("claude", "eq_bench_3"): 1800, ("claude", "arena_overall"): 1450, ("other", "eq_bench_3"): 1800}
+    table = mensura.score_iq(build(scores, {"claude": {"provider": "Anthropic"}})).emotional
+    claude, other = table.to_dicts()
+    assert claude["eq_bench_3"] == pytest.approx(113)  # 1800 − 300 = 1500
+    assert claude["eq"] == pytest.approx((113 + 114) / 2)
+    assert other["eq_bench_3"] == pytest.approx(123 + 9 / 3)
+    assert other["eq"] is None
+    assert other["components"] == 1
+
+
+def test_a_result_prints_itself(scored):
+    assert "IQ of" in str(scored)
+    assert "claude" in scored._repr_html_()
