@@ -131,16 +131,37 @@ def iq(study: Study) -> Page:
 
 def stitched(study: Study) -> Page:
     """Models, benchmarks and people on one scale, and what it says about time."""
-    names = ("one-axis", "capability-time", "sensors", "residual-profiles", "algorithmic-progress", "acceleration")
+    names = ("one-axis", "sensors", "residual-profiles")
     return Page(
         "stitched.html",
         "Stitched scale",
         "One capability per model and one difficulty per benchmark, fitted to all scores at once; people are placed on "
         "it without moving it.",
         "charts.html",
-        {"pictures": _figures(study, *names), "sections": study.stitched_tables()},
+        {"pictures": _figures(study, *names), "sections": [people_section(study)]},
         scripts=("table",),
     )
+
+
+def people_section(study: Study) -> dict[str, Any]:
+    """Where groups of people stand, and when the best model passed them."""
+    columns = [
+        ("group", "group of people", None),
+        ("status", "score", None),
+        ("capability", "capability", 2),
+        ("low", "low", 2),
+        ("high", "high", 2),
+        ("passed", "passed by the best model", None),
+        ("passed_low", "earliest", None),
+        ("passed_high", "latest", None),
+        ("probability", "P(passed by now)", 2),
+    ]
+    table = {"rows": study.groups.to_dicts(), "columns": columns, "id": "people", "caption": "90% intervals"}
+    about = (
+        "Each group stands where its scores put it. A dash under a date means that the best model may not have passed "
+        "it yet. Most groups took one test, and many scores are judgements: read the intervals."
+    )
+    return {"id": "people-table", "title": "People on the scale", "about": about, "table": table}
 
 
 def human(study: Study) -> Page:
@@ -155,7 +176,6 @@ def human(study: Study) -> Page:
             "pictures": _figures(study, *names),
             "calibration": list(study.evidence.calibration),
             "validations": study.evidence.validations.to_dicts(),
-            "own_validations": study.own_validations.to_dicts(),
         },
         scripts=("converter", "table"),
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from importlib.metadata import version
+from mensura import __version__
 from pathlib import Path
 
 import jinja2
 import polars as pl
 
-from mensura.charts import THEMES, theme_config
+from mensura.charts.theme import THEMES, config
 from mensura.evidence import Evidence
 from mensura.files import atomic_path, write_csv, write_text
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
@@ -36,7 +36,7 @@ def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object]
         "navigation": [{"file": file, "title": title} for file, title in NAVIGATION],
         "providers": study.providers,
         "evidence": evidence,
-        "version": version("mensura"),
+        "version": __version__,
     }
     for page in pages(study):
         _write_page(page, environment, shared, out)
@@ -77,7 +77,7 @@ def _write_static(out: Path) -> None:
         with atomic_path(out / "static" / file.name) as part:
             shutil.copyfile(file, part)
     write_text(out / "static" / "vega.js", f"(function () {{\n{vl_convert.javascript_bundle()}\n}})();\n")
-    themes = {name: theme_config(theme) for name, theme in THEMES.items()}
+    themes = {name: config(theme) for name, theme in THEMES.items()}
     write_text(out / "static" / "themes.js", f"window.mensura.themes = {json.dumps(themes)};\n")
 
 

@@ -13,7 +13,7 @@ _ALIKE = 0.9
 
 def headline_sentences(study: Study) -> list[str]:
     """Return the sentences of the overview: who leads, how fast, and where people still stand."""
-    return [leader_sentence(study), pace_sentence(study), people_sentence(study)]
+    return [leader_sentence(study), people_sentence(study)]
 
 
 def leader_sentence(study: Study) -> str:
@@ -23,7 +23,7 @@ def leader_sentence(study: Study) -> str:
     alike = [
         name
         for subject, name in ranked.select("subject", "name").slice(1).iter_rows()
-        if study.iq.better(best["subject"], subject) < _ALIKE
+        if not study.iq.told_apart(best["subject"], subject)
     ]
     first = (
         f"{best['name']} has the highest composite IQ, {best['iq']} "

@@ -8,12 +8,15 @@ from functools import cached_property
 import polars as pl
 
 from mensura.evidence import Evidence
-from mensura.iq import Cost, IqResult, measure_cost, score_iq
+from mensura.iq import CostResult, IqResult, score_costs, score_iq
+from mensura.site.example import WorldExample, carry_example
 from mensura.site.policy import Policy, apply_policy, load_policy
-from mensura.stitching import Stitch, stitch_evidence
+from mensura.stitching import People, Stitch, information_curves, place_people, stitch
 
 DRAWS = 1000
 """Draws behind the intervals of the IQs."""
+
+_ON_EVIDENCE = ("measured", "partly measured")
 
 
 @dataclass(frozen=True)
@@ -22,15 +25,23 @@ class Study:
 
     evidence: Evidence
     iq: IqResult
-    cost: Cost
+    costs: CostResult
     fit: Stitch
+    people: People
     policy: Policy
 
     @classmethod
     def run(cls, evidence: Evidence, *, seed: int = 0) -> Study:
         """Run the instruments; the same evidence and seed give the same study."""
-        iq = score_iq(evidence, draws=DRAWS, seed=seed)
-        return cls(evidence, iq, measure_cost(evidence), stitch_evidence(evidence), load_policy())
+        fit = stitch(evidence)
+        return cls(
+            evidence=evidence,
+            iq=score_iq(evidence, draws=DRAWS, seed=seed),
+            costs=score_costs(evidence),
+            fit=fit,
+            people=place_people(fit, evidence, seed=seed),
+            policy=load_policy(),
+        )
 
     @cached_property
     def models(self) -> pl.DataFrame:
@@ -38,13 +49,22 @@ class Study:
         iq = self.iq.composites.rename({"low": "iq_low", "high": "iq_high"})
         ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high", exact_iq="exact")
         capability = self.fit.capabilities.rename({"low": "capability_low", "high": "capability_high"})
+        costs = self.costs.costs.select(
+            "subject", "sticker_price", "effective_cost", "task_efficiency", "response_time", "output_speed"
+        )
         joined = self.evidence.models
-        for part in (iq, ranks, capability, self.iq.emotional.select("subject", "eq"), self.cost.models):
+        for part in (iq, ranks, capability, self.iq.emotional.select("subject", "eq"), costs):
             joined = joined.join(part, on="subject", how="left", maintain_order="left")
         shown = apply_policy(self.evidence.models, iq.drop_nulls("iq")["subject"], self.policy)
         return joined.join(shown, on="subject", maintain_order="left").sort(
             "exact_iq", "capability", descending=True, nulls_last=True, maintain_order=True
         )
+
+    @cached_property
+    def dimensions(self) -> pl.DataFrame:
+        """Dimension IQs; ``shown`` is "measured" where the model's own scores stand behind it, else "estimated"."""
+        shown = pl.when(pl.col("status").is_in(_ON_EVIDENCE)).then(pl.lit("measured")).otherwise(pl.lit("estimated"))
+        return self.iq.dimensions.with_columns(shown=shown)
 
     @cached_property
     def benchmarks(self) -> pl.DataFrame:
@@ -58,9 +78,46 @@ class Study:
         )
 
     @cached_property
+    def groups(self) -> pl.DataFrame:
+        """Groups of people on the stitched scale: group, status, capability, low, high, passed and its interval."""
+        return self.people.table
+
+    @cached_property
+    def sensors(self) -> pl.DataFrame:
+        """The range of capability in which each benchmark has at least half of its largest information."""
+        curves = information_curves(self.fit).with_columns(most=pl.col("information").max().over("benchmark"))
+        titles = self.evidence.benchmarks.select("benchmark", "name")
+        return (
+            curves.filter(pl.col("information") >= 0.5 * pl.col("most"))
+            .group_by("benchmark", maintain_order=True)
+            .agg(
+                pl.col("capability").min().alias("low"),
+                pl.col("capability").sort_by("information").last().alias("peak"),
+                pl.col("capability").max().alias("high"),
+            )
+            .join(titles, on="benchmark", maintain_order="left")
+        )
+
+    @cached_property
+    def residuals(self) -> pl.DataFrame:
+        """Expected score above what capability alone gives, where the model took the test: subject, benchmark, residual."""
+        taken = self.evidence.primary_scores.select("subject", "benchmark")
+        return self.fit.profiles.join(taken, on=["subject", "benchmark"]).select("subject", "benchmark", residual="above")
+
+    @cached_property
     def dimension_names(self) -> dict[str, str]:
         """Names for people of the IQ dimensions, in the order of the method."""
-        return {key: key.replace("-", " ").capitalize() for key in self.iq.rules.dimensions}
+        return {key: rule.name for key, rule in self.iq.rules.dimensions.items()}
+
+    @cached_property
+    def world(self) -> WorldExample:
+        """One item carried to the world population."""
+        return carry_example()
+
+    @cached_property
+    def subject_names(self) -> list[str]:
+        """Names of everything that can be compared: models, then groups of people."""
+        return [*self.models["name"], *(f"People: {group}" for group in self.groups["group"])]
 
     @cached_property
     def providers(self) -> list[str]:

@@ -66,7 +66,7 @@ def _dimension_records(study: Study) -> dict[str, list[dict[str, Any]]]:
         score = None if row["score"] is None else _shown(row["score"], row["unit"])
         cell = [row["title"], score, round(row["iq"], 1), "measured" if row["status"] == "measured" else row["step"]]
         benchmarks.setdefault((row["subject"], row["dimension"]), []).append(cell)
-    found = {(row["subject"], row["dimension"]): row for row in study.iq.dimensions.iter_rows(named=True)}
+    found = {(row["subject"], row["dimension"]): row for row in study.dimensions.iter_rows(named=True)}
     return {
         subject: [
             {

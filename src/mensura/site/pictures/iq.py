@@ -32,9 +32,8 @@ def iq_bell(study: Study) -> Picture:
 
 def dimension_bell(study: Study, dimension: str) -> Picture:
     """One dimension's IQs on the human bell curve."""
-    rows = study.iq.dimensions.filter(pl.col("dimension") == dimension).select("subject", "iq", "low", "high", "status")
+    rows = study.dimensions.filter(dimension=dimension).select("subject", "iq", "low", "high", status="shown")
     points = study.charted().select("subject", "name", "provider").join(rows, on="subject", maintain_order="left")
-    points = points.with_columns(status=study.coverage("status"))
     labels = points.with_columns(
         label=(pl.col("status") == "measured") & (pl.col("iq").rank("ordinal", descending=True) <= study.policy.labels)
     )

@@ -7,7 +7,7 @@ import polars as pl
 from mensura import charts
 from mensura.evidence import Evidence
 from mensura.site.pictures.registry import Picture, picture
-from mensura.site.study import EXAMPLE, Study
+from mensura.site.study import Study
 
 _SHOWN_MODELS = ("gpt4o", "o1-mini", "llama3d1-405b", "llama3d2-1b")
 
@@ -53,7 +53,7 @@ def world_regions(study: Study) -> Picture:
     return Picture(
         "world-regions",
         "One item, carried to the world",
-        f"An item that {EXAMPLE:.0%} of 15-year-olds in PISA solve: about {world.rate:.1%} of all people would "
+        f"An item that {world.observed:.0%} of 15-year-olds in PISA solve: about {world.rate:.1%} of all people would "
         f"({world.low:.1%} to {world.high:.1%}, 90%, extrapolated). Rates by region, with 90% intervals.",
         charts.regions(world.regions),
     )

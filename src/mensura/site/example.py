@@ -1,0 +1,40 @@
+"""The worked example of the human scales: one PISA item's rate carried to the whole world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from mensura.extrapolation import PostStratification
+from mensura.people import WORLD, World
+
+OBSERVED = 0.19
+"""Share of 15-year-olds in PISA who solve the item of the example."""
+
+
+@dataclass(frozen=True)
+class WorldExample:
+    """The example's rate in the world, with its interval, by region, and what moves it."""
+
+    observed: float
+    rate: float
+    low: float
+    high: float
+    regions: pl.DataFrame
+    drivers: pl.DataFrame
+
+
+def carry_example() -> WorldExample:
+    """Carry the example to the world by post-stratification."""
+    items = pl.DataFrame({"item": ["example"], "domain": ["mathematics"]})
+    rates = pl.DataFrame({"item": ["example"], "n": [None], "rate": [OBSERVED]}, schema_overrides={"n": pl.Int64})
+    world = World.load()
+    method = PostStratification(world=world, domain="mathematics")
+    focal = world.population("pisa")
+    row = method.predict(items, rates, focal, WORLD).table.row(0, named=True)
+    drivers = method.drivers(items, rates, focal, WORLD).select(
+        "driver", effect=100 * pl.col("change"), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64)
+    )
+    regions = method.breakdown(items, rates, focal, WORLD).select("region", "rate", "low", "high")
+    return WorldExample(OBSERVED, row["rate"], row["low"], row["high"], regions, drivers)
