@@ -12,23 +12,28 @@ if TYPE_CHECKING:
     from mensura.errors import MensuraError
     from mensura.evidence import Evidence, load
     from mensura.scale import Position
+    from mensura.stitching import Stitch, stitch
 
 __version__ = "0.1.0"
 
-__all__ = ["Evidence", "MensuraError", "Position", "load"]
+__all__ = ["Evidence", "MensuraError", "Position", "Stitch", "load", "stitch"]
 
 _HOMES = {
     "Evidence": "mensura.evidence",
     "MensuraError": "mensura.errors",
     "Position": "mensura.scale",
+    "Stitch": "mensura.stitching",
     "load": "mensura.evidence",
+    "stitch": "mensura.stitching",
 }
 
 
 def __getattr__(name: str) -> object:
     """Import a public name from its home on first use (PEP 562)."""
     if name not in _HOMES:
-        raise AttributeError(f"module 'mensura' has no attribute {name!r}; public names: {', '.join(__all__)}")
+        raise AttributeError(
+            f"module 'mensura' has no attribute {name!r}; public names: {', '.join(__all__)}"
+        )
     return getattr(import_module(_HOMES[name]), name)
 
 
