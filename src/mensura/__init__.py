@@ -31,9 +31,7 @@ _HOMES = {
 def __getattr__(name: str) -> object:
     """Import a public name from its home on first use (PEP 562)."""
     if name not in _HOMES:
-        raise AttributeError(
-            f"module 'mensura' has no attribute {name!r}; public names: {', '.join(__all__)}"
-        )
+        raise AttributeError(f"module 'mensura' has no attribute {name!r}; public names: {', '.join(__all__)}")
     return getattr(import_module(_HOMES[name]), name)
 
 

@@ -1,11 +1,14 @@
-"""Benchmarks and subjects on one scale: the joint fit, its uncertainty, held-out checks."""
+"""Benchmarks and subjects on one scale: the joint fit, its uncertainty, people, held-out checks."""
 
-from mensura.stitching.fit import Stitch, stitch
+from mensura.stitching.draws import Draws
+from mensura.stitching.fit import stitch
 from mensura.stitching.layout import Layout
+from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta import Solution, penalty_weight, shift_to_anchor, solve_rosetta
 from mensura.stitching.scores import ScoreSet, encode, read_scores
 
 __all__ = [
+    "Draws",
     "Layout",
     "ScoreSet",
     "Solution",

@@ -91,9 +91,7 @@ def solve_system(layout: Layout, system: System) -> tuple[Step, Mask]:
     subject = -(system.g_subject + layout.over_subjects(coupled)) / pivot
     step = (subject, first, second)
     gradients = (system.g_subject, system.g_first, system.g_second)
-    slope = sum(
-        (np.einsum("ij,ij->i", g, s) for g, s in zip(gradients, step, strict=True)), np.zeros(len(pivot))
-    )
+    slope = sum((np.einsum("ij,ij->i", g, s) for g, s in zip(gradients, step, strict=True)), np.zeros(len(pivot)))
     return step, positive & (slope < 0)
 
 
@@ -106,9 +104,7 @@ def _eliminate_right(layout: Layout, system: System, pivot: Floats) -> tuple[Flo
     )
 
 
-def _direct(
-    layout: Layout, system: System, pivot: Floats, right: tuple[Floats, Floats]
-) -> tuple[Floats, Floats]:
+def _direct(layout: Layout, system: System, pivot: Floats, right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Form the Schur complement as a dense matrix and solve it."""
     replicates, n = system.first.shape
     coupling = np.zeros((replicates, layout.n_subjects, 2 * n))
@@ -125,9 +121,7 @@ def _direct(
     return solution[:, :n], solution[:, n:]
 
 
-def _iterative(
-    layout: Layout, system: System, pivot: Floats, right: tuple[Floats, Floats]
-) -> tuple[Floats, Floats]:
+def _iterative(layout: Layout, system: System, pivot: Floats, right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Conjugate gradients on the Schur complement, never formed, preconditioned by its own 2 × 2 blocks."""
     n = layout.n_benchmarks
     share = 1 / np.take(pivot, layout.rows, axis=1)
@@ -141,9 +135,7 @@ def _iterative(
 
     def precondition(x: Floats) -> Floats:
         a, b = x[:, :n], x[:, n:]
-        return np.concatenate(((second * a - mixed * b), (first * b - mixed * a)), axis=1) / np.tile(
-            determinant, 2
-        )
+        return np.concatenate(((second * a - mixed * b), (first * b - mixed * a)), axis=1) / np.tile(determinant, 2)
 
     def product(x: Floats) -> Floats:
         a, b = x[:, :n], x[:, n:]

@@ -63,9 +63,7 @@ class _Point:
         return _Point(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
-def penalty_weight(
-    n_subjects: int, n_benchmarks: int, *, ridge: float = RIDGE, anchored: bool = True
-) -> float:
+def penalty_weight(n_subjects: int, n_benchmarks: int, *, ridge: float = RIDGE, anchored: bool = True) -> float:
     """Return the ridge strength divided by the number of free parameters, as published."""
     return ridge / (n_subjects + 2 * n_benchmarks - anchored)
 
@@ -126,9 +124,7 @@ def shift_to_anchor(solution: Solution, anchor: int, difficulty: float = 0.0) ->
     return replace(solution, C=solution.C - shift, D=solution.D - shift)
 
 
-def _start(
-    layout: Layout, y: Floats, weights: Floats | None, penalty: Floats, start: Solution | None
-) -> _Point:
+def _start(layout: Layout, y: Floats, weights: Floats | None, penalty: Floats, start: Solution | None) -> _Point:
     """Lay out data and first parameters with one row per replicate; cold starts are C = 0, α = 1, D from the mean."""
     w = np.ones((1, layout.n_scores)) if weights is None else np.atleast_2d(weights)
     p = penalty.reshape(-1, 1)
