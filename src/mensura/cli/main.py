@@ -11,6 +11,8 @@ from mensura.cli import evidence
 from mensura.cli.report import report
 from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
 from mensura.cli.scale import scale
+from mensura.cli.stitch import EXAMPLES as STITCH_EXAMPLES
+from mensura.cli.stitch import stitch
 from mensura.errors import MensuraError
 
 app = typer.Typer(
@@ -24,6 +26,7 @@ app = typer.Typer(
 
 app.command(epilog="Example: mensura report --out report --add mine.csv")(report)
 app.command(epilog=SCALE_EXAMPLES)(scale)
+app.command(epilog=STITCH_EXAMPLES)(stitch)
 app.add_typer(evidence.app, name="evidence")
 
 

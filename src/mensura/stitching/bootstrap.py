@@ -8,7 +8,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from mensura.errors import MensuraError
-from mensura.stitching.layout import Floats, Layout
+from mensura.stitching.layout import Floats, Layout, Mask
 from mensura.stitching.models import Model
 from mensura.stitching.positions import Positions
 from mensura.stitching.subset import subset
@@ -51,14 +51,14 @@ def _within(layout: Layout, n: int, rng: np.random.Generator) -> Floats:
 
 def resampled(
     model: Model, weights: Floats, kind: Kind, advance: Callable[[], object] | None = None
-) -> tuple[Positions, Floats, Floats]:
+) -> tuple[Positions, Mask, Mask]:
     """Refit every replicate; return positions and where they are known: (replicates, subjects) and (…, benchmarks).
 
     Subjects left out by resampling subjects are placed afterwards on the replicate's benchmarks, from all their scores.
     """
     layout = model.data.layout
     positions = model.refit(weights, advance)
-    seen = layout.over_subjects(weights) > 0 if len(weights) > 1 else layout.over_subjects(weights) > 0
+    seen = layout.over_subjects(weights) > 0
     known = layout.over_benchmarks(weights) > 0
     if kind == "subjects":
         for replicate, here in enumerate(seen):

@@ -17,14 +17,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mensura.stitching.layout import Floats, Layout
+from mensura.stitching.layout import Floats, Layout, Mask
 
 DIRECT_BENCHMARKS = 200
 """Up to this many benchmarks the Schur complement is formed and solved directly."""
 
-Mask = NDArray[np.bool_]
 Step = tuple[Floats, Floats, Floats]
 
 
@@ -107,10 +105,12 @@ def _eliminate_right(layout: Layout, system: System, pivot: Floats) -> tuple[Flo
 def _direct(layout: Layout, system: System, pivot: Floats, right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Form the Schur complement as a dense matrix and solve it."""
     replicates, n = system.first.shape
+    share = np.take(1 / np.sqrt(pivot), layout.rows, axis=1)
     coupling = np.zeros((replicates, layout.n_subjects, 2 * n))
-    coupling[:, layout.rows, layout.cols] = system.cross_first
-    coupling[:, layout.rows, layout.cols + n] = system.cross_second
-    coupling /= np.sqrt(pivot)[:, :, None]
+    flat = coupling.reshape(replicates, -1)
+    where = 2 * n * layout.rows + layout.cols
+    flat[:, where] = system.cross_first * share
+    flat[:, where + n] = system.cross_second * share
     matrix = -(coupling.transpose(0, 2, 1) @ coupling)
     i = np.arange(n)
     matrix[:, i, i] += system.first

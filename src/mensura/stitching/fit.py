@@ -9,13 +9,16 @@ import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
+from mensura.evidence import Evidence, load
 from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
+from mensura.stitching.links import evidence_scores
 from mensura.stitching.models import Model, PooledModel, RosettaModel
 from mensura.stitching.positions import Scale
 from mensura.stitching.regressors import regressors
 from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta import RIDGE
 from mensura.stitching.scores import Duplicates, ScoreSet, encode, read_scores
+from mensura.stitching.sources import adjust_sources
 
 Method = Literal["pooled", "rosetta"]
 Parts = Literal["refuse", "largest", "keep"]
@@ -24,7 +27,7 @@ DIMENSIONS = 4
 
 
 def stitch(
-    scores: Any,  # noqa: ANN401
+    scores: Any = None,  # noqa: ANN401
     *,
     method: Method = "pooled",
     anchor_benchmark: str | None = None,
@@ -38,8 +41,10 @@ def stitch(
 ) -> Stitch:
     """Put subjects and benchmarks on one scale.
 
-    ``scores`` is a table (or file) with ``subject`` or ``model``, ``benchmark`` and ``score`` in [0, 1]; ``stderr``, ``n``,
-    ``released``, ``chance`` and ``ceiling`` are used when there (see :mod:`mensura.stitching.scores`).
+    ``scores`` is a table (or file) with ``subject`` or ``model``, ``benchmark`` and ``score`` in [0, 1]; ``stderr``,
+    ``n``, ``source``, ``released``, ``chance`` and ``ceiling`` are used when there (:mod:`mensura.stitching.scores`).
+    An :class:`~mensura.evidence.Evidence`, or nothing for the embedded one, enters through
+    :mod:`mensura.stitching.links`.
 
     ``method="pooled"`` (default) is a logistic factor model with partial pooling, ``dimensions`` latent dimensions and
     a prior informed by release dates and by who took which test (``informed=False`` switches that off).
@@ -53,11 +58,18 @@ def stitch(
     for name, value, allowed in (("method", method, Method), ("parts", parts, Parts)):
         if value not in get_args(allowed):
             raise MensuraError(f"{name}: {value!r} is not known; choose one of {', '.join(get_args(allowed))}")
-    frame = read_scores(scores)
+    frame, notes = read_any(scores)
     policy: Duplicates = duplicates or ("max" if method == "rosetta" else "mean")
-    data, notes = _connected(frame, policy, parts)
-    settings = {"method": method, "duplicates": policy, "anchor_benchmark": anchor_benchmark}
-    settings |= {"anchor_subjects": dict(anchor_subjects) if anchor_subjects else None}
+    if policy == "mean":
+        frame, offsets = adjust_sources(frame)
+        notes += tuple(
+            f"source {name} scores {offset:+.2f} logits off the others on the same cells; taken out"
+            for name, offset, _ in offsets.iter_rows()
+            if abs(offset) >= 0.05
+        )
+    data, left_out = _connected(frame, policy, parts)
+    settings: dict[str, object] = {"method": method, "duplicates": policy, "anchor_benchmark": anchor_benchmark}
+    settings["anchor_subjects"] = dict(anchor_subjects) if anchor_subjects else None
     model: Model
     if method == "rosetta":
         anchor = _rosetta_anchor(data, anchor_benchmark, anchor_subjects)
@@ -69,7 +81,17 @@ def stitch(
         model = PooledModel.fit(data, x, _affordable(dimensions, data), pooling)
         scale = _scale(data, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
-    return Stitch(method, model, scale, settings, warnings_of(data), notes)
+    return Stitch(method, model, scale, settings, warnings_of(data), notes + left_out)
+
+
+def read_any(scores: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ANN401
+    """Read a score table, or bring evidence through its links."""
+    if scores is None:
+        scores = load()
+    if isinstance(scores, Evidence):
+        table, notes = evidence_scores(scores)
+        return read_scores(table), notes
+    return read_scores(scores), ()
 
 
 def _connected(frame: pl.DataFrame, policy: Duplicates, parts: Parts) -> tuple[ScoreSet, tuple[str, ...]]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-Floats = NDArray[np.float64]
+Floats = NDArray[np.floating[Any]]
+Mask = NDArray[np.bool_]
 Ints = NDArray[np.intp]
 
 
@@ -66,11 +68,11 @@ class Layout:
     def over_subjects(self, x: Floats) -> Floats:
         """Sum ``x`` (replicates, scores) over the scores of each subject."""
         if x.shape[0] == 1:
-            return np.bincount(self.rows, x[0], self.n_subjects)[None]
+            return np.asarray(np.bincount(self.rows, x[0], self.n_subjects)[None], dtype=float)
         return np.add.reduceat(x, self.subject_starts, axis=1)
 
     def over_benchmarks(self, x: Floats) -> Floats:
         """Sum ``x`` (replicates, scores) over the scores of each benchmark."""
         if x.shape[0] == 1:
-            return np.bincount(self.cols, x[0], self.n_benchmarks)[None]
+            return np.asarray(np.bincount(self.cols, x[0], self.n_benchmarks)[None], dtype=float)
         return np.add.reduceat(np.take(x, self.by_benchmark, axis=1), self.benchmark_starts, axis=1)

@@ -9,13 +9,16 @@ from typing import Protocol
 import numpy as np
 
 from mensura.stitching import pooled, rosetta
-from mensura.stitching.laplace import LARGEST_COUPLING, ArrowPrecision, draw_deviations
+from mensura.stitching.laplace import LARGEST_COUPLING, ArrowPrecision, draw_deviations, factorise
 from mensura.stitching.layout import Floats, Ints
-from mensura.stitching.positions import Positions, Scale, joined, principal
+from mensura.stitching.positions import Positions, joined
 from mensura.stitching.scores import ScoreSet
 
-CHUNK = 32
-"""Replicates solved at once: enough to spread the cost of a call, few enough to stay in the processor's cache."""
+CHUNK = 250
+"""Replicates handed over at once, between two signs of progress."""
+WIDENING = 1.12
+"""Factor on the spread of the default model's draws: what a Gaussian approximation at an estimated prior leaves out,
+as found on simulated truth (``benchmarks/stitch_coverage.py``)."""
 
 
 class Model(Protocol):
@@ -112,7 +115,7 @@ class RosettaModel:
             coupling[:, :, held] = 0
             side[held], side[:, held] = 0, 0
             side[held, held] = 1e12
-        moved, benchmark = draw_deviations(ArrowPrecision(subject[:, None, None], coupling, side), n, rng)
+        moved, benchmark = draw_deviations(factorise(ArrowPrecision(subject[:, None, None], coupling, side)), n, rng)
         unit = np.sqrt(self.residual_variance)
         drawn = rosetta.Solution(
             at.C + unit * moved[:, :, 0],
@@ -148,7 +151,10 @@ class PooledModel:
     def fit(cls, data: ScoreSet, x: Floats, dimensions: int, pooling: float) -> PooledModel:
         """Fit with ``dimensions`` latent dimensions and the given prior regressors."""
         cells = pooled.Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, data.counts, x)
-        return cls(data, cells, pooled.solve_pooled(cells, dimensions, pooling=pooling), pooling)
+        fitted = pooled.solve_pooled(cells, dimensions, pooling=pooling)
+        if len(data.subjects) * fitted.dimensions * fitted.phi.size <= LARGEST_COUPLING:
+            fitted = pooled.calibrated(cells, fitted, pooling=pooling)
+        return cls(data, cells, fitted, pooling)
 
     @property
     def positions(self) -> Positions:
@@ -176,8 +182,8 @@ class PooledModel:
             theta = _draw(fit.theta, fit.theta_cov, n, rng)
             return Positions(theta, _draw(fit.phi, fit.phi_cov, n, rng))
         precision = pooled.posterior_precision(self.cells, fit, self.pooling)
-        moved, benchmark = draw_deviations(precision, n, rng)
-        return Positions(fit.theta + moved, fit.phi + benchmark.reshape(n, *fit.phi.shape))
+        moved, benchmark = draw_deviations(factorise(precision), n, rng)
+        return Positions(fit.theta + WIDENING * moved, fit.phi + WIDENING * benchmark.reshape(n, *fit.phi.shape))
 
     def noise(self, expected: Floats, cols: Ints) -> Floats:
         """Overdispersion of the benchmark at that expectation."""

@@ -18,8 +18,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.linalg import svds
 
-from mensura.stitching.laplace import ArrowPrecision
+from mensura.stitching.laplace import ArrowPrecision, factorise, linear_variances, marginal_covariances
 from mensura.stitching.layout import Floats, Ints, Layout
 
 SMALLEST_VARIANCE = 0.01
@@ -28,6 +30,8 @@ PRIOR_WEIGHT = 4.0
 """Overdispersions and prior variances are shrunk as by this many pseudo-observations."""
 WIDEST_MOVE = 4.0
 """A working response is at most this far from η: keeps early sweeps stable."""
+WIDE_SWEEPS = 15
+"""Sweeps with the first, wide prior of residual dimensions: learned at once, it would shrink them away unseen."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +55,9 @@ class Cells:
 class Pooled:
     """Posterior means and covariances of both sides, and the estimated prior.
 
-    ``theta`` (subjects, K), ``phi`` (benchmarks, 1 + K): intercept, then loadings; ``gamma`` (q, K); ``phi_mean`` and
-    ``phi_variance`` (1 + K,); ``dispersion`` (benchmarks,) is ρ. ``change`` is the last change of any η.
+    ``theta`` (subjects, K), ``phi`` (benchmarks, 1 + K): intercept, then loadings; ``gamma`` (q, K); ``phi_mean``
+    (1 + K,) and ``phi_spread`` (1 + K, 1 + K) are the benchmarks' prior; ``dispersion`` (benchmarks,) is ρ. ``change``
+    is the last change of any η.
     """
 
     theta: Floats
@@ -61,7 +66,7 @@ class Pooled:
     phi_cov: Floats
     gamma: Floats
     phi_mean: Floats
-    phi_variance: Floats
+    phi_spread: Floats
     dispersion: Floats
     iterations: int = 0
     change: float = np.inf
@@ -69,7 +74,7 @@ class Pooled:
     @property
     def dimensions(self) -> int:
         """Number of latent dimensions, capability included."""
-        return self.theta.shape[1]
+        return int(self.theta.shape[1])
 
 
 def solve_pooled(
@@ -87,9 +92,9 @@ def solve_pooled(
     ``pooling`` multiplies the precision of the benchmarks' prior: above 1 pools more, below 1 less than the data say.
     With ``learn=False`` the prior and the overdispersions stay as in ``start`` (bootstrap replicates).
     """
-    fit = start if start is not None else _start(cells, dimensions)
+    fit = start if start is not None else _start(cells, dimensions, pooling)
     eta = _eta(cells.layout, fit)
-    warm = 0 if start is not None else 3
+    warm = 0 if start is not None or dimensions > 1 else 3
     for iteration in range(1, max_iterations + 1):
         response, precision = _linearise(cells, fit, eta)
         fit = _subjects(cells, fit, response, precision)
@@ -100,7 +105,7 @@ def solve_pooled(
             fit = _benchmark_prior(fit)
         before, eta = eta, _eta(cells.layout, fit)
         if learn:
-            fit = _dispersion(cells, fit, eta)
+            fit = _dispersion(cells, fit, eta, eta_variance(fit, cells.layout.rows, cells.layout.cols))
         change = float(np.abs(eta - before).max())
         fit = replace(fit, iterations=iteration, change=change)
         if change < tolerance and iteration > warm + 5:
@@ -108,8 +113,34 @@ def solve_pooled(
     return fit
 
 
+def calibrated(cells: Cells, fit: Pooled, *, pooling: float = 1.0, rounds: int = 12) -> Pooled:
+    """Re-estimate the prior and the overdispersions with the joint posterior of both sides.
+
+    Mean field takes each side's uncertainty by itself and so finds too little of it: it would pool too much and make
+    intervals too narrow. Alternates both with a few sweeps for the means.
+    """
+    layout, k = cells.layout, fit.dimensions
+    every = np.arange(layout.n_scores)
+    for _ in range(rounds):
+        factors = factorise(posterior_precision(cells, fit, pooling))
+        on_side = np.zeros((layout.n_scores, layout.n_benchmarks, 1 + k))
+        on_side[every, layout.cols] = extended(fit.theta, fit.theta_cov)[0][layout.rows]
+        variance = linear_variances(
+            factors, layout.rows, fit.phi[layout.cols, 1:], on_side.reshape(layout.n_scores, fit.phi.size)
+        )
+        theta_cov, side_cov = marginal_covariances(factors)
+        blocks = side_cov.reshape(layout.n_benchmarks, 1 + k, layout.n_benchmarks, 1 + k)
+        i = np.arange(layout.n_benchmarks)
+        joint = replace(fit, theta_cov=theta_cov, phi_cov=blocks[i, :, i])
+        joint = _dispersion(cells, joint, _eta(layout, joint), variance)
+        joint = _benchmark_prior(_subject_prior(cells, joint))
+        again = solve_pooled(cells, k, start=joint, learn=False, pooling=pooling, max_iterations=5)
+        fit = replace(again, iterations=fit.iterations, change=fit.change)
+    return fit
+
+
 def levels(chance: Floats, ceiling: Floats, eta: Floats) -> tuple[Floats, Floats]:
-    """Expected score and its derivative in η."""
+    """Return the expected score and its derivative in η."""
     s = 1 / (1 + np.exp(-np.clip(eta, -40, 40)))
     return chance + (ceiling - chance) * s, (ceiling - chance) * s * (1 - s)
 
@@ -119,26 +150,61 @@ def variance_shape(f: Floats) -> Floats:
     return np.asarray(f * (1 - f) + SMALLEST_VARIANCE)
 
 
-def _start(cells: Cells, dimensions: int) -> Pooled:
-    """Intercepts from the mean scores, unit capability loadings, small fixed residual loadings."""
+def _start(cells: Cells, dimensions: int, pooling: float) -> Pooled:
+    """Start one dimension from the mean scores, several from the fitted one-dimensional model.
+
+    So capability has taken its place before the residual dimensions look for the rest, and these have taken shape
+    under a wide prior before it is learned.
+    """
     layout = cells.layout
+    if dimensions > 1:
+        one = solve_pooled(cells, 1, pooling=pooling, tolerance=0.02, max_iterations=40)
+        wide = _widened(cells, one, dimensions)
+        return solve_pooled(cells, dimensions, start=wide, learn=False, tolerance=0, max_iterations=WIDE_SWEEPS)
     total = np.bincount(layout.cols, cells.weights, layout.n_benchmarks)
     mean = np.bincount(layout.cols, cells.weights * cells.y, layout.n_benchmarks) / np.maximum(total, 1e-9)
     share = np.clip((mean - cells.chance) / (cells.ceiling - cells.chance), 0.05, 0.95)
     phi = np.ones((layout.n_benchmarks, 1 + dimensions))
     phi[:, 0] = np.log(share / (1 - share))
-    phi[:, 2:] = np.random.default_rng(0).normal(0, 0.3, (layout.n_benchmarks, dimensions - 1))
-    prior_mean = np.zeros(1 + dimensions)
-    prior_mean[1] = 1
     return Pooled(
         theta=np.zeros((layout.n_subjects, dimensions)),
         theta_cov=np.tile(0.1 * np.eye(dimensions), (layout.n_subjects, 1, 1)),
         phi=phi,
         phi_cov=np.tile(0.01 * np.eye(1 + dimensions), (layout.n_benchmarks, 1, 1)),
         gamma=np.zeros((cells.x.shape[1], dimensions)),
-        phi_mean=prior_mean,
-        phi_variance=np.r_[4.0, 0.25, np.full(dimensions - 1, 0.1)],
+        phi_mean=np.array([0.0, 1.0]),
+        phi_spread=np.diag([4.0, 0.25]),
         dispersion=np.full(layout.n_benchmarks, 0.03),
+    )
+
+
+def _widened(cells: Cells, fit: Pooled, dimensions: int) -> Pooled:
+    """Add residual dimensions to a one-dimensional fit, begun at the leading singular vectors of its residuals."""
+    more, layout = dimensions - 1, cells.layout
+    shape = (layout.n_subjects, layout.n_benchmarks)
+    eta = _eta(layout, fit)
+    residual = coo_array((_linearise(cells, fit, eta)[0] - eta, (layout.rows, layout.cols)), shape=shape).tocsr()
+    left, size, right = svds(residual, k=more, v0=np.ones(min(shape)))
+    unit = np.sqrt(layout.n_subjects)
+    filled = np.sqrt(layout.n_scores / (shape[0] * shape[1]))
+
+    def padded(matrix: Floats, diagonal: float) -> Floats:
+        n = matrix.shape[-1]
+        out = np.zeros((*matrix.shape[:-2], n + more, n + more))
+        out[..., :n, :n] = matrix
+        out[..., range(n, n + more), range(n, n + more)] = diagonal
+        return out
+
+    loadings = right.T * size / (unit * filled)
+    return replace(
+        fit,
+        theta=np.concatenate((fit.theta, left * unit), axis=1),
+        theta_cov=padded(fit.theta_cov, 0.1),
+        phi=np.concatenate((fit.phi, loadings), axis=1),
+        phi_cov=padded(fit.phi_cov, 0.01),
+        gamma=np.concatenate((fit.gamma, np.zeros((len(fit.gamma), more))), axis=1),
+        phi_mean=np.concatenate((fit.phi_mean, np.zeros(more))),
+        phi_spread=padded(fit.phi_spread, 0.3),
     )
 
 
@@ -173,9 +239,9 @@ def _benchmarks(cells: Cells, fit: Pooled, response: Floats, precision: Floats, 
     """Posterior of every benchmark vector given the subject side's means and covariances."""
     layout = cells.layout
     first, second = extended(fit.theta, fit.theta_cov)
-    prior = pooling / fit.phi_variance
-    matrix = symmetric_sums(layout.cols, precision, second[layout.rows], layout.n_benchmarks) + np.diag(prior)
-    vector = sums(layout.cols, precision * response, first[layout.rows], layout.n_benchmarks) + prior * fit.phi_mean
+    prior = pooling * np.linalg.inv(fit.phi_spread)
+    matrix = symmetric_sums(layout.cols, precision, second[layout.rows], layout.n_benchmarks) + prior
+    vector = sums(layout.cols, precision * response, first[layout.rows], layout.n_benchmarks) + prior @ fit.phi_mean
     covariance = np.linalg.inv(matrix)
     return replace(fit, phi=np.einsum("bij,bj->bi", covariance, vector), phi_cov=covariance)
 
@@ -213,24 +279,28 @@ def _subject_prior(cells: Cells, fit: Pooled) -> Pooled:
         phi=fit.phi @ follow.T,
         phi_cov=follow @ fit.phi_cov @ follow.T,
         phi_mean=follow @ fit.phi_mean,
-        phi_variance=fit.phi_variance * np.diag(follow) ** 2,
+        phi_spread=follow @ fit.phi_spread @ follow.T,
     )
 
 
 def _benchmark_prior(fit: Pooled) -> Pooled:
-    """Estimate mean (intercept and capability loading only) and variance of the benchmark vectors' prior."""
+    """Estimate the benchmark vectors' prior: means and covariance of intercept and slope, variances of the rest."""
     mean = np.zeros_like(fit.phi_mean)
     mean[:2] = fit.phi[:, :2].mean(axis=0)
-    spread = (fit.phi - mean) ** 2 + np.einsum("bii->bi", fit.phi_cov)
-    variance = (PRIOR_WEIGHT * fit.phi_variance + spread.sum(axis=0)) / (PRIOR_WEIGHT + len(spread))
-    return replace(fit, phi_mean=mean, phi_variance=np.maximum(variance, 1e-6))
+    deviation = fit.phi - mean
+    total = deviation.T @ deviation + fit.phi_cov.sum(axis=0)
+    spread = (PRIOR_WEIGHT * fit.phi_spread + total) / (PRIOR_WEIGHT + len(deviation))
+    related = np.zeros_like(spread)
+    related[:2, :2] = spread[:2, :2]
+    np.fill_diagonal(related, np.maximum(np.diag(spread), 1e-6))
+    return replace(fit, phi_mean=mean, phi_spread=related)
 
 
-def _dispersion(cells: Cells, fit: Pooled, eta: Floats) -> Pooled:
+def _dispersion(cells: Cells, fit: Pooled, eta: Floats, eta_var: Floats) -> Pooled:
     """One EM step for ρ: the share of each squared error that sampling does not explain, shrunk across benchmarks."""
     cols = cells.layout.cols
     f, slope = levels(cells.chance[cols], cells.ceiling[cols], eta)
-    squared = (cells.y - f) ** 2 + slope**2 * eta_variance(fit, cells.layout.rows, cols)
+    squared = (cells.y - f) ** 2 + slope**2 * eta_var
     shape = variance_shape(f)
     own = fit.dispersion[cols] * shape
     share = own / (own + cells.sampling)
@@ -256,11 +326,11 @@ def posterior_precision(cells: Cells, fit: Pooled, pooling: float = 1.0) -> Arro
     _, w = _linearise(cells, fit, _eta(layout, fit))
     loadings, first = fit.phi[cols, 1:], extended(fit.theta, fit.theta_cov)[0][rows]
     coupling = np.zeros((layout.n_subjects, k, layout.n_benchmarks, 1 + k))
-    np.add.at(coupling, (rows, slice(None), cols), w[:, None, None] * loadings[:, :, None] * first[:, None])
+    coupling[rows, :, cols] = w[:, None, None] * loadings[:, :, None] * first[:, None]
     side = np.zeros((layout.n_benchmarks, 1 + k, layout.n_benchmarks, 1 + k))
     blocks = symmetric_sums(cols, w, first[:, :, None] * first[:, None], layout.n_benchmarks)
     i = np.arange(layout.n_benchmarks)
-    side[i, :, i] = blocks + np.diag(pooling / fit.phi_variance)
+    side[i, :, i] = blocks + pooling * np.linalg.inv(fit.phi_spread)
     j = fit.phi.size
     subject = symmetric_sums(rows, w, loadings[:, :, None] * loadings[:, None], layout.n_subjects) + np.eye(k)
     return ArrowPrecision(subject, coupling.reshape(layout.n_subjects, k, j), side.reshape(j, j))

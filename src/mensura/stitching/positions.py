@@ -16,7 +16,7 @@ from mensura.stitching.layout import Floats, Ints
 
 @dataclass(frozen=True)
 class Positions:
-    """``theta`` (draws, subjects, K), capability first; ``phi`` (draws, benchmarks, 1 + K), intercept and slope first."""
+    """``theta`` (draws, subjects, K), capability first; ``phi`` (draws, benchmarks, 1 + K), intercept, slope, rest."""
 
     theta: Floats
     phi: Floats
@@ -73,11 +73,10 @@ class Scale:
             unit = (self.values[1] - self.values[0]) / (second - first)
             return positions.moved(self.values[0] - unit * first, unit)
         if self.benchmark is not None:
-            unit = positions.slope[:, self.benchmark] / self.slope
             zero = positions.phi[:, self.benchmark, 0] / self.slope
-            return positions.moved(zero + self.difficulty, unit)
-        unit = 1 / np.maximum(C.std(axis=1), 1e-12)
-        return positions.moved(-unit * C.mean(axis=1), unit)
+            return positions.moved(zero + self.difficulty, positions.slope[:, self.benchmark] / self.slope)
+        spread = np.maximum(C.std(axis=1), 1e-12)
+        return positions.moved(-C.mean(axis=1) / spread, 1 / spread)
 
 
 def principal(positions: Positions, basis: int | None = None) -> Positions:
@@ -94,7 +93,10 @@ def principal(positions: Positions, basis: int | None = None) -> Positions:
     mean = theta[:, :basis].mean(axis=1, keepdims=True)
     centred, loadings = theta - mean, phi[:, :, 1:]
     known = centred[:, :basis]
-    root = np.linalg.cholesky(known.transpose(0, 2, 1) @ known / known.shape[1])
+    spread = known.transpose(0, 2, 1) @ known / known.shape[1]
+    root = np.linalg.cholesky(
+        spread + 1e-9 * np.trace(spread, axis1=1, axis2=2)[:, None, None] * np.eye(theta.shape[2])
+    )
     weighted = loadings @ root
     axes = np.linalg.eigh(weighted.transpose(0, 2, 1) @ weighted)[1][:, :, ::-1]
     new_loadings = weighted @ axes

@@ -10,9 +10,12 @@ from mensura.stitching.models import Model, PooledModel
 from mensura.stitching.pooled import eta_variance, extended, levels
 from mensura.stitching.positions import Positions
 
+RESOLUTION = 0.005
+"""Limits nearer than this to 0 or 1 are 0 or 1: scores are counts, and exact zeros and ones occur."""
+
 
 def expected_scores(model: Model, positions: Positions, rows: Ints, cols: Ints) -> Floats:
-    """f = chance + (ceiling − chance) σ(η) of every pair in every draw: (draws, pairs)."""
+    """Return f = chance + (ceiling − chance) σ(η) of every pair in every draw: (draws, pairs)."""
     data = model.data
     return levels(data.chance[cols], data.ceiling[cols], positions.eta(rows, cols))[0]
 
@@ -54,13 +57,13 @@ def point_scores(model: Model, rows: Ints, cols: Ints) -> Floats:
 
 def _from_prior(model: PooledModel, rows: Ints, cols: Ints) -> tuple[Floats, Floats]:
     """Mean and variance where the subject, the benchmark or both have no scores: the prior stands in."""
-    fit, data, k = model.fitted, model.data, model.fitted.dimensions
+    fit, data = model.fitted, model.data
     spread = fit.theta.T @ fit.theta / len(fit.theta) + fit.theta_cov.mean(axis=0)
     new_subject, new_benchmark = rows < 0, cols < 0
     theta = np.where(new_subject[:, None], 0.0, fit.theta[rows])
     theta_cov = np.where(new_subject[:, None, None], spread, fit.theta_cov[rows])
     phi = np.where(new_benchmark[:, None], fit.phi_mean, fit.phi[cols])
-    phi_cov = np.where(new_benchmark[:, None, None], np.diag(fit.phi_variance), fit.phi_cov[cols])
+    phi_cov = np.where(new_benchmark[:, None, None], fit.phi_spread, fit.phi_cov[cols])
     _, second = extended(theta, theta_cov)
     variance = np.einsum("ij,ijk,ik->i", phi[:, 1:], theta_cov, phi[:, 1:]) + np.einsum("ijk,ijk->i", phi_cov, second)
     eta = phi[:, 0] + np.einsum("ij,ij->i", phi[:, 1:], theta)
@@ -80,4 +83,5 @@ def _beta_interval(mean: Floats, variance: Floats, level: float) -> tuple[Floats
     m = np.clip(mean, 1e-4, 1 - 1e-4)
     size = np.maximum(m * (1 - m) / np.maximum(variance, 1e-12) - 1, 0.05)
     tail = (1 - level) / 2
-    return betaincinv(m * size, (1 - m) * size, tail), betaincinv(m * size, (1 - m) * size, 1 - tail)
+    low, high = (np.asarray(betaincinv(m * size, (1 - m) * size, q), dtype=float) for q in (tail, 1 - tail))
+    return np.where(low < RESOLUTION, 0.0, low), np.where(high > 1 - RESOLUTION, 1.0, high)

@@ -38,12 +38,12 @@ def pattern_axis(layout: Layout, weights: Floats, sweeps: int = 60) -> Floats | 
     spread = subject.std()
     if association < SMALLEST_ASSOCIATION or spread < 1e-9:
         return None
-    return np.clip((subject - subject.mean()) / spread, -3, 3)
+    return np.asarray(np.clip((subject - subject.mean()) / spread, -3, 3))
 
 
 def regressors(layout: Layout, weights: Floats, years: Floats | None, *, informed: bool = True) -> Floats:
     """Return (subjects, q): a constant, the pattern of tests, the release date (in years; unknown ones at the mean)."""
-    columns = [np.ones(layout.n_subjects)]
+    columns: list[Floats] = [np.ones(layout.n_subjects)]
     if informed:
         pattern = pattern_axis(layout, weights)
         if pattern is not None:

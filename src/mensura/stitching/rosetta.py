@@ -5,8 +5,8 @@ With r the residuals, w their weights and N the number of free parameters, the o
     ½ [ Σ w r² + λ (Σ C² + Σ D² + Σ α² of the benchmarks that are not the anchor) / N ].
 
 Every residual touches one C and one pair (D, α). The Hessian's C block is therefore diagonal and is eliminated; what
-remains is a system of the size of the benchmark side (:mod:`mensura.stitching.elimination`). Newton steps use exact
-second derivatives; where they do not descend, Gauss-Newton steps with damping do. Many reweighted problems (bootstrap
+remains is a system of the size of the benchmark side (:mod:`mensura.stitching.elimination`). Damped Gauss-Newton steps
+lead near the optimum, Newton steps with exact second derivatives end there. Many reweighted problems (bootstrap
 replicates, data up to a date) are solved at once, as arrays with one row per replicate.
 """
 
@@ -15,17 +15,20 @@ from __future__ import annotations
 from dataclasses import dataclass, fields, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mensura.stitching.elimination import System, solve_system
-from mensura.stitching.layout import Floats, Layout
+from mensura.stitching.elimination import Step, System, solve_system
+from mensura.stitching.layout import Floats, Ints, Layout, Mask
 
 RIDGE = 0.1
 BOUND = 10.0
 """Capabilities and difficulties stay within ± this."""
 SLOPE_BOUNDS = (0.1, 10.0)
-
-Mask = NDArray[np.bool_]
+FIRST_DAMPING = 0.01
+LONGEST_STEP = 3.0
+AT_ONCE = 48
+"""Replicates worked on together: enough to spread the cost of a call, few enough to stay in the processor's cache."""
+NEWTON_GRADIENT = 0.3
+"""Below this largest gradient exact second derivatives are used."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ class _Point:
     weights: Floats
     penalty: Floats
 
-    def take(self, which: NDArray[np.intp] | Mask) -> _Point:
+    def take(self, which: Ints | Mask) -> _Point:
         return _Point(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
@@ -77,7 +80,7 @@ def solve_rosetta(
     weights: Floats | None = None,
     penalty: float | Floats | None = None,
     start: Solution | None = None,
-    tolerance: float = 1e-9,
+    tolerance: float = 1e-8,
     max_iterations: int = 200,
 ) -> Solution:
     """Minimise the published objective, for one data set or for many on the same layout at once.
@@ -93,29 +96,27 @@ def solve_rosetta(
     if anchor is not None:
         point.slope[:, anchor] = anchor_slope
     replicates = point.C.shape[0]
-    damping, cost, gradient = np.zeros(replicates), np.empty(replicates), np.empty(replicates)
-    active = np.arange(replicates)
-    iteration = 0
-    for iteration in range(max_iterations + 1):
+    damping, exact = np.full(replicates, FIRST_DAMPING), np.zeros(replicates, dtype=bool)
+    cost, gradient = np.empty(replicates), np.empty(replicates)
+    iterations = np.zeros(replicates, dtype=int)
+    active, waiting = np.arange(min(AT_ONCE, replicates)), min(AT_ONCE, replicates)
+    while active.size:
         here = point if active.size == replicates else point.take(active)
-        cost[active], system = _linearise(layout, here, anchor, damping[active])
+        cost[active], system = _linearise(layout, here, anchor, damping[active], exact[active])
         gradient[active] = system.largest_gradient
-        unfinished = gradient[active] > tolerance
-        if iteration == max_iterations or not unfinished.any():
-            break
+        unfinished = (gradient[active] >= tolerance) & (iterations[active] < max_iterations)
         if not unfinished.all():
             active, here, system = active[unfinished], here.take(unfinished), system.take(unfinished)
-        step, descends = solve_system(layout, system)
-        trial = _moved(here, step, layout.n_benchmarks)
-        better = descends & (_cost(layout, trial) <= cost[active] + 1e-14 * (1 + cost[active]))
-        kept = active[better]
-        point.C[kept], point.D[kept], point.slope[kept] = (
-            trial.C[better],
-            trial.D[better],
-            trial.slope[better],
-        )
-        damping[active] = _next_damping(damping[active], better)
-    return Solution(point.C, point.D, point.slope, cost, gradient, iteration)
+        if active.size:
+            step, descends = solve_system(layout, system)
+            full, any_length = _advance(layout, point, here, step, active, cost[active], descends)
+            exact[active] = any_length & (gradient[active] < NEWTON_GRADIENT)
+            damping[active] = _next_damping(damping[active], full, any_length, exact[active])
+            iterations[active] += 1
+        fresh = min(AT_ONCE - active.size, replicates - waiting)
+        if fresh:
+            active, waiting = np.append(active, np.arange(waiting, waiting + fresh)), waiting + fresh
+    return Solution(point.C, point.D, point.slope, cost, gradient, int(iterations.max()))
 
 
 def shift_to_anchor(solution: Solution, anchor: int, difficulty: float = 0.0) -> Solution:
@@ -155,45 +156,83 @@ def _expected(layout: Layout, at: _Point) -> tuple[Floats, Floats, Floats]:
     return slope, distance, 1 / (1 + np.exp(-slope * distance))
 
 
+def _ridge(at: _Point) -> Floats:
+    """Sum of squares of all parameters; the anchor's constant share is counted too, as it cancels in comparisons."""
+    return np.asarray(sum(np.einsum("ij,ij->i", x, x) for x in (at.C, at.D, at.slope)))
+
+
 def _cost(layout: Layout, at: _Point) -> Floats:
-    """Objective of every replicate; the anchor's constant penalty is counted too, as it cancels in comparisons."""
+    """Objective of every replicate."""
     residual = _expected(layout, at)[2] - at.y
     squares = np.einsum("ij,ij,ij->i", at.weights, residual, residual)
-    ridge = sum((np.einsum("ij,ij->i", x, x) for x in (at.C, at.D, at.slope)), np.zeros(squares.size))
-    return np.asarray(0.5 * (squares + at.penalty[:, 0] * ridge))
+    return np.asarray(0.5 * (squares + at.penalty[:, 0] * _ridge(at)))
 
 
-def _linearise(layout: Layout, at: _Point, anchor: int | None, damping: Floats) -> tuple[Floats, System]:
+def _linearise(layout: Layout, at: _Point, anchor: int | None, damping: Floats, exact: Mask) -> tuple[Floats, System]:
     """Return the cost and the linear system of the next step at a point.
 
-    With η = α(C − D), s = σ(η): first and second derivative of ½ w r² in η are g = w r s' and h = w (s'² + r s'');
-    damped replicates leave out r s'' and the curvature of η (Gauss-Newton) and add their damping to the diagonal.
+    With η = α(C − D), s = σ(η): first and second derivative of ½ w r² in η are g = w r s' and h = w (s'² + r s'').
+    Replicates that are not ``exact`` leave out r s'' and the curvature of η (Gauss-Newton); ``damping`` multiplies the
+    Gauss-Newton diagonal (Levenberg-Marquardt).
     """
     slope, distance, s = _expected(layout, at)
     residual, ds = s - at.y, s * (1 - s)
-    exact = (damping == 0)[:, None]
+    squares = np.einsum("ij,ij,ij->i", at.weights, residual, residual)
     g = at.weights * residual * ds
-    h = at.weights * ds * ds + np.where(exact, g * (1 - 2 * s), 0)
-    twist = h * slope * distance + np.where(exact, g, 0)
-    h_slope2 = h * slope * slope
+    h = at.weights * ds * ds
+    slope2, distance2 = slope * slope, distance * distance
+    full = exact[:, None]
+    if damping.any():
+        scale = damping[:, None]
+        more = (
+            scale * (layout.over_subjects(h * slope2) + at.penalty) + at.penalty,
+            scale * (layout.over_benchmarks(h * slope2) + at.penalty) + at.penalty,
+            scale * (layout.over_benchmarks(h * distance2) + at.penalty) + at.penalty,
+        )
+    else:
+        more = (at.penalty, at.penalty, at.penalty)
+    if exact.any():
+        h = h + full * (g * (1 - 2 * s))
+    h_slope2, twist = h * slope2, h * slope * distance + full * g
     g_slope = g * slope
-    diagonal = at.penalty + damping[:, None]
     system = System(
         g_subject=layout.over_subjects(g_slope) + at.penalty * at.C,
         g_first=-layout.over_benchmarks(g_slope) + at.penalty * at.D,
         g_second=layout.over_benchmarks(g * distance) + at.penalty * at.slope,
-        subject=layout.over_subjects(h_slope2) + diagonal,
-        first=layout.over_benchmarks(h_slope2) + diagonal,
+        subject=layout.over_subjects(h_slope2) + more[0],
+        first=layout.over_benchmarks(h_slope2) + more[1],
         mixed=-layout.over_benchmarks(twist),
-        second=layout.over_benchmarks(h * distance * distance) + diagonal,
+        second=layout.over_benchmarks(h * distance2) + more[2],
         cross_first=-h_slope2,
         cross_second=twist,
     )
-    held = _held(at, system, anchor)
-    ridge = sum((np.einsum("ij,ij->i", x, x) for x in (at.C, at.D, at.slope)), np.zeros(damping.size))
-    squares = np.einsum("ij,ij,ij->i", at.weights, residual, residual)
-    cost = 0.5 * (squares + at.penalty[:, 0] * ridge)
-    return cost, system.holding(layout, *held)
+    cost = 0.5 * (squares + at.penalty[:, 0] * _ridge(at))
+    return cost, system.holding(layout, *_held(at, system, anchor))
+
+
+def _advance(
+    layout: Layout,
+    point: _Point,
+    here: _Point,
+    step: Step,
+    active: Ints,
+    cost: Floats,
+    descends: Mask,
+) -> tuple[Mask, Mask]:
+    """Take the full step, else a quarter of it, where that lowers the cost; say who took which."""
+    taken = []
+    waiting = np.flatnonzero(descends)
+    for length in (1.0, 0.25):
+        moved = np.zeros(active.size, dtype=bool)
+        if waiting.size:
+            trial = _moved(here.take(waiting), step, waiting, length)
+            lower = _cost(layout, trial) <= cost[waiting] + 1e-14 * (1 + cost[waiting])
+            kept = active[waiting[lower]]
+            point.C[kept], point.D[kept], point.slope[kept] = trial.C[lower], trial.D[lower], trial.slope[lower]
+            moved[waiting[lower]] = True
+            waiting = waiting[~lower]
+        taken.append(moved)
+    return taken[0], taken[0] | taken[1]
 
 
 def _held(at: _Point, system: System, anchor: int | None) -> tuple[Mask, Mask, Mask]:
@@ -209,17 +248,19 @@ def _held(at: _Point, system: System, anchor: int | None) -> tuple[Mask, Mask, M
     return pinned(at.C, system.g_subject, -BOUND, BOUND), pinned(at.D, system.g_first, -BOUND, BOUND), slopes
 
 
-def _moved(at: _Point, step: tuple[Floats, Floats, Floats], n_benchmarks: int) -> _Point:
-    """Take a step and stay within the bounds."""
+def _moved(at: _Point, step: Step, which: Ints, length: float) -> _Point:
+    """Take a step of that length, no part of it further than is sane, and stay within the bounds."""
+    dC, dD, ds = (length * np.clip(part[which], -LONGEST_STEP, LONGEST_STEP) for part in step)
     return replace(
         at,
-        C=np.clip(at.C + step[0], -BOUND, BOUND),
-        D=np.clip(at.D + step[1], -BOUND, BOUND),
-        slope=np.clip(at.slope + step[2], *SLOPE_BOUNDS),
+        C=np.clip(at.C + dC, -BOUND, BOUND),
+        D=np.clip(at.D + dD, -BOUND, BOUND),
+        slope=np.clip(at.slope + ds, *SLOPE_BOUNDS),
     )
 
 
-def _next_damping(damping: Floats, better: Mask) -> Floats:
-    """Relax after success (down to pure Newton), tighten tenfold after failure."""
-    relaxed = np.where(damping > 1e-3, damping * 0.1, 0.0)
-    return np.where(better, relaxed, np.maximum(10 * damping, 1e-3))
+def _next_damping(damping: Floats, full: Mask, any_length: Mask, exact: Mask) -> Floats:
+    """Relax fivefold after a full step, tighten fivefold after none; Newton steps go undamped."""
+    relaxed = np.where(damping > 1e-5, damping * 0.2, 0.0)
+    held = np.where(any_length, np.maximum(damping, 1e-4), np.maximum(5 * damping, FIRST_DAMPING))
+    return np.where(exact, 0.0, np.where(full, relaxed, held))

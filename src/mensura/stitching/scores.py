@@ -1,7 +1,7 @@
 """Scores as the fits take them: read, checked, merged, encoded.
 
-A score table has one row per score: ``subject`` (or ``model``), ``benchmark`` (or ``item``), ``score`` in [0, 1] (0 or 1
-for item-level data). Used when there: ``stderr`` or ``n`` (items behind the score) for its sampling error, ``source``,
+A score table has one row per score: ``subject`` (or ``model``), ``benchmark`` (or ``item``), ``score`` in [0, 1] (0 or
+1 for item-level data). Used when there: ``stderr`` or ``n`` (items behind it) for its sampling error, ``source``,
 ``released`` (or ``release_date``), ``chance`` and ``ceiling`` of the benchmark.
 """
 
@@ -27,8 +27,8 @@ class ScoreSet:
     """Checked scores, one per subject and benchmark, sorted by subject.
 
     ``counts`` tells how many rows made each score (1 unless all rows count); ``sampling`` is its known sampling
-    variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks, ``years`` (release, as a decimal year; NaN
-    unknown) to the subjects.
+    variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks, ``years`` (release, as a decimal year;
+    NaN unknown) to the subjects.
     """
 
     subjects: tuple[str, ...]
@@ -60,7 +60,7 @@ def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: A
 
 
 def read_pairs(table: Any, *, name: str = "pairs") -> pl.DataFrame:  # noqa: ANN401
-    """Return a table with ``subject`` and ``benchmark`` as text; ``model``, ``item``, ``release_date`` are understood."""
+    """Return a table with ``subject`` and ``benchmark`` as text; ``model``, ``item``, ``release_date`` will do."""
     frame = as_frame(table, name=name)
     known = {old: new for old, new in ALIASES.items() if old in frame.columns and new not in frame.columns}
     frame = frame.rename(known)
@@ -133,7 +133,7 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
 
 
 def _sampling(frame: pl.DataFrame) -> pl.Expr:
-    """Sampling variance of every row: stderr², else p(1 − p)/n with p drawn a little towards ½, else 0."""
+    """Give the sampling variance of every row: stderr², else p(1 − p)/n with p drawn a little towards ½, else 0."""
     variance = pl.lit(None, dtype=pl.Float64)
     if "n" in frame.columns:
         n = pl.col("n").cast(pl.Float64, strict=False)
