@@ -86,6 +86,17 @@ def cross_validated(evidence: Evidence, published: pl.DataFrame, rules: Rules) -
     return float(held.mean()), float(table.mean(axis=1).min()), len(table)
 
 
+def abstract_without_peers(evidence: Evidence, published: pl.DataFrame, rules: Rules) -> tuple[int, float, float]:
+    """Abstract values the publisher marks as imputed: how many, and our error with and without the peer step."""
+    theirs = published.filter(pl.col("abstract_reasoning_imputed") == "yes").select("subject", "abstract_reasoning_iq")
+    errors = []
+    for tried in (rules, replace(rules, peers=replace(rules.peers, minimum=10**6))):
+        ours = score_iq(evidence, source="aiiq", ladders="recut", rules=tried).dimensions
+        both = theirs.join(ours.filter(pl.col("dimension") == "abstract-reasoning"), on="subject")
+        errors.append(float((both["iq"] - both["abstract_reasoning_iq"]).abs().to_numpy().mean()))
+    return theirs.height, errors[0], errors[1]
+
+
 def main() -> None:
     facts = Path(sys.argv[1]) if len(sys.argv) > 1 else FACTS
     published = read_published(facts)
@@ -116,6 +127,10 @@ def main() -> None:
     held, best, tried = cross_validated(evidence, published, read_rules())
     print(f"Constants chosen by {FOLDS}-fold cross-validation among {tried} settings: ", end="")
     print(f"mean absolute error {held:.2f} on models kept out (best setting on all: {best:.2f})")
+    count, peers, alone = abstract_without_peers(evidence, published, read_rules())
+    print(f"Abstract Reasoning of {count} models the publisher marks as imputed, mean absolute error: ", end="")
+    print(f"by peers as the page says {peers:.2f}, filled as a missing dimension {alone:.2f}")
+    figures["abstract_imputed"] = {"n": count, "by_peers_mae": peers, "as_missing_dimension_mae": alone}
     print(json.dumps({**figures, "cross_validated_mae": held, "best_mae": best, "settings_tried": tried}))
 
 
