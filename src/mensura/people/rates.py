@@ -45,6 +45,8 @@ def tabulate(
     ``se = √(rate (1 − rate) / n)``. Weighted, ``rate = Σwx / Σw``, the standard error uses Kish's effective
     number ``(Σw)² / Σw²``, and ``correct`` stays the plain count.
     """
+    if responses.is_empty():
+        raise MensuraError("responses: no persons; there is nothing to count")
     crossings = [(name,) if isinstance(name, str) else tuple(name) for name in by]
     names = list(dict.fromkeys(name for crossing in crossings for name in crossing))
     frame = covariates if covariates is not None else pl.DataFrame()
@@ -106,7 +108,7 @@ def _count(
     weighted = () if weights is None else tuple(np.zeros(shape) for _ in range(3))
     base = cells * 3
     for column, item in enumerate(items):
-        outcome = responses[item].fill_null(2).to_numpy()
+        outcome = responses[item].fill_null(2).cast(pl.Int64).to_numpy()
         bins = base + outcome
         tally = np.bincount(bins, minlength=size * 3).reshape(size, 3)
         right[:, column] = tally[:, 1]
@@ -147,9 +149,9 @@ def _group_table(
         error = np.sqrt(rate * (1 - rate) / effective)
     table = pl.DataFrame(
         {
-            "item": np.repeat(np.asarray(items, dtype=object), len(labels)).tolist(),
-            "covariate": covariate,
-            "group": labels * len(items),
+            "item": pl.Series(items, dtype=pl.String).gather(np.repeat(np.arange(len(items)), len(labels))),
+            "covariate": pl.repeat(covariate, n.size, eager=True, dtype=pl.String),
+            "group": pl.Series(labels, dtype=pl.String).gather(np.tile(np.arange(len(labels)), len(items))),
             "n": n.astype(np.int64),
             "correct": right.astype(np.int64),
             "rate": rate,
