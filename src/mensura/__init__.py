@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from mensura.iq import IqResult, compare_iq, score_costs, score_iq
     from mensura.people import WORLD, ItemPool, Population
     from mensura.scale import Position
+    from mensura.stitching import Stitch, stitch
 
 __version__ = "0.1.0"
 
@@ -26,11 +27,13 @@ __all__ = [
     "MensuraError",
     "Population",
     "Position",
+    "Stitch",
     "compare_iq",
     "extrapolate",
     "load",
     "score_costs",
     "score_iq",
+    "stitch",
 ]
 
 _HOMES = {
@@ -41,11 +44,13 @@ _HOMES = {
     "MensuraError": "mensura.errors",
     "Population": "mensura.people",
     "Position": "mensura.scale",
+    "Stitch": "mensura.stitching",
     "compare_iq": "mensura.iq",
     "extrapolate": "mensura.extrapolation",
     "load": "mensura.evidence",
     "score_costs": "mensura.iq",
     "score_iq": "mensura.iq",
+    "stitch": "mensura.stitching",
 }
 
 

@@ -185,6 +185,11 @@ def test_drivers_add_up_to_the_way_between_the_populations():
     assert (table["change"] <= 0).all(), "everything that sets the world apart from PISA lowers the rate"
 
 
+def test_a_sample_that_states_its_mean_differs_by_learning_alone():
+    table = PostStratification(draws=20).drivers(*task([0.5], stated(0.0, 1.0), stated(0.6, 1.0)))
+    assert table.filter(pl.col("change").abs() > 1e-9)["driver"].to_list() == ["learning"]
+
+
 def test_knowledge_grows_with_age_and_reasoning_falls():
     model = PostStratification(draws=50)
     old = WORLD.with_(name="old", ages=(60, 70))

@@ -25,7 +25,7 @@ def waterfall(field, rules):
 
     for i in range(n):  # predecessors
         for b in range(m):
-            if values[i][b] is None:
+            if values[i][b] is None and any(measured[i]):
                 for ancestor in field.ancestors[i]:
                     if ancestor >= 0 and measured[ancestor][b]:
                         values[i][b], steps[i][b] = source[ancestor][b], "predecessor"

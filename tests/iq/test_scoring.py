@@ -163,3 +163,14 @@ def test_emotional_reasoning_by_hand(build):
 def test_a_result_prints_itself(scored):
     assert "IQ of" in str(scored)
     assert "claude" in scored._repr_html_()
+
+
+def test_every_rule_is_documented():
+    import tomllib
+    from pathlib import Path
+
+    page = (Path(__file__).parents[2] / "docs" / "iq.md").read_text(encoding="utf-8")
+    blocks = tomllib.loads((DATA / "rules.toml").read_text(encoding="utf-8"))
+    blocks["dimensions"] = next(iter(blocks["dimensions"].values()))
+    missing = [f"{block}.{name}" for block, settings in blocks.items() for name in settings if f"`{name}`" not in page]
+    assert missing == []

@@ -30,6 +30,12 @@ def test_predecessors_primary_then_secondary_then_theirs(build):
     assert donor == "old"
 
 
+def test_a_model_without_a_score_of_its_own_inherits_nothing(build):
+    models = {"paper": {"predecessor": "real"}}
+    result = mensura.score_iq(build({("real", "hle"): 20, ("real", "ifbench"): 65}, models))
+    assert result.composites.filter(subject="paper").row(0, named=True)["status"] == "Unranked"
+
+
 def test_a_non_reasoning_model_never_inherits_from_a_reasoning_one(build):
     models = {"fast": {"reasoning": False, "predecessor": "thinker"}, "thinker": {"predecessor": "plain"}}
     models["plain"] = {"reasoning": False}

@@ -98,3 +98,22 @@ def test_impossible_weights_are_refused(weight):
 def test_unknown_covariate_names_the_known_ones(answers):
     with pytest.raises(MensuraError, match="no covariate 'shoe' in persons; there are: person, sex, country"):
         tabulate(*answers, by=["shoe"])
+
+
+def test_no_persons_and_a_covariate_nobody_has():
+    wide = pl.DataFrame({"person": [1, 2], "q": [0, 1]}, schema_overrides={"q": pl.Int8})
+    unknown = pl.DataFrame({"sex": [None, None]}, schema_overrides={"sex": pl.String})
+    assert tabulate(wide, unknown, by=["sex"])["group"].to_list() == ["all"]
+    with pytest.raises(MensuraError, match="no persons; there is nothing to count"):
+        tabulate(wide.head(0), unknown.head(0))
+
+
+@pytest.mark.parametrize("values", [[0, 2, 1], [-1, 1, 0], [0.0, 0.5, 1.0], ["a", "b", None], ["0", "1", "1"]])
+def test_answers_that_are_not_scored_are_refused(values):
+    with pytest.raises(MensuraError, match="item 'q': answers must be 0, 1 or null"):
+        tabulate(pl.DataFrame({"person": [1, 2, 3], "q": values}, strict=False))
+
+
+@pytest.mark.parametrize("values", [[True, False, None], [1.0, 0.0, None], [1, 0, None]])
+def test_answers_may_be_booleans_or_any_numbers(values):
+    assert tabulate(pl.DataFrame({"person": [1, 2, 3], "q": values})).select("n", "correct").rows() == [(2, 1)]

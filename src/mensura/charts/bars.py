@@ -9,6 +9,7 @@ import altair as alt
 from mensura.charts.labels import LINE
 from mensura.charts.marks import (
     KNOWN,
+    ROW_LIMIT,
     axis_of,
     empty,
     lab_fill,
@@ -16,6 +17,7 @@ from mensura.charts.marks import (
     lab_stroke,
     model_dots,
     picture,
+    row_inset,
     rule_at,
     scale_of,
     status_note,
@@ -54,12 +56,12 @@ def bars(
     people = _people(references)
     _prepare(rows, x_title)
     span = _span(rows, people, zero=zero, log=log, rule=rule)
-    x = alt.X("value:Q", scale=scale_of(span), axis=axis_of(span, x_title, grid=True))
+    x = alt.X("value:Q", scale=scale_of(span), axis=axis_of(span, x_title))
     dots = log or not zero
     y = alt.Y(
         "row:N",
         sort=alt.EncodingSortField("rank", order="ascending"),
-        axis=alt.Axis(title=None, labelLimit=150, labelOverlap=False, grid=dots),
+        axis=alt.Axis(title=None, labelLimit=ROW_LIMIT, labelOverlap=False, grid=dots),
     )
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     legend = lab_legend(rows, offset=28 + len(people) * ROW)
@@ -67,7 +69,13 @@ def bars(
     note = status_note(rows, "hollow" if dots else "pale", lift=9 + len(people) * ROW)
     layers = [*rule_at(rule, x), *_people_layers(people, x, span), *note, body, _intervals(base), *value_texts(base)]
     datasets: dict[str, list[Row]] = {"points": rows} | ({"references": people} if people else {})
-    return picture(layers, datasets, height=alt.Step(STEP), description=_describe(rows, people, x_title))
+    return picture(
+        layers,
+        datasets,
+        height=alt.Step(STEP),
+        inset=row_inset(row["row"] for row in rows),
+        description=_describe(rows, people, x_title),
+    )
 
 
 def _people(references: object | None) -> list[Row]:
@@ -92,7 +100,7 @@ def _prepare(rows: list[Row], x_title: str) -> None:
 
 def _span(rows: list[Row], people: list[Row], *, zero: bool, log: bool, rule: float | None) -> Span:
     values = [row[key] for row in (*rows, *people) for key in ("value", "low", "high")]
-    span = Span.around([*values, rule, 0.0 if zero and not log else None], log=log, pad=0.08)
+    span = Span.around([*values, rule, 0.0 if zero and not log else None], log=log, pad=0.06, end=0.16)
     lowest = min(value for value in values if value is not None)
     return span if log or not zero or lowest < 0 else Span(0.0, span.high)
 

@@ -6,13 +6,15 @@ import math
 
 import altair as alt
 
-from mensura.charts.labels import DIAMETERS, LINE, WIDTH_INDEX, WIDTHS, swarm
+from mensura.charts.labels import DIAMETERS, LINE, WIDTH_INDEX, WIDTHS, Box, swarm, text_width
 from mensura.charts.marks import empty, lab_legend, model_dots, names, picture, scale_of, status_note
 from mensura.charts.rows import Row, Span, add_spots, counted, listed, rows_of, say_range
 from mensura.scale import iq_to_rate
 
 COLUMNS = ("subject", "name", "provider", "iq", "low", "high", "status", "label")
 PEAK = 190  # height of the curve, pixels
+PEOPLE = "all people"  # the words in the curve
+WORDS = 0.4  # and their height, as a share of the peak
 LOWEST = 300  # height of the plot at least, pixels
 
 
@@ -24,6 +26,7 @@ def bell_curve(points: object, *, x_title: str = "IQ equivalent") -> alt.LayerCh
     rows = rows_of(points, COLUMNS, needed=["subject", "name", "iq"])
     if not rows:
         return empty("no model has an IQ here")
+    rows.sort(key=lambda row: -row["iq"])
     span = Span(min(70, *(row["iq"] - 3 for row in rows)), max(160, *(row["iq"] + 3 for row in rows)))
     height = _arrange(rows, span)
     x = alt.X("iq:Q", scale=scale_of(span), axis=_axis(span, x_title))
@@ -41,7 +44,7 @@ def bell_curve(points: object, *, x_title: str = "IQ equivalent") -> alt.LayerCh
         model_dots(base, lab_legend(rows), yOffset=alt.ExprRef(lift)),
     ]
     curve: list[Row] = [{"iq": iq, "curve": round(_density(iq), 5)} for iq in _grid(span)]
-    curve.append({"iq": 100.0, "curve": 0.4, "text": "all people"})
+    curve.append({"iq": 100.0, "curve": WORDS, "text": PEOPLE})
     return picture(layers, {"points": rows, "people": curve}, height=height, description=_describe(rows))
 
 
@@ -62,8 +65,15 @@ def _arrange(rows: list[Row], span: Span) -> int:
     highest = max(base + lift for step in lifts for base, lift in zip(ground, step, strict=True))
     height = max(LOWEST, int(highest + 3 * LINE))
     at = [(share, 1 - base / height) for share, base in zip(shares, ground, strict=True)]
-    add_spots(rows, at, height=height, lifts=lifts, upward=True)
+    hint = [_hint_box(span.share(100) * width, height) for width in WIDTHS]
+    add_spots(rows, at, height=height, lifts=lifts, blocked=[[box] for box in hint], upward=True)
     return height
+
+
+def _hint_box(x: float, height: float) -> Box:
+    """Return the rectangle that the words in the middle of the curve take."""
+    half, y = text_width(PEOPLE) / 2 + 2, height - WORDS * PEAK
+    return x - half, y - LINE / 2, x + half, y + LINE / 2
 
 
 def _density(iq: float) -> float:

@@ -6,6 +6,7 @@ from typing import Any
 
 import altair as alt
 
+from mensura.charts.labels import text_width
 from mensura.charts.marks import DOTS, KNOWN, empty, finish
 from mensura.charts.rows import Row, counted, listed, rows_of
 from mensura.charts.theme import SHAPES
@@ -29,12 +30,18 @@ def level_curves(points: object) -> alt.FacetChart | alt.LayerChart:
         raise MensuraError(f"points: {len(subjects)} subjects; panels tell at most {MOST} apart, so choose some")
     for row in rows:
         row["aria"] = f"{row['subject']}, {row['dimension']} level {row['level']:g}, {row['rate']:.0%} correct"
-    legend = alt.Legend(symbolSize=DOTS[1], offset=12, columns=4) if len(subjects) > 1 else None
+    legend = alt.Legend(symbolSize=DOTS[1], offset=12, symbolOpacity=1) if len(subjects) > 1 else None
     colour: dict[str, Any] = {"scale": alt.Scale(domain=subjects, range="category"), "legend": legend}
     base = alt.Chart().encode(
-        x=alt.X("level:Q", axis=alt.Axis(title="level", tickMinStep=1, format="d", grid=False)),
+        x=alt.X(
+            "level:Q",
+            scale=alt.Scale(domain=_ends(rows), nice=False),
+            axis=alt.Axis(title="level", tickMinStep=1, format="d", grid=False),
+        ),
         y=alt.Y(
-            "rate:Q", scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(title=None, format="%", tickCount=3, grid=True)
+            "rate:Q",
+            scale=alt.Scale(domain=[-0.06, 1.06], nice=False),
+            axis=alt.Axis(title=None, format="%", values=[0, 0.5, 1], grid=True),
         ),
     )
     interval = (
@@ -56,8 +63,14 @@ def level_curves(points: object) -> alt.FacetChart | alt.LayerChart:
     facet = alt.Facet("dimension:N", sort=order, title=None, header=alt.Header(labelPadding=4))
     chart: alt.FacetChart = panel.facet(facet=facet, columns=4, spacing=PANEL["gap"])
     finish(chart, {"points": rows}, _describe(rows, order, subjects))
-    chart.usermeta = {"panels": PANEL}
+    column = max(text_width(name) for name in subjects) + 26
+    chart.usermeta = {"panels": PANEL, "legend": {"inset": 40, "column": round(column)}}
     return chart
+
+
+def _ends(rows: list[Row]) -> list[float]:
+    levels = [float(row["level"]) for row in rows]
+    return [min(levels) - 0.3, max(levels) + 0.3]
 
 
 def _describe(rows: list[Row], dimensions: list[str], subjects: list[str]) -> str:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from textwrap import fill
 
 import altair as alt
 
 from mensura.charts.marks import DOTS, KNOWN, axis_of, empty, picture, rule_at, scale_of, value_texts
 from mensura.charts.rows import Row, Span, rows_of, say, say_range
 
-STEP = 24
+STEP = 28
+_CENTRED = {"condition": {"test": "indexof(datum.value, '\\n') >= 0", "value": -6}, "value": 0}  # two lines of text
+LINE_LENGTH = 24  # letters of a row's name before it breaks
 
 
 def bases(points: object, *, x_title: str = "Base: factor by which success falls per level") -> alt.LayerChart:
@@ -62,15 +65,16 @@ def _forest(
     span = _span(rows, log=log, percent=percent, rule=rule)
     for rank, row in enumerate(rows):
         row["rank"] = rank
+        row["row"] = fill(row["label"], LINE_LENGTH)
         row["text"] = f"{row['value']:.0%}" if percent else say(row["value"])
         row["aria"] = f"{row['label']}, {x_title} {row['text']}{_say_range(row, percent)}"
         row["end"] = max(row["value"], row["high"] if row["high"] is not None else row["value"])
-    axis = axis_of(span, x_title, grid=True) if not percent else alt.Axis(title=x_title, format="%", grid=True)
+    axis = axis_of(span, x_title) if not percent else alt.Axis(title=x_title, format="%", grid=True)
     x = alt.X("value:Q", scale=scale_of(span), axis=axis)
     y = alt.Y(
-        "label:N",
+        "row:N",
         sort=alt.EncodingSortField("rank", order="ascending"),
-        axis=alt.Axis(title=None, labelLimit=170, labelOverlap=False),
+        axis=alt.Axis(title=None, labelLimit=190, labelOverlap=False, labelOffset=_CENTRED),
     )
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     interval = base.transform_filter(KNOWN).encode(x="low:Q", x2="high:Q")
@@ -85,7 +89,7 @@ def _forest(
 
 def _span(rows: Sequence[Row], *, log: bool, percent: bool, rule: float | None) -> Span:
     ends = [row[key] for row in rows for key in ("value", "low", "high")]
-    span = Span.around([rule, *ends], log=log, pad=0.1)
+    span = Span.around([rule, *ends], log=log, pad=0.06, end=0.16)
     return Span(max(span.low, 0.0), span.high) if percent else span
 
 

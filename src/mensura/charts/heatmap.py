@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from mensura.charts.marks import empty, picture
+from mensura.charts.marks import ROW_LIMIT, empty, picture
 from mensura.charts.rows import Row, counted, rows_of, say
 
 COLUMNS = ("subject", "name", "provider", "benchmark", "residual")
@@ -37,10 +37,10 @@ def heatmap(points: object, *, title: str = "Score minus what the model's level 
                     title=None, orient="top", labelAngle=-55, labelLimit=130, labelOverlap=False, ticks=False
                 ),
             ),
-            y=alt.Y("name:N", sort=None, axis=alt.Axis(title=None, labelLimit=150, labelOverlap=False)),
+            y=alt.Y("name:N", sort=None, axis=alt.Axis(title=None, labelLimit=ROW_LIMIT, labelOverlap=False)),
             fill=alt.Fill(
                 "residual:Q",
-                scale=alt.Scale(domain=[-edge, 0, edge], range="diverging", clamp=True),
+                scale=alt.Scale(domain=[-edge, 0, edge], range="diverging", interpolate="rgb", clamp=True),
                 legend=alt.Legend(
                     title=title, orient="bottom", gradientLength=180, gradientThickness=9, titleLimit=400, tickCount=5
                 ),

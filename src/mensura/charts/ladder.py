@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from mensura.charts.marks import empty, lab_legend, model_dots, names, picture, scale_of, status_note
+from mensura.charts.marks import axis_of, empty, lab_legend, model_dots, names, picture, scale_of, status_note
 from mensura.charts.rows import Row, Span, add_spots, counted, listed, rows_of, say
 
 SCORE_COLUMNS = ("subject", "name", "provider", "score", "iq", "status")
@@ -30,8 +30,8 @@ def ladder(points: object, scores: object, *, x_title: str = "Score", y_title: s
     across = Span.around([row["score"] for row in (*rungs, *rows)], pad=0.04)
     upright = Span.around([row["iq"] for row in (*rungs, *rows)], pad=0.06)
     add_spots(rows, [(across.share(row["score"]), 1 - upright.share(row["iq"])) for row in rows], height=HEIGHT)
-    x = alt.X("score:Q", scale=scale_of(across), axis=alt.Axis(title=x_title, grid=True))
-    y = alt.Y("iq:Q", scale=scale_of(upright), axis=alt.Axis(title=y_title, grid=True))
+    x = alt.X("score:Q", scale=scale_of(across), axis=axis_of(across, x_title))
+    y = alt.Y("iq:Q", scale=scale_of(upright), axis=axis_of(upright, y_title, upright=True))
     line = alt.Chart(alt.NamedData("ladder")).encode(x=x, y=y)
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     layers = [

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import altair as alt
 
-from mensura.charts.labels import DIAMETERS, LINE, WIDTH_INDEX
+from mensura.charts.labels import DIAMETERS, LINE, WIDTH_INDEX, text_width
 from mensura.charts.rows import STATUSES, Row, Span
 from mensura.charts.theme import LABS, LIGHT, OTHER, config
 
+ROW_LIMIT = 150  # pixels that the name of a row may take
+LAB_COLUMN = 80  # pixels of a provider in a legend
 KNOWN = "isValid(datum.low) && isValid(datum.high)"  # rows that have an interval
 SPOT = f"datum.spots[{WIDTH_INDEX}]"
 DOTS = tuple(round(0.64 * diameter**2) for diameter in DIAMETERS)  # areas of a model's mark, square pixels
-_LEGEND_COLUMNS = alt.ExprRef("width >= 690 ? 11 : max(1, floor(width / 85))")
 
 
 def scale_of(span: Span) -> alt.Scale:
@@ -28,14 +29,16 @@ def scale_of(span: Span) -> alt.Scale:
     )
 
 
-def axis_of(span: Span, title: str, **rest: Any) -> alt.Axis:  # noqa: ANN401
-    """Return an axis with its title and, on a logarithmic scale, round ticks."""
+def axis_of(span: Span, title: str, *, upright: bool = False) -> alt.Axis:
+    """Return an axis with its title, as many ticks as fit its length and, on a logarithmic scale, round ones."""
+    rest: dict[str, Any] = {"title": title, "grid": True}
     if span.reverse:
         rest["titleAnchor"] = "start"  # Vega counts from the start of the values, which is at the right now
     ticks = span.ticks()
     if ticks is None:
-        return alt.Axis(title=title, **rest)
-    return alt.Axis(title=title, values=ticks, format=",~r", **rest)
+        room = "height / 45" if upright else "width / 75"
+        return alt.Axis(tickCount=alt.ExprRef(f"max(2, floor({room}))"), **rest)
+    return alt.Axis(values=ticks, format=",~r", **rest)
 
 
 def lab_scale(kind: str) -> alt.Scale:
@@ -51,7 +54,7 @@ def lab_legend(rows: Sequence[Row], *, offset: int = 28) -> alt.Legend | None:
     present = [lab for lab in (*LABS, OTHER) if any(row["lab"] == lab for row in rows)]
     if len(present) < 2:
         return None
-    return alt.Legend(values=present, columns=_LEGEND_COLUMNS, symbolSize=DOTS[0], symbolOpacity=1, offset=offset)
+    return alt.Legend(values=present, symbolSize=DOTS[0], symbolOpacity=1, offset=offset)
 
 
 def lab_stroke(legend: alt.Legend | None) -> alt.Stroke:
@@ -142,13 +145,24 @@ def picture(
     *,
     height: int | alt.Step,
     description: str,
-    width: int = 640,
+    inset: float = 40,
+    column: float = LAB_COLUMN,
 ) -> alt.LayerChart:
-    """Return the layers as one chart that carries its data by name, its alternative text and the light theme."""
+    """Return the layers as one chart that carries its data by name, its alternative text and the light theme.
+
+    ``inset`` is the room left of the plot and ``column`` that of one legend entry, in pixels; with the width they
+    decide how many entries stand in a row.
+    """
     chart = cast(alt.LayerChart, alt.layer(*layers))
-    chart.width, chart.height = width, height
+    chart.width, chart.height = 640, height
     finish(chart, datasets, description)
+    chart.usermeta = {"legend": {"inset": round(inset), "column": round(column)}}
     return chart
+
+
+def row_inset(names: Iterable[str]) -> float:
+    """Return the room that the names of rows take left of the plot, in pixels."""
+    return min(ROW_LIMIT, max(text_width(name) for name in names)) + 14
 
 
 def finish(chart: alt.LayerChart | alt.FacetChart, datasets: Mapping[str, Sequence[Row]], description: str) -> None:

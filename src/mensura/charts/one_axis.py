@@ -14,8 +14,10 @@ from mensura.errors import MensuraError
 COLUMNS = ("kind", "name", "provider", "subject", "value", "low", "high", "label")
 LANES = {"model": "models", "benchmark": "benchmarks", "people": "people"}
 HEIGHT = 560
-TICK = 12  # length of a mark, pixels
-LEADER = 18  # from a mark to its name, pixels
+STARTS = {"model": 0.0, "benchmark": 0.34, "people": 0.66}  # of the lanes, as shares of the width
+TICK = 10  # length of a mark, pixels
+LEADER = "(width < 460 ? 8 : 18)"  # from a mark to its name, pixels
+FARTHEST = 50.0  # that a name may stand above or below its mark, pixels
 
 
 def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
@@ -32,15 +34,15 @@ def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
         return empty("nothing is on the axis")
     span = Span.around([row["value"] for row in rows], pad=0.04)
     for row in rows:
-        row["lane"] = list(LANES).index(row["kind"]) / len(LANES)
+        row["lane"] = STARTS[row["kind"]]
         row["aria"] = f"{row['name']}, {row['kind']}, {y_title} {say(row['value'])}{say_range(row['low'], row['high'])}"
     for kind in LANES:
         _spread_names([row for row in rows if row["kind"] == kind], span)
     x = alt.X("lane:Q", scale=alt.Scale(domain=[0, 1], nice=False), axis=None)
-    y = alt.Y("value:Q", scale=scale_of(span), axis=alt.Axis(title=y_title, grid=True))
+    y = alt.Y("value:Q", scale=scale_of(span), axis=alt.Axis(title=y_title, titleY=-26, grid=True))
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     models = [row for row in rows if row["kind"] == "model"]
-    legend = lab_legend(models)
+    legend = lab_legend(models, offset=44)
     marks: dict[str, Any] = {"x2Offset": TICK, "strokeWidth": 2, "tooltip": None}
     layers = [
         *_headings(rows, x),
@@ -59,15 +61,21 @@ def _of(base: alt.Chart, kind: str) -> alt.Chart:
 
 
 def _spread_names(rows: list[Row], span: Span) -> None:
-    """Give each name of one lane the pixels by which it moves up or down; names beyond the room lose theirs."""
-    wanted = [row for row in rows if row["label"]]
-    room = int(HEIGHT / LINE)
-    for row in wanted[room:]:
-        row["label"] = False
-    shown = wanted[:room]
-    ideal = [(1 - span.share(row["value"])) * HEIGHT for row in shown]
-    for row, at, moved in zip(shown, ideal, spread(ideal, LINE, LINE / 2, HEIGHT - LINE / 2), strict=True):
-        row["dy"] = round(moved - at, 1)
+    """Give each name of one lane the pixels by which it moves up or down.
+
+    Where names crowd so that one would stand too far from its mark, the last one nearby in the table goes.
+    """
+    shown = [row for row in rows if row["label"]]
+    while shown:
+        ideal = [(1 - span.share(row["value"])) * HEIGHT for row in shown]
+        moves = [at - want for at, want in zip(spread(ideal, LINE, LINE / 2, HEIGHT - LINE / 2), ideal, strict=True)]
+        worst = max(range(len(shown)), key=lambda index: abs(moves[index]))
+        if abs(moves[worst]) <= FARTHEST:
+            break
+        last = max(index for index, at in enumerate(ideal) if abs(at - ideal[worst]) <= 2 * FARTHEST)
+        shown.pop(last)["label"] = False
+    for row, move in zip(shown, moves if shown else [], strict=True):
+        row["dy"] = round(move, 1)
 
 
 def _names(base: alt.Chart) -> list[alt.Chart]:
@@ -75,7 +83,7 @@ def _names(base: alt.Chart) -> list[alt.Chart]:
     leader = shown.encode(x2="lane", y2="value").mark_rule(
         style="leader",
         xOffset=TICK + 1,
-        x2Offset=TICK + LEADER - 2,
+        x2Offset=alt.ExprRef(f"{TICK - 2} + {LEADER}"),
         y2Offset=alt.ExprRef("datum.dy"),
         aria=False,
         tooltip=None,
@@ -84,9 +92,9 @@ def _names(base: alt.Chart) -> list[alt.Chart]:
         style="label",
         align="left",
         baseline="middle",
-        dx=TICK + LEADER,
+        dx=alt.ExprRef(f"{TICK} + {LEADER}"),
         dy=alt.ExprRef("datum.dy"),
-        limit=alt.ExprRef(f"width / {len(LANES)} - {TICK + LEADER + 6}"),
+        limit=alt.ExprRef(f"width * 0.34 - {TICK + 6} - {LEADER}"),
         aria=False,
         tooltip=None,
     )
@@ -97,7 +105,7 @@ def _headings(rows: list[Row], x: alt.X) -> list[alt.Chart]:
     """Return the lane names above the plot, one per kind that occurs."""
     titles = " : ".join(f"datum.kind == '{kind}' ? '{title}'" for kind, title in LANES.items())
     base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()", groupby=["kind", "lane"])
-    text = base.transform_calculate(heading=f"{titles} : ''").encode(x=x, y=alt.value(-12), text="heading:N")
+    text = base.transform_calculate(heading=f"{titles} : ''").encode(x=x, y=alt.value(-8), text="heading:N")
     return [text.mark_text(style="heading", align="left", baseline="bottom", aria=False, tooltip=None)]
 
 

@@ -35,6 +35,7 @@ def web_spec(chart: Picture, theme: Literal["light", "dark"] = "light", *, legen
     else:
         spec["width"] = "container"
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    _arrange_legends(spec, "(isFinite(containerSize()[0]) ? containerSize()[0] : 360)")
     return spec
 
 
@@ -46,8 +47,8 @@ def paper(chart: Picture, width_mm: float = 89.0) -> dict[str, Any]:
     if not 40 <= width_mm <= 420:
         raise MensuraError(f"width {width_mm:g} mm: a figure is 40 to 420 mm wide; columns are usually 89 or 183 mm")
     spec = _spec(chart)
-    spec["config"] = {**config(LIGHT, font=PRINT_FONT), "background": LIGHT.surface}
     pixels = width_mm * _POINTS_PER_MM / _SCALE
+    spec["config"] = {**config(LIGHT, font=PRINT_FONT), "background": LIGHT.surface}
     if "facet" in spec:
         panels = spec["usermeta"]["panels"]
         spec["columns"] = max(1, int(pixels // panels["width"]))
@@ -55,6 +56,7 @@ def paper(chart: Picture, width_mm: float = 89.0) -> dict[str, Any]:
     else:
         spec["width"] = round(pixels)
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
+    _arrange_legends(spec, f"{pixels:.0f}")
     return spec
 
 
@@ -83,6 +85,21 @@ def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int =
 def _spec(chart: Picture) -> dict[str, Any]:
     spec: dict[str, Any] = chart.to_dict(validate=False)
     return spec
+
+
+def _arrange_legends(spec: dict[str, Any], width: str) -> None:
+    """Give every legend as many entries in a row as fit; ``width`` is an expression in pixels.
+
+    The plot's own width will not do: it depends on the layout, which depends on the legend.
+    """
+    sizes = spec["usermeta"].get("legend")
+    if sizes is None:
+        return
+    columns = {"expr": f"max(1, floor(({width} - {sizes['inset']}) / {sizes['column']}))"}
+    for layer in spec.get("layer") or spec["spec"]["layer"]:
+        for channel in layer["encoding"].values():
+            if isinstance(channel, dict) and channel.get("legend"):
+                channel["legend"]["columns"] = columns
 
 
 def _resized(svg: str, factor: float, unit: str) -> str:

@@ -58,7 +58,7 @@ def say(value: float | None, digits: int = 3) -> str:
     if value == 0:
         return "0"
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:,.{places}f}"
+    text = f"{value:,.{places}f}".replace("-", "−")
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
@@ -89,17 +89,23 @@ class Span:
 
     @classmethod
     def around(
-        cls, values: Iterable[float | None], *, log: bool = False, reverse: bool = False, pad: float = 0.06
+        cls,
+        values: Iterable[float | None],
+        *,
+        log: bool = False,
+        reverse: bool = False,
+        pad: float = 0.06,
+        end: float | None = None,
     ) -> Span:
-        """Return the span of all known values with a share ``pad`` of its length added at both ends."""
+        """Return the span of all known values with a share ``pad`` of its length added at the start and ``end``."""
         known = [float(value) for value in values if value is not None and (value > 0 or not log)]
         if not known:
             raise MensuraError(
                 "an axis needs at least one value" + (" above zero, as it is logarithmic" if log else "")
             )
         ends = [math.log10(value) for value in (min(known), max(known))] if log else [min(known), max(known)]
-        room = (ends[1] - ends[0]) * pad or (0.3 if log else abs(ends[0]) * 0.1 or 1.0)
-        low, high = ends[0] - room, ends[1] + room
+        length = ends[1] - ends[0] or (1.0 if log else abs(ends[0]) or 1.0)
+        low, high = ends[0] - length * pad, ends[1] + length * (pad if end is None else end)
         return cls(10**low, 10**high, log, reverse) if log else cls(low, high, log, reverse)
 
     def share(self, value: float) -> float:

@@ -36,6 +36,7 @@ def scatter(
     ]
     if not rows:
         return empty(f"no model has both {x_title} and {y_title}")
+    rows.sort(key=lambda row: -row["y"])
     for row in rows:
         row["aria"] = f"{row['name']}, {x_title} {say(row['x'])}, {y_title} {say(row['y'])}, {row['status']}"
     edge = [] if frontier is None else rows_of(frontier, ("x", "y"), name="frontier")
@@ -44,8 +45,8 @@ def scatter(
     upright = Span.around([row["y"] for row in rows], log=log_y, pad=0.07)
     at = [(across.share(row["x"]), 1 - upright.share(row["y"])) for row in rows]
     add_spots(rows, at, height=HEIGHT)
-    x = alt.X("x:Q", scale=scale_of(across), axis=axis_of(across, x_title, grid=True))
-    y = alt.Y("y:Q", scale=scale_of(upright), axis=axis_of(upright, y_title, grid=True))
+    x = alt.X("x:Q", scale=scale_of(across), axis=axis_of(across, x_title))
+    y = alt.Y("y:Q", scale=scale_of(upright), axis=axis_of(upright, y_title, upright=True))
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     layers = [*names(base), *status_note(rows), model_dots(base, lab_legend(rows))]
     datasets: dict[str, list[Row]] = {"points": rows}

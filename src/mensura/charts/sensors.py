@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from mensura.charts.marks import empty, lab_legend, lab_stroke, picture, scale_of
+from mensura.charts.marks import ROW_LIMIT, axis_of, empty, lab_legend, lab_stroke, picture, row_inset, scale_of
 from mensura.charts.rows import Row, Span, counted, rows_of, say
 
 COLUMNS = ("benchmark", "name", "low", "peak", "high")
@@ -31,11 +31,11 @@ def sensors(points: object, models: object, *, x_title: str = "Capability") -> a
         row["aria"] = f"{row['name']}, {x_title} {say(row['value'])}"
     ends = [row[key] for row in ranges for key in ("low", "high")]
     span = Span.around([*ends, *(row["value"] for row in subjects)], pad=0.03)
-    x_axis = alt.Axis(title=x_title, grid=True)
+    x_axis = axis_of(span, x_title)
     y = alt.Y(
         "name:N",
         sort=alt.EncodingSortField("rank", order="ascending"),
-        axis=alt.Axis(title=None, labelLimit=150, labelOverlap=False),
+        axis=alt.Axis(title=None, labelLimit=ROW_LIMIT, labelOverlap=False),
     )
     base = alt.Chart(alt.NamedData("benchmarks")).encode(y=y)
     bar = base.mark_bar(style="span", height={"band": 0.55}, cornerRadius=3, tooltip=None).encode(
@@ -56,7 +56,13 @@ def sensors(points: object, models: object, *, x_title: str = "Capability") -> a
     hint = note.mark_text(style="hint", align="right", baseline="middle", dx=-6, aria=False, tooltip=None)
     layers = [bar, peak, rug, hint.encode(x=alt.value(0), y=alt.value(-4 - RUG / 2))]
     datasets = {"points": subjects, "benchmarks": ranges}
-    return picture(layers, datasets, height=alt.Step(STEP), description=_describe(ranges, subjects, x_title))
+    return picture(
+        layers,
+        datasets,
+        height=alt.Step(STEP),
+        inset=row_inset(row["name"] for row in ranges),
+        description=_describe(ranges, subjects, x_title),
+    )
 
 
 def _describe(ranges: list[Row], subjects: list[Row], x_title: str) -> str:

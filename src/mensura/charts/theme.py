@@ -88,7 +88,7 @@ LIGHT = Theme(
 )
 DARK = Theme(
     name="dark",
-    surface="#14181d",
+    surface="#12161b",
     ink="#eef1f4",
     quiet="#a7b0bb",
     line="#6d7783",
@@ -119,6 +119,7 @@ def config(theme: Theme, *, font: str = FONT) -> dict[str, Any]:
     return {
         "font": font,
         "background": "transparent",
+        "lineBreak": "\n",
         "padding": {"left": 4, "right": 10, "top": 4, "bottom": 4},
         "view": {"stroke": None},
         "range": {"category": list(theme.labs), "symbol": list(SHAPES), "diverging": list(theme.diverging)},
@@ -156,11 +157,20 @@ def config(theme: Theme, *, font: str = FONT) -> dict[str, Any]:
             "labelFontSize": FONT_SIZE,
             "symbolStrokeColor": theme.quiet,
             "symbolFillColor": theme.quiet,
+            "titleColor": theme.quiet,
+            "titleFontSize": FONT_SIZE,
+            "titleFontWeight": 500,
             "columnPadding": 12,
             "rowPadding": 3,
             "offset": 16,
         },
-        "header": {"labelColor": theme.ink, "labelFontSize": FONT_SIZE, "labelFontWeight": 600, "labelAnchor": "start"},
+        "header": {
+            "labelColor": theme.ink,
+            "labelFontSize": FONT_SIZE,
+            "labelFontWeight": 600,
+            "labelAnchor": "start",
+            "labelBaseline": "bottom",
+        },
         "title": {"color": theme.ink, "fontSize": 13, "anchor": "start"},
         "style": {
             "label": {**text, "color": theme.ink},

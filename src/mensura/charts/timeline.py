@@ -8,7 +8,18 @@ from typing import Any
 import altair as alt
 
 from mensura.charts.labels import LINE, WIDTHS, Box, spread, text_width
-from mensura.charts.marks import KNOWN, empty, lab_legend, lab_stroke, model_dots, names, picture, scale_of, status_note
+from mensura.charts.marks import (
+    KNOWN,
+    axis_of,
+    empty,
+    lab_legend,
+    lab_stroke,
+    model_dots,
+    names,
+    picture,
+    scale_of,
+    status_note,
+)
 from mensura.charts.rows import Row, Span, add_spots, counted, listed, milliseconds, rows_of, say, say_range
 
 COLUMNS = ("subject", "name", "provider", "released", "value", "low", "high", "status", "label")
@@ -39,6 +50,7 @@ def timeline(
     people = (
         [] if levels is None else rows_of(levels, ("label", "value", "low", "high"), name="levels", needed=["value"])
     )
+    rows.sort(key=lambda row: -row["value"])
     for row in rows:
         row["when"] = milliseconds(row["released"])
         row["aria"] = (
@@ -52,7 +64,7 @@ def timeline(
     divider = None if today is None else across.share(milliseconds(today))
     add_spots(rows, at, height=HEIGHT, blocked=_blocked(people, divider))
     x = alt.X("when:T", scale=time_scale(across), axis=time_axis())
-    y = alt.Y("value:Q", scale=scale_of(upright), axis=alt.Axis(title=y_title, grid=True))
+    y = alt.Y("value:Q", scale=scale_of(upright), axis=axis_of(upright, y_title, upright=True))
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     legend = lab_legend(rows)
     layers = [

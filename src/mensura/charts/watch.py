@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from mensura.charts.marks import DOTS, empty, picture, scale_of
+from mensura.charts.marks import DOTS, axis_of, empty, picture, scale_of
 from mensura.charts.rows import Row, Span, milliseconds, rows_of, say
 from mensura.charts.timeline import time_axis, time_scale
 
@@ -27,7 +27,7 @@ def watch(points: object, *, y_title: str = "Evidence for acceleration") -> alt.
     across = Span.around([row["when"] for row in rows], pad=0.02)
     upright = Span.around([0.0, *(row[key] for row in rows for key in ("statistic", "boundary"))])
     x = alt.X("when:T", scale=time_scale(across), axis=time_axis())
-    y = alt.Y("statistic:Q", scale=scale_of(upright), axis=alt.Axis(title=y_title, grid=True))
+    y = alt.Y("statistic:Q", scale=scale_of(upright), axis=axis_of(upright, y_title, upright=True))
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     bound = base.encode(y="boundary:Q")
     hint = bound.transform_filter(f"datum.when == {rows[len(rows) // 2]['when']}").encode(text=alt.value("boundary"))

@@ -97,7 +97,7 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
 
     title = f"{result.focal.name} → {result.reference.name}, {result.level:.0%} intervals"
     print_table(result.table.drop("method"), title=title, rows=30, digits=4)
-    if result.table.height == 1:
+    if result.table.height == 1 and result.reference.name == "world":
         rate, low, high = result.table.select("rate", "low", "high").row(0)
         place = Position(rate, low, high)
         console.print(

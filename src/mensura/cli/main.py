@@ -17,6 +17,8 @@ from mensura.cli.iq import iq
 from mensura.cli.report import report
 from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
 from mensura.cli.scale import scale
+from mensura.cli.stitch import EXAMPLES as STITCH_EXAMPLES
+from mensura.cli.stitch import stitch
 from mensura.errors import MensuraError
 
 app = typer.Typer(
@@ -33,6 +35,7 @@ app.command(epilog=SCALE_EXAMPLES)(scale)
 app.command(epilog=EXTRAPOLATE_EXAMPLES)(extrapolate)
 app.command(epilog=IQ_EXAMPLES)(iq)
 app.command(epilog=COST_EXAMPLES)(cost)
+app.command(epilog=STITCH_EXAMPLES)(stitch)
 app.add_typer(evidence.app, name="evidence")
 app.add_typer(people.app, name="people")
 

@@ -19,12 +19,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
-from mensura.people.cells import ADULT_FROM, GIVEN
-from mensura.people.strata import ATTAINMENT, PUPIL
+from mensura.people.cells import ADULT_FROM, GIVEN, IN_SCHOOL
+from mensura.people.strata import ATTAINMENT
 
 if TYPE_CHECKING:
     from mensura.extrapolation.assumptions import Draws, Floats
+
+Mask = NDArray[np.bool_]
 
 SCHOOL_END, FORGOTTEN_AT = 18.0, 28.0
 UPPER = "upper_secondary"
@@ -93,6 +96,29 @@ class Abilities:
     able: Floats
 
 
+@dataclass(frozen=True)
+class Kinds:
+    """Which cells are what: masks over cells. ``child`` overlaps with ``attending``; the others exclude each other."""
+
+    given: Mask
+    child: Mask
+    attending: Mask
+    youth: Mask
+    adult: Mask
+    level: dict[str, Mask]
+
+    @classmethod
+    def of(cls, strata: Strata) -> Kinds:
+        """Tell the cells apart by age and attainment."""
+        attainment = np.array(strata.attainment)
+        level = {name: attainment == name for name in ATTAINMENT}
+        given, attending = attainment == GIVEN, attainment == IN_SCHOOL
+        child = (strata.age < ADULT_FROM) & ~given
+        finished = level["lower_secondary"] | level[UPPER] | level["post_secondary"]
+        youth = (strata.age < ADULT_FROM + 5) & finished
+        return cls(given, child, attending, youth, ~(child | attending | youth | given), level)
+
+
 def abilities(
     strata: Strata, draws: Draws, domain: Domain, *, given: str, off: frozenset[str] = frozenset()
 ) -> Abilities:
@@ -101,41 +127,49 @@ def abilities(
     ``given`` names the draws that hold the mean of a population whose ability is given.
     """
     value = {name: values[:, None] for name, values in draws.items()}
-    where = {level: np.array([entry == level for entry in strata.attainment]) for level in (*ATTAINMENT, PUPIL)}
-    stated = np.array([entry == GIVEN for entry in strata.attainment])
-    child = (strata.age < ADULT_FROM) & ~stated
-    pupil = where[PUPIL] & ~child
-    finished = where["lower_secondary"] | where[UPPER] | where["post_secondary"]
-    youth = (strata.age < ADULT_FROM + 5) & finished
-    adult = ~(child | pupil | youth | stated)
-    # the learning driver switched off gives everyone the focal group's mean, which the link does not move
-    base = strata.learning + (0 if "learning" in off else value["score_link"])
-    mean = base + np.zeros_like(value["slope"])
-    schooling = 0.0 if "schooling" in off else value[f"schooling_{domain.name}"]
-    gaps = {level: value[f"gap_{level}"] for level in ATTAINMENT if level != UPPER}
-    if "schooling" not in off:
-        mean = np.where(youth, mean + value["youth_gain"], mean)
-        mean = np.where(adult, value["adult_slope"] * base + value["adult_anchor"], mean)
-        for level, gap in gaps.items():
-            mean = np.where(adult & where[level], mean + gap * schooling, mean)
+    kinds = Kinds.of(strata)
+    mean = _means(strata, kinds, value, domain, off)
+    if kinds.given.any() and "learning" not in off:
+        mean = np.where(kinds.given, value[given], mean)
+    present = np.ones_like(mean)
     if "childhood" not in off:
-        still = _growth_left(domain, strata.age)
-        mean = np.where(child, mean - value["growth"] * still, mean)
-        mean = np.where(child & where["none"], mean + gaps["none"] * schooling, mean)
+        present = np.where(kinds.child, np.clip(strata.age + 0.5 - value["first_age"], 0, 1), present)
+    able = _able(strata, kinds, value, domain, off)
+    return Abilities(mean, _variances(strata, kinds, value, off), present, able)
+
+
+def _means(strata: Strata, kinds: Kinds, value: Draws, domain: Domain, off: frozenset[str]) -> Floats:
+    """Return the mean ability of every cell, as in the head of this file."""
+    link = 0.0 if "learning" in off else value["score_link"]
+    base = strata.learning + link + np.zeros_like(value["slope"])
+    mean, adult = base, kinds.adult
+    weight = 0.0 if "schooling" in off else value[f"schooling_{domain.name}"]
+    if "schooling" not in off:
+        mean = np.where(kinds.youth, mean + value["youth_gain"], mean)
+        mean = np.where(adult, value["adult_slope"] * base + value["adult_anchor"], mean)
+        for level in ATTAINMENT:
+            if level != UPPER:
+                mean = np.where(adult & kinds.level[level], mean + value[f"gap_{level}"] * weight, mean)
+    if "childhood" not in off:
+        mean = np.where(kinds.child, mean - value["growth"] * _growth_left(domain, strata.age), mean)
+        mean = np.where(kinds.child & kinds.level["none"], mean + value["gap_none"] * weight, mean)
     if "ageing" not in off:
         mean = np.where(adult, mean + value["ageing"] * domain.curve(domain.name, strata.age), mean)
     if "forgetting" not in off and domain.curricular:
         passed = np.clip((strata.age - SCHOOL_END) / (FORGOTTEN_AT - SCHOOL_END), 0, 1)
         mean = np.where(adult, mean - value["forgetting"] * passed, mean)
-    mean = np.where(stated, value[given], mean) if stated.any() else mean
-    within = np.where(adult & ("schooling" not in off), value["adult_sd"], value["pupil_sd"])
-    between = strata.spread**2 * np.where(adult & ("schooling" not in off), value["adult_slope"] ** 2, 1.0)
-    own_spread = stated | ("learning" in off)
-    variance = np.where(own_spread, strata.spread**2, within**2 + between)
-    present = np.ones_like(mean)
-    if "childhood" not in off:
-        present = np.where(child, np.clip(strata.age + 0.5 - value["first_age"], 0, 1), present)
-    return Abilities(mean, variance, present, _able(strata, value, domain, where, pupil | stated, off))
+    return mean
+
+
+def _variances(strata: Strata, kinds: Kinds, value: Draws, off: frozenset[str]) -> Floats:
+    """Return the variance of every cell: within one country, and between its countries' learning scores.
+
+    A population whose ability is given states its own; so does everybody when the learning driver is off.
+    """
+    adult = kinds.adult & ("schooling" not in off)
+    within = np.where(adult, value["adult_sd"], value["pupil_sd"])
+    between = np.where(adult, value["adult_slope"], 1.0) * strata.spread
+    return np.where(kinds.given | ("learning" in off), strata.spread**2, within**2 + between**2)
 
 
 def _growth_left(domain: Domain, age: Floats) -> Floats:
@@ -146,20 +180,13 @@ def _growth_left(domain: Domain, age: Floats) -> Floats:
     return remaining
 
 
-def _able(
-    strata: Strata,
-    value: Draws,
-    domain: Domain,
-    where: dict[str, np.ndarray],
-    sitting: np.ndarray,
-    off: frozenset[str],
-) -> Floats:
-    """Return the share of each cell that reads the item and is well; whoever sits in class is both."""
+def _able(strata: Strata, kinds: Kinds, value: Draws, domain: Domain, off: frozenset[str]) -> Floats:
+    """Return the share of each cell that reads the item and is well; those in class or sampled are both."""
     able = np.ones((value["slope"].shape[0], strata.age.size))
     if "illiteracy" not in off:
         for level in ("none", "incomplete_primary", "primary"):
-            able = np.where(where[level], able * (1 - value[f"illiterate_{level}"]), able)
+            able = np.where(kinds.level[level], able * (1 - value[f"illiterate_{level}"]), able)
     if "health" not in off:
         demented = np.clip(value["dementia"] * domain.curve("dementia", strata.age), 0, 1)
         able = able * (1 - demented) * (1 - value["intellectual_disability"])
-    return np.where(sitting, 1.0, able)
+    return np.where(kinds.attending | kinds.given, 1.0, able)

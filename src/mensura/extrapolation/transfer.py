@@ -89,12 +89,9 @@ class Transfer:
         pool that holds it. People of other ages than the focal group's are as foreign to an item as another
         country.
         """
-        shares = [
-            dict(cells.drop_nulls("country").group_by("country").agg(pl.col("weight").sum()).iter_rows())
-            for cells in (self.focal_cells, self.reference_cells)
-        ]
-        names = {*shares[0], *shares[1]}
-        apart = sum((shares[0].get(name, 0) - shares[1].get(name, 0)) ** 2 for name in names) / 2
+        here = _country_shares(self.focal, self.focal_cells)
+        there = _country_shares(self.reference, self.reference_cells)
+        apart = sum((here.get(name, 0) - there.get(name, 0)) ** 2 for name in {*here, *there}) / 2
         low, high = self.focal.ages
         inside = self.reference_cells.filter(pl.col("age").is_between(low - 1, high + 2))
         outside = 1.0 - float(inside["weight"].sum())
@@ -173,6 +170,14 @@ def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:
     share = np.clip(rate / present, TINY, 1 - TINY)
     moved: Floats = present * ndtr(ndtri(share) + departure)
     return moved
+
+
+def _country_shares(population: Population, cells: pl.DataFrame) -> dict[str, float]:
+    """Return the share of each country; empty for people of the world or a region at large."""
+    if population.ability is None:
+        return dict(cells.drop_nulls("country").group_by("country").agg(pl.col("weight").sum()).iter_rows())
+    shares = population.shares or (1.0,) * len(population.countries)
+    return {name: share / sum(shares) for name, share in zip(population.countries, shares, strict=True)}
 
 
 def _mean_of(population: Population) -> str:

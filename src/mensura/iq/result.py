@@ -17,7 +17,7 @@ from mensura.iq.explanation import Explanation, explain_subject
 from mensura.iq.field import Field, scores_of
 from mensura.iq.ladders import Array
 from mensura.iq.rules import Rules
-from mensura.iq.uncertainty import Draws, draw_iqs, interval, score_errors
+from mensura.iq.uncertainty import TAIL, Draws, draw_iqs, interval, score_errors
 from mensura.iq.waterfall import SOURCE, STEPS, Filled
 
 
@@ -86,8 +86,7 @@ class IqResult:
         order = np.argsort(-exact, kind="stable")[: int((~np.isnan(exact)).sum())]
         low = high = np.full(exact.shape, np.nan)
         if self.n_draws:
-            tail = 5.0
-            low, high = np.percentile(self._draws.ranks, [tail, 100 - tail], axis=0)
+            low, high = np.percentile(self._draws.ranks, [100 * TAIL, 100 * (1 - TAIL)], axis=0)
         return pl.DataFrame(
             {
                 "rank": np.arange(1, order.size + 1),

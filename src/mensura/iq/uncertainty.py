@@ -23,6 +23,7 @@ from mensura.iq.rules import Rules
 from mensura.iq.waterfall import fill_benchmarks
 
 COVERAGE = 0.90
+TAIL = (1 - COVERAGE) / 2
 _CHUNK = 100
 _PAIRS_NEEDED = 3
 _UNIT_SIZE = {"percent": 100.0, "fraction": 1.0}
@@ -57,8 +58,7 @@ class Draws:
         table = pl.DataFrame({"subject": subject, "other": self.subjects, "ahead": ahead})
         kept = ~np.isnan(self.composites[0])
         kept[row] = False
-        tail = (1 - COVERAGE) / 2
-        apart = (pl.col("ahead") <= tail) | (pl.col("ahead") >= 1 - tail)
+        apart = (pl.col("ahead") <= TAIL) | (pl.col("ahead") >= 1 - TAIL)
         return table.filter(pl.Series(kept)).with_columns(told_apart=apart)
 
     def _row(self, subject: str) -> int:
@@ -69,8 +69,7 @@ class Draws:
 
 def interval(draws: Array, centre: Array) -> tuple[Array, Array]:
     """Return the ends of the middle 90 % of draws (first axis), placed around ``centre``, within 70 and 160."""
-    tail = 100 * (1 - COVERAGE) / 2
-    low, middle, high = np.percentile(draws, [tail, 50.0, 100 - tail], axis=0)
+    low, middle, high = np.percentile(draws, [100 * TAIL, 50.0, 100 * (1 - TAIL)], axis=0)
     return np.clip(centre + low - middle, LOWEST, HIGHEST), np.clip(centre + high - middle, LOWEST, HIGHEST)
 
 

@@ -98,13 +98,16 @@ def fill_benchmarks(field: Field, iqs: Array, rules: Rules, noise: Array | None 
 
 
 def find_donors(field: Field) -> NDArray[np.int64]:
-    """Return, per missing benchmark, the nearest ancestor that was measured on it (-1 = none)."""
+    """Return, per missing benchmark, the nearest ancestor that was measured on it (-1 = none).
+
+    A model without any score of its own inherits nothing: it would be its predecessor under another name.
+    """
     donors = np.full(field.measured.shape, -1)
     for place in range(field.ancestors.shape[1]):
         ancestor = field.ancestors[:, place]
         has = field.measured[ancestor] & (ancestor >= 0)[:, None]
         donors = np.where((donors < 0) & has, ancestor[:, None], donors)
-    return np.where(field.measured, -1, donors)
+    return np.where(field.measured | ~field.measured.any(axis=1, keepdims=True), -1, donors)
 
 
 def assumed_zero(field: Field) -> Flags:

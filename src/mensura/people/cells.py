@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mensura.people.world import World
 
 ADULT_FROM = 15
-GIVEN = "given"
+GIVEN, IN_SCHOOL = "given", "in_school"
 _ORDER = ["country", "region", "subregion", "age", "attainment", "weight", "learning", "spread"]
 
 
@@ -26,8 +26,8 @@ def cells_of(population: Population, world: World) -> pl.DataFrame:
 
     Children are split into single years of age, evenly within their five. A country without strata of its
     own has its subregion's ages and attainment and its own learning score. Where everyone is a pupil, each
-    age counts as one cell per country. A population whose ability is given is one cell of attainment
-    ``given``.
+    age counts as one cell per country, of attainment ``in_school``. A population whose ability is given is
+    one cell of attainment ``given``.
     """
     if population.ability is not None:
         return _one_cell(population)
@@ -38,7 +38,7 @@ def cells_of(population: Population, world: World) -> pl.DataFrame:
         strata = _of_countries(population, world, strata)
     strata = _within_ages(_single_years(strata), population)
     if population.attainment:
-        if unknown := set(population.attainment) - {*ATTAINMENT, PUPIL}:
+        if unknown := set(population.attainment) - {*ATTAINMENT, PUPIL, IN_SCHOOL}:
             raise MensuraError(f"unknown attainment {unknown.pop()!r}; there are {', '.join(ATTAINMENT)}")
         strata = strata.filter(pl.col("attainment").is_in(list(population.attainment)))
     if strata.is_empty():
@@ -77,7 +77,7 @@ def _pupils(strata: pl.DataFrame) -> pl.DataFrame:
         strata.filter(pl.col("attainment") != "none")
         .group_by(keys, maintain_order=True)
         .agg(learning=mean, spread=pl.col("spread").max(), weight=pl.col("weight").sum())
-        .with_columns(attainment=pl.lit(PUPIL))
+        .with_columns(attainment=pl.lit(IN_SCHOOL))
     )
 
 

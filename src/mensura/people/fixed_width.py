@@ -53,11 +53,11 @@ def read_layout(path: Path, *, encoding: str = "utf-8") -> Layout:
         fields = _spss_fields(body)
         labels = re.search(r"\bVARIABLE\s+LABELS?\b(.*?)(?:^\s*\.\s*$|\.\s*$|\bVALUE\b)", source, re.S | re.I | re.M)
     else:
-        statement = re.search(r"^\s*INPUT\b(.*?);", source, re.S | re.I | re.M)
+        statement = re.search(r"(?:^|;)\s*INPUT\b(.*?);", source, re.S | re.I | re.M)
         if statement is None:
             raise MensuraError(f"{path}: neither an SPSS DATA LIST nor a SAS INPUT statement; not a control file?")
         fields = _sas_fields(statement.group(1))
-        labels = re.search(r"^\s*LABEL\b(.*?);", source, re.S | re.I | re.M)
+        labels = re.search(r"(?:^|;)\s*LABEL\b(.*?);", source, re.S | re.I | re.M)
     _check(fields, path)
     texts = dict(_LABEL.findall(labels.group(1))) if labels else {}
     return Layout(fields, {name: text[1:-1].strip() for name, text in texts.items()})

@@ -85,6 +85,7 @@ class ItemPool:
         answers = as_frame(responses, name="responses")
         if {"item", "correct"} <= set(answers.columns):
             answers = widen(answers, items["item"].to_list(), name="responses")
+        answers = check_persons(answers, name="responses")
         table = None if persons is None else check_persons(as_frame(persons, name="persons"), name="persons")
         table, answers = _align(table, answers)
         chosen = _groupable(table, besides=weight) if by is None else by

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 ALL = "all"
+OUTCOMES, NO_ANSWER = 3, 2
+MOST_BINS, MOST_DIGITS = 500_000, 5
 RATE_COLUMNS = ("item", "covariate", "group", "n", "correct", "rate", "se")
 
 Floats = NDArray[np.float64]
@@ -45,6 +47,8 @@ def tabulate(
     ``se = √(rate (1 − rate) / n)``. Weighted, ``rate = Σwx / Σw``, the standard error uses Kish's effective
     number ``(Σw)² / Σw²``, and ``correct`` stays the plain count.
     """
+    if responses.is_empty():
+        raise MensuraError("responses: no persons; there is nothing to count")
     crossings = [(name,) if isinstance(name, str) else tuple(name) for name in by]
     names = list(dict.fromkeys(name for crossing in crossings for name in crossing))
     frame = covariates if covariates is not None else pl.DataFrame()
@@ -54,6 +58,7 @@ def tabulate(
         raise MensuraError(f"no covariate {', '.join(map(repr, missing))} in persons; there are: {have}")
     cells, levels = _cells(frame, names, responses.height)
     items = [column for column in responses.columns if column != "person"]
+    _refuse_unscored(responses, items)
     weights = None if weight is None else _weights(frame[weight])
     counts = _count(responses, items, cells, levels.height, weights)
     tables = [_group_table(ALL, np.zeros(levels.height, dtype=np.int64), [ALL], items, counts)]
@@ -77,11 +82,10 @@ def _cells(frame: pl.DataFrame, names: list[str], height: int) -> tuple[Codes, p
     levels: list[pl.Series] = []
     for name in names:
         column = frame[name].cast(pl.String)
-        level = column.unique(maintain_order=True).sort(nulls_last=True)
-        lookup = pl.DataFrame({name: level, "code": np.arange(level.len())})
-        codes = column.to_frame().join(lookup, on=name, how="left", nulls_equal=True, maintain_order="left")
-        code = code * level.len() + codes["code"].to_numpy()
-        levels.append(level)
+        known = column.drop_nulls().unique().sort()
+        place = column.cast(pl.Enum(known)).to_physical().cast(pl.Int64).fill_null(known.len())
+        code = code * (known.len() + 1) + place.to_numpy()
+        levels.append(known.extend_constant(None, 1))
     used, cells = np.unique(code, return_inverse=True)
     columns: dict[str, Any] = {}
     for name, level in zip(reversed(names), reversed(levels), strict=True):
@@ -100,24 +104,50 @@ def _weights(column: pl.Series) -> Floats:
 def _count(
     responses: pl.DataFrame, items: list[str], cells: Codes, size: int, weights: Floats | None
 ) -> tuple[Floats, ...]:
-    """Return cells × items arrays: answers, right answers and, weighted, Σw, Σwx, Σw²."""
-    shape = (size, len(items))
-    answered, right = np.zeros(shape), np.zeros(shape)
-    weighted = () if weights is None else tuple(np.zeros(shape) for _ in range(3))
-    base = cells * 3
-    for column, item in enumerate(items):
-        outcome = responses[item].fill_null(2).to_numpy()
-        bins = base + outcome
-        tally = np.bincount(bins, minlength=size * 3).reshape(size, 3)
-        right[:, column] = tally[:, 1]
-        answered[:, column] = tally[:, 0] + tally[:, 1]
-        if weights is not None:
-            mass = np.bincount(bins, weights, minlength=size * 3).reshape(size, 3)
-            square = np.bincount(bins, weights**2, minlength=size * 3).reshape(size, 3)
-            weighted[0][:, column] = mass[:, 0] + mass[:, 1]
-            weighted[1][:, column] = mass[:, 1]
-            weighted[2][:, column] = square[:, 0] + square[:, 1]
-    return (answered, right, *weighted)
+    """Return cells × items arrays: answers, right answers and, weighted, Σw, Σwx, Σw².
+
+    A few items at a time: their outcomes (wrong, right, no answer) are the digits of a number to base 3, which is
+    counted together with the cell in one pass; a product with 0 and 1 then gives each item's own counts.
+    """
+    powers = [None] if weights is None else [None, weights, weights**2]
+    answered, right = np.zeros((2, len(powers), size, len(items)))
+    width = max(1, min(MOST_DIGITS, int(np.log(MOST_BINS / size) / np.log(OUTCOMES))))
+    for start in range(0, len(items), width):
+        block = items[start : start + width]
+        codes = OUTCOMES ** len(block)
+        outcomes = responses.select(pl.col(block).cast(pl.Int8).fill_null(NO_ANSWER))
+        code = np.zeros(cells.size, dtype=np.int16)
+        for item in block:
+            code = code * OUTCOMES + outcomes[item].to_numpy()
+        bins = cells * codes + code.astype(np.int64)
+        digits = np.stack(np.unravel_index(np.arange(codes), (OUTCOMES,) * len(block)), axis=1)
+        for index, power in enumerate(powers):
+            joint = np.bincount(bins, power, minlength=size * codes).reshape(size, codes).astype(float)
+            answered[index, :, start : start + width] = joint @ (digits != NO_ANSWER).astype(float)
+            right[index, :, start : start + width] = joint @ (digits == 1).astype(float)
+    return (answered[0], right[0]) if weights is None else (answered[0], right[0], answered[1], right[1], answered[2])
+
+
+def _refuse_unscored(responses: pl.DataFrame, items: list[str]) -> None:
+    """Refuse answers other than 0, 1 and null, by the first item that has one."""
+    schema = responses.schema
+    faults = responses.select(_unscored(item, schema[item]) for item in items)
+    wrong = [item for item in items if faults[item][0]]
+    if wrong:
+        values = responses[wrong[0]].drop_nulls()
+        odd = values.filter(~values.cast(pl.Float64, strict=False).is_in([0.0, 1.0]).fill_null(False))
+        shown = repr(odd[0]) if odd.len() else "text"
+        raise MensuraError(f"item {wrong[0]!r}: answers must be 0, 1 or null, got {shown}; score them first")
+
+
+def _unscored(item: str, dtype: pl.DataType) -> pl.Expr:
+    """Return whether a column holds anything but 0, 1 and null."""
+    column = pl.col(item)
+    if dtype.is_integer():
+        return (column.min() < 0) | (column.max() > 1)
+    if dtype.is_float():
+        return ~column.is_in([0.0, 1.0]).all()
+    return pl.lit(dtype not in (pl.Boolean, pl.Null)).alias(item)
 
 
 def _group_of_cells(levels: pl.DataFrame, crossing: tuple[str, ...]) -> tuple[Codes, list[str]]:
@@ -147,9 +177,9 @@ def _group_table(
         error = np.sqrt(rate * (1 - rate) / effective)
     table = pl.DataFrame(
         {
-            "item": np.repeat(np.asarray(items, dtype=object), len(labels)).tolist(),
-            "covariate": covariate,
-            "group": labels * len(items),
+            "item": pl.Series(items, dtype=pl.String).gather(np.repeat(np.arange(len(items)), len(labels))),
+            "covariate": pl.repeat(covariate, n.size, eager=True, dtype=pl.String),
+            "group": pl.Series(labels, dtype=pl.String).gather(np.tile(np.arange(len(labels)), len(items))),
             "n": n.astype(np.int64),
             "correct": right.astype(np.int64),
             "rate": rate,

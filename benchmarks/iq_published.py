@@ -1,0 +1,138 @@
+"""Agreement with the published IQs: composite, dimensions, and the fitted constants under cross-validation.
+
+``python -m benchmarks.iq_published [FACTS]``. FACTS is the folder of collected model facts with aiiq_published.csv
+(../shared/data/models by default). Only scores of the publisher's own snapshot are used.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.evidence import Evidence, import_facts
+from mensura.frames import text_table
+from mensura.iq import IqResult, Rules, read_rules, score_iq
+
+FACTS = Path(__file__).parents[2] / "shared" / "data" / "models"
+GRID = {
+    "shrinkage": (4.0, 8.0, 12.0),
+    "penalty": (0.75, 1.0, 1.25),
+    "penalty_single": (1.0, 1.25, 1.5),
+    "margin": (5.0, 8.0),
+    "margin_single": (7.0, 9.0, 11.0),
+    "band": (3.0, 4.0, 6.0),
+}
+FOLDS = 5
+
+
+def read_published(facts: Path) -> pl.DataFrame:
+    file = facts / "aiiq_published.csv"
+    if not file.is_file():
+        raise MensuraError(f"{file}: no such file; give the folder of collected facts as the argument")
+    return pl.read_csv(file).rename({"model_id": "subject", "composite_iq": "published"})
+
+
+def composite_errors(result: IqResult, published: pl.DataFrame) -> pl.DataFrame:
+    both = published.drop_nulls("published").select("subject", "published").join(result.composites, on="subject")
+    return both.select("subject", "published", "iq", error=pl.col("iq") - pl.col("published"))
+
+
+def dimension_table(result: IqResult, published: pl.DataFrame) -> pl.DataFrame:
+    """One row per dimension and kind: error, bias, and exact agreement after rounding."""
+    rows = []
+    for dimension in result.field.dimensions:
+        column = dimension.replace("-", "_")
+        theirs = published.select("subject", theirs=f"{column}_iq", imputed=f"{column}_imputed").drop_nulls("theirs")
+        ours = result.dimensions.filter(pl.col("dimension") == dimension)
+        joined = theirs.join(ours, on="subject").with_columns(error=pl.col("iq") - pl.col("theirs"))
+        kinds = {
+            "every benchmark measured": joined.filter(pl.col("status") == "measured"),
+            "some measured or inherited": joined.filter(
+                pl.col("status").is_in(["partly measured", "inherited"]) & (pl.col("imputed") == "no")
+            ),
+            "estimated": joined.filter(
+                ~pl.col("status").is_in(["measured", "partly measured", "inherited"]) | (pl.col("imputed") == "yes")
+            ),
+        }
+        for kind, part in kinds.items():
+            if part.height:
+                exact = int(((part["iq"] + 0.5).floor() == part["theirs"]).sum())
+                size = part["error"].abs().mean()
+                rows.append((dimension, kind, part.height, exact, size, part["error"].mean()))
+    return pl.DataFrame(rows, schema=["dimension", "kind", "n", "exact", "mae", "bias"], orient="row")
+
+
+def cross_validated(evidence: Evidence, published: pl.DataFrame, rules: Rules) -> tuple[float, float, int]:
+    """Choose constants on four fifths of the models, measure on the rest: MAE, MAE of the best, settings tried."""
+    errors = []
+    for values in product(*GRID.values()):
+        named = dict(zip(GRID, values, strict=True))
+        band = replace(rules.dimension, band=named.pop("band"))
+        tried = replace(rules, correlation=replace(rules.correlation, **named), dimension=band)
+        errors.append(composite_errors(score_iq(evidence, source="aiiq", rules=tried), published)["error"].abs())
+    table = np.array([series.to_numpy() for series in errors])
+    order = np.random.default_rng(0).permutation(table.shape[1])
+    held = np.empty(table.shape[1])
+    for fold in np.array_split(order, FOLDS):
+        rest = np.setdiff1d(order, fold)
+        held[fold] = table[int(np.argmin(table[:, rest].mean(axis=1)))][fold]
+    return float(held.mean()), float(table.mean(axis=1).min()), len(table)
+
+
+def abstract_without_peers(evidence: Evidence, published: pl.DataFrame, rules: Rules) -> tuple[int, float, float]:
+    """Abstract values the publisher marks as imputed: how many, and our error with and without the peer step."""
+    theirs = published.filter(pl.col("abstract_reasoning_imputed") == "yes").select("subject", "abstract_reasoning_iq")
+    errors = []
+    for tried in (rules, replace(rules, peers=replace(rules.peers, minimum=10**6))):
+        ours = score_iq(evidence, source="aiiq", ladders="recut", rules=tried).dimensions
+        both = theirs.join(ours.filter(pl.col("dimension") == "abstract-reasoning"), on="subject")
+        errors.append(float((both["iq"] - both["abstract_reasoning_iq"]).abs().to_numpy().mean()))
+    return theirs.height, errors[0], errors[1]
+
+
+def main() -> None:
+    facts = Path(sys.argv[1]) if len(sys.argv) > 1 else FACTS
+    published = read_published(facts)
+    evidence = import_facts(facts)
+    figures: dict[str, object] = {}
+    for ladders in ("published", "recut"):
+        result = score_iq(evidence, source="aiiq", ladders=ladders)
+        errors = composite_errors(result, published)["error"]
+        table = dimension_table(result, published)
+        print(
+            f"Ladders {ladders}: composite of {errors.len()} models, mean absolute error {errors.abs().mean():.2f}, ",
+            end="",
+        )
+        print(
+            f"bias {errors.mean():+.2f}, largest {errors.abs().max()}, within 1 point {(errors.abs() <= 1).mean():.0%}"
+        )
+        print(text_table(table, rows=30, digits=2))
+        measured = table.filter(pl.col("kind") == "every benchmark measured")
+        others = measured.filter(pl.col("dimension") != "mathematical-reasoning")
+        maths = measured.filter(pl.col("dimension") == "mathematical-reasoning")
+        figures[ladders] = {
+            "composite_mae": errors.abs().mean(),
+            "composite_bias": errors.mean(),
+            "composite_largest": errors.abs().max(),
+            "exact_measured_but_maths": f"{others['exact'].sum()}/{others['n'].sum()}",
+            "exact_measured_maths": f"{maths['exact'].sum()}/{maths['n'].sum()}",
+        }
+    held, best, tried = cross_validated(evidence, published, read_rules())
+    print(f"Constants chosen by {FOLDS}-fold cross-validation among {tried} settings: ", end="")
+    print(f"mean absolute error {held:.2f} on models kept out (best setting on all: {best:.2f})")
+    count, peers, alone = abstract_without_peers(evidence, published, read_rules())
+    print(f"Abstract Reasoning of {count} models the publisher marks as imputed, mean absolute error: ", end="")
+    print(f"by peers as the page says {peers:.2f}, filled as a missing dimension {alone:.2f}")
+    figures["abstract_imputed"] = {"n": count, "by_peers_mae": peers, "as_missing_dimension_mae": alone}
+    print(json.dumps({**figures, "cross_validated_mae": held, "best_mae": best, "settings_tried": tried}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,127 @@
+"""``mensura stitch``: subjects and benchmarks on one scale."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mensura.stitching import Stitch
+
+EXAMPLES = (
+    "Examples: mensura stitch · mensura stitch scores.csv --method rosetta --anchor-benchmark Winogrande --out fit · "
+    "mensura stitch --people · mensura stitch scores.csv --anchor 'claude-3-5-sonnet=130' --anchor 'gpt-5=150'"
+)
+
+
+def stitch(
+    scores: Annotated[
+        Path | None,
+        typer.Argument(
+            help="CSV with model (or subject), benchmark, score in [0, 1]; the embedded evidence if absent."
+        ),
+    ] = None,
+    method: Annotated[str, typer.Option(help="pooled (default), or rosetta: as published.")] = "pooled",
+    anchor_benchmark: Annotated[
+        str | None, typer.Option(help="Benchmark with difficulty 0 and slope 1.", metavar="NAME")
+    ] = None,
+    anchor: Annotated[
+        list[str] | None, typer.Option(help="Subject and its value, given twice.", metavar="SUBJECT=VALUE")
+    ] = None,
+    duplicates: Annotated[
+        str | None, typer.Option(help="Several scores of one cell: max (rosetta), mean (pooled) or all.")
+    ] = None,
+    dimensions: Annotated[int, typer.Option(help="Latent dimensions of the pooled method, capability included.")] = 4,
+    ridge: Annotated[float, typer.Option(help="Strength of the published penalty (rosetta).")] = 0.1,
+    parts: Annotated[
+        str, typer.Option(help="Parts no score connects: refuse them, keep the largest, or keep all.")
+    ] = "refuse",
+    bootstrap: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals; 0: Laplace.", min=0)] = 0,
+    kind: Annotated[
+        str, typer.Option(help="Bootstrap over scores within subjects, subjects or benchmarks.")
+    ] = "within",
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    people: Annotated[bool, typer.Option("--people", help="Place human groups among the models.")] = False,
+    influence: Annotated[bool, typer.Option("--influence", help="Refit without each benchmark in turn.")] = False,
+    robustness: Annotated[
+        bool, typer.Option("--robustness", help="Anchor change, dropped benchmarks, link, optimised benchmarks.")
+    ] = False,
+    held_out: Annotated[
+        bool, typer.Option("--held-out", help="Held-out error by method, dimensions and pooling (minutes).")
+    ] = False,
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Put models, people and benchmarks on one scale, with uncertainty."""
+    from mensura.frames import read_frame
+    from mensura.stitching import stitch as fit_scores
+
+    data = read_frame(scores) if scores is not None else load_evidence(evidence, add)
+    settings = {
+        "method": method,
+        "anchor_benchmark": anchor_benchmark,
+        "anchor_subjects": _anchors(anchor),
+        "duplicates": duplicates,
+        "dimensions": dimensions,
+        "ridge": ridge,
+        "parts": parts,
+    }
+    fit = fit_scores(data, **settings)  # type: ignore[arg-type]
+    tables = {"capabilities": fit.capabilities, "benchmarks": fit.benchmarks, "ranks": fit.laplace.ranks}
+    if bootstrap:
+        with progress_bar("bootstrap", bootstrap) as advance:
+            draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance)  # type: ignore[arg-type]
+        tables |= {"capabilities": draws.capabilities, "ranks": draws.ranks}
+    tables |= _further(fit, data, people=people, influence=influence, robustness=robustness, held_out=held_out)
+    if emit(tables, out=out, as_json=as_json, settings=fit.settings, warnings=fit.warnings, notes=fit.notes):
+        return
+    for text in (*fit.notes, *(f"[yellow]warning:[/] {warning}" for warning in fit.warnings)):
+        console.print(text, highlight=False)
+    basis = f"bootstrap {kind}, {bootstrap} replicates" if bootstrap else "Laplace"
+    print_table(tables["capabilities"], title=f"Capabilities ({fit.method}; 90% intervals: {basis})", rows=30)
+    print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
+    for name in (name for name in tables if name not in ("capabilities", "benchmarks")):
+        print_table(tables[name], title=name.replace("_", " ").capitalize(), rows=15, digits=3)
+
+
+def _anchors(given: list[str] | None) -> dict[str, float] | None:
+    from mensura.errors import MensuraError
+
+    if not given:
+        return None
+    pairs = {}
+    for text in given:
+        name, _, value = text.rpartition("=")
+        try:
+            pairs[name] = float(value)
+        except ValueError:
+            raise MensuraError(f"--anchor: {text!r} is not SUBJECT=VALUE, for example 'gpt-5=150'") from None
+    return pairs
+
+
+def _further(
+    fit: Stitch, data: object, *, people: bool, influence: bool, robustness: bool, held_out: bool
+) -> dict[str, pl.DataFrame]:
+    """Work out the tables that were asked for beside the fit."""
+    from mensura.stitching import benchmark_influence, held_out_errors, place_people, robustness_tables
+
+    tables = {}
+    if people:
+        tables["people"] = place_people(fit, data).table
+    if influence:
+        tables["influence"] = benchmark_influence(fit)
+    if robustness:
+        tables |= robustness_tables(data, anchor_benchmark=fit.settings["anchor_benchmark"])  # type: ignore[arg-type]
+    if held_out:
+        tables["held_out"] = held_out_errors(data)
+    return tables

@@ -1,0 +1,70 @@
+"""Resampling: which scores count how often in each replicate, and what a replicate says nothing about."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Literal, get_args
+
+import numpy as np
+
+from mensura.errors import MensuraError
+from mensura.stitching.layout import Floats, Layout, Mask
+from mensura.stitching.models import Model
+from mensura.stitching.positions import Positions
+from mensura.stitching.subset import subset
+
+Kind = Literal["within", "subjects", "benchmarks"]
+
+
+def bootstrap_weights(
+    layout: Layout, n: int, kind: Kind, rng: np.random.Generator, keep_benchmark: int | None = None
+) -> Floats:
+    """Return (n, scores): how often each score counts in each replicate.
+
+    ``within``: every subject's scores are resampled with replacement. ``subjects`` and ``benchmarks``: whole rows or
+    columns are. ``keep_benchmark`` (an anchor) counts at least once.
+    """
+    if kind == "within":
+        return _within(layout, n, rng)
+    if kind == "subjects":
+        m = layout.n_subjects
+        return np.take(rng.multinomial(m, np.full(m, 1 / m), size=n).astype(float), layout.rows, axis=1)
+    if kind == "benchmarks":
+        b = layout.n_benchmarks
+        counts = rng.multinomial(b, np.full(b, 1 / b), size=n).astype(float)
+        if keep_benchmark is not None:
+            counts[:, keep_benchmark] = np.maximum(counts[:, keep_benchmark], 1)
+        return np.take(counts, layout.cols, axis=1)
+    raise MensuraError(f"kind: {kind!r} is not known; choose one of {', '.join(get_args(Kind))}")
+
+
+def _within(layout: Layout, n: int, rng: np.random.Generator) -> Floats:
+    """Resample within every subject; subjects with equally many scores are drawn together."""
+    weights = np.empty((n, layout.n_scores))
+    sizes = np.bincount(layout.rows, minlength=layout.n_subjects)
+    for size in np.unique(sizes):
+        who = layout.subject_starts[sizes == size]
+        drawn = rng.multinomial(size, np.full(size, 1 / size), size=(n, who.size))
+        weights[:, who[:, None] + np.arange(size)] = drawn
+    return weights
+
+
+def resampled(
+    model: Model, weights: Floats, kind: Kind, advance: Callable[[], object] | None = None
+) -> tuple[Positions, Mask, Mask]:
+    """Refit every replicate; return positions and where they are known: (replicates, subjects) and (…, benchmarks).
+
+    Subjects left out by resampling subjects are placed afterwards on the replicate's benchmarks, from all their scores.
+    """
+    layout = model.data.layout
+    positions = model.refit(weights, advance)
+    seen = layout.over_subjects(weights) > 0
+    known = layout.over_benchmarks(weights) > 0
+    if kind == "subjects":
+        for replicate, here in enumerate(seen):
+            out = np.flatnonzero(~here)
+            if out.size:
+                placed, _ = model.place(subset(model.data, out), positions.phi[replicate])
+                positions.theta[replicate, out] = placed
+        seen = np.ones_like(seen)
+    return positions, seen, known

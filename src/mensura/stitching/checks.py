@@ -1,0 +1,95 @@
+"""What a score table cannot tell: parts that no score connects, floors, subjects and benchmarks with too few scores."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from mensura.errors import MensuraError
+from mensura.stitching.layout import Ints
+from mensura.stitching.scores import ScoreSet
+
+FEW_SCORES = 3
+"""A subject or benchmark with fewer scores is named in a warning."""
+FLOOR = 0.02
+"""A benchmark whose best score is no more than this above chance tells nothing about difficulty."""
+
+
+def parts(data: ScoreSet) -> list[tuple[list[str], list[str]]]:
+    """Return the connected parts of the score graph, largest first, each as (subjects, benchmarks)."""
+    m, b = len(data.subjects), len(data.benchmarks)
+    edges = coo_array((np.ones(data.y.size), (data.layout.rows, m + data.layout.cols)), shape=(m + b, m + b))
+    count, label = connected_components(edges, directed=False)
+    found = [
+        (
+            [data.subjects[i] for i in np.flatnonzero(label[:m] == part)],
+            [data.benchmarks[i] for i in np.flatnonzero(label[m:] == part)],
+        )
+        for part in range(count)
+    ]
+    return sorted(found, key=lambda part: -len(part[0]) - len(part[1]))
+
+
+def refuse_parts(data: ScoreSet) -> None:
+    """Refuse scores that fall into parts without a common subject or benchmark: no scale can hold them together."""
+    found = parts(data)
+    if len(found) == 1:
+        return
+    shown = "; ".join(
+        f"part {i}: {len(s)} subjects ({_names(s)}) on {len(b)} benchmarks ({_names(b)})"
+        for i, (s, b) in enumerate(found[:4], start=1)
+    )
+    more = f"; and {len(found) - 4} more parts" if len(found) > 4 else ""
+    raise MensuraError(
+        f"scores: {len(found)} parts share no subject and no benchmark, so they cannot stand on one scale: "
+        f"{shown}{more}. Add scores that link them, stitch one part alone, or keep the largest (parts='largest')"
+    )
+
+
+def warnings_of(data: ScoreSet) -> tuple[str, ...]:
+    """Say which subjects and benchmarks are thinly measured, and which benchmarks nobody has got off the floor."""
+    found = []
+    for kind, names, index in (
+        ("subject", data.subjects, data.layout.rows),
+        ("benchmark", data.benchmarks, data.layout.cols),
+    ):
+        thin = [names[i] for i in np.flatnonzero(np.bincount(index, minlength=len(names)) < FEW_SCORES)]
+        if thin:
+            found.append(
+                f"{len(thin)} {kind}{'s have' if len(thin) > 1 else ' has'} fewer than {FEW_SCORES} scores and "
+                f"leans on the prior: {_names(thin)}"
+            )
+    best = np.zeros(len(data.benchmarks))
+    np.maximum.at(best, data.layout.cols, data.y)
+    floor = [data.benchmarks[i] for i in np.flatnonzero(best <= data.chance + FLOOR)]
+    if floor:
+        found.append(f"every subject is at the floor of {_names(floor)}: its difficulty is only bounded from below")
+    return tuple(found)
+
+
+def of_largest_part(data: ScoreSet) -> tuple[set[str], set[str]]:
+    """Names of the subjects and benchmarks of the largest connected part."""
+    subjects, benchmarks = parts(data)[0]
+    return set(subjects), set(benchmarks)
+
+
+def position(names: tuple[str, ...], name: str, argument: str) -> int:
+    """Index of a name, or an error that lists near ones."""
+    if name in names:
+        return names.index(name)
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, names, n=3)
+    advice = f"did you mean {', '.join(map(repr, near))}?" if near else f"known: {_names(list(names))}"
+    raise MensuraError(f"{argument}: {name!r} has no scores; {advice}")
+
+
+def positions_of(names: tuple[str, ...], wanted: list[str]) -> Ints:
+    """Index of every wanted name, −1 where it is not known."""
+    index = {name: i for i, name in enumerate(names)}
+    return np.array([index.get(name, -1) for name in wanted], dtype=np.intp)
+
+
+def _names(names: list[str], most: int = 5) -> str:
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")

@@ -1,0 +1,92 @@
+"""Draws of a fit and what they say: intervals, ranks, probabilities. One shape for every kind of uncertainty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from mensura.frames import text_table
+from mensura.stitching.checks import position
+from mensura.stitching.layout import Floats
+from mensura.stitching.positions import Positions
+
+
+@dataclass(frozen=True)
+class Draws:
+    """Positions drawn ``kind``-wise (Laplace, bootstrap, …), every draw on the scale by itself.
+
+    Tables: ``capabilities`` (subject, capability, low, high), ``benchmarks`` (benchmark, difficulty, low, high, slope,
+    slope_low, slope_high), ``ranks`` (subject, rank, low, high, first). ``level`` is the nominal coverage. A draw
+    that says nothing about a subject or benchmark holds NaN there.
+    """
+
+    kind: str
+    subjects: tuple[str, ...]
+    names: tuple[str, ...]
+    estimate: Positions
+    positions: Positions
+    level: float = 0.9
+
+    def __str__(self) -> str:
+        n = len(self.positions.theta)
+        return f"{n} draws ({self.kind}), {self.level:.0%} intervals\n{text_table(self.capabilities)}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{len(self.positions.theta)} draws ({self.kind})</p>{self.capabilities._repr_html_()}"
+
+    @property
+    def capabilities(self) -> pl.DataFrame:
+        """Capability of every subject with its interval, highest first."""
+        low, high = self._interval(self.positions.capability)
+        return pl.DataFrame(
+            {"subject": self.subjects, "capability": self.estimate.capability[0], "low": low, "high": high}
+        ).sort("capability", "subject", descending=[True, False])
+
+    @property
+    def benchmarks(self) -> pl.DataFrame:
+        """Difficulty and slope of every benchmark with their intervals."""
+        low, high = self._interval(self.positions.difficulty)
+        slope_low, slope_high = self._interval(self.positions.slope)
+        return pl.DataFrame(
+            {
+                "benchmark": self.names,
+                "difficulty": self.estimate.difficulty[0],
+                "low": low,
+                "high": high,
+                "slope": self.estimate.slope[0],
+                "slope_low": slope_low,
+                "slope_high": slope_high,
+            }
+        )
+
+    @property
+    def ranks(self) -> pl.DataFrame:
+        """Rank of every subject (1 is best) with its interval, and the probability of being first."""
+        C = self.positions.capability
+        filled = np.where(np.isnan(C), self.estimate.capability, C)
+        order = np.argsort(np.argsort(-filled, axis=1, kind="stable"), axis=1) + 1
+        tail = (1 - self.level) / 2
+        low, high = np.quantile(order, [tail, 1 - tail], axis=0, method="inverted_cdf")
+        rank = np.argsort(np.argsort(-self.estimate.capability[0], kind="stable")) + 1
+        table = {"subject": self.subjects, "rank": rank, "low": low, "high": high, "first": (order == 1).mean(axis=0)}
+        return pl.DataFrame(table).sort("rank")
+
+    def better(self, subject: str, other: str) -> float:
+        """Probability that ``subject`` is more capable than ``other``."""
+        C = self.positions.capability
+        i, j = position(self.subjects, subject, "subject"), position(self.subjects, other, "other")
+        return float(np.nanmean(C[:, i] > C[:, j]))
+
+    def pairs(self, top: int = 10) -> pl.DataFrame:
+        """P(row's subject is more capable than column's) among the ``top`` subjects: subject, other, better."""
+        names = self.capabilities["subject"].head(top)
+        rows = [(a, b, self.better(a, b)) for a in names for b in names if a != b]
+        return pl.DataFrame(rows, schema={"subject": pl.String, "other": pl.String, "better": pl.Float64}, orient="row")
+
+    def _interval(self, values: Floats) -> tuple[Floats, Floats]:
+        tail = (1 - self.level) / 2
+        with np.errstate(invalid="ignore"):
+            low, high = np.nanquantile(values, [tail, 1 - tail], axis=0)
+        return low, high

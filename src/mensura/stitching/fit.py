@@ -1,0 +1,139 @@
+"""``stitch``: the one door to both methods."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.evidence import Evidence, load
+from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
+from mensura.stitching.links import evidence_scores
+from mensura.stitching.models import Model, PooledModel, RosettaModel
+from mensura.stitching.positions import Scale
+from mensura.stitching.regressors import regressors
+from mensura.stitching.result import Stitch
+from mensura.stitching.rosetta import RIDGE
+from mensura.stitching.scores import Duplicates, ScoreSet, encode, read_scores
+from mensura.stitching.sources import adjust_sources
+
+Method = Literal["pooled", "rosetta"]
+Parts = Literal["refuse", "largest", "keep"]
+DIMENSIONS = 4
+"""Latent dimensions of the default method (capability and three residual ones), chosen by held-out error."""
+
+
+def stitch(
+    scores: Any = None,  # noqa: ANN401
+    *,
+    method: Method = "pooled",
+    anchor_benchmark: str | None = None,
+    anchor_subjects: Mapping[str, float] | None = None,
+    duplicates: Duplicates | None = None,
+    dimensions: int = DIMENSIONS,
+    pooling: float = 1.0,
+    informed: bool = True,
+    ridge: float = RIDGE,
+    parts: Parts = "refuse",
+) -> Stitch:
+    """Put subjects and benchmarks on one scale.
+
+    ``scores`` is a table (or file) with ``subject`` or ``model``, ``benchmark`` and ``score`` in [0, 1]; ``stderr``,
+    ``n``, ``source``, ``released``, ``chance`` and ``ceiling`` are used when there (:mod:`mensura.stitching.scores`).
+    An :class:`~mensura.evidence.Evidence`, or nothing for the embedded one, enters through
+    :mod:`mensura.stitching.links`.
+
+    ``method="pooled"`` (default) is a logistic factor model with partial pooling, ``dimensions`` latent dimensions and
+    a prior informed by release dates and by who took which test (``informed=False`` switches that off).
+    ``method="rosetta"`` is the published model (arXiv 2512.00193) at its optimum, with its ``ridge``.
+
+    Scale: ``anchor_benchmark`` has difficulty 0 and slope 1, or ``anchor_subjects`` maps two subjects to their values;
+    with neither, subjects have mean 0 and standard deviation 1 (pooled) or the benchmark with most scores is the
+    anchor (rosetta). ``duplicates``: ``max`` (default of rosetta, as published), ``mean`` (default of pooled), ``all``.
+    ``parts`` says what happens when no score connects some subjects with the others.
+    """
+    for name, value, allowed in (("method", method, Method), ("parts", parts, Parts)):
+        if value not in get_args(allowed):
+            raise MensuraError(f"{name}: {value!r} is not known; choose one of {', '.join(get_args(allowed))}")
+    frame, notes = read_any(scores)
+    policy: Duplicates = duplicates or ("max" if method == "rosetta" else "mean")
+    if policy == "mean":
+        frame, offsets = adjust_sources(frame)
+        notes += tuple(
+            f"source {name} scores {offset:+.2f} logits off the others on the same cells; taken out"
+            for name, offset, _ in offsets.iter_rows()
+            if abs(offset) >= 0.05
+        )
+    data, left_out = _connected(frame, policy, parts)
+    settings: dict[str, object] = {"method": method, "duplicates": policy, "anchor_benchmark": anchor_benchmark}
+    settings["anchor_subjects"] = dict(anchor_subjects) if anchor_subjects else None
+    model: Model
+    if method == "rosetta":
+        anchor = _rosetta_anchor(data, anchor_benchmark, anchor_subjects)
+        model = RosettaModel.fit(data, anchor, ridge)
+        scale = Scale(benchmark=anchor) if anchor_subjects is None else _two_subjects(data, anchor_subjects)
+        settings |= {"ridge": ridge}
+    else:
+        x = regressors(data.layout, data.counts, data.years, informed=informed)
+        model = PooledModel.fit(data, x, _affordable(dimensions, data), pooling)
+        scale = _scale(data, anchor_benchmark, anchor_subjects)
+        settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
+    return Stitch(method, model, scale, settings, warnings_of(data), notes + left_out)
+
+
+def read_any(scores: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ANN401
+    """Read a score table, or bring evidence through its links."""
+    if scores is None:
+        scores = load()
+    if isinstance(scores, Evidence):
+        table, notes = evidence_scores(scores)
+        return read_scores(table), notes
+    return read_scores(scores), ()
+
+
+def _connected(frame: pl.DataFrame, policy: Duplicates, parts: Parts) -> tuple[ScoreSet, tuple[str, ...]]:
+    data = encode(frame, policy)
+    if parts == "refuse":
+        refuse_parts(data)
+    if parts != "largest":
+        return data, ()
+    subjects, benchmarks = of_largest_part(data)
+    kept = frame.filter(pl.col("subject").is_in(list(subjects)) & pl.col("benchmark").is_in(list(benchmarks)))
+    left = frame.height - kept.height
+    note = f"{left} scores outside the largest connected part were left out"
+    return (encode(kept, policy), (note,)) if left else (data, ())
+
+
+def _affordable(dimensions: int, data: ScoreSet) -> int:
+    """Refuse nonsense, and cap the dimensions at what a handful of benchmarks can carry."""
+    if dimensions < 1:
+        raise MensuraError(f"dimensions: at least 1 is expected, got {dimensions}")
+    return min(dimensions, max(1, len(data.benchmarks) // 3), max(1, len(data.subjects) // 3))
+
+
+def _rosetta_anchor(data: ScoreSet, benchmark: str | None, subjects: Mapping[str, float] | None) -> int | None:
+    """Index of the benchmark whose slope is fixed; none when only subjects anchor the scale."""
+    if benchmark is not None:
+        return position(data.benchmarks, benchmark, "anchor_benchmark")
+    if subjects is not None:
+        return None
+    return int(np.argmax(np.bincount(data.layout.cols)))
+
+
+def _scale(data: ScoreSet, benchmark: str | None, subjects: Mapping[str, float] | None) -> Scale:
+    if subjects is not None:
+        return _two_subjects(data, subjects)
+    if benchmark is not None:
+        return Scale(benchmark=position(data.benchmarks, benchmark, "anchor_benchmark"))
+    return Scale()
+
+
+def _two_subjects(data: ScoreSet, anchors: Mapping[str, float]) -> Scale:
+    if len(anchors) != 2 or len(set(anchors.values())) != 2:
+        raise MensuraError(f"anchor_subjects: two subjects with two different values are expected, got {dict(anchors)}")
+    first, second = (position(data.subjects, name, "anchor_subjects") for name in anchors)
+    low, high = anchors.values()
+    return Scale(subjects=(first, second), values=(low, high))

@@ -1,0 +1,78 @@
+"""Links: how scores in other units become expected scores in [0, 1], and which benchmarks stay out.
+
+| unit | link |
+|---|---|
+| percent, fraction | divided by 100, as it is; chance, ceiling and number of items of the benchmark are used |
+| elo | expected win rate against a fixed opponent, the median model: 1/(1 + 10^((median − elo)/400)) |
+| index (−100 … 100) | (index + 100)/200 |
+| composite | stays out: no link to a success rate is known |
+"""
+
+from __future__ import annotations
+
+import polars as pl
+
+from mensura.evidence import Evidence
+
+LINKED = ("percent", "fraction", "elo", "index")
+
+
+def evidence_scores(evidence: Evidence) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the evidence as a score table for :func:`~mensura.stitching.stitch`, with notes on its units."""
+    linked = link(evidence.scores, evidence, "score").join(
+        evidence.models.select("subject", "released"), on="subject", how="left"
+    )
+    levels = evidence.benchmarks.select(
+        "benchmark",
+        *(
+            pl.when(pl.col("unit").is_in(["percent", "fraction"]))
+            .then(pl.col(level) / pl.when(pl.col("unit") == "percent").then(100.0).otherwise(1.0))
+            .alias(level)
+            for level in ("chance", "ceiling")
+        ),
+        pl.when(pl.col("unit").is_in(["percent", "fraction"])).then(pl.col("items")).alias("n"),
+    )
+    table = linked.join(levels, on="benchmark", how="left")
+    return table.select("subject", "benchmark", "score", "source", "released", "chance", "ceiling", "n"), _notes(
+        evidence
+    )
+
+
+def link(table: pl.DataFrame, evidence: Evidence, *columns: str) -> pl.DataFrame:
+    """Put ``columns`` of a table with ``benchmark`` and ``unit`` through the link of their unit; drop what has none."""
+    kept = table.filter(pl.col("unit").is_in(LINKED)).join(_references(evidence), on="benchmark", how="left")
+    return kept.with_columns(_linked(pl.col(column)).clip(0, 1).alias(column) for column in columns)
+
+
+def _linked(value: pl.Expr) -> pl.Expr:
+    return (
+        pl.when(pl.col("unit") == "percent")
+        .then(value / 100)
+        .when(pl.col("unit") == "elo")
+        .then(1 / (1 + (10.0 ** ((pl.col("reference") - value) / 400))))
+        .when(pl.col("unit") == "index")
+        .then((value + 100) / 200)
+        .otherwise(value)
+    )
+
+
+def _references(evidence: Evidence) -> pl.DataFrame:
+    """Median primary Elo of every arena: the fixed opponent."""
+    elo = evidence.primary_scores.filter(pl.col("unit") == "elo")
+    return elo.group_by("benchmark").agg(pl.col("score").median().alias("reference"))
+
+
+def _notes(evidence: Evidence) -> tuple[str, ...]:
+    arenas = _references(evidence).sort("benchmark")
+    named = ", ".join(f"{name} {value:.0f}" for name, value in arenas.iter_rows())
+    by_unit = evidence.benchmarks.group_by("unit").agg(pl.col("benchmark").sort())
+    names = {unit: ", ".join(benchmarks) for unit, benchmarks in by_unit.iter_rows()}
+    notes = []
+    if named:
+        notes.append(f"Elo enters as the expected win rate against a fixed opponent (median model: {named})")
+    if "index" in names:
+        notes.append(f"index from −100 to 100 enters as (index + 100)/200: {names['index']}")
+    out = [names[unit] for unit in names if unit not in LINKED]
+    if out:
+        notes.append(f"left out, no link to a success rate: {', '.join(out)}")
+    return tuple(notes)

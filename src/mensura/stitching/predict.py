@@ -1,0 +1,87 @@
+"""Expected scores and the intervals of new ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import betaincinv
+
+from mensura.stitching.layout import Floats, Ints
+from mensura.stitching.models import Model, PooledModel
+from mensura.stitching.pooled import eta_variance, extended, levels
+from mensura.stitching.positions import Positions
+
+RESOLUTION = 0.005
+"""Limits nearer than this to 0 or 1 are 0 or 1: scores are counts, and exact zeros and ones occur."""
+
+
+def expected_scores(model: Model, positions: Positions, rows: Ints, cols: Ints) -> Floats:
+    """Return f = chance + (ceiling − chance) σ(η) of every pair in every draw: (draws, pairs)."""
+    data = model.data
+    return levels(data.chance[cols], data.ceiling[cols], positions.eta(rows, cols))[0]
+
+
+def predictive(
+    model: Model, draws: Positions, rows: Ints, cols: Ints, level: float = 0.9
+) -> tuple[Floats, Floats, Floats]:
+    """Mean of a new score of every pair and its interval; −1 stands for a subject or benchmark without scores.
+
+    The interval is that of the beta distribution with the predictive mean and variance: uncertainty of the expected
+    score (from the draws, made on the model's own scale) plus noise. It never leaves [0, 1].
+    """
+    score, low, high = (np.full(rows.size, np.nan) for _ in range(3))
+    known = (rows >= 0) & (cols >= 0)
+    r, c = rows[known], cols[known]
+    if r.size:
+        mean = point_scores(model, r, c)
+        spread = expected_scores(model, draws, r, c).var(axis=0)
+        score[known] = mean
+        low[known], high[known] = _beta_interval(mean, spread + model.noise(mean, c), level)
+    if isinstance(model, PooledModel) and not known.all():
+        mean, variance = _from_prior(model, rows[~known], cols[~known])
+        score[~known] = mean
+        low[~known], high[~known] = _beta_interval(mean, variance, level)
+    return score, low, high
+
+
+def point_scores(model: Model, rows: Ints, cols: Ints) -> Floats:
+    """Return the predictive mean of pairs with scores: E σ(η) under the posterior of η, not σ of its mean.
+
+    For normal η, E σ(η) ≈ σ(mean / √(1 + π·variance/8)).
+    """
+    data = model.data
+    eta = model.positions.eta(rows, cols)[0]
+    if isinstance(model, PooledModel):
+        eta = eta / np.sqrt(1 + np.pi * eta_variance(model.fitted, rows, cols) / 8)
+    return levels(data.chance[cols], data.ceiling[cols], eta)[0]
+
+
+def _from_prior(model: PooledModel, rows: Ints, cols: Ints) -> tuple[Floats, Floats]:
+    """Mean and variance where the subject, the benchmark or both have no scores: the prior stands in."""
+    fit, data = model.fitted, model.data
+    spread = fit.theta.T @ fit.theta / len(fit.theta) + fit.theta_cov.mean(axis=0)
+    new_subject, new_benchmark = rows < 0, cols < 0
+    theta = np.where(new_subject[:, None], 0.0, fit.theta[rows])
+    theta_cov = np.where(new_subject[:, None, None], spread, fit.theta_cov[rows])
+    phi = np.where(new_benchmark[:, None], fit.phi_mean, fit.phi[cols])
+    phi_cov = np.where(new_benchmark[:, None, None], fit.phi_spread, fit.phi_cov[cols])
+    _, second = extended(theta, theta_cov)
+    variance = np.einsum("ij,ijk,ik->i", phi[:, 1:], theta_cov, phi[:, 1:]) + np.einsum("ijk,ijk->i", phi_cov, second)
+    eta = phi[:, 0] + np.einsum("ij,ij->i", phi[:, 1:], theta)
+    chance = np.where(new_benchmark, 0.0, data.chance[cols])
+    ceiling = np.where(new_benchmark, 1.0, data.ceiling[cols])
+    mean, _ = levels(chance, ceiling, eta / np.sqrt(1 + np.pi * variance / 8))
+    nodes = np.linspace(-2.5, 2.5, 11)
+    weights = np.exp(-(nodes**2) / 2)
+    grid, _ = levels(chance[:, None], ceiling[:, None], eta[:, None] + np.sqrt(variance)[:, None] * nodes)
+    about = ((grid - mean[:, None]) ** 2 @ weights) / weights.sum()
+    dispersion = np.where(new_benchmark, np.median(fit.dispersion), fit.dispersion[cols])
+    return mean, about + dispersion * (mean * (1 - mean) + 0.01)
+
+
+def _beta_interval(mean: Floats, variance: Floats, level: float) -> tuple[Floats, Floats]:
+    """Quantiles of the beta distribution with this mean and variance (capped where a beta cannot be so wide)."""
+    m = np.clip(mean, 1e-4, 1 - 1e-4)
+    size = np.maximum(m * (1 - m) / np.maximum(variance, 1e-12) - 1, 0.05)
+    tail = (1 - level) / 2
+    low, high = (np.asarray(betaincinv(m * size, (1 - m) * size, q), dtype=float) for q in (tail, 1 - tail))
+    return np.where(low < RESOLUTION, 0.0, low), np.where(high > 1 - RESOLUTION, 1.0, high)

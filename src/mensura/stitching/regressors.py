@@ -1,0 +1,54 @@
+"""What is known about a subject before its scores: when it was released, and which tests it was given.
+
+Tests are not given at random: old models sit in old leaderboards, new ones in hard new ones. The pattern of tests alone
+orders the subjects (reciprocal averaging, that is the first axis of a correspondence analysis), and that order says
+something about ability. As a regressor in a prior it informs subjects with few scores and fades with many.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mensura.stitching.layout import Floats, Layout
+
+SMALLEST_ASSOCIATION = 0.3
+"""Below this correlation between subject and benchmark scores the pattern of tests says too little to be used."""
+
+
+def pattern_axis(layout: Layout, weights: Floats, sweeps: int = 60) -> Floats | None:
+    """Return one standardised number per subject from who took which test, or None when the pattern is too plain.
+
+    Reciprocal averaging: a subject's number is the mean of its benchmarks' numbers, a benchmark's the mean of its
+    subjects', up to a factor that tends to the correlation of both.
+    """
+    rows, cols = layout.rows, layout.cols
+    n_rows = np.maximum(np.bincount(rows, weights, layout.n_subjects), 1e-9)
+    n_cols = np.maximum(np.bincount(cols, weights, layout.n_benchmarks), 1e-9)
+    axis = np.log(n_cols) + np.linspace(0, 1, layout.n_benchmarks)
+    association = 0.0
+    subject = np.zeros(layout.n_subjects)
+    for _ in range(sweeps):
+        axis = axis - np.average(axis, weights=n_cols)
+        size = np.sqrt(np.average(axis**2, weights=n_cols))
+        if size < 1e-9:
+            return None
+        subject = np.bincount(rows, weights * axis[cols] / size, layout.n_subjects) / n_rows
+        association = float(np.sqrt(np.average(subject**2, weights=n_rows)))
+        axis = np.bincount(cols, weights * subject[rows], layout.n_benchmarks) / n_cols
+    spread = subject.std()
+    if association < SMALLEST_ASSOCIATION or spread < 1e-9:
+        return None
+    return np.asarray(np.clip((subject - subject.mean()) / spread, -3, 3))
+
+
+def regressors(layout: Layout, weights: Floats, years: Floats | None, *, informed: bool = True) -> Floats:
+    """Return (subjects, q): a constant, the pattern of tests, the release date (in years; unknown ones at the mean)."""
+    columns: list[Floats] = [np.ones(layout.n_subjects)]
+    if informed:
+        pattern = pattern_axis(layout, weights)
+        if pattern is not None:
+            columns.append(pattern)
+        if years is not None and np.isfinite(years).sum() >= 3 and np.nanstd(years) > 0:
+            dated = (years - np.nanmean(years)) / np.nanstd(years)
+            columns.append(np.where(np.isfinite(dated), dated, 0.0))
+    return np.stack(columns, axis=1)

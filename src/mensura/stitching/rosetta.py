@@ -1,0 +1,266 @@
+"""The published model: score = σ(α_b (C_m − D_b)), ridge-penalised least squares, solved to its optimum.
+
+With r the residuals, w their weights and N the number of free parameters, the objective (arXiv 2512.00193) is
+
+    ½ [ Σ w r² + λ (Σ C² + Σ D² + Σ α² of the benchmarks that are not the anchor) / N ].
+
+Every residual touches one C and one pair (D, α). The Hessian's C block is therefore diagonal and is eliminated; what
+remains is a system of the size of the benchmark side (:mod:`mensura.stitching.elimination`). Damped Gauss-Newton steps
+lead near the optimum, Newton steps with exact second derivatives end there. Many reweighted problems (bootstrap
+replicates, data up to a date) are solved at once, as arrays with one row per replicate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+
+from mensura.stitching.elimination import Step, System, solve_system
+from mensura.stitching.layout import Floats, Ints, Layout, Mask
+
+RIDGE = 0.1
+BOUND = 10.0
+"""Capabilities and difficulties stay within ± this."""
+SLOPE_BOUNDS = (0.1, 10.0)
+FIRST_DAMPING = 0.01
+LONGEST_STEP = 3.0
+AT_ONCE = 48
+"""Replicates worked on together: enough to spread the cost of a call, few enough to stay in the processor's cache."""
+NEWTON_GRADIENT = 0.3
+"""Below this largest gradient exact second derivatives are used."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """One optimum per replicate: ``C`` (replicates, subjects), ``D`` and ``slope`` (replicates, benchmarks).
+
+    ``gradient`` is the largest component of the projected gradient, ``iterations`` the count of the slowest replicate.
+    """
+
+    C: Floats
+    D: Floats
+    slope: Floats
+    cost: Floats
+    gradient: Floats
+    iterations: int
+
+    @property
+    def converged(self) -> bool:
+        """Whether every replicate's gradient is below 1e-8."""
+        return bool(np.all(self.gradient < 1e-8))
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Parameters and data of the replicates still being solved; every array has one row per replicate."""
+
+    C: Floats
+    D: Floats
+    slope: Floats
+    y: Floats
+    weights: Floats
+    penalty: Floats
+
+    def take(self, which: Ints | Mask) -> _Point:
+        return _Point(*(getattr(self, field.name)[which] for field in fields(self)))
+
+
+def penalty_weight(n_subjects: int, n_benchmarks: int, *, ridge: float = RIDGE, anchored: bool = True) -> float:
+    """Return the ridge strength divided by the number of free parameters, as published."""
+    return ridge / (n_subjects + 2 * n_benchmarks - anchored)
+
+
+def solve_rosetta(
+    layout: Layout,
+    y: Floats,
+    *,
+    anchor: int | None = None,
+    anchor_slope: float = 1.0,
+    weights: Floats | None = None,
+    penalty: float | Floats | None = None,
+    start: Solution | None = None,
+    tolerance: float = 1e-8,
+    max_iterations: int = 200,
+) -> Solution:
+    """Minimise the published objective, for one data set or for many on the same layout at once.
+
+    ``y`` and ``weights`` (default ones) are (scores,) or (replicates, scores), in the order of ``layout``; a weight of
+    zero leaves a score out. ``penalty`` is λ/N, a number or one per replicate (default as published). ``anchor`` is
+    the benchmark whose slope is fixed and unpenalised; its difficulty is not moved to zero here (see
+    :func:`shift_to_anchor`). ``start`` warm-starts every replicate. The result is deterministic.
+    """
+    if penalty is None:
+        penalty = penalty_weight(layout.n_subjects, layout.n_benchmarks, anchored=anchor is not None)
+    point = _start(layout, np.atleast_2d(y), weights, np.asarray(penalty, dtype=float), start)
+    if anchor is not None:
+        point.slope[:, anchor] = anchor_slope
+    replicates = point.C.shape[0]
+    damping, exact = np.full(replicates, FIRST_DAMPING), np.zeros(replicates, dtype=bool)
+    cost, gradient = np.empty(replicates), np.empty(replicates)
+    iterations = np.zeros(replicates, dtype=int)
+    active, waiting = np.arange(min(AT_ONCE, replicates)), min(AT_ONCE, replicates)
+    while active.size:
+        here = point if active.size == replicates else point.take(active)
+        cost[active], system = _linearise(layout, here, anchor, damping[active], exact[active])
+        gradient[active] = system.largest_gradient
+        unfinished = (gradient[active] >= tolerance) & (iterations[active] < max_iterations)
+        if not unfinished.all():
+            active, here, system = active[unfinished], here.take(unfinished), system.take(unfinished)
+        if active.size:
+            step, descends = solve_system(layout, system)
+            full, any_length = _advance(layout, point, here, step, active, cost[active], descends)
+            exact[active] = any_length & (gradient[active] < NEWTON_GRADIENT)
+            damping[active] = _next_damping(damping[active], full, any_length, exact[active])
+            iterations[active] += 1
+        fresh = min(AT_ONCE - active.size, replicates - waiting)
+        if fresh:
+            active, waiting = np.append(active, np.arange(waiting, waiting + fresh)), waiting + fresh
+    return Solution(point.C, point.D, point.slope, cost, gradient, int(iterations.max()))
+
+
+def shift_to_anchor(solution: Solution, anchor: int, difficulty: float = 0.0) -> Solution:
+    """Move C and D together so that the anchor benchmark has the given difficulty in every replicate."""
+    shift = solution.D[:, [anchor]] - difficulty
+    return replace(solution, C=solution.C - shift, D=solution.D - shift)
+
+
+def _start(layout: Layout, y: Floats, weights: Floats | None, penalty: Floats, start: Solution | None) -> _Point:
+    """Lay out data and first parameters with one row per replicate; cold starts are C = 0, α = 1, D from the mean."""
+    w = np.ones((1, layout.n_scores)) if weights is None else np.atleast_2d(weights)
+    p = penalty.reshape(-1, 1)
+    replicates = max(y.shape[0], w.shape[0], p.shape[0])
+
+    def rows(x: Floats, width: int) -> Floats:
+        return np.broadcast_to(x, (replicates, width))
+
+    y, w, p = rows(y, layout.n_scores), rows(w, layout.n_scores), rows(p, 1)
+    if start is not None:
+        C, D, slope = start.C, start.D, start.slope
+    else:
+        total = np.maximum(layout.over_benchmarks(w), 1e-12)
+        mean = np.clip(layout.over_benchmarks(w * y) / total, 0.02, 0.98)
+        C, D, slope = (
+            np.zeros((1, layout.n_subjects)),
+            np.log((1 - mean) / mean),
+            np.ones((1, layout.n_benchmarks)),
+        )
+    n, b = layout.n_subjects, layout.n_benchmarks
+    return _Point(rows(C, n).copy(), rows(D, b).copy(), rows(slope, b).copy(), y, w, p)
+
+
+def _expected(layout: Layout, at: _Point) -> tuple[Floats, Floats, Floats]:
+    """Return slope, distance C − D and expected score of every score."""
+    slope = np.take(at.slope, layout.cols, axis=1)
+    distance = np.take(at.C, layout.rows, axis=1) - np.take(at.D, layout.cols, axis=1)
+    return slope, distance, 1 / (1 + np.exp(-slope * distance))
+
+
+def _ridge(at: _Point) -> Floats:
+    """Sum of squares of all parameters; the anchor's constant share is counted too, as it cancels in comparisons."""
+    return np.asarray(sum(np.einsum("ij,ij->i", x, x) for x in (at.C, at.D, at.slope)))
+
+
+def _cost(layout: Layout, at: _Point) -> Floats:
+    """Objective of every replicate."""
+    residual = _expected(layout, at)[2] - at.y
+    squares = np.einsum("ij,ij,ij->i", at.weights, residual, residual)
+    return np.asarray(0.5 * (squares + at.penalty[:, 0] * _ridge(at)))
+
+
+def _linearise(layout: Layout, at: _Point, anchor: int | None, damping: Floats, exact: Mask) -> tuple[Floats, System]:
+    """Return the cost and the linear system of the next step at a point.
+
+    With η = α(C − D), s = σ(η): first and second derivative of ½ w r² in η are g = w r s' and h = w (s'² + r s'').
+    Replicates that are not ``exact`` leave out r s'' and the curvature of η (Gauss-Newton); ``damping`` multiplies the
+    Gauss-Newton diagonal (Levenberg-Marquardt).
+    """
+    slope, distance, s = _expected(layout, at)
+    residual, ds = s - at.y, s * (1 - s)
+    squares = np.einsum("ij,ij,ij->i", at.weights, residual, residual)
+    g = at.weights * residual * ds
+    h = at.weights * ds * ds
+    slope2, distance2 = slope * slope, distance * distance
+    full = exact[:, None]
+    if damping.any():
+        scale = damping[:, None]
+        more = (
+            scale * (layout.over_subjects(h * slope2) + at.penalty) + at.penalty,
+            scale * (layout.over_benchmarks(h * slope2) + at.penalty) + at.penalty,
+            scale * (layout.over_benchmarks(h * distance2) + at.penalty) + at.penalty,
+        )
+    else:
+        more = (at.penalty, at.penalty, at.penalty)
+    if exact.any():
+        h = h + full * (g * (1 - 2 * s))
+    h_slope2, twist = h * slope2, h * slope * distance + full * g
+    g_slope = g * slope
+    system = System(
+        g_subject=layout.over_subjects(g_slope) + at.penalty * at.C,
+        g_first=-layout.over_benchmarks(g_slope) + at.penalty * at.D,
+        g_second=layout.over_benchmarks(g * distance) + at.penalty * at.slope,
+        subject=layout.over_subjects(h_slope2) + more[0],
+        first=layout.over_benchmarks(h_slope2) + more[1],
+        mixed=-layout.over_benchmarks(twist),
+        second=layout.over_benchmarks(h * distance2) + more[2],
+        cross_first=-h_slope2,
+        cross_second=twist,
+    )
+    cost = 0.5 * (squares + at.penalty[:, 0] * _ridge(at))
+    return cost, system.holding(layout, *_held(at, system, anchor))
+
+
+def _advance(
+    layout: Layout,
+    point: _Point,
+    here: _Point,
+    step: Step,
+    active: Ints,
+    cost: Floats,
+    descends: Mask,
+) -> tuple[Mask, Mask]:
+    """Take the full step, else a quarter of it, where that lowers the cost; say who took which."""
+    taken = []
+    waiting = np.flatnonzero(descends)
+    for length in (1.0, 0.25):
+        moved = np.zeros(active.size, dtype=bool)
+        if waiting.size:
+            trial = _moved(here.take(waiting), step, waiting, length)
+            lower = _cost(layout, trial) <= cost[waiting] + 1e-14 * (1 + cost[waiting])
+            kept = active[waiting[lower]]
+            point.C[kept], point.D[kept], point.slope[kept] = trial.C[lower], trial.D[lower], trial.slope[lower]
+            moved[waiting[lower]] = True
+            waiting = waiting[~lower]
+        taken.append(moved)
+    return taken[0], taken[0] | taken[1]
+
+
+def _held(at: _Point, system: System, anchor: int | None) -> tuple[Mask, Mask, Mask]:
+    """Mark the parameters that stay: the anchor's slope, and those at a bound with the gradient pointing outward."""
+    low, high = SLOPE_BOUNDS
+
+    def pinned(x: Floats, gradient: Floats, lowest: float, highest: float) -> Mask:
+        return np.asarray(((x <= lowest) & (gradient > 0)) | ((x >= highest) & (gradient < 0)))
+
+    slopes = pinned(at.slope, system.g_second, low, high)
+    if anchor is not None:
+        slopes[:, anchor] = True
+    return pinned(at.C, system.g_subject, -BOUND, BOUND), pinned(at.D, system.g_first, -BOUND, BOUND), slopes
+
+
+def _moved(at: _Point, step: Step, which: Ints, length: float) -> _Point:
+    """Take a step of that length, no part of it further than is sane, and stay within the bounds."""
+    dC, dD, ds = (length * np.clip(part[which], -LONGEST_STEP, LONGEST_STEP) for part in step)
+    return replace(
+        at,
+        C=np.clip(at.C + dC, -BOUND, BOUND),
+        D=np.clip(at.D + dD, -BOUND, BOUND),
+        slope=np.clip(at.slope + ds, *SLOPE_BOUNDS),
+    )
+
+
+def _next_damping(damping: Floats, full: Mask, any_length: Mask, exact: Mask) -> Floats:
+    """Relax fivefold after a full step, tighten fivefold after none; Newton steps go undamped."""
+    relaxed = np.where(damping > 1e-5, damping * 0.2, 0.0)
+    held = np.where(any_length, np.maximum(damping, 1e-4), np.maximum(5 * damping, FIRST_DAMPING))
+    return np.where(exact, 0.0, np.where(full, relaxed, held))

@@ -1,0 +1,185 @@
+"""Scores as the fits take them: read, checked, merged, encoded.
+
+A score table has one row per score: ``subject`` (or ``model``), ``benchmark`` (or ``item``), ``score`` in [0, 1] (0 or
+1 for item-level data). Used when there: ``stderr`` or ``n`` (items behind it) for its sampling error, ``source``,
+``released`` (or ``release_date``), ``chance`` and ``ceiling`` of the benchmark.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.frames import as_frame, require_columns
+from mensura.stitching.layout import Floats, Layout
+
+Duplicates = Literal["max", "mean", "all"]
+DUPLICATES: tuple[Duplicates, ...] = ("max", "mean", "all")
+ALIASES = {"model": "subject", "item": "benchmark", "release_date": "released"}
+
+
+@dataclass(frozen=True)
+class ScoreSet:
+    """Checked scores, one per subject and benchmark, sorted by subject.
+
+    ``counts`` tells how many rows made each score (1 unless all rows count); ``sampling`` is its known sampling
+    variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks, ``years`` (release, as a decimal year;
+    NaN unknown) to the subjects.
+    """
+
+    subjects: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    layout: Layout
+    y: Floats
+    counts: Floats
+    sampling: Floats
+    chance: Floats
+    ceiling: Floats
+    years: Floats
+
+    def subject_index(self) -> dict[str, int]:
+        """Position of every subject."""
+        return {name: i for i, name in enumerate(self.subjects)}
+
+    def benchmark_index(self) -> dict[str, int]:
+        """Position of every benchmark."""
+        return {name: i for i, name in enumerate(self.benchmarks)}
+
+
+def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: ANN401
+    """Return a table with ``subject``, ``benchmark``, ``score`` and what else it had, or say what is wrong with it."""
+    frame = read_pairs(table, name=name)
+    require_columns(frame, ["score"], name=name)
+    if frame.height == 0:
+        raise MensuraError(f"{name}: no rows; one row per subject, benchmark and score is expected")
+    return _check_range(_numeric(frame, "score", name), name)
+
+
+def read_pairs(table: Any, *, name: str = "pairs") -> pl.DataFrame:  # noqa: ANN401
+    """Return a table with ``subject`` and ``benchmark`` as text; ``model``, ``item``, ``release_date`` will do."""
+    frame = as_frame(table, name=name)
+    known = {old: new for old, new in ALIASES.items() if old in frame.columns and new not in frame.columns}
+    frame = frame.rename(known)
+    require_columns(frame, ["subject", "benchmark"], name=name)
+    frame = frame.with_columns(pl.col("subject").cast(pl.String), pl.col("benchmark").cast(pl.String))
+    for column in ("subject", "benchmark"):
+        if empty := frame.filter(pl.col(column).is_null() | (pl.col(column) == "")).height:
+            raise MensuraError(f"{name}: {empty} rows have no {column}; fill it in or drop those rows")
+    return frame
+
+
+def _numeric(frame: pl.DataFrame, column: str, name: str) -> pl.DataFrame:
+    if frame[column].dtype.is_numeric() or frame[column].dtype == pl.Boolean:
+        return frame.with_columns(pl.col(column).cast(pl.Float64))
+    cast = frame[column].cast(pl.Float64, strict=False)
+    bad = frame.filter(cast.is_null() & frame[column].is_not_null())
+    if bad.height:
+        raise MensuraError(f"{name}: {bad.height} values of {column} are not numbers, the first is {bad[column][0]!r}")
+    return frame.with_columns(cast.alias(column))
+
+
+def _check_range(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    bad = frame.filter(pl.col("score").is_null() | ~pl.col("score").is_finite())
+    if bad.height:
+        raise MensuraError(
+            f"{name}: {bad.height} scores are missing or not finite ({_where(bad)}); drop those rows or fill them in"
+        )
+    out = frame.filter((pl.col("score") < 0) | (pl.col("score") > 1))
+    if out.height:
+        percent = out.height > frame.height / 4 and out.filter(pl.col("score") > 1).height == out.height
+        advice = "these look like percentages: divide them by 100" if percent else "correct or drop those rows"
+        raise MensuraError(f"{name}: {out.height} scores lie outside [0, 1] ({_where(out)}); {advice}")
+    return frame
+
+
+def _where(rows: pl.DataFrame) -> str:
+    named = [f"{row['subject']} on {row['benchmark']}: {row['score']}" for row in rows.head(3).to_dicts()]
+    return "; ".join(named) + ("; …" if rows.height > 3 else "")
+
+
+def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
+    """Merge duplicates by the stated policy and index subjects and benchmarks by name.
+
+    ``max`` (as published) and ``mean`` give one score of weight one; ``all`` keeps the weight of every row: for least
+    squares, k scores of one cell are their mean with weight k.
+    """
+    if duplicates not in DUPLICATES:
+        raise MensuraError(f"duplicates: {duplicates!r} is not known; choose one of {', '.join(DUPLICATES)}")
+    score = pl.col("score").max() if duplicates == "max" else pl.col("score").mean()
+    rows = pl.len() if duplicates == "all" else pl.lit(1)
+    frame = frame.with_columns(_sampling(frame).alias("sampling"))
+    merged = (
+        frame.group_by("subject", "benchmark")
+        .agg(score, rows.alias("count"), (pl.col("sampling").sum() / pl.len() ** 2).alias("sampling"))
+        .sort("subject", "benchmark")
+    )
+    subjects, benchmarks = merged["subject"].unique().sort(), merged["benchmark"].unique().sort()
+    chance, ceiling = _levels(frame, benchmarks)
+    return ScoreSet(
+        subjects=tuple(subjects),
+        benchmarks=tuple(benchmarks),
+        layout=Layout.of(subjects.search_sorted(merged["subject"]), benchmarks.search_sorted(merged["benchmark"])),
+        y=merged["score"].to_numpy().astype(float),
+        counts=merged["count"].to_numpy().astype(float),
+        sampling=merged["sampling"].to_numpy().astype(float),
+        chance=chance,
+        ceiling=ceiling,
+        years=_years(frame, subjects),
+    )
+
+
+def _sampling(frame: pl.DataFrame) -> pl.Expr:
+    """Give the sampling variance of every row: stderr², else p(1 − p)/n with p drawn a little towards ½, else 0."""
+    variance = pl.lit(None, dtype=pl.Float64)
+    if "n" in frame.columns:
+        n = pl.col("n").cast(pl.Float64, strict=False)
+        p = (pl.col("score") * n + 1) / (n + 2)
+        variance = pl.when(n > 0).then(p * (1 - p) / n)
+    if "stderr" in frame.columns:
+        stderr = pl.col("stderr").cast(pl.Float64, strict=False)
+        variance = pl.when(stderr > 0).then(stderr**2).otherwise(variance)
+    return variance.fill_null(0.0).fill_nan(0.0)
+
+
+def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats]:
+    """Chance and ceiling of every benchmark where the table gives them, else 0 and 1."""
+    values = []
+    for column, default in (("chance", 0.0), ("ceiling", 1.0)):
+        if column in frame.columns:
+            given = _numeric(frame, column, "scores").group_by("benchmark").agg(pl.col(column).drop_nulls().first())
+            joined = benchmarks.to_frame("benchmark").join(given, on="benchmark", how="left", maintain_order="left")
+            values.append(joined[column].fill_null(default).to_numpy().astype(float))
+        else:
+            values.append(np.full(len(benchmarks), default))
+    chance, ceiling = values
+    wrong = np.flatnonzero((chance < 0) | (ceiling > 1) | (chance >= ceiling))
+    if wrong.size:
+        i = wrong[0]
+        raise MensuraError(
+            f"scores: benchmark {benchmarks[int(i)]!r} has chance {chance[i]:g} and ceiling {ceiling[i]:g}; "
+            "0 ≤ chance < ceiling ≤ 1 is expected"
+        )
+    return chance, ceiling
+
+
+def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
+    """Release of every subject as a decimal year, NaN where unknown."""
+    if "released" not in frame.columns:
+        return np.full(len(subjects), np.nan)
+    dates = frame["released"]
+    if dates.dtype == pl.String:
+        parsed = dates.str.to_date("%Y-%m-%d", strict=False)
+        bad = frame.filter(parsed.is_null() & dates.is_not_null() & (dates != ""))
+        if bad.height:
+            raise MensuraError(
+                f"scores: {bad.height} release dates are not YYYY-MM-DD, the first is {bad['released'][0]!r}"
+            )
+        dates = parsed
+    days = dates.cast(pl.Date, strict=False).to_physical().cast(pl.Float64)
+    first = frame.select("subject").with_columns(days.alias("day")).group_by("subject").agg(pl.col("day").min())
+    joined = subjects.to_frame("subject").join(first, on="subject", how="left", maintain_order="left")
+    return np.asarray(1970 + joined["day"].fill_null(np.nan).to_numpy() / 365.2425)

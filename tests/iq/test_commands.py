@@ -1,0 +1,145 @@
+"""The commands ``mensura iq`` and ``mensura cost``, as typed."""
+
+import json
+
+import polars as pl
+import pytest
+
+
+def test_iq_writes_the_contract(mensura_command, tmp_path):
+    run = mensura_command("iq", "--draws", 20, "--out", tmp_path / "iq")
+    assert run.code == 0
+    assert "claude-fable-5" in run.out
+    heads = {file.stem: file.read_text(encoding="utf-8").splitlines()[0] for file in (tmp_path / "iq").glob("*.csv")}
+    assert heads["composites"] == "subject,iq,low,high,scored_dimensions,status"
+    assert heads["dimensions"] == "subject,dimension,iq,low,high,status"
+    assert heads["benchmark_iqs"] == "subject,benchmark,iq,status,step"
+    composites = pl.read_csv(tmp_path / "iq" / "composites.csv")
+    assert composites["iq"].drop_nulls().is_between(70, 160).all()
+
+
+def test_iq_of_one_model_and_its_tree(mensura_command):
+    plain = mensura_command("iq", "gpt-5.5", "--draws", 20)
+    assert "Cannot be told apart from" in plain.out
+    tree = mensura_command("iq", "claude-opus-4.8", "--explain", "--draws", 0)
+    for word in ("Claude Opus 4.8", "Mathematical Reasoning", "predecessor", "between IQ"):
+        assert word in tree.out
+    data = json.loads(mensura_command("iq", "gpt-5.5", "--draws", 0, "--json").out)
+    assert data["explanation"]["parts"][6]["label"] == "Reliability"
+    assert data["composites"][0]["subject"] == "gpt-5.5"
+
+
+def test_iq_sensitivity_and_changes(mensura_command, tmp_path):
+    run = mensura_command("iq", "--sensitivity", "--json")
+    assert len(json.loads(run.out)["sensitivity"]) == 103
+    run = mensura_command("iq", "--against-ladders", "recut", "--json")
+    assert "ladder moved" in {row["cause"] for row in json.loads(run.out)["inputs"]}
+    mensura_command("evidence", "export", tmp_path / "before")
+    (tmp_path / "mine.csv").write_text("subject,benchmark,score\ngpt-5.5,hle,60\n")
+    run = mensura_command("iq", "gpt-5.5", "--against", tmp_path / "before", "--json")
+    assert json.loads(run.out)["inputs"] == []
+
+
+def test_iq_options_reach_the_scorer(mensura_command, tmp_path):
+    run = mensura_command("iq", "gpt-5.5", "--weight", "reliability=3", "--draws", 0, "--json")
+    assert "weighted mean" in json.loads(run.out)["explanation"]["note"]
+    run = mensura_command("iq", "--source", "aiiq", "--ladders", "recut", "--draws", 0, "--json")
+    facts = json.loads(run.out)
+    assert (facts["source"], facts["ladders"]) == ("aiiq", "recut")
+    curves = tmp_path / "curves.csv"
+    curves.write_text("benchmark,difficulty,slope\narc_agi_1,0,2\ngpqa_diamond,0,1\n")
+    run = mensura_command("iq", "--curves", curves, "--json")
+    assert {row["benchmark"] for row in json.loads(run.out)["ladders"]} == {"arc_agi_1", "gpqa_diamond"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["iq", "gpt-5.55"], "is not in the evidence; did you mean"),
+        (["iq", "--explain"], "name the model"),
+        (["iq", "--weight", "reliability"], "expected NAME=NUMBER"),
+        (["iq", "--source", "nowhere"], "no score comes from 'nowhere'"),
+        (["iq", "--ladders", "nothing"], "neither a set"),
+        (["cost", "--at-least", "100", "--by", "beauty"], "'beauty' is no cost"),
+    ],
+)
+def test_wrong_input_is_refused_in_one_line(mensura_command, arguments, message):
+    run = mensura_command(*arguments)
+    assert run.code == 2
+    assert message in " ".join(run.err.split())
+    assert "Traceback" not in run.err
+
+
+BROKEN = {
+    "ladders": ("hle,0,2,5,10,20,45,100", "hle,0,2,5,5,20,45,100", "a ladder must rise"),
+    "released": (",Anthropic,2026-06-09,", ",Anthropic,,", "not an empty cell"),
+    "scores": (
+        "claude-fable-5,aa_omniscience,40,",
+        "claude-fable-5,aa_omniscient,40,",
+        "did you mean 'aa_omniscience'",
+    ),
+    "units": ("aa_omniscience,40,index", "aa_omniscience,40,elo", "the unit of this benchmark"),
+}
+
+
+@pytest.mark.parametrize("kind", ["ladders", "released", "scores", "units"])
+def test_bad_evidence_is_refused_with_the_row(mensura_command, tmp_path, kind):
+    folder = tmp_path / "evidence"
+    mensura_command("evidence", "export", folder)
+    file = folder / f"{ {'released': 'models', 'units': 'scores'}.get(kind, kind) }.csv"
+    text = file.read_text(encoding="utf-8")
+    old, new, message = BROKEN[kind]
+    assert old in text
+    file.write_text(text.replace(old, new, 1), encoding="utf-8")
+    run = mensura_command("iq", "--evidence", folder)
+    assert run.code == 2
+    assert message in " ".join(run.err.split())
+    assert "row" in run.err
+
+
+def test_a_predecessor_circle_is_refused_with_the_row(mensura_command, tmp_path):
+    folder = tmp_path / "evidence"
+    mensura_command("evidence", "export", folder)
+    models = pl.read_csv(folder / "models.csv", infer_schema=False).with_columns(
+        predecessor=pl.when(pl.col("subject") == "claude-opus-4.7")
+        .then(pl.lit("claude-fable-5"))
+        .otherwise(pl.col("predecessor"))
+    )
+    models.write_csv(folder / "models.csv")
+    run = mensura_command("iq", "--evidence", folder)
+    assert run.code == 2
+    assert "form a circle" in " ".join(run.err.split())
+
+
+def test_cost_tables_frontier_and_query(mensura_command, tmp_path):
+    run = mensura_command("cost", "--out", tmp_path / "cost")
+    assert run.code == 0
+    head = (tmp_path / "cost" / "costs.csv").read_text(encoding="utf-8").splitlines()[0]
+    assert head.startswith(
+        "subject,input_price,output_price,sticker_price,usage_multiplier,signals,status,effective_cost"
+    )
+    assert set(json.loads(mensura_command("cost", "--frontier", "--json").out)) == {
+        f"frontier_{axis}" for axis in ("sticker_price", "effective_cost", "usage_multiplier", "response_time")
+    }
+    rows = json.loads(mensura_command("cost", "--at-least", 125, "--json").out)["cheapest"]
+    assert rows
+    assert all(row["iq"] >= 125 for row in rows)
+
+
+@pytest.mark.shared
+def test_published_values_are_met(shared, mensura_command, tmp_path):
+    mensura_command("evidence", "import", shared / "data" / "models", "--out", tmp_path / "evidence")
+    mensura_command(
+        "iq", "--evidence", tmp_path / "evidence", "--source", "aiiq", "--draws", 0, "--out", tmp_path / "iq"
+    )
+    theirs = pl.read_csv(shared / "data" / "models" / "aiiq_published.csv").rename({"model_id": "subject"})
+    ours = pl.read_csv(tmp_path / "iq" / "composites.csv")
+    both = theirs.join(ours, on="subject").drop_nulls("composite_iq")
+    assert both["iq"].null_count() == 0
+    assert (both["iq"] - both["composite_iq"]).abs().mean() <= 1.5
+    dimensions = pl.read_csv(tmp_path / "iq" / "dimensions.csv").filter(status="measured")
+    for dimension in ("scientific-reasoning", "reliability", "app-building", "abstract-reasoning", "computer-use"):
+        column = dimension.replace("-", "_") + "_iq"
+        pair = theirs.select("subject", column).join(dimensions.filter(dimension=dimension), on="subject")
+        assert pair.height > 0
+        assert (pair[column] - (pair["iq"] + 0.5).floor()).abs().max() == 0

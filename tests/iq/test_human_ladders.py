@@ -1,0 +1,80 @@
+"""Ladders derived from people: known truth recovered, refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.special import expit
+
+import mensura
+from mensura.iq import derive_ladders
+from mensura.iq.ladders import LEVELS, POINTS
+from mensura.scale import iq_to_rate, rate_to_one_in
+
+
+def world(slope=12.0):
+    """Two benchmarks with their own intercepts and a common slope; groups at known IQs score as the model says."""
+    curves = pl.DataFrame({"benchmark": ["hle", "aime"], "difficulty": [1.0, -0.5], "slope": [1.5, 0.8]})
+    average = {"hle": 0.5, "aime": -2.0}
+    references, groups = [], []
+    for benchmark, hard, steep in curves.iter_rows():
+        for iq in (100.0, 115.0, 130.0):
+            capability = average[benchmark] + (iq - 100) / slope
+            name = f"people at {iq:.0f}"
+            references.append((benchmark, name, float(100 * expit(steep * (capability - hard)))))
+            groups.append((benchmark, name, float(rate_to_one_in(iq_to_rate(iq)))))
+    embedded = mensura.load()
+    rows = [
+        {"benchmark": b, "group": g, "score": s, "unit": "percent", "status": "measured", "source": "simulated"}
+        for b, g, s in references
+    ]
+    people = pl.DataFrame(rows, schema=embedded.human_references.schema)
+    table = pl.DataFrame(groups, schema=["benchmark", "group", "one_in"], orient="row")
+    return replace(embedded, human_references=people), curves, table, average
+
+
+def test_known_truth_is_recovered():
+    evidence, curves, groups, average = world()
+    found = derive_ladders(evidence, curves, groups)
+    assert found.slope == pytest.approx(12.0)
+    assert found.spread == pytest.approx(0, abs=1e-6)
+    assert dict(found.offsets.select("benchmark", "average_person").iter_rows()) == pytest.approx(average)
+    for benchmark, hard, steep in curves.iter_rows():
+        expected = 100 * expit(steep * (average[benchmark] + (LEVELS - 100) / 12 - hard))
+        row = found.ladders.filter(benchmark=benchmark).select(POINTS).row(0)
+        assert row == pytest.approx(tuple(expected))
+
+
+def test_derived_ladders_can_be_scored_with_and_are_compared():
+    evidence, curves, groups, _ = world()
+    found = derive_ladders(evidence, curves, groups)
+    result = mensura.score_iq(mensura.load(), ladders=found.ladders)
+    field = result.field
+    ladder = field.ladders[field.benchmarks.index("hle")]
+    assert ladder.scores == pytest.approx(found.ladders.filter(benchmark="hle").select(POINTS).row(0))
+    differences = found.differences.filter(benchmark="hle", level=130).row(0, named=True)
+    assert differences["published"] == 20
+    assert differences["derived_iq"] == pytest.approx(float(np.interp(20, ladder.scores, LEVELS)))
+    assert "2 ladders from 6 human groups" in str(found)
+
+
+def test_groups_that_fall_or_stand_alone_are_refused():
+    evidence, curves, groups, _ = world()
+    upside_down = groups.with_columns(one_in=1 + 1 / pl.col("one_in"))
+    with pytest.raises(mensura.MensuraError, match="rarer groups do not score higher"):
+        derive_ladders(evidence, curves, upside_down)
+    with pytest.raises(mensura.MensuraError, match="no stitched benchmark has two human groups"):
+        derive_ladders(evidence, curves, groups.unique("benchmark", maintain_order=True))
+    with pytest.raises(mensura.MensuraError, match="curves: missing column 'slope'"):
+        derive_ladders(evidence, curves.drop("slope"))
+
+
+def test_own_list_names_groups_of_the_evidence():
+    from mensura.frames import read_frame
+    from mensura.iq.rules import DATA
+
+    groups = read_frame(DATA / "human_groups.csv")
+    known = mensura.load().human_references
+    assert groups.join(known, on=["benchmark", "group"], how="anti").is_empty()
+    assert groups["basis"].str.len_chars().min() > 10
