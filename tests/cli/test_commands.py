@@ -51,6 +51,7 @@ def test_scale_prints_for_people_and_carries_intervals(mensura_command):
         (["evidence", "check", "nowhere"], "no folder or store at nowhere"),
         (["evidence", "schema", "prizes"], "'prizes' is none of models"),
         (["report", "--add", "nowhere.csv"], "nowhere.csv: no such file"),
+        (["evidence", "check", "[bold]nowhere"], "no folder or store at [bold]nowhere"),
     ],
 )
 def test_what_a_careless_user_types(mensura_command, arguments, message):

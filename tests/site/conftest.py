@@ -49,7 +49,10 @@ def visit(browser, report):
         page = context.new_page()
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda fault: faults.append(str(fault)))
-        page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else faults.append(request.url))
+        page.on(
+            "request",
+            lambda request: None if request.url.startswith(("file:", "data:")) else faults.append(request.url),
+        )
         page.goto((report / name.split("#")[0]).as_uri() + ("#" + name.split("#")[1] if "#" in name else ""))
         opened.append(context)
         return page

@@ -6,6 +6,7 @@ import sys
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 
 from mensura.cli import evidence, people
 from mensura.cli.cost import EXAMPLES as COST_EXAMPLES
@@ -45,5 +46,5 @@ def main() -> None:
     try:
         app()
     except MensuraError as fault:
-        Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {fault}", markup=True, soft_wrap=True)
+        Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {escape(str(fault))}", soft_wrap=True)
         sys.exit(2)

@@ -73,7 +73,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             "human_references": {"type": "array"},
         },
     ),
-    "methodology": _listing("parts", {"id": _TEXT, "title": _TEXT, "text": {"type": "array"}, "rules": {"type": "array"}}),
+    "methodology": _listing(
+        "parts", {"id": _TEXT, "title": _TEXT, "text": {"type": "array"}, "rules": {"type": "array"}}
+    ),
     "chart": {
         "type": "object",
         "properties": {

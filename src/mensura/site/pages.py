@@ -271,12 +271,24 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "model.html",
         {
             "row": row,
+            "rivals": rivals(study, subject),
             "pictures": [profile(study, [subject], name=f"profile-{subject}")] if scored else [],
             "tree": derivation_html(study.iq.explain(subject)) if scored else None,
             "scores": model_scores(study, subject),
         },
         scripts=("table",),
     )
+
+
+def rivals(study: Study, subject: str) -> list[str]:
+    """Return the two models of other providers nearest in IQ, to compare with."""
+    ranked = study.models.drop_nulls("exact_iq")
+    own = ranked.filter(subject=subject)
+    if own.is_empty():
+        return []
+    others = ranked.filter(pl.col("provider") != own["provider"][0])
+    gap = (pl.col("exact_iq") - own["exact_iq"][0]).abs()
+    return others.sort(gap).unique("provider", keep="first", maintain_order=True)["subject"].head(2).to_list()
 
 
 def model_scores(study: Study, subject: str) -> list[dict[str, Any]]:

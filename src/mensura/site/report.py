@@ -21,7 +21,18 @@ from mensura.site.study import Study
 from mensura.site.subjects import group_records, model_records
 
 _STATIC = Path(__file__).parent / "static"
-HEADLINE = ("rank", "name", "provider", "iq", "iq_low", "iq_high", "scored_dimensions", "status", "capability", "released")
+HEADLINE = (
+    "rank",
+    "name",
+    "provider",
+    "iq",
+    "iq_low",
+    "iq_high",
+    "scored_dimensions",
+    "status",
+    "capability",
+    "released",
+)
 
 
 def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object] | None = None) -> pl.DataFrame:
@@ -97,7 +108,9 @@ def _write_tables(study: Study, out: Path) -> None:
 
 def _write_api(study: Study, out: Path) -> None:
     ranked = study.models.drop_nulls("iq").iter_rows(named=True)
-    ladders = {row.pop("benchmark"): row for row in study.evidence.ladders.filter(set="published").drop("set").to_dicts()}
+    ladders = {
+        row.pop("benchmark"): row for row in study.evidence.ladders.filter(set="published").drop("set").to_dicts()
+    }
     people = study.evidence.human_references
     files = {
         "models": listing("models", model_records(study).values()),
@@ -115,7 +128,10 @@ def _write_api(study: Study, out: Path) -> None:
             "benchmarks",
             (
                 {
-                    **{key: row[key] for key in ("benchmark", "name", "dimension", "unit", "models", "difficulty", "slope")},
+                    **{
+                        key: row[key]
+                        for key in ("benchmark", "name", "dimension", "unit", "models", "difficulty", "slope")
+                    },
                     "ladder": ladders.get(row["benchmark"]),
                     "human_references": people.filter(benchmark=row["benchmark"]).drop("benchmark").to_dicts(),
                 }

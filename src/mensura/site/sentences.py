@@ -31,7 +31,9 @@ def leader_sentence(study: Study) -> str:
     )
     if not alike:
         return f"{first}, and is told apart from every other model."
-    others = alike[0] if len(alike) == 1 else f"{', '.join(alike[:2])}{f' and {len(alike) - 2} more' * (len(alike) > 2)}"
+    others = (
+        alike[0] if len(alike) == 1 else f"{', '.join(alike[:2])}{f' and {len(alike) - 2} more' * (len(alike) > 2)}"
+    )
     return f"{first}; it cannot be told apart from {others}."
 
 

@@ -102,7 +102,9 @@ class Study:
     def residuals(self) -> pl.DataFrame:
         """Expected score above what capability alone gives, where the model took the test: subject, benchmark, residual."""
         taken = self.evidence.primary_scores.select("subject", "benchmark")
-        return self.fit.profiles.join(taken, on=["subject", "benchmark"]).select("subject", "benchmark", residual="above")
+        return self.fit.profiles.join(taken, on=["subject", "benchmark"]).select(
+            "subject", "benchmark", residual="above"
+        )
 
     @cached_property
     def dimension_names(self) -> dict[str, str]:

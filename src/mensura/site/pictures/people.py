@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 
 from mensura import charts
@@ -9,7 +11,8 @@ from mensura.evidence import Evidence
 from mensura.site.pictures.registry import Picture, picture
 from mensura.site.study import Study
 
-_SHOWN_MODELS = ("gpt4o", "o1-mini", "llama3d1-405b", "llama3d2-1b")
+_SHOWN = {"gpt4o": "GPT-4o", "o1-mini": "o1-mini", "llama3d1-405b": "Llama 3.1 405B", "llama3d2-1b": "Llama 3.2 1B"}
+_NAMES = Path(__file__).parents[1] / "data" / "demand_dimensions.csv"
 
 
 @picture("bases")
@@ -33,7 +36,7 @@ def demand_curves(study: Study) -> Picture:
         "Success by demand level",
         "Share of items answered correctly among items whose highest demand is in the dimension, with 90% binomial "
         "intervals. Derived from the ADeLe project page, CC BY-SA 4.0.",
-        charts.level_curves(outcome_rates(study.evidence).filter(pl.col("subject").is_in(_SHOWN_MODELS))),
+        charts.level_curves(_named(outcome_rates(study.evidence))),
     )
 
 
@@ -43,7 +46,17 @@ def outcome_rates(evidence: Evidence) -> pl.DataFrame:
     n, p = pl.col("n"), pl.col("correct") / pl.col("n")
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * (p * (1 - p) / n + z**2 / (4 * n**2)).sqrt()
-    return evidence.demand_outcomes.select("subject", "dimension", "level", rate=p, low=centre - half, high=centre + half)
+    return evidence.demand_outcomes.select(
+        "subject", "dimension", "level", rate=p, low=centre - half, high=centre + half
+    )
+
+
+def _named(rates: pl.DataFrame) -> pl.DataFrame:
+    """Keep the models shown, and say models and dimensions by name where one is known."""
+    names = dict(pl.read_csv(_NAMES).select("code", "name").iter_rows())
+    return rates.filter(pl.col("subject").is_in(list(_SHOWN))).with_columns(
+        pl.col("subject").replace(_SHOWN), pl.col("dimension").replace(names)
+    )
 
 
 @picture("world-regions")

@@ -48,7 +48,10 @@ def profile_points(study: Study, subjects: list[str]) -> pl.DataFrame:
     return (
         study.dimensions.filter(pl.col("subject").is_in(subjects))
         .join(names, on="subject", maintain_order="left")
-        .sort(pl.col("subject").replace_strict(subjects, list(range(len(subjects))), return_dtype=pl.Int64), pl.col("dimension").replace_strict(order))
+        .sort(
+            pl.col("subject").replace_strict(subjects, list(range(len(subjects))), return_dtype=pl.Int64),
+            pl.col("dimension").replace_strict(order),
+        )
         .select(
             *("subject", "name", "provider"),
             dimension=pl.col("dimension").replace_strict(study.dimension_names),

@@ -62,7 +62,9 @@ def capability_time(study: Study) -> Picture:
         high="capability_high",
         status=pl.lit("measured"),
     )
-    levels = study.groups.filter(pl.col("status") == "measured").select("low", "high", label="group", value="capability")
+    levels = study.groups.filter(pl.col("status") == "measured").select(
+        "low", "high", label="group", value="capability"
+    )
     return Picture(
         "capability-time",
         "Capability over time, and where it is heading",
@@ -111,7 +113,12 @@ def residual_profiles(study: Study) -> Picture:
 @picture("algorithmic-progress")
 def algorithmic_progress(study: Study) -> Picture:
     """How fast less compute reaches the same capability."""
-    return Picture("algorithmic-progress", "Algorithmic progress", study.progress.caption, charts.progress(study.progress.estimates))
+    return Picture(
+        "algorithmic-progress",
+        "Algorithmic progress",
+        study.progress.caption,
+        charts.progress(study.progress.estimates),
+    )
 
 
 @picture("acceleration")

@@ -15,6 +15,14 @@
     return chosen ? rows.filter((row) => !row.provider || chosen.has(row.provider)) : rows;
   }
 
+  // Small panels fill the width: as many columns as fit, each at least as wide as the chart asks for.
+  function fitPanels(spec, width) {
+    const panels = spec.usermeta && spec.usermeta.panels;
+    if (!panels) return;
+    spec.columns = Math.max(1, Math.floor(width / panels.width));
+    spec.spec.width = Math.floor(width / spec.columns) - panels.margin;
+  }
+
   function specOf(figure) {
     const spec = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
     const all = figure.points || (spec.datasets && spec.datasets.points) || [];
@@ -25,6 +33,7 @@
   async function draw(figure) {
     const holder = figure.querySelector(".chart");
     const { spec, all } = specOf(figure);
+    fitPanels(spec, holder.clientWidth);
     const config = window.mensura.themes[state.theme()];
     const old = views.get(figure);
     if (old) old.result.finalize();
@@ -105,7 +114,11 @@
   function onChip(event) {
     const chip = event.target.closest(".filter .chip");
     if (!chip) return;
-    if (chip.dataset.allProviders !== undefined) state.set("providers", null);
+    if (chip.dataset.moreProviders !== undefined) {
+      const open = chip.parentElement.classList.toggle("open");
+      chip.setAttribute("aria-expanded", String(open));
+      chip.hidden = open;
+    } else if (chip.dataset.allProviders !== undefined) state.set("providers", null);
     else if (chip.dataset.threeLabs !== undefined) {
       state.set("providers", chip.getAttribute("aria-pressed") === "true" ? null : THREE_LABS.join());
     } else {

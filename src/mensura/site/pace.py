@@ -1,0 +1,50 @@
+"""How fast the frontier moves: slope, forecast and acceleration watch for the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+
+import polars as pl
+
+from mensura.evidence import Evidence
+from mensura.stitching import Stitch, evidence_scores
+from mensura.trends import Watch, forecast, watch_acceleration
+
+_QUARTERS = 12
+_WORLDS = 99
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The frontier's slope per year with its interval, where it may go, and since when models are counted."""
+
+    slope: float
+    low: float
+    high: float
+    since: date
+    until: date
+    forecast: pl.DataFrame
+
+
+def measure_pace(fit: Stitch, evidence: Evidence) -> Pace:
+    """Fit and forecast the frontier of capability, the error of the fit included."""
+    dated = fit.capabilities.select("subject", "capability").join(
+        evidence.models.select("subject", "released"), on="subject"
+    )
+    since, until = dated["released"].min(), dated["released"].max()
+    assert isinstance(since, date)
+    assert isinstance(until, date)
+    days = pl.date_range(until, until.replace(year=until.year + 3), "3mo", eager=True).to_list()[1 : _QUARTERS + 1]
+    ahead = forecast(dated, to=days, draws=fit.laplace.long())
+    slope, low, high = ahead.slope.row(0)[:3]
+    table = ahead.table.select("date", "low", "high", value="capability")
+    best = float(dated["capability"].max())  # type: ignore[arg-type]
+    start = pl.DataFrame({"date": [until], "low": [best], "high": [best], "value": [best]})
+    return Pace(slope, low, high, since, until, pl.concat([start, table]))
+
+
+def watch_evidence(evidence: Evidence) -> Watch:
+    """Watch the embedded releases for an acceleration."""
+    scores, _ = evidence_scores(evidence)
+    return watch_acceleration(scores, worlds=_WORLDS)
