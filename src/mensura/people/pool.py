@@ -26,7 +26,7 @@ def empty_log() -> pl.DataFrame:
     return pl.DataFrame(schema=_LOG)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ItemPool:
     """Items, rates of groups and, where there are any, the persons and answers behind them.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FORMATS = ".csv, .parquet, .sav, .zsav, .por (SPSS), .rda, .RData, .rds (R), .txt (with a layout)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RawTable:
     """A table as published: one row per person; ``labels`` of its columns where the file has them."""
 

@@ -27,7 +27,7 @@ NO_ANSWER, UNSET = 2, 3
 _TEXT = ("item", "covariate", "group", "text", "answer", "key", "options", "domain", "format", "language")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TidyTables:
     """The tables of a folder, checked and in our columns; ``responses`` wide, one Int8 column per item."""
 
