@@ -153,5 +153,5 @@ def test_without_data_of_its_time_there_is_no_composite(build):
 
 
 def test_every_status_and_step_has_a_name():
-    assert len(set(STATUSES)) == len(STATUSES) == 9
-    assert STEPS == ("none", "source", "predecessor", "peers", "zero", "correlation", "within")
+    assert len(set(STATUSES)) == len(STATUSES) == 10
+    assert STEPS == ("none", "source", "predecessor", "peers", "zero", "correlation", "within", "completion")

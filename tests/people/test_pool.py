@@ -96,6 +96,21 @@ def test_impossible_rates_are_refused_by_row(change, message):
         ItemPool.from_rates("p", ITEMS, pl.DataFrame(rows, strict=False))
 
 
+def test_weighted_rates_beside_plain_counts_are_kept_with_a_warning():
+    rates = RATES.with_columns(rate=pl.Series([0.54, 0.2, 0.75, 0.2]))
+    pool = ItemPool.from_rates("p", ITEMS, rates)
+    assert pool.rates["rate"][0] == 0.54
+    assert pool.warnings == ("1 rates differ from n_correct / n, as weighted rates do; the rates are used",)
+
+
+def test_covariates_are_read_off_the_groups_and_ambiguous_groups_refused():
+    assert ItemPool.from_rates("p", ITEMS, RATES.drop("covariate")).groups["covariate"].to_list() == ["all", "sex"]
+    part = RATES.filter(pl.col("group") == "sex=f").with_columns(group=pl.lit("yes"))
+    twice = pl.concat([RATES, *(part.with_columns(covariate=pl.lit(name)) for name in "ab")])
+    with pytest.raises(MensuraError, match="group 'yes' occurs under a, b"):
+        ItemPool.from_rates("p", ITEMS, twice).rates_of("yes")
+
+
 def test_missing_numbers_that_follow_from_others_are_filled():
     pool = ItemPool.from_rates("p", ITEMS, RATES.drop("n_correct", "se"))
     assert pool.rates["correct"].to_list() == [50, 20, 30, 8]

@@ -122,10 +122,18 @@ def test_spss_keeps_codes_of_missing_answers_and_labels(tmp_path):
 
 def test_r_data_frames_with_factors_and_missing_values(tmp_path):
     rdata = pytest.importorskip("rdata")
-    table = pd.DataFrame({"sex": pd.Categorical(["f", "m", "f"]), "q1": [1.0, 0.0, float("nan")], "q2": [1, 1, 0]})
+    table = pd.DataFrame(
+        {
+            "sex": pd.Categorical(["f", "m", "f"]),
+            "q1": [1.0, 0.0, float("nan")],
+            "q2": [1, 1, 0],
+            "q3": pd.array([1, None, 0], dtype="Int32"),
+        }
+    )
     rdata.write_rda(tmp_path / "one.rda", {"answers": table})
     raw = read_raw(tmp_path / "one.rda")
     assert raw.frame["sex"].to_list() == ["f", "m", "f"]
+    assert raw.frame["q3"].to_list() == [1, None, 0]
     assert raw.frame["q1"].to_list() == [1, 0, None]
     rdata.write_rds(tmp_path / "one.rds", table)
     assert read_raw(tmp_path / "one.rds").frame["q2"].to_list() == [1, 1, 0]

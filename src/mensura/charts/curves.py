@@ -13,7 +13,7 @@ from mensura.charts.theme import SHAPES
 from mensura.errors import MensuraError
 
 COLUMNS = ("subject", "dimension", "level", "rate", "low", "high")
-PANEL = {"width": 170, "margin": 46, "gap": 14}  # pixels: whole panel, share outside the plot, between panels
+PANELS = {"least": 110, "gap": 14, "frame": 56}  # pixels: of a panel at least, between panels, around them all
 MOST = len(SHAPES)
 
 
@@ -56,15 +56,13 @@ def level_curves(points: object) -> alt.FacetChart | alt.LayerChart:
         shape=alt.Shape("subject:N", scale=alt.Scale(domain=subjects, range="symbol"), legend=legend),
         description="aria:N",
     )
-    panel = alt.layer(interval, line, dot, data=alt.NamedData("points")).properties(
-        width=PANEL["width"] - PANEL["margin"], height=110
-    )
+    panel = alt.layer(interval, line, dot, data=alt.NamedData("points")).properties(width=120, height=110)
     order = list(dict.fromkeys(row["dimension"] for row in rows))
     facet = alt.Facet("dimension:N", sort=order, title=None, header=alt.Header(labelPadding=4))
-    chart: alt.FacetChart = panel.facet(facet=facet, columns=4, spacing=PANEL["gap"])
+    chart: alt.FacetChart = panel.facet(facet=facet, columns=4, spacing=PANELS["gap"])
     finish(chart, {"points": rows}, _describe(rows, order, subjects))
     column = max(text_width(name) for name in subjects) + 26
-    chart.usermeta = {"panels": PANEL, "legend": {"inset": 40, "column": round(column)}}
+    chart.usermeta = {"panels": PANELS, "legend": {"inset": 40, "column": round(column)}}
     return chart
 
 

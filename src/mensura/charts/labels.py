@@ -1,8 +1,8 @@
 """Where the names go: greedy, deterministic label placement that never overlaps.
 
-Positions are pixels at nominal plot widths. A label keeps its distance in pixels from its dot when the plot grows
-wider, so a placement that is free of overlaps at a nominal width stays so above it; each chart carries one
-placement per nominal width and shows the widest that fits.
+Positions are pixels at nominal plot widths. When the plot grows wider, dots move apart and a label keeps its distance
+in pixels from its dot; as no label may stand beyond a neighbour at its height, a placement that is free of overlaps at
+a nominal width stays so above it. Each chart carries one placement per nominal width and shows the widest that fits.
 """
 
 from __future__ import annotations
@@ -106,20 +106,21 @@ class _Board:
     ) -> None:
         self.x, self.y, self.sizes, self.width, self.height = x, y, sizes, width, height
         self.dots: list[Box] = [(a - radius, b - radius, a + radius, b + radius) for a, b in zip(x, y, strict=True)]
-        self.fixed = [*self.dots, *blocked]
+        self.blocked = list(blocked)
         self.candidates = _candidates(radius, upward)
         self.spots: dict[int, Spot] = {}
         self.options: dict[int, list[tuple[Spot, Box]]] = {}
 
     def settle(self, index: int) -> bool:
         """Give a label the first place that is free; false if there is none."""
-        labels = [self._box(other) for other in self.spots]
+        labels = [(self.x[other], self._box(other)) for other in self.spots]
+        boxes = [box for _, box in labels]
         lines = [self._line(other) for other in self.spots if self.spots[other].leader]
         for spot, box in self._possible(index):
             line = spot.line(self.x[index], self.y[index])
-            if any(_overlap(box, other) for other in labels) or _crossings(lines, [box]).any():
+            if any(_clash(self.x[index], box, *other) for other in labels) or _crossings(lines, [box]).any():
                 continue
-            if spot.leader and (_crossings([line], labels).any() or any(_meet(line, other) for other in lines)):
+            if spot.leader and (_crossings([line], boxes).any() or any(_meet(line, other) for other in lines)):
                 continue
             self.spots[index] = spot
             return True
@@ -142,7 +143,8 @@ class _Board:
             boxes = [spot.box(self.x[index], self.y[index], self.sizes[index]) for spot in self.candidates]
             lines = [spot.line(self.x[index], self.y[index]) for spot in self.candidates]
             others = [*self.dots[:index], *self.dots[index + 1 :]]
-            free = _free(boxes, self.fixed, self.width, self.height)
+            free = _inside(boxes, self.width, self.height) & _clear(boxes, self.x[index], self.dots, self.x)
+            free &= _clear(boxes, self.x[index], self.blocked, [(box[0] + box[2]) / 2 for box in self.blocked])
             led = np.array([spot.leader for spot in self.candidates])
             free &= ~(led & np.any(_crossings(lines, others), axis=1))
             self.options[index] = [(self.candidates[i], boxes[i]) for i in np.flatnonzero(free)]
@@ -203,19 +205,28 @@ def _candidates(radius: float, upward: bool) -> list[Spot]:
     return near + sorted(far, key=lambda spot: abs(spot.dy) + 1.5 * abs(spot.dx) + (spot.dx < 0) * 20)
 
 
-def _free(boxes: Sequence[Box], taken: Sequence[Box], width: float, height: float) -> NDArray[np.bool_]:
-    """Tell for each rectangle whether it lies within the plot and clear of all taken ones."""
+def _inside(boxes: Sequence[Box], width: float, height: float) -> NDArray[np.bool_]:
+    left, top, right, bottom = np.asarray(boxes, dtype=float).T
+    return np.asarray((left >= 0) & (top >= 0) & (right <= width) & (bottom <= height))
+
+
+def _clear(boxes: Sequence[Box], x: float, taken: Sequence[Box], anchors: Sequence[float]) -> NDArray[np.bool_]:
+    """Tell for each place of the label of a dot at ``x`` whether it clashes with none of the taken rectangles."""
     ours = np.asarray(boxes, dtype=float)[:, None, :]
     theirs = np.asarray(taken, dtype=float).reshape(1, -1, 4)
-    apart = (theirs[..., 0] >= ours[..., 2]) | (theirs[..., 2] <= ours[..., 0])
-    apart |= (theirs[..., 1] >= ours[..., 3]) | (theirs[..., 3] <= ours[..., 1])
-    left, top, right, bottom = ours[:, 0, :].T
-    inside = (left >= 0) & (top >= 0) & (right <= width) & (bottom <= height)
-    return np.asarray(inside & apart.all(axis=1))
+    anchor = np.asarray(anchors, dtype=float)
+    level = (theirs[..., 1] < ours[..., 3]) & (theirs[..., 3] > ours[..., 1])
+    before, after = theirs[..., 2] <= ours[..., 0], theirs[..., 0] >= ours[..., 2]
+    ordered = np.where(anchor < x, before, np.where(anchor > x, after, before | after))
+    return np.asarray((~level | ordered).all(axis=1))
 
 
-def _overlap(one: Box, other: Box) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _clash(x: float, box: Box, other_x: float, other: Box) -> bool:
+    """Tell whether two labels overlap, or would when the plot grows wider: they must stand in their dots' order."""
+    if other[1] >= box[3] or other[3] <= box[1]:
+        return False
+    before, after = other[2] <= box[0], other[0] >= box[2]
+    return not (before if other_x < x else after if other_x > x else before or after)
 
 
 def _crossings(lines: Sequence[Segment], boxes: Sequence[Box]) -> NDArray[np.bool_]:

@@ -23,9 +23,12 @@ def web_spec(chart: Picture, theme: Literal["light", "dark"] = "light", *, legen
     """Return the Vega-Lite specification for a page: as wide as its container, in the theme, no hover tooltip.
 
     Data stand under ``datasets`` by name, the rows that a page may filter as ``points``. A chart of small panels has
-    ``usermeta.panels`` and a fixed panel width; the page sets ``columns`` and ``spec.width`` from its own width.
+    ``usermeta.panels`` and a fixed panel width; the page sets ``columns`` and ``spec.width`` from its own width, by
+    the rule in docs/figures.md.
     ``legend=False`` leaves out legends where the page has its own.
     """
+    if theme not in THEMES:
+        raise MensuraError(f"theme {theme!r} is unknown; expected {' or '.join(map(repr, THEMES))}")
     spec = _spec(chart)
     spec["config"] = config(THEMES[theme])
     if not legend:
@@ -50,9 +53,7 @@ def paper(chart: Picture, width_mm: float = 89.0) -> dict[str, Any]:
     pixels = width_mm * _POINTS_PER_MM / _SCALE
     spec["config"] = {**config(LIGHT, font=PRINT_FONT), "background": LIGHT.surface}
     if "facet" in spec:
-        panels = spec["usermeta"]["panels"]
-        spec["columns"] = max(1, int(pixels // panels["width"]))
-        spec["spec"]["width"] = int(pixels / spec["columns"]) - panels["margin"]
+        spec["columns"], spec["spec"]["width"] = _panels(spec["usermeta"]["panels"], pixels)
     else:
         spec["width"] = round(pixels)
         spec["autosize"] = {"type": "fit-x", "contains": "padding"}
@@ -85,6 +86,13 @@ def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int =
 def _spec(chart: Picture) -> dict[str, Any]:
     spec: dict[str, Any] = chart.to_dict(validate=False)
     return spec
+
+
+def _panels(sizes: dict[str, int], width: float) -> tuple[int, int]:
+    """Return how many panels stand in a row of this width, and the width of each."""
+    room = width - sizes["frame"] + sizes["gap"]
+    columns = max(1, int(room / (sizes["least"] + sizes["gap"])))
+    return columns, int(room / columns) - sizes["gap"]
 
 
 def _arrange_legends(spec: dict[str, Any], width: str) -> None:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
-import polars as pl
-
 from mensura.charts.labels import DIAMETERS, WIDTHS, Box, place
 from mensura.charts.theme import lab_of
 from mensura.errors import MensuraError
@@ -171,9 +169,3 @@ def _check_status(rows: Sequence[Row], name: str, statuses: Sequence[str]) -> No
     strange = sorted({str(row["status"]) for row in rows} - set(statuses))
     if strange:
         raise MensuraError(f"{name}: status {strange[0]!r} is unknown; expected {' or '.join(map(repr, statuses))}")
-
-
-def frame_or_none(table: object) -> pl.DataFrame | None:
-    """Return an optional table as a frame; an empty one counts as none."""
-    frame = None if table is None else as_frame(table)
-    return frame if frame is not None and frame.height else None

@@ -7,7 +7,7 @@ from typing import Any
 
 import altair as alt
 
-from mensura.charts.labels import LINE, WIDTHS, Box, spread, text_width
+from mensura.charts.labels import LINE, WIDTH_INDEX, WIDTHS, Box, spread, text_width
 from mensura.charts.marks import (
     KNOWN,
     axis_of,
@@ -62,7 +62,7 @@ def timeline(
     _place_levels(people, upright)
     at = [(across.share(row["when"]), 1 - upright.share(row["value"])) for row in rows]
     divider = None if today is None else across.share(milliseconds(today))
-    add_spots(rows, at, height=HEIGHT, blocked=_blocked(people, divider))
+    add_spots(rows, at, height=HEIGHT, blocked=_blocked(people, at, divider))
     x = alt.X("when:T", scale=time_scale(across), axis=time_axis())
     y = alt.Y("value:Q", scale=scale_of(upright), axis=axis_of(upright, y_title, upright=True))
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
@@ -118,14 +118,22 @@ def _place_levels(people: list[Row], upright: Span) -> None:
         row["top"] = at - LINE / 2
 
 
-def _blocked(people: list[Row], divider: float | None) -> list[list[Box]]:
-    """Return, per nominal width, the rectangles that the names of levels and the word "today" take."""
+def _blocked(people: list[Row], at: list[tuple[float, float]], divider: float | None) -> list[list[Box]]:
+    """Return, per nominal width, the rectangles that the names of levels and the word "today" take.
+
+    A level's name stands at the right edge, or at the left where fewer dots would cover it (``left``).
+    """
     boxes: list[list[Box]] = []
+    for row in people:
+        row["left"] = []
     for width in WIDTHS:
-        sizes = [min(text_width(row["label"]), LEVEL_SHARE * width) for row in people]
-        taken: list[Box] = [
-            (width - s, row["top"], width, row["top"] + LINE) for row, s in zip(people, sizes, strict=True)
-        ]
+        taken: list[Box] = []
+        for row in people:
+            size, top = min(text_width(row["label"]), LEVEL_SHARE * width), row["top"]
+            sides = [(width - size, top, float(width), top + LINE), (0.0, top, size, top + LINE)]
+            covered = [sum(_within(box, x * width, y * HEIGHT) for x, y in at) for box in sides]
+            row["left"].append(covered[1] < covered[0])
+            taken.append(sides[row["left"][-1]])
         if divider is not None:
             taken.append((divider * width, 0.0, divider * width + text_width("today") + 6, LINE))
         boxes.append(taken)
@@ -134,12 +142,17 @@ def _blocked(people: list[Row], divider: float | None) -> list[list[Box]]:
     return boxes
 
 
+def _within(box: Box, x: float, y: float) -> bool:
+    return box[0] - 5 < x < box[2] + 5 and box[1] - 5 < y < box[3] + 5
+
+
 def _level_layers(people: list[Row], y: alt.Y) -> list[alt.Chart]:
     if not people:
         return []
     base = alt.Chart(alt.NamedData("levels")).encode(y=y)
     name: dict[str, Any] = {
-        "align": "right",
+        "align": alt.ExprRef(f"datum.left[{WIDTH_INDEX}] ? 'left' : 'right'"),
+        "dx": alt.ExprRef(f"datum.left[{WIDTH_INDEX}] ? -width : 0"),
         "baseline": "middle",
         "dy": alt.ExprRef("datum.dy"),
         "limit": alt.ExprRef(f"width * {LEVEL_SHARE}"),

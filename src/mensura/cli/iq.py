@@ -39,6 +39,9 @@ def iq(
     source: Source = None,
     ladders: Ladders = "published",
     rules: Annotated[Path | None, typer.Option(help="TOML file with rules of your own.", metavar="FILE")] = None,
+    imputation: Annotated[
+        str | None, typer.Option(help="Fill gaps by waterfall (the method) or completion (unbiased).", metavar="HOW")
+    ] = None,
     weight: Annotated[
         list[str] | None, typer.Option(help="Weight of a dimension in your task profile; repeatable.", metavar="NAME=W")
     ] = None,
@@ -64,6 +67,7 @@ def iq(
         ladders=ladders,
         source=source,
         rules=rules,
+        imputation=imputation,
         weights=_weights(weight or []),
         draws=0 if plain else draws,
         seed=seed,
@@ -72,7 +76,7 @@ def iq(
         _sensitivity(result, out, as_json)
     elif plain:
         other = loaded if against is None else load_evidence(against, add)
-        before = score_iq(other, ladders=against_ladders or ladders, source=source, rules=rules)
+        before = score_iq(other, ladders=against_ladders or ladders, source=source, rules=rules, imputation=imputation)
         _changes(before, result, model, out, as_json)
     elif model is None:
         _all(result, out, as_json)

@@ -18,7 +18,7 @@ RESULT_COLUMNS = ("item", "rate", "low", "high", "status", "method")
 SENSITIVITY_COLUMNS = ("assumption", "value", "low", "high", "rate_low", "rate_high", "swing", "share")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Extrapolation:
     """Predicted rates of a reference population.
 

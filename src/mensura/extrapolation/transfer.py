@@ -28,7 +28,7 @@ SLOPE_RATIO = 1.1
 _Kind = tuple[tuple[str, bool], float | None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Transfer:
     """Items with the rates of a focal population, and both populations as strata of the world tables."""
 

@@ -8,10 +8,10 @@ import numpy as np
 import polars as pl
 
 from mensura.frames import text_table
-from mensura.iq.dimensions import ASSUMED, STATUSES
+from mensura.iq.dimensions import COMPLETED, STATUSES
 from mensura.iq.result import IqResult
 
-_AVERAGED = list(STATUSES[1 : ASSUMED + 1])
+_AVERAGED = list(STATUSES[1 : COMPLETED + 1])
 
 
 @dataclass(frozen=True, repr=False)

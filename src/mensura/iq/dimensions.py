@@ -11,12 +11,23 @@ from mensura.iq.field import Field, Flags
 from mensura.iq.ladders import HIGHEST, LOWEST, Array
 from mensura.iq.quantiles import masked_quantile, smallest
 from mensura.iq.rules import Rules
-from mensura.iq.waterfall import PEERS, SOURCE, Filled, Steps, rests_on_scores
+from mensura.iq.waterfall import COMPLETION, PEERS, SOURCE, Filled, Steps, rests_on_scores
 
-STATUSES = ("missing", "measured", "partly measured", "inherited", "peers", "assumed", "matched", "nearest", "global")
-MISSING, MEASURED, PARTLY, INHERITED, BY_PEERS, ASSUMED, MATCHED, NEAREST, GLOBAL = range(len(STATUSES))
-"""Where a dimension comes from: all its benchmarks measured; some; none but a predecessor's; only peers' or only
-assumed zeros; estimated as a whole from models alike, the nearest ones, or all of its time."""
+STATUSES = (
+    "missing",
+    "measured",
+    "partly measured",
+    "inherited",
+    "peers",
+    "assumed",
+    "completed",
+    "matched",
+    "nearest",
+    "global",
+)
+MISSING, MEASURED, PARTLY, INHERITED, BY_PEERS, ASSUMED, COMPLETED, MATCHED, NEAREST, GLOBAL = range(len(STATUSES))
+"""Where a dimension comes from: all its benchmarks measured; some; none but a predecessor's; only peers', only
+assumed zeros or only completed cells; estimated as a whole from models alike, the nearest ones, or all of its time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,5 +109,6 @@ def _statuses(field: Field, steps: Steps, values: Array, scored: Flags) -> NDArr
     sources = (steps == SOURCE) @ field.members
     by_peers = (steps == PEERS) @ field.members > 0
     there = ~np.isnan(values)
-    kinds = [there & (sources == size), there & (sources > 0), scored, there & by_peers, there]
-    return np.select(kinds, [MEASURED, PARTLY, INHERITED, BY_PEERS, ASSUMED], MISSING).astype(np.int8)
+    completed = (steps == COMPLETION) @ field.members > 0
+    kinds = [there & (sources == size), there & (sources > 0), scored, there & by_peers, there & completed, there]
+    return np.select(kinds, [MEASURED, PARTLY, INHERITED, BY_PEERS, COMPLETED, ASSUMED], MISSING).astype(np.int8)

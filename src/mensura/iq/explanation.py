@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mensura.iq.dimensions import ASSUMED, GLOBAL, MISSING, NEAREST, STATUSES, comparable
+from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, comparable
 from mensura.iq.field import Field
 from mensura.iq.quantiles import masked_quantile, smallest
 from mensura.iq.waterfall import (
+    COMPLETION,
     CORRELATION,
     NONE,
     PEERS,
@@ -99,7 +100,7 @@ def _dimension(result: IqResult, row: int, place: int) -> Explanation:
     rule = result.rules.dimensions[field.dimensions[place]]
     if status == MISSING:
         note = "no evidence, and no model of its time was measured here"
-    elif status > ASSUMED:
+    elif status >= MATCHED:
         note = _missing_dimension_note(result, row, place)
     else:
         measured = int(field.measured[row, columns].sum())
@@ -146,6 +147,8 @@ def _benchmark(result: IqResult, row: int, column: int) -> Explanation:
         note, parts = _correlation_note(result, row, column)
     elif step == WITHIN:
         note = _within_note(result, row, column)
+    elif step == COMPLETION:
+        note = f"missing; completed from the model's {int(field.measured[row].sum())} measured benchmarks"
     return Explanation(field.benchmarks[column], _number(value), low, high, STEPS[step], note, parts)
 
 

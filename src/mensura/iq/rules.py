@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 from mensura.errors import MensuraError
 
+METHODS = ("waterfall", "completion")
 DATA = Path(__file__).parent / "data"
 _Block = TypeVar("_Block")
 
@@ -23,6 +24,17 @@ class DimensionRule:
     name: str
     minimum: int
     zeros_suffice: bool
+
+
+@dataclass(frozen=True)
+class ImputationRule:
+    """How missing benchmarks are filled: the method's waterfall, or completion by a factor model."""
+
+    method: str
+    factors: int
+    ridge: float
+    rounds: int
+    minimum_scores: int
 
 
 @dataclass(frozen=True)
@@ -100,6 +112,7 @@ class ErrorRule:
     peers: float
     zero: float
     within: float
+    completion: float
     dimension: float
 
 
@@ -117,6 +130,7 @@ class Rules:
     """Every rule and constant of the method; the file says which are stated and which are fitted."""
 
     dimensions: Mapping[str, DimensionRule]
+    imputation: ImputationRule
     peers: PeerRule
     correlation: CorrelationRule
     within: WithinRule
@@ -166,6 +180,7 @@ def _rules(blocks: Mapping[str, Any], file: str) -> Rules:
                 for name, block in blocks["dimensions"].items()
             }
         ),
+        imputation=_block(ImputationRule, blocks["imputation"], f"{file}, imputation"),
         peers=_block(PeerRule, blocks["peers"], f"{file}, peers"),
         correlation=_block(CorrelationRule, blocks["correlation"], f"{file}, correlation"),
         within=_block(WithinRule, blocks["within"], f"{file}, within"),
@@ -204,5 +219,7 @@ def _check(name: str, value: Any, type_name: str, where: str) -> None:  # noqa: 
         raise MensuraError(f"{where}: {name} = {value!r}; expected {type_name}")
     if isinstance(value, int | float) and name != "adjustment" and value < 0:
         raise MensuraError(f"{where}: {name} = {value}; expected zero or more")
+    if name == "method" and value not in METHODS:
+        raise MensuraError(f"{where}: method = {value!r}; expected {' or '.join(METHODS)}")
     if name == "percentile" and value > 100:
         raise MensuraError(f"{where}: percentile = {value}; expected 0 to 100")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,10 @@ from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.field import build_field
+from mensura.iq.filling import fill_benchmarks
 from mensura.iq.ladders import PUBLISHED, Array
 from mensura.iq.result import IqResult
-from mensura.iq.rules import Rules, read_rules
-from mensura.iq.waterfall import fill_benchmarks
+from mensura.iq.rules import METHODS, Rules, read_rules
 
 
 def score_iq(
@@ -24,6 +25,7 @@ def score_iq(
     ladders: str | Path | pl.DataFrame = PUBLISHED,
     source: str | None = None,
     rules: Rules | str | Path | None = None,
+    imputation: str | None = None,
     weights: Mapping[str, float] | None = None,
     draws: int = 0,
     seed: int = 0,
@@ -31,10 +33,15 @@ def score_iq(
     """Score every model: benchmarks through ladders, dimensions, composite, each missing value filled by the method.
 
     ``ladders`` names a set (``published``, ``recut``), a CSV file or a table; ``source`` keeps the scores of one
-    source; ``rules`` is a TOML file or :class:`Rules`; ``weights`` gives dimensions other weights than equal ones.
+    source; ``rules`` is a TOML file or :class:`Rules`; ``imputation`` is ``waterfall``, the method's cautious way, or
+    ``completion``, which is unbiased; ``weights`` gives dimensions other weights than equal ones.
     With ``draws`` the result has intervals (1,000 are enough for whole IQ points). The evidence is never changed.
     """
     rules = rules if isinstance(rules, Rules) else read_rules(rules)
+    if imputation is not None:
+        if imputation not in METHODS:
+            raise MensuraError(f"imputation: {imputation!r} is none of {', '.join(METHODS)}")
+        rules = replace(rules, imputation=replace(rules.imputation, method=imputation))
     shares = _shares(weights, rules)
     field = build_field(evidence, rules, ladders=ladders, source=source)
     filled = fill_benchmarks(field, field.iqs[None], rules)

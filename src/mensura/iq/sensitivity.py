@@ -12,10 +12,10 @@ from scipy.stats import spearmanr
 from mensura.frames import text_table
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.field import Field
+from mensura.iq.filling import fill_benchmarks
 from mensura.iq.ladders import HIGHEST, LOWEST, Array
 from mensura.iq.result import IqResult
 from mensura.iq.rules import Rules
-from mensura.iq.waterfall import fill_benchmarks
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,9 +18,9 @@ from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.field import Field
+from mensura.iq.filling import fill_benchmarks
 from mensura.iq.ladders import HIGHEST, LOWEST, Array
 from mensura.iq.rules import Rules
-from mensura.iq.waterfall import fill_benchmarks
 
 COVERAGE = 0.90
 TAIL = (1 - COVERAGE) / 2

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from mensura.errors import MensuraError
 from mensura.iq.dimensions import MEASURED, PARTLY, STATUSES, score_dimensions
 from mensura.iq.field import Field
+from mensura.iq.filling import fill_benchmarks
 from mensura.iq.result import IqResult
-from mensura.iq.waterfall import STEPS, fill_benchmarks
+from mensura.iq.waterfall import STEPS
 
 Cells: TypeAlias = NDArray[np.int64]
 By: TypeAlias = Literal["score", "dimension", "fold"]

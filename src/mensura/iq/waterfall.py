@@ -17,8 +17,8 @@ from mensura.iq.ladders import HIGHEST, LOWEST, Array
 from mensura.iq.quantiles import masked_quantile, smallest
 from mensura.iq.rules import CorrelationRule, PeerRule, Rules
 
-STEPS = ("none", "source", "predecessor", "peers", "zero", "correlation", "within")
-NONE, SOURCE, PREDECESSOR, PEERS, ZERO, CORRELATION, WITHIN = range(len(STEPS))
+STEPS = ("none", "source", "predecessor", "peers", "zero", "correlation", "within", "completion")
+NONE, SOURCE, PREDECESSOR, PEERS, ZERO, CORRELATION, WITHIN, COMPLETION = range(len(STEPS))
 
 Steps = NDArray[np.int8]
 
@@ -50,7 +50,7 @@ class Filled:
     capability: Array  # draws × models: mean benchmark IQ outside the peer dimensions, which ranks peers
 
 
-def fill_benchmarks(field: Field, iqs: Array, rules: Rules, noise: Array | None = None) -> Filled:
+def run_waterfall(field: Field, iqs: Array, rules: Rules, noise: Array | None = None) -> Filled:
     """Run the waterfall on a stack of benchmark IQs (draws × models × benchmarks).
 
     ``noise`` holds standard normal deviates of the same shape; imputed values then vary by their standard error.
@@ -76,7 +76,7 @@ def fill_benchmarks(field: Field, iqs: Array, rules: Rules, noise: Array | None 
     zeros = (steps == NONE) & assumed_zero(field)
     put(zeros[None], np.broadcast_to(field.zero_iq, values.shape), rules.error.zero, ZERO)
 
-    known, average = _known(field, values)
+    known, average = known_in(field, values)
     caps = masked_quantile(np.swapaxes(iqs, 1, 2), measured.T, rules.within.percentile)
     lines = correlate(field, iqs, rules.correlation)
     fillable, by_correlation = _fillable(field, steps, known, rules)
@@ -191,6 +191,13 @@ def correlate(field: Field, iqs: Array, rule: CorrelationRule) -> Correlations:
     )
 
 
+def no_correlations(iqs: Array) -> Correlations:
+    """Return regressions of which none is usable, for fillings that do without."""
+    size = iqs.shape[2]
+    none = np.zeros((iqs.shape[0], size, size))
+    return Correlations(none[0], none, none, none, none, none)
+
+
 def _predict(field: Field, iqs: Array, lines: Correlations) -> tuple[Array, Array]:
     """Return the weighted prediction and its residual standard deviation, NaN without a usable predictor."""
     flags, known = field.measured.astype(float), np.where(field.measured, iqs, 0.0)
@@ -207,7 +214,7 @@ def _capability(field: Field, values: Array) -> Array:
     return _mean(values[:, :, ~barred], axis=2)
 
 
-def _known(field: Field, values: Array) -> tuple[NDArray[np.int64], Array]:
+def known_in(field: Field, values: Array) -> tuple[NDArray[np.int64], Array]:
     """Return per model and dimension how many benchmarks have a value so far, and their mean."""
     flags = ~np.isnan(values)
     known = flags[0] @ field.members

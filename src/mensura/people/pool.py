@@ -26,7 +26,7 @@ def empty_log() -> pl.DataFrame:
     return pl.DataFrame(schema=_LOG)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ItemPool:
     """Items, rates of groups and, where there are any, the persons and answers behind them.
 
@@ -107,6 +107,9 @@ class ItemPool:
             known = self.groups["group"].to_list()
             shown = ", ".join(known[:12]) + (f" … ({len(known)} groups)" if len(known) > 12 else "")
             raise MensuraError(f"pool {self.name!r} has no group {group!r}; it has {shown}")
+        if table["covariate"].n_unique() > 1:
+            owners = ", ".join(table["covariate"].unique().sort())
+            raise MensuraError(f"pool {self.name!r}: group {group!r} occurs under {owners}; label it covariate=level")
         return table.select("item", "n", "correct", "rate", "se")
 
     def tabulate(self, by: Iterable[str | Sequence[str]], *, weight: str | None = None) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 FORMATS = ".csv, .parquet, .sav, .zsav, .por (SPSS), .rda, .RData, .rds (R), .txt (with a layout)"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RawTable:
     """A table as published: one row per person; ``labels`` of its columns where the file has them."""
 
@@ -88,7 +89,9 @@ def _read_spss(path: Path) -> RawTable:
 def _read_r(path: Path, object_name: str | None) -> pl.DataFrame:
     reader = _library("rdata")
     try:
-        content = reader.read_rds(path) if path.suffix.lower() == ".rds" else reader.read_rda(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # classes it does not know; what is not a table is refused below
+            content = reader.read_rds(path) if path.suffix.lower() == ".rds" else reader.read_rda(path)
     except Exception as fault:
         raise MensuraError(f"{path}: not a readable R data file ({fault})") from fault
     if path.suffix.lower() != ".rds":
@@ -99,7 +102,10 @@ def _read_r(path: Path, object_name: str | None) -> pl.DataFrame:
         return pl.DataFrame({f"V{index + 1}": content[:, index] for index in range(content.shape[1])})
     if not hasattr(content, "columns"):
         raise MensuraError(f"{path}: holds a {type(content).__name__}, not a data frame or matrix")
-    return pl.DataFrame([_series(str(name), content[name].astype(object)) for name in content.columns])
+    columns = {str(name): content[name] for name in content.columns}
+    return pl.DataFrame(
+        [_series(name, column.astype(object).where(column.notna(), None)) for name, column in columns.items()]
+    )
 
 
 def _pick(content: Mapping[str, Any], path: Path, object_name: str | None) -> Any:  # noqa: ANN401

@@ -22,11 +22,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BATCH = 2_000_000
+LARGEST_GAP = 0.1
 NO_ANSWER, UNSET = 2, 3
 _TEXT = ("item", "covariate", "group", "text", "answer", "key", "options", "domain", "format", "language")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TidyTables:
     """The tables of a folder, checked and in our columns; ``responses`` wide, one Int8 column per item."""
 
@@ -110,9 +111,12 @@ def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[s
     """Return the rate table in our columns and the warnings; counts and rates must agree with each other.
 
     Rows with n = 0 hold no information: they are dropped, with a warning. A missing ``n_correct`` is the
-    rounded product of n and rate, a missing ``rate`` their quotient, a missing ``se`` the binomial one.
+    rounded product of n and rate, a missing ``rate`` their quotient, a missing ``se`` the binomial one. A rate
+    that differs from ``n_correct / n`` by more than rounding, up to 0.1, is taken for a weighted one, with a warning.
     """
-    require_columns(rates, ["item", "covariate", "group", "n"], name=name)
+    require_columns(rates, ["item", "group", "n"], name=name)
+    if "covariate" not in rates.columns:
+        rates = rates.with_columns(covariate=pl.col("group").cast(pl.String).str.split("=").list.first())
     rates = rates.rename({"n_correct": "correct"} if "n_correct" in rates.columns else {})
     if "correct" not in rates.columns and "rate" not in rates.columns:
         raise MensuraError(f"{name}: needs column 'n_correct' or 'rate'; it has {', '.join(rates.columns)}")
@@ -145,8 +149,11 @@ def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[s
     )
     slack = 0.006 + 1 / pl.col("n")
     gap = (pl.col("rate") - pl.col("correct") / pl.col("n")).abs()
-    _refuse(rates, gap > slack, name, "rate and n_correct / n disagree")
-    _refuse(rates, pl.struct("item", "group").is_duplicated(), name, "an item has two rows for one group")
+    _refuse(rates, gap > LARGEST_GAP, name, "rate and n_correct / n disagree")
+    apart = rates.filter(gap > slack).height
+    if apart:
+        warnings.append(f"{apart} rates differ from n_correct / n, as weighted rates do; the rates are used")
+    _refuse(rates, pl.struct("item", "covariate", "group").is_duplicated(), name, "an item has two rows for one group")
     spread = (pl.col("rate") * (1 - pl.col("rate")) / pl.col("n")).sqrt()
     rates = rates.with_columns(pl.coalesce("se", spread).alias("se"), pl.col("n", "correct").round().cast(pl.Int64))
     extra = [column for column in rates.columns if column not in RATE_COLUMNS]

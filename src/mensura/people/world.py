@@ -37,7 +37,7 @@ _COLUMNS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class World:
     """Everything the world model takes from outside.
 
@@ -72,6 +72,10 @@ class World:
             raise MensuraError(f"assumption {wrong['assumption'][0]!r}: low ≤ value ≤ high does not hold")
         if self.strata.filter(~(pl.col("population") > 0)).height:
             raise MensuraError("world table 'strata': every population must be above 0")
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(f"{getattr(self, name).height} {name}" for name in _COLUMNS)
+        return f"World({sizes})"
 
     def with_tables(self, **tables: Any) -> World:  # noqa: ANN401
         """Return a copy with some tables swapped, each given as a table or a path."""

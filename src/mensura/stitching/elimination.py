@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
+from scipy.linalg.lapack import dposv
 
 from mensura.stitching.layout import Floats, Layout, Mask
 
@@ -103,7 +104,7 @@ def _eliminate_right(layout: Layout, system: System, pivot: Floats) -> tuple[Flo
 
 
 def _direct(layout: Layout, system: System, pivot: Floats, right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
-    """Form the Schur complement as a dense matrix and solve it."""
+    """Form the Schur complement as a dense matrix and solve it by Cholesky; where it is not definite, NaN."""
     replicates, n = system.first.shape
     share = np.take(1 / np.sqrt(pivot), layout.rows, axis=1)
     coupling = np.zeros((replicates, layout.n_subjects, 2 * n))
@@ -111,13 +112,19 @@ def _direct(layout: Layout, system: System, pivot: Floats, right: tuple[Floats, 
     where = 2 * n * layout.rows + layout.cols
     flat[:, where] = system.cross_first * share
     flat[:, where + n] = system.cross_second * share
-    matrix = -(coupling.transpose(0, 2, 1) @ coupling)
+    matrix = coupling.transpose(0, 2, 1) @ coupling
+    np.negative(matrix, out=matrix)
     i = np.arange(n)
     matrix[:, i, i] += system.first
     matrix[:, i + n, i + n] += system.second
     matrix[:, i, i + n] += system.mixed
     matrix[:, i + n, i] += system.mixed
-    solution = np.linalg.solve(matrix, np.concatenate(right, axis=1)[:, :, None])[:, :, 0]
+    wanted = np.concatenate(right, axis=1)
+    solution = np.empty_like(wanted)
+    for replicate in range(replicates):
+        _, solution[replicate], fault = dposv(matrix[replicate], wanted[replicate], overwrite_a=True)
+        if fault:
+            solution[replicate] = np.nan
     return solution[:, :n], solution[:, n:]
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from mensura.stitching.elimination import Step, System, solve_system
+from mensura.stitching.elimination import DIRECT_BENCHMARKS, Step, System, solve_system
 from mensura.stitching.layout import Floats, Ints, Layout, Mask
 
 RIDGE = 0.1
@@ -27,8 +27,8 @@ FIRST_DAMPING = 0.01
 LONGEST_STEP = 3.0
 AT_ONCE = 48
 """Replicates worked on together: enough to spread the cost of a call, few enough to stay in the processor's cache."""
-NEWTON_GRADIENT = 0.3
-"""Below this largest gradient exact second derivatives are used."""
+NEWTON_GRADIENT = 0.003
+"""Below this largest gradient, per score of the busiest benchmark, exact second derivatives are used."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +53,12 @@ class Solution:
 
 @dataclass(frozen=True)
 class _Point:
-    """Parameters and data of the replicates still being solved; every array has one row per replicate."""
+    """Parameters, expected scores there and data of some replicates; every array has one row per replicate."""
 
     C: Floats
     D: Floats
     slope: Floats
+    expected: Floats
     y: Floats
     weights: Floats
     penalty: Floats
@@ -95,9 +96,11 @@ def solve_rosetta(
     point = _start(layout, np.atleast_2d(y), weights, np.asarray(penalty, dtype=float), start)
     if anchor is not None:
         point.slope[:, anchor] = anchor_slope
+    point.expected[:] = _expected(layout, point.C, point.D, point.slope)
     replicates = point.C.shape[0]
     damping, exact = np.full(replicates, FIRST_DAMPING), np.zeros(replicates, dtype=bool)
     cost, gradient = np.empty(replicates), np.empty(replicates)
+    near = NEWTON_GRADIENT * float(np.bincount(layout.cols).max())
     iterations = np.zeros(replicates, dtype=int)
     active, waiting = np.arange(min(AT_ONCE, replicates)), min(AT_ONCE, replicates)
     while active.size:
@@ -110,9 +113,11 @@ def solve_rosetta(
         if active.size:
             step, descends = solve_system(layout, system)
             full, any_length = _advance(layout, point, here, step, active, cost[active], descends)
-            exact[active] = any_length & (gradient[active] < NEWTON_GRADIENT)
+            exact[active] = any_length & (gradient[active] < near)
             damping[active] = _next_damping(damping[active], full, any_length, exact[active])
             iterations[active] += 1
+            if layout.n_benchmarks > DIRECT_BENCHMARKS:
+                _stretch(layout, point, anchor, active[any_length & ~exact[active]])
         fresh = min(AT_ONCE - active.size, replicates - waiting)
         if fresh:
             active, waiting = np.append(active, np.arange(waiting, waiting + fresh)), waiting + fresh
@@ -146,14 +151,17 @@ def _start(layout: Layout, y: Floats, weights: Floats | None, penalty: Floats, s
             np.ones((1, layout.n_benchmarks)),
         )
     n, b = layout.n_subjects, layout.n_benchmarks
-    return _Point(rows(C, n).copy(), rows(D, b).copy(), rows(slope, b).copy(), y, w, p)
+    return _Point(rows(C, n).copy(), rows(D, b).copy(), rows(slope, b).copy(), np.empty_like(y), y, w, p)
 
 
-def _expected(layout: Layout, at: _Point) -> tuple[Floats, Floats, Floats]:
-    """Return slope, distance C − D and expected score of every score."""
-    slope = np.take(at.slope, layout.cols, axis=1)
-    distance = np.take(at.C, layout.rows, axis=1) - np.take(at.D, layout.cols, axis=1)
-    return slope, distance, 1 / (1 + np.exp(-slope * distance))
+def _expected(layout: Layout, C: Floats, D: Floats, slope: Floats) -> Floats:
+    """Return the expected score σ(α(C − D)) of every score."""
+    distance = np.take(C, layout.rows, axis=1)
+    distance -= np.take(D, layout.cols, axis=1)
+    distance *= np.take(-slope, layout.cols, axis=1)
+    np.exp(distance, out=distance)
+    distance += 1
+    return np.divide(1, distance, out=distance)
 
 
 def _ridge(at: _Point) -> Floats:
@@ -161,9 +169,9 @@ def _ridge(at: _Point) -> Floats:
     return np.asarray(sum(np.einsum("ij,ij->i", x, x) for x in (at.C, at.D, at.slope)))
 
 
-def _cost(layout: Layout, at: _Point) -> Floats:
+def _cost(at: _Point) -> Floats:
     """Objective of every replicate."""
-    residual = _expected(layout, at)[2] - at.y
+    residual = at.expected - at.y
     squares = np.einsum("ij,ij,ij->i", at.weights, residual, residual)
     return np.asarray(0.5 * (squares + at.penalty[:, 0] * _ridge(at)))
 
@@ -175,13 +183,16 @@ def _linearise(layout: Layout, at: _Point, anchor: int | None, damping: Floats, 
     Replicates that are not ``exact`` leave out r s'' and the curvature of η (Gauss-Newton); ``damping`` multiplies the
     Gauss-Newton diagonal (Levenberg-Marquardt).
     """
-    slope, distance, s = _expected(layout, at)
-    residual, ds = s - at.y, s * (1 - s)
-    squares = np.einsum("ij,ij,ij->i", at.weights, residual, residual)
-    g = at.weights * residual * ds
-    h = at.weights * ds * ds
+    slope = np.take(at.slope, layout.cols, axis=1)
+    distance = np.take(at.C, layout.rows, axis=1) - np.take(at.D, layout.cols, axis=1)
+    s = at.expected
+    ds = s * (1 - s)
+    h = at.weights * ds
+    g = h * (s - at.y)
+    h *= ds
     slope2, distance2 = slope * slope, distance * distance
     full = exact[:, None]
+    more: tuple[Floats, Floats, Floats]
     if damping.any():
         scale = damping[:, None]
         more = (
@@ -190,7 +201,7 @@ def _linearise(layout: Layout, at: _Point, anchor: int | None, damping: Floats, 
             scale * (layout.over_benchmarks(h * distance2) + at.penalty) + at.penalty,
         )
     else:
-        more = (at.penalty, at.penalty, at.penalty)
+        more = (at.penalty,) * 3
     if exact.any():
         h = h + full * (g * (1 - 2 * s))
     h_slope2, twist = h * slope2, h * slope * distance + full * g
@@ -206,8 +217,7 @@ def _linearise(layout: Layout, at: _Point, anchor: int | None, damping: Floats, 
         cross_first=-h_slope2,
         cross_second=twist,
     )
-    cost = 0.5 * (squares + at.penalty[:, 0] * _ridge(at))
-    return cost, system.holding(layout, *_held(at, system, anchor))
+    return _cost(at), system.holding(layout, *_held(at, system, anchor))
 
 
 def _advance(
@@ -225,10 +235,11 @@ def _advance(
     for length in (1.0, 0.25):
         moved = np.zeros(active.size, dtype=bool)
         if waiting.size:
-            trial = _moved(here.take(waiting), step, waiting, length)
-            lower = _cost(layout, trial) <= cost[waiting] + 1e-14 * (1 + cost[waiting])
+            trial = _moved(layout, here if waiting.size == active.size else here.take(waiting), step, waiting, length)
+            lower = _cost(trial) <= cost[waiting] + 1e-14 * (1 + cost[waiting])
             kept = active[waiting[lower]]
             point.C[kept], point.D[kept], point.slope[kept] = trial.C[lower], trial.D[lower], trial.slope[lower]
+            point.expected[kept] = trial.expected[lower]
             moved[waiting[lower]] = True
             waiting = waiting[~lower]
         taken.append(moved)
@@ -248,15 +259,46 @@ def _held(at: _Point, system: System, anchor: int | None) -> tuple[Mask, Mask, M
     return pinned(at.C, system.g_subject, -BOUND, BOUND), pinned(at.D, system.g_first, -BOUND, BOUND), slopes
 
 
-def _moved(at: _Point, step: Step, which: Ints, length: float) -> _Point:
+def _stretch(layout: Layout, point: _Point, anchor: int | None, which: Ints) -> None:
+    """Choose the unit of C and D anew, slopes following; only the anchor's scores and the penalty feel it.
+
+    With many benchmarks the cost falls very slowly along this curve, and Newton steps, being straight, crawl. The best
+    of a few factors is found on the curve itself.
+    """
+    if which.size == 0:
+        return
+    at = point.take(which)
+    mine = np.flatnonzero(layout.cols == anchor) if anchor is not None else np.zeros(0, dtype=np.intp)
+    distance = at.C[:, layout.rows[mine]] - (at.D[:, [anchor]] if anchor is not None else 0.0)
+    distance = distance * (at.slope[:, [anchor]] if anchor is not None else 1.0)
+    spread = np.einsum("ij,ij->i", at.C, at.C) + np.einsum("ij,ij->i", at.D, at.D)
+    slopes = np.delete(at.slope, anchor, axis=1) if anchor is not None else at.slope
+    steep = np.einsum("ij,ij->i", slopes, slopes)
+    y, w = at.y[:, mine], at.weights[:, mine]
+
+    def cost(log_factor: Floats) -> Floats:
+        factor = np.exp(log_factor)
+        residual = 1 / (1 + np.exp(-factor[:, None] * distance)) - y
+        ridge = at.penalty[:, 0] * (factor**2 * spread + steep / factor**2)
+        return np.asarray(np.einsum("ij,ij,ij->i", w, residual, residual) + ridge)
+
+    grid = np.array([-0.5, -0.25, -0.1, -0.03, 0.0, 0.03, 0.1, 0.25, 0.5])
+    costs = np.stack([cost(np.full(which.size, value)) for value in grid])
+    factor = np.exp(grid[costs.argmin(axis=0)])[:, None]
+    point.C[which], point.D[which] = np.clip(at.C * factor, -BOUND, BOUND), np.clip(at.D * factor, -BOUND, BOUND)
+    slope = np.clip(at.slope / factor, *SLOPE_BOUNDS)
+    if anchor is not None:
+        slope[:, anchor] = at.slope[:, anchor]
+    point.slope[which] = slope
+    point.expected[which] = _expected(layout, point.C[which], point.D[which], slope)
+
+
+def _moved(layout: Layout, at: _Point, step: Step, which: Ints, length: float) -> _Point:
     """Take a step of that length, no part of it further than is sane, and stay within the bounds."""
     dC, dD, ds = (length * np.clip(part[which], -LONGEST_STEP, LONGEST_STEP) for part in step)
-    return replace(
-        at,
-        C=np.clip(at.C + dC, -BOUND, BOUND),
-        D=np.clip(at.D + dD, -BOUND, BOUND),
-        slope=np.clip(at.slope + ds, *SLOPE_BOUNDS),
-    )
+    C, D = np.clip(at.C + dC, -BOUND, BOUND), np.clip(at.D + dD, -BOUND, BOUND)
+    slope = np.clip(at.slope + ds, *SLOPE_BOUNDS)
+    return replace(at, C=C, D=D, slope=slope, expected=_expected(layout, C, D, slope))
 
 
 def _next_damping(damping: Floats, full: Mask, any_length: Mask, exact: Mask) -> Floats:

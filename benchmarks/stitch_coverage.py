@@ -1,0 +1,87 @@
+"""Coverage of nominal 90% intervals on simulated truth of the reference data's size and sparsity.
+
+Two truths: the fitted default model (four dimensions, overdispersed noise), and one dimension with the published fit's
+parameters, scattered afresh. Each with release dates and without. A tenth of the cells is held out and predicted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from benchmarks.stitch_data import finish, parser, reference_scores
+from mensura.stitching import Stitch, stitch
+from mensura.stitching.pooled import levels, variance_shape
+from mensura.stitching.positions import Positions, principal
+
+
+def main() -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument("--runs", type=int, default=20, help="simulated data sets per row")
+    options = arguments.parse_args()
+    scores = reference_scores(options.shared).select("model", "benchmark", "score", "release_date")
+    base, published = stitch(scores), stitch(scores, method="rosetta", anchor_benchmark="Winogrande")
+    figures: dict[str, object] = {}
+    print(f"{'truth':28}{'dates':8}{'capability':>12}{'new score':>12}{'rmse of C':>12}{'mean se':>10}")
+    total = []
+    for truth, simulate in (("four dimensions", four_dimensions), ("one dimension", one_dimension)):
+        for dated in (True, False):
+            rng = np.random.default_rng(7)
+            runs = np.array([one_run(base, *simulate(base, published, rng), rng, dated) for _ in range(options.runs)])
+            mean = runs.mean(axis=0)
+            total.append(mean)
+            name = f"{truth}, {'dates' if dated else 'no dates'}"
+            figures[name] = {"capability": mean[0], "new_score": mean[1]}
+            print(f"{truth:28}{dated!s:8}{mean[0]:12.3f}{mean[1]:12.3f}{mean[2]:12.3f}{mean[3]:10.3f}")
+    overall = np.mean(total, axis=0)
+    print(f"{'mean':36}{overall[0]:12.3f}{overall[1]:12.3f}")
+    figures |= {"capability_coverage": overall[0], "new_score_coverage": overall[1]}
+    finish(figures)
+
+
+def four_dimensions(base: Stitch, published: Stitch, rng: np.random.Generator) -> tuple[Positions, np.ndarray]:
+    return base.model.positions, base.model.fitted.dispersion
+
+
+def one_dimension(base: Stitch, published: Stitch, rng: np.random.Generator) -> tuple[Positions, np.ndarray]:
+    at = published.estimate
+    C = at.capability + rng.normal(0, 0.15, at.capability.shape)
+    D = at.difficulty + rng.normal(0, 0.2, at.difficulty.shape)
+    slope = at.slope * np.exp(rng.normal(0, 0.2, at.slope.shape))
+    return Positions(C[:, :, None], np.stack((-slope * D, slope), axis=2)), np.full(D.size, 0.02)
+
+
+def one_run(
+    base: Stitch, truth: Positions, dispersion: np.ndarray, rng: np.random.Generator, dated: bool
+) -> tuple[float, float, float, float]:
+    """Simulate, fit nine tenths, and count what the intervals hold."""
+    data, layout = base.data, base.data.layout
+    f, _ = levels(np.zeros(1), np.ones(1), truth.eta(layout.rows, layout.cols)[0])
+    variance = np.minimum(dispersion[layout.cols] * variance_shape(f), 0.5 * f * (1 - f) + 1e-6)
+    size = np.maximum(f * (1 - f) / variance - 1, 0.5)
+    score = rng.beta(np.maximum(f * size, 1e-3), np.maximum((1 - f) * size, 1e-3))
+    frame = pl.DataFrame(
+        {
+            "subject": np.array(data.subjects)[layout.rows],
+            "benchmark": np.array(data.benchmarks)[layout.cols],
+            "score": np.clip(np.nan_to_num(score), 0, 1),
+        }
+    )
+    if dated:
+        days = pl.Series("released", np.round((data.years[layout.rows] - 1970) * 365.2425)).cast(pl.Int32).cast(pl.Date)
+        frame = frame.with_columns(days)
+    held = pl.Series(rng.permutation(score.size) < score.size // 10)
+    fit = stitch(frame.filter(~held), parts="keep")
+    rows = [data.subjects.index(name) for name in fit.data.subjects]
+    cols = [data.benchmarks.index(name) for name in fit.data.benchmarks]
+    true = fit.scale.apply(principal(Positions(truth.theta[:, rows], truth.phi[:, cols]))).capability[0]
+    drawn = fit.laplace.positions.capability
+    low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
+    predicted, seen = fit.predict(frame.filter(held)), frame.filter(held)["score"]
+    inside = ((predicted["low"] <= seen) & (seen <= predicted["high"])).mean()
+    error = float(np.sqrt(np.mean((fit.estimate.capability[0] - true) ** 2)))
+    return float(((low <= true) & (true <= high)).mean()), float(inside), error, float(drawn.std(axis=0).mean())
+
+
+if __name__ == "__main__":
+    main()

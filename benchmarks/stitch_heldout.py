@@ -1,0 +1,50 @@
+"""Held-out error of the default method beside the published one: the same cells, 10 folds, ten different splits."""
+
+from __future__ import annotations
+
+import time
+
+import polars as pl
+
+import mensura
+from benchmarks.stitch_data import finish, parser, reference_scores, table
+from mensura.stitching import evidence_scores, held_out_errors
+from mensura.stitching.heldout import SETTINGS
+
+BOTH = {name: SETTINGS[name] for name in ("rosetta (as published)", "pooled (default)")}
+
+
+def main() -> None:
+    arguments = parser(__doc__)
+    arguments.add_argument("--splits", type=int, default=10, help="splits of the main comparison")
+    options = arguments.parse_args()
+    scores = reference_scores(options.shared)
+    levels = table(options.shared, "benchmarks").select("benchmark", chance="chance_level")
+    names, dates = ["model", "benchmark", "score"], ["model", "benchmark", "score", "release_date"]
+    everything = table(options.shared, "scores")
+    embedded = evidence_scores(mensura.load())[0]
+    main_splits, few = range(options.splits), range(min(2, options.splits))
+    runs = {
+        "reference scores, names only": (scores.select(names), BOTH, main_splits),
+        "reference scores, with release dates": (scores.select(dates), BOTH, main_splits),
+        "reference scores, dates and standard errors": (scores.select([*dates, "stderr"]), BOTH, few),
+        "reference scores, dates and chance levels": (scores.select(dates).join(levels, on="benchmark"), BOTH, few),
+        "all 2,408 rows, with release dates": (everything.select([*dates, "source"]), BOTH, few),
+        "embedded evidence": (embedded, BOTH, few),
+        "sensitivity, with release dates": (scores.select(dates), SETTINGS, few),
+    }
+    figures: dict[str, object] = {}
+    for title, (frame, settings, splits) in runs.items():
+        started = time.process_time()
+        found = held_out_errors(frame, settings, splits=splits)
+        seconds = time.process_time() - started
+        print(f"\n{title} ({len(splits)} splits, {seconds:.0f} s)")
+        with pl.Config(tbl_rows=20, float_precision=4, tbl_hide_dataframe_shape=True, fmt_str_lengths=60):
+            print(found)
+        figures[title] = {row["setting"]: [row["rmse"], row["coverage"]] for row in found.to_dicts()}
+        figures[f"{title}: change"] = found["change"][1]
+    finish(figures)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,18 @@
+"""Filling missing benchmarks by the method the rules name."""
+
+from __future__ import annotations
+
+from mensura.iq.completion import complete_benchmarks
+from mensura.iq.field import Field
+from mensura.iq.ladders import Array
+from mensura.iq.rules import Rules
+from mensura.iq.waterfall import Filled, run_waterfall
+
+
+def fill_benchmarks(field: Field, iqs: Array, rules: Rules, noise: Array | None = None) -> Filled:
+    """Fill a stack of benchmark IQs (draws × models × benchmarks) by waterfall or completion.
+
+    ``noise`` holds standard normal deviates of the same shape; imputed values then vary by their standard error.
+    """
+    run = complete_benchmarks if rules.imputation.method == "completion" else run_waterfall
+    return run(field, iqs, rules, noise)

@@ -1,0 +1,291 @@
+"""Every picture: valid, complete, described, drawn without a browser, honest about what was estimated."""
+
+import datetime as dt
+import json
+import re
+from pathlib import Path
+
+import altair as alt
+import polars as pl
+import pytest
+import vl_convert
+
+from mensura import charts
+from mensura.errors import MensuraError
+
+VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+FIGURES = Path(charts.__file__).parents[3] / "docs" / "figures.md"
+
+MODELS = {
+    "subject": ["opus", "sol", "flash", "k3", "small"],
+    "name": ["Opus 4.8", "GPT Sol", "Gemini Flash", "Kimi K3", "Small & <Open>"],
+    "provider": ["Anthropic", "OpenAI", "Google", "Moonshot AI", None],
+    "low": [125.0, 126.0, None, 130.0, 88.0],
+    "high": [131.0, 132.0, None, 139.0, 96.0],
+    "status": ["measured", "measured", "estimated", "estimated", "measured"],
+    "label": [True, True, False, True, True],
+}
+VALUES = [128.0, 129.0, 121.5, 134.0, 92.0]
+DAYS = [dt.date(2026, 5, 28), dt.date(2026, 6, 1), dt.date(2026, 2, 1), dt.date(2026, 7, 1), dt.date(2024, 3, 1)]
+SUBJECT = ("subject", "name", "provider")
+
+
+def models(*columns: str, **more: list) -> pl.DataFrame:
+    return pl.DataFrame({**{key: MODELS[key] for key in columns}, **more}, strict=False)
+
+
+BELL = models(*SUBJECT, "low", "high", "status", "label", iq=VALUES)
+TIMED = models(*SUBJECT, "low", "high", "status", "label", value=VALUES, released=DAYS)
+PLACED = models(*SUBJECT, "status", "label", x=[25.0, 30.0, 2.0, 0.5, 0.05], y=VALUES)
+BARS = models(*SUBJECT, "low", "high", "status", value=VALUES)
+LINES = pl.DataFrame({"provider": ["OpenAI", "OpenAI"], "released": DAYS[3:][::-1], "value": [92.0, 129.0]})
+FORECAST = pl.DataFrame({"date": [dt.date(2026, 8, 1), dt.date(2027, 8, 1)], "value": [135.0, 150.0]})
+FORECAST = FORECAST.with_columns(low=pl.col("value") - 2, high=pl.col("value") + 4)
+LEVELS = pl.DataFrame({"label": ["average adult", "experts"], "value": [100.0, 101.0], "low": [None, 98.0]})
+LEVELS = LEVELS.with_columns(high=pl.Series([None, 104.0]))
+PEOPLE = pl.DataFrame(
+    {
+        "group": ["guessing", "experts", "pupils"],
+        "value": [25.0, 110.0, 90.0],
+        "low": [None, 105.0, None],
+        "high": [None, 115.0, None],
+        "status": ["constructed", "measured", "estimated"],
+    }
+)
+FRONTIER = pl.DataFrame({"x": [0.05, 0.5, 30.0], "y": [92.0, 121.0, 134.0]})
+AXIS = pl.DataFrame(
+    {
+        "kind": ["model", "model", "benchmark", "people"],
+        "name": ["Opus 4.8", "GPT Sol", "Hard test", "average adult"],
+        "provider": ["Anthropic", "OpenAI", None, None],
+        "subject": ["opus", "sol", None, None],
+        "value": [2.1, 2.1, 1.0, 0.0],
+        "low": [1.9, 2.0, None, -0.1],
+        "high": [2.3, 2.2, None, 0.1],
+        "label": [True, True, True, True],
+    }
+)
+RANGES = pl.DataFrame({"benchmark": ["a", "b"], "name": ["A", "B"], "low": [0.1, 1.0], "peak": [0.5, 1.4]})
+RANGES = RANGES.with_columns(high=pl.col("peak") + 1)
+CELLS = models(*SUBJECT, benchmark=["A", "B", "A", "B", "A"], residual=[0.1, -0.2, None, 0.05, 0.0])
+PROFILE = pl.concat([BARS.head(2).with_columns(dimension=pl.lit(name)) for name in ("Reasoning", "Reliability")])
+OUTCOMES = pl.DataFrame({"subject": ["m", "m", "n", "n"], "dimension": ["AS", "KN", "AS", "KN"], "level": [1, 2, 1, 2]})
+OUTCOMES = OUTCOMES.with_columns(rate=pl.Series([0.9, 0.5, 0.4, 0.1]), low=pl.lit(0.05), high=pl.lit(0.95))
+BASES = pl.DataFrame({"dimension": ["KN", "VO"], "name": ["Knowledge", "Metacognition and Critical Thinking"]})
+BASES = BASES.with_columns(base=pl.Series([5.1, 31.9]))
+REGIONS = pl.DataFrame({"region": ["Europe", "Asia"], "rate": [0.6, 0.4], "low": [0.5, 0.3], "high": [0.7, 0.5]})
+DRIVERS = pl.DataFrame(
+    {"driver": ["schooling", "age"], "effect": [-12.0, 3.0], "low": [-15.0, 1.0], "high": [-9.0, 5.0]}
+)
+WATCHED = pl.DataFrame({"date": DAYS[:3], "statistic": [0.5, 2.5, -0.2], "boundary": [2.0, 2.0, 2.0]})
+PROGRESS = pl.DataFrame({"label": ["ours", "theirs"], "value": [3.0, 8.0], "low": [2.0, 4.0], "high": [5.0, 20.0]})
+RUNGS = pl.DataFrame({"iq": [70, 100, 130, 160], "score": [0.0, 10.0, 40.0, 120.0]})
+SCORES = models(*SUBJECT, "status", score=[41.0, 42.0, 30.0, 60.0, 5.0], iq=VALUES)
+
+# name → (function, tables, settings, names whose marks must be drawn)
+PICTURES = {
+    "bell_curve": (charts.bell_curve, (BELL,), {}),
+    "timeline": (
+        charts.timeline,
+        (TIMED,),
+        {"y_title": "IQ", "lines": LINES, "forecast": FORECAST, "levels": LEVELS, "today": dt.date(2026, 7, 15)},
+    ),
+    "scatter": (
+        charts.scatter,
+        (PLACED,),
+        {"x_title": "USD", "y_title": "IQ", "log_x": True, "reverse_x": True, "frontier": FRONTIER, "diagonal": True},
+    ),
+    "bars": (charts.bars, (BARS,), {"x_title": "percent", "references": PEOPLE}),
+    "one_axis": (charts.one_axis, (AXIS,), {}),
+    "sensors": (charts.sensors, (RANGES, models(*SUBJECT, value=VALUES)), {}),
+    "heatmap": (charts.heatmap, (CELLS,), {}),
+    "dots": (charts.dots, (PROFILE,), {"reference": 100.0}),
+    "level_curves": (charts.level_curves, (OUTCOMES,), {}),
+    "bases": (charts.bases, (BASES,), {}),
+    "regions": (charts.regions, (REGIONS,), {}),
+    "drivers": (charts.drivers, (DRIVERS,), {}),
+    "watch": (charts.watch, (WATCHED,), {}),
+    "progress": (charts.progress, (PROGRESS,), {}),
+    "ladder": (charts.ladder, (RUNGS, SCORES), {}),
+}
+WITH_STATUS = ["bell_curve", "timeline", "scatter", "bars", "ladder"]
+
+
+def build(name, **changes):
+    function, tables, settings = PICTURES[name]
+    return function(*tables, **{**settings, **changes})
+
+
+def svg_of(chart, width=900, theme="light"):
+    spec = charts.web_spec(chart, theme)
+    if "facet" not in spec:
+        spec["width"] = width
+    return vl_convert.vegalite_to_svg(spec, vl_version=VERSION)
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    """Every picture's chart and its drawing, made once."""
+    made = {name: build(name) for name in PICTURES}
+    return {name: (chart, svg_of(chart)) for name, chart in made.items()}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_is_valid_vega_lite(name, drawn):
+    spec = drawn[name][0].to_dict(validate=True)
+    assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_draws_every_point(name, drawn):
+    chart, svg = drawn[name]
+    rows = charts.web_spec(chart)["datasets"]["points"]
+    known = [table for table in PICTURES[name][1] if "name" in table.columns or table.height == len(rows)]
+    expected = known[-1].drop_nulls("residual") if name == "heatmap" else known[-1]
+    assert len(rows) == expected.height
+    for row in rows:
+        said = row["aria"].replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+        assert f'aria-label="{said}"' in svg, said
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_says_what_it_shows(name, drawn):
+    description = charts.web_spec(drawn[name][0])["description"]
+    assert len(description) > 40
+    assert description.endswith(".")
+    assert "None" not in description
+    assert "nan" not in description
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_marks_of_models_carry_who_they_are(name, drawn):
+    rows = charts.web_spec(drawn[name][0])["datasets"]["points"]
+    _, tables, _ = PICTURES[name]
+    if any("provider" in table.columns for table in tables):
+        assert all({"subject", "name", "provider"} <= row.keys() for row in rows)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_opens_nothing_on_hover(name, drawn):
+    chart, svg = drawn[name]
+    spec = json.dumps(charts.web_spec(chart))
+    assert '"tooltip": null' in spec
+    assert not re.search(r'"tooltip": (?!null)', spec)
+    assert "<title>" not in svg
+
+
+@pytest.mark.parametrize("name", WITH_STATUS)
+def test_estimates_look_different(name, drawn):
+    """The mark of an estimate is nearly hollow, a measured one full, and the chart says which is which."""
+    svg = drawn[name][1]
+    marks = re.findall(r'<path aria-label="([^"]*)"[^>]*?(?:fill-opacity="([\d.]+)")[^>]*>', svg)
+    measured = {float(opacity) for label, opacity in marks if ", measured" in label}
+    estimated = {float(opacity) for label, opacity in marks if ", estimated" in label}
+    assert measured == {0.95}
+    assert estimated == {0.18}
+    assert ": estimated</text>" in svg
+
+
+@pytest.mark.parametrize("name", WITH_STATUS)
+def test_note_on_estimates_only_where_there_are_some(name):
+    function, tables, settings = PICTURES[name]
+    measured = tables[-1].with_columns(status=pl.lit("measured"))
+    assert ": estimated</text>" not in svg_of(function(*tables[:-1], measured, **settings))
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_empty_table_says_that_there_is_nothing(name):
+    function, tables, settings = PICTURES[name]
+    chart = function(*(table.clear() for table in tables), **settings)
+    assert charts.web_spec(chart)["description"].startswith("nothing to show: ")
+    assert "nothing to show: " in svg_of(chart)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_one_row_is_enough(name):
+    function, tables, settings = PICTURES[name]
+    single = {key: value for key, value in settings.items() if isinstance(value, str | bool)}
+    chart = function(*(table.head(1) for table in tables), **single)
+    chart.to_dict(validate=True)
+    assert 'role="graphics-symbol"' in svg_of(chart, width=360)
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_missing_column_is_named(name):
+    function, tables, settings = PICTURES[name]
+    first = tables[0].columns[-1]
+    with pytest.raises(MensuraError, match=f"missing column '{first}'"):
+        function(tables[0].drop(first), *tables[1:], **settings)
+
+
+def test_unknown_status_and_kind_are_refused():
+    with pytest.raises(MensuraError, match="status 'guess' is unknown; expected 'measured' or 'estimated'"):
+        charts.bell_curve(BELL.with_columns(status=pl.lit("guess")))
+    with pytest.raises(MensuraError, match="kind 'thing' is unknown; expected 'model', 'benchmark', 'people'"):
+        charts.one_axis(AXIS.with_columns(kind=pl.lit("thing")))
+
+
+def test_more_subjects_than_colours_are_refused():
+    many = pl.concat([PROFILE.head(1).with_columns(name=pl.lit(f"m{i}"), subject=pl.lit(f"m{i}")) for i in range(12)])
+    with pytest.raises(MensuraError, match="12 subjects; a profile tells at most 11 apart"):
+        charts.dots(many)
+
+
+def test_logarithmic_axis_leaves_out_what_it_cannot_show():
+    chart = charts.scatter(PLACED.with_columns(x=pl.col("x") - 0.5), x_title="USD", y_title="IQ", log_x=True)
+    assert len(charts.web_spec(chart)["datasets"]["points"]) == 3
+
+
+def test_people_stand_in_the_bars_and_say_how_they_are_known(drawn):
+    svg = drawn["bars"][1]
+    assert 'aria-label="experts, 110, 105 to 115, measured"' in svg
+    assert 'aria-label="guessing, 25, constructed"' in svg
+    assert svg.count('stroke-dasharray="4,3"') == 1
+
+
+def test_bars_start_at_zero_and_dots_do_not(drawn):
+    def low_end(chart):
+        layers = charts.web_spec(chart)["layer"]
+        return min(d["scale"]["domain"][0] for layer in layers if "scale" in (d := layer["encoding"].get("x", {})))
+
+    assert low_end(drawn["bars"][0]) == 0
+    assert low_end(build("bars", zero=False, references=None)) > 50
+    assert low_end(build("bars", log=True, references=None)) > 50
+
+
+def test_bell_curve_says_how_many_people_are_above(drawn):
+    svg = drawn["bell_curve"][1]
+    assert all(f">{text}</" in svg for text in ("84%", "50%", "1 in 6", "1 in 44", "1 in 741", "1 in 32k"))
+
+
+def test_dots_on_the_bell_curve_do_not_overlap():
+    crowd = pl.concat([BELL.head(1).with_columns(subject=pl.lit(f"m{i}"), iq=100 + i / 9) for i in range(60)])
+    rows = charts.web_spec(charts.bell_curve(crowd))["datasets"]["points"]
+    low, high, peak = 70, 160, 190
+    for step, (width, diameter) in enumerate([(720, 10), (460, 9), (250, 7)]):
+        spots = [((r["iq"] - low) / (high - low) * width, r["curve"] * peak + r["lifts"][step]) for r in rows]
+        gaps = [((x - a) ** 2 + (y - b) ** 2) ** 0.5 for i, (x, y) in enumerate(spots) for a, b in spots[:i]]
+        assert min(gaps) >= diameter
+
+
+def test_same_tables_give_the_same_picture(drawn):
+    for name, (chart, _) in drawn.items():
+        assert charts.web_spec(build(name)) == charts.web_spec(chart)
+
+
+def test_input_tables_are_left_as_they_were():
+    before = {name: [table.clone() for table in tables] for name, (_, tables, _) in PICTURES.items()}
+    for name in PICTURES:
+        build(name)
+        assert all(a.equals(b) for a, b in zip(before[name], PICTURES[name][1], strict=True))
+
+
+def test_every_picture_is_listed_tested_and_documented():
+    helpers = {"LABS", "THEMES", "config", "paper", "save", "web_spec"}
+    assert set(charts.__all__) - helpers == set(PICTURES)
+    page = FIGURES.read_text(encoding="utf-8")
+    assert [name for name in charts.__all__ if f"`{name}" not in page and f"charts.{name}" not in page] == []
+    for name, (_, tables, _) in PICTURES.items():
+        section = page.split(f"### `{name}`")[1].split("###")[0]
+        wanted = {column for table in tables for column in table.columns}
+        assert [column for column in sorted(wanted) if f"`{column}`" not in section] == [], name
