@@ -12,6 +12,8 @@ from mensura.people import WORLD, World
 OBSERVED = 0.19
 """Share of 15-year-olds in PISA who solve the item of the example."""
 
+_DRAWS = 400
+
 
 @dataclass(frozen=True)
 class WorldExample:
@@ -30,7 +32,7 @@ def carry_example() -> WorldExample:
     items = pl.DataFrame({"item": ["example"], "domain": ["mathematics"]})
     rates = pl.DataFrame({"item": ["example"], "n": [None], "rate": [OBSERVED]}, schema_overrides={"n": pl.Int64})
     world = World.load()
-    method = PostStratification(world=world, domain="mathematics")
+    method = PostStratification(world=world, domain="mathematics", draws=_DRAWS)
     focal = world.population("pisa")
     row = method.predict(items, rates, focal, WORLD).table.row(0, named=True)
     drivers = method.drivers(items, rates, focal, WORLD).select(

@@ -12,7 +12,8 @@ from mensura.stitching import Stitch, evidence_scores
 from mensura.trends import Watch, forecast, watch_acceleration
 
 _QUARTERS = 12
-_WORLDS = 99
+_WORLDS = 59
+_BEFORE = 0.4
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ def measure_pace(fit: Stitch, evidence: Evidence) -> Pace:
     assert isinstance(since, date)
     assert isinstance(until, date)
     days = pl.date_range(until, until.replace(year=until.year + 3), "3mo", eager=True).to_list()[1 : _QUARTERS + 1]
-    ahead = forecast(dated, to=days, draws=fit.laplace.long())
+    ahead = forecast(dated, to=days, draws=fit.laplace)
     slope, low, high = ahead.slope.row(0)[:3]
     table = ahead.table.select("date", "low", "high", value="capability")
     best = float(dated["capability"].max())  # type: ignore[arg-type]
@@ -45,6 +46,7 @@ def measure_pace(fit: Stitch, evidence: Evidence) -> Pace:
 
 
 def watch_evidence(evidence: Evidence) -> Watch:
-    """Watch the embedded releases for an acceleration."""
+    """Watch the releases for an acceleration, from the day by which two fifths of them were out."""
     scores, _ = evidence_scores(evidence)
-    return watch_acceleration(scores, worlds=_WORLDS)
+    released = evidence.models.filter(pl.col("subject").is_in(scores["subject"].to_list()))["released"].sort()
+    return watch_acceleration(scores, start=released[int(_BEFORE * released.len())], worlds=_WORLDS)

@@ -107,7 +107,7 @@ def iq(study: Study) -> Page:
     return Page(
         "iq.html",
         "IQ",
-        "Seven dimensions, each averaged over its benchmarks; missing evidence is estimated with care and shown as such.",
+        "Seven dimensions, each averaged over its benchmarks; gaps are estimated with care and shown as such.",
         "charts.html",
         {
             "pictures": _figures(study, *names),
@@ -121,7 +121,7 @@ def iq(study: Study) -> Page:
                 {
                     "id": "benchmarks",
                     "title": "By benchmark, from hardest to easiest",
-                    "about": "Ordered by difficulty on the stitched scale. Lines are groups of people; dashed ones are judgements.",
+                    "about": "Ordered by difficulty on the stitched scale. Lines are people, dashed where judged.",
                     "pictures": [benchmark_bars(study, name).figure for name in with_scores],
                 },
             ],
@@ -131,7 +131,7 @@ def iq(study: Study) -> Page:
 
 def stitched(study: Study) -> Page:
     """Models, benchmarks and people on one scale, and what it says about time."""
-    names = ("one-axis", "sensors", "residual-profiles")
+    names = ("one-axis", "capability-time", "acceleration", "sensors", "residual-profiles", "algorithmic-progress")
     return Page(
         "stitched.html",
         "Stitched scale",

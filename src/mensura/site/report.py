@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from mensura import __version__
 from pathlib import Path
 
 import jinja2
 import polars as pl
 
+from mensura import __version__
 from mensura.charts.theme import THEMES, config
 from mensura.evidence import Evidence
 from mensura.files import atomic_path, write_csv, write_text
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
+from mensura.site.library import Library
 from mensura.site.method import method_parts
 from mensura.site.pages import NAVIGATION, Page, pages
 from mensura.site.study import Study
@@ -37,6 +38,7 @@ HEADLINE = (
 
 def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object] | None = None) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page."""
+    library = Library(out / "static" / "vega.js")
     study = Study.run(evidence)
     _write_static(out)
     _write_subjects(study, out)
@@ -53,6 +55,7 @@ def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object]
         _write_page(page, environment, shared, out)
         if advance is not None:
             advance()
+    library.finish()
     return study.models.drop_nulls("iq").select(HEADLINE)
 
 
@@ -81,13 +84,10 @@ def _write_page(page: Page, environment: jinja2.Environment, shared: dict[str, o
 
 
 def _write_static(out: Path) -> None:
-    """Copy style and scripts, the drawing library (from its package, so that nothing is fetched) and the themes."""
-    import vl_convert
-
+    """Copy style and scripts, and write the themes."""
     for file in sorted(_STATIC.iterdir()):
         with atomic_path(out / "static" / file.name) as part:
             shutil.copyfile(file, part)
-    write_text(out / "static" / "vega.js", f"(function () {{\n{vl_convert.javascript_bundle()}\n}})();\n")
     themes = {name: config(theme) for name, theme in THEMES.items()}
     write_text(out / "static" / "themes.js", f"window.mensura.themes = {json.dumps(themes)};\n")
 

@@ -7,13 +7,10 @@ import polars as pl
 from mensura.site.leaders import leaders_beside_people
 from mensura.site.study import Study
 
-_ALIKE = 0.9
-"""Two models are told apart when one is better in at least this share of the draws."""
-
 
 def headline_sentences(study: Study) -> list[str]:
     """Return the sentences of the overview: who leads, how fast, and where people still stand."""
-    return [leader_sentence(study), people_sentence(study)]
+    return [leader_sentence(study), pace_sentence(study), people_sentence(study)]
 
 
 def leader_sentence(study: Study) -> str:
@@ -35,6 +32,18 @@ def leader_sentence(study: Study) -> str:
         alike[0] if len(alike) == 1 else f"{', '.join(alike[:2])}{f' and {len(alike) - 2} more' * (len(alike) > 2)}"
     )
     return f"{first}; it cannot be told apart from {others}."
+
+
+def pace_sentence(study: Study) -> str:
+    """Say how fast the frontier moves, and whether it is speeding up."""
+    pace, watch = study.pace, study.watch
+    first = (
+        f"The best capability rises by {pace.slope:.1f} a year (90% interval {pace.low:.1f} to {pace.high:.1f}; "
+        f"1 is the standard deviation among {study.fit.capabilities.height} models)"
+    )
+    if watch.alarm is None:
+        return f"{first}; a watch for acceleration has found none that chance would not explain."
+    return f"{first}; a watch for acceleration sounded on {watch.alarm:%-d %B %Y}."
 
 
 def people_sentence(study: Study) -> str:

@@ -10,13 +10,16 @@ import polars as pl
 from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.site.example import WorldExample, carry_example
+from mensura.site.pace import Pace, measure_pace, watch_evidence
 from mensura.site.policy import Policy, apply_policy, load_policy
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
+from mensura.trends import Watch
 
 DRAWS = 1000
 """Draws behind the intervals of the IQs."""
 
 _ON_EVIDENCE = ("measured", "partly measured")
+_MOST = 3  # of seven dimensions: more than this many is most of them
 
 
 @dataclass(frozen=True)
@@ -45,7 +48,11 @@ class Study:
 
     @cached_property
     def models(self) -> pl.DataFrame:
-        """One row per model: facts, IQ, capability, EQ, cost and what the chart policy says; best IQ first."""
+        """One row per model: facts, IQ, capability, EQ, cost and what the chart policy says; best IQ first.
+
+        ``own`` counts the dimensions behind which the model's own scores stand; ``shown`` is "measured" when they are
+        most of the seven, else "estimated".
+        """
         iq = self.iq.composites.rename({"low": "iq_low", "high": "iq_high"})
         ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high", exact_iq="exact")
         capability = self.fit.capabilities.rename({"low": "capability_low", "high": "capability_high"})
@@ -56,6 +63,10 @@ class Study:
         for part in (iq, ranks, capability, self.iq.emotional.select("subject", "eq"), costs):
             joined = joined.join(part, on="subject", how="left", maintain_order="left")
         shown = apply_policy(self.evidence.models, iq.drop_nulls("iq")["subject"], self.policy)
+        own = self.dimensions.filter(pl.col("shown") == "measured").group_by("subject").agg(pl.len().alias("own"))
+        joined = joined.join(own, on="subject", how="left", maintain_order="left").with_columns(
+            shown=pl.when(pl.col("own") > _MOST).then(pl.lit("measured")).otherwise(pl.lit("estimated"))
+        )
         return joined.join(shown, on="subject", maintain_order="left").sort(
             "exact_iq", "capability", descending=True, nulls_last=True, maintain_order=True
         )
@@ -100,7 +111,7 @@ class Study:
 
     @cached_property
     def residuals(self) -> pl.DataFrame:
-        """Expected score above what capability alone gives, where the model took the test: subject, benchmark, residual."""
+        """Expected score above what capability alone gives, where the test was taken: subject, benchmark, residual."""
         taken = self.evidence.primary_scores.select("subject", "benchmark")
         return self.fit.profiles.join(taken, on=["subject", "benchmark"]).select(
             "subject", "benchmark", residual="above"
@@ -110,6 +121,16 @@ class Study:
     def dimension_names(self) -> dict[str, str]:
         """Names for people of the IQ dimensions, in the order of the method."""
         return {key: rule.name for key, rule in self.iq.rules.dimensions.items()}
+
+    @cached_property
+    def pace(self) -> Pace:
+        """The frontier's slope and forecast."""
+        return measure_pace(self.fit, self.evidence)
+
+    @cached_property
+    def watch(self) -> Watch:
+        """The acceleration watch over the releases of the evidence."""
+        return watch_evidence(self.evidence)
 
     @cached_property
     def world(self) -> WorldExample:

@@ -9,7 +9,9 @@ from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.policy import frontier_lines
 from mensura.site.study import Study
 
-_ESTIMATED = "Solid dots rest on measured scores, hollow ones on estimates. Press a dot for its card."
+_ESTIMATED = (
+    "Solid: the model's own scores stand behind most of its dimensions; hollow: estimates do. Press a dot for its card."
+)
 
 
 @picture("iq-bell")
@@ -20,7 +22,7 @@ def iq_bell(study: Study) -> Picture:
         iq="exact_iq",
         low="iq_low",
         high="iq_high",
-        status=pl.when(pl.col("status") == "Full").then(pl.lit("measured")).otherwise(pl.lit("estimated")),
+        status="shown",
     )
     return Picture(
         "iq-bell",
@@ -53,7 +55,7 @@ def iq_time(study: Study) -> Picture:
         value="exact_iq",
         low="iq_low",
         high="iq_high",
-        status=pl.when(pl.col("status") == "Full").then(pl.lit("measured")).otherwise(pl.lit("estimated")),
+        status="shown",
     )
     return Picture(
         "iq-time",
@@ -70,7 +72,7 @@ def _trade_off(study: Study, x: str) -> pl.DataFrame:
         *("subject", "name", "provider"),
         x=x,
         y="exact_iq",
-        status=pl.when(pl.col("status") == "Full").then(pl.lit("measured")).otherwise(pl.lit("estimated")),
+        status="shown",
     )
     return labelled(points, "y", study.policy.labels)
 
@@ -147,8 +149,13 @@ def benchmark_bars(study: Study, benchmark: str) -> Picture:
     return Picture(
         f"benchmark-{benchmark}",
         facts["name"],
-        f"{facts['description'] or 'No description.'} The best {points.height} of {facts['models']} models.".capitalize(),
+        f"{_sentence(facts['description'])} The best {points.height} of {facts['models']} models.",
         charts.bars(
             points, x_title=f"score, {facts['unit']}", references=people, zero=facts["unit"] in {"percent", "fraction"}
         ),
     )
+
+
+def _sentence(text: str | None) -> str:
+    """A description as a sentence."""
+    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""

@@ -11,7 +11,7 @@ from mensura import charts
 from mensura.site.pictures.registry import Figure, Picture, page_spec
 from mensura.site.study import Study
 
-_ALONE = "IQ in each dimension with its 90% interval; the dashed line is the model's own composite, so far from it is jagged."
+_ALONE = "IQ in each dimension with its 90% interval; the dashed line is its composite, so far from it is jagged."
 _TOGETHER = "IQ in each dimension with its 90% interval."
 _HOLLOW = " Hollow: rests on estimates."
 _STAND_INS = 5
@@ -73,7 +73,7 @@ def _template(dimensions: tuple[str, ...], *, alone: bool) -> dict[str, Any]:
         for key in dimensions
     ]
     points = pl.DataFrame(rows).with_columns(status=pl.lit("measured"))
-    spec = _freed(page_spec(charts.dots(points, reference=100.0 if alone else None)), stand_ins)
+    spec: dict[str, Any] = _freed(page_spec(charts.dots(points, reference=100.0 if alone else None)), stand_ins)
     return spec
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 
 from mensura import charts
@@ -9,6 +11,7 @@ from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.study import Study
 
 _PROFILED_MODELS = 24
+_PROGRESS = Path(__file__).parents[1] / "data" / "algorithmic_progress.csv"
 _NO_PROVIDER = pl.lit(None, pl.String)
 
 
@@ -46,8 +49,8 @@ def one_axis(study: Study) -> Picture:
     return Picture(
         "one-axis",
         "Models, benchmarks and people on one axis",
-        "A model halfway up a benchmark's range has its difficulty. Groups of people stand where their scores put them; "
-        "they do not move the scale.",
+        "A model whose capability equals a benchmark's difficulty is halfway up its range. Groups of people stand "
+        "where their scores put them; they do not move the scale.",
         charts.one_axis(points),
     )
 
@@ -65,16 +68,19 @@ def capability_time(study: Study) -> Picture:
     levels = study.groups.filter(pl.col("status") == "measured").select(
         "low", "high", label="group", value="capability"
     )
+    pace = study.pace
     return Picture(
         "capability-time",
         "Capability over time, and where it is heading",
-        study.pace.caption,
+        f"The frontier rises by {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}). The fan "
+        "holds 90% of simulated futures if releases go on as in the last two years; lines are groups of people that were "
+        "measured.",
         charts.timeline(
             labelled(points, "value", study.policy.labels),
             y_title="capability, standard deviations among models",
-            forecast=study.pace.forecast,
+            forecast=pace.forecast,
             levels=levels,
-            today=study.evidence.models["released"].max(),
+            today=pace.until,
         ),
     )
 
@@ -113,15 +119,26 @@ def residual_profiles(study: Study) -> Picture:
 @picture("algorithmic-progress")
 def algorithmic_progress(study: Study) -> Picture:
     """How fast less compute reaches the same capability."""
+    estimates = pl.read_csv(_PROGRESS).select("label", "value", "low", "high")
     return Picture(
         "algorithmic-progress",
         "Algorithmic progress",
-        study.progress.caption,
-        charts.progress(study.progress.estimates),
+        "By what factor the training compute for a given capability falls per year, measured in several ways, with 90% "
+        "intervals. From benchmark scores and compute estimates of Epoch AI up to November 2025 (CC BY 4.0).",
+        charts.progress(estimates),
     )
 
 
 @picture("acceleration")
 def acceleration(study: Study) -> Picture:
     """The acceleration watch."""
-    return Picture("acceleration", "Is it accelerating?", study.watch.caption, charts.watch(study.watch.points))
+    watch = study.watch
+    verdict = f"The alarm sounded on {watch.alarm}." if watch.alarm else "The alarm has not sounded."
+    return Picture(
+        "acceleration",
+        "Is it accelerating?",
+        f"{verdict} The statistic compares the frontier's slope before and after the start of the watch, at every "
+        f"release; without any change it crosses the boundary in {watch.plan.rate:.0%} of whole watches "
+        f"(p = {watch.p_value:.2f}).",
+        charts.watch(watch.looks.select("date", "statistic", "boundary")),
+    )
