@@ -40,6 +40,17 @@ def test_iq_sensitivity_and_changes(mensura_command, tmp_path):
     assert json.loads(run.out)["inputs"] == []
 
 
+def test_iq_validates_its_imputation(mensura_command, tmp_path):
+    facts = "subject,name,provider,released,reasoning\n" + "".join(f"m{i},M{i},Acme,2026-01-01,yes\n" for i in range(6))
+    (tmp_path / "models.csv").write_text(facts)
+    scores = [f"m{i},{benchmark},{20 + 3 * i},percent,aiiq" for i in range(6) for benchmark in ("hle", "aime")]
+    (tmp_path / "scores.csv").write_text("\n".join(["subject,benchmark,score,unit,source", *scores]) + "\n")
+    mensura_command("evidence", "export", tmp_path / "all")
+    (tmp_path / "benchmarks.csv").write_bytes((tmp_path / "all" / "benchmarks.csv").read_bytes())
+    run = mensura_command("iq", "--validate", "--evidence", tmp_path, "--json")
+    assert len(json.loads(run.out)["outcomes"]) == 12
+
+
 def test_iq_options_reach_the_scorer(mensura_command, tmp_path):
     run = mensura_command("iq", "gpt-5.5", "--weight", "reliability=3", "--draws", 0, "--json")
     assert "weighted mean" in json.loads(run.out)["explanation"]["note"]

@@ -28,6 +28,9 @@ def iq(
     model: Annotated[str | None, typer.Argument(help="One model; all of them when not given.")] = None,
     explain: Annotated[bool, typer.Option(help="Print the whole derivation of the model's IQ.")] = False,
     sensitivity: Annotated[bool, typer.Option(help="Leave out each input in turn; move each ladder.")] = False,
+    validate: Annotated[
+        bool, typer.Option(help="Hide measured scores, impute them, and show the error by step.")
+    ] = False,
     against: Annotated[
         Path | None, typer.Option(help="Evidence to compare with: what changed since?", metavar="PATH")
     ] = None,
@@ -61,7 +64,7 @@ def iq(
     if curves is not None:
         _derived(loaded, curves, out, as_json)
         return
-    plain = sensitivity or against is not None or against_ladders is not None
+    plain = sensitivity or validate or against is not None or against_ladders is not None
     result = score_iq(
         loaded,
         ladders=ladders,
@@ -72,7 +75,9 @@ def iq(
         draws=0 if plain else draws,
         seed=seed,
     )
-    if sensitivity:
+    if validate:
+        _validation(result, out, as_json)
+    elif sensitivity:
         _sensitivity(result, out, as_json)
     elif plain:
         other = loaded if against is None else load_evidence(against, add)
@@ -180,6 +185,17 @@ def _sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:
         found = sensitivity(result, advance=advance)
     if not emit({"sensitivity": found.summary, "moves": found.moves}, out=out, as_json=as_json):
         print_table(found.summary, title="How far composites move, in IQ points", rows=30)
+
+
+def _validation(result: IqResult, out: Path | None, as_json: bool) -> None:
+    from mensura.iq import hide_and_impute, summarise
+
+    with progress_bar("scores", int(result.field.measured.sum())) as advance:
+        outcomes = hide_and_impute(result, advance=advance)
+    tables = {"by_step": summarise(outcomes), "by_benchmark": summarise(outcomes, "benchmark"), "outcomes": outcomes}
+    if not emit(tables, out=out, as_json=as_json):
+        print_table(tables["by_step"], title="Imputed less measured, in IQ points, by step")
+        print_table(tables["by_benchmark"], title="… and by benchmark")
 
 
 def _changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:

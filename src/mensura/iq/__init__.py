@@ -11,6 +11,7 @@ from mensura.iq.rules import Rules, read_rules
 from mensura.iq.scoring import score_iq
 from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
 from mensura.iq.uncertainty import Draws
+from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
 
 __all__ = [
     "COST_AXES",
@@ -28,9 +29,12 @@ __all__ = [
     "count_changes",
     "derive_ladders",
     "frontier",
+    "hide_and_impute",
+    "hide_dimensions",
     "ladder_table",
     "read_rules",
     "score_costs",
     "score_iq",
     "sensitivity",
+    "summarise",
 ]

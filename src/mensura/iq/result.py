@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -155,6 +156,12 @@ class IqResult:
         """Return the tables that ``mensura iq --out`` writes."""
         names = ("composites", "dimensions", "benchmark_iqs", "ranking", "trail", "emotional")
         return {name: getattr(self, name) for name in names}
+
+    @cached_property
+    def facts(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Rows of the trail and of the dimensions by (subject, benchmark or dimension), for explanations."""
+        rows = {(row["subject"], row["dimension"]): row for row in self.dimensions.iter_rows(named=True)}
+        return rows | {(row["subject"], row["benchmark"]): row for row in self.trail.iter_rows(named=True)}
 
     @cached_property
     def _draws(self) -> Draws:
