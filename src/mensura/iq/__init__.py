@@ -2,7 +2,7 @@
 
 from mensura.iq.comparison import IqChange, compare_iq
 from mensura.iq.cost import AXES as COST_AXES
-from mensura.iq.cost import CostResult, cheapest, frontier, score_costs
+from mensura.iq.cost import CostResult, cheapest, frontier, require_axis, score_costs
 from mensura.iq.explanation import Explanation
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
@@ -33,6 +33,7 @@ __all__ = [
     "hide_dimensions",
     "ladder_table",
     "read_rules",
+    "require_axis",
     "score_costs",
     "score_iq",
     "sensitivity",

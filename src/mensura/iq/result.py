@@ -87,7 +87,7 @@ class IqResult:
         order = np.argsort(-exact, kind="stable")[: int((~np.isnan(exact)).sum())]
         low = high = np.full(exact.shape, np.nan)
         if self.n_draws:
-            low, high = np.percentile(self._draws.ranks, [100 * TAIL, 100 * (1 - TAIL)], axis=0)
+            low, high = np.percentile(self.drawn.ranks, [100 * TAIL, 100 * (1 - TAIL)], axis=0)
         return pl.DataFrame(
             {
                 "rank": np.arange(1, order.size + 1),
@@ -164,13 +164,14 @@ class IqResult:
         return rows | {(row["subject"], row["benchmark"]): row for row in self.trail.iter_rows(named=True)}
 
     @cached_property
-    def _draws(self) -> Draws:
+    def drawn(self) -> Draws:
+        """The draws behind the intervals (there are none unless draws were asked for)."""
         return self.draws(self.n_draws, self.seed)
 
     def _interval(self, part: str, centre: Array) -> tuple[Array, Array]:
         if not self.n_draws:
             return np.full(centre.shape, np.nan), np.full(centre.shape, np.nan)
-        return interval(getattr(self._draws, part), centre)
+        return interval(getattr(self.drawn, part), centre)
 
     def _long(self, values: Array, columns: tuple[str, ...], name: str) -> pl.DataFrame:
         rows, places = np.nonzero(~np.isnan(values))
