@@ -18,7 +18,7 @@ from mensura.iq.explanation import Explanation, explain_subject
 from mensura.iq.field import Field, scores_of
 from mensura.iq.ladders import Array
 from mensura.iq.rules import Rules
-from mensura.iq.uncertainty import TAIL, Draws, draw_iqs, interval, score_errors
+from mensura.iq.uncertainty import Draws, draw_iqs, interval, score_errors
 from mensura.iq.waterfall import SOURCE, STEPS, Filled
 
 
@@ -87,7 +87,7 @@ class IqResult:
         order = np.argsort(-exact, kind="stable")[: int((~np.isnan(exact)).sum())]
         low = high = np.full(exact.shape, np.nan)
         if self.n_draws:
-            low, high = np.percentile(self.drawn.ranks, [100 * TAIL, 100 * (1 - TAIL)], axis=0)
+            low, high = interval(self.drawn.ranks)
         return pl.DataFrame(
             {
                 "rank": np.arange(1, order.size + 1),
@@ -150,7 +150,8 @@ class IqResult:
 
     def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> Draws:
         """Draw IQs ``n`` times through the whole waterfall, scores and imputed values varied by their errors."""
-        return draw_iqs(self.field, self.errors, self.rules, self.weights, n, seed, advance)
+        raw = draw_iqs(self.field, self.errors, self.rules, self.weights, n, seed, advance)
+        return raw.centred(self.scored.composites[0], self.scored.dimensions[0], self.filled.iqs[0])
 
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the tables that ``mensura iq --out`` writes."""
@@ -171,7 +172,7 @@ class IqResult:
     def _interval(self, part: str, centre: Array) -> tuple[Array, Array]:
         if not self.n_draws:
             return np.full(centre.shape, np.nan), np.full(centre.shape, np.nan)
-        return interval(getattr(self.drawn, part), centre)
+        return interval(getattr(self.drawn, part))
 
     def _long(self, values: Array, columns: tuple[str, ...], name: str) -> pl.DataFrame:
         rows, places = np.nonzero(~np.isnan(values))
