@@ -1,0 +1,1 @@
+"""Measurements of accuracy and speed: ``python -m benchmarks.NAME``."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mensura.errors import MensuraError
     from mensura.evidence import Evidence, load
-    from mensura.extrapolation import extrapolate
+    from mensura.extrapolation import Validation, extrapolate, validate
     from mensura.people import WORLD, ItemPool, Population
     from mensura.scale import Position
 
@@ -24,8 +24,10 @@ __all__ = [
     "MensuraError",
     "Population",
     "Position",
+    "Validation",
     "extrapolate",
     "load",
+    "validate",
 ]
 
 _HOMES = {
@@ -35,8 +37,10 @@ _HOMES = {
     "MensuraError": "mensura.errors",
     "Population": "mensura.people",
     "Position": "mensura.scale",
+    "Validation": "mensura.extrapolation",
     "extrapolate": "mensura.extrapolation",
     "load": "mensura.evidence",
+    "validate": "mensura.extrapolation",
 }
 
 

@@ -13,6 +13,8 @@ from mensura.cli.extrapolate import extrapolate
 from mensura.cli.report import report
 from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
 from mensura.cli.scale import scale
+from mensura.cli.validate import EXAMPLES as VALIDATE_EXAMPLES
+from mensura.cli.validate import validate
 from mensura.errors import MensuraError
 
 app = typer.Typer(
@@ -27,6 +29,7 @@ app = typer.Typer(
 app.command(epilog="Example: mensura report --out report --add mine.csv")(report)
 app.command(epilog=SCALE_EXAMPLES)(scale)
 app.command(epilog=EXTRAPOLATE_EXAMPLES)(extrapolate)
+app.command(epilog=VALIDATE_EXAMPLES)(validate)
 app.add_typer(evidence.app, name="evidence")
 app.add_typer(people.app, name="people")
 

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.extrapolation.descriptions import ability_of, assessment_of, kind_of, split_crossing
-from mensura.extrapolation.line import Case, Floats
+from mensura.extrapolation.descriptions import assessment_of, kind_of, split_crossing
+from mensura.extrapolation.facts import ability_of, logits_per_unit
+from mensura.extrapolation.line import Case, Floats, Prior
 from mensura.extrapolation.priors import TRANSFER, prior_for
 from mensura.people.rates import ALL
 
@@ -18,10 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mensura.people import ItemPool
-
-LOGITS_PER_UNIT = 1.7 / (0.93**2 + 1 / 0.8**2) ** 0.5
-"""Logit shift per unit (100 points) of ability: students' SD 0.93 and a normal-ogive slope of 0.8, the
-constants of the post-stratification, not a fit to the pools."""
 
 SMALLEST_GROUP = 30
 FEWEST_ITEMS = 5
@@ -69,15 +66,19 @@ def cases_of(pool: ItemPool, description: str = "", *, smallest: int = SMALLEST_
     return cases
 
 
-def pairs_of(pool: ItemPool, description: str = "", *, smallest: int = SMALLEST_GROUP) -> list[tuple[str, Case]]:
-    """Return every ordered pair of countries as (covariate's reference group, case), share 0."""
-    cases = [case for case in cases_of(pool, description, smallest=smallest) if kind_of(case.covariate) == "country"]
-    cases = [case for case in cases if case.covariate == cases[0].covariate]
-    theta = _abilities(pool, cases, description)
+def pairs_of(pool: ItemPool, cases: Sequence[Case], description: str = "") -> list[tuple[str, Case]]:
+    """Return every ordered pair of countries among ``cases`` as (reference group, case), apart from each other.
+
+    A single country has an item-by-country interaction of its own, where the rest of a pool averages many out:
+    interactions are taken as √2 times those of the part-to-whole prior, and so is the error of the facts.
+    """
+    plain = sorted({case.covariate for case in cases if case.kind == "country"}, key=len)[:1]
+    countries = [case for case in cases if case.covariate in plain]
+    theta = _abilities(pool, countries, description)
     return [
         (b.group, _apart(a, b, theta[a.group], theta[b.group]))
-        for a in cases
-        for b in cases
+        for a in countries
+        for b in countries
         if a is not b and len(set(a.items) & set(b.items)) >= FEWEST_ITEMS
     ]
 
@@ -113,8 +114,7 @@ def _expect(
 ) -> Expectation:
     parts = split_crossing(covariate, _label(group), levels)
     assessment = assessment_of(description or pool.name)
-    theta, matched = ability_of(parts, [domains.get(item) for item in items], assessment, len(levels[covariate]))
-    basis = "none" if np.isnan(theta).all() else "matched" if matched else "general"
+    theta, basis = ability_of(parts, [domains.get(item) for item in items], assessment, len(levels[covariate]))
     return Expectation(theta, basis, kind_of(parts[0][0]))
 
 
@@ -139,7 +139,7 @@ def _part_of_whole(
         share=np.where(part, n / n_whole, 0.0),
         rest=np.where(part, n_whole - n, n_whole),
         reference=table["whole"].to_numpy().astype(float),
-        offset=TRANSFER[basis] * LOGITS_PER_UNIT * np.nan_to_num(gap),
+        offset=TRANSFER[basis] * logits_per_unit() * np.nan_to_num(gap),
         features=features,
         factor=factor,
         covariate=covariate,
@@ -185,11 +185,16 @@ def _apart(a: Case, b: Case, theta_a: Expectation, theta_b: Expectation) -> Case
         share=np.zeros(len(mine)),
         rest=b.n[its],
         reference=b.rate[its],
-        offset=TRANSFER[basis] * LOGITS_PER_UNIT * np.nan_to_num(gap),
+        offset=TRANSFER[basis] * logits_per_unit() * np.nan_to_num(gap),
         features=a.features[:, mine] if a.features.size else a.features,
         basis=basis,
-        prior=prior_for(theta_a.kind, basis),
+        prior=_between_two(prior_for(theta_a.kind, basis)),
     )
+
+
+def _between_two(prior: Prior) -> Prior:
+    wider = {name: 2**0.5 * getattr(prior, name) for name in ("shift_sd", "interaction", "gap_interaction")}
+    return replace(prior, **wider)
 
 
 def _features(table: pl.DataFrame, items: Sequence[str]) -> tuple[Floats, tuple[str, ...]]:

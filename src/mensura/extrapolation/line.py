@@ -7,12 +7,12 @@ the rest. Only the rest is unknown:
     logit rest_i = x_i + o_i + δ + (β − 1)(x_i − x̄) + ε_i,      ε_i ~ N(0, τ²)
 
 x_i is the logit of the focal rate; o_i the shift expected from what is publicly known of the groups; δ what that
-knowledge misses; β < 1 because an item that is easy for the focal group is so partly for the focal group
-alone; τ the item-by-group interaction, which no shift removes. δ has a Student prior, β a normal
-one, τ² a scaled inverse-χ² one; larger differences between groups come with larger τ and smaller β, and the priors say so.
-Items whose reference rate is known (links) update them by conjugate regression. The three situations differ
-only in what is known: no links and a public o (described), a few links (linked), most items and a prior learned
-from the other groups of the pool (slices).
+knowledge misses; β < 1 because an item that is easy for the focal group is so partly for the focal group alone;
+τ the item-by-group interaction, which no shift removes. δ has a Student prior, β a normal one, τ² a scaled
+inverse-χ² one; larger differences between groups come with larger τ and smaller β, and the priors say so. Items
+whose reference rate is known (links) update them by conjugate regression. The three situations differ only in what
+is known: no links and a public o (described), a few links (linked), most items and a prior learned from the other
+groups of the pool (slices).
 """
 
 from __future__ import annotations
@@ -62,9 +62,9 @@ class Prior:
     weight: float = 6.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
-    """One focal group and one reference, item by item.
+    """One focal group and one reference, item by item; two cases are equal only when they are the same object.
 
     ``rate`` and ``n`` are the focal group's. ``share``: the focal group's part of the reference's answers.
     ``rest``: number of reference answers that are not the focal group's (infinite for a population).
@@ -111,7 +111,7 @@ class Case:
         return logit(smooth(np.clip(rest, 0.0, 1.0), self.rest))
 
     def y_noise(self, y: Floats) -> Floats:
-        """Sampling variance of the logit of the rest's rate at ``y``."""
+        """Return the sampling variance of the logit of the rest's rate at ``y``."""
         return _noise(expit(y), self.rest)
 
     def mix(self, y: Floats) -> Floats:
@@ -199,8 +199,9 @@ def _posterior(
     A[:, diagonal, diagonal] += 1.0 / prior_variance
     mean = np.zeros((len(known), X.shape[1]))
     mean[:, 1] = reliability * (prior.slope - prior.gap_slope * np.minimum(gap, LARGEST_GAP)) - 1.0
-    C = np.linalg.inv(A)
-    return np.einsum("dpq,dq->dp", C, mean / prior_variance + weighted @ difference), C
+    C: Floats = np.linalg.inv(A).astype(np.float64, copy=False)
+    b: Floats = np.einsum("dpq,dq->dp", C, mean / prior_variance + weighted @ difference)
+    return b, C
 
 
 def _prior_tau2(prior: Prior, gap: Floats) -> Floats:

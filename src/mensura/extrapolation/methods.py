@@ -16,7 +16,6 @@ from mensura.extrapolation.line import (
     Floats,
     Line,
     Mask,
-    Prior,
     Rates,
     bounds,
     expit,
@@ -164,14 +163,13 @@ class Ensemble:
                 error[m] += np.where(held, np.nan_to_num((predicted - case.reference) ** 2), 0.0).sum(axis=1)
         links = known.sum(axis=1)
         mean = np.where(links > 1, error / np.maximum(links, 1), 1.0) + 1e-4
-        return (1 / mean) / (1 / mean).sum(axis=0)
+        weights: Floats = (1 / mean) / (1 / mean).sum(axis=0)
+        return weights
 
 
 def _centred(rate: Floats, around: Rates) -> Rates:
     """Move intervals so that they bracket ``rate`` at the same distances on the logit scale."""
     centre = logit(np.clip(around.rate, 1e-6, 1 - 1e-6))
     at = logit(np.clip(rate, 1e-4, 1 - 1e-4))
-    low, high = (
-        expit(at + logit(np.clip(bound, 1e-6, 1 - 1e-6)) - centre) for bound in (around.low, around.high)
-    )
+    low, high = (expit(at + logit(np.clip(bound, 1e-6, 1 - 1e-6)) - centre) for bound in (around.low, around.high))
     return Rates(np.asarray(rate), np.minimum(low, rate), np.maximum(high, rate))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.extrapolation.descriptions import DATA
+from mensura.extrapolation.facts import DATA
 from mensura.extrapolation.line import LARGEST_GAP, Case, Floats, Prior
 from mensura.extrapolation.slices import fit_slice, reliability
 from mensura.frames import read_frame
@@ -84,7 +84,7 @@ def _class(kind: str, basis: str) -> str:
 
 
 def _row(pool: str, case: Case) -> dict[str, object] | None:
-    fit = fit_slice(case, np.ones(len(case.items), dtype=np.bool_))
+    fit = fit_slice(case)
     if fit is None:
         return None
     weight = 1.0 / (0.05 + case.x_noise + case.y_noise(case.y))

@@ -7,6 +7,7 @@ items), except :func:`fold_mean`, which also sees their mean on the remaining on
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +19,8 @@ if TYPE_CHECKING:
 
 SAME_COVARIATE, OTHER_COVARIATE, SHIPPED = 1.0, 0.25, 0.25
 """Weights of a slice of the same covariate, of another one, and of the shipped prior, when learning."""
-SMALLEST_SD = 0.03
+SMALLEST_SD, SMALLEST_VARIANCE = 0.03, 1e-6
+FEWEST = 4
 
 
 @dataclass(frozen=True)
@@ -35,21 +37,28 @@ class Slices:
 
 @dataclass(frozen=True)
 class Fit:
-    """Least-squares line of one slice: slope with its error variance, interaction variance, residuals."""
+    """Least-squares line of one slice.
+
+    ``slope`` with its error variance; ``interaction`` variance; ``residuals`` and their sampling ``noise``;
+    ``between``: per grouping of items, the variance between its levels beyond chance.
+    """
 
     slope: float
     slope_variance: float
     interaction: float
     residuals: Floats
     noise: Floats
+    between: dict[str, float]
 
 
-def fit_slice(case: Case, known: Mask) -> Fit | None:
-    """Fit the line of one slice on the ``known`` items; None where fewer than four are known."""
-    if known.sum() < 4:
+@lru_cache(maxsize=4096)
+def fit_slice(case: Case, known: frozenset[str] | None = None) -> Fit | None:
+    """Fit the line of one slice on the ``known`` items (default: all); None where fewer than four are known."""
+    mask = np.array([known is None or item in known for item in case.items])
+    if mask.sum() < FEWEST:
         return None
-    x, y = case.x[known], (case.y - case.offset)[known]
-    noise = (case.x_noise + case.y_noise(case.y))[known]
+    x, y = case.x[mask], (case.y - case.offset)[mask]
+    noise = (case.x_noise + case.y_noise(case.y))[mask]
     weight = 1.0 / (0.05 + noise)
     weight /= weight.sum()
     dx, dy = x - weight @ x, y - weight @ y
@@ -58,7 +67,9 @@ def fit_slice(case: Case, known: Mask) -> Fit | None:
     k = len(x)
     interaction = float(weight @ residuals**2) * k / (k - 2) - float(weight @ noise)
     slope_variance = (max(interaction, 0.0) + float(weight @ noise)) / max(float(dx @ dx), 1e-9)
-    return Fit(slope, slope_variance, interaction, residuals, noise)
+    features = case.features[:, mask] if case.factor else case.features
+    between = _between(residuals, max(interaction, 0.0) + noise, features, case.factor)
+    return Fit(slope, slope_variance, interaction, residuals, noise, between)
 
 
 def learn_prior(slices: Slices, case: Case, known: Mask) -> Prior:
@@ -91,14 +102,12 @@ def feature_variances(slices: Slices, case: Case, known: Mask) -> Floats | None:
         return None
     fits, weights = _fits(slices, case, known)
     if not fits:
-        return np.full(len(case.factor), 1e-6)
-    variance: dict[str, float] = {}
-    for factor in dict.fromkeys(case.factor):
-        found = [
-            _between(fit, other, mask, factor) for fit, (other, mask) in zip(fits, _seen(slices, case, known), strict=True)
-        ]
-        variance[factor] = max(float(np.average(np.nan_to_num(found), weights=weights)), 1e-6)
-    return np.array([variance[factor] for factor in case.factor])
+        return np.full(len(case.factor), SMALLEST_VARIANCE)
+    found = {
+        factor: float(np.average([fit.between.get(factor, 0.0) for fit in fits], weights=weights))
+        for factor in dict.fromkeys(case.factor)
+    }
+    return np.array([max(found[factor], SMALLEST_VARIANCE) for factor in case.factor])
 
 
 def fold_mean(slices: Slices, case: Case, known: Mask, line: Line) -> Line:
@@ -111,15 +120,14 @@ def fold_mean(slices: Slices, case: Case, known: Mask, line: Line) -> Line:
     unknown = ~known
     others = [other for other in slices.cases if other.covariate == case.covariate]
     others = others if len(others) > 1 else list(slices.cases)
+    held, linked = _names(case, unknown), _names(case, known)
     steps, sizes = [], []
-    held = {item for item, flag in zip(case.items, unknown, strict=True) if flag}
-    linked = set(case.items) - held
     for other in others:
-        new, old = _mask(other, held), _mask(other, linked)
-        if new.any() and old.any():
-            steps.append(float(other.x[new].mean() - other.x[old].mean()))
+        step = _step(other, held, linked)
+        if step is not None:
+            steps.append(step)
             sizes.append(float(np.median(other.n)))
-    if len(steps) < 2 or not unknown.any():
+    if len(steps) < 2 or not known.any():
         return line
     observed = float(case.y[known].mean()) + float(np.average(steps, weights=sizes))
     correction = observed - float(line.logit[0, unknown].mean())
@@ -128,39 +136,38 @@ def fold_mean(slices: Slices, case: Case, known: Mask, line: Line) -> Line:
     return replace(line, logit=line.logit + np.where(unknown, trust * correction, 0.0))
 
 
-def _fits(slices: Slices, case: Case, known: Mask) -> tuple[list[Fit], Floats]:
-    fits, weights = [], []
-    for other, mask in _seen(slices, case, known):
-        fit = fit_slice(other, mask)
-        assert fit is not None
-        fits.append(fit)
-        weights.append(SAME_COVARIATE if other.covariate == case.covariate else OTHER_COVARIATE)
-    return fits, np.array(weights)
-
-
-def _seen(slices: Slices, case: Case, known: Mask) -> list[tuple[Case, Mask]]:
-    """Return the other groups that have at least four of the known items, with the mask of those items."""
-    names = {item for item, flag in zip(case.items, known, strict=True) if flag}
-    seen = [(other, _mask(other, names)) for other in slices.cases]
-    return [(other, mask) for other, mask in seen if mask.sum() >= 4]
-
-
-def _mask(case: Case, names: set[str]) -> Mask:
-    return np.array([item in names for item in case.items])
-
-
-def _between(fit: Fit, other: Case, mask: Mask, factor: str) -> float:
-    """Variance between the levels of one grouping, less what interaction and noise alone would give."""
-    found = []
-    for row, name in zip(other.features, other.factor, strict=True):
-        inside = row[mask] > 0
-        if name == factor and inside.sum() > 1:
-            chance = (max(fit.interaction, 0.0) + float(fit.noise[inside].mean())) / inside.sum()
-            found.append(float(fit.residuals[inside].mean()) ** 2 - chance)
-    return float(np.mean(found)) if found else np.nan
-
-
 def reliability(case: Case) -> float:
     """Return the part of the spread of the focal logits that is not sampling noise (at least 0.3)."""
     spread = float(np.var(case.x))
     return max(1.0 - float(case.x_noise.mean()) / max(spread, 1e-9), 0.3)
+
+
+def _fits(slices: Slices, case: Case, known: Mask) -> tuple[list[Fit], Floats]:
+    """Return the fits of the other groups that have enough of the known items, and their weights."""
+    names = _names(case, known)
+    found = [(fit_slice(other, names), other.covariate == case.covariate) for other in slices.cases]
+    fits = [fit for fit, _ in found if fit is not None]
+    weights = [SAME_COVARIATE if same else OTHER_COVARIATE for fit, same in found if fit is not None]
+    return fits, np.array(weights)
+
+
+@lru_cache(maxsize=4096)
+def _step(case: Case, held: frozenset[str], linked: frozenset[str]) -> float | None:
+    """Return by how much a group's mean logit on the held items exceeds that on the linked ones."""
+    new = np.array([item in held for item in case.items])
+    old = np.array([item in linked for item in case.items])
+    return float(case.x[new].mean() - case.x[old].mean()) if new.any() and old.any() else None
+
+
+def _names(case: Case, mask: Mask) -> frozenset[str]:
+    return frozenset(item for item, flag in zip(case.items, mask, strict=True) if flag)
+
+
+def _between(residuals: Floats, noise: Floats, features: Floats, factor: Sequence[str]) -> dict[str, float]:
+    """Return, per grouping, the variance between its levels less what interaction and noise alone would give."""
+    found: dict[str, list[float]] = {}
+    sizes = features.sum(axis=1)
+    for row, size, name in zip(features, sizes, factor, strict=True):
+        if size > 1:
+            found.setdefault(name, []).append(float(row @ residuals / size) ** 2 - float(row @ noise / size) / size)
+    return {name: float(np.mean(values)) for name, values in found.items()}
