@@ -34,12 +34,18 @@ class Expectation:
     kind: str
 
 
-def cases_of(pool: ItemPool, description: str = "", *, smallest: int = SMALLEST_GROUP) -> list[Case]:
+def cases_of(
+    pool: ItemPool,
+    description: str = "",
+    *,
+    smallest: int = SMALLEST_GROUP,
+    priors: pl.DataFrame | None = None,
+) -> list[Case]:
     """Return one case per focal group: from the group to the pool's whole sample (``all``).
 
     An item counts where the group has ``smallest`` or more answers, a group where it has five such items.
     Aggregates (covariate ``all`` or ``reference``) are no focal groups. A group with as many answers as the
-    whole, or more, cannot be part of it: it is treated as a separate sample.
+    whole, or more, cannot be part of it: it is treated as a separate sample. ``priors`` replaces the shipped table.
     """
     whole = _whole(pool)
     focal = pool.rates.filter((pl.col("group") != ALL) & ~pl.col("covariate").is_in([ALL, "reference"]))
@@ -57,7 +63,8 @@ def cases_of(pool: ItemPool, description: str = "", *, smallest: int = SMALLEST_
         }
         for group, table in slices.items():
             if table.height >= FEWEST_ITEMS:
-                cases.append(_part_of_whole(pool, str(covariate), group, slices, expected))
+                case = _part_of_whole(pool, str(covariate), group, slices, expected)
+                cases.append(replace(case, prior=prior_for(case.kind, case.basis, priors)))
     if not cases:
         raise MensuraError(
             f"pool {pool.name!r}: no group has {FEWEST_ITEMS} items with {smallest} or more people; "
@@ -146,7 +153,6 @@ def _part_of_whole(
         group=group,
         kind=mine.kind,
         basis=basis,
-        prior=prior_for(mine.kind, basis),
     )
 
 

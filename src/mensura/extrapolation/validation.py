@@ -146,19 +146,21 @@ def validate(
     description: str = "",
     draws: int = DRAWS,
     seed: int = 0,
+    priors: pl.DataFrame | None = None,
     advance: Callable[[], object] | None = None,
 ) -> Validation:
     """Predict the pool's whole sample from each of its groups, in one of the three situations, and score it.
 
     ``method``: one of :func:`~mensura.extrapolation.registry.methods_of` the situation; the best one when not
-    given. ``description``: what the pool is, in words; its name when empty. ``advance`` is called per group.
+    given. ``description``: what the pool is, in words; its name when empty. ``priors`` replaces the shipped table
+    (:func:`~mensura.extrapolation.priors.learn_priors`). ``advance`` is called per group.
     """
     if situation not in SITUATIONS:
         raise MensuraError(f"unknown situation {situation!r}; there are {', '.join(SITUATIONS)}")
     if links < 1:
         raise MensuraError(f"links must be 1 or more, got {links}")
     name = method or methods_of(situation)[0]
-    cases = cases_of(pool, description)
+    cases = cases_of(pool, description, priors=priors)
     rng = np.random.default_rng(seed)
     folds = _folds(cases, rng)
     scored: list[Scored] = []
