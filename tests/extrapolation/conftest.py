@@ -51,6 +51,16 @@ def simulate_case(rng: np.random.Generator, prior: Prior, *, items: int = 30, n:
 
 
 @pytest.fixture(scope="session")
+def new_pool():
+    return simulate_pool
+
+
+@pytest.fixture(scope="session")
+def new_case():
+    return simulate_case
+
+
+@pytest.fixture(scope="session")
 def pool() -> ItemPool:
     return simulate_pool()
 

@@ -167,7 +167,8 @@ def fit_line(case: Case, known: Mask, prior: Prior, feature_variance: Floats | N
         residual = difference - b @ X.T
         excess = np.where(known, residual**2 + _leverage(X, C) - noise_of_link, 0.0).sum(axis=1)
         before = _prior_tau2(prior, gap)
-        tau2 = np.maximum((prior.weight * before + excess) / (prior.weight + links), before / 4)
+        worth = prior.weight * before
+        tau2 = np.maximum(worth + excess, worth / 4) / (prior.weight + links)
         b, C = _posterior(X, difference, noise_of_link, known, prior, prior_variance, reliability, gap, tau2)
     predicted = x + case.offset + b @ X.T
     variance = _leverage(X, C) + tau2[:, None] + noise + case.y_noise(predicted)
