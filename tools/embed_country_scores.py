@@ -3,7 +3,7 @@
 Country means of TIMSS, PISA and PIRLS rounds are averaged over the rounds of an epoch (up to 2008, from 2009 on):
 what ships is an aggregate, in the points of Angrist et al. (2021).
 
-Run from the project root: ``python tools/embed_country_scores.py ../shared/data/world``.
+Run from the project root: ``python -m tools.embed_country_scores ../shared/data/world``.
 """
 
 from __future__ import annotations

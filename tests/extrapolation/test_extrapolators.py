@@ -24,7 +24,7 @@ def test_every_method_keeps_the_contract(name):
     assert (result.table["low"] <= result.table["rate"]).all()
     assert (result.table["rate"] <= result.table["high"]).all()
     assert result.method == name
-    assert result.sensitivity["assumption"].to_list()[0] == "shift"
+    assert set(result.sensitivity["assumption"]) == {"shift", "slope", "item-by-group interaction"}
     assert result.sensitivity["share"].sum() == pytest.approx(1.0)
 
 
@@ -33,6 +33,15 @@ def test_links_are_measured_not_extrapolated():
     assert table["status"].to_list() == ["measured", "measured", "extrapolated", "extrapolated"]
     assert table["rate"].to_list()[:2] == [0.1, 0.25]
     assert (table["rate"].to_numpy()[2:] < np.array([0.6, 0.8])).all()
+
+
+def test_links_narrow_what_the_shift_leaves_open():
+    tied, free = (
+        extrapolator(name, links=links).predict(ITEMS, RATES, JAPAN, KENYA).sensitivity
+        for name, links in (("linked", LINKS), ("described", None))
+    )
+    swing = [table.filter(pl.col("assumption") == "shift")["swing"][0] for table in (tied, free)]
+    assert swing[0] < swing[1]
 
 
 def test_country_scores_move_the_described_rates():

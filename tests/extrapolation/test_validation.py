@@ -188,3 +188,11 @@ def test_plain_methods_agree_with_the_published_baselines(shared, folder, bar):
         assert joined[name].to_list() == pytest.approx(joined[f"{name}_published"].to_list(), abs=digits)
     ours = validate(pool, "described", description=text).overall.filter(pl.col("covariate") == "country")
     assert ours["mae"][0] <= bar
+
+
+@pytest.mark.shared
+def test_the_shipped_priors_are_the_learned_ones(shared):
+    from mensura.extrapolation.facts import DATA
+    from tools.embed_priors import learned
+
+    assert learned(shared / "data" / "human").equals(pl.read_csv(DATA / "priors.csv"))

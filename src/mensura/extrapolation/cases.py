@@ -11,7 +11,7 @@ import polars as pl
 from mensura.errors import MensuraError
 from mensura.extrapolation.descriptions import assessment_of, kind_of, split_crossing
 from mensura.extrapolation.facts import ability_of, logits_per_unit
-from mensura.extrapolation.line import Case, Floats, Prior
+from mensura.extrapolation.line import Case, Floats
 from mensura.extrapolation.priors import TRANSFER, prior_for
 from mensura.people.rates import ALL
 
@@ -64,7 +64,8 @@ def cases_of(
         for group, table in slices.items():
             if table.height >= FEWEST_ITEMS:
                 case = _part_of_whole(pool, str(covariate), group, slices, expected)
-                cases.append(replace(case, prior=prior_for(case.kind, case.basis, priors)))
+                prior = prior_for(case.kind, case.basis, priors)
+                cases.append(replace(case, prior=prior.widened(1 + case.concentration)))
     if not cases:
         raise MensuraError(
             f"pool {pool.name!r}: no group has {FEWEST_ITEMS} items with {smallest} or more people; "
@@ -74,11 +75,7 @@ def cases_of(
 
 
 def pairs_of(pool: ItemPool, cases: Sequence[Case], description: str = "") -> list[tuple[str, Case]]:
-    """Return every ordered pair of countries among ``cases`` as (reference group, case), apart from each other.
-
-    A single country has an item-by-country interaction of its own, where the rest of a pool averages many out:
-    interactions are taken as √2 times those of the part-to-whole prior, and so is the error of the facts.
-    """
+    """Return every ordered pair of countries among ``cases`` as (reference group, case), apart from each other."""
     plain = sorted({case.covariate for case in cases if case.kind == "country"}, key=len)[:1]
     countries = [case for case in cases if case.covariate in plain]
     theta = _abilities(pool, countries, description)
@@ -138,6 +135,7 @@ def _part_of_whole(
     part = n < n_whole
     gap = _mixed(items, [(slices[g], expected[g].theta) for g in slices if g != group]) - mine.theta
     basis = mine.basis if np.isfinite(gap).any() else "none"
+    sizes = np.array([float(slices[g]["n"].sum()) for g in slices if g != group])
     features, factor = _features(pool.items, items)
     return Case(
         items=tuple(items),
@@ -153,6 +151,7 @@ def _part_of_whole(
         group=group,
         kind=mine.kind,
         basis=basis,
+        concentration=float((sizes**2).sum() / sizes.sum() ** 2) if sizes.sum() else 1.0,
     )
 
 
@@ -194,13 +193,9 @@ def _apart(a: Case, b: Case, theta_a: Expectation, theta_b: Expectation) -> Case
         offset=TRANSFER[basis] * logits_per_unit() * np.nan_to_num(gap),
         features=a.features[:, mine] if a.features.size else a.features,
         basis=basis,
-        prior=_between_two(prior_for(theta_a.kind, basis)),
+        concentration=1.0,
+        prior=prior_for(theta_a.kind, basis).widened(2.0),
     )
-
-
-def _between_two(prior: Prior) -> Prior:
-    wider = {name: 2**0.5 * getattr(prior, name) for name in ("shift_sd", "interaction", "gap_interaction")}
-    return replace(prior, **wider)
 
 
 def _features(table: pl.DataFrame, items: Sequence[str]) -> tuple[Floats, tuple[str, ...]]:

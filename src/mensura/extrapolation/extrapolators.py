@@ -19,10 +19,12 @@ from mensura.extrapolation.protocol import Extrapolation
 from mensura.frames import as_frame, require_columns
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from mensura.people import Population
 
+STATISTICAL = ("identity", "shift", "described", "linked", "ensemble")
 _SENSITIVITY = ("assumption", "value", "low", "high", "rate_low", "rate_high", "swing", "share")
 
 
@@ -98,7 +100,8 @@ class Statistical:
             group=focal.name,
             kind=self.kind,
             basis=basis,
-            prior=prior_for(self.kind, basis),
+            concentration=_concentration(reference),
+            prior=prior_for(self.kind, basis).widened(1 + _concentration(reference)),
         )
         return case, known
 
@@ -145,6 +148,21 @@ def extrapolator(
     return Statistical(methods[name], table, kind)
 
 
+def factory(name: str) -> Callable[..., Statistical]:
+    """Return a maker of the method ``name`` that takes the settings of all extrapolators and uses its own."""
+
+    def make(
+        *,
+        links: Any = None,  # noqa: ANN401
+        difference: float | None = None,
+        kind: str = "country",
+        **_other: object,
+    ) -> Statistical:
+        return extrapolator(name, links=links, difference=difference, kind=kind)
+
+    return make
+
+
 def _expected_shift(focal: Population, reference: Population, domains: list[str | None]) -> tuple[Floats, str]:
     """Return the logit shift that public facts predict, and the basis of those facts."""
     gap = _ability(reference) - _ability(focal)
@@ -152,6 +170,14 @@ def _expected_shift(focal: Population, reference: Population, domains: list[str 
         return np.zeros(len(domains)), "none"
     basis = "matched" if focal.ability is not None and reference.ability is not None else "general"
     return np.full(len(domains), TRANSFER[basis] * logits_per_unit() * gap), basis
+
+
+def _concentration(population: Population) -> float:
+    """Return the Σ of squared shares of a population's countries; 0 for one of very many."""
+    if not population.countries:
+        return 0.0
+    shares = np.array(population.shares or (1.0,) * len(population.countries))
+    return float((shares**2).sum() / shares.sum() ** 2)
 
 
 def _ability(population: Population) -> float:
@@ -166,24 +192,26 @@ def _ability(population: Population) -> float:
 
 
 def _sensitivity(case: Case, known: np.ndarray) -> pl.DataFrame:
-    """Return how the mean predicted rate moves when shift and slope go to the ends of their 90% range."""
+    """Return how the mean predicted rate moves when each part of the line goes to the ends of its 90% range.
+
+    Shift and interaction move all items by their reach (for the interaction: as if every item departed alike, so
+    it speaks of one item rather than of the mean); the slope turns the line about the focal mean. Ranges are those
+    after the links, where there are any. ``share`` is the part of the squared swings.
+    """
     z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-    prior, nothing = case.prior, np.zeros_like(known)[None]
-    ends: dict[str, tuple[float, float, list[float]]] = {
-        "shift": (float(case.offset.mean()), prior.shift_sd, []),
-        "slope": (prior.slope, prior.slope_sd, []),
+    line = fit_line(case, known[None], case.prior)
+    tau, centred = float(line.interaction[0]), case.x - case.x.mean()
+    own = line.variance[0] - tau**2 - case.x_noise - case.y_noise(line.logit[0])
+    shift_sd = float(np.sqrt(max(own.min(), 0.0)))
+    parts = {
+        "shift": (float(line.shift[0]), shift_sd, np.full(len(centred), shift_sd)),
+        "slope": (float(line.slope[0]), case.prior.slope_sd, case.prior.slope_sd * centred),
+        "item-by-group interaction": (0.0, tau, np.full(len(centred), tau)),
     }
-    for name, (_, sd, rates) in ends.items():
-        for sign in (-1, 1):
-            if name == "shift":
-                moved, belief = replace(case, offset=case.offset + sign * z * sd), prior
-            else:
-                moved, belief = case, replace(prior, slope=prior.slope + sign * z * sd)
-            rates.append(float(moved.mix(fit_line(moved, nothing, belief).logit).mean()))
-    swings = {name: abs(rates[1] - rates[0]) for name, (_, _, rates) in ends.items()}
-    total = sum(swing**2 for swing in swings.values()) or 1.0
-    rows = [
-        (name, value, value - z * sd, value + z * sd, *rates, swings[name], swings[name] ** 2 / total)
-        for name, (value, sd, rates) in ends.items()
-    ]
-    return pl.DataFrame(rows, schema=list(_SENSITIVITY), orient="row").sort("swing", descending=True)
+    rows = []
+    for name, (value, sd, reach) in parts.items():
+        low, high = (float(case.mix(line.logit[0] + sign * z * reach).mean()) for sign in (-1, 1))
+        rows.append((name, value, value - z * sd, value + z * sd, low, high, abs(high - low)))
+    table = pl.DataFrame(rows, schema=list(_SENSITIVITY[:-1]), orient="row")
+    squares = pl.col("swing") ** 2
+    return table.with_columns(share=squares / pl.max_horizontal(squares.sum(), 1e-12)).sort("swing", descending=True)

@@ -17,7 +17,7 @@ groups of the pool (slices).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from statistics import NormalDist
 
@@ -61,6 +61,11 @@ class Prior:
     gap_slope: float = 0.0
     weight: float = 6.0
 
+    def widened(self, factor: float) -> Prior:
+        """Return the prior with the variances of shift and interaction multiplied by ``factor``."""
+        names = ("shift_sd", "interaction", "gap_interaction")
+        return replace(self, **{name: factor**0.5 * getattr(self, name) for name in names})
+
 
 @dataclass(frozen=True, eq=False)
 class Case:
@@ -71,7 +76,9 @@ class Case:
     ``reference``: the reference's rates, looked at only where a method is told that they are known.
     ``offset``: logit shift expected from public facts; ``features``: item groupings, one row per
     grouping level, 1 where the item belongs to it; ``factor`` names the grouping of each row. ``kind`` of covariate
-    and ``basis`` of the facts chose the ``prior``.
+    and ``basis`` of the facts chose the ``prior``. ``concentration``: Σ of the squared shares of the groups that make
+    up the rest, 1 for a single group, near 0 for very many. Focal group and rest each have interactions of their
+    own, but those of many groups average out: the variances of shift and interaction go with 1 + concentration.
     """
 
     items: tuple[str, ...]
@@ -87,6 +94,7 @@ class Case:
     group: str = ""
     kind: str = "other"
     basis: str = "none"
+    concentration: float = 0.0
     prior: Prior = field(default_factory=lambda: Prior(0.5, 0.95, 0.1, 0.25))
 
     def __post_init__(self) -> None:

@@ -41,15 +41,15 @@ def prior_for(kind: str, basis: str, table: pl.DataFrame | None = None) -> Prior
 def learn_priors(pools: Mapping[str, Sequence[Case]]) -> pl.DataFrame:
     """Learn the table of priors from pools whose reference rates are known.
 
-    Pools count alike, whatever their number of groups. Slope and interaction are regressed on the size of the
-    difference between group and rest, within classes: countries on
-    tests made to compare them, countries on other tests, sexes, all other groups. The SD of
-    the shift that facts leave over is a root mean square per kind and basis, plus one standard error over the
-    pools, as a new pool may differ from those seen; a kind seen in fewer than three pools takes the largest of
-    them, and at least 0.15.
+    Shift and interaction are learned per unit of 1 + concentration (see ``Case``). Pools count alike, whatever their
+    number of groups. Slope and interaction are regressed on the size of the difference between group and rest,
+    within classes: countries on tests made to compare them, countries on other tests, sexes, all other groups; a
+    kind whose interactions exceed its class's gets larger ones. The SD of the shift that facts leave over is a
+    root mean square per kind and basis, plus one standard error over the pools, as a new pool may differ from
+    those seen; a kind seen in fewer than three pools takes the largest of them, and at least 0.15.
     """
-    rows = [_row(pool, case) for pool, cases in pools.items() for case in cases]
-    table = pl.DataFrame([row for row in rows if row is not None])
+    seen_rows = [_row(pool, case) for pool, cases in pools.items() for case in cases]
+    table = pl.DataFrame([row for row in seen_rows if row is not None])
     lines = {name: _lines(part) for (name,), part in table.group_by("class")}
     shifts = table.group_by("kind", "basis", "pool").agg(v=(pl.col("shift") ** 2).mean())
     thin = pl.max_horizontal(pl.col("v").max(), THINNEST_SD**2)
@@ -62,9 +62,14 @@ def learn_priors(pools: Mapping[str, Sequence[Case]]) -> pl.DataFrame:
         if (kind, basis) not in seen:
             learned.append({"kind": kind, "basis": basis, "shift_sd": overall.get(basis, 0.3)})
     default = lines.get("within") or next(iter(lines.values()))
-    return pl.DataFrame(
-        [{**row, **lines.get(_class(row["kind"], row["basis"]), default), "weight": LINK_WEIGHT} for row in learned]
-    )
+    excess = _excess(table, lines)
+    rows = []
+    for row in learned:
+        line = dict(lines.get(_class(row["kind"], row["basis"]), default))
+        for name in ("interaction", "gap_interaction"):
+            line[name] *= excess.get(row["kind"], 1.0) ** 0.5
+        rows.append({**row, **line, "weight": LINK_WEIGHT})
+    return pl.DataFrame(rows)
 
 
 @cache
@@ -88,17 +93,17 @@ def _row(pool: str, case: Case) -> dict[str, object] | None:
     if fit is None:
         return None
     weight = 1.0 / (0.05 + case.x_noise + case.y_noise(case.y))
-    difference = case.y - case.x
+    difference, parts = case.y - case.x, 1.0 + case.concentration
     return {
         "pool": pool,
         "class": _class(case.kind, case.basis),
         "kind": case.kind,
         "basis": case.basis,
-        "shift": float(np.average(difference - case.offset, weights=weight)),
+        "shift": float(np.average(difference - case.offset, weights=weight)) / parts**0.5,
         "gap": min(abs(float(np.average(difference, weights=weight))), LARGEST_GAP),
         "slope": fit.slope / reliability(case),
         "slope_variance": fit.slope_variance,
-        "interaction": fit.interaction,
+        "interaction": fit.interaction / parts,
     }
 
 
@@ -118,6 +123,17 @@ def _lines(table: pl.DataFrame) -> dict[str, float]:
         "gap_interaction": max(growth, 0.0) ** 0.5,
         "gap_slope": max(-fall, 0.0),
     }
+
+
+def _excess(table: pl.DataFrame, lines: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
+    """Return, per kind, how much larger interaction variances are than its class predicts: mean of pools, 1 to 4."""
+    predicted = [
+        lines[name]["interaction"] ** 2 + (lines[name]["gap_interaction"] * gap) ** 2
+        for name, gap in table.select("class", "gap").iter_rows()
+    ]
+    ratio = pl.col("interaction").sum() / pl.col("predicted").sum()
+    pools = table.with_columns(predicted=pl.Series(predicted)).group_by("kind", "pool").agg(ratio=ratio)
+    return dict(pools.group_by("kind").agg(pl.col("ratio").mean().clip(1.0, 4.0)).iter_rows())
 
 
 def _regress(x: Floats, y: Floats, w: Floats) -> tuple[float, float]:

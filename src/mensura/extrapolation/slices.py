@@ -39,13 +39,15 @@ class Slices:
 class Fit:
     """Least-squares line of one slice.
 
-    ``slope`` with its error variance; ``interaction`` variance; ``residuals`` and their sampling ``noise``;
+    ``slope`` with its error variance; ``interaction`` variance, and the
+    ``parts`` (1 + concentration of the rest) it goes with; ``residuals`` and their sampling ``noise``;
     ``between``: per grouping of items, the variance between its levels beyond chance.
     """
 
     slope: float
     slope_variance: float
     interaction: float
+    parts: float
     residuals: Floats
     noise: Floats
     between: dict[str, float]
@@ -69,7 +71,7 @@ def fit_slice(case: Case, known: frozenset[str] | None = None) -> Fit | None:
     slope_variance = (max(interaction, 0.0) + float(weight @ noise)) / max(float(dx @ dx), 1e-9)
     features = case.features[:, mask] if case.factor else case.features
     between = _between(residuals, max(interaction, 0.0) + noise, features, case.factor)
-    return Fit(slope, slope_variance, interaction, residuals, noise, between)
+    return Fit(slope, slope_variance, interaction, 1.0 + case.concentration, residuals, noise, between)
 
 
 def learn_prior(slices: Slices, case: Case, known: Mask) -> Prior:
@@ -81,7 +83,8 @@ def learn_prior(slices: Slices, case: Case, known: Mask) -> Prior:
     trust, own = reliability(case), case.prior
     slopes = np.array([fit.slope for fit in fits] + [own.slope * trust])
     errors = np.array([fit.slope_variance for fit in fits] + [own.slope_sd**2])
-    taus = np.array([fit.interaction for fit in fits] + [own.interaction**2])
+    here = 1.0 + case.concentration
+    taus = np.array([fit.interaction * here / fit.parts for fit in fits] + [own.interaction**2])
     weight = np.append(weights, SHIPPED)
     precision = weight / (errors + 0.01)
     slope = float(np.average(slopes, weights=precision))
