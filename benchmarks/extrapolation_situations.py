@@ -34,15 +34,15 @@ RUNS = {
     "slices": {"situation": "slices"},
     "strict": {"situation": "slices", "method": "hierarchical-strict"},
 }
-NAMED = (
-    "cz_matura2019_math",
-    "gapminder2017_14c",
-    "pirls2011_4c",
-    "pisa2009_12c",
-    "timss2011_g8_math_4c",
-    "viqt_vocabulary",
-)
-"""The pools whose plain figures the specification quotes; ``other`` groups of two of them are not among those."""
+QUOTED = [
+    ("cz_matura2019_math", "other"),
+    ("gapminder2017_14c", "country"),
+    ("pirls2011_4c", "country"),
+    ("pisa2009_12c", "country"),
+    ("timss2011_g8_math_4c", "country"),
+    ("viqt_vocabulary", "other"),
+]
+"""Pools and classes of groups whose plain figures the specification quotes."""
 
 
 def group_class(covariate: pl.Expr) -> pl.Expr:
@@ -51,36 +51,25 @@ def group_class(covariate: pl.Expr) -> pl.Expr:
 
 
 def measure(folder: Path, pool: ItemPool, priors: pl.DataFrame | None) -> pl.DataFrame:
-    """Return one row per run and class of groups: groups, mae, plain methods, coverage."""
-    rows = []
+    """Return one row per run and class of groups: groups, mae, MAE of the plain methods, coverage."""
+    text, tables = read_description(folder), []
     for run, settings in RUNS.items():
-        try:
-            result = validate(pool, description=read_description(folder), priors=priors, **settings)
-        except ValueError as fault:
-            print(f"{pool.name}, {run}: left out ({fault})")
-            continue
-        plain = {
-            name: validate(pool, description=read_description(folder), method=name, **_plain(settings)).summary
-            for name in (("identity", "shift") if settings["situation"] == "linked" else ("identity",))
-        }
-        table = result.summary.select("covariate", "group", "mae", "coverage")
-        for name in ("identity", "shift"):
-            mae = plain[name].select("group", pl.col("mae").alias(name)) if name in plain else None
-            table = (
-                table.join(mae, on="group")
-                if mae is not None
-                else table.with_columns(pl.lit(None, pl.Float64).alias(name))
+        situation = {name: value for name, value in settings.items() if name != "method"}
+        plain = ("identity", "shift") if situation["situation"] == "linked" else ("identity",)
+        table = validate(pool, description=text, priors=priors, **settings).summary
+        table = table.select("covariate", "group", "mae", "coverage").with_columns(shift=pl.lit(None, pl.Float64))
+        for name in plain:
+            found = validate(pool, description=text, method=name, **situation).summary.select(
+                "covariate", "group", "mae"
+            )
+            table = table.drop(name, strict=False).join(
+                found.rename({"mae": name}), on=["covariate", "group"], maintain_order="left"
             )
         table = table.with_columns(group_class(pl.col("covariate")).alias("class"))
-        means = table.group_by("class", maintain_order=True).agg(
-            pl.len().alias("groups"), pl.col("mae", "identity", "shift", "coverage").mean()
-        )
-        rows.append(means.with_columns(pl.lit(pool.name).alias("pool"), pl.lit(run).alias("run")))
-    return pl.concat(rows)
-
-
-def _plain(settings: dict[str, object]) -> dict[str, object]:
-    return {name: value for name, value in settings.items() if name != "method"}
+        columns = pl.col("mae", "identity", "shift", "coverage").mean()
+        means = table.group_by("class", maintain_order=True).agg(pl.len().alias("groups"), columns)
+        tables.append(means.with_columns(pl.lit(pool.name).alias("pool"), pl.lit(run).alias("run")))
+    return pl.concat(tables)
 
 
 def regression_baseline(human: Path) -> pl.DataFrame:
@@ -106,52 +95,43 @@ def main() -> None:
 
 
 def report(table: pl.DataFrame, regression: pl.DataFrame, *, leave_one_out: bool) -> None:
-    described = table.filter(pl.col("run") == "described").with_columns(
-        bar=pl.struct("pool", "class").map_elements(
-            lambda k: BARS.get((k["pool"], k["class"])), return_dtype=pl.Float64
-        ),
-        against_identity=pl.col("mae") - pl.col("identity"),
-    )
-    show(
-        "described",
-        described.select("pool", "class", "groups", "identity", "mae", "bar", "against_identity", "coverage"),
-    )
+    bars = pl.DataFrame([(*key, bar) for key, bar in BARS.items()], schema=["pool", "class", "bar"], orient="row")
+    described = table.filter(pl.col("run") == "described").join(bars, on=["pool", "class"], how="left")
+    described = described.with_columns(against_identity=pl.col("mae") - pl.col("identity"))
+    columns = ["pool", "class", "groups", "identity"]
+    show("described", described.select(*columns, "mae", "bar", "against_identity", "coverage"))
     linked = {}
     for run in ("linked3", "linked5"):
         part = table.filter(pl.col("run") == run).with_columns(change=pl.col("mae") / pl.col("shift") - 1)
-        show(run, part.select("pool", "class", "groups", "identity", "shift", "mae", "change", "coverage"))
-        named = part.filter(
-            pl.col("pool").is_in(NAMED)
-            & ((pl.col("class") == "country") | pl.col("pool").is_in(["cz_matura2019_math", "viqt_vocabulary"]))
-        )
+        show(run, part.select(*columns, "shift", "mae", "change", "coverage"))
+        quoted = [change for *key, change in part.select("pool", "class", "change").iter_rows() if tuple(key) in QUOTED]
         linked[run] = {
-            "mean_change": _mean(part["change"]),
-            "mean_change_quoted_pools": _mean(named["change"]),
-            "change_of_means": _mean(part["mae"]) / _mean(part["shift"]) - 1,
+            "mean_change_quoted_pools": float(np.mean(quoted)),
+            "mean_change_all": float(part["change"].to_numpy().mean()),
+            "change_of_mean_mae": float(part["mae"].to_numpy().mean() / part["shift"].to_numpy().mean() - 1),
             "worst_against_identity": float((part["mae"] - part["identity"]).to_numpy().max()),
         }
     strict = table.filter(pl.col("run") == "strict").select("pool", "class", strict="mae")
-    slices = (
-        table.filter(pl.col("run") == "slices")
-        .join(strict, on=["pool", "class"])
-        .join(regression, on=["pool", "class"], how="left", maintain_order="left")
+    slices = table.filter(pl.col("run") == "slices").join(strict, on=["pool", "class"])
+    slices = slices.join(regression, on=["pool", "class"], how="left", maintain_order="left")
+    show(
+        "slices (d1: leave-one-group-out regression; strict: other groups' fold means hidden too)",
+        slices.select(*columns, "d1", "mae", "strict", "coverage"),
     )
-    show("slices", slices.select("pool", "class", "groups", "identity", "d1", "mae", "strict", "coverage"))
-    coverage = (
-        table.filter(pl.col("run") != "strict")
-        .group_by("pool", "run")
-        .agg(coverage=(pl.col("coverage") * pl.col("groups")).sum() / pl.col("groups").sum())
-    )
-    wide = coverage.pivot("run", index="pool", values="coverage").sort("pool")
-    show("coverage of 90% intervals per pool (mean over groups)", wide)
+    runs = [run for run in RUNS if run != "strict"]
+    weighted = (pl.col("coverage") * pl.col("groups")).sum() / pl.col("groups").sum()
+    coverage = table.group_by("pool", "run").agg(coverage=weighted).pivot("run", index="pool", values="coverage")
+    coverage = coverage.select("pool", *runs).sort("pool")
+    show("coverage of 90% intervals per pool (mean over groups)", coverage)
+    overall = table.group_by("run").agg(coverage=weighted)
     figures = {
         "leave_one_out": leave_one_out,
         "described": _rows(described, "mae", "identity", "bar", "coverage"),
         "described_worst_against_identity": float(described["against_identity"].to_numpy().max()),
         "linked": linked,
         "slices": _rows(slices, "mae", "strict", "d1", "coverage"),
-        "coverage": {row["pool"]: {k: v for k, v in row.items() if k != "pool"} for row in wide.to_dicts()},
-        "coverage_overall": {run: _mean(wide[run]) for run in wide.columns if run != "pool"},
+        "coverage": {row["pool"]: {run: row[run] for run in runs} for row in coverage.to_dicts()},
+        "coverage_overall": {run: value for run, value in sorted(overall.iter_rows()) if run in runs},
     }
     print(json.dumps(_rounded(figures)))
 
@@ -172,10 +152,6 @@ def show(title: str, table: pl.DataFrame) -> None:
 
 def _rows(table: pl.DataFrame, *columns: str) -> dict[str, dict[str, float]]:
     return {f"{row['pool']}/{row['class']}": {c: row[c] for c in columns} for row in table.to_dicts()}
-
-
-def _mean(values: pl.Series) -> float:
-    return float(np.nanmean(values.drop_nulls().to_numpy()))
 
 
 def _rounded(value: object) -> object:

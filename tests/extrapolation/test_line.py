@@ -21,7 +21,7 @@ def test_shift_is_the_precision_weighted_mean_when_slope_and_interaction_are_fix
     known[0, :4] = True
     shift = fit_line(case, known, sure).shift[0]
     weight = 1 / (sure.interaction**2 + case.x_noise + case.y_noise(case.y))[:4]
-    prior_variance = ((SHIFT_DF - 2) * sure.shift_sd**2 + shift**2) / (SHIFT_DF + 1)
+    prior_variance = (SHIFT_DF * sure.shift_sd**2 / 2 + shift**2) / (SHIFT_DF + 1)
     expected = weight @ (case.y - case.x)[:4] / (weight.sum() + 1 / prior_variance)
     assert shift == pytest.approx(expected, rel=1e-3)
 

@@ -58,7 +58,12 @@ def test_countries_are_clustered_by_alignment(pool):
     cases = cases_of(pool)
     groups = [case.group for case in cases]
     summary = pl.DataFrame(
-        {"group": groups, "spearman": [0.95, 0.94, 0.96, 0.1, 0.05, 0.15], "mae": [0.05, 0.05, 0.05, 0.2, 0.2, 0.2]}
+        {
+            "covariate": ["country"] * 6,
+            "group": groups,
+            "spearman": [0.95, 0.94, 0.96, 0.1, 0.05, 0.15],
+            "mae": [0.05, 0.05, 0.05, 0.2, 0.2, 0.2],
+        }
     )
     found = cluster_countries(cases, summary)
     assert dict(found.select("group", "cluster").iter_rows()) == dict(zip(groups, [1, 1, 1, 2, 2, 2], strict=True))

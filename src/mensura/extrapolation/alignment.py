@@ -26,9 +26,8 @@ def cluster_countries(cases: Sequence[Case], summary: pl.DataFrame, clusters: in
     Ranked: Spearman correlation of predicted and observed rates. Sized: mean absolute error. Columns: group,
     spearman, mae, cluster (1 holds the best-ranked countries); empty with fewer than two countries per cluster.
     """
-    countries = {case.group for case in cases if case.kind == "country" and case.covariate in _plain_countries(cases)}
-    table = summary.filter(pl.col("group").is_in(sorted(countries))).select("group", "spearman", "mae")
-    table = table.filter(pl.col("spearman").is_finite())
+    countries = pl.col("covariate").is_in(_plain_countries(cases))
+    table = summary.filter(countries).select("group", "spearman", "mae").drop_nulls()
     if table.height < 2 * clusters:
         return pl.DataFrame(schema={"group": pl.String, "spearman": pl.Float64, "mae": pl.Float64, "cluster": pl.Int64})
     points = table.select("spearman", "mae").to_numpy()
@@ -109,7 +108,6 @@ def _residuals(case: Case) -> list[tuple[object, ...]]:
     return rows
 
 
-def _plain_countries(cases: Sequence[Case]) -> set[str]:
-    """Return the country covariates that are no crossing: the shortest name among them."""
-    names = sorted({case.covariate for case in cases if case.kind == "country"}, key=len)
-    return set(names[:1])
+def _plain_countries(cases: Sequence[Case]) -> list[str]:
+    """Return the country covariate that is no crossing: the one with the shortest name, if there is any."""
+    return sorted({case.covariate for case in cases if case.kind == "country"}, key=len)[:1]

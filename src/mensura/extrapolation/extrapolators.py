@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from mensura.people import Population
 
+_WITHOUT_LINKS = ("identity", "described")
 STATISTICAL = ("identity", "shift", "described", "linked", "ensemble")
 _SENSITIVITY = ("assumption", "value", "low", "high", "rate_low", "rate_high", "swing", "share")
 
@@ -73,7 +74,7 @@ class Statistical:
             method=self.name,
             level=LEVEL,
             interval="prior or posterior of shift, slope and item-by-group interaction, with sampling error",
-            sensitivity=_sensitivity(case, known),
+            sensitivity=_sensitivity(case, known & (self.name not in _WITHOUT_LINKS)),
             settings={"kind": self.kind, "basis": case.basis, "links": int(known.sum())},
             warnings=warnings,
         )

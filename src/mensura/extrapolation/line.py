@@ -29,7 +29,7 @@ from mensura.errors import MensuraError
 Floats = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
-SHIFT_DF = 4.0  # degrees of freedom of the Student prior of δ: links that agree can overrule it
+SHIFT_DF = 2.0  # of the Student prior of δ, whose scale is shift_sd / √2: links that agree can overrule it
 LARGEST_GAP = 1.5  # logits; beyond it, the priors of slope and interaction move no further
 _ROUNDS = 5
 
@@ -171,7 +171,7 @@ def fit_line(case: Case, known: Mask, prior: Prior, feature_variance: Floats | N
     b, C = _posterior(X, difference, noise_of_link, known, prior, prior_variance, reliability, gap, tau2)
     for _ in range(_ROUNDS if links.any() else 0):
         gap = np.abs(expected_gap + b[:, 0])
-        prior_variance[:, 0] = ((SHIFT_DF - 2) * prior.shift_sd**2 + b[:, 0] ** 2) / (SHIFT_DF + 1)
+        prior_variance[:, 0] = (SHIFT_DF * prior.shift_sd**2 / 2 + b[:, 0] ** 2) / (SHIFT_DF + 1)
         residual = difference - b @ X.T
         excess = np.where(known, residual**2 + _leverage(X, C) - noise_of_link, 0.0).sum(axis=1)
         before = _prior_tau2(prior, gap)

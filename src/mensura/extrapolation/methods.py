@@ -43,7 +43,7 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class Identity:
-    """The focal rate is the prediction: the seed's baseline. Intervals come from the line's priors."""
+    """The focal rate is the prediction: the paper's baseline. Intervals come from the line's priors."""
 
     name: str = "identity"
     level: float = LEVEL

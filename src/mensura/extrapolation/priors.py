@@ -14,7 +14,7 @@ import polars as pl
 
 from mensura.extrapolation.facts import DATA
 from mensura.extrapolation.line import LARGEST_GAP, Case, Floats, Prior
-from mensura.extrapolation.slices import fit_slice, reliability
+from mensura.extrapolation.slices import TYPICAL_VARIANCE, fit_slice, reliability
 from mensura.frames import read_frame
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _row(pool: str, case: Case) -> dict[str, object] | None:
     fit = fit_slice(case)
     if fit is None:
         return None
-    weight = 1.0 / (0.05 + case.x_noise + case.y_noise(case.y))
+    weight = 1.0 / (TYPICAL_VARIANCE + case.x_noise + case.y_noise(case.y))
     difference, parts = case.y - case.x, 1.0 + case.concentration
     return {
         "pool": pool,

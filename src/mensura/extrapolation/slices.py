@@ -21,6 +21,8 @@ SAME_COVARIATE, OTHER_COVARIATE, SHIPPED = 1.0, 0.25, 0.25
 """Weights of a slice of the same covariate, of another one, and of the shipped prior, when learning."""
 SMALLEST_SD, SMALLEST_VARIANCE = 0.03, 1e-6
 FEWEST = 4
+TYPICAL_VARIANCE = 0.05  # of interactions; it only keeps the weights of noisy and exact items comparable
+LEVEL_VARIANCE = 0.003  # of the level of a line fitted on some dozens of items
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ def fit_slice(case: Case, known: frozenset[str] | None = None) -> Fit | None:
         return None
     x, y = case.x[mask], (case.y - case.offset)[mask]
     noise = (case.x_noise + case.y_noise(case.y))[mask]
-    weight = 1.0 / (0.05 + noise)
+    weight = 1.0 / (TYPICAL_VARIANCE + noise)
     weight /= weight.sum()
     dx, dy = x - weight @ x, y - weight @ y
     slope = float((weight * dx) @ dy / max(float((weight * dx) @ dx), 1e-9))
@@ -134,7 +136,7 @@ def fold_mean(slices: Slices, case: Case, known: Mask, line: Line) -> Line:
         return line
     observed = float(case.y[known].mean()) + float(np.average(steps, weights=sizes))
     correction = observed - float(line.logit[0, unknown].mean())
-    own = float(line.interaction[0] ** 2) / unknown.sum() + 0.003
+    own = float(line.interaction[0] ** 2) / unknown.sum() + LEVEL_VARIANCE
     trust = own / (own + float(np.var(steps, ddof=1)) / len(steps))
     return replace(line, logit=line.logit + np.where(unknown, trust * correction, 0.0))
 

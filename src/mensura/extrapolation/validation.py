@@ -20,22 +20,22 @@ import polars as pl
 from mensura.errors import MensuraError
 from mensura.extrapolation.alignment import cluster_countries, differential_items
 from mensura.extrapolation.cases import cases_of, pairs_of
-from mensura.extrapolation.metrics import METRICS, agreement, interval, mean_correlation, pearson, spearman
+from mensura.extrapolation.metrics import METRICS, interval, mean_correlation, pearson, spearman
 from mensura.extrapolation.published import comparison
 from mensura.extrapolation.registry import method_for, methods_of
+from mensura.extrapolation.scoring import Scored
 from mensura.frames import text_table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from mensura.extrapolation.line import Case, Floats, Mask, Rates
+    from mensura.extrapolation.line import Case, Mask
     from mensura.people import ItemPool
 
 SITUATIONS = ("described", "linked", "slices")
 SUMMARY = ("covariate", "group", "n_items", "mae", "rmse", "pearson", "spearman", "coverage")
 FOLDS = 5
 DRAWS = 200
-SAMPLES = 500
 FEWEST_LEFT = 3
 
 
@@ -81,60 +81,6 @@ class Validation:
 
     def _repr_html_(self) -> str:
         return f"<p>{self.pool}, {self.situation}, {self.method}</p>{self.overall._repr_html_()}"
-
-
-@dataclass(frozen=True)
-class Scored:
-    """One focal group: predictions where the reference was hidden (draws × items), and what they are scored by."""
-
-    case: Case
-    rates: Rates
-    hidden: Mask
-
-    def metrics(self) -> dict[str, float]:
-        """Return the metrics over hidden items, per draw, averaged over the draws."""
-        rates, reference = self.rates, np.broadcast_to(self.case.reference, self.hidden.shape)
-        draws = len(self.hidden)
-        parts = (part[self.hidden].reshape(draws, -1) for part in (rates.rate, reference, rates.low, rates.high))
-        return {name: _mean_of(values) for name, values in agreement(*parts).items()}
-
-    def resampled(self, rng: np.random.Generator, samples: int = SAMPLES) -> dict[str, Floats]:
-        """Return the metrics of bootstrap samples of items, each item's prediction averaged over draws."""
-        table = self.table().drop_nulls("rate")
-        pick = rng.integers(0, table.height, (samples, table.height))
-        parts = (table[name].to_numpy()[pick] for name in ("rate", "reference", "low", "high"))
-        error = table["error"].to_numpy()[pick].mean(axis=-1)
-        return {**agreement(*parts), "mae": error}
-
-    def flat(self) -> Scored:
-        """Return the folds of a partition put together: every item once, predicted while hidden."""
-        pick = np.argmax(self.hidden, axis=0), np.arange(self.hidden.shape[1])
-        parts = (part[pick][None] for part in (self.rates.rate, self.rates.low, self.rates.high))
-        return Scored(self.case, type(self.rates)(*parts), np.ones((1, self.hidden.shape[1]), dtype=np.bool_))
-
-    def table(self) -> pl.DataFrame:
-        """Return predictions and absolute error per item, averaged over the draws that hid it."""
-        case = self.case
-        return pl.DataFrame(
-            {
-                "covariate": [case.covariate] * len(case.items),
-                "group": [case.group] * len(case.items),
-                "item": list(case.items),
-                "focal": case.rate,
-                "reference": case.reference,
-                "rate": self._mean(self.rates.rate),
-                "low": self._mean(self.rates.low),
-                "high": self._mean(self.rates.high),
-                "error": self._mean(np.abs(self.rates.rate - case.reference)),
-            },
-            nan_to_null=True,
-        )
-
-    def _mean(self, values: Floats) -> Floats:
-        times = self.hidden.sum(axis=0)
-        total = np.where(self.hidden, values, 0.0).sum(axis=0)
-        mean: Floats = np.where(times > 0, total / np.maximum(times, 1), np.nan)
-        return mean
 
 
 def validate(
@@ -230,7 +176,7 @@ def _summary(scored: Sequence[Scored]) -> pl.DataFrame:
         {"covariate": s.case.covariate, "group": s.case.group, "n_items": len(s.case.items), **s.metrics()}
         for s in scored
     ]
-    return pl.DataFrame(rows, infer_schema_length=None)
+    return pl.DataFrame(rows, infer_schema_length=None, nan_to_null=True)
 
 
 def _overall(scored: Sequence[Scored], summary: pl.DataFrame, situation: str) -> pl.DataFrame:
@@ -241,19 +187,19 @@ def _overall(scored: Sequence[Scored], summary: pl.DataFrame, situation: str) ->
         chosen["(all groups)"] = list(scored)
     rows = []
     for covariate, group in chosen.items():
-        mine = summary.filter(pl.col("group").is_in([s.case.group for s in group]))
+        mine = summary if len(group) == len(scored) else summary.filter(pl.col("covariate") == covariate)
         table = pl.concat([s.table() for s in group]).drop_nulls("rate")
         predicted, observed = table["rate"].to_numpy(), table["reference"].to_numpy()
-        means = {name: float(np.nanmean(mine[name].to_numpy())) for name in ("mae", "rmse", "bias", "coverage")}
+        means = {name: float(mine[name].to_numpy().mean()) for name in ("mae", "rmse", "bias", "coverage")}
         rows.append(
             {
                 "covariate": covariate,
                 "groups": len(group),
                 "n_items": len({item for s in group for item in s.case.items}),
                 **means,
-                "pearson_within": mean_correlation(mine["pearson"].to_numpy()),
+                "pearson_within": mean_correlation(mine["pearson"].drop_nulls().to_numpy()),
                 "pearson_pooled": float(pearson(predicted, observed)),
-                "spearman_within": mean_correlation(mine["spearman"].to_numpy()),
+                "spearman_within": mean_correlation(mine["spearman"].drop_nulls().to_numpy()),
                 "spearman_pooled": float(spearman(predicted, observed)),
                 "mae_identity": _plain(group, "identity", situation),
                 "mae_shift": _plain(group, "shift", situation) if situation == "linked" else None,
@@ -304,8 +250,3 @@ def _pairs(pool: ItemPool, cases: Sequence[Case], description: str, name: str) -
             {"focal": case.group, "reference": reference, "n_items": len(case.items), **kept, "mae_identity": plain}
         )
     return pl.DataFrame(rows)
-
-
-def _mean_of(values: Floats) -> float:
-    defined = values[np.isfinite(values)]
-    return float(defined.mean()) if len(defined) else float("nan")
