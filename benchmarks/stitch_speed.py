@@ -62,7 +62,7 @@ def main() -> None:
     figures |= {"replicate_peer_seconds": one, "replicate_times": one / seconds * 1000}
 
     print(
-        f"\n{'growth: scores':>16}{'subjects':>10}{'benchmarks':>12}{'rosetta s':>12}{'ns per score':>14}{'pooled s':>12}"
+        f"\n{'growth: scores':>16}{'subjects':>10}{'benchmarks':>12}{'rosetta s':>12}{'ns/score':>14}{'pooled s':>12}"
     )
     growth = []
     scores = 1e3
@@ -95,6 +95,7 @@ class Peer:
         self.free = np.delete(np.arange(self.m + 2 * self.b), self.m + self.b + anchor)
 
     def start(self) -> np.ndarray:
+        """Return the published start."""
         drawn = 0.1 * np.random.default_rng(42).standard_normal(self.m + self.b)
         return np.concatenate((drawn, np.ones(self.b)))
 

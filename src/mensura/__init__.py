@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mensura.errors import MensuraError
     from mensura.evidence import Evidence, load
-    from mensura.extrapolation import extrapolate
+    from mensura.extrapolation import Validation, extrapolate, validate
     from mensura.iq import IqResult, compare_iq, score_costs, score_iq
     from mensura.people import WORLD, ItemPool, Population
     from mensura.scale import Position
@@ -28,12 +28,14 @@ __all__ = [
     "Population",
     "Position",
     "Stitch",
+    "Validation",
     "compare_iq",
     "extrapolate",
     "load",
     "score_costs",
     "score_iq",
     "stitch",
+    "validate",
 ]
 
 _HOMES = {
@@ -45,12 +47,14 @@ _HOMES = {
     "Population": "mensura.people",
     "Position": "mensura.scale",
     "Stitch": "mensura.stitching",
+    "Validation": "mensura.extrapolation",
     "compare_iq": "mensura.iq",
     "extrapolate": "mensura.extrapolation",
     "load": "mensura.evidence",
     "score_costs": "mensura.iq",
     "score_iq": "mensura.iq",
     "stitch": "mensura.stitching",
+    "validate": "mensura.extrapolation",
 }
 
 

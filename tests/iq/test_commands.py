@@ -38,6 +38,19 @@ def test_iq_sensitivity_and_changes(mensura_command, tmp_path):
     (tmp_path / "mine.csv").write_text("subject,benchmark,score\ngpt-5.5,hle,60\n")
     run = mensura_command("iq", "gpt-5.5", "--against", tmp_path / "before", "--json")
     assert json.loads(run.out)["inputs"] == []
+    run = mensura_command("iq", "gpt-5.5", "--add", tmp_path / "mine.csv", "--against", "embedded", "--json")
+    assert json.loads(run.out)["inputs"][0]["cause"].startswith("score ")
+
+
+def test_iq_validates_its_imputation(mensura_command, tmp_path):
+    facts = "subject,name,provider,released,reasoning\n" + "".join(f"m{i},M{i},Acme,2026-01-01,yes\n" for i in range(6))
+    (tmp_path / "models.csv").write_text(facts)
+    scores = [f"m{i},{benchmark},{20 + 3 * i},percent,aiiq" for i in range(6) for benchmark in ("hle", "aime")]
+    (tmp_path / "scores.csv").write_text("\n".join(["subject,benchmark,score,unit,source", *scores]) + "\n")
+    mensura_command("evidence", "export", tmp_path / "all")
+    (tmp_path / "benchmarks.csv").write_bytes((tmp_path / "all" / "benchmarks.csv").read_bytes())
+    run = mensura_command("iq", "--validate", "--evidence", tmp_path, "--json")
+    assert len(json.loads(run.out)["outcomes"]) == 12
 
 
 def test_iq_options_reach_the_scorer(mensura_command, tmp_path):
@@ -61,6 +74,7 @@ def test_iq_options_reach_the_scorer(mensura_command, tmp_path):
         (["iq", "--source", "nowhere"], "no score comes from 'nowhere'"),
         (["iq", "--ladders", "nothing"], "neither a set"),
         (["cost", "--at-least", "100", "--by", "beauty"], "'beauty' is no cost"),
+        (["cost", "--by", "subject"], "'subject' is no cost"),
     ],
 )
 def test_wrong_input_is_refused_in_one_line(mensura_command, arguments, message):

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mensura.errors import MensuraError
-from mensura.people import Rules, harmonise
+from mensura.people import ItemPool, Rules, harmonise, screen
 
 EASY = Rules(min_answers=1)
 
@@ -95,3 +95,12 @@ def test_bad_rules_and_duplicate_persons_are_refused():
         Rules(absent=["9"], omitted=["9"])
     with pytest.raises(MensuraError, match="person 1 occurs more than once"):
         harmonise("p", pl.DataFrame({"item": ["q"]}), pl.DataFrame({"person": [1, 1], "q": [0, 1]}))
+
+
+def test_screening_a_pool_of_published_rates():
+    items = pl.DataFrame({"item": ["a", "b", "c"], "needs_picture": ["False", "True", "False"]})
+    rates = pl.DataFrame({"item": ["a", "b", "c"], "group": ["all"] * 3, "n": [100, 100, 12], "rate": [0.5, 0.5, 0.5]})
+    pool = screen(ItemPool.from_rates("p", items, rates))
+    assert pool.items["item"].to_list() == ["a"]
+    assert pool.rates["item"].to_list() == ["a"]
+    assert pool.exclusions.rows() == [("item", "b", "needs a picture"), ("item", "c", "12 answers, fewer than 30")]

@@ -24,7 +24,7 @@ from mensura.charts.marks import (
     status_opacity,
     value_texts,
 )
-from mensura.charts.rows import PEOPLE_STATUSES, Row, Span, counted, listed, rows_of, say, say_range
+from mensura.charts.rows import PEOPLE_STATUSES, Row, Span, counted, listed, rows_of, say, say_alike, say_range
 
 COLUMNS = ("subject", "name", "provider", "value", "low", "high", "status")
 STEP = 20  # pixels per model
@@ -54,7 +54,7 @@ def bars(
         return empty(f"no model has {x_title}")
     rows.sort(key=lambda row: row["value"], reverse=not ascending)
     people = _people(references)
-    _prepare(rows, x_title)
+    _prepare(rows, x_title, log)
     span = _span(rows, people, zero=zero, log=log, rule=rule)
     x = alt.X("value:Q", scale=scale_of(span), axis=axis_of(span, x_title))
     dots = log or not zero
@@ -87,14 +87,16 @@ def _people(references: object | None) -> list[Row]:
     return people
 
 
-def _prepare(rows: list[Row], x_title: str) -> None:
+def _prepare(rows: list[Row], x_title: str, log: bool) -> None:
     seen: set[str] = set()
+    values = [row["value"] for row in rows]
+    texts = [say(value) for value in values] if log else say_alike(values)
     for rank, row in enumerate(rows):
         row["rank"] = rank
         row["row"] = row["name"] if row["name"] not in seen else f"{row['name']} ({row['subject']})"
         seen.add(row["row"])
         row["end"] = max(row["value"], row["high"] or row["value"])
-        row["text"] = say(row["value"])
+        row["text"] = texts[rank]
         row["aria"] = f"{row['name']}, {x_title} {row['text']}{say_range(row['low'], row['high'])}, {row['status']}"
 
 

@@ -8,7 +8,7 @@ from textwrap import fill
 import altair as alt
 
 from mensura.charts.marks import DOTS, KNOWN, axis_of, empty, picture, rule_at, scale_of, value_texts
-from mensura.charts.rows import Row, Span, rows_of, say, say_range
+from mensura.charts.rows import Row, Span, rows_of, say, say_alike, say_range
 
 STEP = 28
 _CENTRED = {"condition": {"test": "indexof(datum.value, '\\n') >= 0", "value": -6}, "value": 0}  # two lines of text
@@ -63,10 +63,12 @@ def _forest(
     if order is not None:
         rows.sort(key=order)
     span = _span(rows, log=log, percent=percent, rule=rule)
+    values = [row["value"] for row in rows]
+    texts = [f"{v:.0%}" for v in values] if percent else [say(v) for v in values] if log else say_alike(values)
     for rank, row in enumerate(rows):
         row["rank"] = rank
         row["row"] = fill(row["label"], LINE_LENGTH)
-        row["text"] = f"{row['value']:.0%}" if percent else say(row["value"])
+        row["text"] = texts[rank]
         row["aria"] = f"{row['label']}, {x_title} {row['text']}{_say_range(row, percent)}"
         row["end"] = max(row["value"], row["high"] if row["high"] is not None else row["value"])
     axis = axis_of(span, x_title) if not percent else alt.Axis(title=x_title, format="%", grid=True)

@@ -20,13 +20,8 @@ DOTS = tuple(round(0.64 * diameter**2) for diameter in DIAMETERS)  # areas of a 
 
 def scale_of(span: Span) -> alt.Scale:
     """Return the scale that draws a span exactly as the label placement computed it."""
-    return alt.Scale(
-        domain=[span.low, span.high],
-        type="log" if span.log else "linear",
-        reverse=span.reverse,
-        nice=False,
-        zero=False,
-    )
+    kind: dict[str, Any] = {"type": "log"} if span.log else {"type": "linear", "zero": False}
+    return alt.Scale(domain=[span.low, span.high], reverse=span.reverse, nice=False, **kind)
 
 
 def axis_of(span: Span, title: str, *, upright: bool = False) -> alt.Axis:
@@ -69,7 +64,7 @@ def lab_fill(legend: alt.Legend | None) -> alt.Fill:
 
 def status_opacity() -> alt.FillOpacity:
     """Return the channel that fills what was measured and leaves what was estimated nearly hollow."""
-    return alt.FillOpacity("status:N", scale=alt.Scale(domain=list(STATUSES), range=[0.95, 0.18]), legend=None)
+    return alt.FillOpacity("status:O", scale=alt.Scale(domain=list(STATUSES), range=[0.95, 0.18]), legend=None)
 
 
 def status_note(rows: Sequence[Row], word: str = "hollow", *, lift: int = 9) -> list[alt.Chart]:
@@ -100,17 +95,16 @@ def names(base: alt.Chart, *, y_offset: str = "0") -> list[alt.Chart]:
     ``y_offset`` is an expression for the pixels by which the dots themselves are moved from their y.
     """
     shown = base.transform_filter(f"datum.label && {SPOT}")
-    leaders = (
-        base.transform_filter(f"datum.label && {SPOT} && {SPOT}.leader")
-        .encode(x2=alt.X2(_field(base, "x")), y2=alt.Y2(_field(base, "y")))
-        .mark_rule(
-            style="leader",
-            aria=False,
-            tooltip=None,
-            yOffset=alt.ExprRef(y_offset),
-            x2Offset=alt.ExprRef(f"{SPOT}.dx"),
-            y2Offset=alt.ExprRef(f"{y_offset} + {SPOT}.dy - ({SPOT}.dy < 0 ? -1 : 1) * {LINE / 2}"),
-        )
+    end = f"{SPOT}.dy + ({SPOT}.dy < 0 ? 1 : -1) * {LINE / 2}"
+    leaders = base.transform_filter(f"datum.label && {SPOT} && {SPOT}.leader").mark_point(
+        style="leader",
+        shape=alt.ExprRef(f"'M0,0L' + {SPOT}.dx + ',' + ({end})"),
+        size=4,  # at which a path's own coordinates are pixels
+        filled=False,
+        opacity=1,
+        yOffset=alt.ExprRef(y_offset),
+        aria=False,
+        tooltip=None,
     )
     place: dict[str, Any] = {
         "dx": alt.ExprRef(f"{SPOT}.dx"),
@@ -145,7 +139,7 @@ def picture(
     *,
     height: int | alt.Step,
     description: str,
-    inset: float = 40,
+    inset: float = 20,
     column: float = LAB_COLUMN,
 ) -> alt.LayerChart:
     """Return the layers as one chart that carries its data by name, its alternative text and the light theme.
@@ -186,7 +180,3 @@ def empty(what: str) -> alt.LayerChart:
         )
     )
     return picture([text], {"points": [{"name": sentence}]}, height=120, description=sentence)
-
-
-def _field(base: alt.Chart, channel: str) -> str:
-    return str(base.encoding[channel].shorthand).partition(":")[0]

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from mensura.charts.labels import LINE, spread
-from mensura.charts.marks import empty, lab_legend, lab_stroke, picture, scale_of
+from mensura.charts.marks import empty, lab_fill, lab_legend, picture, scale_of
 from mensura.charts.rows import Row, Span, counted, listed, rows_of, say, say_range
 from mensura.errors import MensuraError
 
@@ -43,20 +43,27 @@ def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     models = [row for row in rows if row["kind"] == "model"]
     legend = lab_legend(models, offset=44)
-    marks: dict[str, Any] = {"x2Offset": TICK, "strokeWidth": 2, "tooltip": None}
+    marks: dict[str, Any] = {
+        "orient": "horizontal",
+        "size": TICK,
+        "thickness": 2.5,
+        "opacity": 1,
+        "xOffset": TICK / 2,
+        "tooltip": None,
+    }
     layers = [
         *_headings(rows, x),
         *_names(base),
-        _of(base, "benchmark").mark_rule(style="tick", **marks),
-        _of(base, "people").mark_rule(style="people", **marks),
-        _of(base, "model").mark_rule(**marks).encode(stroke=lab_stroke(legend)),
+        _of(base, "benchmark").mark_tick(style="tick", **marks),
+        _of(base, "people").mark_tick(style="people-dot", **marks),
+        _of(base, "model").mark_tick(**marks).encode(fill=lab_fill(legend)),
     ]
     return picture(layers, {"points": rows}, height=HEIGHT, description=_describe(rows, y_title))
 
 
 def _of(base: alt.Chart, kind: str) -> alt.Chart:
     chosen = base.transform_filter(f"datum.kind == '{kind}'")
-    drawn: alt.Chart = chosen.encode(x2=alt.X2("lane"), description=alt.Description("aria:N"))
+    drawn: alt.Chart = chosen.encode(description=alt.Description("aria:N"))
     return drawn
 
 

@@ -60,6 +60,13 @@ def say(value: float | None, digits: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def say_alike(values: Sequence[float]) -> list[str]:
+    """Return numbers of one kind with as many decimals each: none for whole numbers, two where all are below ten."""
+    largest = max(abs(value) for value in values)
+    places = 0 if all(value == int(value) for value in values) else max(0, 2 - int(math.log10(max(largest, 1.0))))
+    return [f"{value:,.{places}f}".replace("-", "−") for value in values]
+
+
 def say_range(low: float | None, high: float | None) -> str:
     """Return ", 120 to 131" for a known interval, nothing for an unknown one."""
     return "" if low is None or high is None else f", {say(low)} to {say(high)}"

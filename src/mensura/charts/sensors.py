@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from mensura.charts.marks import ROW_LIMIT, axis_of, empty, lab_legend, lab_stroke, picture, row_inset, scale_of
+from mensura.charts.marks import ROW_LIMIT, axis_of, empty, lab_fill, lab_legend, picture, row_inset, scale_of
 from mensura.charts.rows import Row, Span, counted, rows_of, say
 
 COLUMNS = ("benchmark", "name", "low", "peak", "high")
@@ -41,15 +41,16 @@ def sensors(points: object, models: object, *, x_title: str = "Capability") -> a
     bar = base.mark_bar(style="span", height={"band": 0.55}, cornerRadius=3, tooltip=None).encode(
         x=alt.X("low:Q", scale=scale_of(span), axis=x_axis), x2=alt.X2("high:Q"), description=alt.Description("aria:N")
     )
-    peak = base.mark_tick(style="peak", height={"band": 0.75}, thickness=2.5, aria=False, tooltip=None).encode(
-        x=alt.X("peak:Q")
+    peak = base.mark_tick(
+        style="peak", height={"band": 0.75}, thickness=2.5, opacity=1, aria=False, tooltip=None
+    ).encode(x=alt.X("peak:Q"))
+    rug = alt.Chart(alt.NamedData("points")).mark_tick(
+        orient="vertical", size=RUG, thickness=2, opacity=0.85, tooltip=None
     )
-    rug = alt.Chart(alt.NamedData("points")).mark_rule(strokeWidth=1.5, opacity=0.8, tooltip=None)
     rug = rug.encode(
         x=alt.X("value:Q"),
-        y=alt.YValue(-4),
-        y2=alt.Y2Value(-4 - RUG),
-        stroke=lab_stroke(lab_legend(subjects, offset=32)),
+        y=alt.YValue(-4 - RUG / 2),
+        fill=lab_fill(lab_legend(subjects, offset=32)),
         description=alt.Description("aria:N"),
     )
     note = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()").encode(text=alt.value("models"))

@@ -70,7 +70,7 @@ def timeline(
     layers = [
         *_level_layers(people, y),
         *_fan_layers(fan, x, y),
-        *_today_layers(today, divider),
+        *_today_layers(today, divider, x),
         *_line_layers(paths, x, y, legend),
         base.transform_filter(KNOWN)
         .mark_rule(style="interval", aria=False, tooltip=None)
@@ -180,11 +180,11 @@ def _fan_layers(fan: list[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:
     ]
 
 
-def _today_layers(today: date | None, divider: float | None) -> list[alt.Chart]:
+def _today_layers(today: date | None, divider: float | None, x: alt.X) -> list[alt.Chart]:
     if today is None or divider is None or not 0 < divider < 1:
         return []
     base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()")
-    at = base.transform_calculate(when=str(milliseconds(today))).encode(x=alt.X("when:T"))
+    at = base.transform_calculate(when=str(milliseconds(today))).encode(x=x)
     return [
         at.mark_rule(style="reference", aria=False, tooltip=None),
         at.mark_text(style="hint", align="left", baseline="top", dx=4, aria=False, tooltip=None).encode(

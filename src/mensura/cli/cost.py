@@ -26,9 +26,10 @@ def cost(
     as_json: Json = False,
 ) -> None:
     """Show list price, effective cost, task efficiency and response time of every model, beside its IQ."""
-    from mensura.iq import COST_AXES, cheapest, score_costs, score_iq
+    from mensura.iq import COST_AXES, cheapest, require_axis, score_costs, score_iq
     from mensura.iq import frontier as pareto
 
+    require_axis(by)
     loaded = load_evidence(evidence, add)
     costs = score_costs(loaded)
     iqs = score_iq(loaded).composites.select("subject", "iq")

@@ -23,6 +23,7 @@ EXAMPLES = """
   mensura extrapolate --rate 0.62 --n 500 --options 4 --from DEU --ages 15-15 --pupils --domain reading
   mensura extrapolate pools/pisa2009 --group country=JPN --to world --out rates
   mensura extrapolate pools/mine --from icar --by age --tables my_world_tables
+  mensura extrapolate pools/mine --from DEU --to FRA --method linked --links known_rates.csv
 """
 
 
@@ -37,7 +38,15 @@ def extrapolate(
     ages: Annotated[str | None, typer.Option(help="Ages of the population observed, such as 15-16.")] = None,
     pupils: Annotated[bool, typer.Option("--pupils", help="Those observed are all at school.")] = False,
     group: Annotated[str, typer.Option(help="Group of the pool, such as country=JPN.")] = "all",
-    method: Annotated[str, typer.Option(help="Extrapolator.")] = "poststratification",
+    method: Annotated[
+        str, typer.Option(help="poststratification, identity, shift, described, linked or ensemble.")
+    ] = "poststratification",
+    links: Annotated[
+        Path | None, typer.Option(help="CSV of items with known reference rates: item, rate, n (linked, shift).")
+    ] = None,
+    difference: Annotated[
+        float | None, typer.Option(help="Known difference of the populations in logits (shift).")
+    ] = None,
     by: Annotated[str, typer.Option(help="Break down by region, subregion, age, attainment, country.")] = "region",
     draws: Annotated[int, typer.Option(help="Draws of the assumptions.")] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
@@ -55,7 +64,9 @@ def extrapolate(
     if rate is not None and focal is None:
         raise MensuraError("extrapolate: --rate needs --from, the population it was observed in (for example pisa)")
     observed = None if focal is None else _narrowed(world.population(focal), ages, pupils)
-    settings = {"draws": draws, "seed": seed, "domain": domain}
+    settings: dict[str, object] = {"draws": draws, "seed": seed, "domain": domain}
+    if method != "poststratification":
+        settings |= {"links": links, "difference": difference}
     result = carry(items, to=reference, group=group, focal=observed, method=method, world=world, **settings)
     parts = {"rates": result.table, "sensitivity": result.sensitivity}
     if method == "poststratification":

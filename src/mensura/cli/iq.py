@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "Examples: mensura iq  ·  mensura iq claude-opus-4.8 --explain  ·  mensura iq --ladders recut --out iq/  ·  "
-    "mensura iq --sensitivity  ·  mensura iq --against last-month/"
+    "mensura iq --sensitivity  ·  mensura iq --add mine.csv --against embedded"
 )
 Source = Annotated[str | None, typer.Option(help="Use only the scores of this source.", metavar="KEY")]
 Ladders = Annotated[str, typer.Option(help="Ladder set (published, recut) or a CSV file.", metavar="SET|FILE")]
@@ -28,8 +28,11 @@ def iq(
     model: Annotated[str | None, typer.Argument(help="One model; all of them when not given.")] = None,
     explain: Annotated[bool, typer.Option(help="Print the whole derivation of the model's IQ.")] = False,
     sensitivity: Annotated[bool, typer.Option(help="Leave out each input in turn; move each ladder.")] = False,
+    validate: Annotated[
+        bool, typer.Option(help="Hide measured scores, impute them, and show the error by step.")
+    ] = False,
     against: Annotated[
-        Path | None, typer.Option(help="Evidence to compare with: what changed since?", metavar="PATH")
+        str | None, typer.Option(help="Evidence to compare with (embedded, or a path): what changed?", metavar="PATH")
     ] = None,
     against_ladders: Annotated[str | None, typer.Option(help="Ladders to compare with.", metavar="SET|FILE")] = None,
     curves: Annotated[
@@ -61,22 +64,31 @@ def iq(
     if curves is not None:
         _derived(loaded, curves, out, as_json)
         return
-    plain = sensitivity or against is not None or against_ladders is not None
+    weights = _weights(weight or [])
+    plain = sensitivity or validate or against is not None or against_ladders is not None
     result = score_iq(
         loaded,
         ladders=ladders,
         source=source,
         rules=rules,
         imputation=imputation,
-        weights=_weights(weight or []),
+        weights=weights,
         draws=0 if plain else draws,
         seed=seed,
     )
-    if sensitivity:
+    if validate:
+        _validation(result, out, as_json)
+    elif sensitivity:
         _sensitivity(result, out, as_json)
     elif plain:
-        other = loaded if against is None else load_evidence(against, add)
-        before = score_iq(other, ladders=against_ladders or ladders, source=source, rules=rules, imputation=imputation)
+        before = score_iq(
+            loaded if against is None else load_evidence(None if against == "embedded" else Path(against), None),
+            ladders=against_ladders or ladders,
+            source=source,
+            rules=rules,
+            imputation=imputation,
+            weights=weights,
+        )
         _changes(before, result, model, out, as_json)
     elif model is None:
         _all(result, out, as_json)
@@ -87,13 +99,11 @@ def iq(
 def _weights(given: list[str]) -> dict[str, float]:
     weights = {}
     for text in given:
-        name, sign, value = text.partition("=")
+        name, _, value = text.partition("=")
         try:
             weights[name.strip()] = float(value)
         except ValueError:
             raise MensuraError(f"--weight {text}: expected NAME=NUMBER, as in mathematical-reasoning=2") from None
-        if not sign:
-            raise MensuraError(f"--weight {text}: expected NAME=NUMBER")
     return weights
 
 
@@ -122,7 +132,7 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
     mine = pl.col("subject") == model
     tables = {name: table.filter(mine) for name, table in result.tables().items()}
     if result.n_draws and tables["composites"]["iq"][0] is not None:
-        pairs = result.draws(result.n_draws, result.seed).pairs(model)
+        pairs = result.drawn.pairs(model)
         tables["not_told_apart"] = pairs.filter(~pl.col("told_apart")).drop("told_apart")
     if as_json:
         emit(tables, out=out, as_json=False)
@@ -180,6 +190,17 @@ def _sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:
         found = sensitivity(result, advance=advance)
     if not emit({"sensitivity": found.summary, "moves": found.moves}, out=out, as_json=as_json):
         print_table(found.summary, title="How far composites move, in IQ points", rows=30)
+
+
+def _validation(result: IqResult, out: Path | None, as_json: bool) -> None:
+    from mensura.iq import hide_and_impute, summarise
+
+    with progress_bar("scores", int(result.field.measured.sum())) as advance:
+        outcomes = hide_and_impute(result, advance=advance)
+    tables = {"by_step": summarise(outcomes), "by_benchmark": summarise(outcomes, "benchmark"), "outcomes": outcomes}
+    if not emit(tables, out=out, as_json=as_json):
+        print_table(tables["by_step"], title="Imputed less measured, in IQ points, by step")
+        print_table(tables["by_benchmark"], title="… and by benchmark")
 
 
 def _changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:

@@ -28,7 +28,7 @@ def summary(folder: Folder, out: Out = None, as_json: Json = False) -> None:
     """Show what a pool holds: items by domain, groups, and who was tested."""
     import polars as pl
 
-    from mensura.people import ItemPool
+    from mensura.people import ItemPool, screen
 
     pool = ItemPool.read(folder)
     whole = pool.rates_of("all").join(pool.items.select("item", "domain"), on="item", how="left")
@@ -37,13 +37,15 @@ def summary(folder: Folder, out: Out = None, as_json: Json = False) -> None:
         .agg(n_items=pl.len(), n=pl.col("n").median(), rate=pl.col("rate").mean(), low=pl.col("rate").min())
         .join(whole.group_by("domain").agg(high=pl.col("rate").max()), on="domain", nulls_equal=True)
     )
-    tables = {"domains": domains, "groups": pool.groups}
+    tables = {"domains": domains, "groups": pool.groups, "exclusions": screen(pool).exclusions}
     persons = None if pool.persons is None else pool.persons.height
     if emit(tables, out=out, as_json=as_json, pool=pool.name, items=pool.items.height, persons=persons):
         return
     counted = "published rates only" if persons is None else f"{persons:,} persons"
     print_table(domains, title=f"{pool.name}: {pool.items.height} items, {counted}; rates of the whole sample")
     print_table(pool.groups, title="Groups (n: median answers per item)", rows=40, digits=0)
+    if tables["exclusions"].height:
+        print_table(tables["exclusions"], title="Items that a text-only study with 30 answers each would leave out")
     for warning in pool.warnings:
         console.print(f"note: {warning}", style="yellow", markup=False)
 

@@ -91,7 +91,9 @@ def stitch(
     print_table(tables["capabilities"], title=f"Capabilities ({fit.method}; 90% intervals: {basis})", rows=30)
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
     for name in (name for name in tables if name not in ("capabilities", "benchmarks")):
-        print_table(tables[name], title=name.replace("_", " ").capitalize(), rows=15, digits=3)
+        print_table(
+            tables[name], title=name.replace("_", " ").capitalize(), rows=None if name == "people" else 15, digits=3
+        )
 
 
 def _anchors(given: list[str] | None) -> dict[str, float] | None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from mensura.errors import MensuraError
+from mensura.extrapolation.extrapolators import STATISTICAL, factory
 from mensura.extrapolation.poststratification import PostStratification
 from mensura.extrapolation.protocol import Extrapolation, Extrapolator
 from mensura.people import ItemPool, Population, World, describe, population_of
 
-METHODS: dict[str, Callable[..., Extrapolator]] = {"poststratification": PostStratification}
+METHODS: dict[str, Callable[..., Extrapolator]] = {
+    "poststratification": PostStratification,
+    **{name: factory(name) for name in STATISTICAL},
+}
 
 
 def extrapolate(
@@ -26,7 +30,7 @@ def extrapolate(
 
     ``focal`` says who the group is; when not given, the pool's covariates do. Populations are given as such or by
     name (``"world"``, ``"pisa"``, ``"Japan"``). ``world`` swaps the world tables; ``settings`` go to the method
-    (``draws``, ``seed``, ``level``, ``domain``).
+    (``draws``, ``seed``, ``level``, ``domain``; ``links``, ``difference``, ``kind`` of the statistical ones).
     """
     world = world or World.load()
     if method not in METHODS:

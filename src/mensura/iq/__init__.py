@@ -2,7 +2,7 @@
 
 from mensura.iq.comparison import IqChange, compare_iq
 from mensura.iq.cost import AXES as COST_AXES
-from mensura.iq.cost import CostResult, cheapest, frontier, score_costs
+from mensura.iq.cost import CostResult, cheapest, frontier, require_axis, score_costs
 from mensura.iq.explanation import Explanation
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
@@ -11,6 +11,7 @@ from mensura.iq.rules import Rules, read_rules
 from mensura.iq.scoring import score_iq
 from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
 from mensura.iq.uncertainty import Draws
+from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
 
 __all__ = [
     "COST_AXES",
@@ -28,9 +29,13 @@ __all__ = [
     "count_changes",
     "derive_ladders",
     "frontier",
+    "hide_and_impute",
+    "hide_dimensions",
     "ladder_table",
     "read_rules",
+    "require_axis",
     "score_costs",
     "score_iq",
     "sensitivity",
+    "summarise",
 ]

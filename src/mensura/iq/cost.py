@@ -87,9 +87,15 @@ def cheapest(iqs: pl.DataFrame, costs: pl.DataFrame, at_least: float, by: str = 
     return _joined(iqs, costs, by).filter(pl.col("iq") >= at_least).sort(by, "iq", descending=[False, True])
 
 
-def _joined(iqs: pl.DataFrame, costs: pl.DataFrame, by: str) -> pl.DataFrame:
+def require_axis(by: str) -> str:
+    """Return the name of a cost, or refuse it with those there are."""
     if by not in AXES:
         raise MensuraError(f"by: {by!r} is no cost; expected {', '.join(AXES)}")
+    return by
+
+
+def _joined(iqs: pl.DataFrame, costs: pl.DataFrame, by: str) -> pl.DataFrame:
+    require_axis(by)
     columns = ["subject", by, *(name for name in AXES if name != by)]
     firm = pl.col("status").is_in(FIRM) if by == "usage_multiplier" else pl.lit(True)
     known = costs.filter(firm).select(columns).drop_nulls(by)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import polars as pl
 
 from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, comparable
 from mensura.iq.field import Field
@@ -67,7 +68,7 @@ class Explanation:
 def explain_subject(result: IqResult, subject: str) -> Explanation:
     """Explain one model's composite down to every score and every filled gap."""
     field, row = result.field, result.field.row(subject)
-    facts = result.evidence.models.row(by_predicate=_is("subject", subject), named=True)
+    facts = result.evidence.models.row(by_predicate=pl.col("subject") == subject, named=True)
     composite = result.composites.row(row, named=True)
     exact = float(result.scored.composites[0, row])
     parts = tuple(_dimension(result, row, place) for place in range(len(field.dimensions)))
@@ -82,12 +83,6 @@ def explain_subject(result: IqResult, subject: str) -> Explanation:
     return Explanation(
         facts["name"], composite["iq"], composite["low"], composite["high"], composite["status"], note, parts
     )
-
-
-def _is(column: str, value: str) -> Any:  # noqa: ANN401
-    import polars as pl
-
-    return pl.col(column) == value
 
 
 def _dimension(result: IqResult, row: int, place: int) -> Explanation:
@@ -105,7 +100,7 @@ def _dimension(result: IqResult, row: int, place: int) -> Explanation:
     else:
         measured = int(field.measured[row, columns].sum())
         note = f"mean of {columns.size} benchmarks, {measured} measured"
-    low, high = _span(result, "dimension", field.dimensions[place], row)
+    low, high = _span(result, field.dimensions[place], row)
     return Explanation(rule.name, _number(value), low, high, STATUSES[status], note, parts)
 
 
@@ -131,7 +126,7 @@ def _benchmark(result: IqResult, row: int, column: int) -> Explanation:
     field, filled = result.field, result.filled
     step = int(filled.steps[row, column])
     value = filled.iqs[0, row, column]
-    low, high = _span(result, "benchmark", field.benchmarks[column], row)
+    low, high = _span(result, field.benchmarks[column], row)
     note = ""
     parts: tuple[Explanation, ...] = ()
     if step == SOURCE:
@@ -154,9 +149,7 @@ def _benchmark(result: IqResult, row: int, column: int) -> Explanation:
 
 def _source_note(result: IqResult, row: int, column: int) -> str:
     field = result.field
-    found = result.trail.row(
-        by_predicate=_is("subject", field.subjects[row]) & _is("benchmark", field.benchmarks[column]), named=True
-    )
+    found = result.facts[field.subjects[row], field.benchmarks[column]]
     ladder = field.ladders[column]
     low, high = ladder.segment(field.scores[row, column])
     points = dict(zip(range(70, 161, 15), ladder.scores, strict=True))
@@ -206,12 +199,10 @@ def _within_note(result: IqResult, row: int, column: int) -> str:
     return f"missing; observed average {average:.1f}, at most percentile {percentile:g} of the benchmark, {cap:.1f}"
 
 
-def _span(result: IqResult, kind: str, name: str, row: int) -> tuple[float | None, float | None]:
-    if not result.n_draws:
-        return None, None
-    table = result.dimensions if kind == "dimension" else result.trail
-    found = table.filter(_is("subject", result.field.subjects[row]) & _is(kind, name))
-    return (found["low"][0], found["high"][0]) if found.height else (None, None)
+def _span(result: IqResult, name: str, row: int) -> tuple[float | None, float | None]:
+    """Return the interval of a benchmark or dimension, if it has one."""
+    found = result.facts.get((result.field.subjects[row], name), {})
+    return found.get("low"), found.get("high")
 
 
 def _listed(field: Field, rows: Any, most: int = 5) -> str:  # noqa: ANN401

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +18,7 @@ from mensura.iq.explanation import Explanation, explain_subject
 from mensura.iq.field import Field, scores_of
 from mensura.iq.ladders import Array
 from mensura.iq.rules import Rules
-from mensura.iq.uncertainty import TAIL, Draws, draw_iqs, interval, score_errors
+from mensura.iq.uncertainty import Draws, draw_iqs, interval, score_errors
 from mensura.iq.waterfall import SOURCE, STEPS, Filled
 
 
@@ -86,7 +87,7 @@ class IqResult:
         order = np.argsort(-exact, kind="stable")[: int((~np.isnan(exact)).sum())]
         low = high = np.full(exact.shape, np.nan)
         if self.n_draws:
-            low, high = np.percentile(self._draws.ranks, [100 * TAIL, 100 * (1 - TAIL)], axis=0)
+            low, high = interval(self.drawn.ranks)
         return pl.DataFrame(
             {
                 "rank": np.arange(1, order.size + 1),
@@ -149,7 +150,8 @@ class IqResult:
 
     def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> Draws:
         """Draw IQs ``n`` times through the whole waterfall, scores and imputed values varied by their errors."""
-        return draw_iqs(self.field, self.errors, self.rules, self.weights, n, seed, advance)
+        raw = draw_iqs(self.field, self.errors, self.rules, self.weights, n, seed, advance)
+        return raw.centred(self.scored.composites[0], self.scored.dimensions[0], self.filled.iqs[0])
 
     def told_apart(self, subject: str, other: str) -> bool:
         """Say whether two models can be told apart: one is ahead in nearly all of this result's draws."""
@@ -161,13 +163,20 @@ class IqResult:
         return {name: getattr(self, name) for name in names}
 
     @cached_property
-    def _draws(self) -> Draws:
+    def facts(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Rows of the trail and of the dimensions by (subject, benchmark or dimension), for explanations."""
+        rows = {(row["subject"], row["dimension"]): row for row in self.dimensions.iter_rows(named=True)}
+        return rows | {(row["subject"], row["benchmark"]): row for row in self.trail.iter_rows(named=True)}
+
+    @cached_property
+    def drawn(self) -> Draws:
+        """The draws behind the intervals (there are none unless draws were asked for)."""
         return self.draws(self.n_draws, self.seed)
 
     def _interval(self, part: str, centre: Array) -> tuple[Array, Array]:
         if not self.n_draws:
             return np.full(centre.shape, np.nan), np.full(centre.shape, np.nan)
-        return interval(getattr(self._draws, part), centre)
+        return interval(getattr(self.drawn, part))
 
     def _long(self, values: Array, columns: tuple[str, ...], name: str) -> pl.DataFrame:
         rows, places = np.nonzero(~np.isnan(values))

@@ -1,8 +1,9 @@
 """How sure the IQs are: score errors, draws through the whole waterfall, intervals, ranks and pairs.
 
 Each draw varies every source value by its error, re-runs the waterfall on the varied values (so caps, quartiles and
-correlations move too) and adds each imputed value's own error. Intervals hold the middle 90 % of draws, placed
-around the scored value: a waterfall of minima sinks when it is shaken, which is no news about the model.
+correlations move too) and adds each imputed value's own error. The draws are then moved so that their median is the
+scored value: a waterfall of minima sinks when it is shaken, which is no news about the model. Intervals hold the middle
+90 % of draws.
 """
 
 from __future__ import annotations
@@ -46,6 +47,12 @@ class Draws:
         ranks[:, ranked] = 1.0 + np.argsort(np.argsort(-self.composites[:, ranked], axis=1), axis=1)
         return ranks
 
+    def centred(self, composites: Array, dimensions: Array, benchmarks: Array) -> Draws:
+        """Return the draws moved so that their medians are these values, kept within 70 and 160."""
+        pairs = ((self.composites, composites), (self.dimensions, dimensions), (self.benchmarks, benchmarks))
+        moved = (np.clip(draws + (centre - np.median(draws, axis=0)), LOWEST, HIGHEST) for draws, centre in pairs)
+        return Draws(self.subjects, *moved)
+
     def ahead(self, subject: str, other: str) -> float:
         """Return the share of draws in which one model's composite lies above the other's."""
         first, second = (self.composites[:, self._row(name)] for name in (subject, other))
@@ -67,10 +74,10 @@ class Draws:
         return self.subjects.index(subject)
 
 
-def interval(draws: Array, centre: Array) -> tuple[Array, Array]:
-    """Return the ends of the middle 90 % of draws (first axis), placed around ``centre``, within 70 and 160."""
-    low, middle, high = np.percentile(draws, [100 * TAIL, 50.0, 100 * (1 - TAIL)], axis=0)
-    return np.clip(centre + low - middle, LOWEST, HIGHEST), np.clip(centre + high - middle, LOWEST, HIGHEST)
+def interval(draws: Array) -> tuple[Array, Array]:
+    """Return the ends of the middle 90 % of draws (first axis)."""
+    low, high = np.percentile(draws, [100 * TAIL, 100 * (1 - TAIL)], axis=0)
+    return low, high
 
 
 def draw_iqs(

@@ -79,21 +79,18 @@ def run_waterfall(field: Field, iqs: Array, rules: Rules, noise: Array | None = 
     known, average = known_in(field, values)
     caps = masked_quantile(np.swapaxes(iqs, 1, 2), measured.T, rules.within.percentile)
     lines = correlate(field, iqs, rules.correlation)
-    fillable, by_correlation = _fillable(field, steps, known, rules)
-    single = (known == 1)[:, field.dimension_of]
-    rule = rules.correlation
+    fillable, tried = _fillable(field, steps, known, rules)
+    rule, single = rules.correlation, (known == 1)[:, field.dimension_of]
+    penalty = np.where(single, rule.penalty_single, rule.penalty)
     margin = np.where(single, rule.margin_single, rule.margin)
     mean = average[:, :, field.dimension_of]
+    missing = (steps == NONE) & fillable
     estimate, residual = _predict(field, iqs, lines)
-    penalty = np.where(single, rule.penalty_single, rule.penalty)
-    careful = estimate - penalty * residual
-    correlated = np.clip(np.minimum(careful, mean - margin), LOWEST, HIGHEST)
-    open_ = (steps == NONE) & fillable
+    careful = np.clip(np.minimum(estimate - penalty * residual, mean - margin), LOWEST, HIGHEST)
     # the penalty is a known bias of the careful value, so its square belongs to the error
-    put((open_ & by_correlation)[None], correlated, residual * np.sqrt(1 + penalty**2), CORRELATION)
-    lowered = np.where(by_correlation, mean - margin, mean)
-    within = np.clip(np.fmin(lowered, caps[:, None, :]), LOWEST, HIGHEST)
-    put(np.isnan(values) & open_, within, rules.error.within, WITHIN)
+    put((missing & tried)[None], careful, residual * np.sqrt(1 + penalty**2), CORRELATION)
+    within = np.clip(np.fmin(np.where(tried, mean - margin, mean), caps[:, None, :]), LOWEST, HIGHEST)
+    put(np.isnan(values) & missing, within, rules.error.within, WITHIN)
     return Filled(values, steps, errors, donors, average, known, caps, lines, capability)
 
 
@@ -125,7 +122,7 @@ def peer_groups(field: Field, column: int) -> tuple[NDArray[np.int64], NDArray[n
     """Return for one benchmark the targets, the candidate peers, and how close they are in kind (inf = barred).
 
     Targets have no source value in the dimension. Peers were measured, released no later and are alike in
-    reasoning; nearest are those of the same provider and tier, then provider, then tier, then all others.
+    reasoning; nearest are those of the same provider and line, then provider and tier, provider, tier, all others.
     """
     same = field.dimension_of == field.dimension_of[column]
     targets = np.flatnonzero(~field.measured[:, same].any(axis=1))

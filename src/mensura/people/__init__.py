@@ -2,7 +2,7 @@
 
 from mensura.people.cells import cells_of
 from mensura.people.groups import add_bands, describe, parse_ages, population_of
-from mensura.people.harmonise import Rules, harmonise
+from mensura.people.harmonise import Rules, harmonise, screen
 from mensura.people.pool import ItemPool
 from mensura.people.population import WORLD, Ability, Population
 from mensura.people.rates import all_crossings, tabulate
@@ -25,6 +25,7 @@ __all__ = [
     "parse_ages",
     "population_of",
     "read_raw",
+    "screen",
     "split_persons",
     "tabulate",
 ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.people.pool import ItemPool, empty_log
+from mensura.people.rates import ALL
 from mensura.people.tidy import check_items, check_persons
 
 if TYPE_CHECKING:
@@ -90,6 +91,31 @@ def harmonise(
     pool = ItemPool.from_answers(name, kept, pl.DataFrame(columns), persons, by=by, weight=weight)
     exclusions = pl.DataFrame(log, schema=empty_log().schema, orient="row")
     return ItemPool(name, pool.items, pool.rates, pool.persons, pool.responses, exclusions)
+
+
+def screen(pool: ItemPool, rules: Rules | None = None) -> ItemPool:
+    """Return a scored pool without the items the rules exclude, each logged with its reason.
+
+    Items that need a picture, lack a key, have an ambiguous one, or have too few answers in the whole sample.
+    """
+    rules = rules or Rules()
+    answers = dict(pool.rates.filter(pl.col("group") == ALL).select("item", "n").iter_rows())
+    reasons = {}
+    for row in pool.items.iter_rows(named=True):
+        few = answers.get(row["item"], 0) < rules.min_answers
+        thin = f"{answers.get(row['item'], 0)} answers, fewer than {rules.min_answers}" if few else None
+        if reason := _unusable(row, rules) or thin:
+            reasons[row["item"]] = reason
+    log = pl.DataFrame([("item", *entry) for entry in reasons.items()], schema=empty_log().schema, orient="row")
+    kept = ~pl.col("item").is_in(list(reasons))
+    responses = None if pool.responses is None else pool.responses.drop(reasons, strict=False)
+    return replace(
+        pool,
+        items=pool.items.filter(kept),
+        rates=pool.rates.filter(kept),
+        responses=responses,
+        exclusions=pl.concat([pool.exclusions, log]),
+    )
 
 
 def _unusable(row: dict[str, object], rules: Rules) -> str | None:

@@ -150,7 +150,8 @@ class PooledModel:
     @classmethod
     def fit(cls, data: ScoreSet, x: Floats, dimensions: int, pooling: float) -> PooledModel:
         """Fit with ``dimensions`` latent dimensions and the given prior regressors."""
-        cells = pooled.Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, data.counts, x)
+        single = bool(np.isin(data.y, (0.0, 1.0)).all())
+        cells = pooled.Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, data.counts, x, single)
         fitted = pooled.solve_pooled(cells, dimensions, pooling=pooling)
         if len(data.subjects) * fitted.dimensions * fitted.phi.size <= LARGEST_COUPLING:
             fitted = pooled.calibrated(cells, fitted, pooling=pooling)
@@ -219,8 +220,9 @@ def _place(
         eta = offset + np.einsum("ij,ij->i", loadings, theta[layout.rows])
         f, slope = pooled.levels(new.chance[layout.cols], new.ceiling[layout.cols], eta)
         slope = np.maximum(slope, 1e-3)
-        w = new.counts * slope**2 / variance(f)
-        z = eta - offset + np.clip((new.y - f) / slope, -pooled.WIDEST_MOVE, pooled.WIDEST_MOVE)
+        noise = variance(f)
+        w = new.counts * slope**2 / noise
+        z = eta - offset + pooled.bounded(new.y - f, slope, noise)
         matrix = pooled.symmetric_sums(layout.rows, w, loadings[:, :, None] * loadings[:, None], layout.n_subjects)
         vector = pooled.sums(layout.rows, w * z, loadings, layout.n_subjects)
         before, theta = theta, np.linalg.solve(matrix + prior, vector[:, :, None])[:, :, 0]

@@ -29,7 +29,7 @@ SMALLEST_VARIANCE = 0.01
 PRIOR_WEIGHT = 4.0
 """Overdispersions and prior variances are shrunk as by this many pseudo-observations."""
 WIDEST_MOVE = 4.0
-"""A working response is at most this far from η: keeps early sweeps stable."""
+"""A working response is at most this far from η, or this many standard deviations: keeps early sweeps stable."""
 WIDE_SWEEPS = 15
 """Sweeps with the first, wide prior of residual dimensions: learned at once, it would shrink them away unseen."""
 
@@ -39,7 +39,8 @@ class Cells:
     """The data of a fit: scores on a layout, levels per benchmark, what is known about every subject.
 
     ``sampling`` (scores,) is the known sampling variance of each score (0 where unknown); ``weights`` (scores,) count
-    each score (bootstrap); ``x`` (subjects, q) are the prior's regressors, a constant first.
+    each score (bootstrap); ``x`` (subjects, q) are the prior's regressors, a constant first. ``right_or_wrong`` marks
+    single answers, 0 or 1, whose variance is f (1 − f) and needs no overdispersion.
     """
 
     layout: Layout
@@ -49,6 +50,7 @@ class Cells:
     sampling: Floats
     weights: Floats
     x: Floats
+    right_or_wrong: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,7 @@ def _start(cells: Cells, dimensions: int, pooling: float) -> Pooled:
         gamma=np.zeros((cells.x.shape[1], dimensions)),
         phi_mean=np.array([0.0, 1.0]),
         phi_spread=np.diag([4.0, 0.25]),
-        dispersion=np.full(layout.n_benchmarks, 0.03),
+        dispersion=np.full(layout.n_benchmarks, 1.0 if cells.right_or_wrong else 0.03),
     )
 
 
@@ -219,7 +221,13 @@ def _linearise(cells: Cells, fit: Pooled, eta: Floats) -> tuple[Floats, Floats]:
     f, slope = levels(cells.chance[cols], cells.ceiling[cols], eta)
     slope = np.maximum(slope, 1e-4)
     variance = cells.sampling + fit.dispersion[cols] * variance_shape(f)
-    return eta + np.clip((cells.y - f) / slope, -WIDEST_MOVE, WIDEST_MOVE), cells.weights * slope**2 / variance
+    return eta + bounded(cells.y - f, slope, variance), cells.weights * slope**2 / variance
+
+
+def bounded(residual: Floats, slope: Floats, variance: Floats) -> Floats:
+    """Return the step in η that would explain a residual, bounded by what its noise makes plausible."""
+    widest = WIDEST_MOVE * np.maximum(1, np.sqrt(variance) / slope)
+    return np.asarray(np.clip(residual / slope, -widest, widest))
 
 
 def _subjects(cells: Cells, fit: Pooled, response: Floats, precision: Floats) -> Pooled:
@@ -298,6 +306,8 @@ def _benchmark_prior(fit: Pooled) -> Pooled:
 
 def _dispersion(cells: Cells, fit: Pooled, eta: Floats, eta_var: Floats) -> Pooled:
     """One EM step for ρ: the share of each squared error that sampling does not explain, shrunk across benchmarks."""
+    if cells.right_or_wrong:
+        return fit
     cols = cells.layout.cols
     f, slope = levels(cells.chance[cols], cells.ceiling[cols], eta)
     squared = (cells.y - f) ** 2 + slope**2 * eta_var

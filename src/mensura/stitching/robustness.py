@@ -49,8 +49,8 @@ def robustness_tables(
 def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:
     """One fit per anchor: mean rank correlation of its capabilities and difficulties with all other fits'.
 
-    Every anchor's slope is held at its value in the fit anchored on ``anchor``, so that the unit, and with it the weight
-    of the penalty, stays. Columns anchor, capability, difficulty.
+    Every anchor's slope is held at its value in the fit anchored on ``anchor``, so that the unit, and with it the
+    weight of the penalty, stays. Columns anchor, capability, difficulty.
     """
     first = solve_rosetta(data.layout, data.y, anchor=anchor)
     fits = [

@@ -1,0 +1,113 @@
+"""Where extrapolation breaks: countries grouped by alignment, and items that behave differently in a group."""
+
+from __future__ import annotations
+
+from math import erfc
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from mensura.extrapolation.slices import fit_slice
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mensura.extrapolation.line import Case, Floats
+
+ETS_UNIT = 2.35  # one logit in units of the ETS delta scale
+MODERATE, LARGE = 1.0, 1.5
+FALSE_SHARE = 0.05
+
+
+def cluster_countries(cases: Sequence[Case], summary: pl.DataFrame, clusters: int = 2) -> pl.DataFrame:
+    """Group countries by how well their items are ranked and sized, by k-means on standardised alignment.
+
+    Ranked: Spearman correlation of predicted and observed rates. Sized: mean absolute error. Columns: group,
+    spearman, mae, cluster (1 holds the best-ranked countries); empty with fewer than two countries per cluster.
+    """
+    countries = pl.col("covariate").is_in(_plain_countries(cases))
+    table = summary.filter(countries).select("group", "spearman", "mae").drop_nulls()
+    if table.height < 2 * clusters:
+        return pl.DataFrame(schema={"group": pl.String, "spearman": pl.Float64, "mae": pl.Float64, "cluster": pl.Int64})
+    points = table.select("spearman", "mae").to_numpy()
+    spread = points.std(axis=0)
+    label = k_means((points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0), clusters)
+    order = sorted(range(clusters), key=lambda k: -float(points[label == k, 0].mean()))
+    rank = np.array([order.index(k) + 1 for k in label])
+    return table.with_columns(cluster=pl.Series(rank, dtype=pl.Int64)).sort("cluster", "mae")
+
+
+def k_means(points: Floats, clusters: int, rounds: int = 100) -> np.ndarray:
+    """Return the cluster of each point: Lloyd's algorithm from every choice of first centres along a line.
+
+    Starts are the points spread evenly along each axis, so the result does not depend on chance; the start
+    with the smallest sum of squares wins.
+    """
+    best, smallest = np.zeros(len(points), dtype=np.int64), np.inf
+    for axis in range(points.shape[1]):
+        order = np.argsort(points[:, axis], kind="stable")
+        centres = points[order[np.linspace(0, len(points) - 1, clusters).astype(int)]]
+        for _ in range(rounds):
+            distance = ((points[:, None, :] - centres) ** 2).sum(axis=2)
+            label = distance.argmin(axis=1)
+            moved = np.array(
+                [points[label == k].mean(axis=0) if (label == k).any() else centres[k] for k in range(clusters)]
+            )
+            if np.allclose(moved, centres):
+                break
+            centres = moved
+        total = float(distance.min(axis=1).sum())
+        if total < smallest - 1e-12:
+            best, smallest = label, total
+    return best
+
+
+def differential_items(cases: Sequence[Case]) -> pl.DataFrame:
+    """Return the items whose difficulty in a group departs from the group's own line (DIF).
+
+    ``difference``: logit by which the item is easier for the group than for the rest, given the group's
+    line; ``se`` its sampling error; ``q`` the two-sided p-value after Benjamini and Hochberg over all items and
+    groups; ``size`` by the ETS classes on the delta scale (2.35 per logit): A below 1, B below 1.5, C from 1.5 on.
+    Only rows with q ≤ 0.05 and size B or C, largest first. Rates give no matching by ability of persons:
+    the line, with its slope, stands in for it.
+    """
+    rows = [row for case in cases for row in _residuals(case)]
+    if not rows:
+        return pl.DataFrame(schema=_DIF)
+    table = pl.DataFrame(rows, schema=_DIF | {"p": pl.Float64}, orient="row").drop("q")
+    order = pl.col("p").rank("ordinal")
+    table = table.with_columns(q=(pl.col("p") * pl.len() / order).clip(0, 1)).sort("p", descending=True)
+    table = table.with_columns(q=pl.col("q").cum_min())
+    found = table.filter((pl.col("q") <= FALSE_SHARE) & (pl.col("size") != "A"))
+    return found.sort(pl.col("difference").abs(), descending=True).select(list(_DIF))
+
+
+_DIF = {
+    "item": pl.String,
+    "covariate": pl.String,
+    "group": pl.String,
+    "difference": pl.Float64,
+    "se": pl.Float64,
+    "q": pl.Float64,
+    "size": pl.String,
+}
+
+
+def _residuals(case: Case) -> list[tuple[object, ...]]:
+    fit = fit_slice(case)
+    if fit is None:
+        return []
+    rows: list[tuple[object, ...]] = []
+    for item, residual, variance in zip(case.items, -fit.residuals, fit.noise, strict=True):
+        se = float(np.sqrt(variance))
+        delta = abs(float(residual)) * ETS_UNIT
+        size = "A" if delta < MODERATE else "B" if delta < LARGE else "C"
+        p = erfc(abs(float(residual)) / se / 2**0.5)
+        rows.append((item, case.covariate, case.group, float(residual), se, 1.0, size, p))
+    return rows
+
+
+def _plain_countries(cases: Sequence[Case]) -> list[str]:
+    """Return the country covariate that is no crossing: the one with the shortest name, if there is any."""
+    return sorted({case.covariate for case in cases if case.kind == "country"}, key=len)[:1]

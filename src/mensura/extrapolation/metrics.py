@@ -1,0 +1,72 @@
+"""How well predicted rates agree with observed ones; bootstrap intervals over items.
+
+All functions work along the last axis, so that many draws or resamples are scored at once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mensura.extrapolation.line import Floats
+
+METRICS = ("mae", "rmse", "bias", "pearson", "spearman", "coverage")
+_SMALLEST_SPREAD = 1e-12
+
+
+def pearson(a: Floats, b: Floats) -> Floats:
+    """Return the product-moment correlation; NaN where one side does not vary."""
+    da, db = a - a.mean(axis=-1, keepdims=True), b - b.mean(axis=-1, keepdims=True)
+    spread = np.sqrt((da**2).sum(axis=-1) * (db**2).sum(axis=-1))
+    found: Floats = np.where(
+        spread > _SMALLEST_SPREAD, (da * db).sum(axis=-1) / np.maximum(spread, _SMALLEST_SPREAD), np.nan
+    )
+    return found
+
+
+def spearman(a: Floats, b: Floats) -> Floats:
+    """Return the rank correlation, ties sharing their mean rank."""
+    return pearson(ranks(a), ranks(b))
+
+
+def ranks(values: Floats) -> Floats:
+    """Return ranks from 1 along the last axis, equal values sharing the mean of theirs."""
+    order = np.argsort(values, axis=-1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=-1)
+    starts = np.ones(values.shape, dtype=np.bool_)
+    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
+    run = np.cumsum(starts.ravel()) - 1
+    position = np.broadcast_to(np.arange(1.0, values.shape[-1] + 1), values.shape).ravel()
+    mean = np.bincount(run, position) / np.bincount(run)
+    found = np.empty(values.shape)
+    np.put_along_axis(found, order, mean[run].reshape(values.shape), axis=-1)
+    return found
+
+
+def mean_correlation(values: Floats) -> float:
+    """Return the mean of correlations by Fisher's z; NaN where none is defined."""
+    defined = values[np.isfinite(values)]
+    if not len(defined):
+        return float("nan")
+    return float(np.tanh(np.arctanh(np.clip(defined, -1 + 1e-9, 1 - 1e-9)).mean()))
+
+
+def agreement(predicted: Floats, observed: Floats, low: Floats, high: Floats) -> dict[str, Floats]:
+    """Return mae, rmse, bias (predicted − observed), pearson, spearman and coverage."""
+    error = predicted - observed
+    return {
+        "mae": np.abs(error).mean(axis=-1),
+        "rmse": np.sqrt((error**2).mean(axis=-1)),
+        "bias": error.mean(axis=-1),
+        "pearson": pearson(predicted, observed),
+        "spearman": spearman(predicted, observed),
+        "coverage": ((observed >= low) & (observed <= high)).mean(axis=-1),
+    }
+
+
+def interval(values: Floats, level: float = 0.9) -> tuple[float, float]:
+    """Return the percentile interval of resampled values, those that are not defined left out."""
+    defined = values[np.isfinite(values)]
+    if not len(defined):
+        return float("nan"), float("nan")
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)

@@ -1,0 +1,72 @@
+"""Simulated pools with a known truth."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.extrapolation.line import Case, Prior, expit
+from mensura.people import ItemPool
+
+COUNTRIES = {"CHL": 1.0, "JPN": -0.6, "KOR": -1.1, "USA": 0.2, "AUS": 0.0, "ITA": 0.3}
+
+
+def simulate_pool(seed: int = 0, items: int = 40, n: int = 400, interaction: float = 0.3) -> ItemPool:
+    """Six countries of different ability, items with a country-specific part, and the pooled sample ``all``."""
+    rng = np.random.default_rng(seed)
+    easiness = rng.normal(0, 1, items)
+    rows, right = [], np.zeros(items)
+    for country, shift in COUNTRIES.items():
+        rate = expit(easiness - shift + interaction * rng.normal(size=items))
+        correct = rng.binomial(n, rate)
+        right += correct
+        rows += [(f"i{k:03d}", "country", f"country={country}", n, int(c)) for k, c in enumerate(correct)]
+    rows += [(f"i{k:03d}", "all", "all", n * len(COUNTRIES), int(c)) for k, c in enumerate(right)]
+    rates = pl.DataFrame(rows, schema=["item", "covariate", "group", "n", "n_correct"], orient="row")
+    domains = ["Algebra" if k % 2 else "Geometry" for k in range(items)]
+    table = pl.DataFrame({"item": [f"i{k:03d}" for k in range(items)], "domain": domains})
+    return ItemPool.from_rates("timss2011_g8_sim", table, rates)
+
+
+def simulate_case(rng: np.random.Generator, prior: Prior, *, items: int = 30, n: int = 500, share: float = 0.2) -> Case:
+    """Draw a case from the model itself, so that intervals must cover what they say."""
+    x = rng.normal(0, 1, items)
+    focal = rng.binomial(n, expit(x)) / n
+    shift = prior.shift_sd * rng.normal()
+    slope = prior.slope + prior.slope_sd * rng.normal()
+    y = x + shift + (slope - 1) * (x - x.mean()) + prior.interaction * rng.normal(size=items)
+    rest = round(n / share * (1 - share))
+    rest_rate = rng.binomial(rest, expit(y)) / rest
+    return Case(
+        items=tuple(f"i{k}" for k in range(items)),
+        rate=focal,
+        n=np.full(items, float(n)),
+        share=np.full(items, share),
+        rest=np.full(items, float(rest)),
+        reference=share * focal + (1 - share) * rest_rate,
+        offset=np.zeros(items),
+        prior=prior,
+        group="g",
+        covariate="c",
+    )
+
+
+@pytest.fixture(scope="session")
+def new_pool():
+    return simulate_pool
+
+
+@pytest.fixture(scope="session")
+def new_case():
+    return simulate_case
+
+
+@pytest.fixture(scope="session")
+def pool() -> ItemPool:
+    return simulate_pool()
+
+
+@pytest.fixture
+def pool_folder(pool, tmp_path):
+    folder = tmp_path / "timss2011_g8_sim"
+    pool.write(folder)
+    return folder

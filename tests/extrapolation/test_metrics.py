@@ -1,0 +1,91 @@
+"""Metrics agree with SciPy; clusters and differential items are found where they were put."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from mensura.extrapolation.alignment import cluster_countries, differential_items, k_means
+from mensura.extrapolation.cases import cases_of
+from mensura.extrapolation.metrics import agreement, interval, mean_correlation, pearson, ranks, spearman
+
+
+@given(st.lists(st.integers(0, 5), min_size=3, max_size=12))
+def test_ranks_agree_with_scipy(values):
+    assert ranks(np.array(values, dtype=float)) == pytest.approx(stats.rankdata(values))
+
+
+def test_correlations_agree_with_scipy_row_by_row():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(4, 20)), rng.normal(size=(4, 20)).round(0)
+    assert pearson(a, b) == pytest.approx([stats.pearsonr(x, y).statistic for x, y in zip(a, b, strict=True)])
+    assert spearman(a, b) == pytest.approx([stats.spearmanr(x, y).statistic for x, y in zip(a, b, strict=True)])
+
+
+def test_a_constant_side_has_no_correlation():
+    assert np.isnan(pearson(np.ones(5), np.arange(5.0)))
+    assert np.isnan(mean_correlation(np.array([np.nan])))
+    assert mean_correlation(np.array([0.5, np.nan, 0.5])) == pytest.approx(0.5)
+
+
+def test_agreement_by_hand():
+    found = agreement(np.array([0.2, 0.6]), np.array([0.3, 0.4]), np.array([0.1, 0.5]), np.array([0.35, 0.7]))
+    assert found["mae"] == pytest.approx(0.15)
+    assert found["rmse"] == pytest.approx(np.sqrt(0.025))
+    assert found["bias"] == pytest.approx(0.05)
+    assert found["coverage"] == 0.5
+
+
+def test_interval_leaves_undefined_values_out():
+    assert interval(np.array([np.nan, *np.arange(101.0)])) == pytest.approx((5.0, 95.0))
+    assert np.isnan(interval(np.array([np.nan]))).all()
+
+
+def test_k_means_separates_two_clouds():
+    rng = np.random.default_rng(1)
+    points = np.concatenate([rng.normal(0, 0.2, (15, 2)), rng.normal(3, 0.2, (10, 2))])
+    label = k_means(points, 2)
+    assert len(set(label[:15])) == 1
+    assert len(set(label[15:])) == 1
+    assert label[0] != label[20]
+
+
+def test_countries_are_clustered_by_alignment(pool):
+    cases = cases_of(pool)
+    groups = [case.group for case in cases]
+    summary = pl.DataFrame(
+        {
+            "covariate": ["country"] * 6,
+            "group": groups,
+            "spearman": [0.95, 0.94, 0.96, 0.1, 0.05, 0.15],
+            "mae": [0.05, 0.05, 0.05, 0.2, 0.2, 0.2],
+        }
+    )
+    found = cluster_countries(cases, summary)
+    assert dict(found.select("group", "cluster").iter_rows()) == dict(zip(groups, [1, 1, 1, 2, 2, 2], strict=True))
+    assert cluster_countries(cases, summary.head(3)).is_empty()
+
+
+def test_a_planted_item_is_named_and_classed(new_pool):
+    cases = cases_of(new_pool(seed=3, interaction=0.02, n=2000))
+    rate = cases[0].rate.copy()
+    rate[7] = np.clip(rate[7] - 0.25, 0.05, 0.9)
+    found = differential_items([replace(cases[0], rate=rate), *cases[1:]])
+    first = found.row(0, named=True)
+    assert (first["item"], first["group"], first["size"]) == ("i007", "country=CHL", "C")
+    assert first["difference"] < 0
+    assert found.filter(pl.col("group") != "country=CHL").is_empty()
+
+
+def test_false_discoveries_are_controlled_as_in_scipy(pool, monkeypatch):
+    import mensura.extrapolation.alignment as alignment
+
+    monkeypatch.setattr(alignment, "FALSE_SHARE", 1.0)
+    monkeypatch.setattr(alignment, "MODERATE", 0.0)
+    found = differential_items(cases_of(pool))
+    p = 2 * stats.norm.sf((found["difference"] / found["se"]).abs().to_numpy())
+    assert found["q"].to_numpy() == pytest.approx(stats.false_discovery_control(p), rel=1e-6)

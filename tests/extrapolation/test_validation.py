@@ -1,0 +1,198 @@
+"""Validation: exact tables, exact baselines, nothing hidden is used, clear errors."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mensura
+from mensura.errors import MensuraError
+from mensura.extrapolation import validate
+from mensura.extrapolation.cases import cases_of, pairs_of
+from mensura.extrapolation.priors import learn_priors
+from mensura.extrapolation.validation import SITUATIONS, SUMMARY
+from mensura.people import ItemPool
+
+
+@pytest.fixture(scope="module")
+def results(pool):
+    return {situation: validate(pool, situation, draws=20) for situation in SITUATIONS}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_summary_has_one_row_per_group_and_exactly_the_promised_columns(results, situation):
+    summary = results[situation].summary
+    assert tuple(summary.columns) == SUMMARY
+    assert summary.height == 6
+    assert summary["n_items"].to_list() == [40] * 6
+    assert summary["coverage"].is_between(0.6, 1.0).all()
+
+
+def test_more_knowledge_means_less_error(results):
+    mae = {situation: result.summary["mae"].mean() for situation, result in results.items()}
+    identity = results["described"].overall["mae_identity"][0]
+    assert mae["slices"] < mae["linked"] < identity
+    assert mae["described"] < identity
+    linked = results["linked"].overall
+    assert linked["mae"][0] < linked["mae_shift"][0]
+
+
+def test_identity_is_the_plain_difference(pool):
+    found = validate(pool, "described", method="identity").summary
+    whole = dict(pool.rates_of("all").select("item", "rate").iter_rows())
+    for group, mae in found.select("group", "mae").iter_rows():
+        table = pool.rates_of(group)
+        by_hand = np.mean([abs(rate - whole[item]) for item, rate in table.select("item", "rate").iter_rows()])
+        assert mae == pytest.approx(by_hand)
+
+
+def test_the_same_seed_gives_the_same_tables(pool, results):
+    again = validate(pool, "linked", draws=20)
+    assert again.summary.equals(results["linked"].summary)
+    assert again.intervals.equals(results["linked"].intervals)
+
+
+def test_bootstrap_intervals_hold_the_value(results):
+    table = results["described"].intervals.filter(pl.col("metric").is_in(["mae", "rmse", "bias"]))
+    assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
+    assert set(results["described"].intervals["metric"]) == {"mae", "rmse", "bias", "pearson", "spearman", "coverage"}
+
+
+def test_pooled_and_within_correlations_are_kept_apart(results):
+    row = results["described"].overall.row(0, named=True)
+    assert row["pearson_within"] != pytest.approx(row["pearson_pooled"], abs=1e-3)
+
+
+def test_described_uses_no_rate_but_the_focal_group_s(pool):
+    """Other groups' and the reference's rates may be anything: predictions of one group stay the same."""
+    mine = pl.col("group") == "country=USA"
+    odd = pool.rates.with_columns(
+        rate=pl.when(mine).then("rate").otherwise(1 - pl.col("rate")),
+        correct=pl.when(mine).then("correct").otherwise(pl.col("n") - pl.col("correct")),
+    )
+    changed = ItemPool.from_rates(pool.name, pool.items, odd)
+    before, after = (
+        validate(p, "described").predictions.filter(pl.col("group") == "country=USA") for p in (pool, changed)
+    )
+    assert after["rate"].to_list() == pytest.approx(before["rate"].to_list())
+
+
+@pytest.mark.parametrize("situation", ["linked", "slices"])
+def test_the_prediction_of_an_item_does_not_depend_on_its_own_reference(pool, situation):
+    odd = pool.rates.with_columns(
+        rate=pl.when((pl.col("group") == "all") & (pl.col("item") == "i003")).then(0.5).otherwise("rate"),
+        correct=pl.when((pl.col("group") == "all") & (pl.col("item") == "i003"))
+        .then(pl.col("n") // 2)
+        .otherwise("correct"),
+    )
+    changed = ItemPool.from_rates(pool.name, pool.items, odd)
+    found = [
+        validate(p, situation, draws=10).predictions.filter(pl.col("item") == "i003")["rate"].to_list()
+        for p in (pool, changed)
+    ]
+    assert found[1] == pytest.approx(found[0])
+
+
+def test_countries_are_predicted_from_each_other(pool, results):
+    pairs = results["described"].pairs
+    assert pairs.height == 30
+    assert pairs["mae"].mean() < pairs["mae_identity"].mean()
+    reference, case = pairs_of(pool, cases_of(pool))[0]
+    assert (case.group, reference) == ("country=CHL", "country=JPN")
+    assert (case.share == 0).all()
+
+
+def test_the_paper_s_models_stand_beside_ours_only_where_the_test_is_the_same_kind(results):
+    table = results["described"].comparison
+    assert set(table["origin"]) == {"here", "paper"}
+    assert table.filter(pl.col("method") == "gpt-5-chat")["mae"][0] == 0.124
+    assert table.filter(pl.col("origin") == "here")["correlations"].to_list() == ["pooled", "within"]
+    assert results["linked"].comparison.is_empty()
+
+
+def test_a_result_prints_what_matters(results):
+    text = str(results["linked"])
+    assert "linked: 6 focal groups" in text
+    assert "mae_identity" in text
+    assert "<table" in results["linked"]._repr_html_()
+    assert mensura.validate is validate
+
+
+def test_thin_groups_and_items_are_left_out(pool):
+    thin = pool.rates.with_columns(
+        n=pl.when((pl.col("group") == "country=AUS") & (pl.col("item") > "i003")).then(20).otherwise("n"),
+    ).drop("correct", "se")
+    thin = thin.with_columns(
+        n=pl.when((pl.col("group") == "country=ITA") & (pl.col("item") > "i009")).then(20).otherwise("n")
+    )
+    found = validate(ItemPool.from_rates(pool.name, pool.items, thin), "described").summary
+    sizes = dict(found.select("group", "n_items").iter_rows())
+    assert "country=AUS" not in sizes
+    assert sizes["country=ITA"] == 10
+
+
+def test_a_group_as_large_as_the_whole_is_a_separate_sample(pool):
+    larger = pool.rates.with_columns(n=pl.when(pl.col("group") == "country=AUS").then(9999).otherwise("n"))
+    cases = cases_of(ItemPool.from_rates(pool.name, pool.items, larger.drop("correct", "se")))
+    share = {case.group: float(case.share[0]) for case in cases}
+    assert share["country=AUS"] == 0.0
+    assert share["country=USA"] == pytest.approx(1 / 6)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"situation": "guessed"}, "unknown situation 'guessed'; there are described, linked, slices"),
+        ({"situation": "linked", "links": 0}, "links must be 1 or more, got 0"),
+        ({"situation": "linked", "links": 38}, "no group has 41 items or more for 38 links"),
+        ({"situation": "described", "method": "oracle"}, "method 'oracle' does not fit situation 'described'"),
+    ],
+)
+def test_bad_settings_are_refused(pool, settings, message):
+    with pytest.raises(MensuraError, match=message):
+        validate(pool, **settings)
+
+
+def test_a_pool_without_a_whole_or_without_groups_is_refused(pool):
+    parts = pool.rates.filter(pl.col("group") != "all")
+    with pytest.raises(MensuraError, match="has no group 'all'"):
+        validate(ItemPool.from_rates("p", pool.items, parts))
+    whole = pool.rates.filter(pl.col("group") == "all")
+    with pytest.raises(MensuraError, match="no group has 5 items with 30 or more people"):
+        validate(ItemPool.from_rates("p", pool.items, whole))
+
+
+def test_priors_are_learned_from_pools(new_pool):
+    pools = {str(seed): cases_of(new_pool(seed=seed, items=30, interaction=0.4)) for seed in range(3)}
+    table = learn_priors(pools)
+    row = table.filter((pl.col("kind") == "country") & (pl.col("basis") == "matched")).row(0, named=True)
+    assert row["interaction"] == pytest.approx(0.4, abs=0.12)
+    assert 0.7 < row["slope"] <= 1.0
+    found = validate(new_pool(seed=9), "described", priors=table)
+    assert found.summary["coverage"].mean() > 0.8
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize(("folder", "bar"), [("pirls2011_4c", 0.045), ("timss2011_g8_math_4c", 0.080)])
+def test_plain_methods_agree_with_the_published_baselines(shared, folder, bar):
+    from mensura.extrapolation.descriptions import read_description
+
+    path = shared / "data" / "human" / folder
+    pool, text = ItemPool.read(path), read_description(path)
+    published = pl.read_csv(shared / "data" / "human" / "baselines_by_group.csv").filter(
+        (pl.col("dataset") == folder) & (pl.col("method") == "a_identity")
+    )
+    found = validate(pool, "described", method="identity", description=text).summary
+    joined = found.join(published, on="group", suffix="_published")
+    assert joined.height == found.height
+    for name, digits in (("mae", 1e-4), ("rmse", 1e-4), ("pearson", 1e-4), ("spearman", 1e-4)):
+        assert joined[name].to_list() == pytest.approx(joined[f"{name}_published"].to_list(), abs=digits)
+    ours = validate(pool, "described", description=text).overall.filter(pl.col("covariate") == "country")
+    assert ours["mae"][0] <= bar
+
+
+@pytest.mark.shared
+def test_the_shipped_priors_are_the_learned_ones(shared):
+    from mensura.extrapolation.facts import DATA
+    from tools.embed_priors import learned
+
+    assert learned(shared / "data" / "human").equals(pl.read_csv(DATA / "priors.csv"))

@@ -1,0 +1,56 @@
+"""``mensura stitch`` as a user runs it."""
+
+import json
+
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def scores(simulated, tmp_path):
+    file = tmp_path / "scores.csv"
+    frame = simulated[0]
+    days = frame["model"].str.slice(1).cast(pl.Int32) * 30
+    dates = pl.Series("release_date", days + 19000).cast(pl.Int32).cast(pl.Date).cast(pl.String)
+    frame.with_columns(dates, optimised=pl.col("benchmark").is_in(["b01", "b03", "b05", "b07"])).write_csv(file)
+    return file
+
+
+def test_contract_files(mensura_command, scores, tmp_path):
+    run = mensura_command(
+        "stitch", scores, "--method", "rosetta", "--anchor-benchmark", "b00", "--out", tmp_path / "out"
+    )
+    assert run.code == 0, run.err
+    assert pl.read_csv(tmp_path / "out" / "capabilities.csv").columns == ["subject", "capability", "low", "high"]
+    benchmarks = pl.read_csv(tmp_path / "out" / "benchmarks.csv")
+    assert benchmarks.columns == ["benchmark", "difficulty", "slope"]
+    assert benchmarks.filter(pl.col("benchmark") == "b00").row(0) == ("b00", 0.0, 1.0)
+
+
+def test_json_and_two_subjects(mensura_command, scores):
+    run = mensura_command("stitch", scores, "--anchor", "m005=130", "--anchor", "m030=150", "--json")
+    answer = json.loads(run.out)
+    values = {row["subject"]: row["capability"] for row in answer["capabilities"]}
+    assert values["m005"] == pytest.approx(130)
+    assert values["m030"] == pytest.approx(150)
+    assert answer["settings"]["method"] == "pooled"
+    assert mensura_command("stitch", scores, "--anchor", "m005").code == 2
+
+
+def test_bootstrap_influence_and_robustness(mensura_command, scores):
+    run = mensura_command(
+        "stitch", scores, "--method", "rosetta", "--bootstrap", 20, "--influence", "--robustness", "--json"
+    )
+    assert run.code == 0, run.err
+    answer = json.loads(run.out)
+    assert len(answer["influence"]) == 11
+    assert {"anchor_change", "link_shape", "benchmark_inclusion", "optimised_benchmarks"} <= set(answer)
+    assert min(row["capability"] for row in answer["anchor_change"]) > 0.9
+    assert [row["link"] for row in answer["link_shape"]] == ["sigmoid", "clipped line"]
+
+
+def test_people_on_the_embedded_evidence(mensura_command):
+    run = mensura_command("stitch", "--people")
+    assert run.code == 0, run.err
+    assert "Elo enters as" in run.out
+    assert "experts in the field" in run.out

@@ -1,0 +1,179 @@
+"""The default method: recovers truth, predicts better, covers, speaks about what it was not told."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.stitching import Layout, held_out_errors, stitch
+from mensura.stitching.laplace import ArrowPrecision, draw_deviations, factorise, linear_variances, marginal_covariances
+from mensura.stitching.pooled import Cells, solve_pooled
+from mensura.stitching.positions import Positions, Scale, principal
+from mensura.stitching.regressors import pattern_axis
+
+from .conftest import simulate
+
+
+def test_recovers_capabilities_and_covers_them():
+    hits, correlations = [], []
+    for seed in range(4):
+        frame, C, _, _ = simulate(60, 15, seed=seed, noise=0.05, density=0.5)
+        fit = stitch(frame)
+        true = (C - C.mean()) / C.std()
+        low, high = np.quantile(fit.laplace.positions.capability, [0.05, 0.95], axis=0)
+        hits.append(((low <= true) & (true <= high)).mean())
+        correlations.append(np.corrcoef(fit.estimate.capability[0], true)[0, 1])
+    assert np.mean(correlations) > 0.98
+    assert 0.8 < np.mean(hits) <= 1
+
+
+def test_standard_scale_has_mean_zero_and_unit_spread(simulated):
+    C = stitch(simulated[0]).estimate.capability[0]
+    assert C.mean() == pytest.approx(0, abs=1e-9)
+    assert C.std() == pytest.approx(1)
+
+
+def test_anchor_benchmark_has_difficulty_zero_and_slope_one(simulated):
+    fit = stitch(simulated[0], anchor_benchmark="b03")
+    row = fit.benchmarks.filter(pl.col("benchmark") == "b03").to_dicts()[0]
+    assert row["difficulty"] == pytest.approx(0, abs=1e-9)
+    assert row["slope"] == pytest.approx(1)
+
+
+def test_is_deterministic(simulated):
+    assert stitch(simulated[0]).capabilities.equals(stitch(simulated[0]).capabilities)
+
+
+def test_predicts_pairs_in_their_order_and_from_the_prior_when_unknown(simulated):
+    fit = stitch(simulated[0])
+    pairs = pl.DataFrame({"subject": ["m030", "new", "m001"], "benchmark": ["b01", "b01", "unheard of"]})
+    found = fit.predict(pairs)
+    assert found.columns == ["subject", "benchmark", "score", "low", "high"]
+    assert found["subject"].to_list() == ["m030", "new", "m001"]
+    assert found["score"].is_between(0, 1).all()
+    assert ((found["low"] <= found["score"]) & (found["score"] <= found["high"])).all()
+    width = (found["high"] - found["low"]).to_list()
+    assert width[0] < min(width[1:])
+    assert stitch(simulated[0], method="rosetta").predict(pairs)["score"].null_count() == 2
+
+
+def test_chance_levels_are_used():
+    frame, _, D, _ = simulate(80, 10, noise=0.02, density=0.9, chance=0.25, seed=3)
+    corrected = stitch(frame.with_columns(chance=pl.lit(0.25)), dimensions=1)
+    plain = stitch(frame, dimensions=1)
+    hard = D > 0
+
+    def error(fit):
+        return np.abs(np.corrcoef(fit.estimate.difficulty[0][hard], D[hard])[0, 1] - 1)
+
+    assert error(corrected) <= error(plain) + 1e-3
+    assert (corrected.estimate.difficulty[0] > plain.estimate.difficulty[0]).mean() > 0.8
+
+
+def test_sampling_error_moves_weight_to_the_better_measured_score():
+    frame, _, _, _ = simulate(30, 8, density=1.0)
+    disturbed = frame.with_columns(
+        score=pl.when((pl.col("model") == "m015") & (pl.col("benchmark") == "b04"))
+        .then(0.99)
+        .otherwise(pl.col("score")),
+        n=pl.when((pl.col("model") == "m015") & (pl.col("benchmark") == "b04")).then(4).otherwise(10_000),
+    )
+
+    def capability(table):
+        return dict(stitch(table).capabilities.select("subject", "capability").iter_rows())["m015"]
+
+    truth = capability(frame)
+    assert abs(capability(disturbed) - truth) < abs(capability(disturbed.drop("n")) - truth)
+
+
+def test_item_level_answers_go_through_the_same_door():
+    rng = np.random.default_rng(0)
+    C, D = rng.normal(0, 1, 40), rng.normal(0, 1, 60)
+    p = 1 / (1 + np.exp(-1.5 * (C[:, None] - D)))
+    right = rng.random(p.shape) < p
+    rows, cols = np.nonzero(np.ones_like(right))
+    frame = pl.DataFrame(
+        {
+            "subject": [f"s{i:02}" for i in rows],
+            "item": [f"q{j:02}" for j in cols],
+            "score": right[rows, cols].astype(int),
+        }
+    )
+    sums = np.corrcoef(right.sum(axis=1), C)[0, 1]
+    fit = stitch(frame)
+    assert np.corrcoef(fit.estimate.capability[0], C)[0, 1] > sums - 0.02
+    assert set(fit.model.fitted.dispersion) == {1.0}
+
+
+def test_a_second_dimension_is_found_when_it_is_there_and_shrinks_when_not():
+    rng = np.random.default_rng(5)
+    rows, cols = np.nonzero(rng.random((80, 16)) < 0.8)
+    C, taste = rng.normal(0, 1, 80), rng.normal(0, 1, 80)
+    loading = np.where(np.arange(16) < 8, 1.0, -1.0)
+
+    def held_out(strength):
+        eta = 1.5 * C[rows] + strength * loading[cols] * taste[rows] + np.linspace(-1, 1, 16)[cols]
+        y = np.clip(1 / (1 + np.exp(-eta)) + np.random.default_rng(1).normal(0, 0.03, rows.size), 0, 1)
+        frame = pl.DataFrame({"subject": [f"s{i}" for i in rows], "benchmark": [f"b{j}" for j in cols], "score": y})
+        return held_out_errors(frame, {"1": {"dimensions": 1}, "2": {"dimensions": 2}}, folds=4)["rmse"].to_list()
+
+    one, two = held_out(0.8)
+    assert two < 0.7 * one
+    one, two = held_out(0.0)
+    assert two < 1.05 * one
+
+
+def test_principal_axes_and_scales_leave_every_expectation_unchanged():
+    rng = np.random.default_rng(2)
+    positions = Positions(rng.normal(size=(3, 20, 3)), rng.normal(size=(3, 7, 4)) + np.array([0, 2, 0, 0]))
+    rows, cols = np.repeat(np.arange(20), 7), np.tile(np.arange(7), 20)
+    turned = principal(positions)
+    for scale in (Scale(), Scale(benchmark=2), Scale(subjects=(1, 5), values=(130, 150))):
+        np.testing.assert_allclose(scale.apply(turned).eta(rows, cols), positions.eta(rows, cols), atol=1e-6)
+    centred = turned.theta - turned.theta.mean(axis=1, keepdims=True)
+    spread = centred.transpose(0, 2, 1) @ centred / 20
+    np.testing.assert_allclose(spread, np.broadcast_to(np.eye(3), (3, 3, 3)), atol=1e-6)
+
+
+def test_laplace_draws_have_the_covariance_of_the_whole_matrix():
+    rng = np.random.default_rng(3)
+    m, k, j = 5, 2, 4
+    root = rng.normal(size=(60, m * k + j))
+    for i in range(m):
+        others = [c for c in range(m * k) if c // k != i]
+        root[i * 12 : (i + 1) * 12, others] = 0
+    whole = root.T @ root + np.eye(m * k + j)
+    subjects = np.stack([whole[i * k : (i + 1) * k, i * k : (i + 1) * k] for i in range(m)])
+    coupling = whole[: m * k, m * k :].reshape(m, k, j)
+    factors = factorise(ArrowPrecision(subjects, coupling, whole[m * k :, m * k :]))
+    covariance = np.linalg.inv(whole)
+    theta, side = draw_deviations(factors, 40_000, rng)
+    drawn = np.cov(np.concatenate((theta.reshape(-1, m * k), side), axis=1).T)
+    np.testing.assert_allclose(drawn, covariance, atol=0.03)
+    of_subjects, of_side = marginal_covariances(factors)
+    np.testing.assert_allclose(of_side, covariance[m * k :, m * k :], atol=1e-10)
+    np.testing.assert_allclose(of_subjects[1], covariance[k : 2 * k, k : 2 * k], atol=1e-10)
+    a, b = rng.normal(size=(1, k)), rng.normal(size=(1, j))
+    direction = np.zeros(m * k + j)
+    direction[k : 2 * k], direction[m * k :] = a, b
+    variance = linear_variances(factors, np.array([1]), a, b)
+    assert variance[0] == pytest.approx(direction @ covariance @ direction)
+
+
+def test_pattern_axis_orders_eras_and_is_silent_on_a_full_matrix():
+    rows, cols = np.nonzero(np.abs(np.arange(30)[:, None] / 3 - np.arange(10)) < 2.5)
+    layout = Layout.of(rows, cols)
+    axis = pattern_axis(layout, np.ones(rows.size))
+    assert abs(np.corrcoef(axis, np.arange(30))[0, 1]) > 0.95
+    full = Layout.of(np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6))
+    assert pattern_axis(full, np.ones(24)) is None
+
+
+def test_a_sweep_changes_nothing_when_weights_are_doubled_rows():
+    frame, _, _, _ = simulate(20, 6, density=1.0)
+    layout = Layout.of(np.repeat(np.arange(20), 6), np.tile(np.arange(6), 20))
+    y = frame.sort("model", "benchmark")["score"].to_numpy()
+    zero, one, x = np.zeros(6), np.ones(6), np.ones((20, 1))
+    twice = Layout(np.repeat(layout.rows, 2), np.repeat(layout.cols, 2), 20, 6)
+    weighted = solve_pooled(Cells(layout, y, zero, one, np.zeros(120), np.full(120, 2.0), x), 1)
+    repeated = solve_pooled(Cells(twice, np.repeat(y, 2), zero, one, np.zeros(240), np.ones(240), x), 1)
+    np.testing.assert_allclose(weighted.theta, repeated.theta, atol=1e-8)

@@ -1,0 +1,81 @@
+"""Bad scores are refused with a reason; thin ones are named."""
+
+import polars as pl
+import pytest
+
+from mensura import MensuraError
+from mensura.stitching import stitch
+
+
+def table(**columns):
+    return {"model": ["a", "a", "b", "b"], "benchmark": ["x", "y", "x", "y"], "score": [0.1, 0.2, 0.3, 0.4]} | columns
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"score": [10.0, 20.0, 30.0, 40.0]}, r"4 scores lie outside \[0, 1\] \(a on x: 10.0.*divide them by 100"),
+        ({"score": [0.1, -0.2, 0.3, 0.4]}, r"1 scores lie outside \[0, 1\] \(a on y: -0.2\); correct or drop"),
+        ({"score": [0.1, None, 0.3, 0.4]}, "1 scores are missing or not finite"),
+        ({"score": ["0.1", "good", "0.3", "0.4"]}, "1 values of score are not numbers, the first is 'good'"),
+        ({"model": ["a", None, "b", "b"]}, "1 rows have no subject"),
+        ({"benchmark": ["x", "x", "y", "y"]}, r"2 parts share no subject.*part 1: 1 subjects \(a\) on 1 benchmarks"),
+        ({"chance": [0.2, 1.0, 0.2, 1.0]}, "benchmark 'y' has chance 1 and ceiling 1"),
+        ({"release_date": ["2024", "2024", "2024", "2024"]}, "4 release dates are not YYYY-MM-DD"),
+    ],
+)
+def test_message_says_what_is_wrong(change, message):
+    with pytest.raises(MensuraError, match=message):
+        stitch(table(**change))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"method": "magic"}, "method: 'magic' is not known; choose one of pooled, rosetta"),
+        ({"duplicates": "min"}, "duplicates: 'min' is not known; choose one of max, mean, all"),
+        ({"anchor_benchmark": "z"}, "anchor_benchmark: 'z' has no scores; known: x, y"),
+        ({"anchor_subjects": {"a": 1.0}}, "two subjects with two different values are expected"),
+        ({"dimensions": 0}, "dimensions: at least 1"),
+        ({"parts": "some"}, "parts: 'some' is not known"),
+    ],
+)
+def test_unknown_options_name_the_allowed_ones(options, message):
+    with pytest.raises(MensuraError, match=message):
+        stitch(table(), **options)
+
+
+def test_missing_column_lists_those_there():
+    with pytest.raises(MensuraError, match="missing column 'score'; it has subject, benchmark"):
+        stitch({"model": ["a"], "benchmark": ["x"]})
+    with pytest.raises(MensuraError, match="no rows"):
+        stitch(pl.DataFrame(schema={"model": pl.String, "benchmark": pl.String, "score": pl.Float64}))
+
+
+def test_thin_subjects_and_floors_are_named():
+    scores = table(score=[0.0, 0.5, 0.01, 0.6])
+    fit = stitch(scores)
+    assert any("2 subjects have fewer than 3 scores" in text and "a, b" in text for text in fit.warnings)
+    assert any("every subject is at the floor of x" in text for text in fit.warnings)
+
+
+def test_largest_part_can_be_kept(simulated):
+    apart = pl.DataFrame({"model": ["z"], "benchmark": ["zz"], "score": [0.5]})
+    fit = stitch(pl.concat([simulated[0], apart]), parts="largest")
+    assert "z" not in fit.data.subjects
+    assert fit.notes == ("1 scores outside the largest connected part were left out",)
+
+
+def test_duplicate_policies_differ_as_they_say(simulated):
+    twice = pl.concat([simulated[0], simulated[0].with_columns(score=pl.col("score") / 2)])
+    highest, middle = (stitch(twice, method="rosetta", duplicates=policy).data.y for policy in ("max", "mean"))
+    assert (highest >= middle).all()
+    assert stitch(twice, method="rosetta", duplicates="all").data.counts.min() == 2
+
+
+def test_command_prints_the_reason_without_traceback(mensura_command, tmp_path):
+    pl.DataFrame(table(score=[10.0, 20.0, 30.0, 40.0])).write_csv(tmp_path / "bad.csv")
+    run = mensura_command("stitch", tmp_path / "bad.csv")
+    assert run.code == 2
+    assert "outside [0, 1]" in run.err
+    assert "Traceback" not in run.err

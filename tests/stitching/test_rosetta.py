@@ -1,0 +1,155 @@
+"""The published objective: derivatives, optimum, bounds, weights, batches, the reference fit."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.optimize import least_squares
+
+from mensura.stitching import (
+    Layout,
+    elimination,
+    encode,
+    penalty_weight,
+    read_scores,
+    rosetta,
+    shift_to_anchor,
+    solve_rosetta,
+    stitch,
+)
+
+
+def data_of(frame):
+    return encode(read_scores(frame), "max")
+
+
+def scipy_optimum(data, anchor, weights=None, penalty=None):
+    """The same objective, minimised by SciPy from the same kind of start."""
+    m, b = len(data.subjects), len(data.benchmarks)
+    rows, cols = data.layout.rows, data.layout.cols
+    w = np.ones(data.y.size) if weights is None else weights
+    p = penalty_weight(m, b) if penalty is None else penalty
+    free = np.delete(np.arange(m + 2 * b), m + b + anchor)
+
+    def residual(x):
+        full = np.ones(m + 2 * b)
+        full[free] = x
+        s = 1 / (1 + np.exp(-full[m + b + cols] * (full[rows] - full[m + cols])))
+        return np.concatenate((np.sqrt(w) * (s - data.y), np.sqrt(p) * x))
+
+    low = np.r_[np.full(m + b, -10.0), np.full(b, 0.1)][free]
+    found = least_squares(
+        residual, np.r_[np.zeros(m + b), np.ones(b)][free], bounds=(low, 10.0), xtol=1e-15, ftol=1e-15, gtol=1e-12
+    )
+    full = np.ones(m + 2 * b)
+    full[free] = found.x
+    return full[:m], full[m : m + b], full[m + b :]
+
+
+def test_agrees_with_scipy_least_squares(simulated):
+    data = data_of(simulated[0])
+    found = solve_rosetta(data.layout, data.y, anchor=3)
+    assert found.converged
+    for ours, theirs in zip((found.C[0], found.D[0], found.slope[0]), scipy_optimum(data, 3), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_gradient_agrees_with_finite_differences(simulated):
+    data = data_of(simulated[0])
+    start = rosetta._start(data.layout, data.y[None], None, np.array(0.01), None)
+    start.slope[:] = np.linspace(0.5, 2, len(data.benchmarks))
+    start.expected[:] = rosetta._expected(data.layout, start.C, start.D, start.slope)
+    _, system = rosetta._linearise(data.layout, start, None, np.zeros(1), np.ones(1, bool))
+    step = 1e-6
+    for name, gradient in (("C", system.g_subject), ("D", system.g_first), ("slope", system.g_second)):
+        for i in (0, 3, 7):
+            costs = []
+            for sign in (1, -1):
+                moved = rosetta._start(data.layout, data.y[None], None, np.array(0.01), None)
+                moved.slope[:] = start.slope
+                getattr(moved, name)[0, i] += sign * step
+                moved.expected[:] = rosetta._expected(data.layout, moved.C, moved.D, moved.slope)
+                costs.append(rosetta._cost(moved)[0])
+            assert gradient[0, i] == pytest.approx((costs[0] - costs[1]) / (2 * step), abs=1e-7)
+
+
+def test_a_batch_gives_what_its_members_give_alone(simulated):
+    data = data_of(simulated[0])
+    rng = np.random.default_rng(1)
+    weights = rng.poisson(1.0, (5, data.y.size)).astype(float)
+    penalty = np.array([1e-3, 2e-3, 1e-3, 5e-4, 1e-3])
+    base = solve_rosetta(data.layout, data.y, anchor=0)
+    together = solve_rosetta(data.layout, data.y, anchor=0, weights=weights, penalty=penalty, start=base)
+    assert together.converged
+    for i in range(5):
+        alone = solve_rosetta(data.layout, data.y, anchor=0, weights=weights[i], penalty=penalty[i], start=base)
+        np.testing.assert_allclose(together.C[i], alone.C[0], atol=1e-6)
+        assert together.cost[i] == pytest.approx(alone.cost[0], abs=1e-10)
+
+
+def test_conjugate_gradients_agree_with_the_direct_solution(simulated, monkeypatch):
+    data = data_of(simulated[0])
+    direct = solve_rosetta(data.layout, data.y, anchor=0)
+    monkeypatch.setattr(elimination, "DIRECT_BENCHMARKS", 1)
+    monkeypatch.setattr(rosetta, "DIRECT_BENCHMARKS", 1)
+    iterative = solve_rosetta(data.layout, data.y, anchor=0)
+    assert iterative.converged
+    np.testing.assert_allclose(iterative.C, direct.C, atol=1e-6)
+
+
+def test_bounds_hold_when_the_data_pull_beyond_them():
+    rows, cols = np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6)
+    y = (cols == 0) * 0.5 + (cols == 1) * (rows >= 3) + (cols == 2) * 0.0 + (cols == 3) * (rows < 3)
+    found = solve_rosetta(Layout.of(rows, cols), y.astype(float), anchor=0, penalty=1e-9)
+    assert found.converged
+    assert np.abs(found.C).max() <= 10
+    assert np.abs(found.D).max() <= 10
+    assert found.slope.min() >= 0.1
+    assert found.slope.max() <= 10
+
+
+def test_shift_puts_the_anchor_at_zero_and_keeps_every_expectation(simulated):
+    data = data_of(simulated[0])
+    found = solve_rosetta(data.layout, data.y, anchor=2)
+    moved = shift_to_anchor(found, 2)
+    assert moved.D[0, 2] == 0
+    np.testing.assert_allclose(moved.C[0, 0] - moved.D[0], found.C[0, 0] - found.D[0])
+
+
+def test_all_duplicates_count_as_rows_of_weight_one(simulated):
+    frame = simulated[0]
+    doubled = pl.concat([frame, frame.head(50).with_columns(score=pl.col("score").clip(0.1, 0.9))])
+    data = encode(read_scores(doubled), "all")
+    assert data.counts.max() == 2
+    found = solve_rosetta(data.layout, data.y, anchor=0, weights=data.counts)
+    C, _, _ = scipy_optimum(data, 0, weights=data.counts)
+    np.testing.assert_allclose(found.C[0], C, atol=1e-5)
+
+
+def test_two_subjects_anchor_the_scale(simulated):
+    fit = stitch(simulated[0], method="rosetta", anchor_subjects={"m005": 130, "m030": 150})
+    values = dict(fit.capabilities.select("subject", "capability").iter_rows())
+    assert values["m005"] == pytest.approx(130)
+    assert values["m030"] == pytest.approx(150)
+    draws = fit.laplace.positions.capability
+    np.testing.assert_allclose(draws[:, fit.data.subjects.index("m030")], 150)
+
+
+@pytest.mark.shared
+def test_reference_fit_to_1e_4(shared, mensura_command, tmp_path):
+    folder = shared / "data" / "stitching"
+    scores = pl.read_csv(folder / "scores.csv", infer_schema_length=None).filter(pl.col("in_reference_fit") == 1)
+    scores.select("model", "benchmark", "score").write_csv(tmp_path / "scores.csv")
+    run = mensura_command(
+        "stitch", tmp_path / "scores.csv", "--method", "rosetta", "--anchor-benchmark", "Winogrande", "--out", tmp_path
+    )
+    assert run.code == 0, run.err
+    reference = pl.read_csv(folder / "reference_fit.csv")
+    for file, key, column in (
+        ("capabilities", "subject", "capability"),
+        ("benchmarks", "benchmark", "difficulty"),
+        ("benchmarks", "benchmark", "slope"),
+    ):
+        expected = reference.filter(pl.col("kind") == f"{column}_converged").rename({"name": key})
+        joined = pl.read_csv(tmp_path / f"{file}.csv").join(expected, on=key)
+        assert joined.height == expected.height
+        assert (joined[column] - joined["value"]).abs().max() < 1e-4

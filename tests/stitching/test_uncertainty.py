@@ -1,0 +1,118 @@
+"""Draws, bootstrap, ranks, influence, information, sensitivity."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura import MensuraError
+from mensura.stitching import benchmark_influence, information_curves, sens5, stitch, subject_information
+from mensura.stitching.bootstrap import bootstrap_weights
+
+
+@pytest.fixture(scope="module")
+def published(simulated):
+    return stitch(simulated[0], method="rosetta", anchor_benchmark="b00")
+
+
+@pytest.fixture(scope="module")
+def default(simulated):
+    return stitch(simulated[0])
+
+
+@pytest.mark.parametrize("kind", ["within", "subjects", "benchmarks"])
+def test_bootstrap_weights_keep_their_totals(simulated, default, kind):
+    layout = default.data.layout
+    weights = bootstrap_weights(layout, 50, kind, np.random.default_rng(0))
+    assert weights.mean() == pytest.approx(1, abs=0.1)
+    if kind == "within":
+        totals = layout.over_subjects(weights)
+        np.testing.assert_array_equal(totals, np.broadcast_to(np.bincount(layout.rows), totals.shape))
+
+
+@pytest.mark.parametrize("kind", ["within", "subjects", "benchmarks"])
+@pytest.mark.parametrize("method", ["published", "default"])
+def test_every_bootstrap_gives_the_same_table_shape(kind, method, request):
+    fit = request.getfixturevalue(method)
+    ticks = []
+    draws = fit.bootstrap(12, seed=1, kind=kind, advance=lambda: ticks.append(1))
+    assert len(ticks) == 12
+    table = draws.capabilities
+    assert table.columns == ["subject", "capability", "low", "high"]
+    assert table.height == len(fit.data.subjects)
+    assert (table["low"] <= table["high"]).all()
+    assert draws.benchmarks.height == len(fit.data.benchmarks)
+    assert fit.bootstrap(12, seed=1, kind=kind).capabilities.equals(table)
+
+
+def test_unknown_bootstrap_is_refused(published):
+    with pytest.raises(MensuraError, match="choose one of within, subjects, benchmarks"):
+        published.bootstrap(3, kind="rows")
+
+
+def test_bootstrap_of_the_anchor_scale_keeps_the_anchor(published):
+    draws = published.bootstrap(20, kind="benchmarks")
+    anchor = published.data.benchmarks.index("b00")
+    np.testing.assert_allclose(draws.positions.difficulty[:, anchor], 0, atol=1e-9)
+    np.testing.assert_allclose(draws.positions.slope[:, anchor], 1)
+
+
+def test_ranks_and_probabilities(default):
+    draws = default.laplace
+    ranks = draws.ranks
+    assert ranks["first"].sum() == pytest.approx(1)
+    assert ((ranks["low"] <= ranks["rank"]) & (ranks["rank"] <= ranks["high"])).mean() > 0.9
+    best, worst = draws.capabilities["subject"][0], draws.capabilities["subject"][-1]
+    assert draws.better(best, worst) > 0.99
+    assert draws.better(best, worst) + draws.better(worst, best) == pytest.approx(1)
+    assert draws.pairs(3).height == 6
+    with pytest.raises(MensuraError, match="did you mean"):
+        draws.better("m0011", best)
+
+
+def test_results_print_and_show(default):
+    assert "40 subjects, 12 benchmarks" in str(default)
+    assert "<table" in default._repr_html_()
+    assert "draws (Laplace)" in str(default.laplace)
+    assert "<table" in default.laplace._repr_html_()
+
+
+def test_sensitivity_bars_raise_the_loss_by_five_percent(published):
+    capabilities, difficulties = sens5(published)
+    at, data = published.estimate, published.data
+    subject = capabilities.row(5, named=True)
+    mine = data.layout.rows == data.subjects.index(subject["subject"])
+    cols = data.layout.cols[mine]
+
+    def loss(C):
+        expected = 1 / (1 + np.exp(-at.slope[0, cols] * (C - at.difficulty[0, cols])))
+        return ((expected - data.y[mine]) ** 2).sum()
+
+    for end in ("low", "high"):
+        assert loss(subject[end]) / loss(subject["capability"]) == pytest.approx(1.05, rel=1e-6)
+    found = difficulties.drop_nulls()
+    assert ((found["low"] < found["difficulty"]) & (found["difficulty"] < found["high"])).all()
+
+
+def test_sensitivity_belongs_to_the_published_method(default):
+    with pytest.raises(MensuraError, match="belongs to method='rosetta'"):
+        sens5(default)
+
+
+def test_influence_names_the_benchmark_that_was_tampered_with(simulated):
+    frame, *_ = simulated
+    wrong = frame.with_columns(
+        score=pl.when(pl.col("benchmark") == "b06").then(1 - pl.col("score")).otherwise(pl.col("score"))
+    )
+    table = benchmark_influence(stitch(wrong, method="rosetta", anchor_benchmark="b00"))
+    assert table["benchmark"][0] == "b06"
+    assert "b00" not in table["benchmark"].to_list()
+
+
+def test_information_peaks_near_the_difficulty(default):
+    curves = information_curves(default)
+    peak = curves.filter(pl.col("information") == pl.col("information").max().over("benchmark"))
+    difficulty = default.benchmarks.join(peak, on="benchmark")
+    inside = difficulty.filter(pl.col("difficulty").abs() < 1)
+    assert (inside["difficulty"] - inside["capability"]).abs().max() < 0.5
+    shares = subject_information(default).group_by("subject").agg(pl.col("share").sum())
+    np.testing.assert_allclose(shares["share"], 1)
