@@ -153,10 +153,6 @@ class IqResult:
         raw = draw_iqs(self.field, self.errors, self.rules, self.weights, n, seed, advance)
         return raw.centred(self.scored.composites[0], self.scored.dimensions[0], self.filled.iqs[0])
 
-    def told_apart(self, subject: str, other: str) -> bool:
-        """Say whether two models can be told apart: one is ahead in nearly all of this result's draws."""
-        return bool(self._draws.pairs(subject).filter(other=other)["told_apart"][0])
-
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return the tables that ``mensura iq --out`` writes."""
         names = ("composites", "dimensions", "benchmark_iqs", "ranking", "trail", "emotional")

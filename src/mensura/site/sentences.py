@@ -17,11 +17,8 @@ def leader_sentence(study: Study) -> str:
     """Say who leads the composite, how sure that is, and who cannot be told apart."""
     ranked = study.models.drop_nulls("iq")
     best = ranked.row(0, named=True)
-    alike = [
-        name
-        for subject, name in ranked.select("subject", "name").slice(1).iter_rows()
-        if not study.iq.told_apart(best["subject"], subject)
-    ]
+    pairs = study.iq.drawn.pairs(best["subject"]).filter(~pl.col("told_apart")).select(subject="other")
+    alike = ranked.join(pairs, on="subject", maintain_order="left")["name"].to_list()
     first = (
         f"{best['name']} has the highest composite IQ, {best['iq']} "
         f"(90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})"

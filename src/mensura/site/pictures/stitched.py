@@ -72,9 +72,9 @@ def capability_time(study: Study) -> Picture:
     return Picture(
         "capability-time",
         "Capability over time, and where it is heading",
-        f"The frontier rises by {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}). The fan "
-        "holds 90% of simulated futures if releases go on as in the last two years; lines are groups of people that were "
-        "measured.",
+        f"The frontier rises by {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}). "
+        "The fan holds 90% of simulated futures if releases go on as in the last two years; lines are groups of people "
+        "that were measured.",
         charts.timeline(
             labelled(points, "value", study.policy.labels),
             y_title="capability, standard deviations among models",
