@@ -113,13 +113,13 @@ def _bars(base: alt.Chart, legend: alt.Legend | None) -> alt.Chart:
         stroke=lab_stroke(legend),
         fillOpacity=status_opacity(),
         x2=alt.datum(0),
-        description="aria:N",
+        description=alt.Description("aria:N"),
     )
     return drawn
 
 
 def _intervals(base: alt.Chart) -> alt.Chart:
-    known = base.transform_filter(KNOWN).encode(x="low:Q", x2="high:Q")
+    known = base.transform_filter(KNOWN).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
     drawn: alt.Chart = known.mark_rule(style="tick", strokeWidth=1.25, opacity=0.6, aria=False, tooltip=None)
     return drawn
 
@@ -137,14 +137,14 @@ def _people_layers(people: list[Row], x: alt.X, span: Span) -> list[alt.Chart]:
     return [
         base.transform_filter(KNOWN)
         .mark_rect(style="people-band", aria=False, tooltip=None)
-        .encode(x="low:Q", x2="high:Q", y=alt.value(0), y2=alt.value("height")),
+        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"), y=alt.YValue(0), y2=alt.Y2Value("height")),
         base.mark_rule(style="people", tooltip=None, yOffset=alt.ExprRef("datum.lift")).encode(
-            y=alt.value(0),
-            y2=alt.value("height"),
+            y=alt.YValue(0),
+            y2=alt.Y2Value("height"),
             strokeDash=alt.StrokeDash(
                 "status:N", scale=alt.Scale(domain=list(PEOPLE_STATUSES), range=[[1, 0], [4, 3], [1, 3]]), legend=None
             ),
-            description="aria:N",
+            description=alt.Description("aria:N"),
         ),
         *_people_names(base),
     ]
@@ -161,7 +161,7 @@ def _people_names(base: alt.Chart) -> list[alt.Chart]:
         "aria": False,
         "tooltip": None,
     }
-    text = base.encode(y=alt.value(0), text="text:N")
+    text = base.encode(y=alt.YValue(0), text=alt.Text("text:N"))
     return [text.mark_text(style=style, **place) for style in ("halo", "people-label")]
 
 

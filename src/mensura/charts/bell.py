@@ -38,7 +38,9 @@ def bell_curve(points: object, *, x_title: str = "IQ equivalent") -> alt.LayerCh
     layers = [
         outline.mark_area(style="crowd", aria=False, tooltip=None),
         outline.mark_line(style="crowd-edge", aria=False, tooltip=None),
-        crowd.transform_filter("datum.text").mark_text(style="hint", aria=False, tooltip=None).encode(text="text:N"),
+        crowd.transform_filter("datum.text")
+        .mark_text(style="hint", aria=False, tooltip=None)
+        .encode(text=alt.Text("text:N")),
         *status_note(rows),
         *names(base, y_offset=f"({lift})"),
         model_dots(base, lab_legend(rows), yOffset=alt.ExprRef(lift)),

@@ -47,14 +47,14 @@ def level_curves(points: object) -> alt.FacetChart | alt.LayerChart:
     interval = (
         base.transform_filter(KNOWN)
         .mark_rule(strokeWidth=1.25, opacity=0.4, aria=False, tooltip=None)
-        .encode(y="low:Q", y2="high:Q", stroke=alt.Stroke("subject:N", **colour))
+        .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), stroke=alt.Stroke("subject:N", **colour))
     )
     line = base.mark_line(strokeWidth=1.5, aria=False, tooltip=None).encode(stroke=alt.Stroke("subject:N", **colour))
     dot = base.mark_point(size=DOTS[2], opacity=1, tooltip=None).encode(
         fill=alt.Fill("subject:N", **colour),
         stroke=alt.Stroke("subject:N", **colour),
         shape=alt.Shape("subject:N", scale=alt.Scale(domain=subjects, range="symbol"), legend=legend),
-        description="aria:N",
+        description=alt.Description("aria:N"),
     )
     panel = alt.layer(interval, line, dot, data=alt.NamedData("points")).properties(width=120, height=110)
     order = list(dict.fromkeys(row["dimension"] for row in rows))

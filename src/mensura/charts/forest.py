@@ -79,11 +79,13 @@ def _forest(
         axis=alt.Axis(title=None, labelLimit=190, labelOverlap=False, labelOffset=_CENTRED),
     )
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
-    interval = base.transform_filter(KNOWN).encode(x="low:Q", x2="high:Q")
+    interval = base.transform_filter(KNOWN).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
     layers = [
         *rule_at(rule, x),
         interval.mark_rule(style="plain-rule", opacity=0.55, clip=True, aria=False, tooltip=None),
-        base.mark_point(style="plain", filled=True, size=DOTS[0], opacity=1, tooltip=None).encode(description="aria:N"),
+        base.mark_point(style="plain", filled=True, size=DOTS[0], opacity=1, tooltip=None).encode(
+            description=alt.Description("aria:N")
+        ),
         *value_texts(base),
     ]
     return picture(layers, {"points": rows}, height=alt.Step(STEP), description=_describe(rows, x_title))

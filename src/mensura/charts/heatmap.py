@@ -45,7 +45,7 @@ def heatmap(points: object, *, title: str = "Score minus what the model's level 
                     title=title, orient="bottom", gradientLength=180, gradientThickness=9, titleLimit=400, tickCount=5
                 ),
             ),
-            description="aria:N",
+            description=alt.Description("aria:N"),
         )
     )
     chart = picture([cell], {"points": rows}, height=alt.Step(CELL), description=_describe(rows, benchmarks))

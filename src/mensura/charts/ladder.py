@@ -35,7 +35,7 @@ def ladder(points: object, scores: object, *, x_title: str = "Score", y_title: s
     line = alt.Chart(alt.NamedData("ladder")).encode(x=x, y=y)
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     layers = [
-        line.mark_line(style="crowd-edge", aria=False, tooltip=None).encode(order="iq:Q"),
+        line.mark_line(style="crowd-edge", aria=False, tooltip=None).encode(order=alt.Order("iq:Q")),
         line.mark_point(style="rung", filled=True, size=26, opacity=1, aria=False, tooltip=None),
         *names(base),
         *status_note(rows),

@@ -73,7 +73,7 @@ def status_note(rows: Sequence[Row], word: str = "hollow", *, lift: int = 9) -> 
         return []
     base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()")
     note = base.mark_text(style="hint", align="right", baseline="bottom", aria=False, tooltip=None)
-    return [note.encode(x=alt.value("width"), y=alt.value(-lift), text=alt.value(f"{word}: estimated"))]
+    return [note.encode(x=alt.XValue("width"), y=alt.YValue(-lift), text=alt.value(f"{word}: estimated"))]
 
 
 def model_dots(base: alt.Chart, legend: alt.Legend | None, **mark: Any) -> alt.Chart:  # noqa: ANN401
@@ -84,7 +84,7 @@ def model_dots(base: alt.Chart, legend: alt.Legend | None, **mark: Any) -> alt.C
         stroke=lab_stroke(legend),
         shape=alt.Shape("lab:N", scale=lab_scale("symbol"), legend=legend),
         fillOpacity=status_opacity(),
-        description="aria:N",
+        description=alt.Description("aria:N"),
     )
     return dots
 
@@ -114,13 +114,13 @@ def names(base: alt.Chart, *, y_offset: str = "0") -> list[alt.Chart]:
         "aria": False,
         "tooltip": None,
     }
-    text = shown.encode(text="name:N")
+    text = shown.encode(text=alt.Text("name:N"))
     return [leaders, text.mark_text(style="halo", **place), text.mark_text(style="label", **place)]
 
 
 def value_texts(base: alt.Chart) -> list[alt.Chart]:
     """Return the layers that write each row's ``text`` right of its ``end``."""
-    text = base.encode(x="end:Q", text="text:N")
+    text = base.encode(x=alt.X("end:Q"), text=alt.Text("text:N"))
     place: dict[str, Any] = {"align": "left", "baseline": "middle", "dx": 9, "aria": False, "tooltip": None}
     return [text.mark_text(style=style, **place) for style in ("halo", "hint")]
 
@@ -175,6 +175,8 @@ def empty(what: str) -> alt.LayerChart:
     text = (
         alt.Chart(alt.NamedData("points"))
         .mark_text(style="hint", align="center", tooltip=None)
-        .encode(text="name:N", x=alt.value(alt.ExprRef("width / 2")), y=alt.value(alt.ExprRef("height / 2")))
+        .encode(
+            text=alt.Text("name:N"), x=alt.XValue(alt.ExprRef("width / 2")), y=alt.YValue(alt.ExprRef("height / 2"))
+        )
     )
     return picture([text], {"points": [{"name": sentence}]}, height=120, description=sentence)

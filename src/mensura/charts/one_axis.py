@@ -63,7 +63,7 @@ def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
 
 def _of(base: alt.Chart, kind: str) -> alt.Chart:
     chosen = base.transform_filter(f"datum.kind == '{kind}'")
-    drawn: alt.Chart = chosen.encode(description="aria:N")
+    drawn: alt.Chart = chosen.encode(description=alt.Description("aria:N"))
     return drawn
 
 
@@ -87,7 +87,7 @@ def _spread_names(rows: list[Row], span: Span) -> None:
 
 def _names(base: alt.Chart) -> list[alt.Chart]:
     shown = base.transform_filter("datum.label")
-    leader = shown.encode(x2="lane", y2="value").mark_rule(
+    leader = shown.encode(x2=alt.X2("lane"), y2=alt.Y2("value")).mark_rule(
         style="leader",
         xOffset=TICK + 1,
         x2Offset=alt.ExprRef(f"{TICK - 2} + {LEADER}"),
@@ -95,7 +95,7 @@ def _names(base: alt.Chart) -> list[alt.Chart]:
         aria=False,
         tooltip=None,
     )
-    text = shown.encode(text="name:N").mark_text(
+    text = shown.encode(text=alt.Text("name:N")).mark_text(
         style="label",
         align="left",
         baseline="middle",
@@ -112,7 +112,7 @@ def _headings(rows: list[Row], x: alt.X) -> list[alt.Chart]:
     """Return the lane names above the plot, one per kind that occurs."""
     titles = " : ".join(f"datum.kind == '{kind}' ? '{title}'" for kind, title in LANES.items())
     base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()", groupby=["kind", "lane"])
-    text = base.transform_calculate(heading=f"{titles} : ''").encode(x=x, y=alt.value(-8), text="heading:N")
+    text = base.transform_calculate(heading=f"{titles} : ''").encode(x=x, y=alt.YValue(-8), text=alt.Text("heading:N"))
     return [text.mark_text(style="heading", align="left", baseline="bottom", aria=False, tooltip=None)]
 
 

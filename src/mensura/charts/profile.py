@@ -62,14 +62,14 @@ def dots(points: object, *, x_title: str = "IQ", reference: float | None = None)
         .mark_rule(
             stroke=alt.ExprRef("scale('fill', datum.name)"), strokeWidth=1.5, opacity=0.5, aria=False, tooltip=None
         )
-        .encode(x="low:Q", x2="high:Q")
+        .encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
     )
     mark = base.mark_point(size=DOTS[0], strokeWidth=1.5, opacity=1, tooltip=None).encode(
         fill=alt.Fill("name:N", **colour),
         stroke=alt.Stroke("name:N", **colour),
         shape=alt.Shape("name:N", scale=alt.Scale(range="symbol"), sort=None, legend=legend),
         fillOpacity=status_opacity(),
-        description="aria:N",
+        description=alt.Description("aria:N"),
     )
     level = alt.Chart(alt.NamedData("level")).mark_rule(style="reference", aria=False, tooltip=None).encode(x=x)
     layers = [level, interval, mark, *status_note(rows)]

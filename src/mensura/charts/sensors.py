@@ -39,23 +39,23 @@ def sensors(points: object, models: object, *, x_title: str = "Capability") -> a
     )
     base = alt.Chart(alt.NamedData("benchmarks")).encode(y=y)
     bar = base.mark_bar(style="span", height={"band": 0.55}, cornerRadius=3, tooltip=None).encode(
-        x=alt.X("low:Q", scale=scale_of(span), axis=x_axis), x2="high:Q", description="aria:N"
+        x=alt.X("low:Q", scale=scale_of(span), axis=x_axis), x2=alt.X2("high:Q"), description=alt.Description("aria:N")
     )
     peak = base.mark_tick(
         style="peak", height={"band": 0.75}, thickness=2.5, opacity=1, aria=False, tooltip=None
-    ).encode(x="peak:Q")
+    ).encode(x=alt.X("peak:Q"))
     rug = alt.Chart(alt.NamedData("points")).mark_tick(
         orient="vertical", size=RUG, thickness=2, opacity=0.85, tooltip=None
     )
     rug = rug.encode(
-        x="value:Q",
-        y=alt.value(-4 - RUG / 2),
+        x=alt.X("value:Q"),
+        y=alt.YValue(-4 - RUG / 2),
         fill=lab_fill(lab_legend(subjects, offset=32)),
-        description="aria:N",
+        description=alt.Description("aria:N"),
     )
     note = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()").encode(text=alt.value("models"))
     hint = note.mark_text(style="hint", align="right", baseline="middle", dx=-6, aria=False, tooltip=None)
-    layers = [bar, peak, rug, hint.encode(x=alt.value(0), y=alt.value(-4 - RUG / 2))]
+    layers = [bar, peak, rug, hint.encode(x=alt.XValue(0), y=alt.YValue(-4 - RUG / 2))]
     datasets = {"points": subjects, "benchmarks": ranges}
     return picture(
         layers,

@@ -74,7 +74,7 @@ def timeline(
         *_line_layers(paths, x, y, legend),
         base.transform_filter(KNOWN)
         .mark_rule(style="interval", aria=False, tooltip=None)
-        .encode(y="low:Q", y2="high:Q", stroke=lab_stroke(legend)),
+        .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), stroke=lab_stroke(legend)),
         *names(base),
         *status_note(rows),
         model_dots(base, legend),
@@ -159,12 +159,12 @@ def _level_layers(people: list[Row], y: alt.Y) -> list[alt.Chart]:
         "tooltip": None,
         "aria": False,
     }
-    text = base.encode(text="label:N", x=alt.value("width"))
+    text = base.encode(text=alt.Text("label:N"), x=alt.XValue("width"))
     return [
         base.transform_filter(KNOWN)
         .mark_rect(style="people-band", aria=False, tooltip=None)
-        .encode(y="low:Q", y2="high:Q", x=alt.value(0), x2=alt.value("width")),
-        base.mark_rule(style="people", tooltip=None).encode(description="label:N"),
+        .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), x=alt.XValue(0), x2=alt.X2Value("width")),
+        base.mark_rule(style="people", tooltip=None).encode(description=alt.Description("label:N")),
         text.mark_text(style="halo", **name),
         text.mark_text(style="people-label", **name),
     ]
@@ -175,7 +175,7 @@ def _fan_layers(fan: list[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:
         return []
     base = alt.Chart(alt.NamedData("forecast")).encode(x=x, y=y)
     return [
-        base.mark_area(style="fan", aria=False, tooltip=None).encode(y="low:Q", y2="high:Q"),
+        base.mark_area(style="fan", aria=False, tooltip=None).encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
         base.mark_line(style="trend", strokeDash=[5, 3], aria=False, tooltip=None),
     ]
 
@@ -188,7 +188,7 @@ def _today_layers(today: date | None, divider: float | None, x: alt.X) -> list[a
     return [
         at.mark_rule(style="reference", aria=False, tooltip=None),
         at.mark_text(style="hint", align="left", baseline="top", dx=4, aria=False, tooltip=None).encode(
-            y=alt.value(0), text=alt.value("today")
+            y=alt.YValue(0), text=alt.value("today")
         ),
     ]
 
@@ -199,7 +199,7 @@ def _line_layers(paths: list[Row], x: alt.X, y: alt.Y, legend: alt.Legend | None
     return [
         alt.Chart(alt.NamedData("lines"))
         .mark_line(strokeWidth=1.5, opacity=0.55, aria=False, tooltip=None)
-        .encode(x=x, y=y, stroke=lab_stroke(legend), detail="provider:N")
+        .encode(x=x, y=y, stroke=lab_stroke(legend), detail=alt.Detail("provider:N"))
     ]
 
 

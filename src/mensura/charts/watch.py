@@ -29,13 +29,15 @@ def watch(points: object, *, y_title: str = "Evidence for acceleration") -> alt.
     x = alt.X("when:T", scale=time_scale(across), axis=time_axis())
     y = alt.Y("statistic:Q", scale=scale_of(upright), axis=axis_of(upright, y_title, upright=True))
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
-    bound = base.encode(y="boundary:Q")
+    bound = base.encode(y=alt.Y("boundary:Q"))
     hint = bound.transform_filter(f"datum.when == {rows[len(rows) // 2]['when']}").encode(text=alt.value("boundary"))
     layers = [
         bound.mark_line(style="reference", aria=False, tooltip=None),
         hint.mark_text(style="hint", baseline="bottom", dy=-5, aria=False, tooltip=None),
         base.mark_line(style="trend", aria=False, tooltip=None),
-        base.mark_point(style="plain", filled=True, size=DOTS[2], opacity=0, tooltip=None).encode(description="aria:N"),
+        base.mark_point(style="plain", filled=True, size=DOTS[2], opacity=0, tooltip=None).encode(
+            description=alt.Description("aria:N")
+        ),
         base.transform_filter("datum.beyond").mark_point(
             style="people-dot", filled=True, size=DOTS[0], opacity=1, aria=False, tooltip=None
         ),
