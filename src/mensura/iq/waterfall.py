@@ -89,7 +89,7 @@ def run_waterfall(field: Field, iqs: Array, rules: Rules, noise: Array | None = 
     careful = np.clip(np.minimum(estimate - penalty * residual, mean - margin), LOWEST, HIGHEST)
     # the penalty is a known bias of the careful value, so its square belongs to the error
     put((missing & tried)[None], careful, residual * np.sqrt(1 + penalty**2), CORRELATION)
-    within = np.clip(np.fmin(np.where(tried, mean - margin, mean), caps[:, None, :]), LOWEST, HIGHEST)
+    within = np.clip(np.fmin(np.where(tried | single, mean - margin, mean), caps[:, None, :]), LOWEST, HIGHEST)
     put(np.isnan(values) & missing, within, rules.error.within, WITHIN)
     return Filled(values, steps, errors, donors, average, known, caps, lines, capability)
 
