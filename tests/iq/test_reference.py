@@ -62,7 +62,7 @@ def waterfall(field, rules):
     for i in range(n):  # assumed zeros
         for b in range(m):
             known = any(measured[i][c] for c in members[field.dimension_of[b]])
-            allowed = not field.by_peers[b] or known or field.released[i] < early
+            allowed = any(measured[i]) and (not field.by_peers[b] or known or field.released[i] < early)
             if values[i][b] is None and field.released[i] < field.zero_before[b] and allowed:
                 values[i][b], steps[i][b] = float(field.ladders[b].iq(np.array(0.0))), "zero"
 
