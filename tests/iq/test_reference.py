@@ -62,7 +62,7 @@ def waterfall(field, rules):
     for i in range(n):  # assumed zeros
         for b in range(m):
             known = any(measured[i][c] for c in members[field.dimension_of[b]])
-            allowed = not field.by_peers[b] or known or field.released[i] < early
+            allowed = any(measured[i]) and (not field.by_peers[b] or known or field.released[i] < early)
             if values[i][b] is None and field.released[i] < field.zero_before[b] and allowed:
                 values[i][b], steps[i][b] = float(field.ladders[b].iq(np.array(0.0))), "zero"
 
@@ -106,7 +106,7 @@ def waterfall(field, rules):
                     value = np.average(estimates, weights=weights) - penalty * np.average(residuals, weights=weights)
                     filled[b] = (min(value, average - margin), "correlation")
                 else:
-                    filled[b] = (np.fmin(average - margin if tried else average, cap), "within")
+                    filled[b] = (np.fmin(average - margin if tried or single else average, cap), "within")
             for b, (value, step) in filled.items():
                 values[i][b], steps[i][b] = float(np.clip(value, 70, 160)), step
     return np.array([[np.nan if v is None else v for v in row] for row in values]), steps

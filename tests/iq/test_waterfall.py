@@ -30,10 +30,11 @@ def test_predecessors_primary_then_secondary_then_theirs(build):
     assert donor == "old"
 
 
-def test_a_model_without_a_score_of_its_own_inherits_nothing(build):
-    models = {"paper": {"predecessor": "real"}}
+def test_a_model_without_a_score_of_its_own_gets_nothing(build):
+    models = {"paper": {"predecessor": "real", "released": date(2024, 1, 1)}}
     result = mensura.score_iq(build({("real", "hle"): 20, ("real", "ifbench"): 65}, models))
     assert result.composites.filter(subject="paper").row(0, named=True)["status"] == "Unranked"
+    assert result.benchmark_iqs.filter(subject="paper").is_empty()
 
 
 def test_a_non_reasoning_model_never_inherits_from_a_reasoning_one(build):

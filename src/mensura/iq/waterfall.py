@@ -89,7 +89,7 @@ def run_waterfall(field: Field, iqs: Array, rules: Rules, noise: Array | None = 
     careful = np.clip(np.minimum(estimate - penalty * residual, mean - margin), LOWEST, HIGHEST)
     # the penalty is a known bias of the careful value, so its square belongs to the error
     put((missing & tried)[None], careful, residual * np.sqrt(1 + penalty**2), CORRELATION)
-    within = np.clip(np.fmin(np.where(tried, mean - margin, mean), caps[:, None, :]), LOWEST, HIGHEST)
+    within = np.clip(np.fmin(np.where(tried | single, mean - margin, mean), caps[:, None, :]), LOWEST, HIGHEST)
     put(np.isnan(values) & missing, within, rules.error.within, WITHIN)
     return Filled(values, steps, errors, donors, average, known, caps, lines, capability)
 
@@ -110,9 +110,10 @@ def find_donors(field: Field) -> NDArray[np.int64]:
 def assumed_zero(field: Field) -> Flags:
     """Say where a missing score is taken as zero: hard benchmarks always, some only for early releases.
 
-    On benchmarks that have a peer estimate the zero needs other evidence in the dimension, or an early release.
+    On benchmarks that have a peer estimate the zero needs other evidence in the dimension, or an early release. A
+    model without any score gets no zeros either.
     """
-    zero = field.released[:, None] < field.zero_before[None, :]
+    zero = (field.released[:, None] < field.zero_before[None, :]) & field.measured.any(axis=1, keepdims=True)
     early = field.released < _early(field)
     evidence = (field.measured @ field.members > 0)[:, field.dimension_of]
     return np.asarray(zero & (~field.by_peers[None, :] | evidence | early[:, None]))
