@@ -13,6 +13,8 @@ from mensura.cli.cost import EXAMPLES as COST_EXAMPLES
 from mensura.cli.cost import cost
 from mensura.cli.extrapolate import EXAMPLES as EXTRAPOLATE_EXAMPLES
 from mensura.cli.extrapolate import extrapolate
+from mensura.cli.figure import EXAMPLES as FIGURE_EXAMPLES
+from mensura.cli.figure import figure
 from mensura.cli.iq import EXAMPLES as IQ_EXAMPLES
 from mensura.cli.iq import iq
 from mensura.cli.report import report
@@ -34,6 +36,7 @@ app = typer.Typer(
 )
 
 app.command(epilog="Example: mensura report --out report --add mine.csv")(report)
+app.command(epilog=FIGURE_EXAMPLES)(figure)
 app.command(epilog=SCALE_EXAMPLES)(scale)
 app.command(epilog=EXTRAPOLATE_EXAMPLES)(extrapolate)
 app.command(epilog=IQ_EXAMPLES)(iq)

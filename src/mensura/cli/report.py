@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, console, print_json, print_table
+from mensura.cli.progress import progress_bar
 
 
 def report(
@@ -17,13 +18,15 @@ def report(
     add: AddedScores = None,
     as_json: Json = False,
 ) -> None:
-    """Write the report and print its headline table."""
-    from mensura.site import build_report
+    """Write the report, a static site that works from its folder, and print its headline table."""
+    from mensura.site import build_report, count_pages
 
-    headline = build_report(load_evidence(evidence, add), out)
+    loaded = load_evidence(evidence, add)
+    with progress_bar("Pages", count_pages(loaded)) as advance:
+        headline = build_report(loaded, out, advance=advance)
     if as_json:
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})
         return
-    shown = headline.select("title", "model", "score", "unit", "human_score", "people", "human_status", "ahead")
-    print_table(shown, title="The best model on each test, beside people")
+    shown = headline.select("rank", "name", "iq", "iq_low", "iq_high", "scored_dimensions", "capability", "released")
+    print_table(shown, title="Composite IQ with 90% intervals, and capability on the stitched scale", rows=15, digits=1)
     console.print(f"The report is at {out / 'index.html'}", soft_wrap=True)

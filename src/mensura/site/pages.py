@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from mensura.evidence import TABLES
+from mensura.evidence import TABLES, Evidence
 from mensura.site.derivation import derivation_html
 from mensura.site.leaders import leaders_beside_people
 from mensura.site.method import method_parts
@@ -62,6 +62,11 @@ NAVIGATION = (
     ("data.html", "Data"),
     ("method.html", "Method"),
 )
+
+
+def count_pages(evidence: Evidence) -> int:
+    """Return how many pages a report on this evidence has."""
+    return len(NAVIGATION) + evidence.models.height
 
 
 def pages(study: Study) -> Iterator[Page]:

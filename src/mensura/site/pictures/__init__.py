@@ -3,7 +3,15 @@
 from mensura.site.pictures import cost, people, stitched
 from mensura.site.pictures.iq import benchmark_bars, dimension_bell, iq_bell
 from mensura.site.pictures.profile import profile, profile_picture
-from mensura.site.pictures.registry import PICTURES, Figure, Picture, draw
+from mensura.site.pictures.registry import FAMILIES, PICTURES, Figure, Picture, draw, picture_table
+
+FAMILIES.update(
+    {
+        "iq-bell-": (dimension_bell, lambda study: list(study.dimension_names), "DIMENSION"),
+        "benchmark-": (benchmark_bars, lambda study: study.benchmarks["benchmark"].to_list(), "BENCHMARK"),
+        "profile-": (profile_picture, lambda study: study.models.drop_nulls("iq")["subject"].to_list(), "MODEL"),
+    }
+)
 
 __all__ = [
     "PICTURES",
@@ -15,6 +23,7 @@ __all__ = [
     "draw",
     "iq_bell",
     "people",
+    "picture_table",
     "profile",
     "profile_picture",
     "stitched",

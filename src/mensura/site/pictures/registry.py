@@ -46,6 +46,8 @@ def page_spec(chart: Any) -> dict[str, Any]:  # noqa: ANN401
 
 Builder = Callable[[Study], Picture]
 PICTURES: dict[str, Builder] = {}
+FAMILIES: dict[str, tuple[Callable[[Study, str], Picture], Callable[[Study], list[str]], str]] = {}
+"""Pictures that exist once per key: prefix of the name → builder, its keys, and how a key looks."""
 
 
 def picture(name: str) -> Callable[[Builder], Builder]:
@@ -59,10 +61,22 @@ def picture(name: str) -> Callable[[Builder], Builder]:
 
 
 def draw(study: Study, name: str) -> Picture:
-    """Build one picture by name."""
-    if name not in PICTURES:
-        raise MensuraError(f"figure: {name!r} is not known; choose one of {', '.join(PICTURES)}")
-    return PICTURES[name](study)
+    """Build one picture by name: a registered one, or one of a family such as ``benchmark-hle``."""
+    if name in PICTURES:
+        return PICTURES[name](study)
+    for prefix, (build, keys, _) in FAMILIES.items():
+        key = name.removeprefix(prefix)
+        if key != name and key in keys(study):
+            return build(study, key)
+    families = ", ".join(f"{prefix}{example}" for prefix, (_, _, example) in FAMILIES.items())
+    raise MensuraError(f"figure: {name!r} is not known; choose one of {', '.join(PICTURES)}, or of the families {families}")
+
+
+def picture_table() -> pl.DataFrame:
+    """Return the names of all pictures and what each shows."""
+    rows = [(name, (build.__doc__ or "").strip()) for name, build in PICTURES.items()]
+    rows += [(prefix + example, (build.__doc__ or "").strip()) for prefix, (build, _, example) in FAMILIES.items()]
+    return pl.DataFrame(rows, schema=["figure", "shows"], orient="row")
 
 
 def labelled(points: pl.DataFrame, value: str, most: int) -> pl.DataFrame:

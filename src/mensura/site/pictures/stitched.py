@@ -11,6 +11,7 @@ from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.study import Study
 
 _PROFILED_MODELS = 24
+_LINES_APART = 0.5
 _PROGRESS = Path(__file__).parents[1] / "data" / "algorithmic_progress.csv"
 _NO_PROVIDER = pl.lit(None, pl.String)
 
@@ -65,9 +66,6 @@ def capability_time(study: Study) -> Picture:
         high="capability_high",
         status=pl.lit("measured"),
     )
-    levels = study.groups.filter(pl.col("status") == "measured").select(
-        "low", "high", label="group", value="capability"
-    )
     pace = study.pace
     return Picture(
         "capability-time",
@@ -79,10 +77,21 @@ def capability_time(study: Study) -> Picture:
             labelled(points, "value", study.policy.labels),
             y_title="capability, standard deviations among models",
             forecast=pace.forecast,
-            levels=levels,
+            levels=_human_lines(study.groups),
             today=pace.until,
         ),
     )
+
+
+def _human_lines(groups: pl.DataFrame) -> pl.DataFrame:
+    """Choose measured groups for lines: the surest first, those too near a chosen one left out."""
+    kept: list[tuple[str, float]] = []
+    surest = groups.filter(pl.col("status") == "measured").sort(pl.col("high") - pl.col("low"))
+    for group, value in surest.select("group", "capability").iter_rows():
+        if all(abs(value - other) >= _LINES_APART for _, other in kept):
+            kept.append((group, value))
+    frame = pl.DataFrame(kept, schema={"label": pl.String, "value": pl.Float64}, orient="row")
+    return frame.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
 
 
 @picture("sensors")
