@@ -111,14 +111,16 @@ def time_axis() -> alt.Axis:
 
 
 def _place_levels(people: list[Row], upright: Span) -> None:
-    """Name the human levels, first ones first, as long as each name stays beside its line; others stay unnamed."""
+    """Name the human levels, first ones first, where a name stays beside its line and off those of other names."""
     ideal = [(1 - upright.share(row["value"])) * HEIGHT - LINE / 2 - 1 for row in people]
     shown: list[int] = []
     for index, row in enumerate(people):
         row["named"] = False
         tried = [*shown, index]
         moved = spread([ideal[i] for i in tried], LINE, LINE / 2, HEIGHT - LINE / 2)
-        if all(abs(at - ideal[i]) <= LINE / 2 for i, at in zip(tried, moved, strict=True)):
+        lines = [ideal[i] + LINE / 2 + 1 for i in tried]
+        beside = all(abs(at - ideal[i]) <= 3 for i, at in zip(tried, moved, strict=True))
+        if beside and not any(abs(at - line) < LINE / 2 for at in moved for line in lines):
             shown = tried
     moved = spread([ideal[i] for i in shown], LINE, LINE / 2, HEIGHT - LINE / 2)
     for index, at in zip(shown, moved, strict=True):
