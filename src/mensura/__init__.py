@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mensura.people import WORLD, ItemPool, Population
     from mensura.scale import Position
     from mensura.stitching import Stitch, stitch
+    from mensura.trends import forecast, measure_progress, watch_acceleration
 
 __version__ = "0.1.0"
 
@@ -31,11 +32,14 @@ __all__ = [
     "Validation",
     "compare_iq",
     "extrapolate",
+    "forecast",
     "load",
+    "measure_progress",
     "score_costs",
     "score_iq",
     "stitch",
     "validate",
+    "watch_acceleration",
 ]
 
 _HOMES = {
@@ -50,11 +54,14 @@ _HOMES = {
     "Validation": "mensura.extrapolation",
     "compare_iq": "mensura.iq",
     "extrapolate": "mensura.extrapolation",
+    "forecast": "mensura.trends",
     "load": "mensura.evidence",
+    "measure_progress": "mensura.trends",
     "score_costs": "mensura.iq",
     "score_iq": "mensura.iq",
     "stitch": "mensura.stitching",
     "validate": "mensura.extrapolation",
+    "watch_acceleration": "mensura.trends",
 }
 
 

@@ -253,6 +253,15 @@ def test_bars_start_at_zero_and_dots_do_not(drawn):
     assert low_end(build("bars", log=True, references=None)) > 50
 
 
+def test_crowded_human_lines_stay_and_the_first_are_named():
+    crowd = pl.DataFrame({"label": [f"group {i}" for i in range(30)], "value": [100 + i / 10 for i in range(30)]})
+    crowd = crowd.with_columns(low=pl.col("value") - 1, high=pl.col("value") + 1)
+    rows = charts.web_spec(build("timeline", levels=crowd))["datasets"]["levels"]
+    assert len(rows) == 30
+    assert rows[0]["named"]
+    assert 1 <= sum(row["named"] for row in rows) <= 4
+
+
 def test_bell_curve_says_how_many_people_are_above(drawn):
     svg = drawn["bell_curve"][1]
     assert all(f">{text}</" in svg for text in ("84%", "50%", "1 in 6", "1 in 44", "1 in 741", "1 in 32k"))
@@ -281,7 +290,7 @@ def test_input_tables_are_left_as_they_were():
 
 
 def test_every_picture_is_listed_tested_and_documented():
-    helpers = {"LABS", "THEMES", "config", "paper", "save", "web_spec"}
+    helpers = {"LABS", "THEMES", "check_figure", "paper", "save", "web_spec"}
     assert set(charts.__all__) - helpers == set(PICTURES)
     page = FIGURES.read_text(encoding="utf-8")
     assert [name for name in charts.__all__ if f"`{name}" not in page and f"charts.{name}" not in page] == []

@@ -166,9 +166,9 @@ def test_every_kind_and_basis_has_a_prior():
     assert len(shipped_priors()) >= 10
 
 
-def test_a_folder_is_described_by_its_name_and_the_title_of_its_readme(tmp_path):
+def test_a_folder_is_described_by_its_name_and_the_start_of_its_readme(tmp_path):
     folder = tmp_path / "pool_x"
     folder.mkdir()
     assert read_description(folder) == "pool_x"
-    (folder / "README.md").write_text("# PISA 2006, reading\n\nMore.\n", encoding="utf-8")
-    assert read_description(folder) == "pool_x PISA 2006, reading"
+    (folder / "README.md").write_text("# Reading\n\nPupils in\nPISA 2006.\n\nUnlike TIMSS.\n", encoding="utf-8")
+    assert read_description(folder) == "pool_x Reading Pupils in PISA 2006."

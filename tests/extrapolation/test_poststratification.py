@@ -1,5 +1,7 @@
 """Post-stratification against closed forms, brute force and simulated truth."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +13,7 @@ from scipy.stats import norm
 from mensura.errors import MensuraError
 from mensura.extrapolation import Extrapolator, PostStratification, extrapolate
 from mensura.extrapolation.ability import DRIVERS, Domain, Strata, abilities, read_curves
-from mensura.extrapolation.assumptions import central, sample
+from mensura.extrapolation.assumptions import central, sample, stratified, triangular
 from mensura.extrapolation.sensitivity import triangular_sd
 from mensura.extrapolation.transfer import Transfer, depart
 from mensura.people import WORLD, Ability, ItemPool, Population, World
@@ -63,7 +65,7 @@ def test_agrees_with_brute_force_over_every_stratum(world):
     pupils = Population("p", "", ages=(13, 15), countries=("CHL", "JPN", "NER"), shares=(1, 2, 1), in_school=True)
     transfer = Transfer(world, *task(rates, pupils, n_options=[4, None, 3]))
     draws = sample(transfer.assumptions, 3, np.random.default_rng(3))
-    found = transfer.rates(draws)
+    found = transfer.rates(transfer.stated(draws))
     domain = Domain("quantitative", True, read_curves(world.curves))
     floors = np.array([1 / 4, 0, 1 / 3])
     for draw in range(3):
@@ -92,7 +94,7 @@ def test_agrees_with_brute_force_over_every_stratum(world):
 @given(rates=st.lists(st.floats(0.02, 0.98), min_size=2, max_size=6, unique=True), mean=st.floats(-1, 1))
 def test_easier_items_stay_easier_and_abler_focal_groups_mean_harder_items(rates, mean):
     low, high = (
-        transfer.rates(central(transfer.assumptions))[:, 0]
+        transfer.rates(transfer.stated(central(transfer.assumptions)))[:, 0]
         for transfer in (Transfer(TABLES, *task(sorted(rates), stated(mean + more, 1.0))) for more in (0.0, 0.3))
     )
     assert (np.diff(low) >= 0).all()
@@ -100,14 +102,13 @@ def test_easier_items_stay_easier_and_abler_focal_groups_mean_harder_items(rates
 
 
 def test_intervals_cover_simulated_truth(world):
-    """Truth drawn from the model: assumptions, departures and samples of 400 people, one world per item."""
+    """Truth drawn from the model, all its sources of error included, one world per item; 400 people each."""
     rng = np.random.default_rng(11)
     size = 300
     true = rng.uniform(0.1, 0.9, size)
     transfer = Transfer(world, *task(true))
-    draws = sample(transfer.assumptions, size, rng)
-    departure = rng.standard_normal((size, size)) * draws["item_by_country"] * transfer.mismatch
-    truth = np.diag(transfer.rates(draws, true[:, None], departure))
+    drawn = replace(transfer.sampled(size, rng), focal_rate=np.repeat(true[:, None], size, axis=1))
+    truth = np.diag(transfer.rates(drawn))
     observed = rng.binomial(400, true) / 400
     found = PostStratification(world=world, draws=400).predict(*task(observed, n=400)).table
     covered = ((found["low"].to_numpy() <= truth) & (truth <= found["high"].to_numpy())).mean()
@@ -156,7 +157,9 @@ def test_sensitivity_names_every_source_that_has_an_effect_and_shares_sum_to_one
 
 def test_sensitivity_accounts_for_the_spread_of_the_draws(world):
     """Variances to first order add up to that of the draws, when only the assumptions vary."""
-    result = PostStratification(world=world.assume(item_by_country=0.0), draws=2000).predict(*task([0.3]))
+    result = PostStratification(world=world.assume(item_by_country=0.0, country_score=0.0), draws=2000).predict(
+        *task([0.3])
+    )
     table = result.sensitivity
     steps = norm.ppf(table["rate_high"].to_numpy()) - norm.ppf(table["rate_low"].to_numpy())
     variance = (steps * [triangular_sd(*row) for row in table.select("low", "value", "high").iter_rows()]) ** 2
@@ -299,3 +302,26 @@ def test_central_draw_is_the_table(world):
     drawn = central(world.assumptions)
     assert drawn["slope"].tolist() == [0.8]
     assert len(drawn) == world.assumptions.height
+
+
+def test_draws_follow_their_triangles_and_fill_every_stratum():
+    rng = np.random.default_rng(1)
+    share = stratified(rng, (2, 1000))
+    assert np.array_equal(np.sort(np.floor(share * 1000), axis=1), np.tile(np.arange(1000), (2, 1)))
+    drawn = triangular(share[0], -1.0, 0.5, 1.0)
+    assert drawn.min() >= -1
+    assert drawn.max() <= 1
+    assert drawn.mean() == pytest.approx((-1 + 0.5 + 1) / 3, abs=0.002)
+    assert drawn.std() == pytest.approx(2 * triangular_sd(-1.0, 0.5, 1.0), rel=0.01)
+    assert triangular(share[0], 2.0, 2.0, 2.0).tolist() == [2.0] * 1000
+
+
+def test_a_single_country_is_less_sure_than_the_world(world):
+    pupils = Population("p", "", ages=(15, 15), countries=("DEU",), in_school=True)
+    near, far, wide = (
+        Transfer(world, *task([0.5], pupils, world.population(name).with_(ages=(15, 15))))
+        for name in ("DEU", "FRA", "world")
+    )
+    assert near.distance(near.reference_cells) == pytest.approx(0)
+    assert far.distance(far.reference_cells) == pytest.approx(np.sqrt(2))
+    assert 1 < wide.distance(wide.reference_cells) < 1.1

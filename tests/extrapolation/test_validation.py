@@ -171,6 +171,32 @@ def test_priors_are_learned_from_pools(new_pool):
     assert found.summary["coverage"].mean() > 0.8
 
 
+def test_every_column_method_and_kind_is_documented(results):
+    from pathlib import Path
+
+    from mensura.extrapolation.descriptions import KINDS
+    from mensura.extrapolation.registry import methods_of
+
+    page = (Path(__file__).parents[2] / "docs" / "extrapolation.md").read_text(encoding="utf-8")
+    tables = results["described"].tables() | results["linked"].tables()
+    assert set(tables) == {
+        "summary",
+        "overall",
+        "intervals",
+        "items",
+        "predictions",
+        "pairs",
+        "clusters",
+        "dif",
+        "comparison",
+    }
+    for name, table in tables.items():
+        row = next(line for line in page.splitlines() if line.startswith(f"| {name} | "))
+        assert [column for column in table.columns if column not in row] == []
+    methods = {method for situation in SITUATIONS for method in methods_of(situation)}
+    assert [word for word in [*methods, *SITUATIONS, *KINDS] if f"`{word}`" not in page] == []
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize(("folder", "bar"), [("pirls2011_4c", 0.045), ("timss2011_g8_math_4c", 0.080)])
 def test_plain_methods_agree_with_the_published_baselines(shared, folder, bar):

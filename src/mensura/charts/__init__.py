@@ -8,7 +8,7 @@ from mensura.charts.heatmap import heatmap
 from mensura.charts.ladder import ladder
 from mensura.charts.one_axis import one_axis
 from mensura.charts.profile import dots
-from mensura.charts.render import paper, save, web_spec
+from mensura.charts.render import check_figure, paper, save, web_spec
 from mensura.charts.scatter import scatter
 from mensura.charts.sensors import sensors
 from mensura.charts.theme import LABS, THEMES
@@ -21,6 +21,7 @@ __all__ = [
     "bars",
     "bases",
     "bell_curve",
+    "check_figure",
     "dots",
     "drivers",
     "heatmap",

@@ -42,7 +42,7 @@ def heatmap(points: object, *, title: str = "Score minus what the model's level 
                 "residual:Q",
                 scale=alt.Scale(domain=[-edge, 0, edge], range="diverging", interpolate="rgb", clamp=True),
                 legend=alt.Legend(
-                    title=title, orient="bottom", gradientLength=180, gradientThickness=9, titleLimit=400, tickCount=5
+                    title=title, orient="bottom", gradientLength=180, gradientThickness=9, titleLimit=400, tickCount=3
                 ),
             ),
             description=alt.Description("aria:N"),

@@ -12,7 +12,7 @@ from mensura.charts.rows import STATUSES, Row, Span
 from mensura.charts.theme import LABS, LIGHT, OTHER, config
 
 ROW_LIMIT = 150  # pixels that the name of a row may take
-LAB_COLUMN = 78  # pixels of a provider in a legend
+LAB_COLUMN = 70  # pixels of a provider in a legend
 KNOWN = "isValid(datum.low) && isValid(datum.high)"  # rows that have an interval
 SPOT = f"datum.spots[{WIDTH_INDEX}]"
 DOTS = tuple(round(0.64 * diameter**2) for diameter in DIAMETERS)  # areas of a model's mark, square pixels

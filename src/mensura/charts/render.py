@@ -47,8 +47,6 @@ def paper(chart: Picture, width_mm: float = 89.0) -> dict[str, Any]:
 
     Usual widths are 89 mm (one column) and 183 mm (two columns).
     """
-    if not 40 <= width_mm <= 420:
-        raise MensuraError(f"width {width_mm:g} mm: a figure is 40 to 420 mm wide; columns are usually 89 or 183 mm")
     spec = _spec(chart)
     pixels = width_mm * _POINTS_PER_MM / _SCALE
     spec["config"] = {**config(LIGHT, font=PRINT_FONT), "background": LIGHT.surface}
@@ -61,15 +59,20 @@ def paper(chart: Picture, width_mm: float = 89.0) -> dict[str, Any]:
     return spec
 
 
+def check_figure(path: Path, width_mm: float) -> None:
+    """Refuse a figure that could not be written, before anything is computed for it."""
+    if path.suffix.lower() not in FORMATS:
+        raise MensuraError(f"{path}: unknown format {path.suffix!r}; expected a name ending in {', '.join(FORMATS)}")
+    if not 40 <= width_mm <= 420:
+        raise MensuraError(f"width {width_mm:g} mm: a figure is 40 to 420 mm wide; columns are usually 89 or 183 mm")
+
+
 def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int = 300) -> Path:
     """Write a chart as SVG, PNG or PDF, told apart by the file's name, without a browser; return the path."""
     import vl_convert
 
     target = Path(path)
-    if target.suffix.lower() not in FORMATS:
-        raise MensuraError(
-            f"{target}: unknown format {target.suffix!r}; expected a name ending in {', '.join(FORMATS)}"
-        )
+    check_figure(target, width_mm)
     spec = paper(chart, width_mm)
     version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     svg = vl_convert.vegalite_to_svg(spec, vl_version=version)
@@ -103,11 +106,14 @@ def _arrange_legends(spec: dict[str, Any], width: str) -> None:
     sizes = spec["usermeta"].get("legend")
     if sizes is None:
         return
-    columns = {"expr": f"max(1, floor(({width} - {sizes['inset']}) / {sizes['column']}))"}
+    room, column = f"({width} - {sizes['inset']})", sizes["column"]
+    few = f"max(1, floor({room} / {1.2 * column:g}))"  # a column is as wide as its widest entry
     for layer in spec.get("layer") or spec["spec"]["layer"]:
         for channel in layer["encoding"].values():
-            if isinstance(channel, dict) and channel.get("legend"):
-                channel["legend"]["columns"] = columns
+            if isinstance(channel, dict) and (legend := channel.get("legend")):
+                entries = len(legend.get("values", ()))
+                row = f"{room} >= {entries * column} ? {entries} : {few}" if entries else few
+                legend["columns"] = {"expr": row}
 
 
 def _resized(svg: str, factor: float, unit: str) -> str:

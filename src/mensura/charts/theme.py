@@ -185,7 +185,7 @@ def config(theme: Theme, *, font: str = FONT) -> dict[str, Any]:
             "leader": {"color": theme.line, "strokeWidth": 0.75},
             "interval": {"strokeWidth": 1, "opacity": 0.28},
             "people": {"color": theme.people, "strokeWidth": 1.25},
-            "people-band": {"color": theme.people, "opacity": 0.1},
+            "people-band": {"color": theme.people, "opacity": 0.08},
             "people-dot": {"color": theme.people},
             "people-label": {**text, "color": theme.people},
             "reference": {"color": theme.quiet, "strokeWidth": 1, "strokeDash": [4, 3]},

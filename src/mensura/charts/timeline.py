@@ -24,6 +24,7 @@ from mensura.charts.rows import Row, Span, add_spots, counted, listed, milliseco
 
 COLUMNS = ("subject", "name", "provider", "released", "value", "low", "high", "status", "label")
 HEIGHT = 400
+MOST_BANDS = 4  # human levels whose intervals are drawn; more would hide each other
 LEVEL_SHARE = 0.6  # of the plot's width that a level's name may take
 
 
@@ -40,7 +41,7 @@ def timeline(
 
     ``points``: subject, name, provider, released, value, low, high, status, label. ``lines``: provider, released,
     value, joined per provider. ``forecast``: date, value, low, high, drawn as a fan. ``levels``: label, value, low,
-    high, drawn as human lines across the plot. ``today`` sets a divider.
+    high, drawn as human lines across the plot, the first ones named as far as there is room. ``today`` sets a divider.
     """
     rows = rows_of(points, COLUMNS, needed=["subject", "name", "released", "value"])
     if not rows:
@@ -110,12 +111,20 @@ def time_axis() -> alt.Axis:
 
 
 def _place_levels(people: list[Row], upright: Span) -> None:
-    """Give each human level the pixels by which its name moves from just above its line to stay clear of others."""
+    """Name the human levels, first ones first, where a name stays beside its line and off those of other names."""
     ideal = [(1 - upright.share(row["value"])) * HEIGHT - LINE / 2 - 1 for row in people]
-    moved = spread(ideal, LINE, LINE / 2, HEIGHT - LINE / 2)
-    for row, at, want in zip(people, moved, ideal, strict=True):
-        row["dy"] = round(at - want - LINE / 2 - 1, 1)
-        row["top"] = at - LINE / 2
+    shown: list[int] = []
+    for index, row in enumerate(people):
+        row["named"] = False
+        tried = [*shown, index]
+        moved = spread([ideal[i] for i in tried], LINE, LINE / 2, HEIGHT - LINE / 2)
+        lines = [ideal[i] + LINE / 2 + 1 for i in tried]
+        beside = all(abs(at - ideal[i]) <= 3 for i, at in zip(tried, moved, strict=True))
+        if beside and not any(abs(at - line) < LINE / 2 for at in moved for line in lines):
+            shown = tried
+    moved = spread([ideal[i] for i in shown], LINE, LINE / 2, HEIGHT - LINE / 2)
+    for index, at in zip(shown, moved, strict=True):
+        people[index] |= {"named": True, "dy": round(at - ideal[index] - LINE / 2 - 1, 1), "top": at - LINE / 2}
 
 
 def _blocked(people: list[Row], at: list[tuple[float, float]], divider: float | None) -> list[list[Box]]:
@@ -124,11 +133,12 @@ def _blocked(people: list[Row], at: list[tuple[float, float]], divider: float | 
     A level's name stands at the right edge, or at the left where fewer dots would cover it (``left``).
     """
     boxes: list[list[Box]] = []
-    for row in people:
+    named = [row for row in people if row["named"]]
+    for row in named:
         row["left"] = []
     for width in WIDTHS:
         taken: list[Box] = []
-        for row in people:
+        for row in named:
             size, top = min(text_width(row["label"]), LEVEL_SHARE * width), row["top"]
             sides = [(width - size, top, float(width), top + LINE), (0.0, top, size, top + LINE)]
             covered = [sum(_within(box, x * width, y * HEIGHT) for x, y in at) for box in sides]
@@ -137,7 +147,7 @@ def _blocked(people: list[Row], at: list[tuple[float, float]], divider: float | 
         if divider is not None:
             taken.append((divider * width, 0.0, divider * width + text_width("today") + 6, LINE))
         boxes.append(taken)
-    for row in people:
+    for row in named:
         del row["top"]
     return boxes
 
@@ -159,12 +169,14 @@ def _level_layers(people: list[Row], y: alt.Y) -> list[alt.Chart]:
         "tooltip": None,
         "aria": False,
     }
-    text = base.encode(text=alt.Text("label:N"), x=alt.XValue("width"))
+    text = base.transform_filter("datum.named").encode(text=alt.Text("label:N"), x=alt.XValue("width"))
     return [
-        base.transform_filter(KNOWN)
+        base.transform_filter(KNOWN if len(people) <= MOST_BANDS else "false")
         .mark_rect(style="people-band", aria=False, tooltip=None)
         .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), x=alt.XValue(0), x2=alt.X2Value("width")),
-        base.mark_rule(style="people", tooltip=None).encode(description=alt.Description("label:N")),
+        base.mark_rule(style="people", opacity=alt.ExprRef("datum.named ? 1 : 0.3"), tooltip=None).encode(
+            description=alt.Description("label:N")
+        ),
         text.mark_text(style="halo", **name),
         text.mark_text(style="people-label", **name),
     ]

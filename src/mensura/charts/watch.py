@@ -30,7 +30,8 @@ def watch(points: object, *, y_title: str = "Evidence for acceleration") -> alt.
     y = alt.Y("statistic:Q", scale=scale_of(upright), axis=axis_of(upright, y_title, upright=True))
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     bound = base.encode(y=alt.Y("boundary:Q"))
-    hint = bound.transform_filter(f"datum.when == {rows[len(rows) // 2]['when']}").encode(text=alt.value("boundary"))
+    rows[len(rows) // 2]["named"] = True
+    hint = bound.transform_filter("datum.named").encode(text=alt.value("boundary"))
     layers = [
         bound.mark_line(style="reference", aria=False, tooltip=None),
         hint.mark_text(style="hint", baseline="bottom", dy=-5, aria=False, tooltip=None),

@@ -22,6 +22,8 @@ from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
 from mensura.cli.scale import scale
 from mensura.cli.stitch import EXAMPLES as STITCH_EXAMPLES
 from mensura.cli.stitch import stitch
+from mensura.cli.trends import EXAMPLES as TRENDS_EXAMPLES
+from mensura.cli.trends import trends
 from mensura.cli.validate import EXAMPLES as VALIDATE_EXAMPLES
 from mensura.cli.validate import validate
 from mensura.errors import MensuraError
@@ -43,6 +45,7 @@ app.command(epilog=IQ_EXAMPLES)(iq)
 app.command(epilog=COST_EXAMPLES)(cost)
 app.command(epilog=STITCH_EXAMPLES)(stitch)
 app.command(epilog=VALIDATE_EXAMPLES)(validate)
+app.command(epilog=TRENDS_EXAMPLES)(trends)
 app.add_typer(evidence.app, name="evidence")
 app.add_typer(people.app, name="people")
 

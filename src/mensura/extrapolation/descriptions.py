@@ -56,13 +56,11 @@ class Assessment:
 
 
 def read_description(folder: Path) -> str:
-    """Return what a pool folder says of itself: its name and the title of its README."""
+    """Return what a pool folder says of itself: its name, and the title and first paragraph of its README."""
     readme = folder / "README.md"
-    title = ""
-    if readme.is_file():
-        lines = readme.read_text(encoding="utf-8", errors="replace").splitlines()
-        title = next((line.lstrip("# ") for line in lines if line.startswith("#")), "")
-    return f"{folder.resolve().name} {title}".strip()
+    text = readme.read_text(encoding="utf-8", errors="replace") if readme.is_file() else ""
+    blocks = [" ".join(block.split()).lstrip("# ") for block in text.split("\n\n") if block.strip()]
+    return " ".join([folder.resolve().name, *blocks[:2]])
 
 
 def assessment_of(description: str) -> Assessment | None:

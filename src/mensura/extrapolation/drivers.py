@@ -26,7 +26,7 @@ def driver_table(transfer: Transfer) -> pl.DataFrame:
     group that is itself a mixture loses when described by its mean and spread alone.
     """
     names = list(DRIVERS)
-    stated = central(transfer.assumptions)
+    stated = transfer.stated(central(transfer.assumptions))
     everything = frozenset(names)
     rate = {
         on: float(transfer.rates(stated, off=everything - on).mean())

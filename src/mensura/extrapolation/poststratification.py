@@ -14,7 +14,7 @@ the stated values; the interval comes from draws of all assumptions, of the foca
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING
@@ -23,11 +23,11 @@ import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.extrapolation.assumptions import Draws, Floats, central, one_at_a_time, sample
+from mensura.extrapolation.assumptions import central, one_at_a_time
 from mensura.extrapolation.drivers import driver_table
 from mensura.extrapolation.protocol import Extrapolation
 from mensura.extrapolation.sensitivity import Source, sensitivity_table, triangular_sd
-from mensura.extrapolation.transfer import Transfer
+from mensura.extrapolation.transfer import Drawn, Transfer
 from mensura.people.groups import banded
 from mensura.people.world import World
 
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 NAME = "poststratification"
 BREAKDOWNS = ("region", "subregion", "age", "attainment", "country")
 AGE_BANDS = (15.0, 25.0, 45.0, 65.0)
+_RANDOM = {"item_by_country": "departure", "country_score": "shift", "sampling of the focal rate": "focal_rate"}
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,9 @@ class PostStratification:
     ) -> Extrapolation:
         """Return the reference population's rate for each item, with intervals and what they hang on."""
         transfer = Transfer(self.world, items, focal_rates, focal, reference, self.domain)
-        draws, chance, departure = self._draw(transfer)
-        rate = transfer.rates(central(transfer.assumptions))[:, 0]
-        drawn = transfer.rates(draws, chance, departure)
-        low, high = np.quantile(drawn, self._tails, axis=1)
+        drawn = transfer.sampled(self.draws, np.random.default_rng(self.seed))
+        rate = transfer.rates(transfer.stated(central(transfer.assumptions)))[:, 0]
+        low, high = np.quantile(transfer.rates(drawn), self._tails, axis=1)
         table = pl.DataFrame(
             {
                 "item": transfer.observed.items,
@@ -88,8 +88,8 @@ class PostStratification:
             reference,
             NAME,
             level=self.level,
-            interval="assumption ranges, sampling of the focal rate, item-by-country departures",
-            sensitivity=sensitivity_table(self._sources(transfer, chance, departure)),
+            interval="assumption ranges, country scores, item-by-country departures, sampling of the focal rate",
+            sensitivity=sensitivity_table(self._sources(transfer, drawn)),
             settings={"draws": self.draws, "seed": self.seed, "domain": self.domain},
             warnings=transfer.warnings,
         )
@@ -111,8 +111,8 @@ class PostStratification:
         if by not in BREAKDOWNS:
             raise MensuraError(f"by: one of {', '.join(BREAKDOWNS)}, got {by!r}")
         transfer = Transfer(self.world, items, focal_rates, focal, reference, self.domain)
-        draws, chance, departure = self._draw(transfer)
-        stated = central(transfer.assumptions)
+        drawn = transfer.sampled(self.draws, np.random.default_rng(self.seed))
+        stated = transfer.stated(central(transfer.assumptions))
         cells = transfer.reference_cells
         if by == "age":
             cells = cells.with_columns(age_band=banded(cells["age"], AGE_BANDS, _band_labels()))
@@ -120,8 +120,9 @@ class PostStratification:
         rows = []
         for (level,), part in cells.sort(key).group_by(key, maintain_order=True):
             rate = float(transfer.rates(stated, cells=part).mean())
-            drawn = transfer.rates(draws, chance, departure, cells=part).mean(axis=0)
-            low, high = np.quantile(drawn, self._tails)
+            nearer = transfer.distance(part) / max(transfer.distance(cells), 1e-12)
+            here = replace(drawn, shift=drawn.shift * nearer)
+            low, high = np.quantile(transfer.rates(here, cells=part).mean(axis=0), self._tails)
             rows.append((level, part["weight"].sum(), rate, min(low, rate), max(high, rate)))
         return pl.DataFrame(rows, schema=[by, "share", "rate", "low", "high"], orient="row")
 
@@ -135,18 +136,9 @@ class PostStratification:
     def _tails(self) -> list[float]:
         return [(1 - self.level) / 2, (1 + self.level) / 2]
 
-    def _draw(self, transfer: Transfer) -> tuple[Draws, Floats, Floats]:
-        """Return draws of the assumptions, of the true focal rates and of the items' departures."""
-        rng = np.random.default_rng(self.seed)
-        draws = sample(transfer.assumptions, self.draws, rng)
-        chance = transfer.observed.sample(self.draws, rng)
-        noise = rng.standard_normal((transfer.observed.size, self.draws))
-        return draws, chance, noise * draws["item_by_country"] * transfer.mismatch
-
-    def _sources(self, transfer: Transfer, chance: Floats, departure: Floats) -> list[Source]:
+    def _sources(self, transfer: Transfer, drawn: Drawn) -> list[Source]:
         """Return every source of uncertainty, with the items' rates at its ends."""
-        stated = central(transfer.assumptions)
-        ends = transfer.rates(one_at_a_time(transfer.assumptions))
+        ends = transfer.rates(transfer.stated(one_at_a_time(transfer.assumptions)))
         sources = {
             row["assumption"]: Source(
                 row["assumption"],
@@ -157,12 +149,17 @@ class PostStratification:
             )
             for index, row in enumerate(transfer.assumptions.iter_rows(named=True))
         }
+        stated = transfer.stated(central(transfer.assumptions))
         normal_sd = 1 / (2 * NormalDist().inv_cdf(self._tails[1]))
-        shifts, rates = (np.quantile(values, self._tails, axis=1).T for values in (departure, chance))
-        low, high = (transfer.rates(stated, departure=shifts[:, [end]])[:, 0] for end in (0, 1))
-        sources["item_by_country"] = Source("item_by_country", low, high, normal_sd, sources["item_by_country"].row)
-        low, high = (transfer.rates(stated, rates[:, [end]])[:, 0] for end in (0, 1))
-        return [*sources.values(), Source("sampling of the focal rate", low, high, normal_sd, {})]
+        for name, field_name in _RANDOM.items():
+            values = getattr(drawn, field_name)
+            low, high = (
+                transfer.rates(replace(stated, **{field_name: np.quantile(values, [tail], axis=-1).T}))[:, 0]
+                for tail in self._tails
+            )
+            row = sources[name].row if name in sources else {}
+            sources[name] = Source(name, low, high, normal_sd, row)
+        return list(sources.values())
 
 
 def _band_labels() -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import fsum
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ import polars as pl
 from scipy.special import ndtr, ndtri
 
 from mensura.extrapolation.ability import Abilities, Domain, Strata, abilities, read_curves
-from mensura.extrapolation.assumptions import number_of, part
+from mensura.extrapolation.assumptions import number_of, part, sample, stratified
 from mensura.extrapolation.mixture import TINY, moments, success
 from mensura.extrapolation.observed import Observed, observe
 from mensura.people.cells import cells_of
@@ -26,6 +27,26 @@ CHUNK = 128
 SLOPE_RATIO = 1.1
 
 _Kind = tuple[tuple[str, bool], float | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """Draws of all that is uncertain.
+
+    ``draws``: the assumptions. ``focal_rate``: items × draws. ``departure``: items × draws, in probit units, by how
+    much the reference finds an item easier than its ability says. ``shift``: per draw, in units of ability, by how
+    much the reference is abler than its countries' learning scores say.
+    """
+
+    draws: Draws
+    focal_rate: Floats
+    departure: Floats
+    shift: Floats
+
+    def part(self, rows: np.ndarray, block: slice) -> Drawn:
+        """Return some items of some draws."""
+        rate, departure = self.focal_rate[rows, block], self.departure[rows, block]
+        return Drawn(part(self.draws, block), rate, departure, self.shift[block])
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +101,16 @@ class Transfer:
         shown = f"domain {', '.join(unknown[:3])}: not in the domain table, treated as {FALLBACK_DOMAIN[0]}"
         return (*self.observed.warnings, shown)
 
+    def distance(self, cells: pl.DataFrame) -> float:
+        """Return ``√Σ(f − r)²`` of the country shares of the focal population and of ``cells`` of the reference.
+
+        By so much do errors of single countries' scores, independent of each other, count between the two. A
+        population that states its ability has no such error.
+        """
+        here = {} if self.focal.ability else _country_shares(self.focal, self.focal_cells, self.world)
+        there = {} if self.reference.ability else _country_shares(self.reference, cells, self.world)
+        return float(np.sqrt(_squared_gap(here, there)))
+
     @cached_property
     def mismatch(self) -> float:
         """How much of the item-by-country departure lies between the two populations, from 0 to 1.
@@ -89,39 +120,39 @@ class Transfer:
         pool that holds it. People of other ages than the focal group's are as foreign to an item as another
         country.
         """
-        here = _country_shares(self.focal, self.focal_cells)
-        there = _country_shares(self.reference, self.reference_cells)
-        apart = sum((here.get(name, 0) - there.get(name, 0)) ** 2 for name in {*here, *there}) / 2
+        here = _country_shares(self.focal, self.focal_cells, self.world)
+        there = _country_shares(self.reference, self.reference_cells, self.world)
+        apart = _squared_gap(here, there) / 2
         low, high = self.focal.ages
         inside = self.reference_cells.filter(pl.col("age").is_between(low - 1, high + 2))
         outside = 1.0 - float(inside["weight"].sum())
         return float(np.sqrt(min(1.0, apart + outside)))
 
-    def rates(
-        self,
-        draws: Draws,
-        focal_rate: Floats | None = None,
-        departure: Floats | None = None,
-        *,
-        cells: pl.DataFrame | None = None,
-        off: frozenset[str] = frozenset(),
-    ) -> Floats:
+    def stated(self, draws: Draws) -> Drawn:
+        """Return draws with the focal rates as observed, items that do not depart, and country scores as given."""
+        shape = (self.observed.size, number_of(draws))
+        rates = np.broadcast_to(self.observed.rate[:, None], shape)
+        return Drawn(draws, rates, np.broadcast_to(0.0, shape), np.zeros(shape[1]))
+
+    def sampled(self, count: int, rng: np.random.Generator) -> Drawn:
+        """Draw all that is uncertain."""
+        draws = sample(self.assumptions, count, rng)
+        focal_rate = self.observed.sample(count, rng)
+        departure = ndtri(stratified(rng, focal_rate.shape)) * draws["item_by_country"] * self.mismatch
+        shift = ndtri(stratified(rng, (count,))) * draws["country_score"] * self.distance(self.reference_cells)
+        return Drawn(draws, focal_rate, departure, shift)
+
+    def rates(self, drawn: Drawn, *, cells: pl.DataFrame | None = None, off: frozenset[str] = frozenset()) -> Floats:
         """Return items × draws rates of the reference population, or of the ``cells`` given in its place.
 
-        ``focal_rate``: items × draws; as observed when not given. ``departure``: in probit units, by how
-        much the reference finds an item easier than its general ability says. ``off``: drivers without
-        effect.
+        ``off``: drivers without effect.
         """
-        result = np.empty((self.observed.size, number_of(draws)))
-        observed = self.observed.rate[:, None] if focal_rate is None else focal_rate
-        observed = np.broadcast_to(observed, result.shape)
+        result = np.empty(drawn.focal_rate.shape)
         strata = Strata.from_cells(self.reference_cells if cells is None else cells)
         for kind, rows in self._alike.items():
-            for start in range(0, result.shape[1], CHUNK):
+            for start in range(0, drawn.shift.size, CHUNK):
                 block = slice(start, start + CHUNK)
-                shift = None if departure is None else departure[rows, block]
-                some = part(draws, block)
-                result[rows, block] = self._carry(kind, rows, strata, some, observed[rows, block], shift, off)
+                result[rows, block] = self._carry(kind, rows, strata, drawn.part(rows, block), off)
         return result
 
     @cached_property
@@ -139,30 +170,22 @@ class Transfer:
             groups.setdefault((self.world.domain(word) or FALLBACK_DOMAIN, slope), []).append(index)
         return {kind: np.array(rows) for kind, rows in groups.items()}
 
-    def _carry(
-        self,
-        kind: _Kind,
-        rows: np.ndarray,
-        strata: Strata,
-        draws: Draws,
-        rate: Floats,
-        departure: Floats | None,
-        off: frozenset[str],
-    ) -> Floats:
+    def _carry(self, kind: _Kind, rows: np.ndarray, strata: Strata, drawn: Drawn, off: frozenset[str]) -> Floats:
         (name, curricular), slope = kind
         domain = Domain(name, curricular, self._curves)
-        focal = Strata.from_cells(self.focal_cells)
+        focal, draws = Strata.from_cells(self.focal_cells), drawn.draws
         here = abilities(focal, draws, domain, given=_mean_of(self.focal))
         if "learning" in off:
             strata = strata.like(*moments(focal.weight, here))
         there = abilities(strata, draws, domain, given=_mean_of(self.reference), off=off)
+        there = replace(there, mean=there.mean + drawn.shift[:, None])
         kernel = np.minimum(_least(here), _least(there))
         steep = draws["slope"] if slope is None else np.full(kernel.size, slope)
         seen = success(focal.weight, here, kernel, steep)
         sought = success(strata.weight, there, kernel, steep)
+        rate = drawn.focal_rate
         floor = np.minimum(self.observed.floor[rows, None] * draws["guessing"], rate / seen.present)
-        carried = sought.rate(seen.difficulty(rate, floor), floor)
-        return carried if departure is None else depart(carried, departure, sought.present)
+        return depart(sought.rate(seen.difficulty(rate, floor), floor), drawn.departure, sought.present)
 
 
 def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:
@@ -172,12 +195,25 @@ def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:
     return moved
 
 
-def _country_shares(population: Population, cells: pl.DataFrame) -> dict[str, float]:
-    """Return the share of each country; empty for people of the world or a region at large."""
-    if population.ability is None:
-        return dict(cells.drop_nulls("country").group_by("country").agg(pl.col("weight").sum()).iter_rows())
-    shares = population.shares or (1.0,) * len(population.countries)
-    return {name: share / sum(shares) for name, share in zip(population.countries, shares, strict=True)}
+def _country_shares(population: Population, cells: pl.DataFrame, world: World) -> dict[str, float]:
+    """Return the share of each country; in cells of whole subregions, as many as live there."""
+    if population.ability is not None:
+        shares = population.shares or (1.0,) * len(population.countries)
+        return {name: share / sum(shares) for name, share in zip(population.countries, shares, strict=True)}
+    named = cells.drop_nulls("country").select("country", "weight")
+    whole = (
+        cells.filter(pl.col("country").is_null()).group_by("subregion", maintain_order=True).agg(pl.col("weight").sum())
+    )
+    people = pl.col("population") / pl.col("population").sum().over("subregion")
+    spread = world.countries.join(whole, on="subregion", maintain_order="left").select(
+        "country", weight=pl.col("weight") * people
+    )
+    both = pl.concat([named, spread]).group_by("country", maintain_order=True).agg(pl.col("weight").sum())
+    return dict(both.iter_rows())
+
+
+def _squared_gap(here: dict[str, float], there: dict[str, float]) -> float:
+    return fsum((here.get(name, 0.0) - there.get(name, 0.0)) ** 2 for name in {*here, *there})
 
 
 def _mean_of(population: Population) -> str:

@@ -1,0 +1,156 @@
+"""``mensura trends``: the frontier, where it goes, what compute buys, and whether progress accelerates."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    import polars as pl
+
+EXAMPLES = (
+    "Examples: mensura trends · mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande · "
+    "mensura trends --no-watch --out trends · mensura trends scores.csv --compute compute.csv --horizons metr.csv"
+)
+Day = Annotated[datetime | None, typer.Option("--watch-from", formats=["%Y-%m-%d"], help="Start of the watch.")]
+
+
+def trends(
+    scores: Annotated[
+        Path | None,
+        typer.Argument(
+            help="CSV with model (or subject), benchmark, score in [0, 1] and release_date (or released); "
+            "the embedded evidence if absent."
+        ),
+    ] = None,
+    models: Annotated[
+        Path | None, typer.Option(help="CSV with subject and released, where the scores have no dates.", metavar="CSV")
+    ] = None,
+    method: Annotated[str, typer.Option(help="Fit: pooled (default), or rosetta: as published.")] = "pooled",
+    anchor_benchmark: Annotated[
+        str | None, typer.Option(help="Benchmark with difficulty 0 and slope 1.", metavar="NAME")
+    ] = None,
+    level: Annotated[float, typer.Option(help="Level of the intervals.", min=0.01, max=0.999)] = 0.9,
+    compute: Annotated[
+        Path | None,
+        typer.Option(help="CSV with subject, training_compute_flop, family: algorithmic progress.", metavar="CSV"),
+    ] = None,
+    horizons: Annotated[
+        Path | None, typer.Option(help="CSV with subject, minutes: time horizons on capability.", metavar="CSV")
+    ] = None,
+    levels: Annotated[
+        Path | None,
+        typer.Option(help="CSV with group, capability (low, high): when the frontier passed them.", metavar="CSV"),
+    ] = None,
+    watch_from: Day = None,
+    worlds: Annotated[int, typer.Option(help="Simulated worlds behind the alarm of the watch.", min=19)] = 99,
+    watch: Annotated[bool, typer.Option(help="Watch for an acceleration (takes some seconds).")] = True,
+    seed: Annotated[int, typer.Option(help="Seed of the simulations.")] = 0,
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Follow the frontier: slope per year, forecast, crossings, algorithmic progress, acceleration."""
+    from mensura.stitching import stitch
+    from mensura.trends import add_dates, find_crossings, forecast, measure_progress, relate_horizons
+
+    table = _scores(scores, models, evidence, add)
+    fit = stitch(table, method=method, anchor_benchmark=anchor_benchmark)  # type: ignore[arg-type]
+    capabilities = add_dates(fit.capabilities, table)
+    ahead = forecast(capabilities, draws=fit.laplace, level=level, seed=seed)
+    tables = {"frontier": ahead.frontier, "slope": ahead.slope, "forecast": ahead.table}
+    facts: dict[str, object] = {"method": method, "level": level, "notes": [*fit.notes, *fit.warnings]}
+    if levels is not None:
+        tables["crossings"] = find_crossings(capabilities, levels, draws=fit.laplace, level=level, seed=seed)
+    if compute is not None:
+        progress = measure_progress(_with_compute(capabilities, compute), level=level)
+        tables |= {"families": progress.families, "progress": progress.estimates}
+        tables |= {"joint": progress.joint, "fixed_capability": progress.buckets}
+    if horizons is not None:
+        tables["horizons"] = relate_horizons(capabilities, horizons, level=level).table
+    if watch:
+        tables["looks"], facts["watch"] = _watch(table, watch_from, worlds, seed)
+    if emit(tables, out=out, as_json=as_json, **facts):
+        return
+    _print(tables, facts, level)
+
+
+def _scores(scores: Path | None, models: Path | None, evidence: Path | None, add: list[Path] | None) -> pl.DataFrame:
+    """Read scores with a release date for every subject, from a file or from the evidence."""
+    from mensura.frames import read_frame
+    from mensura.stitching import evidence_scores, read_scores
+    from mensura.trends import add_dates
+    from mensura.trends.frontier import read_dates
+
+    if scores is None:
+        return evidence_scores(load_evidence(evidence, add))[0]
+    table = read_scores(read_frame(scores))
+    if models is not None:
+        return add_dates(table.drop("released", "release_date", strict=False), read_frame(models))
+    return read_dates(table, name=str(scores))
+
+
+def _with_compute(capabilities: pl.DataFrame, file: Path) -> pl.DataFrame:
+    """Join compute and family to the capabilities."""
+    from mensura.frames import read_frame, require_columns
+
+    table = read_frame(file)
+    if "subject" not in table.columns and "model" in table.columns:
+        table = table.rename({"model": "subject"})
+    require_columns(table, ["subject", "training_compute_flop", "family"], name=str(file))
+    return capabilities.join(table.select("subject", "training_compute_flop", "family"), on="subject", how="inner")
+
+
+def _watch(
+    table: pl.DataFrame, start: datetime | None, worlds: int, seed: int
+) -> tuple[pl.DataFrame, dict[str, object]]:
+    """Run the watch and return its looks and its verdict; data too few for one nobody asked for are no fault."""
+    import polars as pl
+
+    from mensura.errors import MensuraError
+    from mensura.trends import watch_acceleration
+
+    begin: date | None = start.date() if start else None
+    try:
+        with progress_bar("simulated worlds", worlds) as advance:
+            result = watch_acceleration(table, start=begin, worlds=worlds, seed=seed, advance=advance)
+    except MensuraError as fault:
+        if begin is not None:
+            raise
+        return pl.DataFrame(), {"alarm": None, "verdict": f"none ({fault})"}
+    return result.looks, {
+        "alarm": result.alarm,
+        "p_value": result.p_value,
+        "false_alarm_rate": result.plan.rate,
+        "slope_ratio": result.ratio,
+        "verdict": str(result).split("\n")[0],
+    }
+
+
+def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: float) -> None:
+    """Print the tables for people; the looks of the watch are summed up in its verdict."""
+    titles = {
+        "frontier": "Frontier: best at release",
+        "slope": f"Slope of the frontier per year ({level:.0%})",
+        "forecast": f"Forecast of the frontier ({level:.0%})",
+        "crossings": "When the frontier passed",
+        "families": "Capability per unit of ln(compute), within families",
+        "progress": "Compute saved per year at equal capability, as a factor",
+        "joint": "Capability on log10(compute) and year",
+        "fixed_capability": "Decades of compute saved per year at fixed capability",
+        "horizons": "Time horizon in minutes, measured and expected",
+    }
+    for name, title in titles.items():
+        if name in tables:
+            print_table(tables[name], title=title, rows=20, digits=3)
+    verdict = facts.get("watch")
+    if isinstance(verdict, dict):
+        console.print(f"Watch: {verdict['verdict']}", highlight=False)

@@ -1,0 +1,71 @@
+"""Straight lines by least squares, with the errors that belong to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t as student
+
+from mensura.errors import MensuraError
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Line:
+    """y = height + slope (x − center), with residual standard deviation ``sd`` on ``freedom`` degrees of freedom."""
+
+    center: float
+    height: float
+    slope: float
+    spread: float
+    sd: float
+    freedom: int
+    r_squared: float
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return self.freedom + 2
+
+    @property
+    def intercept(self) -> float:
+        """Value at x = 0."""
+        return self.height - self.slope * self.center
+
+    @property
+    def slope_error(self) -> float:
+        """Standard error of the slope."""
+        return self.sd / float(np.sqrt(self.spread))
+
+    def at(self, x: ArrayLike) -> Floats:
+        """Value of the line at ``x``."""
+        return self.height + self.slope * (np.asarray(x, dtype=float) - self.center)
+
+    def error_at(self, x: ArrayLike, *, new: bool = False) -> Floats:
+        """Standard error of the line at ``x``, or with ``new`` of one more observation there."""
+        distance = np.asarray(x, dtype=float) - self.center
+        return np.asarray(self.sd * np.sqrt(new + 1 / self.n + distance**2 / self.spread))
+
+    def quantile(self, level: float) -> float:
+        """Half-width, in standard errors, of the central interval of this level (Student)."""
+        return float(student.ppf(0.5 + level / 2, self.freedom))
+
+
+def fit_line(x: ArrayLike, y: ArrayLike) -> Line:
+    """Fit a line to at least three points that do not all share one x."""
+    x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
+    if x.size < 3:
+        raise MensuraError(f"a line with an error needs at least 3 points, got {x.size}")
+    center, height = float(x.mean()), float(y.mean())
+    spread = float(np.sum((x - center) ** 2))
+    if spread <= 1e-12 * max(1.0, center**2):
+        raise MensuraError("a line needs points at different x; all of them are alike")
+    slope = float(np.sum((x - center) * (y - height)) / spread)
+    squares = float(np.sum((y - height - slope * (x - center)) ** 2))
+    total = float(np.sum((y - height) ** 2))
+    freedom = x.size - 2
+    r_squared = 1 - squares / total if total > 0 else 1.0
+    return Line(center, height, slope, spread, float(np.sqrt(squares / freedom)), freedom, r_squared)

@@ -1,0 +1,249 @@
+"""Algorithmic progress: how much less training compute a given capability takes each year.
+
+With C = k·ln(compute) + b, k is measured within families trained alike and b is the quality of the recipe. For any
+selection of subjects, c and f being the yearly gains of C and of ln(compute) along it, quality gains ḃ = c − k f a
+year, and a capability costs exp(ḃ / k) = exp(c / k − f) times less each year.
+
+Defaults: a record is the best of its day; years are days / 365.25; the error of k (from the spread of the families)
+and that of ḃ are combined with Satterthwaite's degrees of freedom; the ratio of the joint regression gets Fieller's
+interval. ``method="rosetta"`` follows the published notebook to the digit: the calendar year plus day of the year /
+365.25, records in the order the table lists the subjects of a day, the error of k left out (or put in with the
+degrees of freedom of the wrong regression), the covariance in the joint regression left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy.stats import norm
+from scipy.stats import t as student
+
+from mensura.errors import MensuraError
+from mensura.frames import as_frame, require_columns, text_table
+from mensura.trends.buckets import bucket_table
+from mensura.trends.frontier import is_record, read_capabilities, to_years
+from mensura.trends.lines import Floats, Line, fit_line
+
+METHODS = ("releases", "rosetta")
+FAMILY_SIZE = 3
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What compute buys and how that changes.
+
+    ``families``: ``family``, ``n``, ``k``, ``error``, ``r_squared``. ``estimates``: one row per way to measure:
+    ``analysis``, ``selection``, ``n``, ``k``, ``quality_per_year`` (ḃ), ``factor`` (compute saved per year at equal
+    capability, as a multiple), ``low``, ``high``. ``joint``: the regression of C on log10(compute) and year.
+    ``buckets``: decades of compute saved per year at fixed capability, per range of capability.
+    """
+
+    method: str
+    level: float
+    families: pl.DataFrame
+    estimates: pl.DataFrame
+    joint: pl.DataFrame
+    buckets: pl.DataFrame
+
+    def __str__(self) -> str:
+        return f"compute for a given capability, factor saved per year ({self.level:.0%})\n{text_table(self.estimates)}"
+
+    def _repr_html_(self) -> str:
+        return self.estimates._repr_html_()
+
+
+@dataclass(frozen=True)
+class _Slope:
+    """A capability gain per unit of ln(compute) with its error and degrees of freedom."""
+
+    k: float
+    error: float
+    freedom: float
+
+
+def measure_progress(models: Any, *, method: str = "releases", level: float = 0.9) -> Progress:  # noqa: ANN401
+    """Measure progress from ``subject``, ``capability``, ``released``, ``training_compute_flop`` and ``family``.
+
+    Subjects without a family count in the trends but not for k; families need 3 subjects with different compute.
+    """
+    if method not in METHODS:
+        raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
+    table = as_frame(models, name="models")
+    require_columns(table, ["training_compute_flop", "family"], name="models")
+    listed = read_capabilities(table.filter(pl.col("training_compute_flop") > 0), name="models")
+    if method == "rosetta":
+        order = {name: i for i, name in enumerate(table[_subject_column(table)].cast(pl.String))}
+        listed = listed.sort("released", pl.col("subject").replace_strict(order))
+    C, compute = listed["capability"].to_numpy(), np.log(listed["training_compute_flop"].to_numpy())
+    years = _calendar_years(listed["released"]) if method == "rosetta" else to_years(listed["released"])
+    families = _family_table(listed, compute)
+    pooled = fit_line(compute, C)
+    return Progress(
+        method,
+        level,
+        families,
+        pl.DataFrame(_estimates(method, level, families, pooled, years, C, compute), infer_schema_length=None),
+        _joint(method, level, years, C, compute),
+        bucket_table(to_years(listed["released"]), C, compute / np.log(10)),
+    )
+
+
+def _subject_column(table: pl.DataFrame) -> str:
+    return "subject" if "subject" in table.columns else "model"
+
+
+def _calendar_years(dates: pl.Series) -> Floats:
+    """Calendar year plus day of the year / 365.25, as published: a year boundary may lose or gain a day."""
+    return dates.dt.year().to_numpy() + dates.dt.ordinal_day().to_numpy() / 365.25
+
+
+def _family_table(frame: pl.DataFrame, compute: Floats) -> pl.DataFrame:
+    """Gain per unit of ln(compute) within every family of at least three."""
+    rows = []
+    for family in frame["family"].drop_nulls().unique().sort():
+        members = (frame["family"] == family).fill_null(value=False).to_numpy()
+        x = compute[members]
+        if x.size < FAMILY_SIZE or np.ptp(x) < 1e-9:
+            continue
+        line = fit_line(x, frame["capability"].to_numpy()[members])
+        rows.append(
+            {"family": family, "n": line.n, "k": line.slope, "error": line.slope_error, "r_squared": line.r_squared}
+        )
+    if not rows:
+        raise MensuraError("models: no family has 3 subjects with different compute, so k cannot be measured")
+    return pl.DataFrame(rows)
+
+
+def _records(method: str, years: Floats, values: Floats) -> np.ndarray:
+    """Records by day, or as published one by one in the order of the table."""
+    if method == "rosetta":
+        return np.asarray(values >= np.maximum.accumulate(values))
+    return is_record(years, values)
+
+
+def _estimates(
+    method: str, level: float, families: pl.DataFrame, pooled: Line, years: Floats, C: Floats, compute: Floats
+) -> list[dict[str, object]]:
+    """Every way to choose k crossed with every way to choose subjects that the sources report."""
+    mean = _mean_slope(families)
+    every = np.ones(C.size, dtype=bool)
+    frontier = _records(method, years, C)
+    quality = _records(method, years, C - mean.k * compute)
+    whole = _Slope(pooled.slope, pooled.slope_error, pooled.freedom)
+    plans = [("families", "all", mean, every), ("families", "capability frontier", mean, frontier)]
+    plans += [("families", "quality frontier", mean, quality)]
+    plans += [
+        (f"family {row['family']}", "capability frontier", _own_slope(row), frontier) for row in families.to_dicts()
+    ]
+    plans += [("pooled", "all", whole, every), ("pooled", "capability frontier", whole, frontier)]
+    rows = [_estimate(method, level, *plan, years, C, compute) for plan in plans]
+    if method == "rosetta":
+        swapped = ("pooled, error of k with swapped degrees of freedom", "capability frontier", whole, frontier)
+        rows.append(_estimate(method, level, *swapped, years, C, compute, swapped=True))
+    return rows
+
+
+def _mean_slope(families: pl.DataFrame) -> _Slope:
+    """Mean of the families weighted by their size; its error from their spread (one family: its own error)."""
+    k, n = families["k"].to_numpy(), families["n"].to_numpy()
+    mean = float(np.average(k, weights=n))
+    if k.size == 1:
+        return _own_slope(families.row(0, named=True))
+    share = n / n.sum()
+    spread = float(np.sum(share * (k - mean) ** 2)) / (1 - float(np.sum(share**2)))
+    return _Slope(mean, float(np.sqrt(spread * np.sum(share**2))), k.size - 1)
+
+
+def _own_slope(row: dict[str, Any]) -> _Slope:
+    return _Slope(row["k"], row["error"], row["n"] - 2)
+
+
+def _estimate(
+    method: str,
+    level: float,
+    analysis: str,
+    selection: str,
+    slope: _Slope,
+    chosen: np.ndarray,
+    years: Floats,
+    C: Floats,
+    compute: Floats,
+    *,
+    swapped: bool = False,
+) -> dict[str, object]:
+    """Yearly gain of quality along a selection and the factor of compute it saves, with its interval."""
+    k = slope.k
+    line = fit_line(years[chosen], (C - k * compute)[chosen])
+    own = (line.slope_error / k) ** 2
+    gain = float(fit_line(years[chosen], C[chosen]).slope)
+    if method == "rosetta":
+        of_k = (line.slope / k**2 * slope.error) ** 2 if swapped else 0.0
+        freedom = slope.freedom if swapped else line.freedom
+    else:
+        of_k = (gain / k**2 * slope.error) ** 2
+        freedom = (own + of_k) ** 2 / (own**2 / line.freedom + of_k**2 / slope.freedom)
+    half = float(student.ppf(0.5 + level / 2, freedom) * np.sqrt(own + of_k))
+    return {
+        "analysis": analysis,
+        "selection": selection,
+        "n": line.n,
+        "k": k,
+        "quality_per_year": line.slope,
+        "factor": _factor(line.slope / k),
+        "low": _factor(line.slope / k - half),
+        "high": _factor(line.slope / k + half),
+    }
+
+
+def _factor(log: float) -> float:
+    """Exponential that ends at infinity: with k hardly known, anything may be saved."""
+    return float(np.exp(log)) if log < 700 else float("inf")
+
+
+def _joint(method: str, level: float, years: Floats, C: Floats, compute: Floats) -> pl.DataFrame:
+    """Regress C on log10(compute) and year; the ratio of the two coefficients is decades of compute saved per year."""
+    x = np.column_stack([np.ones_like(C), compute / np.log(10), years - years.mean()])
+    if C.size < 4:
+        raise MensuraError(f"models: {C.size} subjects with compute; the joint regression needs at least 4")
+    beta = np.linalg.lstsq(x, C, rcond=None)[0]
+    residual = C - x @ beta
+    freedom = C.size - 3
+    covariance = residual @ residual / freedom * np.linalg.inv(x.T @ x)
+    ratio = float(beta[2] / beta[1])
+    if method == "rosetta":
+        relative = covariance[1, 1] / beta[1] ** 2 + covariance[2, 2] / beta[2] ** 2
+        half = float(_published_z(level) * abs(ratio) * np.sqrt(relative))
+        low, high = ratio - half, ratio + half
+    else:
+        low, high = fieller(beta[2], beta[1], covariance[1:, 1:][::-1, ::-1], student.ppf(0.5 + level / 2, freedom))
+    return pl.DataFrame(
+        {
+            "per_decade": [float(beta[1])],
+            "per_year": [float(beta[2])],
+            "r_squared": [1 - float(residual @ residual / np.sum((C - C.mean()) ** 2))],
+            "decades_saved": [ratio],
+            "low": [low],
+            "high": [high],
+            "n": [C.size],
+        }
+    )
+
+
+def _published_z(level: float) -> float:
+    """Normal quantile with the digits the published code uses."""
+    return round(float(norm.ppf(0.5 + level / 2)), 3 if level < 0.95 else 2)
+
+
+def fieller(top: float, bottom: float, covariance: Floats, quantile: float) -> tuple[float, float]:
+    """Interval of top / bottom by Fieller's theorem; infinite ends where the bottom may be zero."""
+    q2 = quantile**2
+    a = bottom**2 - q2 * covariance[1, 1]
+    b = top * bottom - q2 * covariance[0, 1]
+    c = top**2 - q2 * covariance[0, 0]
+    if a <= 0 or b * b < a * c:
+        return float("-inf"), float("inf")
+    root = float(np.sqrt(b * b - a * c))
+    return float((b - root) / a), float((b + root) / a)

@@ -1,0 +1,70 @@
+from datetime import date
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mensura.trends import find_break, rosetta_ratio
+from mensura.trends.breaks import best_break
+
+
+def test_a_bend_between_two_points_is_found_exactly():
+    x = np.array([0.0, 1, 2, 3, 4, 5, 6, 7])
+    found = best_break(x, 0.5 * x + 1.5 * np.maximum(x - 3.4, 0))
+    assert found.when == pytest.approx(3.4)
+    assert (found.before, found.after) == pytest.approx((0.5, 2.0))
+    assert found.ratio == pytest.approx(4)
+    assert found.r_squared == pytest.approx(1)
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000))
+def test_no_bend_on_a_fine_grid_fits_better(seed):
+    rng = np.random.default_rng(seed)
+    x, y = np.sort(rng.uniform(0, 10, 9)), np.cumsum(rng.exponential(1, 9))
+    span = x[-1] - x[0]
+    best = best_break(x, y).r_squared
+    for bend in np.linspace(x[0] + 0.1 * span, x[-1] - 0.1 * span, 200):
+        design = np.column_stack([np.ones(9), x, np.maximum(x - bend, 0)])
+        rest = y - design @ np.linalg.lstsq(design, y, rcond=None)[0]
+        assert 1 - rest @ rest / np.sum((y - y.mean()) ** 2) <= best + 1e-9
+
+
+def test_break_of_a_table_has_a_date():
+    days = [date(2020, 1, 1), date(2021, 1, 1), date(2022, 1, 1), date(2023, 1, 1), date(2024, 1, 1), date(2025, 1, 1)]
+    frame = pl.DataFrame({"subject": list("abcdef"), "released": days, "capability": [0.0, 0.1, 0.2, 0.3, 1.3, 2.3]})
+    found = find_break(frame)
+    assert date(2022, 12, 20) < found.date < date(2023, 1, 10)
+    assert found.ratio == pytest.approx(10, rel=0.01)
+
+
+def naive_ratio(x, y, start):
+    """The published rule, written out."""
+    y = np.maximum.accumulate(y)
+    best = -np.inf
+    for split in np.linspace(start, x.max(), 50):
+        left = x <= split
+        if left.sum() < 2 or (~left).sum() < 3:
+            continue
+        slope, intercept = np.polyfit(x[left], y[left], 1)
+        after = np.polyfit(x[~left], y[~left], 1)[0]
+        fitted = np.where(left, slope * x + intercept, slope * split + intercept + after * (x - split))
+        r_squared = 1 - np.sum((y - fitted) ** 2) / np.sum((y - y.mean()) ** 2)
+        if slope > 0 and r_squared >= 0.6:
+            best = max(best, after / slope)
+    return best
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000))
+def test_ratio_of_the_published_rule_agrees_with_it_written_out(seed):
+    rng = np.random.default_rng(seed)
+    x = np.sort(rng.uniform(2024, 2029, 40))
+    y = 0.5 * (x - 2024) + rng.normal(0, 0.3, 40)
+    assert rosetta_ratio(x, y, 2027.0) == pytest.approx(naive_ratio(x, y, 2027.0), rel=1e-6)
+
+
+def test_ratio_without_releases_after_the_start_is_none():
+    assert rosetta_ratio(np.array([1.0, 2.0, 3.0]), np.array([1.0, 2.0, 3.0]), 5.0) == -np.inf

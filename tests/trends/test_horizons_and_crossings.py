@@ -1,0 +1,67 @@
+from datetime import date
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.trends import find_crossings, relate_horizons
+
+NAMES = [f"s{i}" for i in range(12)]
+CAPABILITY = np.linspace(0, 3, 12)
+DATES = [date(2020 + i // 4, 1 + 3 * (i % 4), 1) for i in range(12)]
+POINTS = pl.DataFrame({"subject": NAMES, "released": DATES, "capability": CAPABILITY})
+
+
+def horizons(noise=0.0):
+    rng = np.random.default_rng(0)
+    return pl.DataFrame(
+        {"subject": NAMES[:10], "minutes": np.exp(-2 + 1.5 * CAPABILITY[:10] + rng.normal(0, noise, 10))}
+    )
+
+
+def test_the_line_is_found_and_carried_to_subjects_without_a_measurement():
+    result = relate_horizons(POINTS, horizons())
+    assert result.line.slope == pytest.approx(1.5)
+    assert result.line.intercept == pytest.approx(-2)
+    assert result.doubling == pytest.approx(np.log(2) / 1.5)
+    assert result.table["minutes"].null_count() == 2
+    assert result.table["expected"][-1] == pytest.approx(np.exp(-2 + 1.5 * 3))
+
+
+def test_held_out_subjects_are_checked_and_not_used():
+    result = relate_horizons(POINTS, horizons(0.3), held_out=NAMES[:3])
+    assert result.line.n == 7
+    assert result.checks["part"].to_list() == ["used", "held out"]
+    assert result.checks["n"].to_list() == [7, 3]
+    assert "doubles every" in str(result)
+
+
+def test_bad_horizons_are_refused():
+    with pytest.raises(MensuraError, match="'s0' has 0 minutes"):
+        relate_horizons(POINTS, {"subject": ["s0"], "minutes": [0.0]})
+    with pytest.raises(MensuraError, match="held_out: 'nobody'"):
+        relate_horizons(POINTS, horizons(), held_out=["nobody"])
+
+
+def test_crossing_is_the_first_subject_at_the_level():
+    found = find_crossings(POINTS, {"group": ["low", "middle", "out of reach"], "capability": [0.0, 1.5, 9.0]})
+    assert found["date"].to_list() == [DATES[0], DATES[6], None]
+    assert found["subject"].to_list() == ["s0", "s6", None]
+    assert found["passed"].to_list() == [1.0, 1.0, 0.0]
+
+
+def test_interval_of_a_level_becomes_an_interval_of_dates():
+    found = find_crossings(POINTS, {"group": ["experts"], "capability": [1.5], "low": [1.0], "high": [2.0]}).row(
+        0, named=True
+    )
+    assert found["low"] < found["date"] < found["high"]
+    assert found["low"] == DATES[4]
+    assert found["high"] == DATES[8]
+
+
+def test_draws_of_the_fit_count_in_a_crossing():
+    draws = pl.concat(POINTS.select("subject", draw=pl.lit(i), capability=pl.col("capability") + i) for i in (0, 1))
+    found = find_crossings(POINTS, {"group": ["top"], "capability": [3.5]}, draws=draws).row(0, named=True)
+    assert found["passed"] == pytest.approx(0.5, abs=0.05)
+    assert found["high"] is None

@@ -1,0 +1,60 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def scores(tmp_path):
+    """A small dense score table whose subjects improve by half a unit a year."""
+    rng = np.random.default_rng(0)
+    years = np.sort(rng.uniform(0, 3, 45))
+    capability = 0.5 * years + rng.normal(0, 0.15, 45)
+    days = np.datetime64("2023-01-01") + (years * 365).astype("timedelta64[D]")
+    rows = [
+        (f"m{i:02}", f"b{j}", 1 / (1 + np.exp(-3 * (c - d))), str(day))
+        for i, (c, day) in enumerate(zip(capability, days, strict=True))
+        for j, d in enumerate(np.linspace(0, 1.6, 9))
+        if (i + j) % 3
+    ]
+    path = tmp_path / "scores.csv"
+    pl.DataFrame(rows, schema=["model", "benchmark", "score", "release_date"], orient="row").write_csv(path)
+    return path
+
+
+def test_tables_are_printed_and_written(mensura_command, scores, tmp_path):
+    run = mensura_command("trends", scores, "--method", "rosetta", "--no-watch", "--out", tmp_path / "out")
+    assert run.code == 0, run.err
+    assert "Forecast of the frontier" in run.out
+    assert pl.read_csv(tmp_path / "out" / "forecast.csv").columns == ["date", "capability", "low", "high"]
+    assert pl.read_csv(tmp_path / "out" / "frontier.csv").columns == ["subject", "released", "capability"]
+
+
+def test_json_holds_every_table_asked_for(mensura_command, scores, tmp_path):
+    names = [f"m{i:02}" for i in range(45)]
+    flop = [1e22 * 1.3**i for i in range(45)]
+    compute, minutes, levels = tmp_path / "compute.csv", tmp_path / "minutes.csv", tmp_path / "levels.csv"
+    pl.DataFrame({"subject": names, "training_compute_flop": flop, "family": ["A"] * 5 + [None] * 40}).write_csv(
+        compute
+    )
+    pl.DataFrame({"subject": names[:20], "minutes": [1.2**i for i in range(20)]}).write_csv(minutes)
+    pl.DataFrame({"group": ["people"], "capability": [0.0]}).write_csv(levels)
+    files = ("--compute", compute, "--horizons", minutes, "--levels", levels)
+    run = mensura_command("trends", scores, "--method", "rosetta", "--worlds", 19, *files, "--json")
+    assert run.code == 0, run.err
+    payload = json.loads(run.out)
+    assert {"frontier", "slope", "forecast", "crossings", "families", "progress", "joint", "horizons"} <= set(payload)
+    assert payload["watch"]["verdict"].startswith(("no alarm", "acceleration"))
+    assert payload["looks"][0].keys() == {"date", "subject", "statistic", "boundary", "alarm"}
+
+
+def test_scores_without_dates_are_refused_and_taken_with_a_table_of_models(mensura_command, scores, tmp_path):
+    table = pl.read_csv(scores)
+    bare, models = tmp_path / "bare.csv", tmp_path / "models.csv"
+    table.drop("release_date").write_csv(bare)
+    table.select("model", "release_date").unique().write_csv(models)
+    run = mensura_command("trends", bare, "--no-watch")
+    assert run.code == 2
+    assert "missing column 'released'" in run.err
+    assert mensura_command("trends", bare, "--models", models, "--method", "rosetta", "--no-watch").code == 0
