@@ -7,7 +7,7 @@ import hypothesis
 import pytest
 from typer.testing import CliRunner
 
-from mensura.cli import main
+from mensura.cli import main, output
 
 hypothesis.settings.register_profile("mensura", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("mensura")
@@ -30,7 +30,7 @@ def mensura_command(monkeypatch, capsys):
 
     def run(*arguments: object) -> Run:
         monkeypatch.setattr("sys.argv", ["mensura", *map(str, arguments)])
-        monkeypatch.setenv("COLUMNS", "200")
+        monkeypatch.setattr(output.console, "_width", 200)
         with pytest.raises(SystemExit) as end:
             main.main()
         printed = capsys.readouterr()

@@ -24,7 +24,7 @@ EXAMPLES = """
 def figure(
     name: Annotated[str | None, typer.Argument(help="Which picture; --list names them all.")] = None,
     out: Annotated[Path | None, typer.Option("--out", help="File to write: .svg, .png or .pdf.")] = None,
-    width: Annotated[float, typer.Option(help="Width in millimetres; columns are usually 89 or 183.")] = 89.0,
+    width: Annotated[str, typer.Option(help="Width in millimetres; columns are usually 89 or 183.")] = "89mm",
     dpi: Annotated[int, typer.Option(help="Dots per inch of a PNG.")] = 300,
     show_list: Annotated[bool, typer.Option("--list", help="List the pictures.")] = False,
     evidence: EvidencePath = None,
@@ -32,7 +32,7 @@ def figure(
     as_json: Json = False,
 ) -> None:
     """Draw one picture of the report, sized and lettered for a paper, without a browser."""
-    from mensura.charts import save
+    from mensura.charts import check_figure, save
     from mensura.site.pictures import draw, picture_table
     from mensura.site.study import Study
 
@@ -42,8 +42,19 @@ def figure(
             print_table(listed, title="Pictures")
         return
     if name is None or out is None:
-        raise MensuraError("figure: give a NAME and --out FILE (.svg, .png or .pdf); mensura figure --list names them all")
+        raise MensuraError(
+            "figure: give a NAME and --out FILE (.svg, .png or .pdf); mensura figure --list names them all"
+        )
+    millimetres = _millimetres(width)
+    check_figure(out, millimetres)
     drawn = draw(Study.run(load_evidence(evidence, add)), name)
-    save(drawn.chart, out, width_mm=width, dpi=dpi)
+    save(drawn.chart, out, width_mm=millimetres, dpi=dpi)
     if not emit({}, out=None, as_json=as_json, figure=drawn.name, title=drawn.title, caption=drawn.caption, file=out):
         console.print(f"wrote {out}: {drawn.title}", soft_wrap=True)
+
+
+def _millimetres(width: str) -> float:
+    try:
+        return float(width.removesuffix("mm"))
+    except ValueError:
+        raise MensuraError(f"width: got {width!r}; expected millimetres, such as 89 or 89mm") from None

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, console, print_json, print_table
 from mensura.cli.progress import progress_bar
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 def report(
@@ -27,6 +30,16 @@ def report(
     if as_json:
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})
         return
-    shown = headline.select("rank", "name", "iq", "iq_low", "iq_high", "scored_dimensions", "capability", "released")
-    print_table(shown, title="Composite IQ with 90% intervals, and capability on the stitched scale", rows=15, digits=1)
+    print_table(_for_people(headline), title="Composite IQ and capability on the stitched scale", rows=15)
     console.print(f"The report is at {out / 'index.html'}", soft_wrap=True)
+
+
+def _for_people(headline: pl.DataFrame) -> pl.DataFrame:
+    """Return the headline table in the width of a terminal."""
+    import polars as pl
+
+    interval = pl.format(
+        "{} to {}", pl.col("iq_low").round(0).cast(pl.Int64), pl.col("iq_high").round(0).cast(pl.Int64)
+    )
+    scored = pl.format("{}/7", "scored_dimensions")
+    return headline.select("rank", model="name", IQ="iq", interval=interval, scored=scored, capability="capability")

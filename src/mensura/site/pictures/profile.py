@@ -65,7 +65,7 @@ def profile_points(study: Study, subjects: list[str]) -> pl.DataFrame:
 
 @lru_cache
 def _template(dimensions: tuple[str, ...], *, alone: bool) -> dict[str, Any]:
-    """Return the specification of a profile of stand-ins, freed of their names and of their reference line."""
+    """Return the specification of a profile of stand-ins, wide enough for any IQ."""
     stand_ins = [f"subject {place}" for place in range(1 if alone else _STAND_INS)]
     rows = [
         {"subject": one, "name": one, "provider": "", "dimension": key, "value": 115.0, "low": 70.0, "high": 160.0}
@@ -73,20 +73,4 @@ def _template(dimensions: tuple[str, ...], *, alone: bool) -> dict[str, Any]:
         for key in dimensions
     ]
     points = pl.DataFrame(rows).with_columns(status=pl.lit("measured"))
-    spec: dict[str, Any] = _freed(page_spec(charts.dots(points, reference=100.0 if alone else None)), stand_ins)
-    return spec
-
-
-def _freed(node: Any, names: list[str]) -> Any:  # noqa: ANN401
-    """Replace fixed name lists by the order of the data, and the fixed reference by the data set ``level``."""
-    if isinstance(node, list):
-        return [_freed(item, names) for item in node]
-    if not isinstance(node, dict):
-        return node
-    if node.get("mark", {}) and isinstance(node["mark"], dict) and node["mark"].get("style") == "reference":
-        kept = {key: value for key, value in node.items() if key != "transform"}
-        return {**kept, "data": {"name": "level"}}
-    if isinstance(node.get("scale"), dict) and node["scale"].get("domain") == names:
-        scale = {key: value for key, value in node["scale"].items() if key != "domain"}
-        return {**{key: _freed(value, names) for key, value in node.items()}, "scale": scale, "sort": None}
-    return {key: None if key == "sort" and value == names else _freed(value, names) for key, value in node.items()}
+    return page_spec(charts.dots(points))

@@ -69,7 +69,9 @@ def draw(study: Study, name: str) -> Picture:
         if key != name and key in keys(study):
             return build(study, key)
     families = ", ".join(f"{prefix}{example}" for prefix, (_, _, example) in FAMILIES.items())
-    raise MensuraError(f"figure: {name!r} is not known; choose one of {', '.join(PICTURES)}, or of the families {families}")
+    raise MensuraError(
+        f"figure: {name!r} is not known; choose one of {', '.join(PICTURES)}, or of the families {families}"
+    )
 
 
 def picture_table() -> pl.DataFrame:

@@ -19,8 +19,9 @@
   function fitPanels(spec, width) {
     const panels = spec.usermeta && spec.usermeta.panels;
     if (!panels) return;
-    spec.columns = Math.max(1, Math.floor(width / panels.width));
-    spec.spec.width = Math.floor(width / spec.columns) - panels.margin;
+    const room = width - panels.frame + panels.gap;
+    spec.columns = Math.max(1, Math.floor(room / (panels.least + panels.gap)));
+    spec.spec.width = Math.floor(room / spec.columns) - panels.gap;
   }
 
   function specOf(figure) {
@@ -34,6 +35,13 @@
     const holder = figure.querySelector(".chart");
     const { spec, all } = specOf(figure);
     fitPanels(spec, holder.clientWidth);
+    const least = spec.usermeta && spec.usermeta.min_width;
+    if (least && holder.clientWidth < least) {
+      holder.classList.add("scroll"); // wider than the screen: the chart scrolls sideways by itself
+      holder.tabIndex = 0;
+      spec.width = least;
+      spec.autosize = { type: "pad" };
+    }
     const config = window.mensura.themes[state.theme()];
     const old = views.get(figure);
     if (old) old.result.finalize();
@@ -56,6 +64,7 @@
       const item = mark.__data__;
       const datum = item && item.datum;
       if (!datum || !datum.subject || !window.mensura.models[datum.subject]) continue;
+      if (mark.closest("[aria-hidden='true']") && mark.tagName !== "text") continue;
       mark.dataset.subject = datum.subject;
       if (mark.tagName === "text") continue;
       mark.setAttribute("tabindex", marks.length ? "-1" : "0");
