@@ -24,6 +24,12 @@ def draw_all(page):
     return page
 
 
+def reach(page, selector):
+    """Scroll to the bell curve, where charts are drawn as they come near, and wait for one of its marks."""
+    page.locator('figure[data-chart="iq-bell"]').scroll_into_view_if_needed()
+    return page.wait_for_selector(f'figure[data-chart="iq-bell"] {selector}')
+
+
 @pytest.mark.parametrize("name", [*PAGES, "models/claude-opus-4.8.html"])
 def test_every_chart_draws_with_a_description(visit, name):
     page = draw_all(visit(name))
@@ -42,7 +48,7 @@ def test_no_page_is_wider_than_a_phone(visit, name):
 
 def test_card_opens_by_click_and_closes_by_escape_outside_click_and_scroll(visit):
     page = visit("index.html")
-    dot = page.wait_for_selector('figure[data-chart="iq-bell"] [data-subject][role="button"]')
+    dot = reach(page, '[data-subject][role="button"]')
     dot.scroll_into_view_if_needed()
     dot.hover()
     assert page.query_selector(".card") is None, "hover alone opens nothing"
@@ -62,7 +68,7 @@ def test_card_opens_by_click_and_closes_by_escape_outside_click_and_scroll(visit
 
 def test_card_shows_the_summary_in_its_fixed_order_and_is_reached_by_keyboard(visit):
     page = visit("index.html")
-    dot = page.wait_for_selector('figure[data-chart="iq-bell"] [data-subject][tabindex="0"]')
+    dot = reach(page, '[data-subject][tabindex="0"]')
     dot.focus()
     page.keyboard.press("ArrowRight")
     page.keyboard.press("Enter")
@@ -77,7 +83,7 @@ def test_card_shows_the_summary_in_its_fixed_order_and_is_reached_by_keyboard(vi
 
 def test_provider_filter_applies_to_charts_and_tables_and_stays_in_the_address(visit):
     page = visit("index.html")
-    page.wait_for_selector('figure[data-chart="iq-bell"] [data-subject]')
+    reach(page, "[data-subject]")
     count = "document.querySelectorAll('figure[data-chart=\"iq-bell\"] [data-subject][role=button]').length"
     everyone = page.evaluate(count)
     page.click("text=Three labs")
@@ -161,7 +167,7 @@ def test_model_page_holds_the_whole_derivation(visit):
 def test_accessibility(visit, name, theme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     page = draw_all(visit(name, theme=theme))
-    results = axe.run(page)
+    results = axe.run(page, options={"preload": False})
     serious = [
         (violation["id"], violation["nodes"][0]["html"][:120])
         for violation in results.response["violations"]

@@ -71,7 +71,7 @@ def _forest(
         row["text"] = texts[rank]
         row["aria"] = f"{row['label']}, {x_title} {row['text']}{_say_range(row, percent)}"
         row["end"] = max(row["value"], row["high"] if row["high"] is not None else row["value"])
-    axis = axis_of(span, x_title) if not percent else alt.Axis(title=x_title, format="%", grid=True)
+    axis = axis_of(span, x_title) if not percent else alt.Axis(title=x_title, format="%", grid=True, tickCount=6)
     x = alt.X("value:Q", scale=scale_of(span), axis=axis)
     y = alt.Y(
         "row:N",
