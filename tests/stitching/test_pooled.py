@@ -69,6 +69,12 @@ def test_chance_levels_are_used():
     assert (corrected.estimate.difficulty[0] > plain.estimate.difficulty[0]).mean() > 0.8
 
 
+def test_the_published_method_takes_no_notice_of_chance_levels():
+    frame, *_ = simulate(20, 6, density=1.0)
+    with_levels = stitch(frame.with_columns(chance=pl.lit(0.25)), method="rosetta")
+    assert with_levels.predict(frame)["score"].equals(stitch(frame, method="rosetta").predict(frame)["score"])
+
+
 def test_sampling_error_moves_weight_to_the_better_measured_score():
     frame, _, _, _ = simulate(30, 8, density=1.0)
     disturbed = frame.with_columns(
