@@ -1,6 +1,6 @@
 """Two detectors of an acceleration on the published synthetic set-up: false alarms, power, months to detection.
 
-    python -m benchmarks.acceleration [--noise 0.5 1 2 4] [--null 200] [--power 40] [--calibration 199]
+    python -m benchmarks.acceleration [--noise 0.5 1 2 4] [--null 150] [--power 25] [--calibration 199]
 
 For every noise level: worlds without change, watched from 2027 to 2030 with a refit at every release, give the
 false-alarm rates; worlds with an acceleration in 2027 give power and median months to detection. Our detector's plan
@@ -129,8 +129,8 @@ def warm_up() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--noise", type=float, nargs="+", default=[0.5, 1, 2, 4])
-    parser.add_argument("--null", type=int, default=200)
-    parser.add_argument("--power", type=int, default=40)
+    parser.add_argument("--null", type=int, default=150)
+    parser.add_argument("--power", type=int, default=25)
     parser.add_argument("--calibration", type=int, default=199)
     options = parser.parse_args()
     warm_up()

@@ -69,6 +69,12 @@ def test_chance_levels_are_used():
     assert (corrected.estimate.difficulty[0] > plain.estimate.difficulty[0]).mean() > 0.8
 
 
+def test_the_published_method_takes_no_notice_of_chance_levels():
+    frame, *_ = simulate(20, 6, density=1.0)
+    with_levels = stitch(frame.with_columns(chance=pl.lit(0.25)), method="rosetta")
+    assert with_levels.predict(frame)["score"].equals(stitch(frame, method="rosetta").predict(frame)["score"])
+
+
 def test_sampling_error_moves_weight_to_the_better_measured_score():
     frame, _, _, _ = simulate(30, 8, density=1.0)
     disturbed = frame.with_columns(
@@ -110,12 +116,21 @@ def test_a_second_dimension_is_found_when_it_is_there_and_shrinks_when_not():
     C, taste = rng.normal(0, 1, 80), rng.normal(0, 1, 80)
     loading = np.where(np.arange(16) < 8, 1.0, -1.0)
 
-    def held_out(strength):
+    def scores(strength):
         eta = 1.5 * C[rows] + strength * loading[cols] * taste[rows] + np.linspace(-1, 1, 16)[cols]
         y = np.clip(1 / (1 + np.exp(-eta)) + np.random.default_rng(1).normal(0, 0.03, rows.size), 0, 1)
-        frame = pl.DataFrame({"subject": [f"s{i}" for i in rows], "benchmark": [f"b{j}" for j in cols], "score": y})
-        return held_out_errors(frame, {"1": {"dimensions": 1}, "2": {"dimensions": 2}}, folds=4)["rmse"].to_list()
+        return pl.DataFrame({"subject": [f"s{i}" for i in rows], "benchmark": [f"b{j}" for j in cols], "score": y})
 
+    def held_out(strength):
+        return held_out_errors(scores(strength), {"1": {"dimensions": 1}, "2": {"dimensions": 2}}, folds=4)[
+            "rmse"
+        ].to_list()
+
+    def verdicts(strength):
+        return stitch(scores(strength), dimensions=2).dimensions["verdict"].to_list()
+
+    assert verdicts(0.8) == ["capability", "pays"]
+    assert verdicts(0.0) == ["capability", "does not pay"]
     one, two = held_out(0.8)
     assert two < 0.7 * one
     one, two = held_out(0.0)

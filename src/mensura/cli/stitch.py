@@ -78,6 +78,8 @@ def stitch(
     }
     fit = fit_scores(data, **settings)  # type: ignore[arg-type]
     tables = {"capabilities": fit.capabilities, "benchmarks": fit.benchmarks, "ranks": fit.laplace.ranks}
+    if fit.method == "pooled":
+        tables["dimensions"] = fit.dimensions
     if bootstrap:
         with progress_bar("bootstrap", bootstrap) as advance:
             draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance)  # type: ignore[arg-type]

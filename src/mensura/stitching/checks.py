@@ -58,7 +58,7 @@ def warnings_of(data: ScoreSet) -> tuple[str, ...]:
         if thin:
             found.append(
                 f"{len(thin)} {kind}{'s have' if len(thin) > 1 else ' has'} fewer than {FEW_SCORES} scores and "
-                f"leans on the prior: {_names(thin)}"
+                f"{'lean' if len(thin) > 1 else 'leans'} on the prior: {_names(thin)}"
             )
     best = np.zeros(len(data.benchmarks))
     np.maximum.at(best, data.layout.cols, data.y)

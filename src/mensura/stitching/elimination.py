@@ -122,7 +122,7 @@ def _direct(layout: Layout, system: System, pivot: Floats, right: tuple[Floats, 
     wanted = np.concatenate(right, axis=1)
     solution = np.empty_like(wanted)
     for replicate in range(replicates):
-        _, solution[replicate], fault = dposv(matrix[replicate], wanted[replicate], overwrite_a=True)
+        _, solution[replicate], fault = dposv(matrix[replicate].T, wanted[replicate], overwrite_a=True)
         if fault:
             solution[replicate] = np.nan
     return solution[:, :n], solution[:, n:]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -72,6 +73,7 @@ def stitch(
     settings["anchor_subjects"] = dict(anchor_subjects) if anchor_subjects else None
     model: Model
     if method == "rosetta":
+        data = replace(data, chance=np.zeros_like(data.chance), ceiling=np.ones_like(data.ceiling))
         anchor = _rosetta_anchor(data, anchor_benchmark, anchor_subjects)
         model = RosettaModel.fit(data, anchor, ridge)
         scale = Scale(benchmark=anchor) if anchor_subjects is None else _two_subjects(data, anchor_subjects)

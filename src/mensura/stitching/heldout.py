@@ -34,20 +34,25 @@ def held_out_errors(
 ) -> pl.DataFrame:
     """Cross-validate every setting on the same cells and splits (one split per seed).
 
-    Columns setting, rmse, mae, coverage (of nominal 90% intervals), change (rmse against the first setting). Cells
-    whose subject or benchmark is left without any score count too where a method predicts them.
+    Columns setting, rmse, mae, coverage (of nominal 90% intervals), change (rmse against the first setting). Only cells
+    that every setting predicts count (rosetta cannot when a subject or benchmark has no other score).
     """
     frame, _ = read_any(scores)
     merged = frame.group_by("subject", "benchmark", maintain_order=True).agg(
         pl.col("score").mean(),
         *(pl.col(c).first() for c in frame.columns if c not in ("subject", "benchmark", "score")),
     )
+    found = {
+        name: [np.stack(_errors(merged, options, seed, folds, advance)) for seed in splits]
+        for name, options in settings.items()
+    }
+    common = [np.all([np.isfinite(runs[i][0]) for runs in found.values()], axis=0) for i in range(len(splits))]
     rows = []
-    for name, options in settings.items():
-        found = [_errors(merged, options, seed, folds, advance) for seed in splits]
-        error, inside = (np.concatenate(part) for part in zip(*found, strict=True))
-        by_split = [float(np.sqrt(np.nanmean(e**2))) for e, _ in found]
-        rows.append((name, float(np.mean(by_split)), float(np.nanmean(np.abs(error))), float(np.nanmean(inside))))
+    for name, runs in found.items():
+        kept = [run[:, use] for run, use in zip(runs, common, strict=True)]
+        rmse = float(np.mean([np.sqrt(np.mean(error**2)) for error, _ in kept]))
+        error, inside = np.concatenate(kept, axis=1)
+        rows.append((name, rmse, float(np.abs(error).mean()), float(inside.mean())))
     table = pl.DataFrame(rows, schema=["setting", "rmse", "mae", "coverage"], orient="row")
     return table.with_columns(change=pl.col("rmse") / pl.col("rmse").first() - 1)
 
@@ -69,7 +74,8 @@ def _errors(
         predicted = fit.predict(frame.filter(test))
         truth = frame.filter(test)["score"]
         error[fold == k] = (predicted["score"] - truth).cast(pl.Float64).fill_null(np.nan).to_numpy()
-        inside[fold == k] = ((predicted["low"] <= truth) & (truth <= predicted["high"])).cast(pl.Float64).to_numpy()
+        hit = (predicted["low"] <= truth) & (truth <= predicted["high"])
+        inside[fold == k] = hit.cast(pl.Float64).fill_null(np.nan).to_numpy()
         if advance:
             advance()
     return error, inside

@@ -180,8 +180,8 @@ def _linearise(layout: Layout, at: _Point, anchor: int | None, damping: Floats, 
     """Return the cost and the linear system of the next step at a point.
 
     With η = α(C − D), s = σ(η): first and second derivative of ½ w r² in η are g = w r s' and h = w (s'² + r s'').
-    Replicates that are not ``exact`` leave out r s'' and the curvature of η (Gauss-Newton); ``damping`` multiplies the
-    Gauss-Newton diagonal (Levenberg-Marquardt).
+    Replicates that are not ``exact`` leave out r s'' and the curvature of η (Gauss-Newton), and their diagonal grows by
+    ``damping`` (Levenberg-Marquardt).
     """
     slope = np.take(at.slope, layout.cols, axis=1)
     distance = np.take(at.C, layout.rows, axis=1) - np.take(at.D, layout.cols, axis=1)
@@ -190,30 +190,22 @@ def _linearise(layout: Layout, at: _Point, anchor: int | None, damping: Floats, 
     h = at.weights * ds
     g = h * (s - at.y)
     h *= ds
-    slope2, distance2 = slope * slope, distance * distance
-    full = exact[:, None]
-    more: tuple[Floats, Floats, Floats]
-    if damping.any():
-        scale = damping[:, None]
-        more = (
-            scale * (layout.over_subjects(h * slope2) + at.penalty) + at.penalty,
-            scale * (layout.over_benchmarks(h * slope2) + at.penalty) + at.penalty,
-            scale * (layout.over_benchmarks(h * distance2) + at.penalty) + at.penalty,
-        )
-    else:
-        more = (at.penalty,) * 3
     if exact.any():
-        h = h + full * (g * (1 - 2 * s))
-    h_slope2, twist = h * slope2, h * slope * distance + full * g
+        h += exact[:, None] * (g * (1 - 2 * s))
+    h_slope = h * slope
+    h_slope2, twist = h_slope * slope, h_slope * distance
+    if exact.any():
+        twist += exact[:, None] * g
     g_slope = g * slope
+    growth = 1 + damping[:, None]
     system = System(
         g_subject=layout.over_subjects(g_slope) + at.penalty * at.C,
         g_first=-layout.over_benchmarks(g_slope) + at.penalty * at.D,
         g_second=layout.over_benchmarks(g * distance) + at.penalty * at.slope,
-        subject=layout.over_subjects(h_slope2) + more[0],
-        first=layout.over_benchmarks(h_slope2) + more[1],
+        subject=growth * (layout.over_subjects(h_slope2) + at.penalty),
+        first=growth * (layout.over_benchmarks(h_slope2) + at.penalty),
         mixed=-layout.over_benchmarks(twist),
-        second=layout.over_benchmarks(h * distance2) + more[2],
+        second=growth * (layout.over_benchmarks(h * distance * distance) + at.penalty),
         cross_first=-h_slope2,
         cross_second=twist,
     )

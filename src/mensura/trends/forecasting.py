@@ -21,7 +21,7 @@ import polars as pl
 from mensura.errors import MensuraError
 from mensura.frames import text_table
 from mensura.trends.frontier import find_frontier, read_capabilities, read_draws, to_date, to_years
-from mensura.trends.lines import Floats, fit_line
+from mensura.trends.lines import Floats, Line, fit_line
 
 METHODS = ("releases", "rosetta")
 WINDOW = 2.0
@@ -92,51 +92,44 @@ def simulate_frontier(
     A residual is drawn from the observed ones with a little Gaussian smoothing (Silverman's width, variance kept), so
     that the best of many releases is not held at the best seen.
     """
-    now = years[-1]
+    now, span = years[-1], max(float(ahead.max() - years[-1]), 1e-9)
     recent = years > now - WINDOW
     if np.count_nonzero(recent) < 10:
         recent = np.ones(years.size, dtype=bool)
-    line = fit_line(years[recent], values[recent])
-    residuals = (values[recent] - line.at(years[recent])) * np.sqrt(line.n / line.freedom)
-    heights, slopes, best = _lines(line.height, line.slope, float(values.max()), years, recent, values, draws, rng)
-    stretch = np.sqrt(line.freedom / rng.chisquare(line.freedom, FUTURES)) * line.sd
-    heights = heights + stretch * rng.standard_normal(FUTURES) / np.sqrt(line.n)
-    slopes = slopes + stretch * rng.standard_normal(FUTURES) / np.sqrt(line.spread)
-    span = max(float(ahead.max() - now), 1e-9)
-    counts = rng.poisson(line.n / max(now - years[recent][0], 1 / 12) * span, FUTURES)
+    t, y = years[recent], values[recent]
+    line = fit_line(t, y)
+    heights, slopes = _draw_lines(line, rng)
+    best = np.full(FUTURES, values.max())
+    if draws is not None:
+        picked = draws[rng.integers(0, draws.shape[0], FUTURES)]
+        shift = picked[:, recent] - y
+        heights = heights + shift.mean(axis=1)
+        slopes = slopes + shift @ (t - line.center) / line.spread
+        best = picked[:, int(np.argmax(values))]
+    counts = rng.poisson(line.n / max(now - t[0], 1 / 12) * span, FUTURES)
     when = rng.uniform(0, span, (FUTURES, max(int(counts.max()), 1)))
     when = now + np.sort(np.where(np.arange(when.shape[1]) < counts[:, None], when, np.inf), axis=1)
     released = np.isfinite(when)
-    width = 1.06 * line.sd * line.n**-0.2
-    noise = rng.choice(residuals, when.shape) + width * rng.standard_normal(when.shape)
-    noise /= np.sqrt(1 + (width / max(line.sd, 1e-12)) ** 2)
-    path = heights[:, None] + slopes[:, None] * (np.where(released, when, now) - line.center) + noise
-    path = np.maximum(np.maximum.accumulate(np.where(released, path, -np.inf), axis=1), best[:, None])
-    path = np.concatenate([best[:, None], path], axis=1)
+    path = heights[:, None] + slopes[:, None] * (np.where(released, when, now) - line.center)
+    path = np.where(released, path + _draw_residuals(line, y - line.at(t), when.shape, rng), -np.inf)
+    path = np.maximum.accumulate(np.concatenate([best[:, None], path], axis=1), axis=1)
     known = (when[:, :, None] <= ahead).sum(axis=1)
     return np.take_along_axis(path, known, axis=1)
 
 
-def _lines(
-    height: float,
-    slope: float,
-    best: float,
-    years: Floats,
-    recent: np.ndarray,
-    values: Floats,
-    draws: Floats | None,
-    rng: np.random.Generator,
-) -> tuple[Floats, Floats, Floats]:
-    """Height, slope and today's record for every future: the point estimates, or those of a random draw of the fit."""
-    if draws is None:
-        ones = np.ones(FUTURES)
-        return height * ones, slope * ones, best * ones
-    picked = draws[rng.integers(0, draws.shape[0], FUTURES)]
-    x = years[recent] - years[recent].mean()
-    shift = picked[:, recent] - values[recent]
-    shift_slope = shift @ x / (x @ x)
-    holder = int(np.argmax(values))
-    return height + shift.mean(axis=1), slope + shift_slope, picked[:, holder]
+def _draw_lines(line: Line, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Draw heights and slopes of the line from their joint error (Student: the residual variance is drawn too)."""
+    sd = line.sd * np.sqrt(line.freedom / rng.chisquare(line.freedom, FUTURES))
+    heights = line.height + sd * rng.standard_normal(FUTURES) / np.sqrt(line.n)
+    return heights, line.slope + sd * rng.standard_normal(FUTURES) / np.sqrt(line.spread)
+
+
+def _draw_residuals(line: Line, residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+    """Draw from the observed residuals, smoothed; mean and variance are those of the line's error."""
+    spread = residuals * np.sqrt(line.n / line.freedom)
+    width = 1.06 * line.n**-0.2
+    smoothed = rng.choice(spread, shape) + width * line.sd * rng.standard_normal(shape)
+    return np.asarray(smoothed / np.sqrt(1 + width**2))
 
 
 def _slope_table(frame: pl.DataFrame, frontier: pl.DataFrame, draws: Floats | None, level: float) -> pl.DataFrame:
