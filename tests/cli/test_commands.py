@@ -83,14 +83,6 @@ def test_evidence_import(mensura_command, tmp_path, shared):
     assert mensura_command("evidence", "check", tmp_path / "mine").code == 0
 
 
-def test_report_twice_in_a_row(mensura_command, tmp_path):
-    for _ in range(2):
-        run = mensura_command("report", "--out", tmp_path / "report")
-        assert run.code == 0
-        assert "index.html" in run.out
-    assert "<html" in (tmp_path / "report" / "index.html").read_text(encoding="utf-8")
-
-
 def test_help_is_one_screen_and_every_command_has_an_example(runner):
     import typer
 

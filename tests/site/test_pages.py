@@ -16,9 +16,9 @@ PAGES = [
 ]
 
 
-def draw_all(page):
-    """Scroll through a page until every chart on it has been drawn."""
-    for figure in page.query_selector_all("figure[data-chart]"):
+def draw_all(page, most=None):
+    """Scroll through a page until every chart on it, or the first ``most``, has been drawn."""
+    for figure in page.query_selector_all("figure[data-chart]")[:most]:
         figure.scroll_into_view_if_needed()
         page.wait_for_selector(f'figure[data-chart="{figure.get_attribute("data-chart")}"] .chart[data-drawn] svg')
     return page
@@ -162,11 +162,14 @@ def test_model_page_holds_the_whole_derivation(visit):
     assert "second source" in page.inner_text("#model-scores")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("name", [*PAGES, "models/claude-opus-4.8.html"])
+FEW_ROWS = "data.html#score-table-search=opus+4.8"  # axe looks at every visible cell, and all rows are alike
+CHECKED = [FEW_ROWS if name == "data.html" else name for name in PAGES] + ["models/claude-opus-4.8.html"]
+
+
+@pytest.mark.parametrize(("name", "theme"), [*((name, "light") for name in CHECKED), ("index.html", "dark")])
 def test_accessibility(visit, name, theme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
-    page = draw_all(visit(name, theme=theme))
+    page = draw_all(visit(name, theme=theme), most=6)
     results = axe.run(page, options={"preload": False})
     serious = [
         (violation["id"], violation["nodes"][0]["html"][:120])

@@ -63,3 +63,13 @@ def test_no_page_asks_an_outside_host_for_anything(report):
         text = page.read_text(encoding="utf-8")
         assert 'src="http' not in text
         assert 'rel="stylesheet" href="http' not in text
+
+
+def test_report_command_runs_again_over_its_own_folder(report, mensura_command):
+    run = mensura_command("report", "--out", report, "--json")
+    assert run.code == 0, run.err
+    printed = json.loads(run.out)
+    assert printed["report"].endswith("index.html")
+    ranked = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))["rankings"]
+    assert [row["rank"] for row in printed["headline"]] == [row["rank"] for row in ranked]
+    assert not list(report.rglob("*.part"))

@@ -278,7 +278,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "row": row,
             "rivals": rivals(study, subject),
             "pictures": [profile(study, [subject], name=f"profile-{subject}")] if scored else [],
-            "tree": derivation_html(study.iq.explain(subject)) if scored else None,
+            "tree": derivation_html(study.iq.explain(subject), study.benchmark_names) if scored else None,
             "scores": model_scores(study, subject),
         },
         scripts=("table",),

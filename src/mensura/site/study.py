@@ -89,6 +89,11 @@ class Study:
         )
 
     @cached_property
+    def benchmark_names(self) -> dict[str, str]:
+        """Names for people of the benchmarks."""
+        return dict(self.evidence.benchmarks.select("benchmark", "name").iter_rows())
+
+    @cached_property
     def groups(self) -> pl.DataFrame:
         """Groups of people on the stitched scale: group, status, capability, low, high, passed and its interval."""
         return self.people.table

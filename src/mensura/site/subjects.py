@@ -34,14 +34,13 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
 
 def group_records(study: Study) -> dict[str, dict[str, Any]]:
     """Return one record per group of people: where it stands on the stitched scale, and its scores."""
-    titles = dict(study.evidence.benchmarks.select("benchmark", "name").iter_rows())
     placed = {row["group"]: row for row in study.groups.iter_rows(named=True)}
     records: dict[str, dict[str, Any]] = {}
     for row in study.evidence.human_references.filter(pl.col("status") != "constructed").iter_rows(named=True):
         record = records.setdefault(
             f"people:{row['group']}", {"name": f"People: {row['group']}", "provider": "", "iq": None, "scores": []}
         )
-        record["scores"].append([titles[row["benchmark"]], _shown(row["score"], row["unit"])])
+        record["scores"].append([study.benchmark_names[row["benchmark"]], _shown(row["score"], row["unit"])])
         if row["group"] in placed:
             at = placed[row["group"]]
             record["capability"] = ranged(at["capability"], at["low"], at["high"])
