@@ -83,7 +83,9 @@ def _benchmarks(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.Dat
             _unit("unit"),
             pl.when(pl.col("in_composite") == "yes").then(pl.lit("yes")).otherwise(pl.lit("no")).alias("in_composite"),
             pl.col("missing_value_rule").replace(_MISSING_RULES).alias("missing_rule"),
-            pl.col("what_it_is").alias("description"),
+            pl.col("what_it_is")
+            .str.replace("no ladder in the seed", "without a published ladder")
+            .alias("description"),
         )
         .join(known, on="benchmark", how="left", maintain_order="left")
         .select(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -23,6 +24,7 @@ from mensura.site.sentences import headline_sentences
 from mensura.site.study import Study
 
 LEADERS = 25
+_VALIDATION = Path(__file__).parent / "data" / "extrapolation_validation.csv"
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,7 @@ def human(study: Study) -> Page:
             "pictures": _figures(study, *names),
             "calibration": list(study.evidence.calibration),
             "validations": study.evidence.validations.to_dicts(),
+            "own_validations": pl.read_csv(_VALIDATION).to_dicts(),
         },
         scripts=("converter", "table"),
     )
