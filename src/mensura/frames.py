@@ -10,7 +10,7 @@ import polars as pl
 
 from mensura.errors import MensuraError
 
-type_names = "a polars, pandas or Arrow table, a mapping of columns, or a path to a CSV or Parquet file"
+_ACCEPTED = "a polars, pandas or Arrow table, a mapping of columns, or a path to a CSV or Parquet file"
 
 
 def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN401
@@ -27,7 +27,7 @@ def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN40
         return pl.DataFrame(table)
     if hasattr(table, "to_dict") and hasattr(table, "columns"):
         return pl.from_pandas(table)
-    raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {type_names}")
+    raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}")
 
 
 def read_frame(path: Path) -> pl.DataFrame:

@@ -15,8 +15,8 @@ from mensura.frames import require_columns
 
 USER = "user"
 
-_MODEL = {"name": "subject", "provider": USER, "released": None, "reasoning": "no", "open_weights": None}
-_BENCHMARK = {"name": "benchmark", "dimension": None, "kind": "tracked", "in_composite": "no"}
+_MODEL = {"provider": USER, "released": None, "reasoning": "no"}
+_BENCHMARK = {"dimension": None, "kind": "tracked", "in_composite": "no"}
 _SCORE = ("subject", "benchmark", "score", "unit", "source", "date", "note")
 _MODEL_ONLY = (
     "released",

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 import polars as pl
 
 from mensura.evidence.faults import Fault
-from mensura.evidence.schema import Column, Table
+from mensura.evidence.schema import DTYPES, Column, Table
 
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
 _FIRST_ROW = 2  # the header is row 1
@@ -102,7 +102,7 @@ def _parsed(column: Column) -> pl.Expr:
 
 
 def _empty(column: Column) -> pl.Expr:
-    return pl.lit(None, dtype=Table("", "", (), (column,)).dtypes[column.name]).alias(column.name)
+    return pl.lit(None, dtype=DTYPES[column.kind]).alias(column.name)
 
 
 def _cell_faults(raw: RawTable, typed: pl.Series, column: Column) -> Iterator[Fault]:

@@ -93,7 +93,7 @@ def load(path: str | Path | None = None) -> Evidence:
     if path is None:
         return _embedded()
     raws = read_raw(Path(path))
-    return from_raw(_completed(raws), origin=str(path))
+    return from_raw(completed(raws), origin=str(path))
 
 
 def from_raw(raws: Mapping[str, RawTable], *, origin: str) -> Evidence:
@@ -117,7 +117,7 @@ def _embedded() -> Evidence:
     return from_raw(read_raw(EMBEDDED), origin="embedded")
 
 
-def _completed(raws: dict[str, RawTable]) -> dict[str, RawTable]:
+def completed(raws: dict[str, RawTable]) -> dict[str, RawTable]:
     """Fill the tables a folder of one's own does not have."""
     known = raws["benchmarks"].frame
     complete = dict(raws)

@@ -13,7 +13,7 @@ import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.evidence.checks import RawTable
-from mensura.evidence.evidence import Evidence, _completed, from_raw, load
+from mensura.evidence.evidence import Evidence, completed, from_raw, load
 from mensura.evidence.store import read_text_csv
 from mensura.frames import require_columns
 
@@ -42,7 +42,7 @@ def import_facts(folder: str | Path, via: Collection[str] = WAYS) -> Evidence:
         if not file.is_file():
             raise MensuraError(f"{file}: no such file; expected a folder of model facts with {', '.join(_READERS)}")
         raws[name] = RawTable(f"{file} (rows as imported)", reader(read_text_csv(file), file, via))
-    return from_raw(_completed(raws), origin=str(folder))
+    return from_raw(completed(raws), origin=str(folder))
 
 
 def _models(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFrame:
