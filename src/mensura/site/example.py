@@ -12,7 +12,7 @@ from mensura.people import WORLD, World
 OBSERVED = 0.19
 """Share of 15-year-olds in PISA who solve the item of the example."""
 
-_DRAWS = 400
+_DRAWS = 250
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from mensura.site.study import Study
 _ESTIMATED = (
     "Solid: the model's own scores stand behind most of its dimensions; hollow: estimates do. Press a dot for its card."
 )
+_PANEL_LABELS = 6  # the bells of single dimensions are small
 
 
 @picture("iq-bell")
@@ -37,7 +38,7 @@ def dimension_bell(study: Study, dimension: str) -> Picture:
     rows = study.dimensions.filter(dimension=dimension).select("subject", "iq", "low", "high", status="shown")
     points = study.charted().select("subject", "name", "provider").join(rows, on="subject", maintain_order="left")
     labels = points.with_columns(
-        label=(pl.col("status") == "measured") & (pl.col("iq").rank("ordinal", descending=True) <= study.policy.labels)
+        label=(pl.col("status") == "measured") & (pl.col("iq").rank("ordinal", descending=True) <= _PANEL_LABELS)
     )
     return Picture(
         f"iq-bell-{dimension}",
