@@ -20,7 +20,7 @@ ALLOWED = {
     "charts": {"scale"},
 }
 TOP = {"site", "cli"}
-GROUND = {"errors", "frames", "files"}
+GROUND = {"arrays", "errors", "files", "folders", "frames", "results"}
 
 
 def imports_of(file: Path) -> set[str]:
