@@ -13,34 +13,34 @@ import numpy as np
 import polars as pl
 
 import mensura
+from mensura.arrays import Floats
 from mensura.frames import text_table
 from mensura.iq.completion import complete
-from mensura.iq.ladders import Array
 from mensura.iq.validation import hide, hide_and_impute, hide_dimensions, hidings, summarise
 
 
-def column_mean(iqs: Array) -> Array:
+def column_mean(iqs: Floats) -> Floats:
     return np.broadcast_to(np.nanmean(iqs, axis=0), iqs.shape)
 
 
-def completed_by_factors(iqs: Array, result: mensura.IqResult) -> Array:
+def completed_by_factors(iqs: Floats, result: mensura.IqResult) -> Floats:
     return complete(iqs[None], result.rules.imputation)[0]
 
 
 def alternatives(result: mensura.IqResult) -> pl.DataFrame:
-    field, tables = result.field, []
-    for cells in hidings(field, "fold"):
-        hidden = hide(field, cells).iqs
+    matrix, tables = result.matrix, []
+    for cells in hidings(matrix, "fold"):
+        hidden = hide(matrix, cells).iqs
         at = cells[:, 0], cells[:, 1]
         for name, completed in (
             ("column mean", column_mean(hidden)),
             ("completion", completed_by_factors(hidden, result)),
         ):
             columns = {
-                "subject": pl.Series(field.subjects).gather(cells[:, 0]),
-                "benchmark": pl.Series(field.benchmarks).gather(cells[:, 1]),
+                "subject": pl.Series(matrix.subjects).gather(cells[:, 0]),
+                "benchmark": pl.Series(matrix.benchmarks).gather(cells[:, 1]),
                 "method": name,
-                "error": completed[at] - field.iqs[at],
+                "error": completed[at] - matrix.iqs[at],
             }
             tables.append(pl.DataFrame(columns))
     return pl.concat(tables)

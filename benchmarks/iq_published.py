@@ -18,7 +18,7 @@ import polars as pl
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, import_facts
 from mensura.frames import text_table
-from mensura.iq import IqResult, Rules, read_rules, score_iq
+from mensura.iq import IqResult, IqRules, read_rules, score_iq
 
 FACTS = Path(__file__).parents[2] / "shared" / "data" / "models"
 GRID = {
@@ -47,7 +47,7 @@ def composite_errors(result: IqResult, published: pl.DataFrame) -> pl.DataFrame:
 def dimension_table(result: IqResult, published: pl.DataFrame) -> pl.DataFrame:
     """One row per dimension and kind: error, bias, and exact agreement after rounding."""
     rows = []
-    for dimension in result.field.dimensions:
+    for dimension in result.matrix.dimensions:
         column = dimension.replace("-", "_")
         theirs = published.select("subject", theirs=f"{column}_iq", imputed=f"{column}_imputed").drop_nulls("theirs")
         ours = result.dimensions.filter(pl.col("dimension") == dimension)
@@ -69,7 +69,7 @@ def dimension_table(result: IqResult, published: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=["dimension", "kind", "n", "exact", "mae", "bias"], orient="row")
 
 
-def cross_validated(evidence: Evidence, published: pl.DataFrame, rules: Rules) -> tuple[float, float, int]:
+def cross_validated(evidence: Evidence, published: pl.DataFrame, rules: IqRules) -> tuple[float, float, int]:
     """Choose constants on four fifths of the models, measure on the rest: MAE, MAE of the best, settings tried."""
     errors = []
     for values in product(*GRID.values()):
@@ -86,7 +86,7 @@ def cross_validated(evidence: Evidence, published: pl.DataFrame, rules: Rules) -
     return float(held.mean()), float(table.mean(axis=1).min()), len(table)
 
 
-def abstract_without_peers(evidence: Evidence, published: pl.DataFrame, rules: Rules) -> tuple[int, float, float]:
+def abstract_without_peers(evidence: Evidence, published: pl.DataFrame, rules: IqRules) -> tuple[int, float, float]:
     """Abstract values the publisher marks as imputed: how many, and our error with and without the peer step."""
     theirs = published.filter(pl.col("abstract_reasoning_imputed") == "yes").select("subject", "abstract_reasoning_iq")
     errors = []

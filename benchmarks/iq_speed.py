@@ -34,9 +34,9 @@ def main() -> None:
         return result.composites, result.dimensions, result.benchmark_iqs
 
     result = mensura.score_iq(evidence)
-    scores = int(result.field.measured.sum())
+    scores = int(result.matrix.measured.sum())
     times = {
-        "score_all": (f"score {len(result.field.subjects)} models, tables included", best_of(7, score), 0.05),
+        "score_all": (f"score {len(result.matrix.subjects)} models, tables included", best_of(7, score), 0.05),
         "draws_1000": (
             "1,000 uncertainty draws, intervals of everything",
             best_of(3, lambda: intervals(evidence)),

@@ -30,7 +30,7 @@ def test_explanation_holds_every_input(scored):
 def test_explanations_state_the_value_they_explain(scored):
     for subject in ("mercury-2", "gpt-oss-120b", "kimi-k2.7-code", "gpt-4-turbo", "claude-opus-3"):
         tree = scored.explain(subject)
-        row = scored.field.row(subject)
+        row = scored.matrix.row(subject)
         for place, part in enumerate(tree.parts):
             value = scored.scored.dimensions[0, row, place]
             assert part.iq == pytest.approx(value) if part.iq is not None else np.isnan(value)
@@ -75,7 +75,7 @@ def test_intervals_cover_the_truth_when_scores_vary_by_their_error(build):
         noise = generator.binomial(198, truth[place] / 100) / 198 * 100
         scores[name, "gpqa_diamond"] = noise
     result = mensura.score_iq(build(scores), draws=300)
-    ladder = result.field.ladders[result.field.benchmarks.index("gpqa_diamond")]
+    ladder = result.matrix.ladders[result.matrix.benchmarks.index("gpqa_diamond")]
     rows = result.trail.filter(benchmark="gpqa_diamond").sort("subject")
     order = np.argsort(names)
     inside = (rows["low"].to_numpy() <= ladder.iq(truth[order])) & (ladder.iq(truth[order]) <= rows["high"].to_numpy())
@@ -83,16 +83,16 @@ def test_intervals_cover_the_truth_when_scores_vary_by_their_error(build):
 
 
 def test_score_errors_are_the_larger_of_sampling_and_disagreement(scored):
-    errors = score_errors(mensura.load(), scored.field, scored.rules)
-    gaps = disagreement(mensura.load(), scored.field)
-    column = scored.field.benchmarks.index("swe_marathon")
-    row = int(np.flatnonzero(scored.field.measured[:, column])[0])
-    rate = (scored.field.scores[row, column] / 100 * 20 + 1) / 22
-    slope = scored.field.ladders[column].slope(scored.field.scores[[row], column])[0]
+    errors = score_errors(mensura.load(), scored.matrix, scored.rules)
+    gaps = disagreement(mensura.load(), scored.matrix)
+    column = scored.matrix.benchmarks.index("swe_marathon")
+    row = int(np.flatnonzero(scored.matrix.measured[:, column])[0])
+    rate = (scored.matrix.scores[row, column] / 100 * 20 + 1) / 22
+    slope = scored.matrix.ladders[column].slope(scored.matrix.scores[[row], column])[0]
     assert errors[row, column] == pytest.approx(100 * np.sqrt(rate * (1 - rate) / 20) * slope)
     assert gaps
     assert all(value >= 0 for value in gaps.values())
-    assert np.isnan(errors[~scored.field.measured]).all()
+    assert np.isnan(errors[~scored.matrix.measured]).all()
 
 
 def test_pairs_say_who_can_be_told_apart(drawn):
@@ -178,7 +178,7 @@ def test_completion_fills_everything_without_bias(scored):
 @pytest.mark.parametrize("by", ["dimension", "fold"])
 def test_hiding_in_groups_covers_every_score_once(scored, by):
     outcomes = hide_and_impute(scored, by=by)
-    assert outcomes.height == int(scored.field.measured.sum())
+    assert outcomes.height == int(scored.matrix.measured.sum())
     assert outcomes.select("subject", "benchmark").is_unique().all()
     assert summarise(outcomes)["n"].sum() == outcomes["error"].count()
 

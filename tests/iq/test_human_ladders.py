@@ -50,8 +50,8 @@ def test_derived_ladders_can_be_scored_with_and_are_compared():
     evidence, curves, groups, _ = world()
     found = derive_ladders(evidence, curves, groups)
     result = mensura.score_iq(mensura.load(), ladders=found.ladders)
-    field = result.field
-    ladder = field.ladders[field.benchmarks.index("hle")]
+    matrix = result.matrix
+    ladder = matrix.ladders[matrix.benchmarks.index("hle")]
     assert ladder.scores == pytest.approx(found.ladders.filter(benchmark="hle").select(POINTS).row(0))
     differences = found.differences.filter(benchmark="hle", level=130).row(0, named=True)
     assert differences["published"] == 20

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mensura
-from mensura.iq.field import ALWAYS
+from mensura.iq.matrix import ALWAYS
 from mensura.iq.waterfall import STEPS
 
 
@@ -12,44 +12,44 @@ def percentile(values, q):
     return float(np.percentile(values, q))
 
 
-def waterfall(field, rules):
+def waterfall(matrix, rules):
     """Benchmark IQs and steps by plain loops."""
-    n, m = field.iqs.shape
-    values = [[None if np.isnan(x) else float(x) for x in row] for row in field.iqs]
+    n, m = matrix.iqs.shape
+    values = [[None if np.isnan(x) else float(x) for x in row] for row in matrix.iqs]
     steps = [["source" if v is not None else "none" for v in row] for row in values]
     measured = [[v is not None for v in row] for row in values]
     source = [row[:] for row in values]
-    members = [[b for b in range(m) if field.dimension_of[b] == k] for k in range(len(field.dimensions))]
-    dated = [int(day) for day in field.zero_before if 0 < day < ALWAYS]
+    members = [[b for b in range(m) if matrix.dimension_of[b] == k] for k in range(len(matrix.dimensions))]
+    dated = [int(day) for day in matrix.zero_before if 0 < day < ALWAYS]
     early = max(dated, default=0)
 
     for i in range(n):  # predecessors
         for b in range(m):
             if values[i][b] is None and any(measured[i]):
-                for ancestor in field.ancestors[i]:
+                for ancestor in matrix.ancestors[i]:
                     if ancestor >= 0 and measured[ancestor][b]:
                         values[i][b], steps[i][b] = source[ancestor][b], "predecessor"
                         break
 
-    peer_dimensions = {field.dimension_of[b] for b in range(m) if field.by_peers[b]}
+    peer_dimensions = {matrix.dimension_of[b] for b in range(m) if matrix.by_peers[b]}
     capability = []
     for i in range(n):
-        known = [values[i][b] for b in range(m) if field.dimension_of[b] not in peer_dimensions]
+        known = [values[i][b] for b in range(m) if matrix.dimension_of[b] not in peer_dimensions]
         known = [v for v in known if v is not None]
         capability.append(np.mean(known) if known else np.nan)
     peers = {}
     for b in range(m):
-        if not field.by_peers[b]:
+        if not matrix.by_peers[b]:
             continue
         for i in range(n):
-            if any(measured[i][c] for c in members[field.dimension_of[b]]):
+            if any(measured[i][c] for c in members[matrix.dimension_of[b]]):
                 continue
             found = []
             for j in range(n):
-                alike = field.reasoning[j] == field.reasoning[i] and field.released[j] <= field.released[i]
+                alike = matrix.reasoning[j] == matrix.reasoning[i] and matrix.released[j] <= matrix.released[i]
                 if measured[j][b] and alike and not np.isnan(capability[i] + capability[j]):
-                    provider, line = field.provider[i] == field.provider[j], field.line[i] == field.line[j]
-                    tier = field.tier[i] == field.tier[j]
+                    provider, line = matrix.provider[i] == matrix.provider[j], matrix.line[i] == matrix.line[j]
+                    tier = matrix.tier[i] == matrix.tier[j]
                     kind = 0 if provider and line else 1 if provider and tier else 2 if provider else 3 if tier else 4
                     found.append((1000 * kind + abs(capability[i] - capability[j]), source[j][b]))
             found.sort()
@@ -61,20 +61,20 @@ def waterfall(field, rules):
 
     for i in range(n):  # assumed zeros
         for b in range(m):
-            known = any(measured[i][c] for c in members[field.dimension_of[b]])
-            allowed = any(measured[i]) and (not field.by_peers[b] or known or field.released[i] < early)
-            if values[i][b] is None and field.released[i] < field.zero_before[b] and allowed:
-                values[i][b], steps[i][b] = float(field.ladders[b].iq(np.array(0.0))), "zero"
+            known = any(measured[i][c] for c in members[matrix.dimension_of[b]])
+            allowed = any(measured[i]) and (not matrix.by_peers[b] or known or matrix.released[i] < early)
+            if values[i][b] is None and matrix.released[i] < matrix.zero_before[b] and allowed:
+                values[i][b], steps[i][b] = float(matrix.ladders[b].iq(np.array(0.0))), "zero"
 
     rule = rules.correlation
     for i in range(n):
         for k, inside in enumerate(members):
-            name = field.dimensions[k]
+            name = matrix.dimensions[k]
             minimum, zeros_suffice = rules.dimensions[name].minimum, rules.dimensions[name].zeros_suffice
             known = [b for b in inside if values[i][b] is not None]
             here = [steps[i][b] for b in inside]
             direct = ("source" in here or "predecessor" in here) and (len(known) >= minimum or "source" in here)
-            zeros = "zero" in here and zeros_suffice and field.released[i] < early
+            zeros = "zero" in here and zeros_suffice and matrix.released[i] < early
             if not (direct or "peers" in here or zeros):
                 continue
             average = np.mean([values[i][b] for b in known])
@@ -112,14 +112,14 @@ def waterfall(field, rules):
     return np.array([[np.nan if v is None else v for v in row] for row in values]), steps
 
 
-def composites(field, rules, values, steps):
+def composites(matrix, rules, values, steps):
     """Dimension IQs and composites by plain loops."""
-    n, count = len(field.subjects), len(field.dimensions)
+    n, count = len(matrix.subjects), len(matrix.dimensions)
     dims = np.full((n, count), np.nan)
     scored = np.zeros((n, count), bool)
     for i in range(n):
         for k in range(count):
-            inside = [b for b in range(len(field.benchmarks)) if field.dimension_of[b] == k]
+            inside = [b for b in range(len(matrix.benchmarks)) if matrix.dimension_of[b] == k]
             dims[i, k] = np.mean([values[i, b] for b in inside])
             here = {steps[i][b] for b in inside}
             scored[i, k] = not np.isnan(dims[i, k]) and bool(here & {"source", "predecessor"})
@@ -134,7 +134,7 @@ def composites(field, rules, values, steps):
             near = []
             for j in range(n):
                 others = [c for c in range(count) if scored[j, c] and c != k]
-                if scored[j, k] and scored[j].sum() >= 2 and field.released[j] <= field.released[i]:
+                if scored[j, k] and scored[j].sum() >= 2 and matrix.released[j] <= matrix.released[i]:
                     near.append((abs(dims[j][others].mean() - own), dims[j, k]))
             near.sort()
             alike = [v for d, v in near if d <= rules.dimension.band]
@@ -150,9 +150,9 @@ def composites(field, rules, values, steps):
 @pytest.mark.parametrize("ladders", ["published", "recut"])
 def test_fast_version_agrees_with_the_plain_one(source, ladders):
     result = mensura.score_iq(mensura.load(), source=source, ladders=ladders)
-    values, steps = waterfall(result.field, result.rules)
+    values, steps = waterfall(result.matrix, result.rules)
     np.testing.assert_allclose(result.filled.iqs[0], values, atol=1e-9)
     assert [[STEPS[code] for code in row] for row in result.filled.steps] == steps
-    dims, total = composites(result.field, result.rules, values, steps)
+    dims, total = composites(result.matrix, result.rules, values, steps)
     np.testing.assert_allclose(result.scored.dimensions[0], dims, atol=1e-9)
     np.testing.assert_allclose(result.scored.composites[0], total, atol=1e-9)

@@ -34,8 +34,8 @@ def test_evidence_is_left_alone(scored):
 
 
 def test_measured_values_are_never_changed(scored):
-    there = scored.field.measured
-    assert np.array_equal(scored.filled.iqs[0][there], scored.field.iqs[there])
+    there = scored.matrix.measured
+    assert np.array_equal(scored.filled.iqs[0][there], scored.matrix.iqs[there])
     imputed = scored.benchmark_iqs.filter(pl.col("status") == "imputed")
     assert "source" not in imputed["step"].unique()
 
@@ -56,12 +56,12 @@ def test_a_ladder_is_clamped_and_goes_back(score):
 
 
 def test_published_ladder_points():
-    field = mensura.score_iq(mensura.load()).field
-    gpqa = field.ladders[field.benchmarks.index("gpqa_diamond")]
+    matrix = mensura.score_iq(mensura.load()).matrix
+    gpqa = matrix.ladders[matrix.benchmarks.index("gpqa_diamond")]
     assert [float(gpqa.iq(np.array(x))) for x in (10, 25, 34, 74, 200)] == [70, 85, 100, 130, 160]
     assert float(gpqa.iq(np.array(65.0))) == pytest.approx(124.4, abs=0.05)
-    assert len(field.ladders) == 32
-    assert len(field.dimensions) == 7
+    assert len(matrix.ladders) == 32
+    assert len(matrix.dimensions) == 7
 
 
 def test_recut_lies_over_the_published_set():
@@ -76,8 +76,8 @@ def test_ladders_and_rules_from_files(tmp_path):
     evidence = mensura.load()
     row = "benchmark,iq70,iq85,iq100,iq115,iq130,iq145,iq160\nhle,0,10,20,30,40,50,60\n"
     (tmp_path / "mine.csv").write_text(row)
-    field = mensura.score_iq(evidence, ladders=tmp_path / "mine.csv").field
-    assert float(field.ladders[field.benchmarks.index("hle")].iq(np.array(20.0))) == 100
+    matrix = mensura.score_iq(evidence, ladders=tmp_path / "mine.csv").matrix
+    assert float(matrix.ladders[matrix.benchmarks.index("hle")].iq(np.array(20.0))) == 100
     text = (DATA / "rules.toml").read_text(encoding="utf-8").replace("band = 4.0", "band = 9.0")
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
     assert mensura.score_iq(evidence, rules=tmp_path / "mine.toml").rules.dimension.band == 9
@@ -145,7 +145,7 @@ def test_a_benchmark_without_ladder_or_with_an_unknown_dimension_is_named():
 def test_weights_move_the_composite_only(scored):
     weighted = mensura.score_iq(mensura.load(), weights={"mathematical-reasoning": 3})
     assert weighted.dimensions.equals(scored.dimensions)
-    row = scored.field.row("gpt-5.5")
+    row = scored.matrix.row("gpt-5.5")
     dims = scored.scored.dimensions[0, row]
     assert weighted.scored.composites[0, row] == pytest.approx((dims.sum() + 2 * dims[0]) / 9)
 

@@ -59,7 +59,7 @@ def test_peers_are_older_alike_in_reasoning_and_the_lower_quartile(build):
     scores |= {("later", "arc_agi_1"): 1, ("plain", "arc_agi_1"): 1}
     models = {"later": {"released": date(2026, 2, 1)}, "plain": {"reasoning": False}}
     result = mensura.score_iq(build(scores, models))
-    ladder = result.field.ladders[result.field.benchmarks.index("arc_agi_1")]
+    ladder = result.matrix.ladders[result.matrix.benchmarks.index("arc_agi_1")]
     expected = np.percentile([ladder.iq(np.array(v)) for v in arc.values()], 25)
     assert step_of(result, "target", "arc_agi_1") == ("peers", pytest.approx(expected))
     assert result.dimensions.filter(subject="target", dimension="abstract-reasoning")["status"][0] == "peers"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import mensura
-from mensura.scale import Calibration, Line, Position
+from mensura.scale import Calibration, LevelLine, Position
 
 
 def test_interval_turns_round_with_the_unit():
@@ -36,19 +36,19 @@ def test_interval_faults_are_named():
 
 @given(st.floats(0.05, 2.0), st.floats(-1.0, 3.0), st.floats(0.0, 20.0))
 def test_line_leads_from_level_to_rate_and_back(slope, intercept, above):
-    line = Line("volume", slope, intercept)
+    line = LevelLine("volume", slope, intercept)
     level = line.lowest_level + above
     assert line.level(line.rate(level)) == pytest.approx(level, abs=1e-9)
 
 
 def test_one_level_divides_the_rate_by_the_base():
-    line = Line("volume", 1.5, -0.55)
+    line = LevelLine("volume", 1.5, -0.55)
     assert line.base == pytest.approx(31.62, abs=0.01)
     assert line.rate(2.0) / line.rate(3.0) == pytest.approx(line.base)
 
 
 def test_dimension_is_found_by_id_code_or_name():
-    calibration = Calibration((Line("knowledge", 0.71, 0.8, "KN", "Knowledge"),))
+    calibration = Calibration((LevelLine("knowledge", 0.71, 0.8, "KN", "Knowledge"),))
     assert {calibration[key].dimension for key in ("knowledge", "KN", "KNn", "Knowledge")} == {"knowledge"}
     with pytest.raises(mensura.MensuraError, match="'memory' has no calibrated line; choose one of knowledge"):
         calibration["memory"]
@@ -56,6 +56,6 @@ def test_dimension_is_found_by_id_code_or_name():
 
 def test_level_below_the_line_and_falling_line_are_refused():
     with pytest.raises(mensura.MensuraError, match=r"starts at 0.700, where everybody succeeds"):
-        Line("volume", 1.5, -0.55).rate(0.5)
+        LevelLine("volume", 1.5, -0.55).rate(0.5)
     with pytest.raises(mensura.MensuraError, match="expected a slope above 0"):
-        Line("social", -0.2, 1.0)
+        LevelLine("social", -0.2, 1.0)

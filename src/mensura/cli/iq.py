@@ -117,7 +117,7 @@ def _all(result: IqResult, out: Path | None, as_json: bool) -> None:
         *("rank", "subject", "iq"),
         pl.format("{}–{}", pl.col("low").round(0).cast(pl.Int64), pl.col("high").round(0).cast(pl.Int64)).alias("90 %"),
         pl.format("{}–{}", "rank_low", "rank_high").alias("ranks"),
-        pl.format("{}/{}", "scored_dimensions", len(result.field.dimensions)).alias("scored"),
+        pl.format("{}/{}", "scored_dimensions", len(result.matrix.dimensions)).alias("scored"),
         "status",
     )
     print_table(table, title=f"IQ, ladders {result.ladders}")
@@ -174,8 +174,7 @@ def _derived(evidence: Evidence, curves: Path, out: Path | None, as_json: bool) 
     from mensura.iq import derive_ladders
 
     found = derive_ladders(evidence, curves)
-    tables = {name: getattr(found, name) for name in ("ladders", "anchors", "offsets", "differences")}
-    if emit(tables, out=out, as_json=as_json, slope=found.slope, spread=found.spread):
+    if emit(found.tables(), out=out, as_json=as_json, slope=found.slope, spread=found.spread):
         return
     print_table(found.anchors.drop("basis", strict=False), title="Human groups on the stitched scale")
     print_table(found.offsets, title="Where the average person stands, by benchmark")
@@ -195,7 +194,7 @@ def _sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:
 def _validation(result: IqResult, out: Path | None, as_json: bool) -> None:
     from mensura.iq import hide_and_impute, summarise
 
-    with progress_bar("scores", int(result.field.measured.sum())) as advance:
+    with progress_bar("scores", int(result.matrix.measured.sum())) as advance:
         outcomes = hide_and_impute(result, advance=advance)
     tables = {"by_step": summarise(outcomes), "by_benchmark": summarise(outcomes, "benchmark"), "outcomes": outcomes}
     if not emit(tables, out=out, as_json=as_json):

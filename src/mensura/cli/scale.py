@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from mensura.scale import Calibration, Line, Position, Reading
+    from mensura.scale import Calibration, LevelLine, Position, Reading
 
 EXAMPLES = """
 [bold]Examples[/]
@@ -64,7 +64,9 @@ def scale(
     console.print("Rates speak of the population they were measured in or extrapolated to.", style="dim")
 
 
-def _position(start: dict[str, float | None], low: float | None, high: float | None, line: Line | None) -> Position:
+def _position(
+    start: dict[str, float | None], low: float | None, high: float | None, line: LevelLine | None
+) -> Position:
     from mensura.scale import Position
 
     given = {name: value for name, value in start.items() if value is not None}
@@ -85,7 +87,7 @@ def _position(start: dict[str, float | None], low: float | None, high: float | N
     return make(value, low, high)
 
 
-def _readings(position: Position, line: Line | None) -> dict[str, Reading]:
+def _readings(position: Position, line: LevelLine | None) -> dict[str, Reading]:
     return {
         "rate": position.rate,
         "level": position.level() if line is None else position.annotated_level(line),
@@ -95,7 +97,7 @@ def _readings(position: Position, line: Line | None) -> dict[str, Reading]:
     }
 
 
-def _print_readings(readings: dict[str, Reading], line: Line | None) -> None:
+def _print_readings(readings: dict[str, Reading], line: LevelLine | None) -> None:
     """Print each reading with its unit in words."""
     from rich.table import Table
 

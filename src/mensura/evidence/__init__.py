@@ -5,10 +5,13 @@ from mensura.evidence.coverage import benchmark_coverage, source_coverage, sourc
 from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration, require_subject
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.importer import import_facts
-from mensura.evidence.schema import TABLES
+from mensura.evidence.schema import LADDER_LEVELS, TABLES
+from mensura.evidence.units import RATE_UNITS
 
 __all__ = [
     "EMBEDDED",
+    "LADDER_LEVELS",
+    "RATE_UNITS",
     "TABLES",
     "Evidence",
     "EvidenceError",

@@ -3,34 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
 import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.evidence.checks import RawTable, check_table, reference_faults
+from mensura.evidence.consistency import consistency_faults
 from mensura.evidence.faults import EvidenceError, Fault
-from mensura.evidence.rules import rule_faults
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, read_text_csv, write_folder, write_store
 from mensura.evidence.units import convert
 from mensura.frames import text_table
+from mensura.results import Result
 from mensura.scale import Calibration
 
 EMBEDDED = Path(__file__).parent / "data"
 _EMPTY_WHEN_ABSENT = ("costs", "human_references")
 
 
-@dataclass(frozen=True)
-class Evidence:
+@dataclass(frozen=True, eq=False, repr=False)
+class Evidence(Result):
     """Typed, checked tables; the columns of each are listed in ``mensura.evidence.TABLES`` and the docs.
 
     ``scores`` carries two columns more than its file: ``source_score`` and ``source_unit`` keep the figure as
     printed, while ``score`` and ``unit`` are in the unit of the benchmark.
     """
+
+    TABLES: ClassVar[tuple[str, ...]] = tuple(TABLES)
 
     models: pl.DataFrame
     benchmarks: pl.DataFrame
@@ -43,7 +47,7 @@ class Evidence:
     demand_outcomes: pl.DataFrame
     bases: pl.DataFrame
     validations: pl.DataFrame
-    origin: str = field(default="", compare=False)
+    origin: str
 
     @property
     def primary_scores(self) -> pl.DataFrame:
@@ -73,14 +77,18 @@ class Evidence:
         rows = [(name, getattr(self, name).height, table.about) for name, table in TABLES.items()]
         return pl.DataFrame(rows, schema=["table", "rows", "about"], orient="row")
 
+    @property
+    def heading(self) -> str:
+        """Where the evidence comes from."""
+        return f"Evidence ({self.origin})"
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The tables with their sizes."""
+        return self.summary()
+
     def __str__(self) -> str:
-        return f"Evidence ({self.origin})\n{text_table(self.summary(), rows=20)}"
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
-    def _repr_html_(self) -> str:
-        return self.summary()._repr_html_()
+        return f"{self.heading}\n{text_table(self.shown, rows=len(self.TABLES))}"
 
 
 def load(path: str | Path | None = None) -> Evidence:
@@ -97,7 +105,7 @@ def load(path: str | Path | None = None) -> Evidence:
 
 
 def from_raw(raws: Mapping[str, RawTable], *, origin: str) -> Evidence:
-    """Check raw tables against their schemas, references and rules, and type them."""
+    """Check raw tables against their schemas, references and one another, and type them."""
     faults: list[Fault] = []
     tables: dict[str, pl.DataFrame] = {}
     for name, raw in raws.items():
@@ -105,7 +113,7 @@ def from_raw(raws: Mapping[str, RawTable], *, origin: str) -> Evidence:
         faults += found
     for name, raw in raws.items():
         faults += reference_faults(raw, TABLES[name], tables)
-    faults += rule_faults(raws, tables)
+    faults += consistency_faults(raws, tables)
     if faults:
         raise EvidenceError(sorted(set(faults), key=lambda fault: (fault.file, fault.row, fault.column)))
     tables["scores"] = _in_benchmark_units(tables["scores"], tables["benchmarks"])

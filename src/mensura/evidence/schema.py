@@ -30,6 +30,9 @@ UNIT_RANGES: dict[str, tuple[float, float]] = {
 }
 """The units a score may have, with the values each can take."""
 
+LADDER_LEVELS = (70, 85, 100, 115, 130, 145, 160)
+"""The IQs at which a ladder says what score to expect."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -93,7 +96,7 @@ def _benchmark(about: str = "the benchmark") -> Column:
 _UNITS = tuple(UNIT_RANGES)
 _LADDER = tuple(
     Column(f"iq{iq}", f"expected score at IQ {iq}, in the benchmark's unit", "number", required=True)
-    for iq in (70, 85, 100, 115, 130, 145, 160)
+    for iq in LADDER_LEVELS
 )
 
 TABLES: dict[str, Table] = {

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import polars as pl
 
-_FACTORS = {("percent", "fraction"): 0.01, ("fraction", "percent"): 100.0}
+RATE_UNITS = {"percent": 100.0, "fraction": 1.0}
+"""Units that say a share, with the score of somebody who gets everything right."""
+
+_FACTORS = {(unit, to): RATE_UNITS[to] / RATE_UNITS[unit] for unit, to in permutations(RATE_UNITS, 2)}
 
 
 def convertible(unit: str, to: str) -> bool:

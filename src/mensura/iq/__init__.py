@@ -7,22 +7,22 @@ from mensura.iq.explanation import Explanation
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
 from mensura.iq.result import IqResult
-from mensura.iq.rules import Rules, read_rules
+from mensura.iq.rules import IqRules, read_rules
 from mensura.iq.scoring import score_iq
 from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
-from mensura.iq.uncertainty import Draws
+from mensura.iq.uncertainty import IqDraws
 from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
 
 __all__ = [
     "COST_AXES",
     "CostResult",
     "DerivedLadders",
-    "Draws",
     "Explanation",
     "IqChange",
+    "IqDraws",
     "IqResult",
+    "IqRules",
     "Ladder",
-    "Rules",
     "Sensitivity",
     "cheapest",
     "compare_iq",

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from mensura.frames import text_table
-from mensura.iq.dimensions import COMPLETED, STATUSES
+from mensura.iq.dimensions import COMPLETED, MEASURED, STATUSES
 from mensura.iq.result import IqResult
+from mensura.results import Result
 
-_AVERAGED = list(STATUSES[1 : COMPLETED + 1])
+_AVERAGED = list(STATUSES[MEASURED : COMPLETED + 1])  # the others are estimated as a whole
+_DIGITS = 4  # of a score in words
 
 
-@dataclass(frozen=True, repr=False)
-class IqChange:
+@dataclass(frozen=True, eq=False, repr=False)
+class IqChange(Result):
     """Two scorings side by side.
 
     ``composites``: subject, before, after (not rounded), change; null where one side has no composite.
@@ -23,18 +25,21 @@ class IqChange:
     contributions of a model add up to its change. ``benchmark`` is null where a dimension moved as a whole.
     """
 
+    TABLES: ClassVar[tuple[str, ...]] = ("composites", "inputs")
+    DIGITS: ClassVar[int] = 2
+
     composites: pl.DataFrame
     inputs: pl.DataFrame
 
-    def __str__(self) -> str:
-        moved = self.composites.filter(pl.col("change").abs() > 0)
-        return f"{moved.height} of {self.composites.height} composites moved\n{text_table(moved, digits=2)}"
+    @property
+    def heading(self) -> str:
+        """How many composites moved."""
+        return f"{self.shown.height} of {self.composites.height} composites moved"
 
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
-    def _repr_html_(self) -> str:
-        return self.composites._repr_html_()
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The composites that moved, furthest first."""
+        return self.composites.filter(pl.col("change").abs() > 0)
 
 
 def compare_iq(before: IqResult, after: IqResult) -> IqChange:
@@ -54,15 +59,15 @@ def compare_iq(before: IqResult, after: IqResult) -> IqChange:
 
 def _exact(result: IqResult) -> pl.DataFrame:
     values = pl.Series("exact", result.scored.composites[0], nan_to_null=True)
-    return pl.DataFrame({"subject": result.field.subjects, "exact": values})
+    return pl.DataFrame({"subject": result.matrix.subjects, "exact": values})
 
 
 def _dimension_changes(before: IqResult, after: IqResult) -> pl.DataFrame:
     """Return one row per model and dimension of either side, with its share in the composite's change."""
     sides = []
     for result, suffix in ((before, ""), (after, "_after")):
-        size = np.bincount(result.field.dimension_of)
-        facts = pl.DataFrame({"dimension": result.field.dimensions, "weight": result.weights, "size": size})
+        size = np.bincount(result.matrix.dimension_of)
+        facts = pl.DataFrame({"dimension": result.matrix.dimensions, "weight": result.weights, "size": size})
         sides.append(
             result.dimensions.join(facts, on="dimension", maintain_order="left")
             .rename({name: name + suffix for name in ("iq", "status", "weight", "size")})
@@ -72,7 +77,7 @@ def _dimension_changes(before: IqResult, after: IqResult) -> pl.DataFrame:
         sides[1], on=["subject", "dimension"], how="full", coalesce=True, maintain_order="left_right"
     )
     share = (pl.col("iq_after") * pl.col("weight_after")).fill_null(0) - (pl.col("iq") * pl.col("weight")).fill_null(0)
-    same_benchmarks = before.field.benchmarks == after.field.benchmarks
+    same_benchmarks = before.matrix.benchmarks == after.matrix.benchmarks
     parts = (
         pl.lit(same_benchmarks)
         & pl.col("status").is_in(_AVERAGED)
@@ -87,7 +92,7 @@ def _by_benchmark(before: IqResult, after: IqResult, dimensions: pl.DataFrame) -
     columns = [*keys, "iq", "step", "score"]
     split = dimensions.filter("by_benchmark").select("subject", "dimension", "weight", "size")
     was, now = pl.col("step"), pl.col("step_after")
-    score, later = pl.col("score").round(4).cast(pl.String), pl.col("score_after").round(4).cast(pl.String)
+    score, later = (pl.col(name).round(_DIGITS).cast(pl.String) for name in ("score", "score_after"))
     cause = (
         pl.when((was == "source") & (now == "source") & (pl.col("score") != pl.col("score_after")))
         .then(pl.format("score {} → {}", score, later))

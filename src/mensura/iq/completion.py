@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.iq.field import Field
-from mensura.iq.ladders import HIGHEST, LOWEST, Array
-from mensura.iq.rules import ImputationRule, Rules
+from mensura.arrays import Floats
+from mensura.iq.ladders import HIGHEST, LOWEST
+from mensura.iq.matrix import ScoreMatrix
+from mensura.iq.rules import ImputationRule, IqRules
 from mensura.iq.waterfall import COMPLETION, NONE, SOURCE, Filled, known_in, no_correlations
 
+_NO_SPREAD = 1e-9  # IQ points: a benchmark on which all score alike is divided by this instead of zero
 
-def complete_benchmarks(field: Field, iqs: Array, rules: Rules, noise: Array | None = None) -> Filled:
+
+def complete_benchmarks(matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Floats | None = None) -> Filled:
     """Fill every missing benchmark of models with enough scores by the factor model (draws × models × benchmarks)."""
-    measured = field.measured
+    measured = matrix.measured
     enough = measured.sum(axis=1, keepdims=True) >= rules.imputation.minimum_scores
     new = ~measured & enough
     estimate = complete(iqs, rules.imputation)
@@ -26,19 +29,19 @@ def complete_benchmarks(field: Field, iqs: Array, rules: Rules, noise: Array | N
         estimate = np.clip(estimate + error * noise, LOWEST, HIGHEST)
     values = np.where(new, estimate, iqs)
     steps = np.select([measured, new], [SOURCE, COMPLETION], NONE).astype(np.int8)
-    known, average = known_in(field, iqs)
+    known, average = known_in(matrix, iqs)
     nobody = np.full(measured.shape, -1)
     caps, capability = np.full(iqs.shape[::2], np.nan), np.full(iqs.shape[:2], np.nan)
     return Filled(values, steps, error, nobody, average, known, caps, no_correlations(iqs), capability)
 
 
-def complete(iqs: Array, rule: ImputationRule) -> Array:
+def complete(iqs: Floats, rule: ImputationRule) -> Floats:
     """Return a stack of tables (NaN = missing) with every cell as the factor model has it, within 70 and 160."""
     known = ~np.isnan(iqs)
     flags = known.astype(float)
     count = np.maximum(flags.sum(axis=1, keepdims=True), 1.0)
     centre = np.where(known, iqs, 0.0).sum(axis=1, keepdims=True) / count
-    spread = np.sqrt((np.where(known, iqs - centre, 0.0) ** 2).sum(axis=1, keepdims=True) / count) + 1e-9
+    spread = np.sqrt((np.where(known, iqs - centre, 0.0) ** 2).sum(axis=1, keepdims=True) / count) + _NO_SPREAD
     cells = np.where(known, (iqs - centre) / spread, 0.0)
     columns = _start(cells, rule.factors)
     intercept = np.zeros((iqs.shape[0], 1, iqs.shape[2]))
@@ -52,13 +55,13 @@ def complete(iqs: Array, rule: ImputationRule) -> Array:
     return np.asarray(np.clip(modelled, LOWEST, HIGHEST))
 
 
-def _start(cells: Array, factors: int) -> Array:
+def _start(cells: Floats, factors: int) -> Floats:
     """Return responses to begin with: the leading right singular vectors of the table, zero where nothing is known."""
     _, _, turned = np.linalg.svd(cells, full_matrices=False)
     return np.asarray(np.swapaxes(turned[:, :factors], 1, 2))
 
 
-def _ridge(regressors: Array, flags: Array, cells: Array, ridge: float) -> Array:
+def _ridge(regressors: Floats, flags: Floats, cells: Floats, ridge: float) -> Floats:
     """Regress each row of the cells on the regressors of the columns it has; the ridge holds sparse rows near zero."""
     size = regressors.shape[2]
     products = (regressors[:, :, :, None] * regressors[:, :, None, :]).reshape(*regressors.shape[:2], size * size)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence
-from mensura.frames import text_table
-from mensura.iq.rules import Rules, read_rules
+from mensura.iq.rules import IqRules, as_rules
+from mensura.results import Result
 
 AXES = ("sticker_price", "effective_cost", "usage_multiplier", "response_time")
 """Columns of the cost table in which less is better; task efficiency is one over the usage multiplier."""
@@ -18,8 +20,8 @@ FIRM = ("direct", "benchmarks")
 """What a usage multiplier must rest on to count."""
 
 
-@dataclass(frozen=True, repr=False)
-class CostResult:
+@dataclass(frozen=True, eq=False, repr=False)
+class CostResult(Result):
     """Cost of every model.
 
     ``costs``: subject, input_price, output_price, sticker_price, usage_multiplier, signals, status, effective_cost,
@@ -30,30 +32,34 @@ class CostResult:
     ``signals``: subject, signal, actual, expected, usage. ``fits``: the price regressions.
     """
 
+    TABLES: ClassVar[tuple[str, ...]] = ("costs", "signals", "fits")
+    DIGITS: ClassVar[int] = 2
+
     costs: pl.DataFrame
     signals: pl.DataFrame
     fits: pl.DataFrame
 
-    def __str__(self) -> str:
-        known = self.costs.drop_nulls("effective_cost").sort("effective_cost")
-        shown = known.select("subject", "sticker_price", "usage_multiplier", "effective_cost", "status")
-        return f"Effective cost of {known.height} models, cheapest first\n{text_table(shown, digits=2)}"
+    @property
+    def heading(self) -> str:
+        """How many models have an effective cost."""
+        return f"Effective cost of {self.shown.height} models, cheapest first"
 
-    def __repr__(self) -> str:
-        return f"<{self}>"
+    @property
+    def shown(self) -> pl.DataFrame:
+        """Models with an effective cost, cheapest first."""
+        known = self.costs.drop_nulls("effective_cost").sort("effective_cost", "subject")
+        return known.select("subject", "sticker_price", "usage_multiplier", "effective_cost", "status")
 
-    def _repr_html_(self) -> str:
-        return self.costs._repr_html_()
 
-
-def score_costs(evidence: Evidence, rules: Rules | None = None) -> CostResult:
+def score_costs(evidence: Evidence, rules: IqRules | str | Path | None = None) -> CostResult:
     """Compute prices, usage multipliers and effective costs.
 
     Each benchmark-cost metric is fitted as log cost = α + β_in log(input price) + β_out log(output price); a model's
     usage is its actual over its expected cost. Direct token use is tokens over their median. The multiplier is the
     geometric mean of a model's signals, and effective cost is sticker price times multiplier.
+    ``rules`` is a TOML file or :class:`IqRules`.
     """
-    rule = (rules or read_rules()).cost
+    rule = as_rules(rules).cost
     dated = evidence.costs.sort("date", nulls_last=False, maintain_order=True)
     latest = dated.unique(["subject", "metric"], keep="last", maintain_order=True)
     prices = evidence.models.select("subject", "input_price", "output_price")

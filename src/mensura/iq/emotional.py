@@ -7,7 +7,7 @@ import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence
-from mensura.iq.field import scores_of
+from mensura.iq.matrix import scores_of
 from mensura.iq.rules import EmotionalRule
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, comparable
-from mensura.iq.field import Field
+from mensura.arrays import Floats, Ints
+from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, ScoredDimensions, comparable
+from mensura.iq.ladders import LEVELS
+from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.quantiles import masked_quantile, smallest
+from mensura.iq.rules import IqRules
 from mensura.iq.waterfall import (
     COMPLETION,
     CORRELATION,
@@ -22,17 +25,31 @@ from mensura.iq.waterfall import (
     STEPS,
     WITHIN,
     ZERO,
+    Filled,
     peer_groups,
     peer_keys,
 )
+from mensura.results import Result
 
-if TYPE_CHECKING:
-    from mensura.iq.result import IqResult
+_NAMES_LISTED = 5  # of the models behind an estimate; a line with more is not read
+_FACTS = ("label", "iq", "low", "high", "status", "note")
+_NODE = {
+    "depth": pl.Int64,
+    **dict.fromkeys(_FACTS, pl.String),
+    **dict.fromkeys(("iq", "low", "high"), pl.Float64),
+}
 
 
-@dataclass(frozen=True)
-class Explanation:
-    """One node: what it is, its IQ and interval, how it came about in a word and in a sentence, and its parts."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Explanation(Result):
+    """One node: what it is, its IQ and interval, how it came about in a word and in a sentence, and its parts.
+
+    ``print`` shows the whole tree, a notebook the node and its parts. ``nodes`` has one row per node of the tree, in
+    its order: depth (0 = this node), label, iq, low, high, status, note.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("nodes",)
+    DIGITS: ClassVar[int] = 1
 
     label: str
     iq: float | None
@@ -44,8 +61,12 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the tree as plain mappings and lists."""
-        own = {name: getattr(self, name) for name in ("label", "iq", "low", "high", "status", "note")}
-        return {**own, "parts": [part.to_dict() for part in self.parts]}
+        return {**{name: getattr(self, name) for name in _FACTS}, "parts": [part.to_dict() for part in self.parts]}
+
+    @property
+    def nodes(self) -> pl.DataFrame:
+        """Every node of the tree as a table."""
+        return pl.DataFrame(list(self._rows(0)), schema=_NODE, orient="row")
 
     @property
     def heading(self) -> str:
@@ -54,8 +75,21 @@ class Explanation:
         span = "" if self.low is None or self.high is None else f" ({self.low:.1f} to {self.high:.1f})"
         return f"{self.label}: {value}{span} [{self.status}] {self.note}".rstrip()
 
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The parts of this node."""
+        return self.nodes.filter(depth=1).select("label", "iq", "low", "high", "status")
+
     def __str__(self) -> str:
         return "\n".join(self._lines())
+
+    def __repr__(self) -> str:
+        return f"<{Result.__str__(self)}>"
+
+    def _rows(self, depth: int) -> Iterator[tuple[object, ...]]:
+        yield depth, *(getattr(self, name) for name in _FACTS)
+        for part in self.parts:
+            yield from part._rows(depth + 1)
 
     def _lines(self) -> Iterator[str]:
         yield self.heading
@@ -65,55 +99,74 @@ class Explanation:
                 yield (("└─ " if last else "├─ ") if index == 0 else ("   " if last else "│  ")) + line
 
 
-def explain_subject(result: IqResult, subject: str) -> Explanation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Workings:
+    """What an explanation reads of a scoring: its arrays and rules, and the rows of its tables.
+
+    ``facts`` holds rows of the trail and of the dimensions by (subject, benchmark or dimension); ``ladders`` names the
+    set in use.
+    """
+
+    matrix: ScoreMatrix
+    filled: Filled
+    scored: ScoredDimensions
+    rules: IqRules
+    weights: Floats
+    ladders: str
+    models: pl.DataFrame
+    composites: pl.DataFrame
+    facts: Mapping[tuple[str, str], Mapping[str, Any]]
+
+
+def explain_subject(workings: Workings, subject: str) -> Explanation:
     """Explain one model's composite down to every score and every filled gap."""
-    field, row = result.field, result.field.row(subject)
-    facts = result.evidence.models.row(by_predicate=pl.col("subject") == subject, named=True)
-    composite = result.composites.row(row, named=True)
-    exact = float(result.scored.composites[0, row])
-    parts = tuple(_dimension(result, row, place) for place in range(len(field.dimensions)))
+    matrix, row = workings.matrix, workings.matrix.row(subject)
+    facts = workings.models.row(by_predicate=pl.col("subject") == subject, named=True)
+    composite = workings.composites.row(row, named=True)
+    exact = float(workings.scored.composites[0, row])
+    parts = tuple(_dimension(workings, row, place) for place in range(len(matrix.dimensions)))
     if np.isnan(exact):
         note = f"{composite['scored_dimensions']}/{len(parts)} dimensions scored; no composite"
     else:
-        equal = np.allclose(result.weights, result.weights[0])
+        equal = np.allclose(workings.weights, workings.weights[0])
         kind = "mean" if equal else "weighted mean"
         note = f"{kind} of {len(parts)} dimensions, {exact:.2f} before rounding; "
         note += f"{composite['scored_dimensions']}/{len(parts)} scored"
-    note += f"; released {facts['released']}, ladders {result.ladders}"
+    note += f"; released {facts['released']}, ladders {workings.ladders}"
     return Explanation(
         facts["name"], composite["iq"], composite["low"], composite["high"], composite["status"], note, parts
     )
 
 
-def _dimension(result: IqResult, row: int, place: int) -> Explanation:
-    field, scored = result.field, result.scored
+def _dimension(workings: Workings, row: int, place: int) -> Explanation:
+    matrix, scored = workings.matrix, workings.scored
     status = int(scored.statuses[row, place])
     value = scored.dimensions[0, row, place]
-    columns = np.flatnonzero(field.dimension_of == place)
-    shown = columns[result.filled.steps[row, columns] != NONE]  # what a missing dimension lacks needs no line each
-    parts = tuple(_benchmark(result, row, int(column)) for column in shown)
-    rule = result.rules.dimensions[field.dimensions[place]]
+    columns = np.flatnonzero(matrix.dimension_of == place)
+    shown = columns[workings.filled.steps[row, columns] != NONE]  # what a missing dimension lacks needs no line each
+    parts = tuple(_benchmark(workings, row, int(column)) for column in shown)
+    rule = workings.rules.dimensions[matrix.dimensions[place]]
     if status == MISSING:
         note = "no evidence, and no model of its time was measured here"
     elif status >= MATCHED:
-        note = _missing_dimension_note(result, row, place)
+        note = _missing_dimension_note(workings, row, place)
     else:
-        measured = int(field.measured[row, columns].sum())
+        measured = int(matrix.measured[row, columns].sum())
         note = f"mean of {columns.size} benchmarks, {measured} measured"
-    low, high = _span(result, field.dimensions[place], row)
+    low, high = _span(workings, matrix.dimensions[place], row)
     return Explanation(rule.name, _number(value), low, high, STATUSES[status], note, parts)
 
 
-def _missing_dimension_note(result: IqResult, row: int, place: int) -> str:
-    field, scored, rules = result.field, result.scored, result.rules
+def _missing_dimension_note(workings: Workings, row: int, place: int) -> str:
+    matrix, scored, rules = workings.matrix, workings.scored, workings.rules
     count = scored.scored.sum(axis=1)
     peers = np.flatnonzero(scored.scored[:, place] & (count >= rules.dimension.minimum_scored))
     known = np.where(scored.scored, scored.dimensions[0], 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         other = (known.sum(axis=1) - known[:, place]) / (count - 1)
-    alike, _ = comparable(field, scored.own, other[None], np.array([row]), peers, rules)
+    alike, _ = comparable(matrix, scored.own, other[None], np.array([row]), peers, rules)
     cap = float(masked_quantile(scored.dimensions[0, peers, place], alike[0, 0], rules.dimension.percentile))
-    names = _listed(field, peers[alike[0, 0]])
+    names = _listed(matrix, peers[alike[0, 0]])
     status = int(scored.statuses[row, place])
     kind = {NEAREST: "nearest models", GLOBAL: "models of its time"}.get(status, "models alike")
     return (
@@ -122,37 +175,37 @@ def _missing_dimension_note(result: IqResult, row: int, place: int) -> str:
     )
 
 
-def _benchmark(result: IqResult, row: int, column: int) -> Explanation:
-    field, filled = result.field, result.filled
+def _benchmark(workings: Workings, row: int, column: int) -> Explanation:
+    matrix, filled = workings.matrix, workings.filled
     step = int(filled.steps[row, column])
     value = filled.iqs[0, row, column]
-    low, high = _span(result, field.benchmarks[column], row)
+    low, high = _span(workings, matrix.benchmarks[column], row)
     note = ""
     parts: tuple[Explanation, ...] = ()
     if step == SOURCE:
-        note = _source_note(result, row, column)
+        note = _source_note(workings, row, column)
     elif step == PREDECESSOR:
         donor = int(filled.donors[row, column])
-        note = f"missing; from predecessor {field.subjects[donor]}: {_source_note(result, donor, column)}"
+        note = f"missing; from predecessor {matrix.subjects[donor]}: {_source_note(workings, donor, column)}"
     elif step == PEERS:
-        note = _peers_note(result, row, column)
+        note = _peers_note(workings, row, column)
     elif step == ZERO:
         note = "missing; a score of 0 is assumed"
     elif step == CORRELATION:
-        note, parts = _correlation_note(result, row, column)
+        note, parts = _correlation_note(workings, row, column)
     elif step == WITHIN:
-        note = _within_note(result, row, column)
+        note = _within_note(workings, row, column)
     elif step == COMPLETION:
-        note = f"missing; completed from the model's {int(field.measured[row].sum())} measured benchmarks"
-    return Explanation(field.benchmarks[column], _number(value), low, high, STEPS[step], note, parts)
+        note = f"missing; completed from the model's {int(matrix.measured[row].sum())} measured benchmarks"
+    return Explanation(matrix.benchmarks[column], _number(value), low, high, STEPS[step], note, parts)
 
 
-def _source_note(result: IqResult, row: int, column: int) -> str:
-    field = result.field
-    found = result.facts[field.subjects[row], field.benchmarks[column]]
-    ladder = field.ladders[column]
-    low, high = ladder.segment(field.scores[row, column])
-    points = dict(zip(range(70, 161, 15), ladder.scores, strict=True))
+def _source_note(workings: Workings, row: int, column: int) -> str:
+    matrix = workings.matrix
+    found = workings.facts[matrix.subjects[row], matrix.benchmarks[column]]
+    ladder = matrix.ladders[column]
+    low, high = ladder.segment(matrix.scores[row, column])
+    points = dict(zip(LEVELS, ladder.scores, strict=True))
     if low == high:
         segment = f"past the ladder's end, IQ {low} = {points[low]:g}"
     else:
@@ -160,25 +213,27 @@ def _source_note(result: IqResult, row: int, column: int) -> str:
     return f"score {found['score']:g} {found['unit']} ({found['source']}, {found['date']}), {segment}"
 
 
-def _peers_note(result: IqResult, row: int, column: int) -> str:
-    field, rule = result.field, result.rules.peers
-    targets, peers, kind = peer_groups(field, column)
-    nearest = smallest(peer_keys(kind, result.filled.capability, targets, peers), rule.count)
+def _peers_note(workings: Workings, row: int, column: int) -> str:
+    matrix, rule = workings.matrix, workings.rules.peers
+    targets, peers, kind = peer_groups(matrix, column)
+    nearest = smallest(peer_keys(kind, workings.filled.capability, targets, peers), rule.count)
     chosen = peers[nearest[0, int(np.flatnonzero(targets == row)[0])]]
-    return f"missing; percentile {rule.percentile:g} of {chosen.size} comparable models ({_listed(field, chosen)})"
+    return f"missing; percentile {rule.percentile:g} of {chosen.size} comparable models ({_listed(matrix, chosen)})"
 
 
-def _correlation_note(result: IqResult, row: int, column: int) -> tuple[str, tuple[Explanation, ...]]:
-    field, filled, rule = result.field, result.filled, result.rules.correlation
-    lines = filled.correlations
-    predictors = np.flatnonzero(field.measured[row] & (lines.weight[0, :, column] > 0))
+def _correlation_note(workings: Workings, row: int, column: int) -> tuple[str, tuple[Explanation, ...]]:
+    matrix, filled, rule = workings.matrix, workings.filled, workings.rules.correlation
+    lines, iqs = filled.correlations, matrix.iqs[row]
+    predictors = np.flatnonzero(matrix.measured[row] & (lines.weight[0, :, column] > 0))
     parts, weights = [], lines.weight[0, predictors, column]
-    estimates = lines.intercept[0, predictors, column] + lines.slope[0, predictors, column] * field.iqs[row, predictors]
+    estimates = lines.intercept[0, predictors, column] + lines.slope[0, predictors, column] * iqs[predictors]
     for predictor, estimate in zip(predictors, estimates, strict=True):
         n, shrunk = lines.overlap[predictor, column], lines.shrunk[0, predictor, column]
-        note = f"at {field.iqs[row, predictor]:.1f} predicts this; shrunk correlation {shrunk:.2f} over {n:.0f} models"
-        parts.append(Explanation(f"from {field.benchmarks[predictor]}", float(estimate), None, None, "predictor", note))
-    place = field.dimension_of[column]
+        note = f"at {iqs[predictor]:.1f} predicts this; shrunk correlation {shrunk:.2f} over {n:.0f} models"
+        parts.append(
+            Explanation(f"from {matrix.benchmarks[predictor]}", float(estimate), None, None, "predictor", note)
+        )
+    place = matrix.dimension_of[column]
     single = filled.known[row, place] == 1
     penalty, margin = (rule.penalty_single, rule.margin_single) if single else (rule.penalty, rule.margin)
     estimate = float(weights @ estimates / weights.sum())
@@ -191,23 +246,24 @@ def _correlation_note(result: IqResult, row: int, column: int) -> tuple[str, tup
     return note, tuple(parts)
 
 
-def _within_note(result: IqResult, row: int, column: int) -> str:
-    field, filled = result.field, result.filled
-    average = float(filled.average[0, row, field.dimension_of[column]])
+def _within_note(workings: Workings, row: int, column: int) -> str:
+    matrix, filled = workings.matrix, workings.filled
+    average = float(filled.average[0, row, matrix.dimension_of[column]])
     cap = float(filled.caps[0, column])
-    percentile = result.rules.within.percentile
+    percentile = workings.rules.within.percentile
     return f"missing; observed average {average:.1f}, at most percentile {percentile:g} of the benchmark, {cap:.1f}"
 
 
-def _span(result: IqResult, name: str, row: int) -> tuple[float | None, float | None]:
+def _span(workings: Workings, name: str, row: int) -> tuple[float | None, float | None]:
     """Return the interval of a benchmark or dimension, if it has one."""
-    found = result.facts.get((result.field.subjects[row], name), {})
+    found = workings.facts.get((workings.matrix.subjects[row], name), {})
     return found.get("low"), found.get("high")
 
 
-def _listed(field: Field, rows: Any, most: int = 5) -> str:  # noqa: ANN401
-    names = [field.subjects[row] for row in rows]
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def _listed(matrix: ScoreMatrix, rows: Ints) -> str:
+    names = [matrix.subjects[row] for row in rows]
+    more = len(names) - _NAMES_LISTED
+    return ", ".join(names[:_NAMES_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _number(value: float) -> float | None:

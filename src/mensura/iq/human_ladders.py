@@ -12,25 +12,26 @@ at IQ 70 … 160: a ladder that rests on people instead of judgement, for the be
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
-from scipy.special import expit, logit
 
+from mensura.arrays import expit, logit
 from mensura.errors import MensuraError
-from mensura.evidence import Evidence
-from mensura.frames import as_frame, require_columns, text_table
+from mensura.evidence import RATE_UNITS, Evidence
+from mensura.frames import as_frame, require_columns
 from mensura.iq.ladders import LEVELS, POINTS, ladder_table
 from mensura.iq.rules import DATA
+from mensura.results import Result
 from mensura.scale import one_in_to_rate, rate_to_iq
 
-_UNIT_SIZE = {"percent": 100.0, "fraction": 1.0}
+_AVERAGE = 100.0  # the IQ of the average person
 _EDGE = 0.01  # a group at 0 or 1 is read as this far from it: its capability is only bounded
 
 
-@dataclass(frozen=True, repr=False)
-class DerivedLadders:
+@dataclass(frozen=True, eq=False, repr=False)
+class DerivedLadders(Result):
     """Ladders derived from human groups on the stitched scale.
 
     ``ladders``: a set ``human`` in the form of the evidence table, usable as ``score_iq(…, ladders=…)``.
@@ -40,6 +41,8 @@ class DerivedLadders:
     ``slope`` is b, IQ points per unit of capability; ``spread`` the standard deviation of groups around their lines.
     """
 
+    TABLES: ClassVar[tuple[str, ...]] = ("ladders", "anchors", "offsets", "differences")
+
     ladders: pl.DataFrame
     anchors: pl.DataFrame
     offsets: pl.DataFrame
@@ -47,15 +50,10 @@ class DerivedLadders:
     slope: float
     spread: float
 
-    def __str__(self) -> str:
-        head = f"{self.ladders.height} ladders from {self.anchors.height} human groups, {self.slope:.1f} IQ per unit"
-        return f"{head}\n{text_table(self.ladders)}"
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
-    def _repr_html_(self) -> str:
-        return self.ladders._repr_html_()
+    @property
+    def heading(self) -> str:
+        """How many ladders, from how many groups, with what common slope."""
+        return f"{self.ladders.height} ladders from {self.anchors.height} human groups, {self.slope:.1f} IQ per unit"
 
 
 def derive_ladders(evidence: Evidence, curves: Any, groups: Any = None) -> DerivedLadders:  # noqa: ANN401
@@ -76,20 +74,20 @@ def derive_ladders(evidence: Evidence, curves: Any, groups: Any = None) -> Deriv
     residual = (anchors["iq"] - anchors["line_iq"]).to_numpy()
     spread = float(np.sqrt(residual @ residual / max(free, 1)))
     offsets = anchors.group_by("benchmark", maintain_order=True).agg(
-        pl.len().cast(pl.Int64).alias("groups"), ((100 - offset.mean()) / slope).alias("average_person")
+        pl.len().cast(pl.Int64).alias("groups"), ((_AVERAGE - offset.mean()) / slope).alias("average_person")
     )
     ladders = _ladders(evidence, curves, offsets, slope)
     return DerivedLadders(ladders, anchors, offsets, _differences(ladder_table(evidence), ladders), slope, spread)
 
 
 def _anchors(evidence: Evidence, curves: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
-    rates = evidence.human_references.filter(pl.col("unit").is_in(list(_UNIT_SIZE)))
+    rates = evidence.human_references.filter(pl.col("unit").is_in(list(RATE_UNITS)))
     joined = (
         rates.select("benchmark", "group", "score", "unit")
         .join(groups, on=["benchmark", "group"], maintain_order="left")
         .join(curves.select("benchmark", "difficulty", "slope"), on="benchmark", maintain_order="left")
     )
-    size = joined["unit"].replace_strict(_UNIT_SIZE, return_dtype=pl.Float64).to_numpy()
+    size = joined["unit"].replace_strict(RATE_UNITS, return_dtype=pl.Float64).to_numpy()
     share = np.clip(joined["score"].to_numpy() / size, _EDGE, 1 - _EDGE)
     capability = joined["difficulty"].to_numpy() + logit(share) / joined["slope"].to_numpy()
     iq = rate_to_iq(one_in_to_rate(joined["one_in"].to_numpy().astype(float)))
@@ -112,9 +110,9 @@ def _common_slope(anchors: pl.DataFrame) -> float:
 def _ladders(evidence: Evidence, curves: pl.DataFrame, offsets: pl.DataFrame, slope: float) -> pl.DataFrame:
     units = evidence.benchmarks.select("benchmark", "unit")
     usable = offsets.join(curves, on="benchmark", maintain_order="left").join(units, on="benchmark")
-    size = usable["unit"].replace_strict(_UNIT_SIZE, return_dtype=pl.Float64).to_numpy()[:, None]
+    size = usable["unit"].replace_strict(RATE_UNITS, return_dtype=pl.Float64).to_numpy()[:, None]
     steep, hard, average = (usable[name].to_numpy()[:, None] for name in ("slope", "difficulty", "average_person"))
-    capability = average + (LEVELS - 100) / slope
+    capability = average + (LEVELS - _AVERAGE) / slope
     scores = size * expit(steep * (capability - hard))
     named = usable.select(pl.lit("human").alias("set"), "benchmark")
     table = pl.concat([named, pl.DataFrame(scores, schema=POINTS, orient="row")], how="horizontal")

@@ -8,19 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from mensura.arrays import Floats
 from mensura.errors import MensuraError
-from mensura.evidence import Evidence
+from mensura.evidence import LADDER_LEVELS, Evidence
 from mensura.frames import read_frame, require_columns
 from mensura.iq.rules import DATA
 
-LEVELS = np.array([70.0, 85.0, 100.0, 115.0, 130.0, 145.0, 160.0])
+LEVELS = np.array(LADDER_LEVELS, dtype=np.float64)
 LOWEST, HIGHEST = float(LEVELS[0]), float(LEVELS[-1])
 POINTS = [f"iq{level:.0f}" for level in LEVELS]
 PUBLISHED = "published"
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -38,15 +36,15 @@ class Ladder:
                 f"got {', '.join(f'{score:g}' for score in self.scores)}"
             )
 
-    def iq(self, score: Array) -> Array:
+    def iq(self, score: Floats) -> Floats:
         """Return the IQ of scores by linear interpolation between neighbours, clamped to 70 and 160."""
         return np.asarray(np.interp(score, self.scores, LEVELS))
 
-    def score(self, iq: Array) -> Array:
+    def score(self, iq: Floats) -> Floats:
         """Return the score expected at an IQ from 70 to 160."""
         return np.asarray(np.interp(iq, LEVELS, self.scores))
 
-    def slope(self, score: Array) -> Array:
+    def slope(self, score: Floats) -> Floats:
         """Return IQ points per unit of score on the segment around a score; past an end, of the last segment."""
         points = np.array(self.scores)
         segment = np.clip(np.searchsorted(points, score, side="right") - 1, 0, LEVELS.size - 2)

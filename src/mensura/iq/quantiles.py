@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mensura.iq.ladders import Array
+from mensura.arrays import Floats, Mask
 
 
-def masked_quantile(values: Array, mask: NDArray[np.bool_], percentile: float) -> Array:
+def masked_quantile(values: Floats, mask: Mask, percentile: float) -> Floats:
     """Return the percentile of the masked values along the last axis (linear interpolation); NaN where none is.
 
     ``values`` and ``mask`` are broadcast against each other; the result lacks the last axis.
@@ -25,7 +24,7 @@ def masked_quantile(values: Array, mask: NDArray[np.bool_], percentile: float) -
     return np.asarray(low + (place - below) * (high - low))
 
 
-def smallest(values: Array, count: int) -> NDArray[np.bool_]:
+def smallest(values: Floats, count: int) -> Mask:
     """Mark the ``count`` smallest finite values along the last axis (all of them where there are fewer)."""
     if count < values.shape[-1]:
         limit = np.partition(values, count - 1, axis=-1)[..., count - 1 : count]

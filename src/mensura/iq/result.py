@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
+from mensura.arrays import Floats
 from mensura.evidence import Evidence, require_subject
-from mensura.frames import text_table
-from mensura.iq.dimensions import STATUSES, Scored, rounded
+from mensura.iq.dimensions import STATUSES, ScoredDimensions, rounded
 from mensura.iq.emotional import score_emotional
-from mensura.iq.explanation import Explanation, explain_subject
-from mensura.iq.field import Field, scores_of
-from mensura.iq.ladders import Array
-from mensura.iq.rules import Rules
-from mensura.iq.uncertainty import Draws, draw_iqs, interval, score_errors
+from mensura.iq.explanation import Explanation, Workings, explain_subject
+from mensura.iq.matrix import ScoreMatrix, scores_of
+from mensura.iq.rules import IqRules
+from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, score_errors
 from mensura.iq.waterfall import SOURCE, STEPS, Filled
+from mensura.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class IqResult:
+class IqResult(Result):
     """Every IQ of one scoring. Imputed values live only here, with their step, inputs and error.
 
     Tables: ``composites`` (subject, iq, low, high, scored_dimensions, status), ``dimensions`` (subject, dimension, iq,
@@ -31,16 +31,21 @@ class IqResult:
     sources and errors), ``ranking`` and ``emotional``. ``low`` and ``high`` are null unless draws were asked for.
     """
 
+    TABLES: ClassVar[tuple[str, ...]] = (
+        *("composites", "dimensions", "benchmark_iqs", "ranking", "trail", "emotional"),
+    )
+    DIGITS: ClassVar[int] = 1
+
     evidence: Evidence
     ladders: str
     source: str | None
-    rules: Rules
-    weights: Array
-    field: Field
+    rules: IqRules
+    weights: Floats
+    matrix: ScoreMatrix
     filled: Filled
-    scored: Scored
-    n_draws: int = 0
-    seed: int = 0
+    scored: ScoredDimensions
+    n_draws: int
+    seed: int
 
     @cached_property
     def composites(self) -> pl.DataFrame:
@@ -50,7 +55,7 @@ class IqResult:
         counts = self.scored.scored.sum(axis=1)
         return pl.DataFrame(
             {
-                "subject": self.field.subjects,
+                "subject": self.matrix.subjects,
                 "iq": pl.Series(rounded(exact), nan_to_null=True).cast(pl.Int64),
                 "low": pl.Series(low, nan_to_null=True),
                 "high": pl.Series(high, nan_to_null=True),
@@ -64,7 +69,7 @@ class IqResult:
         """One row per model and dimension that has a value: its IQ (not rounded), interval and status."""
         values = self.scored.dimensions[0]
         low, high = self._interval("dimensions", values)
-        return self._long(values, self.field.dimensions, "dimension").with_columns(
+        return self._long(values, self.matrix.dimensions, "dimension").with_columns(
             low=_picked(low, values),
             high=_picked(high, values),
             status=pl.Series(STATUSES).gather(self.scored.statuses[~np.isnan(values)]),
@@ -75,7 +80,7 @@ class IqResult:
         """One row per model and benchmark that has a value: its IQ, whether measured or imputed, and the step."""
         values = self.filled.iqs[0]
         steps = self.filled.steps[~np.isnan(values)]
-        return self._long(values, self.field.benchmarks, "benchmark").with_columns(
+        return self._long(values, self.matrix.benchmarks, "benchmark").with_columns(
             status=pl.Series(["imputed", "measured"]).gather((steps == SOURCE).astype(np.int64)),
             step=pl.Series(STEPS).gather(steps),
         )
@@ -91,7 +96,7 @@ class IqResult:
         return pl.DataFrame(
             {
                 "rank": np.arange(1, order.size + 1),
-                "subject": pl.Series(self.field.subjects).gather(order),
+                "subject": pl.Series(self.matrix.subjects).gather(order),
                 "exact": exact[order],
                 "rank_low": pl.Series(low[order], nan_to_null=True).round(0).cast(pl.Int64),
                 "rank_high": pl.Series(high[order], nan_to_null=True).round(0).cast(pl.Int64),
@@ -104,13 +109,13 @@ class IqResult:
         values = self.filled.iqs[0]
         low, high = self._interval("benchmarks", values)
         there = ~np.isnan(values)
-        error = np.where(self.field.measured, self.errors, self.filled.errors[0])
+        error = np.where(self.matrix.measured, self.errors, self.filled.errors[0])
         donors = self.filled.donors[there]
-        names = pl.Series([*self.field.subjects, None])
+        names = pl.Series([*self.matrix.subjects, None])
         sources = scores_of(self.evidence, self.source).select(
             "subject", "benchmark", "score", "unit", "source", "date", "note"
         )
-        dimension = pl.Series(self.field.dimensions).gather(self.field.dimension_of)
+        dimension = pl.Series(self.matrix.dimensions).gather(self.matrix.dimension_of)
         return (
             self.benchmark_iqs.with_columns(
                 low=_picked(low, values),
@@ -118,7 +123,7 @@ class IqResult:
                 error=error[there],
                 donor=names.gather(np.where(donors < 0, len(names) - 1, donors)),
             )
-            .join(pl.DataFrame({"benchmark": self.field.benchmarks, "dimension": dimension}), on="benchmark")
+            .join(pl.DataFrame({"benchmark": self.matrix.benchmarks, "dimension": dimension}), on="benchmark")
             .join(sources, on=["subject", "benchmark"], how="left", maintain_order="left")
         )
 
@@ -133,69 +138,75 @@ class IqResult:
         counts = self.scored.scored.sum(axis=1)
         without = np.isnan(self.scored.composites[0]) & (counts >= self.rules.dimension.minimum_scored)
         return tuple(
-            f"{self.field.subjects[row]}: no composite, since no model of its time was measured in "
-            + ", ".join(np.array(self.field.dimensions)[np.isnan(self.scored.dimensions[0, row])])
+            f"{self.matrix.subjects[row]}: no composite, since no model of its time was measured in "
+            + ", ".join(np.array(self.matrix.dimensions)[np.isnan(self.scored.dimensions[0, row])])
             for row in np.flatnonzero(without)
         )
 
     @cached_property
-    def errors(self) -> Array:
+    def errors(self) -> Floats:
         """Standard error of each source value in IQ points, models × benchmarks."""
-        return score_errors(self.evidence, self.field, self.rules)
+        return score_errors(self.evidence, self.matrix, self.rules)
 
     def explain(self, subject: str) -> Explanation:
         """Return the whole derivation of one model's IQ as a tree."""
         require_subject(self.evidence, subject)
-        return explain_subject(self, subject)
+        return explain_subject(self._workings, subject)
 
-    def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> Draws:
+    def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> IqDraws:
         """Draw IQs ``n`` times through the whole waterfall, scores and imputed values varied by their errors."""
-        raw = draw_iqs(self.field, self.errors, self.rules, self.weights, n, seed, advance)
+        raw = draw_iqs(self.matrix, self.errors, self.rules, self.weights, n, seed, advance)
         return raw.centred(self.scored.composites[0], self.scored.dimensions[0], self.filled.iqs[0])
 
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """Return the tables that ``mensura iq --out`` writes."""
-        names = ("composites", "dimensions", "benchmark_iqs", "ranking", "trail", "emotional")
-        return {name: getattr(self, name) for name in names}
+    @cached_property
+    def _workings(self) -> Workings:
+        """What explanations read; made once, for a report explains every model."""
+        facts: dict[tuple[str, str], dict[str, Any]] = {
+            (row["subject"], row["dimension"]): row for row in self.dimensions.iter_rows(named=True)
+        }
+        facts |= {(row["subject"], row["benchmark"]): row for row in self.trail.iter_rows(named=True)}
+        return Workings(
+            matrix=self.matrix,
+            filled=self.filled,
+            scored=self.scored,
+            rules=self.rules,
+            weights=self.weights,
+            ladders=self.ladders,
+            models=self.evidence.models,
+            composites=self.composites,
+            facts=facts,
+        )
 
     @cached_property
-    def facts(self) -> dict[tuple[str, str], dict[str, Any]]:
-        """Rows of the trail and of the dimensions by (subject, benchmark or dimension), for explanations."""
-        rows = {(row["subject"], row["dimension"]): row for row in self.dimensions.iter_rows(named=True)}
-        return rows | {(row["subject"], row["benchmark"]): row for row in self.trail.iter_rows(named=True)}
-
-    @cached_property
-    def drawn(self) -> Draws:
+    def drawn(self) -> IqDraws:
         """The draws behind the intervals (there are none unless draws were asked for)."""
         return self.draws(self.n_draws, self.seed)
 
-    def _interval(self, part: str, centre: Array) -> tuple[Array, Array]:
+    def _interval(self, part: str, centre: Floats) -> tuple[Floats, Floats]:
         if not self.n_draws:
             return np.full(centre.shape, np.nan), np.full(centre.shape, np.nan)
         return interval(getattr(self.drawn, part))
 
-    def _long(self, values: Array, columns: tuple[str, ...], name: str) -> pl.DataFrame:
+    def _long(self, values: Floats, columns: tuple[str, ...], name: str) -> pl.DataFrame:
         rows, places = np.nonzero(~np.isnan(values))
         return pl.DataFrame(
             {
-                "subject": pl.Series(self.field.subjects).gather(rows),
+                "subject": pl.Series(self.matrix.subjects).gather(rows),
                 name: pl.Series(columns).gather(places),
                 "iq": values[rows, places],
             }
         )
 
-    def __str__(self) -> str:
-        ranked = self.ranking.height
-        head = f"IQ of {ranked} models (ladders {self.ladders}, {self.source or 'primary'} scores)"
-        top = self.ranking.select("rank", "subject").join(self.composites, on="subject", maintain_order="left")
-        return f"{head}\n{text_table(top, digits=1)}"
+    @property
+    def heading(self) -> str:
+        """How many models have a composite, and by which ladders and scores."""
+        return f"IQ of {self.ranking.height} models (ladders {self.ladders}, {self.source or 'primary'} scores)"
 
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
-    def _repr_html_(self) -> str:
-        return self.ranking.join(self.composites, on="subject", maintain_order="left")._repr_html_()
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The composites, best first."""
+        return self.ranking.select("rank", "subject").join(self.composites, on="subject", maintain_order="left")
 
 
-def _picked(values: Array, where: Array) -> pl.Series:
+def _picked(values: Floats, where: Floats) -> pl.Series:
     return pl.Series(values[~np.isnan(where)], nan_to_null=True)

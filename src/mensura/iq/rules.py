@@ -126,7 +126,7 @@ class CostRule:
 
 
 @dataclass(frozen=True)
-class Rules:
+class IqRules:
     """Every rule and constant of the method; the file says which are stated and which are fitted."""
 
     dimensions: Mapping[str, DimensionRule]
@@ -140,13 +140,13 @@ class Rules:
     error: ErrorRule
     cost: CostRule
 
-    def keep(self, dimensions: Collection[str]) -> Rules:
+    def keep(self, dimensions: Collection[str]) -> IqRules:
         """Return the same rules for only these dimensions."""
         kept = {name: rule for name, rule in self.dimensions.items() if name in dimensions}
         return replace(self, dimensions=MappingProxyType(kept))
 
 
-def read_rules(path: str | Path | None = None) -> Rules:
+def read_rules(path: str | Path | None = None) -> IqRules:
     """Read the rules that come with Mensura, or a TOML file of the same form."""
     if path is None:
         return _own_rules()
@@ -162,18 +162,23 @@ def read_rules(path: str | Path | None = None) -> Rules:
     return _rules(blocks, str(file))
 
 
+def as_rules(rules: IqRules | str | Path | None) -> IqRules:
+    """Return rules as they are, or read them from the file that is named (nothing: Mensura's own)."""
+    return rules if isinstance(rules, IqRules) else read_rules(rules)
+
+
 @cache
-def _own_rules() -> Rules:
+def _own_rules() -> IqRules:
     file = DATA / "rules.toml"
     return _rules(tomllib.loads(file.read_text(encoding="utf-8")), file.name)
 
 
-def _rules(blocks: Mapping[str, Any], file: str) -> Rules:
-    wanted = [field.name for field in fields(Rules)]
+def _rules(blocks: Mapping[str, Any], file: str) -> IqRules:
+    wanted = [field.name for field in fields(IqRules)]
     if set(blocks) != set(wanted):
         missing, extra = sorted(set(wanted) - set(blocks)), sorted(set(blocks) - set(wanted))
         raise MensuraError(f"{file}: expected the blocks {', '.join(wanted)}; missing {missing}, not known {extra}")
-    rules = Rules(
+    rules = IqRules(
         dimensions=MappingProxyType(
             {
                 name: _block(DimensionRule, block, f"{file}, dimensions.{name}")

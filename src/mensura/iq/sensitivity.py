@@ -4,39 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 from scipy.stats import spearmanr
 
-from mensura.frames import text_table
+from mensura.arrays import Floats, Mask
 from mensura.iq.dimensions import score_dimensions
-from mensura.iq.field import Field
 from mensura.iq.filling import fill_benchmarks
-from mensura.iq.ladders import HIGHEST, LOWEST, Array
+from mensura.iq.ladders import HIGHEST, LOWEST
+from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.result import IqResult
-from mensura.iq.rules import Rules
+from mensura.iq.rules import IqRules
+from mensura.results import Result
+
+_RANKABLE = 3  # models: with fewer a rank correlation says nothing
 
 
-@dataclass(frozen=True, repr=False)
-class Sensitivity:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(Result):
     """What each change does: ``summary`` has one row per change, ``moves`` one per change and model.
 
     summary: change, name, mean_move, largest_move, mover, rank_correlation, leader.
     moves: change, name, subject, before, after, move, rank_move (places won).
     """
 
+    TABLES: ClassVar[tuple[str, ...]] = ("summary", "moves")
+    DIGITS: ClassVar[int] = 2
+
     summary: pl.DataFrame
     moves: pl.DataFrame
 
-    def __str__(self) -> str:
-        return f"Sensitivity, {self.summary.height} changes, largest first\n{text_table(self.summary, digits=2)}"
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
-    def _repr_html_(self) -> str:
-        return self.summary._repr_html_()
+    @property
+    def heading(self) -> str:
+        """How many changes were tried."""
+        return f"Sensitivity, {self.summary.height} changes, largest first"
 
 
 def sensitivity(result: IqResult, *, shift: float = 5.0, advance: Callable[[], object] | None = None) -> Sensitivity:
@@ -46,9 +49,9 @@ def sensitivity(result: IqResult, *, shift: float = 5.0, advance: Callable[[], o
     """
     before = result.scored.composites[0]
     moves, summary = [], []
-    for change, name, field, rules, weights in _changes(result, shift):
-        after = _composites(field, rules, weights)
-        move = _moves(result.field.subjects, before, after)
+    for change, name, matrix, rules, weights in _changes(result, shift):
+        after = _composites(matrix, rules, weights)
+        move = _moves(result.matrix.subjects, before, after)
         moves.append(move.select(pl.lit(change).alias("change"), pl.lit(name).alias("name"), pl.all()))
         summary.append((change, name, *_digest(move)))
         if advance is not None:
@@ -60,36 +63,36 @@ def sensitivity(result: IqResult, *, shift: float = 5.0, advance: Callable[[], o
 
 def count_changes(result: IqResult) -> int:
     """Return how many changes :func:`sensitivity` tries."""
-    return 3 * len(result.field.benchmarks) + len(result.field.dimensions)
+    return 3 * len(result.matrix.benchmarks) + len(result.matrix.dimensions)
 
 
-def _changes(result: IqResult, shift: float) -> Iterator[tuple[str, str, Field, Rules, Array]]:
-    field, rules, weights = result.field, result.rules, result.weights
-    columns = np.arange(len(field.benchmarks))
-    for column, name in enumerate(field.benchmarks):
-        yield "without benchmark", name, *_kept(field, rules, weights, columns != column)
-    for place, name in enumerate(field.dimensions):
-        yield "without dimension", name, *_kept(field, rules, weights, field.dimension_of != place)
-    for column, name in enumerate(field.benchmarks):
+def _changes(result: IqResult, shift: float) -> Iterator[tuple[str, str, ScoreMatrix, IqRules, Floats]]:
+    matrix, rules, weights = result.matrix, result.rules, result.weights
+    columns = np.arange(len(matrix.benchmarks))
+    for column, name in enumerate(matrix.benchmarks):
+        yield "without benchmark", name, *_kept(matrix, rules, weights, columns != column)
+    for place, name in enumerate(matrix.dimensions):
+        yield "without dimension", name, *_kept(matrix, rules, weights, matrix.dimension_of != place)
+    for column, name in enumerate(matrix.benchmarks):
         for label, by in (("ladder harder", -shift), ("ladder easier", shift)):
-            iqs = field.iqs.copy()
+            iqs = matrix.iqs.copy()
             iqs[:, column] = np.clip(iqs[:, column] + by, LOWEST, HIGHEST)
-            yield label, name, field.with_iqs(iqs), rules, weights
+            yield label, name, matrix.with_iqs(iqs), rules, weights
 
 
-def _kept(field: Field, rules: Rules, weights: Array, keep: Array) -> tuple[Field, Rules, Array]:
-    smaller = field.keep(np.flatnonzero(keep))
-    kept = np.isin(field.dimensions, smaller.dimensions)
+def _kept(matrix: ScoreMatrix, rules: IqRules, weights: Floats, keep: Mask) -> tuple[ScoreMatrix, IqRules, Floats]:
+    smaller = matrix.keep(np.flatnonzero(keep))
+    kept = np.isin(matrix.dimensions, smaller.dimensions)
     shares = weights[kept] / weights[kept].sum() if weights[kept].sum() > 0 else weights[kept]
     return smaller, rules.keep(smaller.dimensions), shares
 
 
-def _composites(field: Field, rules: Rules, weights: Array) -> Array:
-    filled = fill_benchmarks(field, field.iqs[None], rules)
-    return np.asarray(score_dimensions(field, filled, rules, weights).composites[0])
+def _composites(matrix: ScoreMatrix, rules: IqRules, weights: Floats) -> Floats:
+    filled = fill_benchmarks(matrix, matrix.iqs[None], rules)
+    return np.asarray(score_dimensions(matrix, filled, rules, weights).composites[0])
 
 
-def _moves(subjects: tuple[str, ...], before: Array, after: Array) -> pl.DataFrame:
+def _moves(subjects: tuple[str, ...], before: Floats, after: Floats) -> pl.DataFrame:
     both = ~np.isnan(before) & ~np.isnan(after)
     ranks = [np.argsort(np.argsort(-values[both])) for values in (before, after)]
     return pl.DataFrame(
@@ -104,7 +107,7 @@ def _moves(subjects: tuple[str, ...], before: Array, after: Array) -> pl.DataFra
 
 
 def _digest(moves: pl.DataFrame) -> tuple[float | None, float | None, str | None, float | None, str | None]:
-    if moves.height < 3:
+    if moves.height < _RANKABLE:
         return None, None, None, None, None
     size, after = moves["move"].abs().to_numpy(), moves["after"].to_numpy()
     correlation = float(spearmanr(moves["before"], after).statistic)

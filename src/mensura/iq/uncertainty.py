@@ -11,47 +11,70 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
+from mensura.arrays import Floats
 from mensura.errors import MensuraError
-from mensura.evidence import Evidence
+from mensura.evidence import RATE_UNITS, Evidence
 from mensura.iq.dimensions import score_dimensions
-from mensura.iq.field import Field
 from mensura.iq.filling import fill_benchmarks
-from mensura.iq.ladders import HIGHEST, LOWEST, Array
-from mensura.iq.rules import Rules
+from mensura.iq.ladders import HIGHEST, LOWEST
+from mensura.iq.matrix import ScoreMatrix
+from mensura.iq.rules import IqRules
+from mensura.results import Result
 
 COVERAGE = 0.90
 TAIL = (1 - COVERAGE) / 2
-_CHUNK = 100
-_PAIRS_NEEDED = 3
-_UNIT_SIZE = {"percent": 100.0, "fraction": 1.0}
+_CHUNK = 100  # draws worked on at once: enough to keep the processor busy, few enough for its memory
+_PAIRS_NEEDED = 3  # scores of two sources before their gap says anything about a benchmark
 
 
-@dataclass(frozen=True, eq=False)
-class Draws:
-    """Composites, dimensions and benchmark IQs of many draws (first axis), models and columns as in the field."""
+@dataclass(frozen=True, eq=False, repr=False)
+class IqDraws(Result):
+    """Composites, dimensions and benchmark IQs of many draws (first axis), models and columns as in the matrix."""
+
+    TABLES: ClassVar[tuple[str, ...]] = ("intervals",)
+    DIGITS: ClassVar[int] = 1
 
     subjects: tuple[str, ...]
-    composites: Array
-    dimensions: Array
-    benchmarks: Array
+    composites: Floats
+    dimensions: Floats
+    benchmarks: Floats
 
     @cached_property
-    def ranks(self) -> Array:
+    def ranks(self) -> Floats:
         """Rank of each model in each draw, 1 = best; NaN without a composite."""
         ranked = ~np.isnan(self.composites[0])
         ranks = np.full(self.composites.shape, np.nan)
         ranks[:, ranked] = 1.0 + np.argsort(np.argsort(-self.composites[:, ranked], axis=1), axis=1)
         return ranks
 
-    def centred(self, composites: Array, dimensions: Array, benchmarks: Array) -> Draws:
+    @property
+    def intervals(self) -> pl.DataFrame:
+        """Median and interval of each composite and rank, best first: subject, iq, low, high, rank_low, rank_high."""
+        low, high = interval(self.composites)
+        best, worst = (pl.Series(ends, nan_to_null=True).round(0).cast(pl.Int64) for ends in interval(self.ranks))
+        table = {"subject": self.subjects, "iq": np.median(self.composites, axis=0), "low": low, "high": high}
+        return (
+            pl.DataFrame(table, nan_to_null=True)
+            .with_columns(rank_low=best, rank_high=worst)
+            .drop_nulls("iq")
+            .sort("iq", descending=True, maintain_order=True)
+        )
+
+    @property
+    def heading(self) -> str:
+        """How many draws of how many models."""
+        return f"{len(self.composites)} draws of the IQs of {len(self.subjects)} models, middle {COVERAGE:.0%}"
+
+    def centred(self, composites: Floats, dimensions: Floats, benchmarks: Floats) -> IqDraws:
         """Return the draws moved so that their medians are these values, kept within 70 and 160."""
         pairs = ((self.composites, composites), (self.dimensions, dimensions), (self.benchmarks, benchmarks))
         moved = (np.clip(draws + (centre - np.median(draws, axis=0)), LOWEST, HIGHEST) for draws, centre in pairs)
-        return Draws(self.subjects, *moved)
+        return IqDraws(self.subjects, *moved)
 
     def ahead(self, subject: str, other: str) -> float:
         """Return the share of draws in which one model's composite lies above the other's."""
@@ -74,21 +97,21 @@ class Draws:
         return self.subjects.index(subject)
 
 
-def interval(draws: Array) -> tuple[Array, Array]:
+def interval(draws: Floats) -> tuple[Floats, Floats]:
     """Return the ends of the middle 90 % of draws (first axis)."""
     low, high = np.percentile(draws, [100 * TAIL, 100 * (1 - TAIL)], axis=0)
     return low, high
 
 
 def draw_iqs(
-    field: Field,
-    errors: Array,
-    rules: Rules,
-    weights: Array,
+    matrix: ScoreMatrix,
+    errors: Floats,
+    rules: IqRules,
+    weights: Floats,
     n: int,
     seed: int,
     advance: Callable[[], object] | None = None,
-) -> Draws:
+) -> IqDraws:
     """Draw ``n`` times; ``advance`` is called once per hundred draws."""
     if n < 1:
         raise MensuraError(f"draws: expected at least 1, got {n}")
@@ -96,19 +119,19 @@ def draw_iqs(
     parts = []
     for start in range(0, n, _CHUNK):
         count = min(_CHUNK, n - start)
-        shape = (count, *field.iqs.shape)
-        iqs = np.clip(field.iqs + errors * generator.standard_normal(shape), LOWEST, HIGHEST)
-        filled = fill_benchmarks(field, iqs, rules, generator.standard_normal(shape))
-        deviates = generator.standard_normal((count, len(field.subjects), len(field.dimensions)))
-        scored = score_dimensions(field, filled, rules, weights, deviates)
+        shape = (count, *matrix.iqs.shape)
+        iqs = np.clip(matrix.iqs + errors * generator.standard_normal(shape), LOWEST, HIGHEST)
+        filled = fill_benchmarks(matrix, iqs, rules, generator.standard_normal(shape))
+        deviates = generator.standard_normal((count, len(matrix.subjects), len(matrix.dimensions)))
+        scored = score_dimensions(matrix, filled, rules, weights, deviates)
         parts.append((scored.composites, scored.dimensions, filled.iqs.astype(np.float32)))
         if advance is not None:
             advance()
     composites, dimensions, benchmarks = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return Draws(field.subjects, composites, dimensions, benchmarks)
+    return IqDraws(matrix.subjects, composites, dimensions, benchmarks)
 
 
-def score_errors(evidence: Evidence, field: Field, rules: Rules) -> Array:
+def score_errors(evidence: Evidence, matrix: ScoreMatrix, rules: IqRules) -> Floats:
     """Return the standard error of each source value in IQ points (models × benchmarks, NaN where missing).
 
     The larger of two: the binomial error of the items, where their number is known (scaled by the slope of the
@@ -117,14 +140,14 @@ def score_errors(evidence: Evidence, field: Field, rules: Rules) -> Array:
     """
     facts = evidence.benchmarks.select("benchmark", "unit", "items")
     units = {name: (unit, items) for name, unit, items in facts.iter_rows()}
-    gaps = disagreement(evidence, field)
-    errors = np.full(field.iqs.shape, np.nan)
-    for column, (name, ladder) in enumerate(zip(field.benchmarks, field.ladders, strict=True)):
+    gaps = disagreement(evidence, matrix)
+    errors = np.full(matrix.iqs.shape, np.nan)
+    for column, (name, ladder) in enumerate(zip(matrix.benchmarks, matrix.ladders, strict=True)):
         unit, items = units[name]
-        scores = field.scores[:, column]
+        scores = matrix.scores[:, column]
         known = []
-        if items is not None and unit in _UNIT_SIZE:
-            size = _UNIT_SIZE[unit]
+        if items is not None and unit in RATE_UNITS:
+            size = RATE_UNITS[unit]
             rate = (scores / size * items + 1) / (items + 2)
             known.append(size * np.sqrt(rate * (1 - rate) / items) * ladder.slope(scores))
         if name in gaps:
@@ -134,13 +157,13 @@ def score_errors(evidence: Evidence, field: Field, rules: Rules) -> Array:
     return errors
 
 
-def disagreement(evidence: Evidence, field: Field) -> dict[str, float]:
+def disagreement(evidence: Evidence, matrix: ScoreMatrix) -> dict[str, float]:
     """Return, per benchmark, the error one source has if two differ as they do: root mean square gap over √2, in IQ."""
     keys = ["subject", "benchmark"]
     first = evidence.primary_scores.select(*keys, first="score")
     second = evidence.scores.filter(~pl.col("primary")).join(first, on=keys)
     found = {}
-    for name, ladder in zip(field.benchmarks, field.ladders, strict=True):
+    for name, ladder in zip(matrix.benchmarks, matrix.ladders, strict=True):
         both = second.filter(pl.col("benchmark") == name)
         if both.height >= _PAIRS_NEEDED:
             gap = ladder.iq(both["score"].to_numpy()) - ladder.iq(both["first"].to_numpy())

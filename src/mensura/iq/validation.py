@@ -8,16 +8,15 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from mensura.arrays import Ints
 from mensura.errors import MensuraError
 from mensura.iq.dimensions import MEASURED, PARTLY, STATUSES, score_dimensions
-from mensura.iq.field import Field
 from mensura.iq.filling import fill_benchmarks
+from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.result import IqResult
 from mensura.iq.waterfall import STEPS
 
-Cells: TypeAlias = NDArray[np.int64]
 By: TypeAlias = Literal["score", "dimension", "fold"]
 _FOLDS = 10
 
@@ -32,22 +31,22 @@ def hide_and_impute(
     waterfall claims). Where nothing could be imputed these are null and the step is ``none``. ``advance`` is called
     once per hiding.
     """
-    field = result.field
+    matrix = result.matrix
     found = []
-    for cells in hidings(field, by, seed):
-        hidden = hide(field, cells)
+    for cells in hidings(matrix, by, seed):
+        hidden = hide(matrix, cells)
         filled = fill_benchmarks(hidden, hidden.iqs[None], result.rules)
         at = cells[:, 0], cells[:, 1]
         found.append((*at, filled.iqs[0][at], filled.steps[at], filled.errors[0][at]))
         if advance is not None:
             advance()
     rows, columns, imputed, steps, expected = (np.concatenate(part) for part in zip(*found, strict=True))
-    truth = field.iqs[rows, columns]
+    truth = matrix.iqs[rows, columns]
     return pl.DataFrame(
         {
-            "subject": pl.Series(field.subjects).gather(rows),
-            "benchmark": pl.Series(field.benchmarks).gather(columns),
-            "dimension": pl.Series(field.dimensions).gather(field.dimension_of[columns]),
+            "subject": pl.Series(matrix.subjects).gather(rows),
+            "benchmark": pl.Series(matrix.benchmarks).gather(columns),
+            "dimension": pl.Series(matrix.dimensions).gather(matrix.dimension_of[columns]),
             "truth": truth,
             "imputed": pl.Series(imputed, nan_to_null=True),
             "step": pl.Series(STEPS).gather(steps),
@@ -63,28 +62,30 @@ def hide_dimensions(result: IqResult, *, advance: Callable[[], object] | None = 
     Columns: subject, dimension, truth (as scored), imputed, step, error. Predecessors, peers and zeros are kept out of
     it, so that the dimension step itself is measured. ``advance`` is called once per hiding.
     """
-    field, scored = result.field, result.scored
+    matrix, scored = result.matrix, result.scored
     rows = []
     for row, place in np.argwhere(np.isin(scored.statuses, (MEASURED, PARTLY))).tolist():
-        cells = np.argwhere(field.measured & (field.dimension_of == place))
-        hidden = _alone(hide(field, cells[cells[:, 0] == row]), row)
+        cells = np.argwhere(matrix.measured & (matrix.dimension_of == place))
+        hidden = _alone(hide(matrix, cells[cells[:, 0] == row]), row)
         filled = fill_benchmarks(hidden, hidden.iqs[None], result.rules)
         found = score_dimensions(hidden, filled, result.rules, result.weights)
         truth, value = scored.dimensions[0, row, place], found.dimensions[0, row, place]
-        rows.append((field.subjects[row], field.dimensions[place], truth, value, STATUSES[found.statuses[row, place]]))
+        rows.append(
+            (matrix.subjects[row], matrix.dimensions[place], truth, value, STATUSES[found.statuses[row, place]])
+        )
         if advance is not None:
             advance()
     table = pl.DataFrame(rows, schema=["subject", "dimension", "truth", "imputed", "step"], orient="row")
     return table.with_columns(pl.col("imputed").fill_nan(None)).with_columns(error=pl.col("imputed") - pl.col("truth"))
 
 
-def hidings(field: Field, by: By, seed: int = 0) -> Iterator[Cells]:
+def hidings(matrix: ScoreMatrix, by: By, seed: int = 0) -> Iterator[Ints]:
     """Yield the cells (row, column) that are hidden together."""
-    cells = np.argwhere(field.measured)
+    cells = np.argwhere(matrix.measured)
     if by == "score":
         yield from cells[:, None, :]
     elif by == "dimension":
-        group = cells[:, 0] * len(field.dimensions) + field.dimension_of[cells[:, 1]]
+        group = cells[:, 0] * len(matrix.dimensions) + matrix.dimension_of[cells[:, 1]]
         yield from (cells[group == one] for one in np.unique(group))
     elif by == "fold":
         yield from np.array_split(np.random.default_rng(seed).permutation(cells), _FOLDS)
@@ -92,11 +93,11 @@ def hidings(field: Field, by: By, seed: int = 0) -> Iterator[Cells]:
         raise MensuraError(f"by: expected score, dimension or fold, got {by!r}")
 
 
-def hide(field: Field, cells: Cells) -> Field:
-    """Return the field without these scores."""
-    iqs = field.iqs.copy()
+def hide(matrix: ScoreMatrix, cells: Ints) -> ScoreMatrix:
+    """Return the matrix without these scores."""
+    iqs = matrix.iqs.copy()
     iqs[cells[:, 0], cells[:, 1]] = np.nan
-    return field.with_iqs(iqs)
+    return matrix.with_iqs(iqs)
 
 
 def summarise(outcomes: pl.DataFrame, by: str = "step") -> pl.DataFrame:
@@ -115,9 +116,9 @@ def summarise(outcomes: pl.DataFrame, by: str = "step") -> pl.DataFrame:
     )
 
 
-def _alone(field: Field, row: int) -> Field:
-    """Return the field with one model cut off from predecessors, and without peers or assumed zeros."""
-    ancestors = field.ancestors.copy()
+def _alone(matrix: ScoreMatrix, row: int) -> ScoreMatrix:
+    """Return the matrix with one model cut off from predecessors, and without peers or assumed zeros."""
+    ancestors = matrix.ancestors.copy()
     ancestors[row] = -1
-    no_peers, no_zeros = np.zeros_like(field.by_peers), np.zeros_like(field.zero_before)
-    return replace(field, ancestors=ancestors, by_peers=no_peers, zero_before=no_zeros)
+    no_peers, no_zeros = np.zeros_like(matrix.by_peers), np.zeros_like(matrix.zero_before)
+    return replace(matrix, ancestors=ancestors, by_peers=no_peers, zero_before=no_zeros)

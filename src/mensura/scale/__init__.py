@@ -1,6 +1,6 @@
 """The ruler under every instrument: rate ↔ level ↔ rarity ↔ percentile ↔ IQ, and calibrated dimensions."""
 
-from mensura.scale.calibration import Calibration, Line
+from mensura.scale.calibration import Calibration, LevelLine
 from mensura.scale.position import Position, Reading
 from mensura.scale.ruler import (
     iq_to_rate,
@@ -15,7 +15,7 @@ from mensura.scale.ruler import (
 
 __all__ = [
     "Calibration",
-    "Line",
+    "LevelLine",
     "Position",
     "Reading",
     "iq_to_rate",

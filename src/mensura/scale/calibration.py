@@ -8,12 +8,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mensura.arrays import Floats
 from mensura.errors import MensuraError
-from mensura.scale.ruler import Floats, level_to_rate, rate_to_level
+from mensura.scale.ruler import level_to_rate, rate_to_level
+
+_EVERYBODY = rate_to_level(1.0)  # the empirical level of a rate of 1
+_ROUNDING = 1e-12  # a level this little below the line's start is the start, printed and read again
 
 
 @dataclass(frozen=True)
-class Line:
+class LevelLine:
     """The calibrated line of one dimension: empirical level = slope · annotated level + intercept.
 
     The empirical level is the common base-10 one, −log10(p / √10); one annotated level therefore divides the
@@ -41,17 +45,17 @@ class Line:
     @property
     def lowest_level(self) -> float:
         """The annotated level at which everybody succeeds; the line says nothing below it."""
-        return (0.5 - self.intercept) / self.slope
+        return (_EVERYBODY - self.intercept) / self.slope
 
     def rate(self, level: ArrayLike) -> float | Floats:
         """Return the world success rate at an annotated level."""
         levels = np.asarray(level, dtype=np.float64)
-        if np.any(levels < self.lowest_level - 1e-12):
+        if np.any(levels < self.lowest_level - _ROUNDING):
             raise MensuraError(
                 f"level: got {float(levels.min()):g}; on dimension {self.dimension!r} the calibrated line starts at "
                 f"{self.lowest_level:.3f}, where everybody succeeds"
             )
-        empirical = np.maximum(self.slope * levels + self.intercept, 0.5)
+        empirical = np.maximum(self.slope * levels + self.intercept, _EVERYBODY)
         return level_to_rate(empirical if empirical.ndim else float(empirical))
 
     def level(self, rate: ArrayLike) -> float | Floats:
@@ -63,13 +67,13 @@ class Line:
 class Calibration:
     """A set of calibrated lines, found by dimension id, ADeLe code or name."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[LevelLine, ...]
 
     @classmethod
     def from_rows(cls, rows: Iterable[Mapping[str, object]]) -> Calibration:
         """Build from rows with ``dimension``, ``slope``, ``intercept`` and, where known, ``code`` and ``name``."""
         lines = tuple(
-            Line(
+            LevelLine(
                 dimension=str(row["dimension"]),
                 slope=float(str(row["slope"])),
                 intercept=float(str(row["intercept"])),
@@ -82,10 +86,10 @@ class Calibration:
             raise MensuraError("calibration: no dimension given; expected at least one row")
         return cls(lines)
 
-    def __iter__(self) -> Iterator[Line]:
+    def __iter__(self) -> Iterator[LevelLine]:
         return iter(self.lines)
 
-    def __getitem__(self, dimension: str) -> Line:
+    def __getitem__(self, dimension: str) -> LevelLine:
         """Find a line; a specific ADeLe code such as ``KNn`` finds its broad dimension ``KN``."""
         wanted = dimension.casefold()
         for line in self.lines:

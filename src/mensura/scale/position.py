@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from mensura.errors import MensuraError
 from mensura.scale import ruler
-from mensura.scale.calibration import Line
+from mensura.scale.calibration import LevelLine
 
 
 class Reading(NamedTuple):
@@ -69,7 +69,9 @@ class Position:
         return cls._from(lambda value: ruler.level_to_rate(value, base, convention), level, low, high)
 
     @classmethod
-    def from_dimension(cls, line: Line, level: float, low: float | None = None, high: float | None = None) -> Position:
+    def from_dimension(
+        cls, line: LevelLine, level: float, low: float | None = None, high: float | None = None
+    ) -> Position:
         """Read a position off an annotated level of a calibrated dimension."""
         return cls._from(lambda value: float(line.rate(value)), level, low, high)
 
@@ -117,6 +119,6 @@ class Position:
         """Level on a scale with the given base."""
         return self._read(lambda rate: ruler.rate_to_level(rate, base, convention))
 
-    def annotated_level(self, line: Line) -> Reading:
+    def annotated_level(self, line: LevelLine) -> Reading:
         """Annotated level of a calibrated dimension that a person in this position just meets."""
         return self._read(lambda rate: float(line.level(rate)))

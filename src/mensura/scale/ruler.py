@@ -18,12 +18,12 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from mensura.arrays import Floats
 from mensura.errors import MensuraError
 
 Convention: TypeAlias = Literal["adele", "calibrated"]
-Floats: TypeAlias = NDArray[np.float64]
 
 SMALLEST_RATE = 1e-300
 """Below this a rate is out of range: there is nobody left to compare with, and doubles run out soon after."""
@@ -34,10 +34,11 @@ LOWEST_IQ, HIGHEST_IQ = -24.0, 656.0
 Below about IQ 25 a rate as a double is so near 1 that neighbouring IQs begin to share it.
 """
 
+_MEAN_IQ, _SD_IQ = 100.0, 15.0  # by the definition of an IQ
 _SMALLEST_LOOSE = SMALLEST_RATE * (1.0 - 1e-9)  # so that the readings of the smallest rate lead back to it
-_LARGEST_RATE = float(np.nextafter(1.0, 0.0))
-_OFFSETS = {"adele": 0.5, "calibrated": 0.0}
-_HIGHEST_PERCENTILE = float(np.nextafter(100.0, 0.0))
+_LARGEST_RATE = float(np.nextafter(1.0, 0.0))  # so that no IQ, however low, gives a rate that has none
+_OFFSETS = {"adele": 0.5, "calibrated": 0.0}  # the level at which everybody succeeds
+_HIGHEST_PERCENTILE = float(np.nextafter(100.0, 0.0))  # so that no rate, however small, gives a percentile of 100
 
 
 @overload
@@ -115,7 +116,7 @@ def rate_to_iq(rate: ArrayLike) -> float | Floats:
     from scipy.special import ndtri
 
     rates = _rate(rate, one_open=True)
-    return _shaped(100.0 - 15.0 * ndtri(rates))
+    return _shaped(_MEAN_IQ - _SD_IQ * ndtri(rates))
 
 
 @overload
@@ -126,7 +127,7 @@ def iq_to_rate(iq: ArrayLike) -> float | Floats:
     """Return the share of people at or above an IQ: Φ((100 − IQ) / 15)."""
     from scipy.special import ndtr
 
-    rates = ndtr((100.0 - _within(iq, LOWEST_IQ, HIGHEST_IQ, "iq")) / 15.0)
+    rates = ndtr((_MEAN_IQ - _within(iq, LOWEST_IQ, HIGHEST_IQ, "iq")) / _SD_IQ)
     return _shaped(np.minimum(rates, _LARGEST_RATE))
 
 

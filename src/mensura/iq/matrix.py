@@ -1,4 +1,4 @@
-"""The field: every model and benchmark of one scoring as arrays, models in rows, benchmarks in columns."""
+"""The score matrix: every model and benchmark of one scoring as arrays, models in rows, benchmarks in columns."""
 
 from __future__ import annotations
 
@@ -10,20 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from mensura.arrays import Floats, Ints, Mask
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence
-from mensura.iq.ladders import PUBLISHED, Array, Ladder, ladder_table, read_ladders
-from mensura.iq.rules import Rules
+from mensura.iq.ladders import PUBLISHED, Ladder, ladder_table, read_ladders
+from mensura.iq.rules import IqRules
 
-Flags = NDArray[np.bool_]
-Indices = NDArray[np.int64]
 ALWAYS = date.max.toordinal()
+"""The day before which every release lies: benchmarks whose missing scores are zero whatever the date."""
 
 
-@dataclass(frozen=True, eq=False)
-class Field:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreMatrix:
     """What a scoring works on; ``scores`` and ``iqs`` are NaN where there is no source value.
 
     ``zero_before`` holds, per benchmark, the day (ordinal) before whose releases a missing score is taken as zero:
@@ -34,39 +33,39 @@ class Field:
     benchmarks: tuple[str, ...]
     dimensions: tuple[str, ...]
     ladders: tuple[Ladder, ...]
-    scores: Array  # models × benchmarks
-    iqs: Array  # models × benchmarks
-    dimension_of: Indices  # per benchmark
-    released: Indices  # per model, as ordinal day
-    reasoning: Flags  # per model
-    provider: Indices  # per model, coded
-    line: Indices  # per model, coded, -1 unknown
-    tier: Indices  # per model
-    ancestors: Indices  # models × depth, nearest first, -1 = none
-    by_peers: Flags  # per benchmark
-    zero_before: Indices  # per benchmark
+    scores: Floats  # models × benchmarks
+    iqs: Floats  # models × benchmarks
+    dimension_of: Ints  # per benchmark
+    released: Ints  # per model, as ordinal day
+    reasoning: Mask  # per model
+    provider: Ints  # per model, coded
+    line: Ints  # per model, coded, -1 unknown
+    tier: Ints  # per model
+    ancestors: Ints  # models × depth, nearest first, -1 = none
+    by_peers: Mask  # per benchmark
+    zero_before: Ints  # per benchmark
 
     @cached_property
-    def measured(self) -> Flags:
+    def measured(self) -> Mask:
         """Where there is a source value."""
         return ~np.isnan(self.iqs)
 
     @cached_property
-    def zero_iq(self) -> Array:
+    def zero_iq(self) -> Floats:
         """The IQ of a score of zero, per benchmark."""
         return np.array([float(ladder.iq(np.array(0.0))) for ladder in self.ladders])
 
     @cached_property
-    def members(self) -> Array:
+    def members(self) -> Floats:
         """Benchmarks × dimensions: 1 where the benchmark belongs to the dimension."""
         return np.eye(len(self.dimensions))[self.dimension_of]
 
-    def with_iqs(self, iqs: Array) -> Field:
-        """Return the same field with other benchmark IQs (NaN = hidden)."""
+    def with_iqs(self, iqs: Floats) -> ScoreMatrix:
+        """Return the same matrix with other benchmark IQs (NaN = hidden)."""
         return replace(self, iqs=iqs)
 
-    def keep(self, columns: Indices) -> Field:
-        """Return the field with only these benchmarks; a dimension left without any is gone."""
+    def keep(self, columns: Ints) -> ScoreMatrix:
+        """Return the matrix with only these benchmarks; a dimension left without any is gone."""
         places = np.unique(self.dimension_of[columns])
         return replace(
             self,
@@ -85,9 +84,9 @@ class Field:
         return self.subjects.index(subject)
 
 
-def build_field(
-    evidence: Evidence, rules: Rules, *, ladders: str | Path | pl.DataFrame = PUBLISHED, source: str | None = None
-) -> Field:
+def build_matrix(
+    evidence: Evidence, rules: IqRules, *, ladders: str | Path | pl.DataFrame = PUBLISHED, source: str | None = None
+) -> ScoreMatrix:
     """Lay evidence out as arrays; ``source`` keeps only the scores of one source, else each pair's primary score."""
     used = evidence.benchmarks.filter("in_composite")
     _check_dimensions(used, rules)
@@ -97,10 +96,10 @@ def build_field(
     )
     benchmarks, models = used["benchmark"].to_list(), evidence.models
     steps = read_ladders(ladder_table(evidence, ladders), benchmarks)
-    scores = _matrix(scores_of(evidence, source), models["subject"].to_list(), benchmarks)
+    scores = _laid_out(scores_of(evidence, source), models["subject"].to_list(), benchmarks)
     iqs = np.column_stack([ladder.iq(scores[:, column]) for column, ladder in enumerate(steps)])
     missing_rules = [rule or "" for rule in used["missing_rule"]]
-    return Field(
+    return ScoreMatrix(
         subjects=tuple(models["subject"]),
         benchmarks=tuple(benchmarks),
         dimensions=tuple(rules.dimensions),
@@ -130,7 +129,7 @@ def scores_of(evidence: Evidence, source: str | None) -> pl.DataFrame:
     return chosen
 
 
-def _check_dimensions(used: pl.DataFrame, rules: Rules) -> None:
+def _check_dimensions(used: pl.DataFrame, rules: IqRules) -> None:
     for benchmark, dimension in used.select("benchmark", "dimension").iter_rows():
         if dimension not in rules.dimensions:
             raise MensuraError(
@@ -142,7 +141,7 @@ def _check_dimensions(used: pl.DataFrame, rules: Rules) -> None:
         raise MensuraError(f"benchmarks.csv: no benchmark counts in the dimension {', '.join(empty)}")
 
 
-def _matrix(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str]) -> Array:
+def _laid_out(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str]) -> Floats:
     rows = {name: index for index, name in enumerate(subjects)}
     columns = {name: index for index, name in enumerate(benchmarks)}
     kept = scores.filter(pl.col("benchmark").is_in(benchmarks))
@@ -155,7 +154,7 @@ def _matrix(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str]) ->
     return matrix
 
 
-def _coded(names: pl.Series) -> Indices:
+def _coded(names: pl.Series) -> Ints:
     codes = {name: index for index, name in enumerate(names.unique().drop_nulls().sort())}
     return names.replace_strict(codes, default=-1, return_dtype=pl.Int64).fill_null(-1).to_numpy()
 
@@ -168,7 +167,7 @@ def _zero_before(rule: str) -> int:
     return date(int(month[1]), int(month[2]), 1).toordinal() if month else 0
 
 
-def _ancestors(models: pl.DataFrame) -> Indices:
+def _ancestors(models: pl.DataFrame) -> Ints:
     """Return the models each may inherit from: its line of primary predecessors first, then the secondary ones.
 
     Only models of the same provider count, and a non-reasoning model never inherits from a reasoning one.

@@ -1,4 +1,4 @@
-"""Rules that look at more than one cell: units, ranges within a row, ladders that rise, lines of descent."""
+"""Consistency beyond the single cell: units, ranges within a row, ladders that rise, lines of descent."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ import polars as pl
 
 from mensura.evidence.checks import RawTable, row_faults
 from mensura.evidence.faults import Fault
-from mensura.evidence.schema import UNIT_RANGES
+from mensura.evidence.schema import LADDER_LEVELS, UNIT_RANGES
 from mensura.evidence.units import convertible
 
 Tables = Mapping[str, pl.DataFrame]
 Raws = Mapping[str, RawTable]
 
-LADDER_LEVELS = (70, 85, 100, 115, 130, 145, 160)
 
-
-def rule_faults(raws: Raws, tables: Tables) -> Iterator[Fault]:
-    """Yield every fault of the rules whose tables are present."""
-    for name, rule in (
+def consistency_faults(raws: Raws, tables: Tables) -> Iterator[Fault]:
+    """Yield every fault of consistency in the tables that are present."""
+    for name, check in (
         ("scores", _score_units),
         ("scores", _one_primary),
         ("human_references", _human_ranges),
@@ -30,7 +28,7 @@ def rule_faults(raws: Raws, tables: Tables) -> Iterator[Fault]:
         ("models", _no_descent_cycle),
     ):
         if name in raws:
-            yield from rule(raws[name], tables)
+            yield from check(raws[name], tables)
 
 
 def _outside(score: str = "score") -> pl.Expr:
