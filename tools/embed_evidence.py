@@ -12,7 +12,8 @@ from pathlib import Path
 import polars as pl
 
 from mensura.evidence import EMBEDDED, import_facts
-from mensura.evidence.store import read_text_csv, write_folder
+from mensura.evidence.store import as_text, read_text_csv
+from mensura.files import write_csv
 
 PAPER = "Romero et al., From Human-Level AI Tales to AI Leveling Human Scales"
 BASES = {
@@ -70,9 +71,11 @@ def _paper_table(adele: Path, tables: list[int]) -> pl.DataFrame:
 def main() -> None:
     data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
     derived = {build.__name__: build(data / "adele") for build in (demand_outcomes, bases, validations)}
-    write_folder(derived, EMBEDDED)
-    facts = import_facts(data / "models", via=("lookup", "seed")).tables()
-    write_folder({name: facts[name] for name in facts if name not in derived}, EMBEDDED)
+    for name, table in derived.items():
+        write_csv(as_text(table), EMBEDDED / f"{name}.csv")
+    for name, table in import_facts(data / "models", via=("lookup", "seed")).tables().items():
+        if name not in derived:
+            write_csv(as_text(table), EMBEDDED / f"{name}.csv")
 
 
 if __name__ == "__main__":

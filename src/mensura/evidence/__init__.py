@@ -4,6 +4,7 @@ from mensura.evidence.additions import add_scores
 from mensura.evidence.coverage import benchmark_coverage, source_coverage, source_disagreement
 from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration, require_subject
 from mensura.evidence.faults import EvidenceError, Fault
+from mensura.evidence.ids import require_id, slug
 from mensura.evidence.importer import import_facts
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
 from mensura.evidence.units import RATE_UNITS
@@ -21,7 +22,9 @@ __all__ = [
     "import_facts",
     "load",
     "read_calibration",
+    "require_id",
     "require_subject",
+    "slug",
     "source_coverage",
     "source_disagreement",
 ]

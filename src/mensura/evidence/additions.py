@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.evidence.checks import RawTable
+from mensura.evidence.checks import FIRST_ROW, RawTable
 from mensura.evidence.evidence import Evidence, from_raw
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import as_text, read_text_csv
@@ -40,7 +40,7 @@ def add_scores(evidence: Evidence, file: str | Path) -> Evidence:
     file = Path(file)
     if not file.is_file():
         raise MensuraError(f"{file}: no such file; expected a CSV with columns subject, benchmark, score")
-    rows = read_text_csv(file).with_row_index("row", 2)
+    rows = read_text_csv(file).with_row_index("row", FIRST_ROW)
     require_columns(rows, ["subject", "benchmark", "score"], name=str(file))
     allowed = [*_SCORE, *_MODEL_ONLY, *_BENCHMARK_ONLY]
     unknown = [name for name in rows.columns if name not in ["row", *allowed]]
@@ -64,7 +64,7 @@ def _joined(name: str, given: pl.DataFrame, added: pl.DataFrame | None, origin: 
     """Put added rows under the given ones; each keeps the row it has in its own file (column ``row``)."""
     if added is None:
         return RawTable(name, given)
-    origins = [(f"{name} of {origin}", row + 2) for row in range(given.height)]
+    origins = [(f"{name} of {origin}", row + FIRST_ROW) for row in range(given.height)]
     origins += [(str(file), row) for row in added["row"]]
     return RawTable(str(file), pl.concat([given, added.drop("row")], how="diagonal"), tuple(origins))
 
@@ -83,12 +83,13 @@ def _new_rows(
 
 
 def _new_sources(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
-    named = rows["source"].fill_null(USER).to_list() if "source" in rows.columns else [USER]
-    fresh = [source for source in dict.fromkeys(named) if source not in known["source"].to_list()]
-    return pl.DataFrame(
-        {"row": [1] * len(fresh), "source": fresh, "name": fresh, "kind": [USER] * len(fresh)},
-        schema={"row": pl.UInt32, **dict.fromkeys(("source", "name", "kind"), pl.String)},
-    )
+    named = rows.select("row", source=_source(rows)).unique("source", keep="first", maintain_order=True)
+    fresh = named.filter(~pl.col("source").is_in(known["source"].to_list()))
+    return fresh.with_columns(name="source", kind=pl.lit(USER))
+
+
+def _source(rows: pl.DataFrame) -> pl.Expr:
+    return pl.col("source").fill_null(USER) if "source" in rows.columns else pl.lit(USER)
 
 
 def _score_rows(rows: pl.DataFrame, benchmarks: pl.DataFrame) -> pl.DataFrame:
@@ -96,7 +97,7 @@ def _score_rows(rows: pl.DataFrame, benchmarks: pl.DataFrame) -> pl.DataFrame:
     natural = pl.col("benchmark").replace_strict(units, default=None, return_dtype=pl.String)
     present = rows.with_columns(
         unit=pl.coalesce("unit", natural) if "unit" in rows.columns else natural,
-        source=pl.col("source").fill_null(USER) if "source" in rows.columns else pl.lit(USER),
+        source=_source(rows),
         primary=pl.lit("yes"),
     )
     return present.select("row", *(name for name in TABLES["scores"].dtypes if name in present.columns))

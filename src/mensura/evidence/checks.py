@@ -9,10 +9,13 @@ from difflib import get_close_matches
 import polars as pl
 
 from mensura.evidence.faults import Fault
+from mensura.evidence.ids import LONGEST, fold, id_fault
 from mensura.evidence.schema import DTYPES, Column, Table
 
 _YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
-_FIRST_ROW = 2  # the header is row 1
+FIRST_ROW = 2  # the header is row 1
+_LIKE = 0.6  # similarity from which a name is offered as the one that was meant
+_EXACT = 2.0**53  # from here on a double skips whole numbers
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class RawTable:
 
     def fault(self, index: int, column: str, value: str, expected: str) -> Fault:
         """Return a fault in the row at ``index``, named as its reader would find it."""
-        file, row = self.origins[index] if self.origins else (self.file, index + _FIRST_ROW)
+        file, row = self.origins[index] if self.origins else (self.file, index + FIRST_ROW)
         return Fault(file, row, column, value, expected)
 
 
@@ -55,7 +58,7 @@ def reference_faults(raw: RawTable, table: Table, known: dict[str, pl.DataFrame]
             cells = raw.frame[column.name]
             for index in (cells.is_not_null() & ~cells.is_in(allowed)).arg_true():
                 value = str(cells[index])
-                close = get_close_matches(value, allowed, n=1, cutoff=0.6)
+                close = get_close_matches(value, allowed, n=1, cutoff=_LIKE)
                 hint = f" (did you mean {close[0]!r}?)" if close else ""
                 expected = f"a {key} listed in {target}.csv{hint}"
                 yield raw.fault(index, column.name, value, expected)
@@ -91,7 +94,7 @@ def _parsed(column: Column) -> pl.Expr:
         return pl.when(number.is_finite()).then(number).alias(column.name)
     if column.kind == "integer":
         number = cell.cast(pl.Float64, strict=False)
-        whole = number.is_finite() & (number == number.floor()) & (number.abs() < 2.0**53)
+        whole = number.is_finite() & (number == number.floor()) & (number.abs() < _EXACT)
         return pl.when(whole).then(number).cast(pl.Int64).alias(column.name)
     if column.kind == "flag":
         lower = cell.str.to_lowercase()
@@ -117,6 +120,23 @@ def _cell_faults(raw: RawTable, typed: pl.Series, column: Column) -> Iterator[Fa
     if column.high is not None:
         bad |= typed > column.high
     yield from row_faults(raw, bad, column.name, column.expected)
+    if column.kind == "id":
+        yield from _id_faults(raw, column.name)
+
+
+def _id_faults(raw: RawTable, column: str) -> Iterator[Fault]:
+    """Yield a fault for each id that may not stand, and each that is another's twin, where it stands first."""
+    seen: dict[str, str] = {}
+    cells = raw.frame[column]
+    for index in (cells.is_first_distinct() & cells.is_not_null()).arg_true():
+        value = str(cells[index])
+        fault, twin = id_fault(value), seen.setdefault(fold(value), value)
+        if fault is not None:
+            yield raw.fault(index, column, value[:LONGEST], fault)
+        elif twin != value:
+            yield raw.fault(
+                index, column, value, f"{twin!r}, or an id that differs from it in more than case and form of letters"
+            )
 
 
 def _key_faults(raw: RawTable, table: Table) -> Iterator[Fault]:
@@ -124,10 +144,4 @@ def _key_faults(raw: RawTable, table: Table) -> Iterator[Fault]:
     again = raw.frame.select(pl.struct(key).is_first_distinct().not_()).to_series()
     for index in again.arg_true():
         value = ", ".join(_cell(raw, name, index) for name in key)
-        yield Fault(
-            raw.file,
-            index + _FIRST_ROW,
-            " + ".join(key),
-            value,
-            "each combination once; it stands above already",
-        )
+        yield raw.fault(index, " + ".join(key), value, "each combination once; it stands above already")

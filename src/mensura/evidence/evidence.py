@@ -24,6 +24,7 @@ from mensura.scale import Calibration
 
 EMBEDDED = Path(__file__).parent / "data"
 _EMPTY_WHEN_ABSENT = ("costs", "human_references")
+_OFFERED, _LIKE = 3, 0.5  # names offered for one that is not known, and how similar they must be
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,6 +175,6 @@ def require_subject(evidence: Evidence, subject: str) -> str:
     known = evidence.models["subject"].to_list()
     if subject in known:
         return subject
-    close = get_close_matches(subject, known, n=3, cutoff=0.5)
+    close = get_close_matches(subject, known, n=_OFFERED, cutoff=_LIKE)
     hint = f"; did you mean {', '.join(close)}?" if close else ""
     raise MensuraError(f"model: {subject!r} is not in the evidence{hint} (mensura evidence models lists them all)")

@@ -11,10 +11,13 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-Kind: TypeAlias = Literal["text", "number", "integer", "flag", "date"]
+from mensura.evidence.ids import ALLOWED
+
+Kind: TypeAlias = Literal["text", "id", "number", "integer", "flag", "date"]
 
 DTYPES: dict[str, pl.DataType] = {
     "text": pl.String(),
+    "id": pl.String(),
     "number": pl.Float64(),
     "integer": pl.Int64(),
     "flag": pl.Boolean(),
@@ -52,6 +55,7 @@ class Column:
         """What a cell should hold, in words for error messages and documentation."""
         words = {
             "text": "text",
+            "id": ALLOWED,
             "number": "a number",
             "integer": "a whole number",
             "flag": "yes or no",
@@ -85,14 +89,8 @@ class Table:
         return {column.name: DTYPES[column.kind] for column in self.columns}
 
 
-def _subject(about: str = "the model", references: str = "models.subject") -> Column:
-    return Column("subject", about, required=True, references=references)
-
-
-def _benchmark(about: str = "the benchmark") -> Column:
-    return Column("benchmark", about, required=True, references="benchmarks.benchmark")
-
-
+_SUBJECT = Column("subject", "the model", required=True, references="models.subject")
+_BENCHMARK = Column("benchmark", "the benchmark", required=True, references="benchmarks.benchmark")
 _UNITS = tuple(UNIT_RANGES)
 _LADDER = tuple(
     Column(f"iq{iq}", f"expected score at IQ {iq}, in the benchmark's unit", "number", required=True)
@@ -107,13 +105,13 @@ TABLES: dict[str, Table] = {
             "AI models, each in one configuration",
             ("subject",),
             (
-                Column("subject", "short id, the key everywhere", required=True),
+                Column("subject", "short id, the key everywhere", "id", required=True),
                 Column("name", "name for people", required=True),
-                Column("provider", "who offers it", required=True),
+                Column("provider", "who offers it", "id", required=True),
                 Column("released", "day of first public release", "date", required=True),
                 Column("reasoning", "thinks before it answers", "flag", required=True),
                 Column("open_weights", "weights can be downloaded", "flag"),
-                Column("line", "product line"),
+                Column("line", "product line", "id"),
                 Column("tier", "0 flagship, below 0 smaller, 1 above the flagship", "integer", low=-20, high=5),
                 Column("predecessor", "model it follows in its line", references="models.subject"),
                 Column("predecessor2", "second choice of predecessor", references="models.subject"),
@@ -128,9 +126,9 @@ TABLES: dict[str, Table] = {
             "tests that models take",
             ("benchmark",),
             (
-                Column("benchmark", "short id, the key everywhere", required=True),
+                Column("benchmark", "short id, the key everywhere", "id", required=True),
                 Column("name", "name for people", required=True),
-                Column("dimension", "IQ dimension it belongs to, empty if none"),
+                Column("dimension", "IQ dimension it belongs to, empty if none", "id"),
                 Column(
                     "kind",
                     "frontier (hard), saturating, diagnostic (outside the composite) or tracked (no ladder)",
@@ -155,8 +153,8 @@ TABLES: dict[str, Table] = {
             "results of one model on one benchmark from one source",
             ("subject", "benchmark", "source"),
             (
-                _subject(),
-                _benchmark(),
+                _SUBJECT,
+                _BENCHMARK,
                 Column("score", "result, in the benchmark's unit once loaded", "number", required=True),
                 Column("unit", "unit the score is printed in", required=True, one_of=_UNITS),
                 Column("primary", "the one row instruments use; the others show how far sources disagree", "flag"),
@@ -169,14 +167,14 @@ TABLES: dict[str, Table] = {
             "ladders",
             "expected score at seven IQ levels",
             ("set", "benchmark"),
-            (Column("set", "name of the ladder set", required=True), _benchmark(), *_LADDER),
+            (Column("set", "name of the ladder set", "id", required=True), _BENCHMARK, *_LADDER),
         ),
         Table(
             "eq_ladders",
             "points of the emotional-reasoning curves",
             ("benchmark", "score"),
             (
-                _benchmark(),
+                _BENCHMARK,
                 Column("score", "score in the benchmark's unit", "number", required=True),
                 Column(
                     "eq",
@@ -193,8 +191,8 @@ TABLES: dict[str, Table] = {
             "how groups of people score",
             ("benchmark", "group"),
             (
-                _benchmark(),
-                Column("group", "who took the test", required=True),
+                _BENCHMARK,
+                Column("group", "who took the test", "id", required=True),
                 Column("score", "central value, in the unit", "number", required=True),
                 Column("low", "low end where a range is known", "number"),
                 Column("high", "high end where a range is known", "number"),
@@ -215,7 +213,7 @@ TABLES: dict[str, Table] = {
             "what running a model took",
             ("subject", "metric", "source"),
             (
-                _subject(),
+                _SUBJECT,
                 Column(
                     "metric",
                     "what was measured",
@@ -247,7 +245,7 @@ TABLES: dict[str, Table] = {
             "where figures come from",
             ("source",),
             (
-                Column("source", "short key", required=True),
+                Column("source", "short key", "id", required=True),
                 Column("name", "name for people", required=True),
                 Column("url", "address, for readers"),
                 Column("date", "day or month it speaks of"),
@@ -260,8 +258,8 @@ TABLES: dict[str, Table] = {
             "how often a model succeeds on items whose highest demand is at a level of a dimension",
             ("subject", "dimension", "level"),
             (
-                _subject("the language model, by the id of its source", references=""),
-                Column("dimension", "ADeLe dimension code", required=True),
+                Column("subject", "the language model, by the id of its source", "id", required=True),
+                Column("dimension", "ADeLe dimension code", "id", required=True),
                 Column("level", "demand level", "integer", required=True, low=0, high=20),
                 Column("n", "items", "integer", required=True, low=1),
                 Column("correct", "items answered correctly", "integer", required=True, low=0),
@@ -272,7 +270,7 @@ TABLES: dict[str, Table] = {
             "calibrated line of each dimension: empirical base-10 level = slope · annotated level + intercept",
             ("dimension",),
             (
-                Column("dimension", "short id", required=True),
+                Column("dimension", "short id", "id", required=True),
                 Column("code", "broad ADeLe code"),
                 Column("name", "name for people"),
                 Column("slope", "empirical levels per annotated level", "number", required=True),
@@ -287,14 +285,14 @@ TABLES: dict[str, Table] = {
             "published errors of extrapolation by language models",
             ("pool", "task", "method"),
             (
-                Column("pool", "item pool", required=True),
+                Column("pool", "item pool", "id", required=True),
                 Column(
                     "task",
                     "what was predicted",
                     required=True,
                     one_of=("validation", "calibration", "baseline"),
                 ),
-                Column("method", "language model, or the plain baseline", required=True),
+                Column("method", "language model, or the plain baseline", "id", required=True),
                 Column("n", "predictions (baseline: mean items per group)", "number", low=0),
                 Column("mae", "mean absolute error of the rate", "number", low=0, high=1),
                 Column("rmse", "root mean squared error of the rate", "number", low=0, high=1),

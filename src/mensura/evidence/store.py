@@ -13,6 +13,7 @@ from mensura.errors import MensuraError
 from mensura.evidence.checks import RawTable
 from mensura.evidence.schema import OBSERVED, TABLES
 from mensura.files import atomic_path, write_csv
+from mensura.folders import whole_folder
 
 STORE_SUFFIXES = {".db", ".sqlite", ".sqlite3"}
 
@@ -46,10 +47,10 @@ def read_text_csv(file: Path) -> pl.DataFrame:
 
 
 def write_folder(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """Write tables as CSV files, each whole or not at all; flags as yes and no."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, frame in tables.items():
-        write_csv(as_text(frame), folder / f"{name}.csv")
+    """Write tables as CSV files, all of them or none; flags as yes and no. Files of others are left as they are."""
+    with whole_folder(folder, "evidence") as stage:
+        for name, frame in tables.items():
+            write_csv(as_text(frame), stage / f"{name}.csv")
 
 
 def write_store(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
@@ -77,7 +78,7 @@ def as_text(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _read_store(path: Path) -> dict[str, RawTable]:
     try:
-        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as store:
             present = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             return {name: _read_table(store, path, name) for name in TABLES if name in present}
     except sqlite3.DatabaseError as fault:

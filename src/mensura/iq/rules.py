@@ -6,11 +6,13 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from math import isfinite
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
 from mensura.errors import MensuraError
+from mensura.evidence import require_id
 
 METHODS = ("waterfall", "completion")
 DATA = Path(__file__).parent / "data"
@@ -178,6 +180,8 @@ def _rules(blocks: Mapping[str, Any], file: str) -> IqRules:
     if set(blocks) != set(wanted):
         missing, extra = sorted(set(wanted) - set(blocks)), sorted(set(blocks) - set(wanted))
         raise MensuraError(f"{file}: expected the blocks {', '.join(wanted)}; missing {missing}, not known {extra}")
+    for name in _require_table(blocks["dimensions"], f"{file}, dimensions"):
+        require_id(name, f"{file}, dimensions")
     rules = IqRules(
         dimensions=MappingProxyType(
             {
@@ -203,12 +207,13 @@ def _rules(blocks: Mapping[str, Any], file: str) -> IqRules:
 
 
 _KINDS: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool}
+_AT_LEAST_ONE = ("count", "comparable", "factors", "rounds", "minimum_scored")
 
 
 def _block(kind: type[_Block], block: Mapping[str, Any], where: str) -> _Block:
     """Build one block of rules; every value is checked for presence, type and range."""
     wanted = {field.name: str(field.type) for field in fields(kind)}  # type: ignore[arg-type]
-    for name in block:
+    for name in _require_table(block, where):
         if name not in wanted:
             raise MensuraError(f"{where}: unknown setting {name!r}; expected {', '.join(wanted)}")
     for name, type_name in wanted.items():
@@ -218,12 +223,22 @@ def _block(kind: type[_Block], block: Mapping[str, Any], where: str) -> _Block:
     return kind(**block)
 
 
+def _require_table(block: Any, where: str) -> Mapping[str, Any]:  # noqa: ANN401
+    if not isinstance(block, Mapping):
+        raise MensuraError(f"{where}: got {block!r}; expected a block of settings, as in {DATA}/rules.toml")
+    return block
+
+
 def _check(name: str, value: Any, type_name: str, where: str) -> None:  # noqa: ANN401
     fits = isinstance(value, _KINDS[type_name]) and (type_name == "bool" or not isinstance(value, bool))
     if not fits:
         raise MensuraError(f"{where}: {name} = {value!r}; expected {type_name}")
+    if isinstance(value, int | float) and not isfinite(value):
+        raise MensuraError(f"{where}: {name} = {value}; expected a finite number")
     if isinstance(value, int | float) and name != "adjustment" and value < 0:
         raise MensuraError(f"{where}: {name} = {value}; expected zero or more")
+    if name in _AT_LEAST_ONE and value < 1:
+        raise MensuraError(f"{where}: {name} = {value}; expected one or more")
     if name == "method" and value not in METHODS:
         raise MensuraError(f"{where}: method = {value!r}; expected {' or '.join(METHODS)}")
     if name == "percentile" and value > 100:

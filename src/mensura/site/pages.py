@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from mensura.evidence import TABLES, Evidence
+from mensura.evidence import TABLES, Evidence, slug
 from mensura.site.derivation import derivation_html
 from mensura.site.leaders import leaders_beside_people
 from mensura.site.method import method_parts
@@ -273,14 +273,14 @@ def model(study: Study, row: dict[str, Any]) -> Page:
     subject = row["subject"]
     scored = row["iq"] is not None
     return Page(
-        f"models/{subject}.html",
+        f"models/{slug(subject)}.html",
         row["name"],
         f"{row['name']} of {row['provider']}: what was measured, what was estimated, and how each number came about.",
         "model.html",
         {
             "row": row,
             "rivals": rivals(study, subject),
-            "pictures": [profile(study, [subject], name=f"profile-{subject}")] if scored else [],
+            "pictures": [profile(study, [subject], name=f"profile-{slug(subject)}")] if scored else [],
             "tree": derivation_html(study.iq.explain(subject), study.benchmark_names) if scored else None,
             "scores": model_scores(study, subject),
         },

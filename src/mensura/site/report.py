@@ -12,7 +12,7 @@ import polars as pl
 
 from mensura import __version__
 from mensura.charts.theme import THEMES, config
-from mensura.evidence import Evidence
+from mensura.evidence import Evidence, slug
 from mensura.files import atomic_path, write_csv, write_text
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
 from mensura.site.library import Library
@@ -60,9 +60,11 @@ def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object]
 
 
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.PackageLoader("mensura.site"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
+    environment.filters["slug"] = slug
+    return environment
 
 
 def _write_page(page: Page, environment: jinja2.Environment, shared: dict[str, object], out: Path) -> None:

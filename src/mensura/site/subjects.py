@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from mensura.evidence import slug
 from mensura.site.api import ranged
 from mensura.site.study import Study
 
@@ -18,6 +19,7 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
     return {
         row["subject"]: {
             "subject": row["subject"],
+            "page": slug(row["subject"]),
             "name": row["name"],
             "provider": row["provider"],
             "released": row["released"],
@@ -33,12 +35,19 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
 
 
 def group_records(study: Study) -> dict[str, dict[str, Any]]:
-    """Return one record per group of people: where it stands on the stitched scale, and its scores."""
+    """Return one record per group of people, keyed by group: where it stands on the stitched scale, and its scores."""
     placed = {row["group"]: row for row in study.groups.iter_rows(named=True)}
     records: dict[str, dict[str, Any]] = {}
     for row in study.evidence.human_references.filter(pl.col("status") != "constructed").iter_rows(named=True):
         record = records.setdefault(
-            f"people:{row['group']}", {"name": f"People: {row['group']}", "provider": "", "iq": None, "scores": []}
+            row["group"],
+            {
+                "page": f"people:{slug(row['group'])}",
+                "name": f"People: {row['group']}",
+                "provider": "",
+                "iq": None,
+                "scores": [],
+            },
         )
         record["scores"].append([study.benchmark_names[row["benchmark"]], _shown(row["score"], row["unit"])])
         if row["group"] in placed:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from mensura import charts
+from mensura.evidence import slug
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.policy import frontier_lines
 from mensura.site.study import Study
@@ -41,7 +42,7 @@ def dimension_bell(study: Study, dimension: str) -> Picture:
         label=(pl.col("status") == "measured") & (pl.col("iq").rank("ordinal", descending=True) <= _PANEL_LABELS)
     )
     return Picture(
-        f"iq-bell-{dimension}",
+        f"iq-bell-{slug(dimension)}",
         study.dimension_names[dimension],
         "Hollow: rests on estimates.",
         charts.bell_curve(labels),
@@ -148,7 +149,7 @@ def benchmark_bars(study: Study, benchmark: str) -> Picture:
         "group", "low", "high", "status", value="score"
     )
     return Picture(
-        f"benchmark-{benchmark}",
+        f"benchmark-{slug(benchmark)}",
         facts["name"],
         f"{_sentence(facts['description'])} The best {points.height} of {facts['models']} models.",
         charts.bars(

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from mensura import charts
+from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, Picture, page_spec
 from mensura.site.study import Study
 
@@ -38,7 +39,7 @@ def profile_picture(study: Study, subject: str) -> Picture:
     """Return the profile of one model as a picture of its own, for print."""
     row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
     chart = charts.dots(profile_points(study, [subject]), reference=row["exact_iq"])
-    return Picture(f"profile-{subject}", row["name"], _ALONE + _HOLLOW, chart)
+    return Picture(f"profile-{slug(subject)}", row["name"], _ALONE + _HOLLOW, chart)
 
 
 def profile_points(study: Study, subjects: list[str]) -> pl.DataFrame:

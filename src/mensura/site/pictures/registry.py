@@ -10,6 +10,7 @@ import polars as pl
 
 from mensura import charts
 from mensura.errors import MensuraError
+from mensura.evidence import slug
 from mensura.site.study import Study
 
 
@@ -65,8 +66,9 @@ def draw(study: Study, name: str) -> Picture:
     if name in PICTURES:
         return PICTURES[name](study)
     for prefix, (build, keys, _) in FAMILIES.items():
-        key = name.removeprefix(prefix)
-        if key != name and key in keys(study):
+        wanted = name.removeprefix(prefix)
+        key = None if wanted == name else next((key for key in keys(study) if wanted in (key, slug(key))), None)
+        if key is not None:
             return build(study, key)
     families = ", ".join(f"{prefix}{example}" for prefix, (_, _, example) in FAMILIES.items())
     raise MensuraError(

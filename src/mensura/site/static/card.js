@@ -76,7 +76,7 @@
     card.setAttribute("role", "dialog");
     card.setAttribute("aria-label", model.name);
     const tabs = TABS.map((tab) => `<button role="tab" id="card-tab-${tab}" data-tab="${tab}" aria-controls="card-panel">${tab}</button>`).join("");
-    card.innerHTML = `<h2>${text(model.name)}</h2><button class="close" aria-label="Close">×</button><div class="soft small">${text(model.provider)} · <a href="${window.mensura.root}models/${encodeURIComponent(subject)}.html">everything known</a></div><div role="tablist" aria-label="About this model">${tabs}</div><div class="panel" id="card-panel" role="tabpanel" tabindex="0"></div>`;
+    card.innerHTML = `<h2>${text(model.name)}</h2><button class="close" aria-label="Close">×</button><div class="soft small">${text(model.provider)} · <a href="${window.mensura.root}models/${encodeURIComponent(model.page)}.html">everything known</a></div><div role="tablist" aria-label="About this model">${tabs}</div><div class="panel" id="card-panel" role="tabpanel" tabindex="0"></div>`;
     document.body.append(card);
     show("Summary", model);
     place(anchor);

@@ -4,7 +4,7 @@
   const { state } = window.mensura;
   const MOST = 5;
 
-  const known = () => ({ ...window.mensura.models, ...window.mensura.groups });
+  const known = () => Object.fromEntries([...Object.values(window.mensura.models), ...Object.values(window.mensura.groups)].map((one) => [one.page, one]));
   const chosen = () => (state.get("compare") || document.querySelector("[data-compare]").dataset.compare)
     .split(",").filter((key) => key in known()).slice(0, MOST);
   const choose = (keys) => state.set("compare", keys.join(","));
@@ -48,7 +48,7 @@
 
   function points(keys) {
     return keys.flatMap((key) => (known()[key].dimensions || []).filter((dimension) => dimension.iq !== null).map((dimension) => ({
-      subject: key, name: known()[key].name, provider: known()[key].provider, dimension: dimension.name,
+      subject: known()[key].subject, name: known()[key].name, provider: known()[key].provider, dimension: dimension.name,
       value: dimension.iq, low: dimension.low, high: dimension.high, status: dimension.status,
     })));
   }
