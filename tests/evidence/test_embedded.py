@@ -54,7 +54,49 @@ def test_coverage_tables(loaded):
     assert gaps["pairs"].sum() <= loaded.scores.height - loaded.primary_scores.height
     assert (gaps["median_gap"] <= gaps["largest_gap"]).all()
     assert "138" in str(loaded)
+    assert "validations" in repr(loaded)
+    assert repr(loaded).count("\n") < 30
     assert "<table" in loaded._repr_html_()
+    assert list(loaded.tables()) == list(ev.TABLES)
+
+
+def test_coverage_by_hand(tmp_path):
+    """Two models, one scored twice: what was printed by whom, and how far it lies apart."""
+    (tmp_path / "models.csv").write_text(
+        "subject,name,provider,released,reasoning\na,A,X,2025-01-01,yes\nb,B,X,2026-01-01,no\n"
+    )
+    (tmp_path / "benchmarks.csv").write_text(
+        "benchmark,name,kind,unit,in_composite\nt,T,tracked,percent,no\nu,U,tracked,elo,no\n"
+    )
+    (tmp_path / "scores.csv").write_text(
+        "subject,benchmark,score,unit,source,primary\na,t,40,percent,aiiq,yes\na,t,0.43,fraction,epoch,no\n"
+        "a,t,35,percent,mdev,no\nb,t,60,percent,aiiq,yes\nb,t,61,percent,epoch,no\n"
+    )
+    evidence = mensura.load(tmp_path)
+    first, second = ev.benchmark_coverage(evidence).to_dicts()
+    assert (first["models"], first["second_sources"], first["human_groups"]) == (2, 3, 0)
+    assert (str(first["first"]), str(first["last"])) == ("2025-01-01", "2026-01-01")
+    assert (second["models"], second["second_sources"], second["first"]) == (0, 0, None)
+    counted = {
+        row["source"]: (row["scores"], row["primary"]) for row in ev.source_coverage(evidence).iter_rows(named=True)
+    }
+    assert {key: counted[key] for key in ("aiiq", "epoch", "mdev", "k3")} == {
+        "aiiq": (2, 2),
+        "epoch": (2, 0),
+        "mdev": (1, 0),
+        "k3": (0, 0),
+    }
+    [gap] = ev.source_disagreement(evidence).to_dicts()
+    assert (gap["pairs"], gap["median_gap"], gap["largest_gap"]) == (3, pytest.approx(3.0), 5.0)
+
+
+def test_without_a_primary_column_the_first_row_of_a_pair_is_primary(tmp_path):
+    (tmp_path / "models.csv").write_text("subject,name,provider,released,reasoning\na,A,X,2025-01-01,yes\n")
+    (tmp_path / "benchmarks.csv").write_text("benchmark,name,kind,unit,in_composite\nt,T,tracked,percent,no\n")
+    (tmp_path / "scores.csv").write_text(
+        "subject,benchmark,score,unit,source\na,t,40,percent,aiiq\na,t,43,percent,epoch\n"
+    )
+    assert mensura.load(tmp_path).scores["primary"].to_list() == [True, False]
 
 
 def test_data_readme_names_every_file_and_source(loaded):

@@ -1,9 +1,12 @@
 """Evidence of one's own: five-line additions, folders, stores, imports."""
 
+from dataclasses import replace
+
+import polars as pl
 import pytest
 
 import mensura
-from mensura.evidence import add_scores, import_facts, load, read_calibration
+from mensura.evidence import EvidenceError, add_scores, import_facts, load, read_calibration
 
 FIVE_LINES = """\
 subject,released,benchmark,score,unit
@@ -55,6 +58,69 @@ def test_faults_name_the_row_of_the_added_file(tmp_path, text, message):
         add_scores(load(), file)
 
 
+def test_what_a_new_model_and_benchmark_are_when_the_file_does_not_say(mine):
+    evidence = add_scores(load(), mine)
+    model = evidence.models.row(-1, named=True)
+    assert (model["name"], model["provider"], model["reasoning"]) == ("my-model", "user", False)
+    benchmark = evidence.benchmarks.row(-1, named=True)
+    assert (benchmark["name"], benchmark["kind"], benchmark["in_composite"]) == ("my-test", "tracked", False)
+    source = evidence.sources.row(-1, named=True)
+    assert (source["source"], source["name"], source["kind"]) == ("user", "user", "user")
+    assert evidence.origin == "embedded + mine.csv"
+
+
+def test_what_the_file_says_of_a_new_model_is_kept(tmp_path):
+    file = tmp_path / "mine.csv"
+    file.write_text(
+        "subject,benchmark,score,unit,source,released,provider,reasoning,input_price,output_price,predecessor,dimension\n"
+        "m,hle,30,percent,lab,2026-03-01,Acme,yes,3,15,gpt-5.5,\n"
+        "m,own,0.5,fraction,,2026-03-01,Acme,yes,3,15,gpt-5.5,reliability\n"
+    )
+    evidence = add_scores(load(), file)
+    model = evidence.models.row(-1, named=True)
+    assert (model["provider"], model["reasoning"], model["predecessor"]) == ("Acme", True, "gpt-5.5")
+    assert (model["input_price"], model["output_price"]) == (3.0, 15.0)
+    assert evidence.benchmarks.row(-1, named=True)["dimension"] == "reliability"
+    assert evidence.sources["source"].to_list()[-2:] == ["lab", "user"]
+    assert evidence.scores.tail(2)["source"].to_list() == ["lab", "user"]
+
+
+def test_faults_name_the_row_in_the_file_it_stands_in(tmp_path):
+    """The third given model is at fault as well: its row counts in the given table, the added one in its own file."""
+    price = pl.when(pl.col("subject") == load().models["subject"][2]).then(-1.0).otherwise("input_price")
+    given = replace(load(), models=load().models.with_columns(input_price=price))
+    file = tmp_path / "mine.csv"
+    file.write_text("subject,benchmark,score\ngpt-5.5,hle,30\ngpt-5.5,hle,31\n")
+    with pytest.raises(EvidenceError) as refusal:
+        add_scores(given, file)
+    found = [(fault.file, fault.row, fault.column) for fault in refusal.value.faults]
+    assert ("models of embedded", 4, "input_price") in found
+    assert (str(file), 3, "subject + benchmark + source") in found
+    assert (str(file), 3, "primary") in found
+    assert len(found) == 3
+
+
+def test_a_folder_is_written_as_a_set(tmp_path, mine):
+    """A second writing replaces the first; a file of the user's own stays, and is never written over."""
+    folder = tmp_path / "evidence"
+    load().save(folder)
+    (folder / "notes.txt").write_text("mine")
+    add_scores(load(), mine).save(folder)
+    assert load(folder).models["subject"][-1] == "my-model"
+    assert (folder / "notes.txt").read_text() == "mine"
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "scores.csv").write_text("subject,benchmark,score\n")
+    with pytest.raises(mensura.MensuraError, match=r"scores\.csv: exists and was not written by mensura"):
+        load().save(tmp_path / "own")
+    assert sorted(file.name for file in (tmp_path / "own").iterdir()) == ["scores.csv"]
+
+
+def test_a_store_may_have_any_name_a_file_may_have(tmp_path):
+    file = tmp_path / "what? #1 100%.db"
+    load().save(file)
+    assert load(file).scores.height == load().scores.height
+
+
 @pytest.mark.parametrize("name", ["folder", "store.sqlite"])
 def test_saved_evidence_loads_as_it_was(tmp_path, mine, name):
     evidence = add_scores(load(), mine)
@@ -99,6 +165,45 @@ def test_import_refuses_an_unknown_way_and_an_incomplete_folder(tmp_path):
         import_facts(tmp_path, via=["hearsay"])
     with pytest.raises(mensura.MensuraError, match=r"models.csv: no such file"):
         import_facts(tmp_path)
+
+
+def test_import_of_a_small_folder(facts):
+    evidence = import_facts(facts)
+    assert evidence.models["subject"].to_list() == ["new", "old"]  # a release by hearsay is none
+    new, old = evidence.models.to_dicts()
+    assert (new["input_price"], new["output_price"], new["context_tokens"]) == (3.0, 15.0, 1000)
+    assert (new["predecessor"], new["line"], new["tier"], new["reasoning"]) == ("old", "acme", 0, True)
+    assert new["source"] == "release: page A; price: page B; context: page C"
+    assert (old["context_tokens"], old["source"]) == (None, "release: page D; price: page E")
+    scores = dict(evidence.scores.select(pl.concat_str("subject", "benchmark", separator=" "), "score").iter_rows())
+    assert scores == {"new hle": 41.5, "new critpt": 25.0, "old hle": 12.0, "old own": -20.0}
+    rules = dict(evidence.benchmarks.select("benchmark", "missing_rule").iter_rows())
+    assert rules == {"hle": "never", "critpt": "zero", "own": None}
+    assert evidence.benchmarks.filter(benchmark="own").row(0, named=True)["description"] == (
+        "ours (without a published ladder)"
+    )
+    assert (
+        evidence.benchmarks.filter(benchmark="hle")["items"][0] == load().benchmarks.filter(benchmark="hle")["items"][0]
+    )
+    assert evidence.ladders.row(0)[:2] == ("published", "hle")
+    assert evidence.costs["value"].to_list() == [12.5]
+    assert evidence.sources.row(0, named=True)["licence"] == "facts"
+
+
+def test_a_range_of_people_is_one_row_with_its_middle(facts):
+    people = {row["group"]: row for row in import_facts(facts).human_references.iter_rows(named=True)}
+    adults, physicists, guessers = people["adults"], people["physicists"], people["guessers"]
+    assert (adults["low"], adults["score"], adults["high"], adults["remark"]) == (4.0, 5.0, 6.0, "4-6")
+    assert [row["status"] for row in (adults, physicists, guessers)] == ["measured", "estimated", "constructed"]
+    assert (physicists["low"], physicists["score"], physicists["source"]) == (None, 70.0, "AI IQ estimate")
+    assert (guessers["n"], guessers["unit"]) == (30, "index")
+    assert len(people) == 3
+
+
+def test_only_figures_obtained_in_an_accepted_way_are_imported(facts):
+    evidence = import_facts(facts, via=["lookup"])
+    assert evidence.scores["score"].to_list() == [41.5, -20.0]
+    assert evidence.models["input_price"].to_list() == [None, 1.0]
 
 
 @pytest.mark.shared

@@ -89,6 +89,52 @@ def test_duplicates_second_primary_and_circles_are_named(folder):
     assert "at most one primary row" in message
 
 
+@pytest.mark.parametrize(
+    ("table", "cells", "words"),
+    [
+        ("benchmarks", {"chance": "50", "ceiling": "50"}, "column chance: got '50'; expected less than the ceiling"),
+        ("benchmarks", {"chance": "-1"}, "column chance: got '-1'; expected a percent from 0 to 100"),
+        ("benchmarks", {"items": "2.5"}, "column items: got '2.5'; expected a whole number of at least 1"),
+        ("benchmarks", {"items": "0"}, "column items: got '0'; expected a whole number of at least 1"),
+        ("benchmarks", {"items": "9007199254740993"}, "expected a whole number of at least 1"),
+        ("models", {"tier": "6"}, "column tier: got '6'; expected a whole number from -20 to 5"),
+        ("models", {"tier": "-21"}, "column tier: got '-21'; expected a whole number from -20 to 5"),
+        ("models", {"reasoning": "maybe"}, "column reasoning: got 'maybe'; expected yes or no"),
+        ("models", {"input_price": "inf"}, "column input_price: got 'inf'; expected a number of at least 0"),
+        ("models", {"predecessor": "gpt-5.6"}, "a subject listed in models.csv (did you mean 'gpt-5.5'?)"),
+        ("human_references", {"low": "99", "score": "50"}, "expected low ≤ score ≤ high"),
+        ("human_references", {"high": "1", "score": "50"}, "expected low ≤ score ≤ high"),
+        ("human_references", {"high": "101"}, "column high: got '101'; expected a percent from 0 to 100"),
+        ("ladders", {"iq115": "x"}, "column iq115: got 'x'; expected a number"),
+    ],
+)
+def test_values_that_cannot_be_are_named(folder, table, cells, words):
+    for column, value in cells.items():
+        edit(folder, table, column, value)
+    with pytest.raises(EvidenceError) as refusal:
+        mensura.load(folder)
+    assert words in str(refusal.value)
+    assert all(fault.row == 2 for fault in refusal.value.faults)
+
+
+@pytest.mark.parametrize(
+    ("table", "cells"),
+    [
+        ("models", {"tier": "-20", "input_price": "0", "reasoning": "TRUE"}),
+        ("models", {"tier": "5", "context_tokens": "1", "open_weights": "0"}),
+        ("benchmarks", {"chance": "0", "ceiling": "100", "items": "9007199254740991"}),
+    ],
+)
+def test_values_at_the_edge_are_accepted(folder, table, cells):
+    for column, value in cells.items():
+        edit(folder, table, column, value)
+    row = getattr(mensura.load(folder), table).row(0, named=True)
+    typed = {"TRUE": True, "0": False if "open_weights" in cells else 0.0}
+    assert {column: row[column] for column in cells} == {
+        column: typed[value] if value in typed else float(value) for column, value in cells.items()
+    }
+
+
 def test_missing_and_misspelt_columns(folder):
     file = folder / "models.csv"
     file.write_text(file.read_text().replace("released", "relaesed", 1))

@@ -59,6 +59,51 @@ def test_derived_ladders_can_be_scored_with_and_are_compared():
     assert "2 ladders from 6 human groups" in str(found)
 
 
+def test_a_group_that_gets_everything_right_is_read_as_99_percent():
+    evidence, curves, groups, _ = world()
+    perfect = evidence.human_references.with_columns(
+        score=pl.when(pl.col("group") == "people at 130").then(100.0).otherwise("score")
+    )
+    anchors = derive_ladders(replace(evidence, human_references=perfect), curves, groups).anchors
+    top = anchors.filter(benchmark="hle", group="people at 130").row(0, named=True)
+    assert top["capability"] == pytest.approx(1.0 + np.log(99) / 1.5)
+    assert top["iq"] == pytest.approx(130)
+
+
+def test_groups_beside_their_line_are_the_spread():
+    """Each benchmark's groups lie at −d, 2d, −d from the line, d = 3 IQ: no slope, 54 + 54 over 6 − 2 − 1 degrees."""
+    evidence, curves, groups, _ = world()
+    off = {100: -3.0, 115: 6.0, 130: -3.0}
+    rarities = [
+        (benchmark, group, float(rate_to_one_in(iq_to_rate(level + off[level]))))
+        for benchmark, group, level in (
+            (benchmark, group, int(group.split()[-1])) for benchmark, group, _ in groups.iter_rows()
+        )
+    ]
+    found = derive_ladders(evidence, curves, pl.DataFrame(rarities, schema=groups.schema, orient="row"))
+    assert found.slope == pytest.approx(12.0)
+    assert found.spread == pytest.approx(np.sqrt(2 * (9 + 36 + 9) / 3))
+    assert (found.anchors["iq"] - found.anchors["line_iq"]).to_list() == pytest.approx([-3.0, 6.0, -3.0] * 2)
+
+
+def test_a_curve_that_does_not_rise_carries_nobody_and_fractions_count_as_percent_do():
+    evidence, curves, groups, average = world()
+    flat = curves.with_columns(slope=pl.when(pl.col("benchmark") == "aime").then(0.0).otherwise("slope"))
+    assert derive_ladders(evidence, flat, groups).ladders["benchmark"].to_list() == ["hle"]
+    people = evidence.human_references.with_columns(
+        score=pl.col("score") / 100, unit=pl.lit("fraction"), benchmark=pl.lit("swe_bench_pro")
+    ).head(3)
+    renamed = [
+        table.with_columns(benchmark=pl.col("benchmark").replace({"hle": "swe_bench_pro"}))
+        for table in (curves, groups)
+    ]
+    found = derive_ladders(replace(evidence, human_references=people), *renamed)
+    assert found.offsets["average_person"].to_list() == pytest.approx([average["hle"]])
+    assert evidence.benchmarks.filter(benchmark="swe_bench_pro")["unit"][0] == "fraction"
+    row = found.ladders.select(POINTS).row(0)
+    assert row == pytest.approx(tuple(expit(1.5 * (0.5 + (LEVELS - 100) / 12 - 1.0))))
+
+
 def test_groups_that_fall_or_stand_alone_are_refused():
     evidence, curves, groups, _ = world()
     upside_down = groups.with_columns(one_in=1 + 1 / pl.col("one_in"))

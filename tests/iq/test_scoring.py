@@ -94,6 +94,14 @@ def test_ladders_and_rules_from_files(tmp_path):
         (('method = "waterfall"', 'method = "magic"'), "expected waterfall or completion"),
         (("[status]", "[statuses]"), "not known ['statuses']"),
         (("[status]", "[status"), "not a readable TOML file"),
+        (("band = 4.0", "band = nan"), "band = nan; expected a finite number"),
+        (("comparable = 3", "comparable = 0"), "comparable = 0; expected one or more"),
+        (
+            ("[dimensions.reliability]", '[dimensions."../reliability"]'),
+            "dimensions: got '../reliability'; expected an id",
+        ),
+        (("zeros_suffice = false", "zeros_suffice = 1"), "expected bool"),
+        (("comparable = 3", "comparable = true"), "comparable = True; expected int"),
     ],
 )
 def test_bad_rules_are_refused(tmp_path, change, message):
@@ -162,8 +170,28 @@ def test_emotional_reasoning_by_hand(build):
 
 
 def test_a_result_prints_itself(scored):
-    assert "IQ of" in str(scored)
+    assert str(scored).startswith(f"IQ of {scored.ranking.height} models (ladders published, primary scores)")
+    assert scored.shown["subject"].to_list() == scored.ranking["subject"].to_list()
+    assert repr(scored).count("\n") < 30
     assert "claude" in scored._repr_html_()
+    assert list(scored.tables()) == ["composites", "dimensions", "benchmark_iqs", "ranking", "trail", "emotional"]
+    draws = scored.draws(20)
+    assert repr(draws).count("\n") < 30
+    assert draws.intervals["subject"][0] == scored.ranking["subject"][0]
+
+
+def test_the_ranking_is_by_the_composite_before_rounding(scored):
+    assert scored.ranking["rank"].to_list() == list(range(1, scored.ranking.height + 1))
+    assert scored.ranking["exact"].is_sorted(descending=True)
+    assert scored.ranking.height == scored.composites["iq"].count()
+
+
+def test_a_block_that_is_no_block_is_refused(tmp_path):
+    text = (DATA / "rules.toml").read_text(encoding="utf-8")
+    cut = text[: text.index("[peers]")] + text[text.index("[", text.index("[peers]") + 7) :]
+    (tmp_path / "bad.toml").write_text("peers = 3\n" + cut, encoding="utf-8")
+    with pytest.raises(mensura.MensuraError, match="peers: got 3; expected a block of settings"):
+        read_rules(tmp_path / "bad.toml")
 
 
 def test_every_rule_is_documented():

@@ -150,7 +150,21 @@ def test_without_data_of_its_time_there_is_no_composite(build):
     result = mensura.score_iq(build({("old", "hle"): 20, ("old", "ifbench"): 65}))
     assert result.composites["iq"][0] is None
     assert result.composites["status"][0] == "Partial"
-    assert "no model of its time" in result.warnings[0]
+    [warning] = result.warnings
+    assert warning.startswith(
+        "no composite for old: no model of their time was measured in mathematical-reasoning, abs"
+    )
+    assert "scientific-reasoning" not in warning
+
+
+def test_a_warning_names_five_models_and_counts_the_rest(build):
+    scores = {(f"m{i}", name): value for i in range(7) for name, value in (("hle", 20), ("ifbench", 65))}
+    scores |= {("better", name): value for name, value in (("hle", 20), ("ifbench", 65), ("arc_agi_1", 50))}
+    first, second = sorted(mensura.score_iq(build(scores, {"better": {"released": date(2027, 1, 1)}})).warnings)
+    assert first.startswith("no composite for better: ")
+    assert "abstract-reasoning" not in first
+    assert second.startswith("no composite for m0, m1, m2, m3, m4 and 2 more: ")
+    assert "abstract-reasoning" in second
 
 
 def test_every_status_and_step_has_a_name():

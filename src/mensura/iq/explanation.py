@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints
+from mensura.arrays import Floats
 from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, ScoredDimensions, comparable
 from mensura.iq.ladders import LEVELS
 from mensura.iq.matrix import ScoreMatrix
@@ -31,7 +31,6 @@ from mensura.iq.waterfall import (
 )
 from mensura.results import Result
 
-_NAMES_LISTED = 5  # of the models behind an estimate; a line with more is not read
 _FACTS = ("label", "iq", "low", "high", "status", "note")
 _NODE = {
     "depth": pl.Int64,
@@ -166,7 +165,7 @@ def _missing_dimension_note(workings: Workings, row: int, place: int) -> str:
         other = (known.sum(axis=1) - known[:, place]) / (count - 1)
     alike, _ = comparable(matrix, scored.own, other[None], np.array([row]), peers, rules)
     cap = float(masked_quantile(scored.dimensions[0, peers, place], alike[0, 0], rules.dimension.percentile))
-    names = _listed(matrix, peers[alike[0, 0]])
+    names = matrix.listed(peers[alike[0, 0]])
     status = int(scored.statuses[row, place])
     kind = {NEAREST: "nearest models", GLOBAL: "models of its time"}.get(status, "models alike")
     return (
@@ -218,7 +217,7 @@ def _peers_note(workings: Workings, row: int, column: int) -> str:
     targets, peers, kind = peer_groups(matrix, column)
     nearest = smallest(peer_keys(kind, workings.filled.capability, targets, peers), rule.count)
     chosen = peers[nearest[0, int(np.flatnonzero(targets == row)[0])]]
-    return f"missing; percentile {rule.percentile:g} of {chosen.size} comparable models ({_listed(matrix, chosen)})"
+    return f"missing; percentile {rule.percentile:g} of {chosen.size} comparable models ({matrix.listed(chosen)})"
 
 
 def _correlation_note(workings: Workings, row: int, column: int) -> tuple[str, tuple[Explanation, ...]]:
@@ -258,12 +257,6 @@ def _span(workings: Workings, name: str, row: int) -> tuple[float | None, float 
     """Return the interval of a benchmark or dimension, if it has one."""
     found = workings.facts.get((workings.matrix.subjects[row], name), {})
     return found.get("low"), found.get("high")
-
-
-def _listed(matrix: ScoreMatrix, rows: Ints) -> str:
-    names = [matrix.subjects[row] for row in rows]
-    more = len(names) - _NAMES_LISTED
-    return ", ".join(names[:_NAMES_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _number(value: float) -> float | None:

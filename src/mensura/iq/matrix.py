@@ -19,6 +19,7 @@ from mensura.iq.rules import IqRules
 
 ALWAYS = date.max.toordinal()
 """The day before which every release lies: benchmarks whose missing scores are zero whatever the date."""
+_NAMED = 5  # of many models; a sentence with more is not read
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -82,6 +83,11 @@ class ScoreMatrix:
     def row(self, subject: str) -> int:
         """Return the row of a subject."""
         return self.subjects.index(subject)
+
+    def listed(self, rows: Ints) -> str:
+        """Return the subjects of these rows in words, the first five by name."""
+        names, more = [self.subjects[row] for row in rows[:_NAMED]], len(rows) - _NAMED
+        return ", ".join(names) + (f" and {more} more" if more > 0 else "")
 
 
 def build_matrix(

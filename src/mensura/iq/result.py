@@ -137,10 +137,13 @@ class IqResult(Result):
         """What a reader should know: models that have dimensions enough but no composite, and why."""
         counts = self.scored.scored.sum(axis=1)
         without = np.isnan(self.scored.composites[0]) & (counts >= self.rules.dimension.minimum_scored)
+        rows, missing = np.flatnonzero(without), np.isnan(self.scored.dimensions[0][without])
+        kinds, kind = np.unique(missing, axis=0, return_inverse=True)
+        dimensions = np.array(self.matrix.dimensions)
         return tuple(
-            f"{self.matrix.subjects[row]}: no composite, since no model of its time was measured in "
-            + ", ".join(np.array(self.matrix.dimensions)[np.isnan(self.scored.dimensions[0, row])])
-            for row in np.flatnonzero(without)
+            f"no composite for {self.matrix.listed(rows[kind == place])}: no model of their time was measured in "
+            + ", ".join(dimensions[lacking])
+            for place, lacking in enumerate(kinds)
         )
 
     @cached_property

@@ -26,8 +26,9 @@ from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.rules import IqRules
 from mensura.results import Result
 
-COVERAGE = 0.90
-TAIL = (1 - COVERAGE) / 2
+TAIL = 0.05
+"""Share of draws left out at either end of an interval, and at most on the other side for two to be told apart."""
+COVERAGE = 1 - 2 * TAIL
 _CHUNK = 100  # draws worked on at once: enough to keep the processor busy, few enough for its memory
 _PAIRS_NEEDED = 3  # scores of two sources before their gap says anything about a benchmark
 
