@@ -190,14 +190,16 @@ def test_a_store_and_an_addition_with_a_bad_id_are_refused(tmp_path):
 def test_an_id_that_only_case_or_form_tells_from_another_is_refused(tmp_path):
     mine = tmp_path / "mine.csv"
     rows = ["subject,released,provider,benchmark,score", "GPT-5.5,2026-01-01,,hle,1", "ｏ3,2026-01-01,,hle,1"]
-    mine.write_text("\n".join([*rows, "m,2026-01-01,OPENAI,hle,1"]) + "\n", encoding="utf-8")
+    mine.write_text(
+        "\n".join([*rows, "m,2026-01-01,OPENAI,hle,1", "n,2026-01-01,OPENAI,hle,1"]) + "\n", encoding="utf-8"
+    )
     with pytest.raises(EvidenceError) as refusal:
         add_scores(load(), mine)
     found = [(fault.row, fault.column, fault.value, fault.expected.split(",")[0]) for fault in refusal.value.faults]
     assert found == [
         (2, "subject", "GPT-5.5", "'gpt-5.5'"),
         (3, "subject", "ｏ3", "'o3'"),
-        (4, "provider", "OPENAI", "'OpenAI'"),
+        (4, "provider", "OPENAI", "'OpenAI'"),  # said once, where it stands first
     ]
 
 

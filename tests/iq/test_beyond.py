@@ -42,6 +42,75 @@ def test_explanations_state_the_value_they_explain(scored):
                 assert part.iq == pytest.approx(np.mean([leaf.iq for leaf in part.parts]))
 
 
+def test_an_explanation_is_short_in_a_notebook_and_whole_in_print(scored):
+    tree = scored.explain("claude-opus-4.8")
+    assert repr(tree).count("\n") < 30
+    assert str(tree).count("\n") > 38
+    nodes = tree.tables()["nodes"]
+    assert nodes.height == str(tree).count("\n") + 1
+    assert nodes["depth"].to_list()[:2] == [0, 1]
+    assert tree.shown["label"].to_list() == [part.label for part in tree.parts]
+    assert "Mathematical Reasoning" in tree._repr_html_()
+
+
+def notes(result, subject, **wanted):
+    """The note of one benchmark in the explanation of one model."""
+    [[note]] = [
+        [leaf.note for leaf in part.parts if leaf.label == benchmark]
+        for benchmark, dimension in wanted.items()
+        for part in result.explain(subject).parts
+        if part.label == dimension
+    ]
+    return note
+
+
+def test_notes_say_the_numbers_the_value_rests_on(build):
+    models = {"heir": {"predecessor": "elder"}}
+    scores = {("elder", "ifbench"): 65.0, ("heir", "hle"): 15.0, ("heir", "gpqa_diamond"): 5.0, ("elder", "hle"): 0.0}
+    scores |= {(f"m{i}", "scicode"): 15.0 + 30 * i for i in range(3)}
+    result = mensura.score_iq(build(scores, models))
+    assert notes(result, "heir", hle="Scientific Reasoning") == (
+        "score 15 percent (aiiq, 2026-06-26), between IQ 115 = 10 and IQ 130 = 20"
+    )
+    assert notes(result, "heir", gpqa_diamond="Scientific Reasoning").endswith("past the ladder's end, IQ 70 = 15")
+    assert notes(result, "heir", ifbench="Reliability").startswith(
+        "missing; from predecessor elder: score 65 percent (aiiq, 2026-06-26), between IQ 100 = 65 and IQ 115 = 80"
+    )
+    assert notes(result, "heir", critpt="Scientific Reasoning") == "missing; a score of 0 is assumed"
+    # 122.5 (HLE), 70 (GPQA) and 100 (CritPt at zero) are known; SciCode was seen at IQ 85, 115 and 133
+    average, cap = (122.5 + 70 + 100) / 3, np.percentile([85, 115, 130 + 15 * 10 / 35], 80)
+    assert notes(result, "heir", scicode="Scientific Reasoning") == (
+        f"missing; observed average {average:.1f}, at most percentile 80 of the benchmark, {cap:.1f}"
+    )
+    assert result.explain("heir").note.endswith("; released 2026-01-01, ladders published")
+
+
+def test_a_correlation_is_explained_by_its_predictors(scored):
+    """The estimate in words is the weighted mean of its predictors, and the value follows from it."""
+    found = 0
+    for subject in ("mercury-2", "gpt-oss-120b", "kimi-k2.7-code"):
+        for part in scored.explain(subject).parts:
+            for leaf in part.parts:
+                if leaf.status == "correlation":
+                    words = leaf.note.replace(",", "").split()
+                    estimate, penalty = float(words[words.index("estimate") + 1]), float(words[words.index("less") + 1])
+                    error, cap = float(words[words.index("error") + 1]), float(words[words.index("most") + 1])
+                    expected = np.clip(min(estimate - penalty * error, cap), 70, 160)
+                    assert leaf.iq == pytest.approx(expected, abs=0.2)
+                    predicted = [one.iq for one in leaf.parts]
+                    assert min(predicted) - 0.1 <= estimate <= max(predicted) + 0.1
+                    found += 1
+    assert found > 5
+
+
+def test_peers_are_named_and_counted(scored):
+    row = scored.trail.filter(step="peers").row(0, named=True)
+    place = scored.matrix.dimensions.index(row["dimension"])
+    [leaf] = [leaf for leaf in scored.explain(row["subject"]).parts[place].parts if leaf.label == row["benchmark"]]
+    assert leaf.note.startswith("missing; percentile 25 of 12 comparable models (")
+    assert leaf.note.endswith(" and 7 more)")
+
+
 def test_an_unknown_model_is_refused_with_its_neighbours(scored):
     with pytest.raises(mensura.MensuraError, match=r"did you mean claude-opus-4\.8"):
         scored.explain("claude-opus-4.88")
@@ -126,6 +195,32 @@ def test_comparison_adds_up(scored):
     assert "composites moved" in str(change)
 
 
+def test_comparison_by_hand(build):
+    """One score moves, one comes, one goes: each contribution is its part of a dimension, over seven."""
+    before = {("m", "ifbench"): 65.0, ("m", "hle"): 5.0, ("m", "gpqa_diamond"): 34.0, ("n", "hle"): 5.0}
+    before |= {("n", "ifbench"): 65.0, ("n", "aa_omniscience"): 8.0}
+    after = {**before, ("m", "hle"): 10.0, ("m", "scicode"): 45.0}
+    del after["m", "gpqa_diamond"]
+    tests = ("hle", "critpt", "scicode", "gpqa_diamond", "ifbench", "aa_omniscience")
+    results = []
+    for scores in (before, after):
+        evidence = build(scores)
+        kept = evidence.benchmarks.with_columns(in_composite=pl.col("benchmark").is_in(tests))
+        rules = read_rules().keep(["scientific-reasoning", "reliability"])
+        results.append(mensura.score_iq(replace(evidence, benchmarks=kept), rules=rules))
+    change = compare_iq(*results)
+    causes = {row["benchmark"]: row for row in change.inputs.filter(subject="m").iter_rows(named=True)}
+    assert causes["hle"]["cause"] == "score 5.0 → 10.0"
+    assert causes["hle"]["contribution"] == pytest.approx(15 / 4 / 2)
+    assert causes["scicode"]["cause"] == "new score 45.0"
+    assert causes["gpqa_diamond"]["cause"].startswith("score 34.0 withdrawn, now by ")
+    row = change.composites.filter(subject="m").row(0, named=True)
+    assert row["change"] == pytest.approx(row["after"] - row["before"])
+    assert sum(one["contribution"] for one in causes.values()) == pytest.approx(row["change"])
+    assert change.composites["subject"][0] == "m"
+    assert list(change.tables()) == ["composites", "inputs"]
+
+
 def test_comparison_with_itself_is_empty(scored):
     change = compare_iq(scored, scored)
     assert change.inputs.is_empty()
@@ -149,6 +244,58 @@ def test_hiding_and_imputing_never_peeks(build):
     other = hide_and_impute(mensura.score_iq(build(changed)))
     pick = pl.col("subject").eq("m3") & pl.col("benchmark").eq("hle")
     assert outcomes.filter(pick)["imputed"].to_list() == other.filter(pick)["imputed"].to_list()
+
+
+def test_errors_of_imputation_by_hand():
+    outcomes = pl.DataFrame({"step": ["a", "a", "a", "b", "b"], "error": [3.0, -3.0, 6.0, 1.0, None]})
+    first, second = summarise(outcomes).to_dicts()
+    assert (first["step"], first["n"], first["bias"], first["mae"]) == ("a", 3, 2.0, 4.0)
+    assert first["rmse"] == pytest.approx(np.sqrt(54 / 3))
+    assert (second["step"], second["n"], second["bias"]) == ("b", 1, 1.0)
+
+
+def test_a_hidden_score_comes_back_by_its_step(build):
+    """A predecessor's score stands in for the hidden one; nothing stands in for what nobody else has."""
+    models = {"heir": {"predecessor": "elder"}, "elder": {}}
+    scores = {("heir", "ifbench"): 80.0, ("elder", "ifbench"): 65.0, ("heir", "hle"): 10.0}
+    result = mensura.score_iq(build(scores, models))
+    steps = []
+    rows = {
+        (row["subject"], row["benchmark"]): row
+        for row in hide_and_impute(result, advance=lambda: steps.append(1)).to_dicts()
+    }
+    heir = rows["heir", "ifbench"]
+    assert (heir["truth"], heir["imputed"], heir["step"], heir["error"]) == (115.0, 100.0, "predecessor", -15.0)
+    assert (heir["expected"], heir["dimension"]) == (result.rules.error.predecessor, "reliability")
+    alone = rows["elder", "ifbench"]
+    assert (alone["imputed"], alone["step"], alone["error"], alone["expected"]) == (None, "none", None, None)
+    assert len(steps) == 3
+
+
+def test_a_hidden_dimension_is_estimated_from_models_alike(build):
+    """Four models alike in two dimensions: the third is the smaller of the own mean and the others' lower quartile."""
+    values = {"m0": 50.0, "m1": 60.0, "m2": 65.0, "m3": 70.0}
+    scores = {}
+    for name, value in values.items():
+        scores |= {(name, "hle"): 10.0, (name, "critpt"): 1.0, (name, "scicode"): 45.0, (name, "gpqa_diamond"): 50.0}
+        scores |= {(name, "arc_agi_1"): 90.0, (name, "arc_agi_2"): 75.0, (name, "arc_agi_3"): 70.0}
+        scores |= {(name, "ifbench"): value, (name, "aa_omniscience"): -10.0}
+    evidence = build(scores)
+    tests = {benchmark for _, benchmark in scores}
+    kept = evidence.benchmarks.with_columns(in_composite=pl.col("benchmark").is_in(list(tests)))
+    rules = read_rules().keep(["scientific-reasoning", "abstract-reasoning", "reliability"])
+    result = mensura.score_iq(replace(evidence, benchmarks=kept), rules=rules)
+    calls = []
+    found = hide_dimensions(result, advance=lambda: calls.append(1)).filter(dimension="reliability")
+    truth = dict(zip(result.matrix.subjects, result.scored.dimensions[0, :, 2], strict=True))
+    for row in found.iter_rows(named=True):
+        others = [value for name, value in truth.items() if name != row["subject"]]
+        assert row["imputed"] == pytest.approx(min(115.0, np.percentile(others, 25)))
+        assert row["truth"] == pytest.approx(truth[row["subject"]])
+        assert row["error"] == pytest.approx(row["imputed"] - row["truth"])
+        assert row["step"] == "matched"
+    assert found.height == 4
+    assert len(calls) == 12
 
 
 def test_completion_recovers_a_table_of_few_factors():

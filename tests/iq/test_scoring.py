@@ -81,6 +81,8 @@ def test_ladders_and_rules_from_files(tmp_path):
     text = (DATA / "rules.toml").read_text(encoding="utf-8").replace("band = 4.0", "band = 9.0")
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
     assert mensura.score_iq(evidence, rules=tmp_path / "mine.toml").rules.dimension.band == 9
+    (tmp_path / "least.toml").write_text(text.replace("comparable = 3", "comparable = 1"), encoding="utf-8")
+    assert read_rules(tmp_path / "least.toml").dimension.comparable == 1
 
 
 @pytest.mark.parametrize(
