@@ -23,6 +23,21 @@ BREAKS = {
 }
 
 
+REQUIRED = {
+    "models": {"subject", "name", "provider", "released", "reasoning"},
+    "benchmarks": {"benchmark", "name", "kind", "unit", "in_composite"},
+    "scores": {"subject", "benchmark", "score", "unit", "source"},
+    "ladders": {"set", "benchmark", *(f"iq{level}" for level in (70, 85, 100, 115, 130, 145, 160))},
+    "eq_ladders": {"benchmark", "score", "eq"},
+    "human_references": {"benchmark", "group", "score", "unit", "status", "source"},
+    "costs": {"subject", "metric", "value", "unit", "source"},
+    "sources": {"source", "name"},
+    "demand_outcomes": {"subject", "dimension", "level", "n", "correct"},
+    "bases": {"dimension", "slope", "intercept"},
+    "validations": {"pool", "task", "method"},
+}
+
+
 @pytest.fixture
 def folder(tmp_path):
     """A copy of the embedded evidence."""
@@ -51,6 +66,18 @@ def test_each_table_broken_once_is_refused(folder, table):
     [fault] = [fault for fault in refusal.value.faults if fault.file.endswith(f"{table}.csv") and fault.row == 2][:1]
     assert (fault.column, fault.value) == (column, value)
     assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_column_that_is_required_is_missed(folder, table):
+    wanted = {column.name for column in TABLES[table].columns if column.required}
+    for column in wanted:
+        edit(folder, table, column, "")
+    with pytest.raises(EvidenceError) as refusal:
+        mensura.load(folder)
+    empty = [fault for fault in refusal.value.faults if fault.expected.endswith("not an empty cell")]
+    assert {fault.column for fault in empty} == wanted == REQUIRED[table]
+    assert all(fault.file.endswith(f"{table}.csv") and fault.row == 2 for fault in empty)
 
 
 def test_all_faults_are_listed_at_once(folder):

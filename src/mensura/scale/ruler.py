@@ -31,12 +31,12 @@ SMALLEST_RATE = 1e-300
 LOWEST_IQ, HIGHEST_IQ = -24.0, 656.0
 """The IQ-equivalents of the largest rate below 1 and of the smallest rate, rounded outwards.
 
+So every IQ in range has a rate below 1, and every rate an IQ in range.
 Below about IQ 25 a rate as a double is so near 1 that neighbouring IQs begin to share it.
 """
 
 _MEAN_IQ, _SD_IQ = 100.0, 15.0  # by the definition of an IQ
 _SMALLEST_LOOSE = SMALLEST_RATE * (1.0 - 1e-9)  # so that the readings of the smallest rate lead back to it
-_LARGEST_RATE = float(np.nextafter(1.0, 0.0))  # so that no IQ, however low, gives a rate that has none
 _OFFSETS = {"adele": 0.5, "calibrated": 0.0}  # the level at which everybody succeeds
 _HIGHEST_PERCENTILE = float(np.nextafter(100.0, 0.0))  # so that no rate, however small, gives a percentile of 100
 
@@ -127,8 +127,7 @@ def iq_to_rate(iq: ArrayLike) -> float | Floats:
     """Return the share of people at or above an IQ: Φ((100 − IQ) / 15)."""
     from scipy.special import ndtr
 
-    rates = ndtr((_MEAN_IQ - _within(iq, LOWEST_IQ, HIGHEST_IQ, "iq")) / _SD_IQ)
-    return _shaped(np.minimum(rates, _LARGEST_RATE))
+    return _shaped(ndtr((_MEAN_IQ - _within(iq, LOWEST_IQ, HIGHEST_IQ, "iq")) / _SD_IQ))
 
 
 def _offset(convention: str) -> float:
