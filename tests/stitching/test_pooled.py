@@ -4,10 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.stitching import Layout, held_out_errors, stitch
+from mensura.stitching import ScoreLayout, held_out_errors, stitch
 from mensura.stitching.laplace import ArrowPrecision, draw_deviations, factorise, linear_variances, marginal_covariances
-from mensura.stitching.pooled import Cells, solve_pooled
+from mensura.stitching.pooled import solve_pooled
 from mensura.stitching.positions import Positions, Scale, principal
+from mensura.stitching.posterior import Cells
 from mensura.stitching.regressors import pattern_axis
 
 from .conftest import simulate
@@ -176,19 +177,19 @@ def test_laplace_draws_have_the_covariance_of_the_whole_matrix():
 
 def test_pattern_axis_orders_eras_and_is_silent_on_a_full_matrix():
     rows, cols = np.nonzero(np.abs(np.arange(30)[:, None] / 3 - np.arange(10)) < 2.5)
-    layout = Layout.of(rows, cols)
+    layout = ScoreLayout.of(rows, cols)
     axis = pattern_axis(layout, np.ones(rows.size))
     assert abs(np.corrcoef(axis, np.arange(30))[0, 1]) > 0.95
-    full = Layout.of(np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6))
+    full = ScoreLayout.of(np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6))
     assert pattern_axis(full, np.ones(24)) is None
 
 
 def test_a_sweep_changes_nothing_when_weights_are_doubled_rows():
     frame, _, _, _ = simulate(20, 6, density=1.0)
-    layout = Layout.of(np.repeat(np.arange(20), 6), np.tile(np.arange(6), 20))
+    layout = ScoreLayout.of(np.repeat(np.arange(20), 6), np.tile(np.arange(6), 20))
     y = frame.sort("model", "benchmark")["score"].to_numpy()
     zero, one, x = np.zeros(6), np.ones(6), np.ones((20, 1))
-    twice = Layout(np.repeat(layout.rows, 2), np.repeat(layout.cols, 2), 20, 6)
+    twice = ScoreLayout(np.repeat(layout.rows, 2), np.repeat(layout.cols, 2), 20, 6)
     weighted = solve_pooled(Cells(layout, y, zero, one, np.zeros(120), np.full(120, 2.0), x), 1)
     repeated = solve_pooled(Cells(twice, np.repeat(y, 2), zero, one, np.zeros(240), np.ones(240), x), 1)
     np.testing.assert_allclose(weighted.theta, repeated.theta, atol=1e-8)

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mensura.errors import MensuraError
-from mensura.trends import add_dates, find_frontier, read_capabilities
-from mensura.trends.frontier import frontier_line, is_record, read_draws, to_date, to_years
+from mensura.stitching import to_date, to_years
+from mensura.trends import add_dates, find_frontier, frontier_line, read_capabilities
+from mensura.trends.capabilities import read_draws
+from mensura.trends.frontier import is_record
 
 
 def table(days, values):
