@@ -156,12 +156,18 @@ def _start(cells: Cells, dimensions: int, pooling: float) -> Pooled:
 
 
 def _widened(cells: Cells, fit: Pooled, dimensions: int) -> Pooled:
-    """Add residual dimensions to a one-dimensional fit, begun at the leading singular vectors of its residuals."""
+    """Add residual dimensions to a one-dimensional fit, begun at the leading singular vectors of its residuals.
+
+    The largest loading of each is made positive: rounding decides the sign of a singular vector, and would decide which
+    random numbers a draw gets.
+    """
     more, layout = dimensions - 1, cells.layout
     shape = (layout.n_subjects, layout.n_benchmarks)
     eta = fitted_eta(layout, fit)
     residual = coo_array((linearise(cells, fit, eta)[0] - eta, (layout.rows, layout.cols)), shape=shape).tocsr()
     left, size, right = svds(residual, k=more, v0=np.ones(min(shape)))
+    turned = np.sign(right[np.arange(more), np.abs(right).argmax(axis=1)])
+    left, right = left * turned, right * turned[:, None]
     unit = np.sqrt(layout.n_subjects)
     filled = np.sqrt(layout.n_scores / (shape[0] * shape[1]))
 
