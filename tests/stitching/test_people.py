@@ -70,6 +70,7 @@ def test_embedded_evidence_enters_through_stated_links(embedded):
 def test_people_stand_among_the_models(embedded):
     people = place_people(embedded)
     table = people.table
+    assert people.warnings == ()
     assert table["group"].n_unique() == table.height > 20
     assert (table["low"] < table["high"]).all()
     experts = "experts in the field"

@@ -16,7 +16,7 @@ from .conftest import simulate
 
 def test_recovers_capabilities_and_covers_them():
     hits, correlations = [], []
-    for seed in range(4):
+    for seed in range(3):
         frame, C, _, _ = simulate(60, 15, seed=seed, noise=0.05, density=0.5)
         fit = stitch(frame)
         true = (C - C.mean()) / C.std()
@@ -94,7 +94,7 @@ def test_sampling_error_moves_weight_to_the_better_measured_score():
 
 def test_item_level_answers_go_through_the_same_door():
     rng = np.random.default_rng(0)
-    C, D = rng.normal(0, 1, 40), rng.normal(0, 1, 60)
+    C, D = rng.normal(0, 1, 30), rng.normal(0, 1, 40)
     p = 1 / (1 + np.exp(-1.5 * (C[:, None] - D)))
     right = rng.random(p.shape) < p
     rows, cols = np.nonzero(np.ones_like(right))
@@ -113,17 +113,17 @@ def test_item_level_answers_go_through_the_same_door():
 
 def test_a_second_dimension_is_found_when_it_is_there_and_shrinks_when_not():
     rng = np.random.default_rng(5)
-    rows, cols = np.nonzero(rng.random((80, 16)) < 0.8)
-    C, taste = rng.normal(0, 1, 80), rng.normal(0, 1, 80)
-    loading = np.where(np.arange(16) < 8, 1.0, -1.0)
+    rows, cols = np.nonzero(rng.random((60, 12)) < 0.8)
+    C, taste = rng.normal(0, 1, 60), rng.normal(0, 1, 60)
+    loading = np.where(np.arange(12) < 6, 1.0, -1.0)
 
     def scores(strength):
-        eta = 1.5 * C[rows] + strength * loading[cols] * taste[rows] + np.linspace(-1, 1, 16)[cols]
+        eta = 1.5 * C[rows] + strength * loading[cols] * taste[rows] + np.linspace(-1, 1, 12)[cols]
         y = np.clip(1 / (1 + np.exp(-eta)) + np.random.default_rng(1).normal(0, 0.03, rows.size), 0, 1)
         return pl.DataFrame({"subject": [f"s{i}" for i in rows], "benchmark": [f"b{j}" for j in cols], "score": y})
 
     def held_out(strength):
-        return held_out_errors(scores(strength), {"1": {"dimensions": 1}, "2": {"dimensions": 2}}, folds=4)[
+        return held_out_errors(scores(strength), {"1": {"dimensions": 1}, "2": {"dimensions": 2}}, folds=3)[
             "rmse"
         ].to_list()
 

@@ -6,11 +6,11 @@ import polars as pl
 import pytest
 
 from mensura.errors import MensuraError
-from mensura.trends import PUBLISHED, fit_stream, make_stream, watch_acceleration
 from mensura.stitching import to_date
+from mensura.trends import PUBLISHED, fit_stream, make_stream, watch_acceleration
 from mensura.trends.kinks import KinkDesign
-from mensura.trends.watching import WatchPath, calibrate, first_releases, follow, read_stream
 from mensura.trends.streams import refit_by_look
+from mensura.trends.watching import WatchPath, calibrate, first_releases, follow, read_stream
 
 SMALL = replace(PUBLISHED, models=90, benchmarks=30, evaluated=0.6)
 

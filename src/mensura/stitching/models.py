@@ -31,6 +31,8 @@ SMALLEST_DRAWN_SLOPE = 0.01
 HELD = 1e12
 """Precision of a parameter that is held where it is."""
 PLACING_SWEEPS, PLACING_TOLERANCE = 100, 1e-6
+SHORTENED, LENGTHENED = 0.5, 1.25
+"""Factors on a placing's step after one that turned back, and after one that went on."""
 SMALLEST_PLACING_SLOPE = 1e-3
 """Least derivative of a score in η taken when placing, so that a step stays finite far out on the curve."""
 
@@ -254,11 +256,16 @@ def _draw(mean: Floats, covariance: Floats, n: int, rng: np.random.Generator) ->
 
 
 def _place(new: ScoreSet, phi: Floats, variance: Callable[[Floats], Floats], prior: Floats) -> Placed:
-    """Iterate linearised updates of θ with benchmarks fixed; prior mean 0, precision ``prior``."""
+    """Iterate linearised updates of θ with benchmarks fixed; prior mean 0, precision ``prior``.
+
+    A subject whose step turns back on the one before shortens its steps: a score far out on a steep curve would
+    otherwise send it to and fro for ever.
+    """
     layout, k = new.layout, phi.shape[1] - 1
     loadings, offset = phi[layout.cols, 1:], phi[layout.cols, 0]
     theta = np.zeros((layout.n_subjects, k))
     matrix, arrived = np.zeros((layout.n_subjects, k, k)), False
+    step, length = np.zeros_like(theta), np.ones((layout.n_subjects, 1))
     for _ in range(PLACING_SWEEPS):
         eta = offset + np.einsum("ij,ij->i", loadings, theta[layout.rows])
         f, slope = levels(new.chance[layout.cols], new.ceiling[layout.cols], eta)
@@ -268,8 +275,11 @@ def _place(new: ScoreSet, phi: Floats, variance: Callable[[Floats], Floats], pri
         z = eta - offset + bounded(new.y - f, slope, noise)
         matrix = symmetric_sums(layout.rows, w, loadings[:, :, None] * loadings[:, None], layout.n_subjects)
         vector = sums(layout.rows, w * z, loadings, layout.n_subjects)
-        before, theta = theta, np.linalg.solve(matrix + prior, vector[:, :, None])[:, :, 0]
-        arrived = bool(np.abs(theta - before).max() < PLACING_TOLERANCE)
+        before, step = step, np.linalg.solve(matrix + prior, vector[:, :, None])[:, :, 0] - theta
+        turned = (step * before).sum(axis=1, keepdims=True) < 0
+        length = np.where(turned, SHORTENED * length, np.minimum(LENGTHENED * length, 1))
+        theta = theta + length * step
+        arrived = bool(np.abs(step).max() < PLACING_TOLERANCE)
         if arrived:
             break
     return Placed(theta, np.linalg.inv(matrix + prior).astype(float), arrived)

@@ -20,7 +20,7 @@ DATE_NAMES = {"model": "subject", "release_date": "released", "date": "released"
 
 
 def hand_over(source: Any) -> Any:  # noqa: ANN401
-    """Stitch evidence (none: the embedded one) or a table of scores; fits and tables of capabilities stay as they are."""
+    """Stitch evidence (none: the embedded one) or a table of scores; fits and tables of capabilities stay."""
     if source is None or isinstance(source, Evidence):
         return stitch(source)
     if isinstance(source, Stitch):

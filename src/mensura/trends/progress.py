@@ -29,7 +29,7 @@ from mensura.stitching import DAYS_PER_YEAR, Stitch, to_years
 from mensura.trends.buckets import bucket_table
 from mensura.trends.capabilities import hand_over, read_capabilities
 from mensura.trends.frontier import is_record
-from mensura.trends.lines import TrendLine, fit_line
+from mensura.trends.lines import FEWEST_POINTS, TrendLine, fit_line
 
 METHODS = ("releases", "rosetta")
 FAMILY_SIZE = 3
@@ -209,8 +209,14 @@ def _estimate(
     *,
     swapped: bool = False,
 ) -> dict[str, object]:
-    """Yearly gain of quality along a selection and the factor of compute it saves, with its interval."""
+    """Yearly gain of quality along a selection and the factor of compute it saves, with its interval.
+
+    A selection of fewer than three subjects has no slope with an error: its figures are empty.
+    """
     k = slope.k
+    row: dict[str, object] = {"analysis": analysis, "selection": selection, "n": int(chosen.sum()), "k": k}
+    if np.count_nonzero(chosen) < FEWEST_POINTS:
+        return row | dict.fromkeys(("quality_per_year", "factor", "low", "high"))
     line = fit_line(years[chosen], (C - k * compute)[chosen])
     own = (line.slope_error / k) ** 2
     gain = float(fit_line(years[chosen], C[chosen]).slope)
@@ -221,11 +227,7 @@ def _estimate(
         of_k = (gain / k**2 * slope.error) ** 2
         freedom = (own + of_k) ** 2 / (own**2 / line.freedom + of_k**2 / slope.freedom)
     half = float(student.ppf(0.5 + level / 2, freedom) * np.sqrt(own + of_k))
-    return {
-        "analysis": analysis,
-        "selection": selection,
-        "n": line.n,
-        "k": k,
+    return row | {
         "quality_per_year": line.slope,
         "factor": _factor(line.slope / k),
         "low": _factor(line.slope / k - half),
