@@ -2,9 +2,9 @@
 
     python -m benchmarks.acceleration [--noise 0.5 1 2 4] [--null 150] [--power 25] [--calibration 199]
 
-For every noise level: worlds without change, watched from 2027 to 2030 with a refit at every release, give the
-false-alarm rates; worlds with an acceleration in 2027 give power and median months to detection. Our detector's plan
-comes from simulations of a no-change world fitted to baselines (20 baselines share one plan, to save time); the
+For every noise level: streams without change, watched from 2027 to 2030 with a refit at every release, give the
+false-alarm rates; streams with an acceleration in 2027 give power and median months to detection. Our detector's plan
+comes from simulations of a no-change stream fitted to baselines (20 baselines share one plan, to save time); the
 published rule is run as published (slope ratio 2) and with the ratio at which it too raises 5% false alarms. Last,
 the published false-alarm set-up (100 models, 20 benchmarks), with one look at the full data and one at every release.
 """
@@ -17,11 +17,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from mensura.stitching import Layout, solve_rosetta
+from mensura.stitching import ScoreLayout, solve_rosetta
 from mensura.trends.breaks import rosetta_ratio
 from mensura.trends.kinks import KinkDesign
-from mensura.trends.watching import FEWEST, Path, Plan, calibrate, first_releases, follow
-from mensura.trends.worlds import PUBLISHED, World, WorldModel, fit_world, make_world, refit_by_look
+from mensura.trends.streams import PUBLISHED, Stream, StreamModel, fit_stream, make_stream, refit_by_look
+from mensura.trends.watching import FEWEST, Plan, WatchPath, calibrate, first_releases, follow
 
 START, UNTIL = 2027.0, 2030.0
 RATE, PUBLISHED_RATIO = 0.05, 2.0
@@ -29,26 +29,26 @@ ACCELERATIONS = (2, 4, 8)
 BASELINES = 20
 
 
-def watch_both(world: World) -> tuple[Path, np.ndarray]:
-    """Follow one world with both detectors on the same refits: our path, and the published ratio at every look."""
-    design = KinkDesign.of(world.years, START)
-    fits = refit_by_look(world, design.counts)
-    ratios = [rosetta_ratio(world.years[:n], row[:n], START) for n, row in zip(design.counts, fits, strict=True)]
+def watch_both(stream: Stream) -> tuple[WatchPath, np.ndarray]:
+    """Follow one stream with both detectors on the same refits: our path, and the published ratio at every look."""
+    design = KinkDesign.of(stream.years, START)
+    fits, _ = refit_by_look(stream, design.counts)
+    ratios = [rosetta_ratio(stream.years[:n], row[:n], START) for n, row in zip(design.counts, fits, strict=True)]
     counts = design.counts[FEWEST - 1 :]
     statistics = design.statistics_by_look(fits)[FEWEST - 1 :]
-    path = Path(world.years[counts - 1], counts, statistics, (float("nan"), float("nan")))
+    path = WatchPath(stream.years[counts - 1], counts, statistics, (float("nan"), float("nan")))
     return path, np.array(ratios)
 
 
-def make_plan(model: WorldModel, worlds: int) -> Plan:
-    """Calibrate on worlds simulated from no-change models that were fitted to baselines of fresh worlds."""
+def make_plan(model: StreamModel, streams: int) -> Plan:
+    """Calibrate on streams simulated from no-change models that were fitted to baselines of fresh streams."""
     paths = []
     for i in range(BASELINES):
         rng = np.random.default_rng([1, i])
-        world = make_world(model, rng)
-        baseline = first_releases(world, int(np.count_nonzero(world.years <= START)))
-        fitted = fit_world(baseline, UNTIL)
-        paths += [follow(make_world(fitted, rng), START) for _ in range(-(-(worlds - i) // BASELINES))]
+        stream = make_stream(model, rng)
+        baseline = first_releases(stream, int(np.count_nonzero(stream.years <= START)))
+        fitted = fit_stream(baseline, UNTIL)
+        paths += [follow(make_stream(fitted, rng), START) for _ in range(-(-(streams - i) // BASELINES))]
     return calibrate(paths, START, UNTIL, rate=RATE)
 
 
@@ -62,7 +62,7 @@ def study(noise: float, null: int, power: int, calibration: int) -> list[dict[st
     """All cells of one noise level."""
     model = PUBLISHED.noisier(noise)
     plan = make_plan(model, calibration)
-    quiet = [watch_both(make_world(model, np.random.default_rng([2, i]))) for i in range(null)]
+    quiet = [watch_both(make_stream(model, np.random.default_rng([2, i]))) for i in range(null)]
     peaks = np.sort([ratios.max() for _, ratios in quiet])
     equal = float(peaks[-max(int(RATE * (null + 1)), 1)])
     rows = []
@@ -71,7 +71,7 @@ def study(noise: float, null: int, power: int, calibration: int) -> list[dict[st
             quiet
             if acceleration == 1
             else [
-                watch_both(make_world(model, np.random.default_rng([3, i]), change=START, acceleration=acceleration))
+                watch_both(make_stream(model, np.random.default_rng([3, i]), change=START, acceleration=acceleration))
                 for i in range(power)
             ]
         )
@@ -104,7 +104,7 @@ def one_look(runs: int) -> dict[str, float]:
     model = replace(PUBLISHED, models=100, benchmarks=20)
     single, every = 0, 0
     for i in range(runs):
-        _, ratios = watch_both(make_world(model, np.random.default_rng([4, i])))
+        _, ratios = watch_both(make_stream(model, np.random.default_rng([4, i])))
         single += ratios[-1] >= PUBLISHED_RATIO
         every += ratios.max() >= PUBLISHED_RATIO
     print(
@@ -122,7 +122,7 @@ def print_row(row: dict[str, float]) -> None:
 
 def warm_up() -> None:
     """Solve a small problem once, so that the first cell is not slower than the rest."""
-    layout = Layout.of([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
+    layout = ScoreLayout.of([0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1])
     solve_rosetta(layout, np.full(6, 0.5))
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import polars as pl
 
 from benchmarks.stitch_data import finish, parser, reference_scores
-from mensura.stitching import Stitch, stitch
-from mensura.stitching.pooled import levels, variance_shape
+from mensura.stitching import Stitch, stitch, to_date
 from mensura.stitching.positions import Positions, principal
+from mensura.stitching.response import levels, variance_shape
 
 
 def main() -> None:
@@ -68,7 +68,7 @@ def one_run(
         }
     )
     if dated:
-        days = pl.Series("released", np.round((data.years[layout.rows] - 1970) * 365.2425)).cast(pl.Int32).cast(pl.Date)
+        days = pl.Series("released", [to_date(year) for year in data.years[layout.rows]])
         frame = frame.with_columns(days)
     held = pl.Series(rng.permutation(score.size) < score.size // 10)
     fit = stitch(frame.filter(~held), parts="keep")

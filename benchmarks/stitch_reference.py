@@ -7,7 +7,7 @@ import polars as pl
 
 from benchmarks.stitch_data import finish, parser, reference_scores, table
 from mensura.stitching import sens5, stitch
-from mensura.stitching.robustness import frontier_slope
+from mensura.trends import frontier_line
 
 
 def main() -> None:
@@ -34,7 +34,7 @@ def main() -> None:
     figures["bootstrap_over_sens5"] = float(wide / narrow)
     for ridge in (1e-4, 1e-3, 1e-2, 0.1, 0.5):
         other = stitch(scores, method="rosetta", anchor_benchmark="Winogrande", ridge=ridge)
-        figures[f"frontier_slope_ridge_{ridge:g}"] = frontier_slope(other.data.years, other.estimate.capability[0])
+        figures[f"frontier_slope_ridge_{ridge:g}"] = frontier_line(other).slope
     for name, value in figures.items():
         print(f"{name:42} {value:.6g}")
     finish(figures)

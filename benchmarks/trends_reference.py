@@ -17,9 +17,16 @@ import numpy as np
 import polars as pl
 
 from benchmarks.stitch_data import finish, parser, reference_scores, table
-from mensura.stitching import stitch
-from mensura.trends import find_break, find_frontier, fit_line, forecast, measure_progress, relate_horizons
-from mensura.trends.frontier import frontier_line, to_years
+from mensura.stitching import stitch, to_years
+from mensura.trends import (
+    find_break,
+    find_frontier,
+    fit_line,
+    forecast,
+    frontier_line,
+    measure_progress,
+    relate_horizons,
+)
 
 CUT = date(2024, 9, 1)
 FIRST_OF_THE_DAY = ("gpt-5-2025-08-07_medium", "LLaMA-65B", "LLaMA-33B", "Llama-2-13b", "Qwen-7B")

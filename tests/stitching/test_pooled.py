@@ -4,10 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.stitching import Layout, held_out_errors, stitch
+from mensura.stitching import ScoreLayout, held_out_errors, stitch
 from mensura.stitching.laplace import ArrowPrecision, draw_deviations, factorise, linear_variances, marginal_covariances
-from mensura.stitching.pooled import Cells, solve_pooled
+from mensura.stitching.pooled import solve_pooled
 from mensura.stitching.positions import Positions, Scale, principal
+from mensura.stitching.posterior import Cells
 from mensura.stitching.regressors import pattern_axis
 
 from .conftest import simulate
@@ -15,7 +16,7 @@ from .conftest import simulate
 
 def test_recovers_capabilities_and_covers_them():
     hits, correlations = [], []
-    for seed in range(4):
+    for seed in range(3):
         frame, C, _, _ = simulate(60, 15, seed=seed, noise=0.05, density=0.5)
         fit = stitch(frame)
         true = (C - C.mean()) / C.std()
@@ -93,7 +94,7 @@ def test_sampling_error_moves_weight_to_the_better_measured_score():
 
 def test_item_level_answers_go_through_the_same_door():
     rng = np.random.default_rng(0)
-    C, D = rng.normal(0, 1, 40), rng.normal(0, 1, 60)
+    C, D = rng.normal(0, 1, 30), rng.normal(0, 1, 40)
     p = 1 / (1 + np.exp(-1.5 * (C[:, None] - D)))
     right = rng.random(p.shape) < p
     rows, cols = np.nonzero(np.ones_like(right))
@@ -112,17 +113,17 @@ def test_item_level_answers_go_through_the_same_door():
 
 def test_a_second_dimension_is_found_when_it_is_there_and_shrinks_when_not():
     rng = np.random.default_rng(5)
-    rows, cols = np.nonzero(rng.random((80, 16)) < 0.8)
-    C, taste = rng.normal(0, 1, 80), rng.normal(0, 1, 80)
-    loading = np.where(np.arange(16) < 8, 1.0, -1.0)
+    rows, cols = np.nonzero(rng.random((60, 12)) < 0.8)
+    C, taste = rng.normal(0, 1, 60), rng.normal(0, 1, 60)
+    loading = np.where(np.arange(12) < 6, 1.0, -1.0)
 
     def scores(strength):
-        eta = 1.5 * C[rows] + strength * loading[cols] * taste[rows] + np.linspace(-1, 1, 16)[cols]
+        eta = 1.5 * C[rows] + strength * loading[cols] * taste[rows] + np.linspace(-1, 1, 12)[cols]
         y = np.clip(1 / (1 + np.exp(-eta)) + np.random.default_rng(1).normal(0, 0.03, rows.size), 0, 1)
         return pl.DataFrame({"subject": [f"s{i}" for i in rows], "benchmark": [f"b{j}" for j in cols], "score": y})
 
     def held_out(strength):
-        return held_out_errors(scores(strength), {"1": {"dimensions": 1}, "2": {"dimensions": 2}}, folds=4)[
+        return held_out_errors(scores(strength), {"1": {"dimensions": 1}, "2": {"dimensions": 2}}, folds=3)[
             "rmse"
         ].to_list()
 
@@ -176,19 +177,19 @@ def test_laplace_draws_have_the_covariance_of_the_whole_matrix():
 
 def test_pattern_axis_orders_eras_and_is_silent_on_a_full_matrix():
     rows, cols = np.nonzero(np.abs(np.arange(30)[:, None] / 3 - np.arange(10)) < 2.5)
-    layout = Layout.of(rows, cols)
+    layout = ScoreLayout.of(rows, cols)
     axis = pattern_axis(layout, np.ones(rows.size))
     assert abs(np.corrcoef(axis, np.arange(30))[0, 1]) > 0.95
-    full = Layout.of(np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6))
+    full = ScoreLayout.of(np.repeat(np.arange(6), 4), np.tile(np.arange(4), 6))
     assert pattern_axis(full, np.ones(24)) is None
 
 
 def test_a_sweep_changes_nothing_when_weights_are_doubled_rows():
     frame, _, _, _ = simulate(20, 6, density=1.0)
-    layout = Layout.of(np.repeat(np.arange(20), 6), np.tile(np.arange(6), 20))
+    layout = ScoreLayout.of(np.repeat(np.arange(20), 6), np.tile(np.arange(6), 20))
     y = frame.sort("model", "benchmark")["score"].to_numpy()
     zero, one, x = np.zeros(6), np.ones(6), np.ones((20, 1))
-    twice = Layout(np.repeat(layout.rows, 2), np.repeat(layout.cols, 2), 20, 6)
+    twice = ScoreLayout(np.repeat(layout.rows, 2), np.repeat(layout.cols, 2), 20, 6)
     weighted = solve_pooled(Cells(layout, y, zero, one, np.zeros(120), np.full(120, 2.0), x), 1)
     repeated = solve_pooled(Cells(twice, np.repeat(y, 2), zero, one, np.zeros(240), np.ones(240), x), 1)
     np.testing.assert_allclose(weighted.theta, repeated.theta, atol=1e-8)

@@ -3,10 +3,12 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import foldnorm
 
 from mensura.errors import MensuraError
-from mensura.trends import backtest, forecast
-from mensura.trends.forecasting import simulate_frontier
+from mensura.trends import backtest, fit_line, forecast, frontier_line, read_capabilities
+from mensura.trends.backtesting import monthly_origins, summarise
+from mensura.trends.forecasting import _draw_lines, _draw_residuals, simulate_frontier
 
 
 def stream(n=120, pace=0.6, scatter=0.2, seed=0, years=4.0):
@@ -103,3 +105,110 @@ def test_backtest_puts_early_fits_on_the_final_scale():
 def test_backtest_needs_a_future():
     with pytest.raises(MensuraError, match="choose earlier origins"):
         backtest(stream(), origins=[date(2030, 1, 1)])
+
+
+def line_of(n=32, sd=0.3, slope=0.5):
+    """A line through n points whose residuals are +1 and −1, twice each in turn, times a number that gives this sd."""
+    x = np.arange(n) / 4
+    signs = np.tile([1.0, -1.0, -1.0, 1.0], n // 4)
+    return fit_line(x, slope * x + sd * np.sqrt((n - 2) / n) * signs), signs
+
+
+def test_residuals_keep_their_variance_and_are_smoothed_by_silvermans_width():
+    line, signs = line_of()
+    drawn = _draw_residuals(line, line.sd * np.sqrt(30 / 32) * signs, (200_000,), np.random.default_rng(0))
+    width = 1.06 / 2  # 32 to the power −1/5 is 1/2
+    centre, around = 1 / np.sqrt(1 + width**2), width / np.sqrt(1 + width**2)
+    assert drawn.std() == pytest.approx(line.sd, rel=0.01)
+    assert np.abs(drawn).mean() == pytest.approx(line.sd * foldnorm.mean(centre / around, scale=around), rel=0.01)
+    assert np.abs(drawn).std() == pytest.approx(line.sd * foldnorm.std(centre / around, scale=around), rel=0.02)
+
+
+def test_lines_are_drawn_with_the_errors_of_regression():
+    line, _ = line_of()
+    heights, slopes = _draw_lines(line, np.random.default_rng(1))
+    student = np.sqrt(30 / 28)  # standard deviation of Student's t with 30 degrees of freedom
+    assert heights.mean() == pytest.approx(line.height, abs=0.004)
+    assert slopes.mean() == pytest.approx(line.slope, abs=0.002)
+    assert heights.std() == pytest.approx(student * line.sd / np.sqrt(32), rel=0.04)
+    assert slopes.std() == pytest.approx(student * line.slope_error, rel=0.04)
+
+
+def test_without_scatter_the_frontier_is_the_line_at_the_last_release():
+    """Releases come as a Poisson process: the last one lies ln 2 / rate before the end in the median."""
+    years = np.linspace(0, 2, 21)[1:]
+    futures = simulate_frontier(years, 0.7 * years, np.array([3.0, 4.0]), np.random.default_rng(2))
+    rate = 20 / (years[-1] - years[0])
+    assert np.median(futures, axis=0) == pytest.approx(0.7 * (np.array([3.0, 4.0]) - np.log(2) / rate), abs=0.003)
+
+
+def test_only_the_last_two_years_count_unless_they_hold_fewer_than_ten():
+    years = np.concatenate((np.linspace(0, 2.9, 30), np.linspace(3.1, 5, 20)))
+    values = np.where(years < 3, 0.1 * years, 0.3 + 1.0 * (years - 3))
+    ahead = np.array([6.0])
+    assert np.median(simulate_frontier(years, values, ahead, np.random.default_rng(0))) == pytest.approx(3.3, abs=0.12)
+    few = years[(years < 3) | (years > 4.3)]
+    slow = simulate_frontier(few, values[(years < 3) | (years > 4.3)], ahead, np.random.default_rng(0))
+    assert np.median(slow) < 2.9
+
+
+def test_draws_carry_height_and_slope_of_the_fit_into_the_future():
+    years = np.linspace(0, 2, 41)[1:]
+    values = 0.5 * years
+    draws = np.stack([3 + 2 * values, 3 + 2 * values])
+    plain = simulate_frontier(years, values, np.array([3.0]), np.random.default_rng(5))
+    moved = simulate_frontier(years, values, np.array([3.0]), np.random.default_rng(5), draws=draws)
+    assert np.median(moved) == pytest.approx(3 + 2 * np.median(plain), abs=0.01)
+
+
+def test_slope_of_the_records_takes_in_the_error_of_the_fit():
+    days = [date(2020 + i, 1, 1) for i in range(5)]
+    frame = pl.DataFrame({"subject": list("abcde"), "released": days, "capability": [0.0, 0.6, 0.9, 1.6, 2.0]})
+    line = frontier_line(frame)
+    years = (pl.Series(days) - days[0]).dt.total_days().to_numpy() / 365.25
+    paces = np.random.default_rng(0).normal(0, 0.1, 300)
+    draws = pl.concat(
+        frame.select("subject", draw=pl.lit(i), capability=pl.col("capability") + pace * pl.Series(years))
+        for i, pace in enumerate(paces)
+    )
+    slope, low, high, r_squared, records = forecast(frame, draws=draws, level=0.8).slope.row(0)
+    half = 1.637744 * np.hypot(line.slope_error, paces.std())
+    assert (slope, low, high) == pytest.approx((line.slope, line.slope - half, line.slope + half), rel=1e-4)
+    assert (r_squared, records) == (pytest.approx(line.r_squared), 5)
+
+
+def test_summary_of_a_backtest_has_its_closed_forms():
+    table = pl.DataFrame(
+        {
+            "horizon": [0.5, 0.5, 1.0],
+            "expected": [1.0, 2.0, 3.0],
+            "actual": [1.5, 1.0, 3.0],
+            "low": [0.0, 1.5, 2.0],
+            "high": [2.0, 2.5, 5.0],
+            "covered": [True, False, True],
+        }
+    )
+    half, one, both = summarise(table).to_dicts()
+    assert half == {
+        "horizon": 0.5,
+        "n": 2,
+        "error": 0.75,
+        "rmse": pytest.approx(np.sqrt(0.625)),
+        "bias": -0.25,
+        "coverage": 0.5,
+        "width": 1.5,
+    }
+    assert one["error"] == 0
+    assert (both["n"], both["coverage"], both["bias"]) == (3, pytest.approx(2 / 3), pytest.approx(-1 / 6))
+
+
+def test_origins_are_the_first_of_the_months_after_enough_is_known():
+    frame = stream(n=30, scatter=0.0)
+    origins = monthly_origins(read_capabilities(frame))
+    known = frame.sort("released")["released"][14]
+    assert origins[0] > known
+    assert (origins[0] - known).days <= 31
+    assert all(day.day == 1 for day in origins)
+    assert origins[-1] < frame["released"].max()
+    with pytest.raises(MensuraError, match="15 subjects and 3 records are needed"):
+        monthly_origins(read_capabilities(stream(n=12)))

@@ -7,8 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mensura.errors import MensuraError
-from mensura.trends import add_dates, find_frontier, read_capabilities
-from mensura.trends.frontier import frontier_line, is_record, read_draws, to_date, to_years
+from mensura.stitching import PositionDraws, to_date, to_years
+from mensura.stitching.positions import Positions
+from mensura.trends import add_dates, find_frontier, frontier_line, frontier_slopes, read_capabilities
+from mensura.trends.capabilities import read_draws
+from mensura.trends.frontier import is_record
 
 
 def table(days, values):
@@ -83,3 +86,36 @@ def test_draws_come_in_the_order_asked_and_must_be_complete():
     assert read_draws(long, pl.Series(["b", "a"])).tolist() == [[2.0, 1.0], [4.0, 3.0]]
     with pytest.raises(MensuraError, match="missing for 'c'"):
         read_draws(long, pl.Series(["a", "c"]))
+
+
+def test_slopes_of_draws_are_those_of_each_draws_own_frontier():
+    years = np.array([0.0, 1.0, 2.0, 3.0])
+    draws = np.array([[0.0, 0.5, 1.0, 1.5], [0.0, 2.0, 1.0, 4.0], [np.nan, 1.0, 0.0, 4.0], [3.0, 2.0, 1.0, 0.0]])
+    found = frontier_slopes(years, draws)
+    assert found[0] == pytest.approx(0.5)
+    assert found[1] == pytest.approx(np.polyfit([0, 1, 3], [0, 2, 4], 1)[0])
+    assert found[2] == pytest.approx(1.5)
+    assert np.isnan(found[3])
+
+
+def test_a_year_has_365_and_a_quarter_days():
+    four = to_years(pl.Series([date(2020, 1, 1), date(2024, 1, 1), None]))
+    assert four[1] - four[0] == 4
+    assert np.isnan(four[2])
+
+
+def test_draws_of_a_fit_that_leave_a_subject_out_hold_its_mean_there(simulated_draws):
+    draws, names = simulated_draws
+    matrix = read_draws(draws, pl.Series(names))
+    assert np.isfinite(matrix).all()
+    assert matrix[0, 0] == pytest.approx(np.nanmean(draws.positions.capability[:, 0]))
+    with pytest.raises(MensuraError, match="no draws for 'nobody'"):
+        read_draws(draws, pl.Series(["nobody"]))
+
+
+@pytest.fixture
+def simulated_draws():
+    C = np.array([[[np.nan], [1.0]], [[2.0], [1.0]], [[4.0], [3.0]]])
+    phi = np.ones((3, 1, 2))
+    draws = PositionDraws("bootstrap", ("a", "b"), ("x",), Positions(C[1:2], phi[:1]), Positions(C, phi))
+    return draws, ["a", "b"]

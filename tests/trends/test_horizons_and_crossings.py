@@ -46,22 +46,22 @@ def test_bad_horizons_are_refused():
 
 def test_crossing_is_the_first_subject_at_the_level():
     found = find_crossings(POINTS, {"group": ["low", "middle", "out of reach"], "capability": [0.0, 1.5, 9.0]})
-    assert found["date"].to_list() == [DATES[0], DATES[6], None]
+    assert found["passed"].to_list() == [DATES[0], DATES[6], None]
     assert found["subject"].to_list() == ["s0", "s6", None]
-    assert found["passed"].to_list() == [1.0, 1.0, 0.0]
+    assert found["probability"].to_list() == [1.0, 1.0, 0.0]
 
 
 def test_interval_of_a_level_becomes_an_interval_of_dates():
     found = find_crossings(POINTS, {"group": ["experts"], "capability": [1.5], "low": [1.0], "high": [2.0]}).row(
         0, named=True
     )
-    assert found["low"] < found["date"] < found["high"]
-    assert found["low"] == DATES[4]
-    assert found["high"] == DATES[8]
+    assert found["passed_low"] < found["passed"] < found["passed_high"]
+    assert found["passed_low"] == DATES[4]
+    assert found["passed_high"] == DATES[8]
 
 
 def test_draws_of_the_fit_count_in_a_crossing():
     draws = pl.concat(POINTS.select("subject", draw=pl.lit(i), capability=pl.col("capability") + i) for i in (0, 1))
     found = find_crossings(POINTS, {"group": ["top"], "capability": [3.5]}, draws=draws).row(0, named=True)
-    assert found["passed"] == pytest.approx(0.5, abs=0.05)
-    assert found["high"] is None
+    assert found["probability"] == pytest.approx(0.5, abs=0.05)
+    assert found["passed_high"] is None

@@ -5,8 +5,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from mensura.trends import find_break, find_frontier, forecast, measure_progress
-from mensura.trends.frontier import frontier_line
+from mensura.trends import find_break, find_frontier, forecast, frontier_line, measure_progress
 
 pytestmark = pytest.mark.shared
 

@@ -41,7 +41,7 @@ def test_json_holds_every_table_asked_for(mensura_command, scores, tmp_path):
     pl.DataFrame({"subject": names[:20], "minutes": [1.2**i for i in range(20)]}).write_csv(minutes)
     pl.DataFrame({"group": ["people"], "capability": [0.0]}).write_csv(levels)
     files = ("--compute", compute, "--horizons", minutes, "--levels", levels)
-    run = mensura_command("trends", scores, "--method", "rosetta", "--worlds", 19, *files, "--json")
+    run = mensura_command("trends", scores, "--method", "rosetta", "--streams", 19, *files, "--json")
     assert run.code == 0, run.err
     payload = json.loads(run.out)
     assert {"frontier", "slope", "forecast", "crossings", "families", "progress", "joint", "horizons"} <= set(payload)

@@ -6,23 +6,23 @@ import polars as pl
 import pytest
 
 from mensura.errors import MensuraError
-from mensura.trends import PUBLISHED, fit_world, make_world, watch_acceleration
-from mensura.trends.frontier import to_date
+from mensura.stitching import to_date
+from mensura.trends import PUBLISHED, fit_stream, make_stream, watch_acceleration
 from mensura.trends.kinks import KinkDesign
-from mensura.trends.watching import Path, calibrate, first_releases, follow, read_world
-from mensura.trends.worlds import refit_by_look
+from mensura.trends.streams import refit_by_look
+from mensura.trends.watching import WatchPath, calibrate, first_releases, follow, read_stream
 
 SMALL = replace(PUBLISHED, models=90, benchmarks=30, evaluated=0.6)
 
 
-def as_table(world):
-    days = [to_date(year - 1970) for year in world.years]
+def as_table(stream):
+    days = [to_date(year - 1970) for year in stream.years]
     return pl.DataFrame(
         {
-            "subject": [f"m{i:03}" for i in world.rows],
-            "benchmark": [f"b{i:02}" for i in world.cols],
-            "score": world.scores,
-            "released": [days[i] for i in world.rows],
+            "subject": [f"m{i:03}" for i in stream.rows],
+            "benchmark": [f"b{i:02}" for i in stream.cols],
+            "score": stream.scores,
+            "released": [days[i] for i in stream.rows],
         }
     )
 
@@ -62,43 +62,44 @@ def test_statistic_ignores_unit_and_zero_of_the_scale():
 def test_threshold_is_passed_by_the_share_asked_for():
     rng = np.random.default_rng(2)
     years = np.linspace(2027.1, 2030, 30)
-    paths = [Path(years, np.arange(30), rng.normal(0, 1, 30).cumsum() / 3, (1.0, 1.0)) for _ in range(399)]
+    paths = [WatchPath(years, np.arange(30), rng.normal(0, 1, 30).cumsum() / 3, (1.0, 1.0)) for _ in range(399)]
     plan = calibrate(paths, 2027.0, 2030.0, rate=0.05)
     alarms = [(plan.standardise(path.years, path.statistics) > plan.threshold).any() for path in paths]
     assert np.mean(alarms) == pytest.approx(0.05, abs=0.005)
 
 
 def test_worlds_follow_the_set_up():
-    world = make_world(PUBLISHED, np.random.default_rng(3))
-    assert np.all(np.diff(world.years) >= 0)
-    assert np.all(np.diff(world.rows) >= 0)
-    assert world.scores.max() <= 0.95
+    stream = make_stream(PUBLISHED, np.random.default_rng(3))
+    assert np.all(np.diff(stream.years) >= 0)
+    assert np.all(np.diff(stream.rows) >= 0)
+    assert stream.scores.max() <= 0.95
     pairs = PUBLISHED.models * PUBLISHED.benchmarks
-    assert 0.02 < world.scores.size / pairs < 0.25
+    assert 0.02 < stream.scores.size / pairs < 0.25
 
 
 def test_refits_of_a_look_know_nothing_of_later_releases():
-    world = make_world(SMALL, np.random.default_rng(4))
-    counts = np.array([40, world.years.size])
-    both = refit_by_look(world, counts)
+    stream = make_stream(SMALL, np.random.default_rng(4))
+    counts = np.array([40, stream.years.size])
+    both, converged = refit_by_look(stream, counts)
+    assert converged.all()
     assert np.all(both[0, 40:] == 0)
-    shuffled = replace(world, scores=np.where(world.rows < 40, world.scores, 0.5))
-    again = refit_by_look(shuffled, counts)
+    shuffled = replace(stream, scores=np.where(stream.rows < 40, stream.scores, 0.5))
+    again, _ = refit_by_look(shuffled, counts)
     assert np.allclose(both[0, :40], again[0, :40], atol=0.02)
 
 
 def test_a_fitted_world_resembles_its_own():
-    world = make_world(PUBLISHED, np.random.default_rng(5))
-    fitted = fit_world(first_releases(world, int(np.count_nonzero(world.years <= 2027))), 2030.0)
+    stream = make_stream(PUBLISHED, np.random.default_rng(5))
+    fitted = fit_stream(first_releases(stream, int(np.count_nonzero(stream.years <= 2027))), 2030.0)
     assert fitted.scatter / fitted.pace == pytest.approx(0.2 / PUBLISHED.pace, rel=0.3)
     assert fitted.models == pytest.approx(180, rel=0.2)
     assert fitted.score_error == pytest.approx(0.025, rel=0.4)
 
 
 def test_watch_finds_a_strong_acceleration_and_says_when():
-    world = make_world(SMALL, np.random.default_rng(6), change=2027.0, acceleration=4.0)
+    stream = make_stream(SMALL, np.random.default_rng(6), change=2027.0, acceleration=4.0)
     ticks = []
-    result = watch_acceleration(as_table(world), start=date(2027, 1, 1), worlds=19, advance=lambda: ticks.append(1))
+    result = watch_acceleration(as_table(stream), start=date(2027, 1, 1), streams=19, advance=lambda: ticks.append(1))
     assert result.alarm is not None
     assert date(2027, 1, 1) < result.alarm < date(2028, 1, 1)
     assert result.p_value == pytest.approx(0.05)
@@ -109,9 +110,9 @@ def test_watch_finds_a_strong_acceleration_and_says_when():
 
 
 def test_dates_may_come_in_a_table_of_their_own():
-    table = as_table(make_world(SMALL, np.random.default_rng(7)))
+    table = as_table(make_stream(SMALL, np.random.default_rng(7)))
     dates = table.select("subject", "released").unique()
-    one, two = read_world(table, None), read_world(table.drop("released"), dates)
+    one, two = read_stream(table, None), read_stream(table.drop("released"), dates)
     assert one[1] == two[1]
     assert all(
         np.array_equal(getattr(one[0], name), getattr(two[0], name)) for name in ("years", "rows", "cols", "scores")
@@ -119,13 +120,13 @@ def test_dates_may_come_in_a_table_of_their_own():
 
 
 def test_a_watch_that_cannot_be_planned_is_refused():
-    table = as_table(make_world(SMALL, np.random.default_rng(8)))
+    table = as_table(make_stream(SMALL, np.random.default_rng(8)))
     with pytest.raises(MensuraError, match="choose another start"):
         watch_acceleration(table, start=date(2024, 2, 1))
     with pytest.raises(MensuraError, match="must be at least 1"):
-        watch_acceleration(table, worlds=5)
+        watch_acceleration(table, streams=5)
 
 
 def test_following_is_deterministic():
-    world = make_world(SMALL, np.random.default_rng(9))
-    assert np.array_equal(follow(world, 2027.0).statistics, follow(world, 2027.0).statistics)
+    stream = make_stream(SMALL, np.random.default_rng(9))
+    assert np.array_equal(follow(stream, 2027.0).statistics, follow(stream, 2027.0).statistics)

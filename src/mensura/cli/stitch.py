@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -14,7 +14,8 @@ from mensura.cli.progress import progress_bar
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.stitching import Stitch
+    from mensura.stitching import Robustness, Stitch
+    from mensura.trends import Inclusion
 
 EXAMPLES = (
     "Examples: mensura stitch · mensura stitch scores.csv --method rosetta --anchor-benchmark Winogrande --out fit · "
@@ -77,6 +78,7 @@ def stitch(
         "parts": parts,
     }
     fit = fit_scores(data, **settings)  # type: ignore[arg-type]
+    warnings = list(fit.warnings)
     tables = {"capabilities": fit.capabilities, "benchmarks": fit.benchmarks, "ranks": fit.laplace.ranks}
     if fit.method == "pooled":
         tables["dimensions"] = fit.dimensions
@@ -84,10 +86,14 @@ def stitch(
         with progress_bar("bootstrap", bootstrap) as advance:
             draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance)  # type: ignore[arg-type]
         tables |= {"capabilities": draws.capabilities, "ranks": draws.ranks}
-    tables |= _further(fit, data, people=people, influence=influence, robustness=robustness, held_out=held_out)
-    if emit(tables, out=out, as_json=as_json, settings=fit.settings, warnings=fit.warnings, notes=fit.notes):
+        warnings += draws.warnings
+    more, about = _further(fit, data, people=people, influence=influence, robustness=robustness, held_out=held_out)
+    tables, warnings = tables | more, [*warnings, *about]
+    end = {"converged": fit.convergence.converged, "iterations": fit.convergence.iterations}
+    facts = {"settings": fit.settings, "convergence": end | {"gradient": fit.convergence.gradient}}
+    if emit(tables, out=out, as_json=as_json, **facts, warnings=warnings, notes=fit.notes):
         return
-    for text in (*fit.notes, *(f"[yellow]warning:[/] {warning}" for warning in fit.warnings)):
+    for text in (*fit.notes, *(f"[yellow]warning:[/] {warning}" for warning in warnings)):
         console.print(text, highlight=False)
     basis = f"bootstrap {kind}, {bootstrap} replicates" if bootstrap else "Laplace"
     print_table(tables["capabilities"], title=f"Capabilities ({fit.method}; 90% intervals: {basis})", rows=30)
@@ -115,17 +121,29 @@ def _anchors(given: list[str] | None) -> dict[str, float] | None:
 
 def _further(
     fit: Stitch, data: object, *, people: bool, influence: bool, robustness: bool, held_out: bool
-) -> dict[str, pl.DataFrame]:
-    """Work out the tables that were asked for beside the fit."""
-    from mensura.stitching import benchmark_influence, held_out_errors, place_people, robustness_tables
+) -> tuple[dict[str, pl.DataFrame], list[str]]:
+    """Work out the tables that were asked for beside the fit, and what is to be said about them."""
+    from mensura.evidence import Evidence
+    from mensura.stitching import benchmark_influence, check_robustness, held_out_errors, place_people
+    from mensura.trends import check_inclusion, mark_passed
+    from mensura.trends.capabilities import FEWEST_SUBJECTS
 
-    tables = {}
+    tables: dict[str, pl.DataFrame] = {}
+    warnings: list[str] = []
     if people:
-        tables["people"] = place_people(fit, data).table
+        placed = place_people(fit, data if isinstance(data, Evidence) else None)
+        tables["people"] = mark_passed(placed)
+        warnings += placed.draws.warnings
     if influence:
         tables["influence"] = benchmark_influence(fit)
     if robustness:
-        tables |= robustness_tables(data, anchor_benchmark=fit.settings["anchor_benchmark"])  # type: ignore[arg-type]
+        anchor = cast("str | None", fit.settings["anchor_benchmark"])
+        checks: list[Robustness | Inclusion] = [check_robustness(data, anchor_benchmark=anchor)]
+        if fit.dated["released"].count() >= FEWEST_SUBJECTS:
+            checks.append(check_inclusion(data, anchor_benchmark=anchor))
+        for check in checks:
+            tables |= check.tables()
+            warnings += check.warnings
     if held_out:
         tables["held_out"] = held_out_errors(data)
-    return tables
+    return tables, warnings

@@ -50,7 +50,7 @@ def trends(
         typer.Option(help="CSV with group, capability (low, high): when the frontier passed them.", metavar="CSV"),
     ] = None,
     watch_from: Day = None,
-    worlds: Annotated[int, typer.Option(help="Simulated worlds behind the alarm of the watch.", min=19)] = 99,
+    streams: Annotated[int, typer.Option(help="Simulated streams behind the alarm of the watch.", min=19)] = 99,
     watch: Annotated[bool, typer.Option(help="Watch for an acceleration (takes some seconds).")] = True,
     seed: Annotated[int, typer.Option(help="Seed of the simulations.")] = 0,
     evidence: EvidencePath = None,
@@ -60,24 +60,23 @@ def trends(
 ) -> None:
     """Follow the frontier: slope per year, forecast, crossings, algorithmic progress, acceleration."""
     from mensura.stitching import stitch
-    from mensura.trends import add_dates, find_crossings, forecast, measure_progress, relate_horizons
+    from mensura.trends import find_crossings, forecast, measure_progress, relate_horizons
 
     table = _scores(scores, models, evidence, add)
     fit = stitch(table, method=method, anchor_benchmark=anchor_benchmark)  # type: ignore[arg-type]
-    capabilities = add_dates(fit.capabilities, table)
-    ahead = forecast(capabilities, draws=fit.laplace, level=level, seed=seed)
+    ahead = forecast(fit, level=level, seed=seed)
     tables = {"frontier": ahead.frontier, "slope": ahead.slope, "forecast": ahead.table}
     facts: dict[str, object] = {"method": method, "level": level, "notes": [*fit.notes, *fit.warnings]}
     if levels is not None:
-        tables["crossings"] = find_crossings(capabilities, levels, draws=fit.laplace, level=level, seed=seed)
+        tables["crossings"] = find_crossings(fit, levels, level=level, seed=seed)
     if compute is not None:
-        progress = measure_progress(_with_compute(capabilities, compute), level=level)
+        progress = measure_progress(fit, compute, level=level)
         tables |= {"families": progress.families, "progress": progress.estimates}
         tables |= {"joint": progress.joint, "fixed_capability": progress.buckets}
     if horizons is not None:
-        tables["horizons"] = relate_horizons(capabilities, horizons, level=level).table
+        tables["horizons"] = relate_horizons(fit, horizons, level=level).table
     if watch:
-        tables["looks"], facts["watch"] = _watch(table, watch_from, worlds, seed)
+        tables["looks"], facts["watch"] = _watch(table, watch_from, streams, seed)
     if emit(tables, out=out, as_json=as_json, **facts):
         return
     _print(tables, facts, level)
@@ -88,7 +87,7 @@ def _scores(scores: Path | None, models: Path | None, evidence: Path | None, add
     from mensura.frames import read_frame
     from mensura.stitching import evidence_scores, read_scores
     from mensura.trends import add_dates
-    from mensura.trends.frontier import read_dates
+    from mensura.trends.capabilities import read_dates
 
     if scores is None:
         return evidence_scores(load_evidence(evidence, add))[0]
@@ -98,19 +97,8 @@ def _scores(scores: Path | None, models: Path | None, evidence: Path | None, add
     return read_dates(table, name=str(scores))
 
 
-def _with_compute(capabilities: pl.DataFrame, file: Path) -> pl.DataFrame:
-    """Join compute and family to the capabilities."""
-    from mensura.frames import read_frame, require_columns
-
-    table = read_frame(file)
-    if "subject" not in table.columns and "model" in table.columns:
-        table = table.rename({"model": "subject"})
-    require_columns(table, ["subject", "training_compute_flop", "family"], name=str(file))
-    return capabilities.join(table.select("subject", "training_compute_flop", "family"), on="subject", how="inner")
-
-
 def _watch(
-    table: pl.DataFrame, start: datetime | None, worlds: int, seed: int
+    table: pl.DataFrame, start: datetime | None, streams: int, seed: int
 ) -> tuple[pl.DataFrame, dict[str, object]]:
     """Run the watch and return its looks and its verdict; data too few for one nobody asked for are no fault."""
     import polars as pl
@@ -120,8 +108,8 @@ def _watch(
 
     begin: date | None = start.date() if start else None
     try:
-        with progress_bar("simulated worlds", worlds) as advance:
-            result = watch_acceleration(table, start=begin, worlds=worlds, seed=seed, advance=advance)
+        with progress_bar("simulated streams", streams) as advance:
+            result = watch_acceleration(table, start=begin, streams=streams, seed=seed, advance=advance)
     except MensuraError as fault:
         if begin is not None:
             raise
@@ -131,7 +119,8 @@ def _watch(
         "p_value": result.p_value,
         "false_alarm_rate": result.plan.rate,
         "slope_ratio": result.ratio,
-        "verdict": str(result).split("\n")[0],
+        "verdict": result.heading,
+        "warnings": list(result.warnings),
     }
 
 

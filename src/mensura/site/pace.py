@@ -12,7 +12,7 @@ from mensura.stitching import Stitch, evidence_scores
 from mensura.trends import Watch, forecast, watch_acceleration
 
 _QUARTERS = 12
-_WORLDS = 59
+_STREAMS = 59
 _BEFORE = 0.4
 
 
@@ -33,10 +33,9 @@ def measure_pace(fit: Stitch, evidence: Evidence) -> Pace:
     dated = fit.capabilities.select("subject", "capability").join(
         evidence.models.select("subject", "released"), on="subject"
     )
-    since, until = dated["released"].min(), dated["released"].max()
-    assert isinstance(since, date)
-    assert isinstance(until, date)
-    days = pl.date_range(until, until.replace(year=until.year + 3), "3mo", eager=True).to_list()[1 : _QUARTERS + 1]
+    released = dated["released"].sort().to_list()
+    since, until = released[0], released[-1]
+    days = quarters_after(until)
     ahead = forecast(dated, to=days, draws=fit.laplace)
     slope, low, high = ahead.slope.row(0)[:3]
     table = ahead.table.select("date", "low", "high", value="capability")
@@ -45,8 +44,14 @@ def measure_pace(fit: Stitch, evidence: Evidence) -> Pace:
     return Pace(slope, low, high, since, until, pl.concat([start, table]))
 
 
+def quarters_after(day: date) -> list[date]:
+    """Return the same day of the month every three months for three years; the month's last day where it has none."""
+    months = [f"{3 * quarter}mo" for quarter in range(1, _QUARTERS + 1)]
+    return [pl.Series([day]).dt.offset_by(step)[0] for step in months]
+
+
 def watch_evidence(evidence: Evidence) -> Watch:
     """Watch the releases for an acceleration, from the day by which two fifths of them were out."""
     scores, _ = evidence_scores(evidence)
     released = evidence.models.filter(pl.col("subject").is_in(scores["subject"].to_list()))["released"].sort()
-    return watch_acceleration(scores, start=released[int(_BEFORE * released.len())], worlds=_WORLDS)
+    return watch_acceleration(scores, start=released[int(_BEFORE * released.len())], streams=_STREAMS)

@@ -13,7 +13,7 @@ from mensura.site.example import WorldExample, carry_example
 from mensura.site.pace import Pace, measure_pace, watch_evidence
 from mensura.site.policy import Policy, apply_policy, load_policy
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
-from mensura.trends import Watch
+from mensura.trends import Watch, mark_passed
 
 DRAWS = 1000
 """Draws behind the intervals of the IQs."""
@@ -96,7 +96,7 @@ class Study:
     @cached_property
     def groups(self) -> pl.DataFrame:
         """Groups of people on the stitched scale: group, status, capability, low, high, passed and its interval."""
-        return self.people.table
+        return mark_passed(self.people)
 
     @cached_property
     def sensors(self) -> pl.DataFrame:

@@ -1,27 +1,33 @@
 """Benchmarks and subjects on one scale: the joint fit, its uncertainty, people, held-out checks."""
 
-from mensura.stitching.draws import Draws
-from mensura.stitching.fit import stitch
+from mensura.stitching.convergence import Convergence
+from mensura.stitching.draws import PositionDraws
+from mensura.stitching.fit import read_any, stitch
 from mensura.stitching.heldout import held_out_errors
 from mensura.stitching.influence import benchmark_influence, information_curves, subject_information
-from mensura.stitching.layout import Layout
+from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.people import People, people_scores, place_people
 from mensura.stitching.place import domain, place
 from mensura.stitching.result import Stitch
-from mensura.stitching.robustness import robustness_tables
+from mensura.stitching.robustness import Robustness, check_robustness, published_anchor
 from mensura.stitching.rosetta import Solution, penalty_weight, shift_to_anchor, solve_rosetta
 from mensura.stitching.scores import ScoreSet, encode, read_scores
 from mensura.stitching.sensitivity import sens5
+from mensura.stitching.years import DAYS_PER_YEAR, to_date, to_years
 
 __all__ = [
-    "Draws",
-    "Layout",
+    "DAYS_PER_YEAR",
+    "Convergence",
     "People",
+    "PositionDraws",
+    "Robustness",
+    "ScoreLayout",
     "ScoreSet",
     "Solution",
     "Stitch",
     "benchmark_influence",
+    "check_robustness",
     "domain",
     "encode",
     "evidence_scores",
@@ -31,11 +37,14 @@ __all__ = [
     "people_scores",
     "place",
     "place_people",
+    "published_anchor",
+    "read_any",
     "read_scores",
-    "robustness_tables",
     "sens5",
     "shift_to_anchor",
     "solve_rosetta",
     "stitch",
     "subject_information",
+    "to_date",
+    "to_years",
 ]

@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from mensura.arrays import Floats, Mask
 from mensura.errors import MensuraError
-from mensura.stitching.layout import Floats, Layout, Mask
+from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.models import Model
 from mensura.stitching.positions import Positions
-from mensura.stitching.subset import subset
 
 Kind = Literal["within", "subjects", "benchmarks"]
 
 
+class Resampled(NamedTuple):
+    """Refits of all replicates: positions, where they are known, and which replicates arrived.
+
+    ``seen`` is (replicates, subjects), ``known`` (replicates, benchmarks), ``converged`` (replicates,).
+    """
+
+    positions: Positions
+    seen: Mask
+    known: Mask
+    converged: Mask
+
+
 def bootstrap_weights(
-    layout: Layout, n: int, kind: Kind, rng: np.random.Generator, keep_benchmark: int | None = None
+    layout: ScoreLayout, n: int, kind: Kind, rng: np.random.Generator, keep_benchmark: int | None = None
 ) -> Floats:
     """Return (n, scores): how often each score counts in each replicate.
 
@@ -38,7 +50,7 @@ def bootstrap_weights(
     raise MensuraError(f"kind: {kind!r} is not known; choose one of {', '.join(get_args(Kind))}")
 
 
-def _within(layout: Layout, n: int, rng: np.random.Generator) -> Floats:
+def _within(layout: ScoreLayout, n: int, rng: np.random.Generator) -> Floats:
     """Resample within every subject; subjects with equally many scores are drawn together."""
     weights = np.empty((n, layout.n_scores))
     sizes = np.bincount(layout.rows, minlength=layout.n_subjects)
@@ -49,22 +61,21 @@ def _within(layout: Layout, n: int, rng: np.random.Generator) -> Floats:
     return weights
 
 
-def resampled(
-    model: Model, weights: Floats, kind: Kind, advance: Callable[[], object] | None = None
-) -> tuple[Positions, Mask, Mask]:
-    """Refit every replicate; return positions and where they are known: (replicates, subjects) and (…, benchmarks).
+def resampled(model: Model, weights: Floats, kind: Kind, advance: Callable[[], object] | None = None) -> Resampled:
+    """Refit every replicate.
 
     Subjects left out by resampling subjects are placed afterwards on the replicate's benchmarks, from all their scores.
     """
     layout = model.data.layout
-    positions = model.refit(weights, advance)
+    positions, converged = model.refit(weights, advance)
     seen = layout.over_subjects(weights) > 0
     known = layout.over_benchmarks(weights) > 0
     if kind == "subjects":
         for replicate, here in enumerate(seen):
             out = np.flatnonzero(~here)
             if out.size:
-                placed, _ = model.place(subset(model.data, out), positions.phi[replicate])
-                positions.theta[replicate, out] = placed
+                placed = model.place(model.data.of_subjects(out), positions.phi[replicate])
+                positions.theta[replicate, out] = placed.theta
+                converged[replicate] &= placed.converged
         seen = np.ones_like(seen)
-    return positions, seen, known
+    return Resampled(positions, seen, known, converged)

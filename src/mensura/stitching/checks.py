@@ -6,12 +6,13 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from mensura.arrays import Ints
 from mensura.errors import MensuraError
-from mensura.stitching.layout import Ints
 from mensura.stitching.scores import ScoreSet
 
 FEW_SCORES = 3
 """A subject or benchmark with fewer scores is named in a warning."""
+PARTS_SHOWN, NAMES_SHOWN = 4, 5
 FLOOR = 0.02
 """A benchmark whose best score is no more than this above chance tells nothing about difficulty."""
 
@@ -38,9 +39,9 @@ def refuse_parts(data: ScoreSet) -> None:
         return
     shown = "; ".join(
         f"part {i}: {len(s)} subjects ({_names(s)}) on {len(b)} benchmarks ({_names(b)})"
-        for i, (s, b) in enumerate(found[:4], start=1)
+        for i, (s, b) in enumerate(found[:PARTS_SHOWN], start=1)
     )
-    more = f"; and {len(found) - 4} more parts" if len(found) > 4 else ""
+    more = f"; and {len(found) - PARTS_SHOWN} more parts" if len(found) > PARTS_SHOWN else ""
     raise MensuraError(
         f"scores: {len(found)} parts share no subject and no benchmark, so they cannot stand on one scale: "
         f"{shown}{more}. Add scores that link them, stitch one part alone, or keep the largest (parts='largest')"
@@ -88,8 +89,9 @@ def position(names: tuple[str, ...], name: str, argument: str) -> int:
 def positions_of(names: tuple[str, ...], wanted: list[str]) -> Ints:
     """Index of every wanted name, −1 where it is not known."""
     index = {name: i for i, name in enumerate(names)}
-    return np.array([index.get(name, -1) for name in wanted], dtype=np.intp)
+    return np.array([index.get(name, -1) for name in wanted], dtype=np.int64)
 
 
-def _names(names: list[str], most: int = 5) -> str:
-    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+def _names(names: list[str]) -> str:
+    more = len(names) - NAMES_SHOWN
+    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -3,38 +3,50 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from mensura.frames import text_table
+from mensura.arrays import Floats
+from mensura.results import Result
 from mensura.stitching.checks import position
-from mensura.stitching.layout import Floats
+from mensura.stitching.convergence import warn_unconverged
 from mensura.stitching.positions import Positions
 
+LEVEL = 0.9
+"""Nominal coverage of every interval of a stitched fit."""
 
-@dataclass(frozen=True)
-class Draws:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PositionDraws(Result):
     """Positions drawn ``kind``-wise (Laplace, bootstrap, …), every draw on the scale by itself.
 
     Tables: ``capabilities`` (subject, capability, low, high), ``benchmarks`` (benchmark, difficulty, low, high, slope,
     slope_low, slope_high), ``ranks`` (subject, rank, low, high, first). ``level`` is the nominal coverage. A draw
-    that says nothing about a subject or benchmark holds NaN there.
+    that says nothing about a subject or benchmark holds NaN there. ``unconverged`` counts the draws whose
+    refit or placing did not arrive.
     """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("capabilities", "benchmarks", "ranks")
 
     kind: str
     subjects: tuple[str, ...]
     names: tuple[str, ...]
     estimate: Positions
     positions: Positions
-    level: float = 0.9
+    unconverged: int = 0
+    level: ClassVar[float] = LEVEL
 
-    def __str__(self) -> str:
-        n = len(self.positions.theta)
-        return f"{n} draws ({self.kind}), {self.level:.0%} intervals\n{text_table(self.capabilities)}"
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        return f"{len(self.positions.theta)} draws ({self.kind}), {self.level:.0%} intervals"
 
-    def _repr_html_(self) -> str:
-        return f"<p>{len(self.positions.theta)} draws ({self.kind})</p>{self.capabilities._repr_html_()}"
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """How many draws did not arrive."""
+        return warn_unconverged(self.unconverged, len(self.positions.theta), f"draws ({self.kind})")
 
     @property
     def capabilities(self) -> pl.DataFrame:

@@ -19,10 +19,14 @@ from dataclasses import dataclass, fields
 import numpy as np
 from scipy.linalg.lapack import dposv
 
-from mensura.stitching.layout import Floats, Layout, Mask
+from mensura.arrays import Floats, Mask
+from mensura.stitching.layout import ScoreLayout
 
 DIRECT_BENCHMARKS = 200
 """Up to this many benchmarks the Schur complement is formed and solved directly."""
+LOOSEST = 0.1
+"""Relative residual at which conjugate gradients may stop far from the optimum."""
+MOST_PRODUCTS = 500
 
 Step = tuple[Floats, Floats, Floats]
 
@@ -55,7 +59,7 @@ class System:
         """Keep some replicates."""
         return System(*(getattr(self, field.name)[which] for field in fields(self)))
 
-    def holding(self, layout: Layout, subjects: Mask, firsts: Mask, seconds: Mask) -> System:
+    def holding(self, layout: ScoreLayout, subjects: Mask, firsts: Mask, seconds: Mask) -> System:
         """Hold some unknowns where they are: no gradient, no coupling, unit diagonal."""
         cross_first, cross_second, mixed = self.cross_first, self.cross_second, self.mixed
         if subjects.any():
@@ -78,7 +82,7 @@ class System:
         )
 
 
-def solve_system(layout: Layout, system: System) -> tuple[Step, Mask]:
+def solve_system(layout: ScoreLayout, system: System) -> tuple[Step, Mask]:
     """Return the step −H⁻¹g in three parts, and for which replicates it descends."""
     positive = system.subject.min(axis=1) > 0
     pivot = np.where(positive[:, None], system.subject, 1.0)
@@ -94,7 +98,7 @@ def solve_system(layout: Layout, system: System) -> tuple[Step, Mask]:
     return step, positive & (slope < 0)
 
 
-def _eliminate_right(layout: Layout, system: System, pivot: Floats) -> tuple[Floats, Floats]:
+def _eliminate_right(layout: ScoreLayout, system: System, pivot: Floats) -> tuple[Floats, Floats]:
     """Right side −g + Eᵀ A⁻¹ g_subject of the reduced system."""
     share = np.take(system.g_subject / pivot, layout.rows, axis=1)
     return (
@@ -103,7 +107,7 @@ def _eliminate_right(layout: Layout, system: System, pivot: Floats) -> tuple[Flo
     )
 
 
-def _direct(layout: Layout, system: System, pivot: Floats, right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def _direct(layout: ScoreLayout, system: System, pivot: Floats, right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
     """Form the Schur complement as a dense matrix and solve it by Cholesky; where it is not definite, NaN."""
     replicates, n = system.first.shape
     share = np.take(1 / np.sqrt(pivot), layout.rows, axis=1)
@@ -128,7 +132,9 @@ def _direct(layout: Layout, system: System, pivot: Floats, right: tuple[Floats, 
     return solution[:, :n], solution[:, n:]
 
 
-def _iterative(layout: Layout, system: System, pivot: Floats, right: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+def _iterative(
+    layout: ScoreLayout, system: System, pivot: Floats, right: tuple[Floats, Floats]
+) -> tuple[Floats, Floats]:
     """Conjugate gradients on the Schur complement, never formed, preconditioned by its own 2 × 2 blocks."""
     n = layout.n_benchmarks
     share = 1 / np.take(pivot, layout.rows, axis=1)
@@ -167,8 +173,8 @@ def _conjugate_gradients(
     direction = z
     rho = np.einsum("ij,ij->i", residual, z)
     size = np.linalg.norm(right, axis=1)
-    target = size * np.minimum(0.1, np.sqrt(size))
-    for _ in range(500):
+    target = size * np.minimum(LOOSEST, np.sqrt(size))
+    for _ in range(MOST_PRODUCTS):
         image = product(direction)
         curvature = np.einsum("ij,ij->i", direction, image)
         running = (curvature > 0) & (np.linalg.norm(residual, axis=1) > target)

@@ -23,6 +23,10 @@ from mensura.stitching.sources import adjust_sources
 
 Method = Literal["pooled", "rosetta"]
 Parts = Literal["refuse", "largest", "keep"]
+WORTH_A_NOTE = 0.05
+"""Source offsets, in logits, below this are taken out without a note."""
+CARRIED = 3
+"""So many benchmarks and subjects are asked for per latent dimension."""
 DIMENSIONS = 4
 """Latent dimensions of the default method (capability and three residual ones), chosen by held-out error."""
 
@@ -66,7 +70,7 @@ def stitch(
         notes += tuple(
             f"source {name} scores {offset:+.2f} logits off the others on the same cells; taken out"
             for name, offset, _ in offsets.iter_rows()
-            if abs(offset) >= 0.05
+            if abs(offset) >= WORTH_A_NOTE
         )
     data, left_out = _connected(frame, policy, parts)
     settings: dict[str, object] = {"method": method, "duplicates": policy, "anchor_benchmark": anchor_benchmark}
@@ -113,7 +117,7 @@ def _affordable(dimensions: int, data: ScoreSet) -> int:
     """Refuse nonsense, and cap the dimensions at what a handful of benchmarks can carry."""
     if dimensions < 1:
         raise MensuraError(f"dimensions: at least 1 is expected, got {dimensions}")
-    return min(dimensions, max(1, len(data.benchmarks) // 3), max(1, len(data.subjects) // 3))
+    return min(dimensions, max(1, len(data.benchmarks) // CARRIED), max(1, len(data.subjects) // CARRIED))
 
 
 def _rosetta_anchor(data: ScoreSet, benchmark: str | None, subjects: Mapping[str, float] | None) -> int | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mensura.arrays import Floats, Ints
 from mensura.stitching.fit import read_any, stitch
 
 SETTINGS: Mapping[str, Mapping[str, object]] = {
@@ -34,8 +35,9 @@ def held_out_errors(
 ) -> pl.DataFrame:
     """Cross-validate every setting on the same cells and splits (one split per seed).
 
-    Columns setting, rmse, mae, coverage (of nominal 90% intervals), change (rmse against the first setting). Only cells
-    that every setting predicts count (rosetta cannot when a subject or benchmark has no other score).
+    Columns setting, rmse, mae, coverage (of nominal 90% intervals), unconverged (fits that did not arrive), change
+    (rmse against the first setting). Only cells that every setting predicts count (rosetta cannot when a subject or
+    benchmark has no other score).
     """
     frame, _ = read_any(scores)
     merged = frame.group_by("subject", "benchmark", maintain_order=True).agg(
@@ -43,39 +45,40 @@ def held_out_errors(
         *(pl.col(c).first() for c in frame.columns if c not in ("subject", "benchmark", "score")),
     )
     found = {
-        name: [np.stack(_errors(merged, options, seed, folds, advance)) for seed in splits]
-        for name, options in settings.items()
+        name: [_errors(merged, options, seed, folds, advance) for seed in splits] for name, options in settings.items()
     }
-    common = [np.all([np.isfinite(runs[i][0]) for runs in found.values()], axis=0) for i in range(len(splits))]
+    common = [np.all([np.isfinite(runs[i][0][0]) for runs in found.values()], axis=0) for i in range(len(splits))]
     rows = []
     for name, runs in found.items():
-        kept = [run[:, use] for run, use in zip(runs, common, strict=True)]
+        kept = [run[:, use] for (run, _), use in zip(runs, common, strict=True)]
         rmse = float(np.mean([np.sqrt(np.mean(error**2)) for error, _ in kept]))
         error, inside = np.concatenate(kept, axis=1)
-        rows.append((name, rmse, float(np.abs(error).mean()), float(inside.mean())))
-    table = pl.DataFrame(rows, schema=["setting", "rmse", "mae", "coverage"], orient="row")
+        rows.append((name, rmse, float(np.abs(error).mean()), float(inside.mean()), sum(lost for _, lost in runs)))
+    table = pl.DataFrame(rows, schema=["setting", "rmse", "mae", "coverage", "unconverged"], orient="row")
     return table.with_columns(change=pl.col("rmse") / pl.col("rmse").first() - 1)
 
 
-def fold_numbers(n: int, folds: int, seed: int) -> np.ndarray:
+def fold_numbers(n: int, folds: int, seed: int) -> Ints:
     """Assign ``n`` cells to folds of nearly equal size at random."""
     return np.random.default_rng(seed).permutation(np.arange(n) % folds)
 
 
 def _errors(
     frame: pl.DataFrame, options: Mapping[str, object], seed: int, folds: int, advance: Callable[[], object] | None
-) -> tuple[np.ndarray, np.ndarray]:
-    """Prediction error and interval hit of every cell, each predicted by a fit that has not seen it."""
+) -> tuple[Floats, int]:
+    """Prediction error and interval hit (2, cells), each predicted by a fit that has not seen it; fits not arrived."""
     fold = fold_numbers(frame.height, folds, seed)
     error, inside = np.full(frame.height, np.nan), np.full(frame.height, np.nan)
+    lost = 0
     for k in range(folds):
         test = pl.Series(fold == k)
         fit = stitch(frame.filter(~test), parts="keep", **options)  # type: ignore[arg-type]
         predicted = fit.predict(frame.filter(test))
         truth = frame.filter(test)["score"]
+        lost += not fit.convergence.converged
         error[fold == k] = (predicted["score"] - truth).cast(pl.Float64).fill_null(np.nan).to_numpy()
         hit = (predicted["low"] <= truth) & (truth <= predicted["high"])
         inside[fold == k] = hit.cast(pl.Float64).fill_null(np.nan).to_numpy()
         if advance:
             advance()
-    return error, inside
+    return np.stack((error, inside)), lost

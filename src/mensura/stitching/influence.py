@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.stitching.layout import Floats, Ints
-from mensura.stitching.pooled import levels
+from mensura.arrays import Floats, Ints
+from mensura.stitching.response import levels
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
@@ -18,12 +18,14 @@ def benchmark_influence(fit: Stitch) -> pl.DataFrame:
     """Refit without each benchmark in turn and say how far capabilities move, most influential benchmark first.
 
     Columns benchmark, scores, shift (mean absolute change of capability), largest, subject (who moves most), rank
-    correlation with the whole fit. The anchor benchmark, which carries the scale, is left out of the turn.
+    correlation with the whole fit, converged (whether the refit arrived). The anchor benchmark, which carries the
+    scale, is left out of the turn.
     """
     layout = fit.data.layout
     turns = np.array([b for b in range(layout.n_benchmarks) if b != fit.scale.benchmark])
     weights = (layout.cols[None] != turns[:, None]).astype(float)
-    refitted = fit.scaled(fit.model.refit(weights))
+    found, converged = fit.model.refit(weights)
+    refitted = fit.scaled(found)
     seen = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights])
     whole = fit.estimate.capability[0]
     moved = np.where(seen, refitted.capability - whole, np.nan)
@@ -37,6 +39,7 @@ def benchmark_influence(fit: Stitch) -> pl.DataFrame:
         "largest": moved[every, most],
         "subject": [fit.data.subjects[i] for i in most],
         "rank_correlation": [float(np.corrcoef(_ranks(row), rank)[0, 1]) for row in refitted.capability],
+        "converged": converged,
     }
     return pl.DataFrame(table).sort("shift", descending=True)
 

@@ -1,4 +1,4 @@
-"""Draws from the Gaussian approximation of a two-sided posterior, both sides uncertain together.
+"""PositionDraws from the Gaussian approximation of a two-sided posterior, both sides uncertain together.
 
 The precision matrix has one K × K block per subject, one square block for the benchmark side and a coupling; the
 subject side is eliminated, so that only the benchmark side needs a factorisation:
@@ -13,8 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from mensura.stitching.layout import Floats, Ints
+from mensura.arrays import Floats, Ints
 
+SMALLEST_SHARE = 1e-10
+"""Eigenvalues of a precision below this share of the largest are lifted to it."""
 LARGEST_COUPLING = 20_000_000
 """Numbers in the dense coupling beyond which a joint factorisation is not tried."""
 
@@ -40,10 +42,11 @@ class Factors:
 def factorise(precision: ArrowPrecision) -> Factors:
     """Eliminate the subject side and factorise what remains."""
     m, k, j = precision.coupling.shape
-    root = np.linalg.cholesky(precision.subjects)
-    half = np.linalg.solve(root, precision.coupling)
+    root: Floats = np.linalg.cholesky(precision.subjects).astype(float)
+    half: Floats = np.linalg.solve(root, precision.coupling).astype(float)
     flat = half.reshape(m * k, j)
-    return Factors(root, half, np.linalg.cholesky(_positive(precision.benchmarks - flat.T @ flat)))
+    schur = np.linalg.cholesky(_positive(precision.benchmarks - flat.T @ flat))
+    return Factors(root, half, schur.astype(float))
 
 
 def draw_deviations(factors: Factors, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -78,7 +81,7 @@ def marginal_covariances(factors: Factors) -> tuple[Floats, Floats]:
 def _positive(matrix: Floats) -> Floats:
     """Lift eigenvalues that rounding or a negative curvature left too small; a definite matrix comes back as it is."""
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
-    smallest = 1e-10 * max(values[-1], 1e-300)
+    smallest = SMALLEST_SHARE * max(values[-1], np.finfo(float).tiny)
     if values[0] > smallest:
         return matrix
     return np.asarray((vectors * np.maximum(values, smallest)) @ vectors.T)

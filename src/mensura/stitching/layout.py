@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.floating[Any]]
-Mask = NDArray[np.bool_]
-Ints = NDArray[np.intp]
+from mensura.arrays import Floats, Ints
+from mensura.errors import MensuraError
 
 
-@dataclass(frozen=True)
-class Layout:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreLayout:
     """The pattern of a sparse score matrix: score ``i`` is subject ``rows[i]`` on benchmark ``cols[i]``.
 
-    ``rows`` must be sorted, and every subject and benchmark must have at least one score: then the sum over each
-    subject is one ``reduceat``. All sums take arrays of shape ``(replicates, scores)``.
+    ``rows`` are sorted and all indices lie inside the counts (checked); then the sum over each subject is one
+    ``reduceat``. A subject or benchmark without scores sums to 0. All sums take arrays of shape (replicates, scores).
     """
 
     rows: Ints
@@ -27,18 +25,29 @@ class Layout:
     n_subjects: int
     n_benchmarks: int
 
+    def __post_init__(self) -> None:
+        rows, cols = self.rows, self.cols
+        if rows.shape != cols.shape or rows.ndim != 1 or rows.size == 0:
+            raise MensuraError("rows and cols: non-empty one-dimensional arrays of equal length are expected")
+        if np.any(np.diff(rows) < 0):
+            raise MensuraError("rows: must be sorted by subject; sort the scores first")
+        for name, index, count in (("rows", rows, self.n_subjects), ("cols", cols, self.n_benchmarks)):
+            if index.min() < 0 or index.max() >= count:
+                raise MensuraError(
+                    f"{name}: indices from 0 to {count - 1} are expected, got {index.min()} to {index.max()}"
+                )
+
     @classmethod
-    def of(cls, rows: ArrayLike, cols: ArrayLike) -> Layout:
-        """Check and wrap two index arrays of equal length, sorted by subject."""
-        r, c = np.asarray(rows, dtype=np.intp), np.asarray(cols, dtype=np.intp)
-        if r.shape != c.shape or r.ndim != 1 or r.size == 0:
-            raise ValueError("rows and cols must be non-empty one-dimensional arrays of equal length")
-        if np.any(np.diff(r) < 0):
-            raise ValueError("rows must be sorted by subject")
-        subjects, benchmarks = int(r[-1]) + 1, int(c.max()) + 1
+    def of(cls, rows: ArrayLike, cols: ArrayLike) -> ScoreLayout:
+        """Wrap two index arrays of equal length, sorted by subject, in which every index up to the largest occurs."""
+        r, c = np.asarray(rows, dtype=np.int64), np.asarray(cols, dtype=np.int64)
+        found = cls(r, c, int(r.max(initial=-1)) + 1, int(c.max(initial=-1)) + 1)
         if np.bincount(r).min() == 0 or np.bincount(c).min() == 0:
-            raise ValueError("every subject and every benchmark needs at least one score")
-        return cls(r, c, subjects, benchmarks)
+            raise MensuraError("rows and cols: every subject and every benchmark needs at least one score")
+        return found
+
+    def __repr__(self) -> str:
+        return f"<{self.n_scores} scores of {self.n_subjects} subjects on {self.n_benchmarks} benchmarks>"
 
     @property
     def n_scores(self) -> int:
@@ -48,31 +57,36 @@ class Layout:
     @cached_property
     def subject_starts(self) -> Ints:
         """Position of each subject's first score."""
-        return np.searchsorted(self.rows, np.arange(self.n_subjects)).astype(np.intp)
+        return np.searchsorted(self.rows, np.arange(self.n_subjects)).astype(np.int64)
 
     @cached_property
     def by_benchmark(self) -> Ints:
         """Positions of the scores ordered by benchmark."""
-        return np.argsort(self.cols, kind="stable").astype(np.intp)
+        return np.argsort(self.cols, kind="stable").astype(np.int64)
 
     @cached_property
     def benchmark_starts(self) -> Ints:
         """Position of each benchmark's first score in ``by_benchmark``."""
-        return np.searchsorted(self.cols[self.by_benchmark], np.arange(self.n_benchmarks)).astype(np.intp)
-
-    @cached_property
-    def cells(self) -> Ints:
-        """Flat position of each score in the dense subjects × benchmarks matrix."""
-        return self.rows * self.n_benchmarks + self.cols
+        return np.searchsorted(self.cols[self.by_benchmark], np.arange(self.n_benchmarks)).astype(np.int64)
 
     def over_subjects(self, x: Floats) -> Floats:
         """Sum ``x`` (replicates, scores) over the scores of each subject."""
         if x.shape[0] == 1:
             return np.asarray(np.bincount(self.rows, x[0], self.n_subjects)[None], dtype=float)
-        return np.add.reduceat(x, self.subject_starts, axis=1)
+        return _sums_of_runs(x, self.subject_starts)
 
     def over_benchmarks(self, x: Floats) -> Floats:
         """Sum ``x`` (replicates, scores) over the scores of each benchmark."""
         if x.shape[0] == 1:
             return np.asarray(np.bincount(self.cols, x[0], self.n_benchmarks)[None], dtype=float)
-        return np.add.reduceat(np.take(x, self.by_benchmark, axis=1), self.benchmark_starts, axis=1)
+        return _sums_of_runs(np.take(x, self.by_benchmark, axis=1), self.benchmark_starts)
+
+
+def _sums_of_runs(x: Floats, starts: Ints) -> Floats:
+    """Sum each run of columns from one start to the next; ``reduceat`` knows no empty runs, which sum to 0 here."""
+    filled = np.diff(starts, append=x.shape[1]) > 0
+    if filled.all():
+        return np.asarray(np.add.reduceat(x, starts, axis=1))
+    sums = np.zeros((x.shape[0], starts.size))
+    sums[:, filled] = np.add.reduceat(x, starts[filled], axis=1)
+    return sums

@@ -14,6 +14,8 @@ import polars as pl
 
 from mensura.evidence import Evidence
 
+ELO_DECADE = 400.0
+"""Elo points that multiply the odds of winning by ten (Elo's definition)."""
 LINKED = ("percent", "fraction", "elo", "index")
 
 
@@ -49,7 +51,7 @@ def _linked(value: pl.Expr) -> pl.Expr:
         pl.when(pl.col("unit") == "percent")
         .then(value / 100)
         .when(pl.col("unit") == "elo")
-        .then(1 / (1 + (10.0 ** ((pl.col("reference") - value) / 400))))
+        .then(1 / (1 + (10.0 ** ((pl.col("reference") - value) / ELO_DECADE))))
         .when(pl.col("unit") == "index")
         .then((value + 100) / 200)
         .otherwise(value)

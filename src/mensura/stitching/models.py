@@ -4,21 +4,45 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mensura.stitching import pooled, rosetta
+from mensura.arrays import Floats, Ints, Mask, expit
+from mensura.stitching import rosetta
+from mensura.stitching.convergence import Convergence
 from mensura.stitching.laplace import LARGEST_COUPLING, ArrowPrecision, draw_deviations, factorise
-from mensura.stitching.layout import Floats, Ints
+from mensura.stitching.pooled import calibrated, solve_pooled
 from mensura.stitching.positions import Positions, joined
+from mensura.stitching.posterior import Cells, Pooled
+from mensura.stitching.response import bounded, levels, variance_shape
 from mensura.stitching.scores import ScoreSet
+from mensura.stitching.sweeps import posterior_precision, sums, symmetric_sums
 
 CHUNK = 250
 """Replicates handed over at once, between two signs of progress."""
 WIDENING = 1.12
 """Factor on the spread of the default model's draws: what a Gaussian approximation at an estimated prior leaves out,
 as found on simulated truth (``benchmarks/stitch_coverage.py``)."""
+REFIT_TOLERANCE = 1e-2
+"""Change of any η, in logits, below which a bootstrap replicate of the default model has arrived."""
+SMALLEST_DRAWN_SLOPE = 0.01
+"""Slopes of draws of the published model stay positive, as those of its fits do."""
+HELD = 1e12
+"""Precision of a parameter that is held where it is."""
+PLACING_SWEEPS, PLACING_TOLERANCE = 100, 1e-6
+SHORTENED, LENGTHENED = 0.5, 1.25
+"""Factors on a placing's step after one that turned back, and after one that went on."""
+SMALLEST_PLACING_SLOPE = 1e-3
+"""Least derivative of a score in η taken when placing, so that a step stays finite far out on the curve."""
+
+
+class Placed(NamedTuple):
+    """New subjects on a fit: mean (S, K) and covariance (S, K, K) of their θ, and whether the iteration arrived."""
+
+    theta: Floats
+    covariance: Floats
+    converged: bool
 
 
 class Model(Protocol):
@@ -32,8 +56,12 @@ class Model(Protocol):
     def positions(self) -> Positions:
         """The estimate (one draw)."""
 
-    def refit(self, weights: Floats, advance: Callable[[], object] | None = None) -> Positions:
-        """Refit with every row of ``weights`` (replicates, scores), starting from the estimate."""
+    @property
+    def convergence(self) -> Convergence:
+        """How the fit ended."""
+
+    def refit(self, weights: Floats, advance: Callable[[], object] | None = None) -> tuple[Positions, Mask]:
+        """Refit with every row of ``weights`` (replicates, scores) from the estimate; say which ones arrived."""
 
     def sample(self, n: int, rng: np.random.Generator) -> Positions:
         """Draw from the Gaussian approximation of the posterior."""
@@ -41,11 +69,11 @@ class Model(Protocol):
     def noise(self, expected: Floats, cols: Ints) -> Floats:
         """Variance of a new score around its expectation."""
 
-    def place(self, new: ScoreSet, phi: Floats) -> tuple[Floats, Floats]:
-        """Mean (S, K) and covariance (S, K, K) of new subjects' θ, the benchmarks held at ``phi`` (B, 1 + K)."""
+    def place(self, new: ScoreSet, phi: Floats) -> Placed:
+        """Place new subjects, the benchmarks held at ``phi`` (B, 1 + K)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class RosettaModel:
     """The published model at its optimum (before the shift to the anchor, which is the scale's business)."""
 
@@ -68,16 +96,23 @@ class RosettaModel:
         return _as_positions(self.solution)
 
     @property
+    def convergence(self) -> Convergence:
+        """How the fit ended."""
+        at = self.solution
+        measure = "largest component of the gradient"
+        return Convergence(bool(at.converged[0]), at.iterations, float(at.gradient[0]), at.tolerance, measure)
+
+    @property
     def residual_variance(self) -> float:
         """Squared error per degree of freedom."""
         data = self.data
-        expected = 1 / (1 + np.exp(-self.positions.eta(data.layout.rows, data.layout.cols)[0]))
+        expected = expit(self.positions.eta(data.layout.rows, data.layout.cols)[0])
         free = data.counts.sum() - len(data.subjects) - 2 * len(data.benchmarks)
         return float((data.counts * (data.y - expected) ** 2).sum() / max(free, 1.0))
 
-    def refit(self, weights: Floats, advance: Callable[[], object] | None = None) -> Positions:
+    def refit(self, weights: Floats, advance: Callable[[], object] | None = None) -> tuple[Positions, Mask]:
         """Refit with every row of ``weights``, some replicates at a time."""
-        parts = []
+        parts, converged = [], []
         for first in range(0, len(weights), CHUNK):
             chunk = weights[first : first + CHUNK] * self.data.counts
             solution = rosetta.solve_rosetta(
@@ -89,9 +124,11 @@ class RosettaModel:
                 start=self.solution,
             )
             parts.append(_as_positions(solution))
-            for _ in range(len(chunk) if advance else 0):
-                advance()  # type: ignore[misc]
-        return joined(parts)
+            converged.append(solution.converged)
+            if advance is not None:
+                for _ in chunk:
+                    advance()
+        return joined(parts), np.concatenate(converged)
 
     def sample(self, n: int, rng: np.random.Generator) -> Positions:
         """Draw from N(optimum, s² H⁻¹), H the Gauss-Newton matrix of the penalised objective."""
@@ -99,7 +136,7 @@ class RosettaModel:
         b = len(data.benchmarks)
         slope, distance = at.slope[0], at.C[0][data.layout.rows] - at.D[0][data.layout.cols]
         a = slope[data.layout.cols]
-        s = 1 / (1 + np.exp(-a * distance))
+        s = expit(a * distance)
         h = data.counts * (s * (1 - s)) ** 2
         coupling = np.zeros((len(data.subjects), 1, 2 * b))
         coupling[data.layout.rows, 0, data.layout.cols] = -h * a * a
@@ -114,47 +151,44 @@ class RosettaModel:
             held = self.anchor + b
             coupling[:, :, held] = 0
             side[held], side[:, held] = 0, 0
-            side[held, held] = 1e12
-        moved, benchmark = draw_deviations(factorise(ArrowPrecision(subject[:, None, None], coupling, side)), n, rng)
-        unit = np.sqrt(self.residual_variance)
-        drawn = rosetta.Solution(
-            at.C + unit * moved[:, :, 0],
-            at.D + unit * benchmark[:, :b],
-            np.maximum(at.slope + unit * benchmark[:, b:], 0.01),
-            at.cost,
-            at.gradient,
-            0,
+            side[held, held] = HELD
+        moved, benchmark = draw_deviations(
+            factorise(ArrowPrecision(subject[:, None, None].astype(float), coupling, side)), n, rng
         )
-        return _as_positions(drawn)
+        unit = np.sqrt(self.residual_variance)
+        slopes = np.maximum(at.slope + unit * benchmark[:, b:], SMALLEST_DRAWN_SLOPE)
+        difficulties = at.D + unit * benchmark[:, :b]
+        phi = np.stack((-slopes * difficulties, slopes), axis=2)
+        return Positions((at.C + unit * moved[:, :, 0])[:, :, None], phi)
 
     def noise(self, expected: Floats, cols: Ints) -> Floats:
         """Return the same variance everywhere, as least squares supposes."""
         return np.full_like(expected, self.residual_variance)
 
-    def place(self, new: ScoreSet, phi: Floats) -> tuple[Floats, Floats]:
+    def place(self, new: ScoreSet, phi: Floats) -> Placed:
         """Ridge-penalised least squares for C alone."""
         variance = self.residual_variance + new.sampling
         prior = np.full((1, 1), self.penalty / self.residual_variance)
         return _place(new, phi, lambda _: variance, prior)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PooledModel:
     """The default model with its variational posterior."""
 
     data: ScoreSet
-    cells: pooled.Cells
-    fitted: pooled.Pooled
+    cells: Cells
+    fitted: Pooled
     pooling: float
 
     @classmethod
     def fit(cls, data: ScoreSet, x: Floats, dimensions: int, pooling: float) -> PooledModel:
         """Fit with ``dimensions`` latent dimensions and the given prior regressors."""
         single = bool(np.isin(data.y, (0.0, 1.0)).all())
-        cells = pooled.Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, data.counts, x, single)
-        fitted = pooled.solve_pooled(cells, dimensions, pooling=pooling)
+        cells = Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, data.counts, x, single)
+        fitted = solve_pooled(cells, dimensions, pooling=pooling)
         if len(data.subjects) * fitted.dimensions * fitted.phi.size <= LARGEST_COUPLING:
-            fitted = pooled.calibrated(cells, fitted, pooling=pooling)
+            fitted = calibrated(cells, fitted, pooling=pooling)
         return cls(data, cells, fitted, pooling)
 
     @property
@@ -162,18 +196,31 @@ class PooledModel:
         """The estimate."""
         return Positions(self.fitted.theta[None], self.fitted.phi[None])
 
-    def refit(self, weights: Floats, advance: Callable[[], object] | None = None) -> Positions:
+    @property
+    def convergence(self) -> Convergence:
+        """How the fit ended."""
+        at = self.fitted
+        measure = "last change of any expected logit"
+        return Convergence(at.converged, at.iterations, at.change, at.tolerance, measure)
+
+    def refit(self, weights: Floats, advance: Callable[[], object] | None = None) -> tuple[Positions, Mask]:
         """Refit with every row of ``weights``; the prior and the overdispersions stay as estimated."""
-        parts = []
+        parts, converged = [], []
         for row in weights:
             cells = replace(self.cells, weights=self.cells.weights * row)
-            again = pooled.solve_pooled(
-                cells, self.fitted.dimensions, start=self.fitted, learn=False, pooling=self.pooling, tolerance=1e-2
+            again = solve_pooled(
+                cells,
+                self.fitted.dimensions,
+                start=self.fitted,
+                learn=False,
+                pooling=self.pooling,
+                tolerance=REFIT_TOLERANCE,
             )
             parts.append(Positions(again.theta[None], again.phi[None]))
-            if advance:
+            converged.append(again.converged)
+            if advance is not None:
                 advance()
-        return joined(parts)
+        return joined(parts), np.array(converged, dtype=bool)
 
     def sample(self, n: int, rng: np.random.Generator) -> Positions:
         """Draw both sides together; when too large for that, each side by itself (mean field)."""
@@ -182,15 +229,15 @@ class PooledModel:
         if subjects * k * j > LARGEST_COUPLING:
             theta = _draw(fit.theta, fit.theta_cov, n, rng)
             return Positions(theta, _draw(fit.phi, fit.phi_cov, n, rng))
-        precision = pooled.posterior_precision(self.cells, fit, self.pooling)
+        precision = posterior_precision(self.cells, fit, self.pooling)
         moved, benchmark = draw_deviations(factorise(precision), n, rng)
         return Positions(fit.theta + WIDENING * moved, fit.phi + WIDENING * benchmark.reshape(n, *fit.phi.shape))
 
     def noise(self, expected: Floats, cols: Ints) -> Floats:
         """Overdispersion of the benchmark at that expectation."""
-        return np.asarray(self.fitted.dispersion[cols] * pooled.variance_shape(expected))
+        return np.asarray(self.fitted.dispersion[cols] * variance_shape(expected))
 
-    def place(self, new: ScoreSet, phi: Floats) -> tuple[Floats, Floats]:
+    def place(self, new: ScoreSet, phi: Floats) -> Placed:
         """Posterior of θ given the benchmarks, with the spread of all subjects as prior."""
         spread = self.fitted.theta - self.fitted.theta.mean(axis=0)
         total = spread.T @ spread / len(spread) + self.fitted.theta_cov.mean(axis=0)
@@ -208,24 +255,31 @@ def _draw(mean: Floats, covariance: Floats, n: int, rng: np.random.Generator) ->
     return np.asarray(mean + np.einsum("mij,nmj->nmi", root, rng.standard_normal((n, *mean.shape))))
 
 
-def _place(
-    new: ScoreSet, phi: Floats, variance: Callable[[Floats], Floats], prior: Floats, sweeps: int = 40
-) -> tuple[Floats, Floats]:
-    """Iterate linearised updates of θ with benchmarks fixed; prior mean 0, precision ``prior``."""
+def _place(new: ScoreSet, phi: Floats, variance: Callable[[Floats], Floats], prior: Floats) -> Placed:
+    """Iterate linearised updates of θ with benchmarks fixed; prior mean 0, precision ``prior``.
+
+    A subject whose step turns back on the one before shortens its steps: a score far out on a steep curve would
+    otherwise send it to and fro for ever.
+    """
     layout, k = new.layout, phi.shape[1] - 1
     loadings, offset = phi[layout.cols, 1:], phi[layout.cols, 0]
     theta = np.zeros((layout.n_subjects, k))
-    matrix = np.zeros((layout.n_subjects, k, k))
-    for _ in range(sweeps):
+    matrix, arrived = np.zeros((layout.n_subjects, k, k)), False
+    step, length = np.zeros_like(theta), np.ones((layout.n_subjects, 1))
+    for _ in range(PLACING_SWEEPS):
         eta = offset + np.einsum("ij,ij->i", loadings, theta[layout.rows])
-        f, slope = pooled.levels(new.chance[layout.cols], new.ceiling[layout.cols], eta)
-        slope = np.maximum(slope, 1e-3)
+        f, slope = levels(new.chance[layout.cols], new.ceiling[layout.cols], eta)
+        slope = np.maximum(slope, SMALLEST_PLACING_SLOPE)
         noise = variance(f)
         w = new.counts * slope**2 / noise
-        z = eta - offset + pooled.bounded(new.y - f, slope, noise)
-        matrix = pooled.symmetric_sums(layout.rows, w, loadings[:, :, None] * loadings[:, None], layout.n_subjects)
-        vector = pooled.sums(layout.rows, w * z, loadings, layout.n_subjects)
-        before, theta = theta, np.linalg.solve(matrix + prior, vector[:, :, None])[:, :, 0]
-        if np.abs(theta - before).max() < 1e-6:
+        z = eta - offset + bounded(new.y - f, slope, noise)
+        matrix = symmetric_sums(layout.rows, w, loadings[:, :, None] * loadings[:, None], layout.n_subjects)
+        vector = sums(layout.rows, w * z, loadings, layout.n_subjects)
+        before, step = step, np.linalg.solve(matrix + prior, vector[:, :, None])[:, :, 0] - theta
+        turned = (step * before).sum(axis=1, keepdims=True) < 0
+        length = np.where(turned, SHORTENED * length, np.minimum(LENGTHENED * length, 1))
+        theta = theta + length * step
+        arrived = bool(np.abs(step).max() < PLACING_TOLERANCE)
+        if arrived:
             break
-    return theta, np.linalg.inv(matrix + prior)
+    return Placed(theta, np.linalg.inv(matrix + prior).astype(float), arrived)

@@ -1,20 +1,18 @@
-"""People on the models' scale: where human groups stand, when the frontier passed them, who beats whom at what."""
+"""People on the models' scale: where human groups stand, and who beats whom at what."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
-from mensura.frames import text_table
+from mensura.results import Result
 from mensura.stitching.checks import position
-from mensura.stitching.draws import Draws
-from mensura.stitching.layout import Floats
+from mensura.stitching.draws import PositionDraws
 from mensura.stitching.links import link
 from mensura.stitching.place import place
 from mensura.stitching.predict import expected_scores
@@ -22,28 +20,43 @@ from mensura.stitching.predict import expected_scores
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
 
+RANGE_ERRORS = 2 * 1.645
+"""Standard errors in a source's range, read as a central 90% interval of a normal distribution."""
+PRIOR_TRIALS = 20
+"""The rate behind a binomial error is drawn towards ½ by one success and one failure beside so many trials, so that a
+perfect score still errs."""
 ASSUMED_ERROR = 0.05
 """Standard error taken for a group's score where the source gives neither range nor number of people or items."""
 
 
-@dataclass(frozen=True)
-class People:
+@dataclass(frozen=True, eq=False, repr=False)
+class People(Result):
     """Human groups placed on a fit.
 
-    ``table``: group, benchmarks, status, capability, low, high, passed, passed_low, passed_high (dates on which the
-    best model so far came to stand above the group; null: not yet), probability (that it has been passed). ``draws``
-    hold models and groups together, for ranks and comparisons.
+    ``table``: group, benchmarks, status, capability, low, high. ``draws`` hold models and groups together, for
+    ranks and comparisons; :func:`mensura.trends.mark_passed` says from them when the frontier passed each group.
     """
 
+    TABLES: ClassVar[tuple[str, ...]] = ("table",)
+
     fit: Stitch
-    draws: Draws
+    draws: PositionDraws
     table: pl.DataFrame
 
-    def __str__(self) -> str:
-        return f"{self.table.height} human groups on the {self.fit.method} scale\n{text_table(self.table, rows=20)}"
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        return f"{self.table.height} human groups on the {self.fit.method} scale"
 
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Whether the fit or some placings did not arrive."""
+        return self.fit.convergence.warnings + self.draws.warnings
+
+    @property
+    def groups(self) -> tuple[str, ...]:
+        """Names of the groups, in the order of the draws, where they follow the models."""
+        return self.draws.subjects[len(self.fit.data.subjects) :]
 
     def beats(self, model: str, group: str, benchmark: str) -> float:
         """Probability that ``model``'s expected score on ``benchmark`` exceeds that of ``group``."""
@@ -53,12 +66,12 @@ class People:
         return float((scores[:, 0] > scores[:, 1]).mean())
 
 
-def place_people(fit: Stitch, evidence: Any = None, *, seed: int = 0) -> People:  # noqa: ANN401
+def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0) -> People:
     """Place the human groups of the evidence (default: the embedded one) on a fit, without moving it.
 
     To let people move the fit, add :func:`people_scores` to the scores before stitching.
     """
-    people = people_scores(evidence if isinstance(evidence, Evidence) else load())
+    people = people_scores(load() if evidence is None else evidence)
     known = people.filter(pl.col("benchmark").is_in(list(fit.data.benchmarks)))
     if known.height == 0:
         raise MensuraError(
@@ -66,8 +79,7 @@ def place_people(fit: Stitch, evidence: Any = None, *, seed: int = 0) -> People:
             f"groups are known for {', '.join(people['benchmark'].unique().sort())}"
         )
     draws = place(fit, known, seed=seed)
-    first = len(fit.data.subjects)
-    groups = draws.subjects[first:]
+    groups = draws.subjects[len(fit.data.subjects) :]
     about = known.group_by("subject").agg(
         pl.col("benchmark").sort().str.join(", ").alias("benchmarks"), pl.col("status").unique().sort().str.join(", ")
     )
@@ -75,7 +87,6 @@ def place_people(fit: Stitch, evidence: Any = None, *, seed: int = 0) -> People:
         pl.DataFrame({"subject": groups})
         .join(about, on="subject", how="left")
         .join(draws.capabilities, on="subject", how="left")
-        .hstack(_passed(fit, draws, first))
         .rename({"subject": "group"})
         .sort("capability", descending=True)
     )
@@ -91,34 +102,10 @@ def people_scores(evidence: Evidence) -> pl.DataFrame:
     measured = evidence.human_references.filter(pl.col("status") != "constructed")
     linked = link(measured, evidence, "score", "low", "high")
     items = evidence.benchmarks.select("benchmark", "items")
-    p = (pl.col("score") * 20 + 1) / 22
+    p = (pl.col("score") * PRIOR_TRIALS + 1) / (PRIOR_TRIALS + 2)
     binomial = (p * (1 - p) / pl.coalesce("n", "items")).sqrt()
-    ranged = (pl.col("high") - pl.col("low")) / (2 * 1.645)
+    ranged = (pl.col("high") - pl.col("low")) / RANGE_ERRORS
     error = pl.when(pl.col("status") == "measured").then(pl.coalesce(ranged, binomial)).otherwise(ranged)
     return linked.join(items, on="benchmark", how="left").select(
         pl.col("group").alias("subject"), "benchmark", "score", error.fill_null(ASSUMED_ERROR).alias("stderr"), "status"
     )
-
-
-def _passed(fit: Stitch, draws: Draws, first: int) -> pl.DataFrame:
-    """When the running maximum of the dated models first exceeded each group, in every draw."""
-    years = fit.data.years
-    dated = np.flatnonzero(np.isfinite(years))
-    dated = dated[np.argsort(years[dated], kind="stable")]
-    groups = draws.positions.capability[:, first:]
-    empty = np.full(groups.shape, np.inf)
-    if dated.size:
-        frontier = np.maximum.accumulate(draws.positions.capability[:, dated], axis=1)
-        above = frontier[:, :, None] > groups[:, None]
-        when = np.where(above.any(axis=1), years[dated][above.argmax(axis=1)], np.inf)
-    else:
-        when = empty
-    middle, low, high = np.quantile(when, [0.5, 0.05, 0.95], axis=0, method="inverted_cdf")
-    columns = {"passed": middle, "passed_low": low, "passed_high": high}
-    dates = {name: [_date(year) for year in values] for name, values in columns.items()}
-    probability = pl.Series("probability", np.isfinite(when).mean(axis=0))
-    return pl.DataFrame(dates, schema=dict.fromkeys(dates, pl.Date)).with_columns(probability)
-
-
-def _date(year: float | Floats) -> date | None:
-    return date(1970, 1, 1) + timedelta(days=round((float(year) - 1970) * 365.2425)) if np.isfinite(year) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +10,8 @@ import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.stitching.checks import positions_of
-from mensura.stitching.draws import Draws
-from mensura.stitching.layout import Layout
+from mensura.stitching.draws import PositionDraws
+from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.positions import Positions
 from mensura.stitching.scores import ScoreSet, encode, read_scores
 
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
 
 PLACING_DRAWS = 200
+"""Draws of the benchmarks on which new subjects are placed; each costs one iteration per new subject."""
 
 
-def place(fit: Stitch, scores: Any, *, seed: int = 0) -> Draws:  # noqa: ANN401
+def place(fit: Stitch, scores: Any, *, seed: int = 0) -> PositionDraws:  # noqa: ANN401
     """Place the subjects of a score table on the fit; its benchmarks stay where they are.
 
     Returns draws over the fit's subjects and, after them, the new ones, so that they can be ranked and compared. Their
@@ -33,7 +35,7 @@ def place(fit: Stitch, scores: Any, *, seed: int = 0) -> Draws:  # noqa: ANN401
     return _placed(fit, _on_benchmarks_of(fit, frame), f"placed on a {fit.method} fit", seed)
 
 
-def domain(fit: Stitch, benchmarks: list[str], *, seed: int = 0) -> Draws:
+def domain(fit: Stitch, benchmarks: list[str], *, seed: int = 0) -> PositionDraws:
     """Place every subject by its scores on some benchmarks only (a domain index), the fit frozen.
 
     Subjects are named ``NAME (domain)`` beside the whole-fit ones, which stay.
@@ -61,32 +63,25 @@ def _on_benchmarks_of(fit: Stitch, frame: pl.DataFrame) -> ScoreSet:
     if (cols < 0).any():
         name = own.benchmarks[int(np.flatnonzero(cols < 0)[0])]
         raise MensuraError(f"scores: benchmark {name!r} is not in the fit; it has {', '.join(fit.data.benchmarks)}")
-    layout = Layout(own.layout.rows, cols[own.layout.cols], len(own.subjects), len(fit.data.benchmarks))
-    return ScoreSet(
-        own.subjects,
-        fit.data.benchmarks,
-        layout,
-        own.y,
-        own.counts,
-        own.sampling,
-        fit.data.chance,
-        fit.data.ceiling,
-        own.years,
-    )
+    layout = ScoreLayout(own.layout.rows, cols[own.layout.cols], len(own.subjects), len(fit.data.benchmarks))
+    chance, ceiling = fit.data.chance, fit.data.ceiling
+    return replace(own, benchmarks=fit.data.benchmarks, layout=layout, chance=chance, ceiling=ceiling)
 
 
-def _placed(fit: Stitch, new: ScoreSet, kind: str, seed: int) -> Draws:
+def _placed(fit: Stitch, new: ScoreSet, kind: str, seed: int) -> PositionDraws:
     """Place at the estimate and, with noise, at every draw of the benchmarks."""
     rng = np.random.default_rng(seed)
     model, basis = fit.model, len(fit.data.subjects)
     base = model.positions
-    mean, _ = model.place(new, base.phi[0])
+    mean, _, _ = model.place(new, base.phi[0])
     estimate = fit.scaled(Positions(np.concatenate((base.theta, mean[None]), axis=1), base.phi), basis)
     drawn = model.sample(PLACING_DRAWS, rng)
     theta = np.empty((PLACING_DRAWS, len(new.subjects), mean.shape[1]))
+    lost = 0
     for i, phi in enumerate(drawn.phi):
-        at, covariance = model.place(new, phi)
+        at, covariance, converged = model.place(new, phi)
+        lost += not converged
         noise = np.linalg.cholesky(covariance) @ rng.standard_normal((*at.shape, 1))
         theta[i] = at + noise[:, :, 0]
     positions = fit.scaled(Positions(np.concatenate((drawn.theta, theta), axis=1), drawn.phi), basis)
-    return Draws(kind, (*fit.data.subjects, *new.subjects), fit.data.benchmarks, estimate, positions)
+    return PositionDraws(kind, (*fit.data.subjects, *new.subjects), fit.data.benchmarks, estimate, positions, lost)

@@ -11,10 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.stitching.layout import Floats, Ints
+from mensura.arrays import Floats, Ints
+
+SMALLEST_SPREAD = 1e-12
+"""Subjects that all stand in one place keep a finite unit."""
+SLIGHT = 1e-9
+"""Share of the variance added to every axis, so that a dimension that has shrunk away can still be turned."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Positions:
     """``theta`` (draws, subjects, K), capability first; ``phi`` (draws, benchmarks, 1 + K), intercept, slope, rest."""
 
@@ -75,7 +80,7 @@ class Scale:
         if self.benchmark is not None:
             zero = positions.phi[:, self.benchmark, 0] / self.slope
             return positions.moved(zero + self.difficulty, positions.slope[:, self.benchmark] / self.slope)
-        spread = np.maximum(C.std(axis=1), 1e-12)
+        spread = np.maximum(C.std(axis=1), SMALLEST_SPREAD)
         return positions.moved(-C.mean(axis=1) / spread, 1 / spread)
 
 
@@ -95,7 +100,7 @@ def principal(positions: Positions, basis: int | None = None) -> Positions:
     known = centred[:, :basis]
     spread = known.transpose(0, 2, 1) @ known / known.shape[1]
     root = np.linalg.cholesky(
-        spread + 1e-9 * np.trace(spread, axis1=1, axis2=2)[:, None, None] * np.eye(theta.shape[2])
+        spread + SLIGHT * np.trace(spread, axis1=1, axis2=2)[:, None, None] * np.eye(theta.shape[2])
     )
     weighted = loadings @ root
     axes = np.linalg.eigh(weighted.transpose(0, 2, 1) @ weighted)[1][:, :, ::-1]

@@ -5,13 +5,19 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import betaincinv
 
-from mensura.stitching.layout import Floats, Ints
+from mensura.arrays import Floats, Ints
 from mensura.stitching.models import Model, PooledModel
-from mensura.stitching.pooled import eta_variance, extended, levels
 from mensura.stitching.positions import Positions
+from mensura.stitching.posterior import eta_variance, extended
+from mensura.stitching.response import levels, variance_shape
 
 RESOLUTION = 0.005
 """Limits nearer than this to 0 or 1 are 0 or 1: scores are counts, and exact zeros and ones occur."""
+NODES = np.linspace(-2.5, 2.5, 11)
+NODE_WEIGHTS = np.exp(-(NODES**2) / 2)
+"""Standard normal nodes over which an expected score is averaged where η is wide."""
+SMALLEST_MEAN, SMALLEST_SIZE = 1e-4, 0.05
+"""Least mean (and distance from 1) and least size a + b of a predictive beta distribution."""
 
 
 def expected_scores(model: Model, positions: Positions, rows: Ints, cols: Ints) -> Floats:
@@ -20,9 +26,7 @@ def expected_scores(model: Model, positions: Positions, rows: Ints, cols: Ints) 
     return levels(data.chance[cols], data.ceiling[cols], positions.eta(rows, cols))[0]
 
 
-def predictive(
-    model: Model, draws: Positions, rows: Ints, cols: Ints, level: float = 0.9
-) -> tuple[Floats, Floats, Floats]:
+def predictive(model: Model, draws: Positions, rows: Ints, cols: Ints, level: float) -> tuple[Floats, Floats, Floats]:
     """Mean of a new score of every pair and its interval; −1 stands for a subject or benchmark without scores.
 
     The interval is that of the beta distribution with the predictive mean and variance: uncertainty of the expected
@@ -70,18 +74,16 @@ def _from_prior(model: PooledModel, rows: Ints, cols: Ints) -> tuple[Floats, Flo
     chance = np.where(new_benchmark, 0.0, data.chance[cols])
     ceiling = np.where(new_benchmark, 1.0, data.ceiling[cols])
     mean, _ = levels(chance, ceiling, eta / np.sqrt(1 + np.pi * variance / 8))
-    nodes = np.linspace(-2.5, 2.5, 11)
-    weights = np.exp(-(nodes**2) / 2)
-    grid, _ = levels(chance[:, None], ceiling[:, None], eta[:, None] + np.sqrt(variance)[:, None] * nodes)
-    about = ((grid - mean[:, None]) ** 2 @ weights) / weights.sum()
+    grid, _ = levels(chance[:, None], ceiling[:, None], eta[:, None] + np.sqrt(variance)[:, None] * NODES)
+    about = (grid - mean[:, None]) ** 2 @ NODE_WEIGHTS / NODE_WEIGHTS.sum()
     dispersion = np.where(new_benchmark, np.median(fit.dispersion), fit.dispersion[cols])
-    return mean, about + dispersion * (mean * (1 - mean) + 0.01)
+    return mean, about + dispersion * variance_shape(mean)
 
 
 def _beta_interval(mean: Floats, variance: Floats, level: float) -> tuple[Floats, Floats]:
     """Quantiles of the beta distribution with this mean and variance (capped where a beta cannot be so wide)."""
-    m = np.clip(mean, 1e-4, 1 - 1e-4)
-    size = np.maximum(m * (1 - m) / np.maximum(variance, 1e-12) - 1, 0.05)
+    m = np.clip(mean, SMALLEST_MEAN, 1 - SMALLEST_MEAN)
+    size = np.maximum(m * (1 - m) / np.maximum(variance, 1e-12) - 1, SMALLEST_SIZE)
     tail = (1 - level) / 2
     low, high = (np.asarray(betaincinv(m * size, (1 - m) * size, q), dtype=float) for q in (tail, 1 - tail))
     return np.where(low < RESOLUTION, 0.0, low), np.where(high > 1 - RESOLUTION, 1.0, high)

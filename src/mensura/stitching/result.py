@@ -5,54 +5,70 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
-from mensura.frames import text_table
+from mensura.results import Result
 from mensura.stitching.bootstrap import Kind, bootstrap_weights, resampled
 from mensura.stitching.checks import positions_of
-from mensura.stitching.draws import Draws
+from mensura.stitching.convergence import Convergence
+from mensura.stitching.draws import LEVEL, PositionDraws
 from mensura.stitching.models import Model
 from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.predict import expected_scores, predictive
 from mensura.stitching.scores import ScoreSet, read_pairs
+from mensura.stitching.years import to_date
 
+SMALLEST_SHARE = 0.01
+"""A residual dimension that explains less of the variance has shrunk away."""
 DRAWS = 500
 """Draws behind the Laplace intervals."""
 
 
-@dataclass(frozen=True)
-class Stitch:
+@dataclass(frozen=True, eq=False, repr=False)
+class Stitch(Result):
     """Subjects and benchmarks on one scale.
 
     Tables: ``capabilities`` (subject, capability, low, high; 90% Laplace intervals, highest first), ``benchmarks``
-    (benchmark, difficulty, slope), ``profiles``. ``warnings`` name what the scores cannot tell, ``notes`` what was
-    done to them on the way in (links, duplicates, sources), ``settings`` what was asked for.
+    (benchmark, difficulty, slope), ``dimensions``, ``profiles``. ``convergence`` says how the fit ended, ``warnings``
+    whether it did not arrive and what the scores cannot tell, ``notes`` what was done to them on the way in (links,
+    duplicates, sources), ``settings`` what was asked for.
     """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("capabilities", "benchmarks", "dimensions", "profiles")
 
     method: str
     model: Model
     scale: Scale
     settings: Mapping[str, object]
-    warnings: tuple[str, ...] = ()
+    about_scores: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
-        data = self.data
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        data, end = self.data, self.convergence
         head = (
             f"stitched ({self.method}): {len(data.subjects)} subjects, {len(data.benchmarks)} benchmarks, "
-            f"{data.y.size} scores; 90% intervals"
+            f"{data.y.size} scores; {LEVEL:.0%} intervals; "
+            f"{'converged' if end.converged else 'not converged'} after {end.iterations} iterations"
         )
+        if self.method != "pooled":
+            return head
         pays = self.dimensions.filter(pl.col("verdict") == "pays").height
-        if self.method == "pooled":
-            head += f"; {pays} residual dimension{'' if pays == 1 else 's'} pay{'s' if pays == 1 else ''}"
-        notices = "".join(f"\nwarning: {text}" for text in self.warnings)
-        return f"{head}{notices}\n{text_table(self.capabilities)}"
+        return f"{head}; {pays} residual dimension{'' if pays == 1 else 's'} pay{'s' if pays == 1 else ''}"
 
-    def _repr_html_(self) -> str:
-        return f"<p>stitched ({self.method})</p>{self.capabilities._repr_html_()}"
+    @property
+    def convergence(self) -> Convergence:
+        """Whether the fit arrived, after how many iterations, and how large its gradient was then."""
+        return self.model.convergence
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Whether the fit did not arrive, and what the scores cannot tell."""
+        return self.convergence.warnings + self.about_scores
 
     @property
     def data(self) -> ScoreSet:
@@ -65,7 +81,7 @@ class Stitch:
         return self.scaled(self.model.positions)
 
     @cached_property
-    def laplace(self) -> Draws:
+    def laplace(self) -> PositionDraws:
         """Draws from the Gaussian approximation of the posterior (fixed seed)."""
         return self.draws("Laplace", self.scaled(self._own_draws))
 
@@ -73,6 +89,15 @@ class Stitch:
     def capabilities(self) -> pl.DataFrame:
         """Subject, capability, low, high; highest first."""
         return self.laplace.capabilities
+
+    @property
+    def dated(self) -> pl.DataFrame:
+        """Capabilities with the release of every subject, null where unknown: subject, released, capability."""
+        days = [to_date(year) if np.isfinite(year) else None for year in self.data.years]
+        released = pl.Series("released", days, dtype=pl.Date)
+        return pl.DataFrame(
+            {"subject": self.data.subjects, "released": released, "capability": self.estimate.capability[0]}
+        )
 
     @property
     def benchmarks(self) -> pl.DataFrame:
@@ -104,7 +129,7 @@ class Stitch:
         at = self.estimate
         explained = at.theta[0].var(axis=0) * (at.phi[0, :, 1:] ** 2).sum(axis=0)
         share = explained / explained.sum()
-        verdicts = ["capability", *("pays" if part >= 0.01 else "does not pay" for part in share[1:])]
+        verdicts = ["capability", *("pays" if part >= SMALLEST_SHARE else "does not pay" for part in share[1:])]
         return pl.DataFrame({"dimension": np.arange(1, share.size + 1), "share": share, "verdict": verdicts})
 
     def predict(self, pairs: Any) -> pl.DataFrame:  # noqa: ANN401
@@ -116,30 +141,30 @@ class Stitch:
         frame = read_pairs(pairs, name="pairs").select("subject", "benchmark")
         rows = positions_of(self.data.subjects, frame["subject"].to_list())
         cols = positions_of(self.data.benchmarks, frame["benchmark"].to_list())
-        columns = zip(("score", "low", "high"), predictive(self.model, self._own_draws, rows, cols), strict=True)
+        columns = zip(("score", "low", "high"), predictive(self.model, self._own_draws, rows, cols, LEVEL), strict=True)
         return frame.with_columns(pl.Series(name, values).fill_nan(None) for name, values in columns)
 
     def bootstrap(
         self, n: int = 200, *, seed: int = 0, kind: Kind = "within", advance: Callable[[], object] | None = None
-    ) -> Draws:
+    ) -> PositionDraws:
         """Refit ``n`` resampled data sets: scores ``within`` subjects, whole ``subjects``, or whole ``benchmarks``.
 
         Every replicate is put on the scale by itself. ``advance`` is called once per replicate.
         """
         layout = self.data.layout
         weights = bootstrap_weights(layout, n, kind, np.random.default_rng(seed), self.scale.benchmark)
-        refitted, seen, known = resampled(self.model, weights, kind, advance)
-        at = self.scaled(refitted)
-        at.theta[~seen], at.phi[~known] = np.nan, np.nan
-        return self.draws(f"bootstrap {kind}", at)
+        found = resampled(self.model, weights, kind, advance)
+        at = self.scaled(found.positions)
+        at.theta[~found.seen], at.phi[~found.known] = np.nan, np.nan
+        return self.draws(f"bootstrap {kind}", at, int(np.count_nonzero(~found.converged)))
 
     def scaled(self, positions: Positions, basis: int | None = None) -> Positions:
         """Put positions of the model's own making on the result's scale; the first ``basis`` subjects define it."""
         return self.scale.apply(principal(positions, basis), basis)
 
-    def draws(self, kind: str, positions: Positions) -> Draws:
+    def draws(self, kind: str, positions: Positions, unconverged: int = 0) -> PositionDraws:
         """Wrap scaled positions of this fit's subjects and benchmarks."""
-        return Draws(kind, self.data.subjects, self.data.benchmarks, self.estimate, positions)
+        return PositionDraws(kind, self.data.subjects, self.data.benchmarks, self.estimate, positions, unconverged)
 
     @cached_property
     def _own_draws(self) -> Positions:

@@ -1,8 +1,9 @@
-"""Does the published result hang on its choices? Anchor, benchmarks, optimised benchmarks, shape of the link."""
+"""Does the published result hang on its choices? Another anchor, another shape of the link."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import polars as pl
@@ -10,47 +11,79 @@ from scipy.optimize import least_squares
 from scipy.sparse import csr_array
 from scipy.stats import rankdata
 
+from mensura.arrays import Floats, Mask, expit
+from mensura.results import Result
 from mensura.stitching.checks import position
+from mensura.stitching.convergence import warn_unconverged
 from mensura.stitching.fit import read_any
 from mensura.stitching.heldout import fold_numbers
-from mensura.stitching.layout import Floats, Mask
-from mensura.stitching.rosetta import penalty_weight, shift_to_anchor, solve_rosetta
+from mensura.stitching.rosetta import solve_rosetta
 from mensura.stitching.scores import ScoreSet, encode
 
-DROPPED = 0.3
-DRAWS = 100
+Link = Literal["sigmoid", "clipped line"]
+FOLDS = 10
+"""Folds of the cross-validation that compares the links."""
+MOST_EVALUATIONS = 400
+"""Evaluations of the unpenalised fit, which has flat directions: it ends where the squared error stops falling."""
 
 
-def robustness_tables(
+@dataclass(frozen=True, eq=False, repr=False)
+class Robustness(Result):
+    """Whether the published result hangs on its anchor and on the shape of its link.
+
+    ``anchor_change``: anchor, capability, difficulty, converged. ``link_shape``: link, r2, mse, unconverged.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("anchor_change", "link_shape")
+
+    anchor_change: pl.DataFrame
+    link_shape: pl.DataFrame
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        least = self.anchor_change.select("capability", "difficulty").min().row(0)
+        return f"{self.anchor_change.height} anchors in turn: rank correlations of at least {min(least):.3f}"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """How many refits did not arrive."""
+        anchors, links = self.anchor_change, self.link_shape
+        lost = int((~anchors["converged"]).sum())
+        of_links = int(links["unconverged"].sum())
+        return warn_unconverged(lost, anchors.height, "fits of the change of anchor") + warn_unconverged(
+            of_links, FOLDS * links.height, "fits of the links"
+        )
+
+
+def check_robustness(
     scores: Any = None,  # noqa: ANN401
     *,
     anchor_benchmark: str | None = None,
     seed: int = 0,
-) -> dict[str, pl.DataFrame]:
-    """Run all checks of the published method on one data set; a check its columns cannot serve is left out.
+) -> Robustness:
+    """Check the published method on one data set: another anchor, and a line instead of the sigmoid.
 
-    Tables ``anchor_change``, ``benchmark_inclusion`` (needs release dates), ``link_shape``, ``optimised_benchmarks``
-    (needs release dates and a column ``optimised``: whether labs optimise for the benchmark). The scale of slopes is
-    that of ``anchor_benchmark`` (default: the one with most scores).
+    The scale of slopes is that of ``anchor_benchmark`` (default: the one with most scores). What dropping benchmarks
+    does to the frontier is a question of trends (:func:`mensura.trends.check_inclusion`).
     """
     frame, _ = read_any(scores)
     data = encode(frame, "max")
-    anchor = int(np.argmax(np.bincount(data.layout.cols)))
-    if anchor_benchmark is not None:
-        anchor = position(data.benchmarks, anchor_benchmark, "anchor_benchmark")
-    tables = {"anchor_change": anchor_change(data, anchor), "link_shape": link_shape(data, seed=seed)}
-    if np.isfinite(data.years).sum() >= 3:
-        tables["benchmark_inclusion"] = benchmark_inclusion(data, anchor, seed=seed)
-        if "optimised" in frame.columns:
-            tables["optimised_benchmarks"] = optimised_benchmarks(data, _optimised(frame, data), seed=seed)
-    return tables
+    return Robustness(anchor_change(data, published_anchor(data, anchor_benchmark)), link_shape(data, seed=seed))
+
+
+def published_anchor(data: ScoreSet, name: str | None) -> int:
+    """Position of the anchor benchmark: the one named, or the one with most scores."""
+    if name is not None:
+        return position(data.benchmarks, name, "anchor_benchmark")
+    return int(np.argmax(np.bincount(data.layout.cols)))
 
 
 def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:
     """One fit per anchor: mean rank correlation of its capabilities and difficulties with all other fits'.
 
     Every anchor's slope is held at its value in the fit anchored on ``anchor``, so that the unit, and with it the
-    weight of the penalty, stays. Columns anchor, capability, difficulty.
+    weight of the penalty, stays. Columns anchor, capability, difficulty, converged.
     """
     first = solve_rosetta(data.layout, data.y, anchor=anchor)
     fits = [
@@ -58,98 +91,42 @@ def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:
         for other, slope in enumerate(first.slope[0])
     ]
     columns: dict[str, Any] = {"anchor": data.benchmarks}
+    arrived = [bool(f.converged[0]) for f in fits]
     for name, values in (("capability", [f.C[0] for f in fits]), ("difficulty", [f.D[0] for f in fits])):
         correlation = np.corrcoef([rankdata(v) for v in values])
         columns[name] = (correlation.sum(axis=1) - 1) / (len(fits) - 1)
-    return pl.DataFrame(columns).sort("capability")
+    return pl.DataFrame(columns | {"converged": arrived}).sort("capability")
 
 
-def benchmark_inclusion(data: ScoreSet, anchor: int, *, seed: int = 0) -> pl.DataFrame:
-    """Frontier slope per year when 30% of the benchmarks, never the anchor, are dropped at random: quantile, slope."""
-    rng = np.random.default_rng(seed)
-    others = np.array([b for b in range(len(data.benchmarks)) if b != anchor])
-    n_drop = int(DROPPED * len(data.benchmarks))
-    kept = np.ones((DRAWS, len(data.benchmarks)), dtype=bool)
-    for row in kept:
-        row[rng.choice(others, n_drop, replace=False)] = False
-    slopes = _frontier_slopes(data, kept, anchor)
-    levels = (0.025, 0.5, 0.975)
-    return pl.DataFrame({"quantile": levels, "slope_per_year": np.quantile(slopes, levels)})
-
-
-def optimised_benchmarks(data: ScoreSet, optimised: Mask, *, seed: int = 0) -> pl.DataFrame:
-    """Frontier slope on benchmarks labs optimise for against the others, beside random splits of the same sizes.
-
-    Slopes are in standard deviations of all subjects' capabilities per year. Columns side, benchmarks, slope_per_year;
-    the last row is the share of random splits with a difference at least as large.
-    """
-    rng = np.random.default_rng(seed)
-    splits = np.stack([optimised, *(rng.permutation(optimised) for _ in range(DRAWS))])
-    slopes = np.stack([_frontier_slopes(data, side, None) for side in (splits, ~splits)])
-    gap = np.abs(slopes[0] - slopes[1])
-    return pl.DataFrame(
-        {
-            "side": ["optimised for", "not optimised for", "random splits at least as far apart"],
-            "benchmarks": [int(optimised.sum()), int((~optimised).sum()), None],
-            "slope_per_year": [slopes[0, 0], slopes[1, 0], float((gap[1:] >= gap[0]).mean())],
-        }
-    )
-
-
-def frontier_slope(years: Floats, capability: Floats) -> float:
-    """Least-squares slope per year through the subjects that were best at their release."""
-    order = np.lexsort((-capability, years))
-    t, c = years[order], capability[order]
-    best = c > np.concatenate(([-np.inf], np.maximum.accumulate(c)[:-1]))
-    return float(np.polyfit(t[best], c[best], 1)[0]) if best.sum() > 1 else float("nan")
-
-
-def _frontier_slopes(data: ScoreSet, kept: Mask, anchor: int | None) -> Floats:
-    """Frontier slope of every set of kept benchmarks; on the anchor's scale, or in standard deviations without one."""
-    layout = data.layout
-    weights = np.take(kept.astype(float), layout.cols, axis=1)
-    seen = layout.over_subjects(weights) > 0
-    penalty = np.array(
-        [
-            penalty_weight(int(s.sum()), int(k.sum()), anchored=anchor is not None)
-            for s, k in zip(seen, kept, strict=True)
-        ]
-    )
-    fits = solve_rosetta(layout, data.y, anchor=anchor, weights=weights, penalty=penalty)
-    if anchor is not None:
-        fits = shift_to_anchor(fits, anchor)
-    slopes = []
-    for C, here in zip(fits.C, seen, strict=True):
-        use = here & np.isfinite(data.years)
-        unit = 1.0 if anchor is not None else C[use].std()
-        slopes.append(frontier_slope(data.years[use], C[use]) / unit)
-    return np.array(slopes)
-
-
-def link_shape(data: ScoreSet, *, folds: int = 10, seed: int = 0) -> pl.DataFrame:
-    """Sigmoid against clipped line, both without penalty and bounds, cross-validated: link, r2, mse."""
-    fold = fold_numbers(data.y.size, folds, seed)
+def link_shape(data: ScoreSet, *, seed: int) -> pl.DataFrame:
+    """Sigmoid against clipped line, both without penalty and bounds, cross-validated: link, r2, mse, unconverged."""
+    fold = fold_numbers(data.y.size, FOLDS, seed)
     rows = []
-    for link in ("sigmoid", "clipped line"):
-        predicted = np.empty(data.y.size)
-        for k in range(folds):
-            predicted[fold == k] = _fit_link(data, fold != k, link)[fold == k]
+    for link in get_args(Link):
+        predicted, lost = np.empty(data.y.size), 0
+        for k in range(FOLDS):
+            expected, converged = _fit_link(data, fold != k, link)
+            predicted[fold == k] = expected[fold == k]
+            lost += not converged
         mse = float(np.mean((predicted - data.y) ** 2))
-        rows.append((link, 1 - mse / float(np.var(data.y)), mse))
-    return pl.DataFrame(rows, schema=["link", "r2", "mse"], orient="row")
+        rows.append((link, 1 - mse / float(np.var(data.y)), mse, lost))
+    return pl.DataFrame(rows, schema=["link", "r2", "mse", "unconverged"], orient="row")
 
 
-def _fit_link(data: ScoreSet, train: Mask, link: Literal["sigmoid", "clipped line"]) -> Floats:
-    """Fit on some cells without any penalty (the busiest benchmark anchors the scale) and predict all of them."""
+def _fit_link(data: ScoreSet, train: Mask, link: Link) -> tuple[Floats, bool]:
+    """Fit on some cells without any penalty (the busiest benchmark anchors the scale) and predict all of them.
+
+    Also says whether the fit arrived: its squared error no longer falls.
+    """
     rows, cols = data.layout.rows, data.layout.cols
     m, b = len(data.subjects), len(data.benchmarks)
-    anchor = int(np.argmax(np.bincount(cols)))
+    anchor = published_anchor(data, None)
 
     def expected(p: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         distance, slope = p[rows] - p[m + cols], p[m + b + cols]
         eta = slope * distance
         if link == "sigmoid":
-            s = 1 / (1 + np.exp(-np.clip(eta, -40, 40)))
+            s = expit(eta)
             return s, s * (1 - s), slope, distance
         return np.clip(eta, 0, 1), ((eta > 0) & (eta < 1)).astype(float), slope, distance
 
@@ -165,11 +142,11 @@ def _fit_link(data: ScoreSet, train: Mask, link: Literal["sigmoid", "clipped lin
         return csr_array((values, (np.tile(i, 3), where)), shape=(d.size, m + 2 * b))
 
     start = _link_start(data, link, anchor)
-    found = least_squares(residual, start, jac=jacobian, method="trf", max_nfev=100)
-    return expected(found.x)[0]
+    found = least_squares(residual, start, jac=jacobian, method="trf", max_nfev=MOST_EVALUATIONS)
+    return expected(found.x)[0], found.status > 0
 
 
-def _link_start(data: ScoreSet, link: str, anchor: int) -> Floats:
+def _link_start(data: ScoreSet, link: Link, anchor: int) -> Floats:
     """Start both links from the penalised sigmoid fit; a line through its middle has a quarter of its slope."""
     fit = solve_rosetta(data.layout, data.y, anchor=anchor)
     C, D, slope = fit.C[0], fit.D[0], fit.slope[0]
@@ -179,9 +156,3 @@ def _link_start(data: ScoreSet, link: str, anchor: int) -> Floats:
         unit = slope[anchor]
         C, D, slope = C * unit, D * unit, slope / unit
     return np.concatenate((C - D[anchor], D - D[anchor], slope))
-
-
-def _optimised(frame: pl.DataFrame, data: ScoreSet) -> Mask:
-    by_benchmark = frame.group_by("benchmark").agg(pl.col("optimised").cast(pl.Boolean).any())
-    flags = dict(by_benchmark.iter_rows())
-    return np.array([bool(flags[name]) for name in data.benchmarks])

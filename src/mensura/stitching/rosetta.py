@@ -13,30 +13,56 @@ replicates, data up to a date) are solved at once, as arrays with one row per re
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from typing import ClassVar
 
 import numpy as np
+import polars as pl
 
+from mensura.arrays import Floats, Ints, Mask, expit, logit
+from mensura.results import Result
+from mensura.stitching.convergence import warn_unconverged
 from mensura.stitching.elimination import DIRECT_BENCHMARKS, Step, System, solve_system
-from mensura.stitching.layout import Floats, Ints, Layout, Mask
+from mensura.stitching.layout import ScoreLayout
 
 RIDGE = 0.1
+"""Strength λ of the published penalty."""
+TOLERANCE = 1e-8
+"""Largest component of the gradient at an optimum: about the square root of what double precision resolves."""
+MOST_ITERATIONS = 200
 BOUND = 10.0
 """Capabilities and difficulties stay within ± this."""
 SLOPE_BOUNDS = (0.1, 10.0)
-FIRST_DAMPING = 0.01
+"""Published bounds of the slopes."""
+FIRST_DAMPING, LEAST_DAMPING, HELD_DAMPING = 0.01, 1e-5, 1e-4
+"""Share of the diagonal added at the start; below the least it is dropped; kept after a quarter step."""
+RELAXED, TIGHTENED = 0.2, 5.0
+"""Factors on the damping after a full step, and after none."""
+LENGTHS = (1.0, 0.25)
+"""Shares of a step that are tried, in this order, until the cost falls."""
+ROUNDING = 1e-14
+"""Relative rise of the cost that counts as none."""
 LONGEST_STEP = 3.0
+"""No parameter moves further than this in one step."""
+FIRST_RATES = (0.02, 0.98)
+"""Mean scores are drawn into this range before their logit starts a difficulty."""
+STRETCHES = np.array([-0.5, -0.25, -0.1, -0.03, 0.0, 0.03, 0.1, 0.25, 0.5])
+"""Logarithms of the factors tried when the unit is chosen anew."""
 AT_ONCE = 48
 """Replicates worked on together: enough to spread the cost of a call, few enough to stay in the processor's cache."""
 NEWTON_GRADIENT = 0.003
 """Below this largest gradient, per score of the busiest benchmark, exact second derivatives are used."""
 
 
-@dataclass(frozen=True)
-class Solution:
+@dataclass(frozen=True, eq=False, repr=False)
+class Solution(Result):
     """One optimum per replicate: ``C`` (replicates, subjects), ``D`` and ``slope`` (replicates, benchmarks).
 
-    ``gradient`` is the largest component of the projected gradient, ``iterations`` the count of the slowest replicate.
+    ``gradient`` is the largest component of the projected gradient, which had to come below ``tolerance``;
+    ``iterations`` is the count of the slowest replicate. ``ends``: replicate, cost, gradient, converged.
     """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("ends",)
+    DIGITS: ClassVar[int] = 10
 
     C: Floats
     D: Floats
@@ -44,11 +70,29 @@ class Solution:
     cost: Floats
     gradient: Floats
     iterations: int
+    tolerance: float
 
     @property
-    def converged(self) -> bool:
-        """Whether every replicate's gradient is below 1e-8."""
-        return bool(np.all(self.gradient < 1e-8))
+    def converged(self) -> Mask:
+        """Whether the gradient vanished, for every replicate."""
+        return np.asarray(self.gradient < self.tolerance)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """How many replicates did not arrive."""
+        return warn_unconverged(int(np.count_nonzero(~self.converged)), self.cost.size, "replicates")
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        subjects, benchmarks = self.C.shape[1], self.D.shape[1]
+        return f"{len(self.cost)} fits of {subjects} subjects and {benchmarks} benchmarks, {self.iterations} iterations"
+
+    @property
+    def ends(self) -> pl.DataFrame:
+        """How each replicate ended: replicate, cost, gradient, converged."""
+        columns = {"cost": self.cost, "gradient": self.gradient, "converged": self.converged}
+        return pl.DataFrame(columns).with_row_index("replicate")
 
 
 @dataclass(frozen=True)
@@ -73,7 +117,7 @@ def penalty_weight(n_subjects: int, n_benchmarks: int, *, ridge: float = RIDGE, 
 
 
 def solve_rosetta(
-    layout: Layout,
+    layout: ScoreLayout,
     y: Floats,
     *,
     anchor: int | None = None,
@@ -81,8 +125,8 @@ def solve_rosetta(
     weights: Floats | None = None,
     penalty: float | Floats | None = None,
     start: Solution | None = None,
-    tolerance: float = 1e-8,
-    max_iterations: int = 200,
+    tolerance: float = TOLERANCE,
+    max_iterations: int = MOST_ITERATIONS,
 ) -> Solution:
     """Minimise the published objective, for one data set or for many on the same layout at once.
 
@@ -121,7 +165,7 @@ def solve_rosetta(
         fresh = min(AT_ONCE - active.size, replicates - waiting)
         if fresh:
             active, waiting = np.append(active, np.arange(waiting, waiting + fresh)), waiting + fresh
-    return Solution(point.C, point.D, point.slope, cost, gradient, int(iterations.max()))
+    return Solution(point.C, point.D, point.slope, cost, gradient, int(iterations.max()), tolerance)
 
 
 def shift_to_anchor(solution: Solution, anchor: int, difficulty: float = 0.0) -> Solution:
@@ -130,7 +174,7 @@ def shift_to_anchor(solution: Solution, anchor: int, difficulty: float = 0.0) ->
     return replace(solution, C=solution.C - shift, D=solution.D - shift)
 
 
-def _start(layout: Layout, y: Floats, weights: Floats | None, penalty: Floats, start: Solution | None) -> _Point:
+def _start(layout: ScoreLayout, y: Floats, weights: Floats | None, penalty: Floats, start: Solution | None) -> _Point:
     """Lay out data and first parameters with one row per replicate; cold starts are C = 0, α = 1, D from the mean."""
     w = np.ones((1, layout.n_scores)) if weights is None else np.atleast_2d(weights)
     p = penalty.reshape(-1, 1)
@@ -144,18 +188,21 @@ def _start(layout: Layout, y: Floats, weights: Floats | None, penalty: Floats, s
         C, D, slope = start.C, start.D, start.slope
     else:
         total = np.maximum(layout.over_benchmarks(w), 1e-12)
-        mean = np.clip(layout.over_benchmarks(w * y) / total, 0.02, 0.98)
+        mean = np.clip(layout.over_benchmarks(w * y) / total, *FIRST_RATES)
         C, D, slope = (
             np.zeros((1, layout.n_subjects)),
-            np.log((1 - mean) / mean),
+            -logit(mean),
             np.ones((1, layout.n_benchmarks)),
         )
     n, b = layout.n_subjects, layout.n_benchmarks
     return _Point(rows(C, n).copy(), rows(D, b).copy(), rows(slope, b).copy(), np.empty_like(y), y, w, p)
 
 
-def _expected(layout: Layout, C: Floats, D: Floats, slope: Floats) -> Floats:
-    """Return the expected score σ(α(C − D)) of every score."""
+def _expected(layout: ScoreLayout, C: Floats, D: Floats, slope: Floats) -> Floats:
+    """Return the expected score σ(α(C − D)) of every score.
+
+    In place, because half the time of a fit is spent here; the bounds keep |α(C − D)| below 200, so nothing overflows.
+    """
     distance = np.take(C, layout.rows, axis=1)
     distance -= np.take(D, layout.cols, axis=1)
     distance *= np.take(-slope, layout.cols, axis=1)
@@ -176,7 +223,9 @@ def _cost(at: _Point) -> Floats:
     return np.asarray(0.5 * (squares + at.penalty[:, 0] * _ridge(at)))
 
 
-def _linearise(layout: Layout, at: _Point, anchor: int | None, damping: Floats, exact: Mask) -> tuple[Floats, System]:
+def _linearise(
+    layout: ScoreLayout, at: _Point, anchor: int | None, damping: Floats, exact: Mask
+) -> tuple[Floats, System]:
     """Return the cost and the linear system of the next step at a point.
 
     With η = α(C − D), s = σ(η): first and second derivative of ½ w r² in η are g = w r s' and h = w (s'² + r s'').
@@ -213,7 +262,7 @@ def _linearise(layout: Layout, at: _Point, anchor: int | None, damping: Floats, 
 
 
 def _advance(
-    layout: Layout,
+    layout: ScoreLayout,
     point: _Point,
     here: _Point,
     step: Step,
@@ -224,11 +273,11 @@ def _advance(
     """Take the full step, else a quarter of it, where that lowers the cost; say who took which."""
     taken = []
     waiting = np.flatnonzero(descends)
-    for length in (1.0, 0.25):
+    for length in LENGTHS:
         moved = np.zeros(active.size, dtype=bool)
         if waiting.size:
             trial = _moved(layout, here if waiting.size == active.size else here.take(waiting), step, waiting, length)
-            lower = _cost(trial) <= cost[waiting] + 1e-14 * (1 + cost[waiting])
+            lower = _cost(trial) <= cost[waiting] + ROUNDING * (1 + cost[waiting])
             kept = active[waiting[lower]]
             point.C[kept], point.D[kept], point.slope[kept] = trial.C[lower], trial.D[lower], trial.slope[lower]
             point.expected[kept] = trial.expected[lower]
@@ -251,7 +300,7 @@ def _held(at: _Point, system: System, anchor: int | None) -> tuple[Mask, Mask, M
     return pinned(at.C, system.g_subject, -BOUND, BOUND), pinned(at.D, system.g_first, -BOUND, BOUND), slopes
 
 
-def _stretch(layout: Layout, point: _Point, anchor: int | None, which: Ints) -> None:
+def _stretch(layout: ScoreLayout, point: _Point, anchor: int | None, which: Ints) -> None:
     """Choose the unit of C and D anew, slopes following; only the anchor's scores and the penalty feel it.
 
     With many benchmarks the cost falls very slowly along this curve, and Newton steps, being straight, crawl. The best
@@ -260,7 +309,7 @@ def _stretch(layout: Layout, point: _Point, anchor: int | None, which: Ints) -> 
     if which.size == 0:
         return
     at = point.take(which)
-    mine = np.flatnonzero(layout.cols == anchor) if anchor is not None else np.zeros(0, dtype=np.intp)
+    mine = np.flatnonzero(layout.cols == anchor) if anchor is not None else np.zeros(0, dtype=np.int64)
     distance = at.C[:, layout.rows[mine]] - (at.D[:, [anchor]] if anchor is not None else 0.0)
     distance = distance * (at.slope[:, [anchor]] if anchor is not None else 1.0)
     spread = np.einsum("ij,ij->i", at.C, at.C) + np.einsum("ij,ij->i", at.D, at.D)
@@ -270,13 +319,12 @@ def _stretch(layout: Layout, point: _Point, anchor: int | None, which: Ints) -> 
 
     def cost(log_factor: Floats) -> Floats:
         factor = np.exp(log_factor)
-        residual = 1 / (1 + np.exp(-factor[:, None] * distance)) - y
+        residual = expit(factor[:, None] * distance) - y
         ridge = at.penalty[:, 0] * (factor**2 * spread + steep / factor**2)
         return np.asarray(np.einsum("ij,ij,ij->i", w, residual, residual) + ridge)
 
-    grid = np.array([-0.5, -0.25, -0.1, -0.03, 0.0, 0.03, 0.1, 0.25, 0.5])
-    costs = np.stack([cost(np.full(which.size, value)) for value in grid])
-    factor = np.exp(grid[costs.argmin(axis=0)])[:, None]
+    costs = np.stack([cost(np.full(which.size, value)) for value in STRETCHES])
+    factor = np.exp(STRETCHES[costs.argmin(axis=0)])[:, None]
     point.C[which], point.D[which] = np.clip(at.C * factor, -BOUND, BOUND), np.clip(at.D * factor, -BOUND, BOUND)
     slope = np.clip(at.slope / factor, *SLOPE_BOUNDS)
     if anchor is not None:
@@ -285,7 +333,7 @@ def _stretch(layout: Layout, point: _Point, anchor: int | None, which: Ints) -> 
     point.expected[which] = _expected(layout, point.C[which], point.D[which], slope)
 
 
-def _moved(layout: Layout, at: _Point, step: Step, which: Ints, length: float) -> _Point:
+def _moved(layout: ScoreLayout, at: _Point, step: Step, which: Ints, length: float) -> _Point:
     """Take a step of that length, no part of it further than is sane, and stay within the bounds."""
     dC, dD, ds = (length * np.clip(part[which], -LONGEST_STEP, LONGEST_STEP) for part in step)
     C, D = np.clip(at.C + dC, -BOUND, BOUND), np.clip(at.D + dD, -BOUND, BOUND)
@@ -295,6 +343,6 @@ def _moved(layout: Layout, at: _Point, step: Step, which: Ints, length: float) -
 
 def _next_damping(damping: Floats, full: Mask, any_length: Mask, exact: Mask) -> Floats:
     """Relax fivefold after a full step, tighten fivefold after none; Newton steps go undamped."""
-    relaxed = np.where(damping > 1e-5, damping * 0.2, 0.0)
-    held = np.where(any_length, np.maximum(damping, 1e-4), np.maximum(5 * damping, FIRST_DAMPING))
+    relaxed = np.where(damping > LEAST_DAMPING, RELAXED * damping, 0.0)
+    held = np.where(any_length, np.maximum(damping, HELD_DAMPING), np.maximum(TIGHTENED * damping, FIRST_DAMPING))
     return np.where(exact, 0.0, np.where(full, relaxed, held))

@@ -7,33 +7,37 @@ A score table has one row per score: ``subject`` (or ``model``), ``benchmark`` (
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import polars as pl
 
+from mensura.arrays import Floats, Ints
 from mensura.errors import MensuraError
 from mensura.frames import as_frame, require_columns
-from mensura.stitching.layout import Floats, Layout
+from mensura.results import Result
+from mensura.stitching.layout import ScoreLayout
+from mensura.stitching.years import to_years
 
 Duplicates = Literal["max", "mean", "all"]
-DUPLICATES: tuple[Duplicates, ...] = ("max", "mean", "all")
 ALIASES = {"model": "subject", "item": "benchmark", "release_date": "released"}
 
 
-@dataclass(frozen=True)
-class ScoreSet:
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreSet(Result):
     """Checked scores, one per subject and benchmark, sorted by subject.
 
     ``counts`` tells how many rows made each score (1 unless all rows count); ``sampling`` is its known sampling
-    variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks, ``years`` (release, as a decimal year;
-    NaN unknown) to the subjects.
+    variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks, ``years`` (release, since 1970-01-01;
+    NaN unknown) to the subjects. ``table``: subject, benchmark, score.
     """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table",)
 
     subjects: tuple[str, ...]
     benchmarks: tuple[str, ...]
-    layout: Layout
+    layout: ScoreLayout
     y: Floats
     counts: Floats
     sampling: Floats
@@ -41,13 +45,30 @@ class ScoreSet:
     ceiling: Floats
     years: Floats
 
-    def subject_index(self) -> dict[str, int]:
-        """Position of every subject."""
-        return {name: i for i, name in enumerate(self.subjects)}
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        return f"{self.y.size} scores of {len(self.subjects)} subjects on {len(self.benchmarks)} benchmarks"
 
-    def benchmark_index(self) -> dict[str, int]:
-        """Position of every benchmark."""
-        return {name: i for i, name in enumerate(self.benchmarks)}
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row per score: subject, benchmark, score."""
+        subjects, benchmarks = pl.Series("subject", self.subjects), pl.Series("benchmark", self.benchmarks)
+        return pl.DataFrame([subjects[self.layout.rows], benchmarks[self.layout.cols], pl.Series("score", self.y)])
+
+    def of_subjects(self, subjects: Ints) -> ScoreSet:
+        """Keep the scores of some subjects (sorted positions); benchmarks keep their positions, scored or not."""
+        keep = np.isin(self.layout.rows, subjects)
+        rows = np.searchsorted(subjects, self.layout.rows[keep])
+        return replace(
+            self,
+            subjects=tuple(self.subjects[i] for i in subjects),
+            layout=ScoreLayout(rows, self.layout.cols[keep], len(subjects), self.layout.n_benchmarks),
+            y=self.y[keep],
+            counts=self.counts[keep],
+            sampling=self.sampling[keep],
+            years=self.years[subjects],
+        )
 
 
 def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: ANN401
@@ -107,8 +128,8 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
     ``max`` (as published) and ``mean`` give one score of weight one; ``all`` keeps the weight of every row: for least
     squares, k scores of one cell are their mean with weight k.
     """
-    if duplicates not in DUPLICATES:
-        raise MensuraError(f"duplicates: {duplicates!r} is not known; choose one of {', '.join(DUPLICATES)}")
+    if duplicates not in get_args(Duplicates):
+        raise MensuraError(f"duplicates: {duplicates!r} is not known; choose one of {', '.join(get_args(Duplicates))}")
     score = pl.col("score").max() if duplicates == "max" else pl.col("score").mean()
     rows = pl.len() if duplicates == "all" else pl.lit(1)
     frame = frame.with_columns(_sampling(frame).alias("sampling"))
@@ -122,7 +143,7 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
     return ScoreSet(
         subjects=tuple(subjects),
         benchmarks=tuple(benchmarks),
-        layout=Layout.of(subjects.search_sorted(merged["subject"]), benchmarks.search_sorted(merged["benchmark"])),
+        layout=ScoreLayout.of(subjects.search_sorted(merged["subject"]), benchmarks.search_sorted(merged["benchmark"])),
         y=merged["score"].to_numpy().astype(float),
         counts=merged["count"].to_numpy().astype(float),
         sampling=merged["sampling"].to_numpy().astype(float),
@@ -167,7 +188,7 @@ def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats]
 
 
 def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
-    """Release of every subject as a decimal year, NaN where unknown."""
+    """First release of every subject in years since 1970-01-01, NaN where unknown."""
     if "released" not in frame.columns:
         return np.full(len(subjects), np.nan)
     dates = frame["released"]
@@ -179,7 +200,6 @@ def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
                 f"scores: {bad.height} release dates are not YYYY-MM-DD, the first is {bad['released'][0]!r}"
             )
         dates = parsed
-    days = dates.cast(pl.Date, strict=False).to_physical().cast(pl.Float64)
-    first = frame.select("subject").with_columns(days.alias("day")).group_by("subject").agg(pl.col("day").min())
+    first = frame.select("subject").with_columns(day=dates.cast(pl.Date, strict=False)).group_by("subject").min()
     joined = subjects.to_frame("subject").join(first, on="subject", how="left", maintain_order="left")
-    return np.asarray(1970 + joined["day"].fill_null(np.nan).to_numpy() / 365.2425)
+    return to_years(joined["day"])

@@ -10,12 +10,16 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
+from mensura.arrays import Floats, expit
 from mensura.errors import MensuraError
-from mensura.stitching.layout import Floats
 from mensura.stitching.models import RosettaModel
 from mensura.stitching.result import Stitch
 
 RISE = 1.05
+"""A bar ends where the squared error is so many times that at the estimate, as published."""
+FIRST_STEP, GROWTH, BISECTIONS = 1e-3, 1.4, 45
+"""The search moves out from the estimate by growing steps, then halves the last one to rounding error."""
+TRIAL_SLOPES, GOLDEN_SECTIONS = 25, 30
 FURTHEST = 10.0
 """Where the loss has not risen by so much this far out, the bar has no end (null)."""
 SLOPES = (0.01, 20.0)
@@ -34,11 +38,11 @@ def sens5(fit: Stitch) -> tuple[pl.DataFrame, pl.DataFrame]:
     C, D, slope = at.capability[0], at.difficulty[0], at.slope[0]
 
     def by_subject(trial: Floats) -> Floats:
-        expected = 1 / (1 + np.exp(-slope[layout.cols] * (trial[layout.rows] - D[layout.cols])))
+        expected = expit(slope[layout.cols] * (trial[layout.rows] - D[layout.cols]))
         return np.asarray(np.bincount(layout.rows, data.counts * (expected - data.y) ** 2), dtype=float)
 
     def error(trial: Floats, a: Floats) -> Floats:
-        expected = 1 / (1 + np.exp(-a[layout.cols] * (C[layout.rows] - trial[layout.cols])))
+        expected = expit(a[layout.cols] * (C[layout.rows] - trial[layout.cols]))
         return np.asarray(np.bincount(layout.cols, data.counts * (expected - data.y) ** 2), dtype=float)
 
     limit = RISE * error(D, slope)
@@ -57,13 +61,13 @@ def _crossings(loss: Callable[[Floats], Floats], centre: Floats, limit: Floats) 
     """Where the loss, moving out from the centre, first reaches the limit; both sides, all at once, by bisection."""
     ends = []
     for side in (-1.0, 1.0):
-        inner, outer = np.zeros_like(centre), np.full_like(centre, 1e-3)
-        for _ in range(60):
+        inner, outer = np.zeros_like(centre), np.full_like(centre, FIRST_STEP)
+        while True:
             short = (loss(centre + side * outer) < limit) & (outer < FURTHEST)
             if not short.any():
                 break
-            inner, outer = np.where(short, outer, inner), np.where(short, outer * 1.4, outer)
-        for _ in range(45):
+            inner, outer = np.where(short, outer, inner), np.where(short, outer * GROWTH, outer)
+        for _ in range(BISECTIONS):
             middle = (inner + outer) / 2
             inside = loss(centre + side * middle) < limit
             inner, outer = np.where(inside, middle, inner), np.where(inside, outer, middle)
@@ -73,12 +77,12 @@ def _crossings(loss: Callable[[Floats], Floats], centre: Floats, limit: Floats) 
 
 def _best_slope(loss: Callable[[Floats], Floats], n: int) -> Floats:
     """Smallest loss over the slope of every benchmark: a grid, then golden sections around its best point."""
-    grid = np.geomspace(*SLOPES, 25)
+    grid = np.geomspace(*SLOPES, TRIAL_SLOPES)
     losses = np.stack([loss(np.full(n, a)) for a in grid])
     best = losses.argmin(axis=0)
     low, high = np.log(grid[np.maximum(best - 1, 0)]), np.log(grid[np.minimum(best + 1, grid.size - 1)])
     golden = (np.sqrt(5) - 1) / 2
-    for _ in range(30):
+    for _ in range(GOLDEN_SECTIONS):
         left, right = high - golden * (high - low), low + golden * (high - low)
         lower = loss(np.exp(left)) < loss(np.exp(right))
         low, high = np.where(lower, low, left), np.where(lower, right, high)

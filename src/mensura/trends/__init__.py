@@ -2,14 +2,16 @@
 
 from mensura.trends.backtesting import Backtest, backtest
 from mensura.trends.breaks import Break, find_break, rosetta_ratio
-from mensura.trends.crossings import find_crossings
+from mensura.trends.capabilities import add_dates, read_capabilities
+from mensura.trends.crossings import find_crossings, mark_passed
 from mensura.trends.forecasting import Forecast, forecast
-from mensura.trends.frontier import add_dates, find_frontier, read_capabilities
+from mensura.trends.frontier import find_frontier, frontier_line, frontier_slopes
 from mensura.trends.horizons import Horizons, relate_horizons
-from mensura.trends.lines import Line, fit_line
+from mensura.trends.inclusion import Inclusion, check_inclusion
+from mensura.trends.lines import TrendLine, fit_line
 from mensura.trends.progress import Progress, measure_progress
+from mensura.trends.streams import PUBLISHED, Stream, StreamModel, fit_stream, make_stream
 from mensura.trends.watching import Plan, Watch, plan_watch, watch_acceleration
-from mensura.trends.worlds import PUBLISHED, World, WorldModel, fit_world, make_world
 
 __all__ = [
     "PUBLISHED",
@@ -17,21 +19,26 @@ __all__ = [
     "Break",
     "Forecast",
     "Horizons",
-    "Line",
+    "Inclusion",
     "Plan",
     "Progress",
+    "Stream",
+    "StreamModel",
+    "TrendLine",
     "Watch",
-    "World",
-    "WorldModel",
     "add_dates",
     "backtest",
+    "check_inclusion",
     "find_break",
     "find_crossings",
     "find_frontier",
     "fit_line",
-    "fit_world",
+    "fit_stream",
     "forecast",
-    "make_world",
+    "frontier_line",
+    "frontier_slopes",
+    "make_stream",
+    "mark_passed",
     "measure_progress",
     "plan_watch",
     "read_capabilities",

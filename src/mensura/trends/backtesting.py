@@ -5,44 +5,49 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.frames import text_table
+from mensura.results import Result
+from mensura.stitching import to_date, to_years
+from mensura.trends.capabilities import read_capabilities
 from mensura.trends.forecasting import forecast
-from mensura.trends.frontier import is_record, read_capabilities, to_date, to_years
+from mensura.trends.frontier import is_record
 
 HORIZONS = (0.25, 0.5, 1.0)
-FEWEST = 15
-"""Subjects known at the first origin."""
-RECORDS = 3
+"""Years ahead."""
+FEWEST, RECORDS = 15, 3
+"""Subjects and records known at the first origin."""
+ROUNDING = 1e-9
+"""Years by which a day may miss itself when it goes through years and back."""
 
 
-@dataclass(frozen=True)
-class Backtest:
+@dataclass(frozen=True, eq=False, repr=False)
+class Backtest(Result):
     """``table``: ``origin``, ``horizon`` (years), ``date``, ``expected``, ``low``, ``high``, ``actual``, ``covered``.
 
     ``summary`` per horizon and over all: ``n``, ``error`` (mean absolute), ``rmse``, ``bias`` (actual − expected),
     ``coverage``, ``width``. Origins overlap, so rows of the table are not independent.
     """
 
+    TABLES: ClassVar[tuple[str, ...]] = ("summary", "table")
+
     method: str
     level: float
     table: pl.DataFrame
     summary: pl.DataFrame
 
-    def __str__(self) -> str:
-        return f"{self.method}, intervals of {self.level:.0%}\n{text_table(self.summary)}"
-
-    def _repr_html_(self) -> str:
-        return self.summary._repr_html_()
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        return f"{self.table.height} forecasts ({self.method}) against what came, intervals of {self.level:.0%}"
 
 
 def backtest(
-    capabilities: Any,  # noqa: ANN401
+    capabilities: Any = None,  # noqa: ANN401
     *,
     origins: list[date] | None = None,
     horizons: tuple[float, ...] = HORIZONS,
@@ -55,10 +60,10 @@ def backtest(
 ) -> Backtest:
     """Forecast the frontier from every origin (default monthly) for every horizon that ends by the last release.
 
-    ``capabilities`` is the fit of everything and says what came. ``fits`` and ``draws`` hold, per origin, the
-    capabilities and draws fitted to the scores known then; they are put on the final scale by the line through the
-    subjects both have. Without ``fits`` the final capabilities of the subjects released by then are used, as the
-    published validation does: that forgives the forecast the error of the early fit.
+    ``capabilities`` is the fit of everything (or what :func:`forecast` takes) and says what came. ``fits`` and
+    ``draws`` hold, per origin, the capabilities and draws fitted to the scores known then; they are put on the final
+    scale by the line through the subjects both have. Without ``fits`` the final capabilities of the subjects released
+    by then are used, as the published validation does: that forgives the forecast the error of the early fit.
     """
     frame = read_capabilities(capabilities)
     years = to_years(frame["released"])
@@ -66,14 +71,14 @@ def backtest(
     rows: list[dict[str, object]] = []
     for origin in origins:
         at = to_years(pl.Series([origin]))[0]
-        ends = [at + ahead for ahead in horizons if at + ahead <= years[-1] + 1e-9]
+        ends = [at + ahead for ahead in horizons if at + ahead <= years[-1] + ROUNDING]
         if not ends:
             continue
         known, spread = _known(frame, origin, fits, draws)
         days = [to_date(end) for end in ends]
         result = forecast(known, to=days, draws=spread, level=level, method=method, seed=seed).table
         for end, (day, expected, low, high) in zip(ends, result.iter_rows(), strict=True):
-            actual = float(frame["capability"].to_numpy()[years <= end + 1e-9].max())
+            actual = float(frame["capability"].to_numpy()[years <= end + ROUNDING].max())
             rows.append(
                 {
                     "origin": origin,

@@ -4,24 +4,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
+import polars as pl
 
-from mensura.trends.frontier import find_frontier, to_date, to_years
-from mensura.trends.lines import Floats
+from mensura.arrays import Floats, Ints
+from mensura.results import Result
+from mensura.stitching import to_date, to_years
+from mensura.trends.frontier import find_frontier
 
 CANDIDATES = 50
+"""Split times of the published rule."""
+MARGIN = 0.1
+"""A bend is looked for this share of the time span away from both ends."""
+FEWEST_BEFORE, FEWEST_AFTER = 2, 3
+LEAST_R_SQUARED = 0.6
+"""Points on both sides and fit that the published rule asks for."""
+SAME = 1e-14
+"""Variance of x below which points share one x."""
 
 
-@dataclass(frozen=True)
-class Break:
-    """A continuous two-piece line: where it bends, its slopes per year and how well it fits."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Break(Result):
+    """A continuous two-piece line: where it bends, its slopes per year and how well it fits.
+
+    ``table``: date, before, after, ratio, r_squared.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table",)
 
     when: float
     before: float
     after: float
     r_squared: float
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        return f"two-piece line: {self.before:.3g} a year, from {self.date} on {self.after:.3g} (×{self.ratio:.2f})"
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row: date, before, after, ratio, r_squared."""
+        names = ("date", "before", "after", "ratio", "r_squared")
+        return pl.DataFrame({name: [getattr(self, name)] for name in names})
 
     @property
     def date(self) -> date:
@@ -34,7 +61,7 @@ class Break:
         return self.after / self.before
 
 
-def find_break(capabilities: Any) -> Break:  # noqa: ANN401
+def find_break(capabilities: Any = None) -> Break:  # noqa: ANN401
     """Return the best continuous two-piece line through the frontier, bending inside the middle 80% of its time span.
 
     The published analysis searches for it from 50 starts and calls an acceleration when the ratio is at least 1.5.
@@ -48,7 +75,7 @@ def find_break(capabilities: Any) -> Break:  # noqa: ANN401
 def best_break(x: Floats, y: Floats) -> Break:
     """Minimise the squares of y about a continuous two-piece line in x (sorted), bending in the middle 80%."""
     span = x[-1] - x[0]
-    low, high = x[0] + 0.1 * span, x[-1] - 0.1 * span
+    low, high = x[0] + MARGIN * span, x[-1] - MARGIN * span
     bends = [low, high, *x[(x > low) & (x < high)], *_meetings(x, y, low, high)]
     fits = [_hinge(x, y, bend) for bend in bends]
     return max(fits, key=lambda fit: fit.r_squared)
@@ -78,7 +105,7 @@ def _hinge(x: Floats, y: Floats, bend: float) -> Break:
     return Break(float(bend), float(solution[1]), float(solution[1] + solution[2]), r_squared)
 
 
-def rosetta_ratio(years: Floats, capabilities: Floats, start: float, *, min_r_squared: float = 0.6) -> float:
+def rosetta_ratio(years: Floats, capabilities: Floats, start: float) -> float:
     """Return the largest slope ratio the published rule of the synthetic study sees at one look; −∞ if none qualifies.
 
     The running maximum is split at 50 times from ``start`` to the last release. Each side has its own line, the right
@@ -91,7 +118,7 @@ def rosetta_ratio(years: Floats, capabilities: Floats, start: float, *, min_r_sq
     n, total_squares = x.size, float(np.sum((y - y.mean()) ** 2))
     splits = np.linspace(0, x[-1], CANDIDATES)
     left = np.searchsorted(x, splits, side="right")
-    allowed = (left >= 2) & (n - left >= 3)
+    allowed = (left >= FEWEST_BEFORE) & (n - left >= FEWEST_AFTER)
     if not allowed.any() or total_squares == 0:
         return float("-inf")
     splits, left = splits[allowed], left[allowed]
@@ -100,14 +127,14 @@ def rosetta_ratio(years: Floats, capabilities: Floats, start: float, *, min_r_sq
     before = np.where(x <= splits[:, None], x, splits[:, None])
     fitted = intercept[:, None] + slope[:, None] * before + reverse_slope[:, None] * np.maximum(x - splits[:, None], 0)
     r_squared = 1 - np.sum((y - fitted) ** 2, axis=1) / total_squares
-    counted = (slope > 0) & (r_squared >= min_r_squared)
+    counted = (slope > 0) & (r_squared >= LEAST_R_SQUARED)
     return float(np.max(reverse_slope[counted] / slope[counted], initial=float("-inf")))
 
 
-def _prefix_lines(x: Floats, y: Floats, counts: np.ndarray) -> tuple[Floats, Floats]:
+def _prefix_lines(x: Floats, y: Floats, counts: Ints) -> tuple[Floats, Floats]:
     """Slope and intercept of the line through the first ``counts`` points, for several counts at once."""
     k = counts - 1
     mean_x, mean_y = np.cumsum(x)[k] / counts, np.cumsum(y)[k] / counts
     xx, xy = np.cumsum(x * x)[k] / counts - mean_x**2, np.cumsum(x * y)[k] / counts - mean_x * mean_y
-    slope = np.divide(xy, xx, out=np.zeros_like(xx), where=xx > 1e-14)
+    slope = np.divide(xy, xx, out=np.zeros_like(xx), where=xx > SAME)
     return slope, mean_y - slope * mean_x

@@ -2,18 +2,29 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 import numpy as np
 import polars as pl
 from scipy.stats import norm
 
+from mensura.arrays import Floats
 from mensura.frames import as_frame, require_columns
-from mensura.trends.frontier import read_capabilities, read_draws, to_date, to_years
-from mensura.trends.lines import Floats
+from mensura.stitching import People, to_date, to_years
+from mensura.trends.capabilities import FEWEST_SUBJECTS, read_capabilities, read_draws, read_with_draws
 
 DRAWS = 2000
 """Draws of a level known by its interval only."""
+SCHEMA = {
+    "group": pl.String,
+    "capability": pl.Float64,
+    "probability": pl.Float64,
+    "subject": pl.String,
+    "passed": pl.Date,
+    "passed_low": pl.Date,
+    "passed_high": pl.Date,
+}
 
 
 def find_crossings(
@@ -26,52 +37,84 @@ def find_crossings(
 ) -> pl.DataFrame:
     """Return when the frontier first reached each level.
 
-    Columns: ``group``, ``capability``, ``passed``, ``subject``, ``date``, ``low``, ``high``.
+    Columns: ``group``, ``capability``, ``probability``, ``subject``, ``passed``, ``passed_low``, ``passed_high``.
 
-    ``levels`` has ``group`` (or ``subject``), ``capability`` and, where known, ``low`` and ``high``, the ends of an
-    interval of the given ``level``; ``draws`` are those of the fit. ``passed`` is the share of the draws in which the
-    frontier is past the level by the last release; ``date`` is the median over the draws, with the central interval,
-    each empty while more than that share of the draws has not passed; ``subject`` is who passed it by the estimates.
+    ``capabilities`` is a fit, evidence (none: the embedded one), or a table of scores or of capabilities. ``levels``
+    has ``group`` (or ``subject``), ``capability`` and, where known, ``low`` and ``high``, the ends of an interval of
+    the given ``level``; or it is the :class:`~mensura.stitching.People` placed on the fit, whose draws hold models and
+    groups together, so that the error they share cancels. ``draws`` are those of the fit (a fit brings its own).
+
+    ``probability`` is the share of the draws in which the frontier is past the level by the last release; ``passed`` is
+    the median date over the draws, with the central interval, each empty while more than that share of the draws has
+    not passed; ``subject`` is who passed it by the estimates.
     """
-    frame = read_capabilities(capabilities)
+    if isinstance(levels, People):
+        frame = read_capabilities(capabilities)
+        matrix = read_draws(levels.draws if draws is None else draws, frame["subject"])
+        groups = pl.Series(levels.groups)
+        heights = read_draws(levels.draws, groups)
+        table = pl.DataFrame({"group": groups}).join(levels.table, on="group", maintain_order="left")
+    else:
+        frame, known = read_with_draws(capabilities, draws)
+        table = _read_levels(levels)
+        rng = np.random.default_rng(seed)
+        matrix = frame["capability"].to_numpy()[None] if known is None else known
+        matrix = matrix[rng.integers(0, matrix.shape[0], DRAWS)]
+        heights = _draw_heights(table, level, rng)
+    years = to_years(frame["released"])
+    when = first_passages(years, matrix, heights)
+    best = np.maximum.accumulate(frame["capability"].to_numpy())
+    rows = []
+    for i, (group, height) in enumerate(table.select("group", "capability").iter_rows()):
+        first = int(np.searchsorted(best, height))
+        subject = frame["subject"][first] if first < best.size else None
+        dates = [_date(when[:, i], share) for share in (0.5, 0.5 - level / 2, 0.5 + level / 2)]
+        rows.append((group, height, float(np.isfinite(when[:, i]).mean()), subject, *dates))
+    return pl.DataFrame(rows, schema=SCHEMA, orient="row")
+
+
+def mark_passed(people: People, *, level: float = 0.9) -> pl.DataFrame:
+    """Return the table of the people with ``passed``, ``passed_low``, ``passed_high`` and ``probability``.
+
+    Models without a release date cannot say when; with fewer than three dated models nothing is said.
+    """
+    dated = people.fit.dated.drop_nulls("released")
+    columns = ["group", "passed", "passed_low", "passed_high", "probability"]
+    if dated.height < FEWEST_SUBJECTS:
+        return people.table.with_columns(pl.lit(None, dtype=SCHEMA[name]).alias(name) for name in columns[1:])
+    crossings = find_crossings(dated, people, level=level).select(columns)
+    return people.table.join(crossings, on="group", how="left", maintain_order="left")
+
+
+def first_passages(years: Floats, draws: Floats, heights: Floats) -> Floats:
+    """Return the year in which each draw's running maximum first reached each height, infinite where it has not.
+
+    ``draws`` is (draws, releases) in the order of ``years``, ``heights`` (draws, levels); the result is (draws,
+    levels).
+    """
+    frontier = np.maximum.accumulate(draws, axis=1)
+    first = np.stack([np.count_nonzero(frontier < column[:, None], axis=1) for column in heights.T], axis=1)
+    return np.asarray(np.append(years, np.inf)[first])
+
+
+def _read_levels(levels: Any) -> pl.DataFrame:  # noqa: ANN401
     table = as_frame(levels, name="levels")
     if "group" not in table.columns and "subject" in table.columns:
         table = table.rename({"subject": "group"})
     require_columns(table, ["group", "capability"], name="levels")
-    rng = np.random.default_rng(seed)
-    values = frame["capability"].to_numpy()
-    matrix = values[None] if draws is None else read_draws(draws, frame["subject"])
-    picked = matrix[rng.integers(0, matrix.shape[0], DRAWS)]
-    frontier = np.maximum.accumulate(picked, axis=1)
-    years = to_years(frame["released"])
-    rows = [_crossing(row, frame, values, frontier, years, level, rng) for row in table.iter_rows(named=True)]
-    schema = {"group": pl.String, "capability": pl.Float64, "passed": pl.Float64, "subject": pl.String}
-    dates = {"date": pl.Date, "low": pl.Date, "high": pl.Date}
-    return pl.DataFrame(rows, schema={**schema, **dates})
+    return table.with_columns(pl.col("group").cast(pl.String), pl.col("capability").cast(pl.Float64))
 
 
-def _crossing(
-    row: dict[str, Any],
-    frame: pl.DataFrame,
-    values: Floats,
-    frontier: Floats,
-    years: Floats,
-    level: float,
-    rng: np.random.Generator,
-) -> dict[str, object]:
-    """First crossing of one level in every draw, summarised."""
-    height = float(row["capability"])
-    heights = np.full(frontier.shape[0], height)
-    if row.get("low") is not None and row.get("high") is not None:
-        error = (row["high"] - row["low"]) / (2 * norm.ppf(0.5 + level / 2))
-        heights = heights + error * rng.standard_normal(heights.size)
-    over = frontier >= heights[:, None]
-    passed = over[:, -1]
-    when = np.sort(np.where(passed, years[np.argmax(over, axis=1)], np.inf))
-    dates = {}
-    for name, share in (("date", 0.5), ("low", 0.5 - level / 2), ("high", 0.5 + level / 2)):
-        at = when[min(int(np.ceil(share * when.size)), when.size) - 1]
-        dates[name] = to_date(at) if np.isfinite(at) else None
-    first = np.flatnonzero(values >= height)
-    subject = frame["subject"][int(first[0])] if first.size else None
-    return {"group": row["group"], "capability": height, "passed": float(passed.mean()), "subject": subject, **dates}
+def _draw_heights(table: pl.DataFrame, level: float, rng: np.random.Generator) -> Floats:
+    """Draw every level from its interval, read as normal; exact ones stay (draws, levels)."""
+    heights = np.tile(table["capability"].to_numpy(), (DRAWS, 1))
+    if "low" in table.columns and "high" in table.columns:
+        ends = table.select(pl.col("high") - pl.col("low")).to_series().cast(pl.Float64).fill_null(0.0).to_numpy()
+        heights = heights + ends / (2 * norm.ppf(0.5 + level / 2)) * rng.standard_normal(heights.shape)
+    return heights
+
+
+def _date(when: Floats, share: float) -> date | None:
+    """Return the date by which this share of the draws has passed, or none."""
+    at = float(np.sort(when)[max(int(np.ceil(share * when.size)), 1) - 1])
+    return to_date(at) if np.isfinite(at) else None

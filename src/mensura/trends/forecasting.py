@@ -13,26 +13,39 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
+from mensura.arrays import Floats
 from mensura.errors import MensuraError
-from mensura.frames import text_table
-from mensura.trends.frontier import find_frontier, read_capabilities, read_draws, to_date, to_years
-from mensura.trends.lines import Floats, Line, fit_line
+from mensura.results import Result
+from mensura.stitching import to_date, to_years
+from mensura.trends.capabilities import read_with_draws
+from mensura.trends.frontier import find_frontier
+from mensura.trends.lines import FEWEST_POINTS, TrendLine, fit_line
 
 METHODS = ("releases", "rosetta")
-WINDOW = 2.0
-"""Years of releases the line is fitted to; fewer than 10 in the window: all of them."""
+WINDOW, FEWEST_RECENT = 2.0, 10
+"""Years of releases the line is fitted to, and how many there must be; fewer: all releases are used."""
+YEARS_AHEAD = (1, 2, 3)
+SHORTEST_SPAN = 1 / 12
+"""Releases within less than this many years say nothing about their rate."""
 FUTURES = 4000
 """Simulated futures."""
+SILVERMAN = 1.06
+"""Silverman's rule: the width of a Gaussian kernel is so many standard deviations times n to the power −1/5."""
 
 
-@dataclass(frozen=True)
-class Forecast:
-    """The frontier ahead: ``table`` has ``date``, ``capability`` (median), ``low``, ``high``; ``slope`` is per year."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Forecast(Result):
+    """The frontier ahead: ``table`` has ``date``, ``capability`` (median), ``low``, ``high``; ``slope`` is per year.
+
+    ``frontier`` holds the records so far: ``subject``, ``released``, ``capability``.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table", "slope", "frontier")
 
     method: str
     level: float
@@ -40,17 +53,16 @@ class Forecast:
     slope: pl.DataFrame
     frontier: pl.DataFrame
 
-    def __str__(self) -> str:
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
         slope, low, high = self.slope.row(0)[:3]
         pace = "" if slope is None else f", {slope:.3f} a year ({low:.3f} to {high:.3f}, {self.level:.0%})"
-        return f"frontier: {self.frontier.height} records{pace}\n{text_table(self.table)}"
-
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        return f"frontier: {self.frontier.height} records{pace}"
 
 
 def forecast(
-    capabilities: Any,  # noqa: ANN401
+    capabilities: Any = None,  # noqa: ANN401
     *,
     to: list[date] | None = None,
     draws: Any = None,  # noqa: ANN401
@@ -60,18 +72,18 @@ def forecast(
 ) -> Forecast:
     """Forecast the frontier on the days ``to`` (default: one, two and three years after the last release).
 
-    ``capabilities`` has ``subject``, ``released``, ``capability``; ``draws`` (``subject``, ``draw``, ``capability``)
-    comes from a bootstrap or Laplace draw of the fit.
+    ``capabilities`` is a fit, evidence (none: the embedded one), a table of scores, or a table with ``subject``,
+    ``released``, ``capability``. ``draws`` carry the error of the fit: those of a fit (which brings its own), or a
+    table ``subject``, ``draw``, ``capability``.
     """
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
     if not 0 < level < 1:
         raise MensuraError(f"level: must be between 0 and 1 (exclusive), got {level}")
-    frame = read_capabilities(capabilities)
+    frame, matrix = read_with_draws(capabilities, draws)
     years, values = to_years(frame["released"]), frame["capability"].to_numpy()
-    days = to or [to_date(years[-1] + ahead) for ahead in (1, 2, 3)]
+    days = to or [to_date(years[-1] + ahead) for ahead in YEARS_AHEAD]
     ahead = to_years(pl.Series(days, dtype=pl.Date))
-    matrix = None if draws is None else read_draws(draws, frame["subject"])
     frontier = find_frontier(frame)
     if method == "rosetta":
         records = fit_line(to_years(frontier["released"]), frontier["capability"].to_numpy())
@@ -94,7 +106,7 @@ def simulate_frontier(
     """
     now, span = years[-1], max(float(ahead.max() - years[-1]), 1e-9)
     recent = years > now - WINDOW
-    if np.count_nonzero(recent) < 10:
+    if np.count_nonzero(recent) < FEWEST_RECENT:
         recent = np.ones(years.size, dtype=bool)
     t, y = years[recent], values[recent]
     line = fit_line(t, y)
@@ -106,7 +118,7 @@ def simulate_frontier(
         heights = heights + shift.mean(axis=1)
         slopes = slopes + shift @ (t - line.center) / line.spread
         best = picked[:, int(np.argmax(values))]
-    counts = rng.poisson(line.n / max(now - t[0], 1 / 12) * span, FUTURES)
+    counts = rng.poisson(line.n / max(now - t[0], SHORTEST_SPAN) * span, FUTURES)
     when = rng.uniform(0, span, (FUTURES, max(int(counts.max()), 1)))
     when = now + np.sort(np.where(np.arange(when.shape[1]) < counts[:, None], when, np.inf), axis=1)
     released = np.isfinite(when)
@@ -117,24 +129,24 @@ def simulate_frontier(
     return np.take_along_axis(path, known, axis=1)
 
 
-def _draw_lines(line: Line, rng: np.random.Generator) -> tuple[Floats, Floats]:
+def _draw_lines(line: TrendLine, rng: np.random.Generator) -> tuple[Floats, Floats]:
     """Draw heights and slopes of the line from their joint error (Student: the residual variance is drawn too)."""
     sd = line.sd * np.sqrt(line.freedom / rng.chisquare(line.freedom, FUTURES))
     heights = line.height + sd * rng.standard_normal(FUTURES) / np.sqrt(line.n)
     return heights, line.slope + sd * rng.standard_normal(FUTURES) / np.sqrt(line.spread)
 
 
-def _draw_residuals(line: Line, residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+def _draw_residuals(line: TrendLine, residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
     """Draw from the observed residuals, smoothed; mean and variance are those of the line's error."""
     spread = residuals * np.sqrt(line.n / line.freedom)
-    width = 1.06 * line.n**-0.2
+    width = SILVERMAN * line.n**-0.2
     smoothed = rng.choice(spread, shape) + width * line.sd * rng.standard_normal(shape)
     return np.asarray(smoothed / np.sqrt(1 + width**2))
 
 
 def _slope_table(frame: pl.DataFrame, frontier: pl.DataFrame, draws: Floats | None, level: float) -> pl.DataFrame:
     """Slope of the line through the records (empty below three); draws add the error of the fit to that of the line."""
-    if frontier.height < 3:
+    if frontier.height < FEWEST_POINTS:
         names = ("slope", "low", "high", "r_squared")
         empty = [pl.lit(None, dtype=pl.Float64).alias(name) for name in names]
         return pl.select(*empty, records=pl.lit(frontier.height))

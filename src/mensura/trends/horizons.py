@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
+from mensura.arrays import Floats
 from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns, text_table
-from mensura.trends.lines import Line, fit_line
+from mensura.frames import as_frame, require_columns
+from mensura.results import Result
+from mensura.stitching import Stitch
+from mensura.trends.capabilities import hand_over
+from mensura.trends.lines import TrendLine, fit_line
 
 
-@dataclass(frozen=True)
-class Horizons:
+@dataclass(frozen=True, eq=False, repr=False)
+class Horizons(Result):
     """The line, and what it expects of every subject with a capability.
 
     ``table``: ``subject``, ``capability``, ``minutes`` (measured, empty if not), ``expected``, ``low``, ``high``.
@@ -23,7 +27,9 @@ class Horizons:
     ``correlation``.
     """
 
-    line: Line
+    TABLES: ClassVar[tuple[str, ...]] = ("table", "checks")
+
+    line: TrendLine
     level: float
     table: pl.DataFrame
     checks: pl.DataFrame
@@ -33,14 +39,13 @@ class Horizons:
         """Capability that doubles the time horizon."""
         return float(np.log(2) / self.line.slope)
 
-    def __str__(self) -> str:
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
         half = self.line.quantile(self.level) * self.line.slope_error
         slope = f"{self.line.slope:.3f} (± {half:.3f}, {self.level:.0%})"
         head = f"ln(minutes) = {self.line.intercept:.3f} + {slope} · capability, {self.line.n} subjects"
-        return f"{head}; the horizon doubles every {self.doubling:.3f} of capability\n{text_table(self.table)}"
-
-    def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        return f"{head}; the horizon doubles every {self.doubling:.3f} of capability"
 
 
 def relate_horizons(
@@ -52,10 +57,12 @@ def relate_horizons(
 ) -> Horizons:
     """Regress ln(minutes) on capability over the subjects in both tables, and expect a horizon for everyone.
 
-    ``horizons`` has ``subject`` (or ``model``) and ``minutes`` (or ``p50_horizon_minutes``); intervals are those of
-    one more measured subject. Subjects ``held_out`` are not used for the line and are checked against it.
+    ``capabilities`` is a fit, evidence, a table of scores or one of capabilities (no dates are needed). ``horizons``
+    has ``subject`` (or ``model``) and ``minutes`` (or ``p50_horizon_minutes``); intervals are those of one more
+    measured subject. Subjects ``held_out`` are not used for the line and are checked against it.
     """
-    points = as_frame(capabilities, name="capabilities")
+    given = hand_over(capabilities)
+    points = given.dated if isinstance(given, Stitch) else given
     require_columns(points, ["subject", "capability"], name="capabilities")
     measured = _read_minutes(horizons)
     joined = points.select("subject", "capability").join(measured, on="subject", how="left", maintain_order="left")
@@ -93,11 +100,11 @@ def _read_minutes(horizons: Any) -> pl.DataFrame:  # noqa: ANN401
     return frame
 
 
-def _points(frame: pl.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+def _points(frame: pl.DataFrame) -> tuple[Floats, Floats]:
     return frame["capability"].to_numpy(), np.log(frame["minutes"].to_numpy())
 
 
-def _check(part: str, line: Line, frame: pl.DataFrame) -> dict[str, object]:
+def _check(part: str, line: TrendLine, frame: pl.DataFrame) -> dict[str, object]:
     """R² and correlation of observed and expected ln(minutes)."""
     x, y = _points(frame)
     expected = line.at(x)

@@ -13,16 +13,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.intp]
+from mensura.arrays import Floats, Ints
 
 CANDIDATES = 12
 """Break times tried at every look, evenly spread over the time watched so far."""
+SHORTEST = 1e-9
+"""A hinge that constant and trend explain to this length says nothing."""
+SAME = 1e-12
+"""Sum of squares of the dates below which all releases share one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class KinkDesign:
     """What can be computed from the dates alone.
 
@@ -47,7 +49,7 @@ class KinkDesign:
             hinge -= hinge.mean(axis=1, keepdims=True)
             hinge -= np.outer(hinge @ t / (t @ t), t)
             length = np.linalg.norm(hinge, axis=1, keepdims=True)
-            hinges[look, :, :n] = np.divide(hinge, length, out=np.zeros_like(hinge), where=length > 1e-9)
+            hinges[look, :, :n] = np.divide(hinge, length, out=np.zeros_like(hinge), where=length > SHORTEST)
         return cls(years, counts, hinges)
 
     def statistics(self, paths: Floats) -> Floats:
@@ -68,7 +70,7 @@ class KinkDesign:
     def _scaled(self, best: Floats, unexplained: Floats) -> Floats:
         """Divide by the residual standard deviation of the model with the kink."""
         freedom = np.maximum(self.counts - 3, 1)
-        return best / np.sqrt(np.maximum(unexplained - best**2, 1e-300) / freedom)
+        return best / np.sqrt(np.maximum(unexplained - best**2, np.finfo(float).tiny) / freedom)
 
 
 def _unexplained(years: Floats, paths: Floats) -> Floats:
@@ -80,5 +82,5 @@ def _unexplained(years: Floats, paths: Floats) -> Floats:
     tt = np.cumsum(t * t) - sum_t**2 / n
     ty = np.cumsum(t * y, axis=1) - sum_t * sum_y / n
     yy = np.cumsum(y * y, axis=1) - sum_y**2 / n
-    explained = np.divide(ty**2, tt, out=np.zeros_like(ty), where=tt > 1e-12)
+    explained = np.divide(ty**2, tt, out=np.zeros_like(ty), where=tt > SAME)
     return np.asarray(yy - explained)

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+import polars as pl
+from numpy.typing import ArrayLike
 from scipy.stats import t as student
 
+from mensura.arrays import Floats
 from mensura.errors import MensuraError
+from mensura.results import Result
 
-Floats = NDArray[np.float64]
+FEWEST_POINTS = 3
+"""Two points fix a line; its error needs one more."""
+SAME = 1e-12
+"""Relative spread of x below which all points share one x."""
 
 
-@dataclass(frozen=True)
-class Line:
-    """y = height + slope (x − center), with residual standard deviation ``sd`` on ``freedom`` degrees of freedom."""
+@dataclass(frozen=True, eq=False, repr=False)
+class TrendLine(Result):
+    """y = height + slope (x − center), with residual standard deviation ``sd`` on ``freedom`` degrees of freedom.
+
+    ``spread`` is Σ (x − center)². ``table``: slope, slope_error, intercept, sd, r_squared, n.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table",)
 
     center: float
     height: float
@@ -24,6 +36,17 @@ class Line:
     sd: float
     freedom: int
     r_squared: float
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        return f"line through {self.n} points: slope {self.slope:.4g} (standard error {self.slope_error:.2g})"
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """One row: slope, slope_error, intercept, sd, r_squared, n."""
+        names = ("slope", "slope_error", "intercept", "sd", "r_squared", "n")
+        return pl.DataFrame({name: [getattr(self, name)] for name in names})
 
     @property
     def n(self) -> int:
@@ -54,18 +77,18 @@ class Line:
         return float(student.ppf(0.5 + level / 2, self.freedom))
 
 
-def fit_line(x: ArrayLike, y: ArrayLike) -> Line:
+def fit_line(x: ArrayLike, y: ArrayLike) -> TrendLine:
     """Fit a line to at least three points that do not all share one x."""
     x, y = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
-    if x.size < 3:
-        raise MensuraError(f"a line with an error needs at least 3 points, got {x.size}")
+    if x.size < FEWEST_POINTS:
+        raise MensuraError(f"a line with an error needs at least {FEWEST_POINTS} points, got {x.size}")
     center, height = float(x.mean()), float(y.mean())
     spread = float(np.sum((x - center) ** 2))
-    if spread <= 1e-12 * max(1.0, center**2):
+    if spread <= SAME * max(1.0, center**2):
         raise MensuraError("a line needs points at different x; all of them are alike")
     slope = float(np.sum((x - center) * (y - height)) / spread)
     squares = float(np.sum((y - height - slope * (x - center)) ** 2))
     total = float(np.sum((y - height) ** 2))
     freedom = x.size - 2
     r_squared = 1 - squares / total if total > 0 else 1.0
-    return Line(center, height, slope, spread, float(np.sqrt(squares / freedom)), freedom, r_squared)
+    return TrendLine(center, height, slope, spread, float(np.sqrt(squares / freedom)), freedom, r_squared)

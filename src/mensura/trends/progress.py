@@ -14,25 +14,36 @@ degrees of freedom of the wrong regression), the covariance in the joint regress
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 from scipy.stats import norm
 from scipy.stats import t as student
 
+from mensura.arrays import Floats, Mask
 from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns, text_table
+from mensura.frames import as_frame, require_columns
+from mensura.results import Result
+from mensura.stitching import DAYS_PER_YEAR, Stitch, to_years
 from mensura.trends.buckets import bucket_table
-from mensura.trends.frontier import is_record, read_capabilities, to_years
-from mensura.trends.lines import Floats, Line, fit_line
+from mensura.trends.capabilities import hand_over, read_capabilities
+from mensura.trends.frontier import is_record
+from mensura.trends.lines import FEWEST_POINTS, TrendLine, fit_line
 
 METHODS = ("releases", "rosetta")
 FAMILY_SIZE = 3
+"""Subjects a family needs for a slope with an error."""
+SAME_COMPUTE = 1e-9
+"""Range of ln(compute) below which a family was trained with one compute."""
+LARGEST_LOG = 700.0
+"""Beyond, an exponential is infinite in double precision."""
+FEWEST_JOINT = 4
+"""The joint regression has three coefficients and an error."""
 
 
-@dataclass(frozen=True)
-class Progress:
+@dataclass(frozen=True, eq=False, repr=False)
+class Progress(Result):
     """What compute buys and how that changes.
 
     ``families``: ``family``, ``n``, ``k``, ``error``, ``r_squared``. ``estimates``: one row per way to measure:
@@ -41,6 +52,8 @@ class Progress:
     ``buckets``: decades of compute saved per year at fixed capability, per range of capability.
     """
 
+    TABLES: ClassVar[tuple[str, ...]] = ("estimates", "families", "joint", "buckets")
+
     method: str
     level: float
     families: pl.DataFrame
@@ -48,11 +61,10 @@ class Progress:
     joint: pl.DataFrame
     buckets: pl.DataFrame
 
-    def __str__(self) -> str:
-        return f"compute for a given capability, factor saved per year ({self.level:.0%})\n{text_table(self.estimates)}"
-
-    def _repr_html_(self) -> str:
-        return self.estimates._repr_html_()
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        return f"compute for a given capability, factor saved per year ({self.level:.0%})"
 
 
 @dataclass(frozen=True)
@@ -64,31 +76,54 @@ class _Slope:
     freedom: float
 
 
-def measure_progress(models: Any, *, method: str = "releases", level: float = 0.9) -> Progress:  # noqa: ANN401
+def measure_progress(
+    models: Any,  # noqa: ANN401
+    compute: Any = None,  # noqa: ANN401
+    *,
+    method: str = "releases",
+    level: float = 0.9,
+) -> Progress:
     """Measure progress from ``subject``, ``capability``, ``released``, ``training_compute_flop`` and ``family``.
 
-    Subjects without a family count in the trends but not for k; families need 3 subjects with different compute.
+    ``models`` is a table with all of these; or a fit, evidence or scores, with ``compute`` a table of ``subject`` (or
+    ``model``), ``training_compute_flop`` and ``family``. Subjects without compute are left out; those without a family
+    count in the trends but not for k. Families need 3 subjects with different compute.
     """
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
-    table = as_frame(models, name="models")
-    require_columns(table, ["training_compute_flop", "family"], name="models")
+    table = _with_compute(models, compute)
     listed = read_capabilities(table.filter(pl.col("training_compute_flop") > 0), name="models")
     if method == "rosetta":
         order = {name: i for i, name in enumerate(table[_subject_column(table)].cast(pl.String))}
         listed = listed.sort("released", pl.col("subject").replace_strict(order))
-    C, compute = listed["capability"].to_numpy(), np.log(listed["training_compute_flop"].to_numpy())
+    C, spent = listed["capability"].to_numpy(), np.log(listed["training_compute_flop"].to_numpy())
     years = _calendar_years(listed["released"]) if method == "rosetta" else to_years(listed["released"])
-    families = _family_table(listed, compute)
-    pooled = fit_line(compute, C)
+    families = _family_table(listed, spent)
+    pooled = fit_line(spent, C)
     return Progress(
         method,
         level,
         families,
-        pl.DataFrame(_estimates(method, level, families, pooled, years, C, compute), infer_schema_length=None),
-        _joint(method, level, years, C, compute),
-        bucket_table(to_years(listed["released"]), C, compute / np.log(10)),
+        pl.DataFrame(_estimates(method, level, families, pooled, years, C, spent), infer_schema_length=None),
+        _joint(method, level, years, C, spent),
+        bucket_table(to_years(listed["released"]), C, spent / np.log(10)),
     )
+
+
+def _with_compute(models: Any, compute: Any) -> pl.DataFrame:  # noqa: ANN401
+    """Return capabilities, dates, compute and family in one table."""
+    needed = ["training_compute_flop", "family"]
+    if compute is None:
+        table = as_frame(models, name="models")
+        require_columns(table, needed, name="models")
+        return table
+    given = hand_over(models)
+    known = as_frame(compute, name="compute")
+    if "subject" not in known.columns and "model" in known.columns:
+        known = known.rename({"model": "subject"})
+    require_columns(known, ["subject", *needed], name="compute")
+    capabilities = given.dated if isinstance(given, Stitch) else given
+    return capabilities.join(known.select("subject", *needed), on="subject", maintain_order="left")
 
 
 def _subject_column(table: pl.DataFrame) -> str:
@@ -97,7 +132,7 @@ def _subject_column(table: pl.DataFrame) -> str:
 
 def _calendar_years(dates: pl.Series) -> Floats:
     """Calendar year plus day of the year / 365.25, as published: a year boundary may lose or gain a day."""
-    return dates.dt.year().to_numpy() + dates.dt.ordinal_day().to_numpy() / 365.25
+    return dates.dt.year().to_numpy() + dates.dt.ordinal_day().to_numpy() / DAYS_PER_YEAR
 
 
 def _family_table(frame: pl.DataFrame, compute: Floats) -> pl.DataFrame:
@@ -106,7 +141,7 @@ def _family_table(frame: pl.DataFrame, compute: Floats) -> pl.DataFrame:
     for family in frame["family"].drop_nulls().unique().sort():
         members = (frame["family"] == family).fill_null(value=False).to_numpy()
         x = compute[members]
-        if x.size < FAMILY_SIZE or np.ptp(x) < 1e-9:
+        if x.size < FAMILY_SIZE or np.ptp(x) < SAME_COMPUTE:
             continue
         line = fit_line(x, frame["capability"].to_numpy()[members])
         rows.append(
@@ -117,7 +152,7 @@ def _family_table(frame: pl.DataFrame, compute: Floats) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
-def _records(method: str, years: Floats, values: Floats) -> np.ndarray:
+def _records(method: str, years: Floats, values: Floats) -> Mask:
     """Records by day, or as published one by one in the order of the table."""
     if method == "rosetta":
         return np.asarray(values >= np.maximum.accumulate(values))
@@ -125,7 +160,7 @@ def _records(method: str, years: Floats, values: Floats) -> np.ndarray:
 
 
 def _estimates(
-    method: str, level: float, families: pl.DataFrame, pooled: Line, years: Floats, C: Floats, compute: Floats
+    method: str, level: float, families: pl.DataFrame, pooled: TrendLine, years: Floats, C: Floats, compute: Floats
 ) -> list[dict[str, object]]:
     """Every way to choose k crossed with every way to choose subjects that the sources report."""
     mean = _mean_slope(families)
@@ -167,15 +202,21 @@ def _estimate(
     analysis: str,
     selection: str,
     slope: _Slope,
-    chosen: np.ndarray,
+    chosen: Mask,
     years: Floats,
     C: Floats,
     compute: Floats,
     *,
     swapped: bool = False,
 ) -> dict[str, object]:
-    """Yearly gain of quality along a selection and the factor of compute it saves, with its interval."""
+    """Yearly gain of quality along a selection and the factor of compute it saves, with its interval.
+
+    A selection of fewer than three subjects has no slope with an error: its figures are empty.
+    """
     k = slope.k
+    row: dict[str, object] = {"analysis": analysis, "selection": selection, "n": int(chosen.sum()), "k": k}
+    if np.count_nonzero(chosen) < FEWEST_POINTS:
+        return row | dict.fromkeys(("quality_per_year", "factor", "low", "high"))
     line = fit_line(years[chosen], (C - k * compute)[chosen])
     own = (line.slope_error / k) ** 2
     gain = float(fit_line(years[chosen], C[chosen]).slope)
@@ -186,11 +227,7 @@ def _estimate(
         of_k = (gain / k**2 * slope.error) ** 2
         freedom = (own + of_k) ** 2 / (own**2 / line.freedom + of_k**2 / slope.freedom)
     half = float(student.ppf(0.5 + level / 2, freedom) * np.sqrt(own + of_k))
-    return {
-        "analysis": analysis,
-        "selection": selection,
-        "n": line.n,
-        "k": k,
+    return row | {
         "quality_per_year": line.slope,
         "factor": _factor(line.slope / k),
         "low": _factor(line.slope / k - half),
@@ -200,14 +237,16 @@ def _estimate(
 
 def _factor(log: float) -> float:
     """Exponential that ends at infinity: with k hardly known, anything may be saved."""
-    return float(np.exp(log)) if log < 700 else float("inf")
+    return float(np.exp(log)) if log < LARGEST_LOG else float("inf")
 
 
 def _joint(method: str, level: float, years: Floats, C: Floats, compute: Floats) -> pl.DataFrame:
     """Regress C on log10(compute) and year; the ratio of the two coefficients is decades of compute saved per year."""
     x = np.column_stack([np.ones_like(C), compute / np.log(10), years - years.mean()])
-    if C.size < 4:
-        raise MensuraError(f"models: {C.size} subjects with compute; the joint regression needs at least 4")
+    if C.size < FEWEST_JOINT:
+        raise MensuraError(
+            f"models: {C.size} subjects with compute; the joint regression needs at least {FEWEST_JOINT}"
+        )
     beta = np.linalg.lstsq(x, C, rcond=None)[0]
     residual = C - x @ beta
     freedom = C.size - 3

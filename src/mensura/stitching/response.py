@@ -1,0 +1,29 @@
+"""What a score says: its expectation and its variance, given the position η of subject against benchmark."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mensura.arrays import Floats, expit
+
+SMALLEST_VARIANCE = 0.01
+"""Added to f(1 − f): scores near 0 or 1 err too, so that no cell is infinitely sure."""
+WIDEST_MOVE = 4.0
+"""A working response is at most this far from η, or this many standard deviations: keeps early sweeps stable."""
+
+
+def levels(chance: Floats, ceiling: Floats, eta: Floats) -> tuple[Floats, Floats]:
+    """Return the expected score chance + (ceiling − chance) σ(η) and its derivative in η."""
+    s = expit(eta)
+    return chance + (ceiling - chance) * s, (ceiling - chance) * s * (1 - s)
+
+
+def variance_shape(f: Floats) -> Floats:
+    """Shape of the overdispersion: ρ times this is its variance."""
+    return np.asarray(f * (1 - f) + SMALLEST_VARIANCE)
+
+
+def bounded(residual: Floats, slope: Floats, variance: Floats) -> Floats:
+    """Return the step in η that would explain a residual, bounded by what its noise makes plausible."""
+    widest = WIDEST_MOVE * np.maximum(1, np.sqrt(variance) / slope)
+    return np.asarray(np.clip(residual / slope, -widest, widest))

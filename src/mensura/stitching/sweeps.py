@@ -1,0 +1,149 @@
+"""One sweep of the default model in closed form: each side given the other, then the prior and the overdispersions.
+
+A sweep linearises η around the current means (working responses z with precisions w) and updates both sides with the
+uncertainty of the other (mean field). All blocks are K × K, so a sweep costs one pass over the scores.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mensura.arrays import Floats, Ints
+from mensura.stitching.laplace import ArrowPrecision
+from mensura.stitching.posterior import Cells, Pooled, extended, fitted_eta
+from mensura.stitching.response import bounded, levels, variance_shape
+
+PRIOR_WEIGHT = 4.0
+"""Overdispersions and prior variances are shrunk as by this many pseudo-observations."""
+SMALLEST_SLOPE = 1e-4
+"""Least derivative of a score in η taken in a working response: beyond, a score says nothing about η."""
+SMALLEST_SPREAD = 1e-6
+"""Floor of prior variances and overdispersions, so that every precision stays finite."""
+SLIGHT_RIDGE = 1e-6
+"""Keeps the regression of θ solvable when regressors coincide."""
+
+
+def linearise(cells: Cells, fit: Pooled, eta: Floats) -> tuple[Floats, Floats]:
+    """Return working responses z and precisions w, so that score ≈ f + f'·(z − η) with z ~ N(η, 1/w)."""
+    cols = cells.layout.cols
+    f, slope = levels(cells.chance[cols], cells.ceiling[cols], eta)
+    slope = np.maximum(slope, SMALLEST_SLOPE)
+    variance = cells.sampling + fit.dispersion[cols] * variance_shape(f)
+    return eta + bounded(cells.y - f, slope, variance), cells.weights * slope**2 / variance
+
+
+def update_subjects(cells: Cells, fit: Pooled, response: Floats, precision: Floats) -> Pooled:
+    """Posterior of every θ given the benchmark side's means and covariances."""
+    layout, k = cells.layout, fit.dimensions
+    loadings = fit.phi[:, 1:]
+    second = fit.phi_cov[:, 1:, 1:] + loadings[:, :, None] * loadings[:, None]
+    offset = fit.phi_cov[:, 0, 1:] + fit.phi[:, :1] * loadings
+    matrix = symmetric_sums(layout.rows, precision, second[layout.cols], layout.n_subjects) + np.eye(k)
+    right = response[:, None] * loadings[layout.cols] - offset[layout.cols]
+    vector = sums(layout.rows, precision, right, layout.n_subjects) + cells.x @ fit.gamma
+    covariance = np.linalg.inv(matrix).astype(float)
+    return replace(fit, theta=np.einsum("mij,mj->mi", covariance, vector), theta_cov=covariance)
+
+
+def update_benchmarks(cells: Cells, fit: Pooled, response: Floats, precision: Floats, pooling: float) -> Pooled:
+    """Posterior of every benchmark vector given the subject side's means and covariances."""
+    layout = cells.layout
+    first, second = extended(fit.theta, fit.theta_cov)
+    prior = pooling * np.linalg.inv(fit.phi_spread)
+    matrix = symmetric_sums(layout.cols, precision, second[layout.rows], layout.n_benchmarks) + prior
+    vector = sums(layout.cols, precision * response, first[layout.rows], layout.n_benchmarks) + prior @ fit.phi_mean
+    covariance = np.linalg.inv(matrix)
+    return replace(fit, phi=np.einsum("bij,bj->bi", covariance, vector), phi_cov=covariance)
+
+
+def learn_subject_prior(cells: Cells, fit: Pooled) -> Pooled:
+    """Estimate the prior of θ: regress it on the regressors, then choose the unit so that its variance is 1.
+
+    Shifting and scaling θ while the benchmark side follows leaves every η as it is (parameter expansion), and spares
+    the slow drift that plain updates would need.
+    """
+    x, k = cells.x, fit.dimensions
+    gamma = np.linalg.solve(x.T @ x + SLIGHT_RIDGE * np.eye(x.shape[1]), x.T @ fit.theta)
+    residual = fit.theta - x @ gamma
+    spread = residual**2 + np.einsum("mii->mi", fit.theta_cov)
+    unit = np.sqrt((spread.sum(axis=0) + 1.0) / (len(spread) + 1.0))
+    shift = gamma[0]
+    gamma = gamma / unit
+    gamma[0] = 0
+    follow = np.eye(1 + k)
+    follow[0, 1:] = shift
+    follow[1:, 1:] *= unit[:, None]
+    return replace(
+        fit,
+        theta=(fit.theta - shift) / unit,
+        theta_cov=fit.theta_cov / (unit[:, None] * unit),
+        gamma=gamma,
+        phi=fit.phi @ follow.T,
+        phi_cov=follow @ fit.phi_cov @ follow.T,
+        phi_mean=follow @ fit.phi_mean,
+        phi_spread=follow @ fit.phi_spread @ follow.T,
+    )
+
+
+def learn_benchmark_prior(fit: Pooled) -> Pooled:
+    """Estimate the benchmark vectors' prior: means and covariance of intercept and slope, variances of the rest."""
+    mean = np.zeros_like(fit.phi_mean)
+    mean[:2] = fit.phi[:, :2].mean(axis=0)
+    deviation = fit.phi - mean
+    total = deviation.T @ deviation + fit.phi_cov.sum(axis=0)
+    spread = (PRIOR_WEIGHT * fit.phi_spread + total) / (PRIOR_WEIGHT + len(deviation))
+    related = np.zeros_like(spread)
+    related[:2, :2] = spread[:2, :2]
+    np.fill_diagonal(related, np.maximum(np.diag(spread), SMALLEST_SPREAD))
+    return replace(fit, phi_mean=mean, phi_spread=related)
+
+
+def learn_dispersion(cells: Cells, fit: Pooled, eta: Floats, eta_var: Floats) -> Pooled:
+    """One EM step for ρ: the share of each squared error that sampling does not explain, shrunk across benchmarks."""
+    if cells.right_or_wrong:
+        return fit
+    cols = cells.layout.cols
+    f, slope = levels(cells.chance[cols], cells.ceiling[cols], eta)
+    squared = (cells.y - f) ** 2 + slope**2 * eta_var
+    shape = variance_shape(f)
+    own = fit.dispersion[cols] * shape
+    share = own / (own + cells.sampling)
+    excess = (share**2 * squared + own * (1 - share)) / shape
+    n = np.bincount(cols, cells.weights, len(fit.phi))
+    common = np.exp(np.average(np.log(fit.dispersion), weights=n))
+    total = np.bincount(cols, cells.weights * excess, len(fit.phi))
+    return replace(fit, dispersion=np.maximum((PRIOR_WEIGHT * common + total) / (PRIOR_WEIGHT + n), SMALLEST_SPREAD))
+
+
+def posterior_precision(cells: Cells, fit: Pooled, pooling: float) -> ArrowPrecision:
+    """Joint posterior precision of both sides at the fitted means (Gauss-Newton)."""
+    layout, k = cells.layout, fit.dimensions
+    rows, cols = layout.rows, layout.cols
+    _, w = linearise(cells, fit, fitted_eta(layout, fit))
+    loadings, first = fit.phi[cols, 1:], extended(fit.theta, fit.theta_cov)[0][rows]
+    coupling = np.zeros((layout.n_subjects, k, layout.n_benchmarks, 1 + k))
+    coupling[rows, :, cols] = w[:, None, None] * loadings[:, :, None] * first[:, None]
+    side = np.zeros((layout.n_benchmarks, 1 + k, layout.n_benchmarks, 1 + k))
+    blocks = symmetric_sums(cols, w, first[:, :, None] * first[:, None], layout.n_benchmarks)
+    i = np.arange(layout.n_benchmarks)
+    side[i, :, i] = blocks + pooling * np.linalg.inv(fit.phi_spread)
+    j = fit.phi.size
+    subject = symmetric_sums(rows, w, loadings[:, :, None] * loadings[:, None], layout.n_subjects) + np.eye(k)
+    return ArrowPrecision(subject, coupling.reshape(layout.n_subjects, k, j), side.reshape(j, j))
+
+
+def sums(index: Ints, weight: Floats, values: Floats, n: int) -> Floats:
+    """Weighted sums of vectors (scores, k) by index: (n, k)."""
+    return np.stack([np.bincount(index, weight * column, n) for column in values.T], axis=1)
+
+
+def symmetric_sums(index: Ints, weight: Floats, values: Floats, n: int) -> Floats:
+    """Weighted sums of symmetric matrices (scores, k, k) by index: (n, k, k)."""
+    k = values.shape[1]
+    out = np.empty((n, k, k))
+    for i in range(k):
+        for j in range(i + 1):
+            out[:, i, j] = out[:, j, i] = np.bincount(index, weight * values[:, i, j], n)
+    return out

@@ -1,0 +1,92 @@
+"""A fit says whether it arrived; thin subsets of the evidence, which used to stop on the way, arrive."""
+
+import json
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mensura
+from mensura.stitching import Solution, benchmark_influence, evidence_scores, models, place, pooled, rosetta, stitch
+from mensura.stitching.posterior import fitted_eta
+
+
+@pytest.mark.parametrize(("method", "seed"), [("pooled", 1), ("rosetta", 1), ("rosetta", 2), ("rosetta", 3)])
+def test_thinned_evidence_converges(method, seed):
+    scores = evidence_scores(mensura.load())[0].sample(fraction=0.7, seed=seed)
+    fit = stitch(scores, method=method, parts="largest")
+    assert fit.convergence.converged
+    assert 0 < fit.convergence.gradient < fit.convergence.tolerance
+    assert "; converged after" in str(fit)
+    assert not any("converge" in text for text in fit.warnings)
+
+
+def test_where_the_default_fit_ends_another_round_hardly_moves_it(simulated):
+    fit = stitch(simulated[0])
+    again = pooled.calibrated(fit.model.cells, fit.model.fitted, pooling=1.0)
+    layout = fit.data.layout
+    assert again.converged
+    assert np.abs(fitted_eta(layout, again) - fitted_eta(layout, fit.model.fitted)).max() < 0.01
+
+
+def test_the_published_fit_ends_where_no_neighbour_is_better(simulated):
+    model = stitch(simulated[0], method="rosetta").model
+    at, layout = model.solution, model.data.layout
+
+    def cost(C, D, slope):
+        free = np.delete(slope, model.anchor)
+        s = 1 / (1 + np.exp(-slope[layout.cols] * (C[layout.rows] - D[layout.cols])))
+        return ((s - model.data.y) ** 2).sum() + model.penalty * ((C**2).sum() + (D**2).sum() + (free**2).sum())
+
+    best = cost(at.C[0], at.D[0], at.slope[0])
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        C, D, slope = (x[0] + rng.normal(0, 1e-3, x.shape[1]) for x in (at.C, at.D, at.slope))
+        slope[model.anchor] = 1
+        assert cost(C, D, slope) > best
+
+
+def test_a_fit_that_did_not_arrive_says_so(simulated, monkeypatch, mensura_command, tmp_path):
+    monkeypatch.setattr(pooled, "MOST_ROUNDS", 1)
+    monkeypatch.setattr(pooled, "ROUND_TOLERANCE", 1e-9)
+    fit = stitch(simulated[0])
+    assert not fit.convergence.converged
+    assert fit.warnings[0].startswith("the fit did not converge: after ")
+    assert "last change of any expected logit" in fit.warnings[0]
+    assert "not converged" in str(fit)
+    assert "did not converge" in fit._repr_html_()
+    simulated[0].write_csv(tmp_path / "scores.csv")
+    run = mensura_command("stitch", tmp_path / "scores.csv")
+    assert "warning: the fit did not converge" in run.out
+    answer = json.loads(mensura_command("stitch", tmp_path / "scores.csv", "--json").out)
+    assert answer["convergence"]["converged"] is False
+    assert answer["convergence"]["gradient"] > 1e-9
+
+
+def test_replicates_that_did_not_arrive_are_counted(simulated, monkeypatch):
+    fit = stitch(simulated[0], method="rosetta", anchor_benchmark="b00")
+    assert fit.bootstrap(6).unconverged == 0
+    assert fit.bootstrap(6).warnings == ()
+    monkeypatch.setattr(rosetta, "solve_rosetta", partial(rosetta.solve_rosetta, max_iterations=1))
+    draws = fit.bootstrap(6)
+    assert draws.unconverged == 6
+    assert "6 of 6 draws (bootstrap within) did not converge" in str(draws)
+    assert not benchmark_influence(fit)["converged"].any()
+
+
+def test_placings_that_did_not_arrive_are_counted(simulated, monkeypatch):
+    frame, *_ = simulated
+    fit = stitch(frame.filter(pl.col("model") != "m020"), dimensions=1)
+    new = frame.filter(pl.col("model") == "m020")
+    assert place(fit, new).unconverged == 0
+    monkeypatch.setattr(models, "PLACING_SWEEPS", 1)
+    assert place(fit, new).unconverged == 200
+
+
+def test_a_solution_lists_how_each_replicate_ended():
+    solution = Solution(
+        np.zeros((2, 3)), np.zeros((2, 1)), np.ones((2, 1)), np.ones(2), np.array([1e-9, 1e-3]), 7, 1e-8
+    )
+    assert solution.ends["converged"].to_list() == [True, False]
+    assert "1 of 2 replicates did not converge" in str(solution)
