@@ -7,13 +7,17 @@ from datetime import date
 
 import polars as pl
 
+from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.stitching import Stitch, evidence_scores
 from mensura.trends import Watch, forecast, watch_acceleration
 
 _QUARTERS = 12
+"""How far the forecast of the report looks ahead: three years."""
 _WORLDS = 59
+"""Simulated worlds behind the alarm: few, as a report is built often; 5% of 59 + 1 is a whole number."""
 _BEFORE = 0.4
+"""Share of the releases before the watch starts: enough to know the pace that an acceleration is measured against."""
 
 
 @dataclass(frozen=True)
@@ -33,16 +37,22 @@ def measure_pace(fit: Stitch, evidence: Evidence) -> Pace:
     dated = fit.capabilities.select("subject", "capability").join(
         evidence.models.select("subject", "released"), on="subject"
     )
-    since, until = dated["released"].min(), dated["released"].max()
-    assert isinstance(since, date)
-    assert isinstance(until, date)
-    days = pl.date_range(until, until.replace(year=until.year + 3), "3mo", eager=True).to_list()[1 : _QUARTERS + 1]
-    ahead = forecast(dated, to=days, draws=fit.laplace)
+    released: list[date] = dated["released"].drop_nulls().sort().to_list()
+    if not released:
+        raise MensuraError("evidence: no model has both a capability and a release date; add `released` to the models")
+    since, until = released[0], released[-1]
+    ahead = forecast(dated, to=quarters_after(until, _QUARTERS), draws=fit.laplace)
     slope, low, high = ahead.slope.row(0)[:3]
     table = ahead.table.select("date", "low", "high", value="capability")
     best = float(dated["capability"].max())  # type: ignore[arg-type]
     start = pl.DataFrame({"date": [until], "low": [best], "high": [best], "value": [best]})
     return Pace(slope, low, high, since, until, pl.concat([start, table]))
+
+
+def quarters_after(day: date, count: int) -> list[date]:
+    """Return the days 3, 6, … months after a day; where a month is too short its last day stands in."""
+    months = [f"{3 * quarter}mo" for quarter in range(1, count + 1)]
+    return pl.select(pl.lit(day).dt.offset_by(pl.lit(pl.Series(months)))).to_series().to_list()
 
 
 def watch_evidence(evidence: Evidence) -> Watch:
