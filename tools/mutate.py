@@ -176,7 +176,7 @@ def survivors_of(package: str, count: int, seed: int, trees: Sequence[Tree]) -> 
 
         def shown(mutant: Mutant) -> bool:
             lived = _in_free(free, lambda tree: tree.survives(mutant, select_tests(mutant, watched)))
-            print("s" if lived else ".", end="", file=sys.stderr, flush=True)
+            print(f"\n{_shown(mutant)}" if lived else ".", end="", file=sys.stderr, flush=True)
             return lived
 
         lived = list(pool.map(shown, planted))
@@ -225,10 +225,14 @@ def _rate(mutants: int, killed: int, equivalent: int) -> dict[str, float]:
     return {"mutants": mutants, "killed": killed, "equivalent": equivalent, "rate": share}
 
 
+def _shown(mutant: Mutant) -> str:
+    return f"{mutant.file}:{mutant.line}\n    {mutant.before}\n  → {mutant.after}\n"
+
+
 def _print(survivors: list[tuple[str, Mutant]], rates: dict[str, dict[str, float]], seed: int) -> None:
     print("Survivors" if survivors else "No survivors")
     for package, mutant in survivors:
-        print(f"  {package:<14} {mutant.file}:{mutant.line}\n      {mutant.before}\n    → {mutant.after}")
+        print(f"{package}  {_shown(mutant)}")
     print(f"\n{'package':<16}{'mutants':>8}{'killed':>8}{'equivalent':>12}{'rate':>8}")
     total = {name: int(sum(rate[name] for rate in rates.values())) for name in ("mutants", "killed", "equivalent")}
     whole = _rate(total["mutants"], total["killed"], total["equivalent"])
