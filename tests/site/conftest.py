@@ -22,6 +22,7 @@ FLAGS = [
 ]
 
 
+BROWSER_PATIENCE = 120  # seconds to wait for anything on a page: a busy machine is no fault of the page
 PATIENCE = 600.0  # seconds to wait for the worker that builds the report, on however busy a machine
 
 
@@ -79,6 +80,7 @@ def visit(browser, report):
 
     def open_page(name: str, *, width: int = 1200, height: int = 900, theme: str = "light"):
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+        context.set_default_timeout(1000 * BROWSER_PATIENCE)
         page = context.new_page()
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda fault: faults.append(str(fault)))
