@@ -16,7 +16,7 @@ from mensura.errors import MensuraError
 
 VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 APPROVED = Path(__file__).parent / "approved"
-FIGURES = Path(charts.__file__).parents[3] / "docs" / "figures.md"
+FIGURES = Path(__file__).parents[2] / "docs" / "figures.md"
 
 MODELS = {
     "subject": ["opus", "sol", "flash", "k3", "small"],
