@@ -96,3 +96,16 @@ def visit(browser, report):
     for context in opened:
         context.close()
     assert faults == []
+
+
+@pytest.fixture
+def draw_all():
+    """Scroll through a page until every chart on it, or the first ``most``, has been drawn."""
+
+    def scroll(page, most=None):
+        for figure in page.query_selector_all("figure[data-chart]")[:most]:
+            figure.scroll_into_view_if_needed()
+            page.wait_for_selector(f'figure[data-chart="{figure.get_attribute("data-chart")}"] .chart[data-drawn] svg')
+        return page
+
+    return scroll

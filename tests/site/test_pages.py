@@ -16,14 +16,6 @@ PAGES = [
 ]
 
 
-def draw_all(page, most=None):
-    """Scroll through a page until every chart on it, or the first ``most``, has been drawn."""
-    for figure in page.query_selector_all("figure[data-chart]")[:most]:
-        figure.scroll_into_view_if_needed()
-        page.wait_for_selector(f'figure[data-chart="{figure.get_attribute("data-chart")}"] .chart[data-drawn] svg')
-    return page
-
-
 def settle(page):
     """Wait until a scroll has been dispatched: the browser tells of it with its next frame."""
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
@@ -36,7 +28,7 @@ def reach(page, selector):
 
 
 @pytest.mark.parametrize("name", [*PAGES, "models/claude-opus-4.8.html"])
-def test_every_chart_draws_with_a_description(visit, name):
+def test_every_chart_draws_with_a_description(visit, draw_all, name):
     page = draw_all(visit(name))
     assert page.title().endswith("Mensura")
     for chart in page.query_selector_all(".chart"):
@@ -45,7 +37,7 @@ def test_every_chart_draws_with_a_description(visit, name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_page_is_wider_than_a_phone(visit, name):
+def test_no_page_is_wider_than_a_phone(visit, draw_all, name):
     page = draw_all(visit(name, width=380, theme="dark"), most=14)
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
@@ -167,27 +159,3 @@ def test_model_page_holds_the_whole_derivation(visit):
     page.click(".tree details details summary >> nth=0")
     assert re.search(r"FrontierMath", page.inner_text(".tree"))
     assert "second source" in page.inner_text("#model-scores")
-
-
-ONE_OF_EACH_KIND = [
-    "index.html",
-    "stitched.html",  # IQ and cost are made from the same template
-    "human.html",
-    "compare.html",
-    "data.html#score-table-search=opus+4.8",  # axe looks at every visible cell, and all rows are alike
-    "method.html",
-    "models/claude-opus-4.8.html",
-]
-
-
-@pytest.mark.parametrize(("name", "theme"), [*((name, "light") for name in ONE_OF_EACH_KIND), ("index.html", "dark")])
-def test_accessibility(visit, name, theme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
-    page = draw_all(visit(name, theme=theme), most=6)
-    results = axe.run(page, options={"preload": False})
-    serious = [
-        (violation["id"], violation["nodes"][0]["html"][:120])
-        for violation in results.response["violations"]
-        if violation["impact"] in {"serious", "critical"}
-    ]
-    assert serious == []
