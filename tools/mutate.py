@@ -1,4 +1,4 @@
-"""Do the tests bite? Plant random one-line mutants, one at a time, and list those that no test of the package sees.
+"""Plant random one-line mutants, one at a time, and list those that no test of the package sees: do the tests bite?
 
 ``python -m tools.mutate [PACKAGE …] [--mutants N] [--seed S] [--jobs J]``
 
@@ -20,8 +20,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -161,38 +162,39 @@ def select_tests(mutant: Mutant, watched: Iterable[TestFile]) -> list[TestFile]:
 
 def survivors_of(package: str, count: int, seed: int, trees: Sequence[Tree]) -> tuple[list[Mutant], int, int]:
     """Return the survivors of a package, how many mutants were run, and how many are known as equivalent."""
-    generator = random.Random(f"{seed} {package}")
     everything = [
         mutant for path in sources_of(package) for mutant in mutants_of(str(path), (ROOT / path).read_bytes())
     ]
-    chosen = choose(everything, count, generator)
+    chosen = choose(everything, count, random.Random(f"{seed} {package}"))
     explained = known_equivalent()
     planted = [mutant for mutant in chosen if (mutant.file, mutant.before, mutant.after) not in explained]
     free: queue.SimpleQueue[Tree] = queue.SimpleQueue()
     for tree in trees:
         free.put(tree)
+
+    def watch(test: str) -> TestFile:
+        with _borrowed(free) as tree:
+            return tree.watch(test)
+
+    def plant(mutant: Mutant) -> bool:
+        with _borrowed(free) as tree:
+            lived = tree.survives(mutant, select_tests(mutant, watched))
+        print(f"\n{_shown(mutant)}" if lived else ".", end="", file=sys.stderr, flush=True)
+        return lived
+
     with ThreadPoolExecutor(len(trees)) as pool:
-        watched = list(pool.map(lambda test: _in_free(free, lambda tree: tree.watch(test)), tests_of(package)))
-
-        def shown(mutant: Mutant) -> bool:
-            lived = _in_free(free, lambda tree: tree.survives(mutant, select_tests(mutant, watched)))
-            print(f"\n{_shown(mutant)}" if lived else ".", end="", file=sys.stderr, flush=True)
-            return lived
-
-        lived = list(pool.map(shown, planted))
+        watched = list(pool.map(watch, tests_of(package)))
+        alive = [mutant for mutant, lived in zip(planted, pool.map(plant, planted), strict=True) if lived]
     print(f" {package}", file=sys.stderr)
-    return (
-        [mutant for mutant, alive in zip(planted, lived, strict=True) if alive],
-        len(planted),
-        len(chosen) - len(planted),
-    )
+    return alive, len(planted), len(chosen) - len(planted)
 
 
-def _in_free(free, work):  # noqa: ANN001, ANN202
-    """Do some work in a tree that nobody else uses."""
+@contextmanager
+def _borrowed(free: queue.SimpleQueue[Tree]) -> Iterator[Tree]:
+    """Yield a tree that nobody else uses meanwhile."""
     tree = free.get()
     try:
-        return work(tree)
+        yield tree
     finally:
         free.put(tree)
 
