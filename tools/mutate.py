@@ -1,4 +1,4 @@
-"""Plant random one-line mutants, one at a time, and list those that no test of the package sees: do the tests bite?
+"""Do the tests bite: plant one-line mutants, one at a time, and list those that no test of the package sees.
 
 ``python -m tools.mutate [PACKAGE …] [--mutants N] [--seed S] [--jobs J]``
 
