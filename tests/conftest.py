@@ -15,6 +15,13 @@ hypothesis.settings.load_profile("mensura")
 SHARED = Path(__file__).parents[2] / "shared"
 
 
+def pytest_collection_modifyitems(items):
+    """Mark the tests that drive a browser, so that ``-m "not browser"`` leaves them out."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.browser)
+
+
 @dataclass(frozen=True)
 class Run:
     """What a command printed, and how it ended."""

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import json
+import os
 import re
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from mensura import charts
 from mensura.errors import MensuraError
 
 VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-FIGURES = Path(charts.__file__).parents[3] / "docs" / "figures.md"
+APPROVED = Path(__file__).parent / "approved"
+FIGURES = Path(__file__).parents[2] / "docs" / "figures.md"
 
 MODELS = {
     "subject": ["opus", "sol", "flash", "k3", "small"],
@@ -134,6 +136,43 @@ def drawn():
 def test_is_valid_vega_lite(name, drawn):
     spec = drawn[name][0].to_dict(validate=True)
     assert json.loads(json.dumps(spec, allow_nan=False)) == spec
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_looks_as_it_did_when_last_looked_at(name, drawn):
+    """Sizes, colours and places were judged by eye; ``APPROVE=1 pytest tests/charts`` takes over what is drawn now."""
+    spec = charts.web_spec(drawn[name][0])
+    del spec["$schema"], spec["config"]
+    file = APPROVED / f"{name}.json"
+    if os.environ.get("APPROVE"):
+        file.write_text(
+            json.dumps(rounded(spec), indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8"
+        )
+    assert rounded(spec) == json.loads(file.read_text(encoding="utf-8"))
+
+
+def rounded(value):
+    """Numbers to five digits: the last ones differ between machines."""
+    if isinstance(value, dict):
+        return {key: rounded(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [rounded(part) for part in value]
+    return float(f"{value:.5g}") if isinstance(value, float) else value
+
+
+def rules_of(chart):
+    """Where a chart draws its reference lines."""
+    layers = charts.web_spec(chart)["layer"]
+    lines = [layer for layer in layers if layer["mark"].get("style") == "reference"]
+    return [float(step["calculate"]) for line in lines for step in line["transform"] if "calculate" in step]
+
+
+def test_the_rule_of_a_forest_stands_at_what_its_numbers_are_measured_against(drawn):
+    """Bases at the design value 10, drivers at no change, progress at the same compute."""
+    assert rules_of(drawn["bases"][0]) == [10]
+    assert rules_of(drawn["drivers"][0]) == [0]
+    assert rules_of(drawn["progress"][0]) == [1]
+    assert rules_of(drawn["regions"][0]) == []
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -1,11 +1,15 @@
-"""One report, built once from the embedded evidence, and a real browser to read it with."""
+"""One report, built once per test session from the embedded evidence, and a real browser to read it with."""
 
+import json
+import os
 import shutil
+import time
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
-import mensura
-from mensura.site import build_report
+from mensura.cli.main import app
 
 FLAGS = [
     "--no-sandbox",
@@ -18,12 +22,42 @@ FLAGS = [
 ]
 
 
+BROWSER_PATIENCE = 120  # seconds to wait for anything on a page: a busy machine is no fault of the page
+PATIENCE = 600.0  # seconds to wait for the worker that builds the report, on however busy a machine
+
+
 @pytest.fixture(scope="session")
-def report(tmp_path_factory):
-    """The folder of a freshly built report."""
-    out = tmp_path_factory.mktemp("report")
-    build_report(mensura.load(), out)
-    return out
+def report(tmp_path_factory) -> Path:
+    """The folder of a freshly built report: read it, copy it, but leave it as it is.
+
+    Where tests run in several processes the first to come builds it, and the others wait.
+    """
+    base = tmp_path_factory.getbasetemp()
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    try:
+        (shared / "building").mkdir()
+    except FileExistsError:
+        _wait_for(shared / "printed.json")
+    else:
+        run = CliRunner().invoke(app, ["report", "--out", str(shared / "report"), "--json"])
+        (shared / "printed.part").write_text(json.dumps([run.exit_code, run.output]), encoding="utf-8")
+        (shared / "printed.part").rename(shared / "printed.json")
+    code, printed = json.loads((shared / "printed.json").read_text(encoding="utf-8"))
+    assert code == 0, printed
+    return shared / "report"
+
+
+@pytest.fixture(scope="session")
+def printed(report):
+    """What ``mensura report --json`` printed when it built the report."""
+    return json.loads(json.loads((report.parent / "printed.json").read_text(encoding="utf-8"))[1])
+
+
+def _wait_for(file: Path) -> None:
+    until = time.monotonic() + PATIENCE
+    while not file.exists():
+        assert time.monotonic() < until, f"no report after {PATIENCE:.0f} seconds"
+        time.sleep(0.2)
 
 
 @pytest.fixture(scope="session")
@@ -46,6 +80,7 @@ def visit(browser, report):
 
     def open_page(name: str, *, width: int = 1200, height: int = 900, theme: str = "light"):
         context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+        context.set_default_timeout(1000 * BROWSER_PATIENCE)
         page = context.new_page()
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda fault: faults.append(str(fault)))
@@ -61,3 +96,16 @@ def visit(browser, report):
     for context in opened:
         context.close()
     assert faults == []
+
+
+@pytest.fixture
+def draw_all():
+    """Scroll through a page until every chart on it, or the first ``most``, has been drawn."""
+
+    def scroll(page, most=None):
+        for figure in page.query_selector_all("figure[data-chart]")[:most]:
+            figure.scroll_into_view_if_needed()
+            page.wait_for_selector(f'figure[data-chart="{figure.get_attribute("data-chart")}"] .chart[data-drawn] svg')
+        return page
+
+    return scroll

@@ -1,12 +1,59 @@
-"""The report's quarters ahead, also from a day that most years do not have."""
+"""Dates of the report: quarters after any day, a release on the last day of February, days as people write them."""
 
 from datetime import date
+from types import SimpleNamespace
 
-from mensura.site.pace import quarters_after
+import polars as pl
+import pytest
+
+import mensura
+from mensura.site.pace import measure_pace, quarters_after
+from mensura.site.sentences import pace_sentence
 
 
-def test_quarters_after_29_february_end_on_the_last_day_of_february():
-    days = quarters_after(date(2028, 2, 29))
-    assert days[:4] == [date(2028, 5, 29), date(2028, 8, 29), date(2028, 11, 29), date(2029, 2, 28)]
-    assert days[-1] == date(2031, 2, 28)
-    assert len(days) == 12
+def test_quarters_of_a_leap_day_end_with_their_months():
+    assert quarters_after(date(2028, 2, 29), 5) == [
+        date(2028, 5, 29),
+        date(2028, 8, 29),
+        date(2028, 11, 29),
+        date(2029, 2, 28),
+        date(2029, 5, 29),
+    ]
+    assert quarters_after(date(2026, 11, 30), 1) == [date(2027, 2, 28)]
+
+
+@pytest.fixture(scope="module")
+def evidence():
+    return mensura.load()
+
+
+def with_releases(evidence, day):
+    """The evidence as if its newest model had come out on another day."""
+    newest = pl.col("released") == pl.col("released").max()
+    models = evidence.models.with_columns(released=pl.when(newest).then(pl.lit(day)).otherwise("released"))
+    return SimpleNamespace(models=models)
+
+
+def test_forecast_starts_at_a_release_on_the_29th_of_february(evidence):
+    pace = measure_pace(mensura.stitch(evidence), with_releases(evidence, date(2028, 2, 29)))
+    assert pace.until == date(2028, 2, 29)
+    assert pace.forecast["date"].to_list()[:2] == [date(2028, 2, 29), date(2028, 5, 29)]
+    assert pace.forecast["date"].to_list()[-1] == date(2031, 2, 28)
+    assert pace.low < pace.slope < pace.high
+    start = pace.forecast.row(0, named=True)
+    assert start["low"] == start["value"] == start["high"]
+
+
+def test_models_without_dates_are_refused_in_words(evidence):
+    undated = SimpleNamespace(models=evidence.models.with_columns(released=pl.lit(None, pl.Date)))
+    with pytest.raises(mensura.MensuraError, match="no model has both a capability and a release date"):
+        measure_pace(mensura.stitch(evidence), undated)
+
+
+@pytest.mark.parametrize(("alarm", "said"), [(date(2026, 3, 4), "sounded on 4 March 2026."), (None, "has found none")])
+def test_the_sentence_on_pace_says_the_day_of_an_alarm(alarm, said):
+    pace = SimpleNamespace(slope=0.62, low=0.5, high=0.75)
+    fit = SimpleNamespace(capabilities=pl.DataFrame({"subject": ["a", "b"]}))
+    sentence = pace_sentence(SimpleNamespace(pace=pace, watch=SimpleNamespace(alarm=alarm), fit=fit))
+    assert "rises by 0.6 a year (90% interval 0.5 to 0.8; 1 is the standard deviation among 2 models)" in sentence
+    assert said in sentence

@@ -16,12 +16,9 @@ PAGES = [
 ]
 
 
-def draw_all(page, most=None):
-    """Scroll through a page until every chart on it, or the first ``most``, has been drawn."""
-    for figure in page.query_selector_all("figure[data-chart]")[:most]:
-        figure.scroll_into_view_if_needed()
-        page.wait_for_selector(f'figure[data-chart="{figure.get_attribute("data-chart")}"] .chart[data-drawn] svg')
-    return page
+def settle(page):
+    """Wait until a scroll has been dispatched: the browser tells of it with its next frame."""
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
 def reach(page, selector):
@@ -31,7 +28,7 @@ def reach(page, selector):
 
 
 @pytest.mark.parametrize("name", [*PAGES, "models/claude-opus-4.8.html"])
-def test_every_chart_draws_with_a_description(visit, name):
+def test_every_chart_draws_with_a_description(visit, draw_all, name):
     page = draw_all(visit(name))
     assert page.title().endswith("Mensura")
     for chart in page.query_selector_all(".chart"):
@@ -40,8 +37,8 @@ def test_every_chart_draws_with_a_description(visit, name):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_page_is_wider_than_a_phone(visit, name):
-    page = draw_all(visit(name, width=380, theme="dark"))
+def test_no_page_is_wider_than_a_phone(visit, draw_all, name):
+    page = draw_all(visit(name, width=380, theme="dark"), most=14)
     assert page.evaluate("document.documentElement.scrollWidth") <= 380
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
 
@@ -58,7 +55,7 @@ def test_card_opens_by_click_and_closes_by_escape_outside_click_and_scroll(visit
         lambda: page.mouse.wheel(0, 400),
     ):
         dot.scroll_into_view_if_needed()
-        page.wait_for_timeout(100)
+        settle(page)
         dot.click(force=True)
         card = page.wait_for_selector(".card")
         assert [tab.inner_text() for tab in card.query_selector_all("[role=tab]")] == ["Summary", "IQ", "Cost"]
@@ -147,11 +144,13 @@ def test_data_table_searches_and_sorts(visit):
     page.fill('[data-search="score-table"]', "nothing like this")
     page.wait_for_function("document.querySelector('[data-count=\"score-table\"]').textContent === 'Nothing matches.'")
     page.fill('[data-search="score-table"]', "gpqa primary")
+    page.wait_for_function("document.querySelector('[data-count=\"score-table\"]').textContent !== 'Nothing matches.'")
     page.click("#score-table th:nth-child(4) button")
     cells = page.eval_on_selector_all(
         "#score-table tbody tr",
         "rows => rows.filter(r => r.style.display === '').map(r => Number(r.cells[3].textContent))",
     )
+    assert len(cells) > 10
     assert cells == sorted(cells, reverse=True)
 
 
@@ -160,20 +159,3 @@ def test_model_page_holds_the_whole_derivation(visit):
     page.click(".tree details details summary >> nth=0")
     assert re.search(r"FrontierMath", page.inner_text(".tree"))
     assert "second source" in page.inner_text("#model-scores")
-
-
-FEW_ROWS = "data.html#score-table-search=opus+4.8"  # axe looks at every visible cell, and all rows are alike
-CHECKED = [FEW_ROWS if name == "data.html" else name for name in PAGES] + ["models/claude-opus-4.8.html"]
-
-
-@pytest.mark.parametrize(("name", "theme"), [*((name, "light") for name in CHECKED), ("index.html", "dark")])
-def test_accessibility(visit, name, theme):
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
-    page = draw_all(visit(name, theme=theme), most=6)
-    results = axe.run(page, options={"preload": False})
-    serious = [
-        (violation["id"], violation["nodes"][0]["html"][:120])
-        for violation in results.response["violations"]
-        if violation["impact"] in {"serious", "critical"}
-    ]
-    assert serious == []

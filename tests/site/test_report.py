@@ -1,13 +1,16 @@
 """The report as files: pages, shared scripts, downloads, and the interface for programs with its schema."""
 
 import json
+import shutil
 
 import jsonschema
 import polars as pl
 import pytest
 
 import mensura
+from mensura.site import build_report, pages
 from mensura.site.api import SCHEMAS
+from mensura.site.library import bundled_library
 
 LISTINGS = ["models", "rankings", "benchmarks", "methodology"]
 
@@ -65,11 +68,52 @@ def test_no_page_asks_an_outside_host_for_anything(report):
         assert 'rel="stylesheet" href="http' not in text
 
 
-def test_report_command_runs_again_over_its_own_folder(report, mensura_command):
-    run = mensura_command("report", "--out", report, "--json")
-    assert run.code == 0, run.err
-    printed = json.loads(run.out)
-    assert printed["report"].endswith("index.html")
+def test_report_command_prints_the_headline_table(report, printed):
+    assert printed["report"] == str(report / "index.html")
     ranked = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))["rankings"]
     assert [row["rank"] for row in printed["headline"]] == [row["rank"] for row in ranked]
-    assert not list(report.rglob("*.part"))
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """A report of two pages, which takes a moment to build."""
+    monkeypatch.setattr("mensura.site.report.pages", lambda study: iter([pages.method(), pages.data(study)]))
+
+
+def test_a_second_report_replaces_the_first_and_nothing_else(report, short, tmp_path):
+    out = tmp_path / "report"
+    shutil.copytree(report, out)
+    (out / "models" / "notes.txt").write_text("mine", encoding="utf-8")
+    build_report(mensura.load(), out)
+    kept = {path.relative_to(out).as_posix() for path in out.rglob("*.html")}
+    assert kept == {"method.html", "data.html"}
+    assert (out / "models" / "notes.txt").read_text(encoding="utf-8") == "mine"
+    assert (out / "static" / "vega.js").read_bytes() == (report / "static" / "vega.js").read_bytes()
+    assert [path.name for path in tmp_path.iterdir()] == ["report"]
+
+
+def test_a_foreign_page_in_the_way_is_refused_and_kept(mensura_command, short, tmp_path):
+    (tmp_path / "method.html").write_text("mine", encoding="utf-8")
+    run = mensura_command("report", "--out", tmp_path)
+    assert run.code == 2
+    assert "method.html: exists and was not written by mensura" in run.err
+    assert [path.name for path in tmp_path.iterdir()] == ["method.html"]
+
+
+def test_a_build_that_fails_leaves_nothing_behind(monkeypatch, tmp_path):
+    def fail(evidence):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("mensura.site.report.Study.run", fail)
+    with pytest.raises(ZeroDivisionError):
+        build_report(mensura.load(), tmp_path / "report")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_library_that_cannot_be_bundled_is_said(monkeypatch, tmp_path):
+    monkeypatch.setattr("mensura.site.library._BUNDLE", "raise SystemExit('no such library')")
+    with (
+        pytest.raises(mensura.MensuraError, match="could not be bundled: no such library"),
+        bundled_library(tmp_path / "vega.js"),
+    ):
+        pass

@@ -52,7 +52,7 @@ def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
         "tooltip": None,
     }
     layers = [
-        *_headings(rows, x),
+        *_headings(x),
         *_names(base),
         _of(base, "benchmark").mark_tick(style="tick", **marks),
         _of(base, "people").mark_tick(style="people-dot", **marks),
@@ -108,7 +108,7 @@ def _names(base: alt.Chart) -> list[alt.Chart]:
     return [leader, text]
 
 
-def _headings(rows: list[Row], x: alt.X) -> list[alt.Chart]:
+def _headings(x: alt.X) -> list[alt.Chart]:
     """Return the lane names above the plot, one per kind that occurs."""
     titles = " : ".join(f"datum.kind == '{kind}' ? '{title}'" for kind, title in LANES.items())
     base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()", groupby=["kind", "lane"])

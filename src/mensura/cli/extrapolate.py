@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -120,4 +120,4 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
         print_table(parts["drivers"], title="What moves the mean rate from one population to the other", digits=4)
     print_table(result.sensitivity.drop("value"), title="What the rates hang on", rows=8, digits=4)
     for warning in result.warnings:
-        console.print(f"note: {warning}", style="yellow", markup=False)
+        print_note(warning)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 
 import typer
-from rich.console import Console
-from rich.markup import escape
+from rich.text import Text
 
 from mensura.cli import evidence, people
 from mensura.cli.cost import EXAMPLES as COST_EXAMPLES
@@ -17,6 +16,7 @@ from mensura.cli.figure import EXAMPLES as FIGURE_EXAMPLES
 from mensura.cli.figure import figure
 from mensura.cli.iq import EXAMPLES as IQ_EXAMPLES
 from mensura.cli.iq import iq
+from mensura.cli.output import notices
 from mensura.cli.report import report
 from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
 from mensura.cli.scale import scale
@@ -55,5 +55,5 @@ def main() -> None:
     try:
         app()
     except MensuraError as fault:
-        Console(stderr=True, highlight=False).print(f"[bold red]error:[/] {escape(str(fault))}", soft_wrap=True)
+        notices.print(Text.assemble(("error:", "bold red"), f" {fault}"), soft_wrap=True)
         sys.exit(2)

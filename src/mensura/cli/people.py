@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def summary(folder: Folder, out: Out = None, as_json: Json = False) -> None:
     if tables["exclusions"].height:
         print_table(tables["exclusions"], title="Items that a text-only study with 30 answers each would leave out")
     for warning in pool.warnings:
-        console.print(f"note: {warning}", style="yellow", markup=False)
+        print_note(warning)
 
 
 @app.command(epilog="Example: mensura people rates pools/viqt --by age_band,sex+education --out rates")
@@ -112,7 +112,7 @@ def import_(
     pool.write(out)
     facts = {"pool": str(out), "items": pool.items.height, "persons": answers.height}
     if not emit({"groups": pool.groups, "exclusions": pool.exclusions}, out=None, as_json=as_json, **facts):
-        console.print(str(pool), markup=False, highlight=False)
+        console.print(str(pool))
         if pool.exclusions.height:
             print_table(pool.exclusions, title="Left out", rows=20)
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -93,8 +93,10 @@ def stitch(
     facts = {"settings": fit.settings, "convergence": end | {"gradient": fit.convergence.gradient}}
     if emit(tables, out=out, as_json=as_json, **facts, warnings=warnings, notes=fit.notes):
         return
-    for text in (*fit.notes, *(f"[yellow]warning:[/] {warning}" for warning in warnings)):
-        console.print(text, highlight=False)
+    for text in fit.notes:
+        console.print(text)
+    for warning in warnings:
+        print_note(warning, kind="warning")
     basis = f"bootstrap {kind}, {bootstrap} replicates" if bootstrap else "Laplace"
     print_table(tables["capabilities"], title=f"Capabilities ({fit.method}; 90% intervals: {basis})", rows=30)
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")

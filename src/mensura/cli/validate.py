@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, emit, print_note, print_table
 from mensura.cli.progress import progress_bar
 
 EXAMPLES = """
@@ -66,4 +66,4 @@ def validate(
     if result.dif.height:
         print_table(result.dif, title="Items that behave differently in a group (largest first)", rows=8, digits=2)
     for warning in result.warnings:
-        console.print(f"[yellow]warning:[/] {warning}")
+        print_note(warning, kind="warning")

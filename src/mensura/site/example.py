@@ -13,6 +13,7 @@ OBSERVED = 0.19
 """Share of 15-year-olds in PISA who solve the item of the example."""
 
 _DRAWS = 250
+"""Draws of the assumptions behind the example's interval; its ends are shown to the tenth of a percent."""
 
 
 @dataclass(frozen=True)

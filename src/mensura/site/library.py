@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from mensura.errors import MensuraError
-from mensura.files import atomic_path
 
 _BUNDLE = """
 import sys, vl_convert
@@ -16,20 +17,17 @@ with open(sys.argv[1], "w", encoding="utf-8") as file:
 """
 
 
-class Library:
-    """Bundling runs beside the build, since it takes seconds and needs nothing of it."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._part = path.with_name(f".{path.name}.bundle")
-        self._work = subprocess.Popen([sys.executable, "-c", _BUNDLE, str(self._part)], stderr=subprocess.PIPE)
-
-    def finish(self) -> None:
-        """Wait for the bundle and put it in its place."""
-        _, said = self._work.communicate()
-        if self._work.returncode != 0:
-            self._part.unlink(missing_ok=True)
-            raise MensuraError(f"the drawing library could not be bundled: {said.decode(errors='replace').strip()}")
-        with atomic_path(self._path) as part:
-            self._part.replace(part)
+@contextmanager
+def bundled_library(path: Path) -> Iterator[None]:
+    """Write the library to ``path`` while the block runs: bundling takes seconds and needs nothing of the build."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    work = subprocess.Popen([sys.executable, "-c", _BUNDLE, str(path)], stderr=subprocess.PIPE)
+    try:
+        yield
+    except BaseException:
+        work.kill()
+        work.communicate()
+        raise
+    _, said = work.communicate()
+    if work.returncode != 0:
+        raise MensuraError(f"the drawing library could not be bundled: {said.decode(errors='replace').strip()}")

@@ -7,13 +7,17 @@ from datetime import date
 
 import polars as pl
 
+from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.stitching import Stitch, evidence_scores
 from mensura.trends import Watch, forecast, watch_acceleration
 
 _QUARTERS = 12
+"""How far the forecast of the report looks ahead: three years."""
 _STREAMS = 59
+"""Simulated streams of releases behind the alarm: few, as a report is built often; 5% of 59 + 1 is a whole number."""
 _BEFORE = 0.4
+"""Share of the releases before the watch starts: enough to know the pace that an acceleration is measured against."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +37,11 @@ def measure_pace(fit: Stitch, evidence: Evidence) -> Pace:
     dated = fit.capabilities.select("subject", "capability").join(
         evidence.models.select("subject", "released"), on="subject"
     )
-    released = dated["released"].sort().to_list()
+    released: list[date] = dated["released"].drop_nulls().sort().to_list()
+    if not released:
+        raise MensuraError("evidence: no model has both a capability and a release date; add `released` to the models")
     since, until = released[0], released[-1]
-    days = quarters_after(until)
-    ahead = forecast(dated, to=days, draws=fit.laplace)
+    ahead = forecast(dated, to=quarters_after(until, _QUARTERS), draws=fit.laplace)
     slope, low, high = ahead.slope.row(0)[:3]
     table = ahead.table.select("date", "low", "high", value="capability")
     best = float(dated["capability"].max())  # type: ignore[arg-type]
@@ -44,10 +49,10 @@ def measure_pace(fit: Stitch, evidence: Evidence) -> Pace:
     return Pace(slope, low, high, since, until, pl.concat([start, table]))
 
 
-def quarters_after(day: date) -> list[date]:
-    """Return the same day of the month every three months for three years; the month's last day where it has none."""
-    months = [f"{3 * quarter}mo" for quarter in range(1, _QUARTERS + 1)]
-    return [pl.Series([day]).dt.offset_by(step)[0] for step in months]
+def quarters_after(day: date, count: int) -> list[date]:
+    """Return the days 3, 6, … months after a day; where a month is too short its last day stands in."""
+    months = [f"{3 * quarter}mo" for quarter in range(1, count + 1)]
+    return pl.select(pl.lit(day).dt.offset_by(pl.lit(pl.Series(months)))).to_series().to_list()
 
 
 def watch_evidence(evidence: Evidence) -> Watch:

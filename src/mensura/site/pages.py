@@ -24,6 +24,13 @@ from mensura.site.sentences import headline_sentences
 from mensura.site.study import Study
 
 LEADERS = 25
+"""Models in the table of the overview."""
+_FLOORS = range(90, 160, 5)
+"""IQs for which the cheapest model is named, as far as any model reaches."""
+_COMPARED = 3
+"""Providers whose best models open the compare page: a picture that is still easy to read."""
+_RIVALS = 2
+"""Models of other providers offered for comparison on a model's page."""
 _VALIDATION = Path(__file__).parent / "data" / "extrapolation_validation.csv"
 
 
@@ -80,7 +87,7 @@ def pages(study: Study) -> Iterator[Page]:
     yield cost(study)
     yield compare(study)
     yield data(study)
-    yield method(study)
+    yield method()
     for row in study.models.iter_rows(named=True):
         yield model(study, row)
 
@@ -206,7 +213,7 @@ def cheapest_section(study: Study) -> dict[str, Any]:
     """The cheapest model at or above each IQ."""
     priced = study.models.drop_nulls(["exact_iq", "effective_cost"])
     rows = []
-    for floor in range(90, 160, 5):
+    for floor in _FLOORS:
         able = priced.filter(pl.col("exact_iq") >= floor).sort("effective_cost")
         if able.height:
             rows.append({"floor": floor, "able": able.height, **able.row(0, named=True)})
@@ -226,7 +233,7 @@ def cheapest_section(study: Study) -> dict[str, Any]:
 def compare(study: Study) -> Page:
     """Two to five models or groups side by side."""
     top = study.models.drop_nulls("iq")
-    first = top.unique("provider", keep="first", maintain_order=True)["subject"].head(3).to_list()
+    first = top.unique("provider", keep="first", maintain_order=True)["subject"].head(_COMPARED).to_list()
     picture = profile(study, first, name="compare", title="Dimension by dimension")
     return Page(
         "compare.html",
@@ -256,7 +263,7 @@ def data(study: Study) -> Page:
     )
 
 
-def method(study: Study) -> Page:
+def method() -> Page:
     """Every rule with its formula, and our departures."""
     return Page(
         "method.html",
@@ -296,7 +303,7 @@ def rivals(study: Study, subject: str) -> list[str]:
         return []
     others = ranked.filter(pl.col("provider") != own["provider"][0])
     gap = (pl.col("exact_iq") - own["exact_iq"][0]).abs()
-    return others.sort(gap).unique("provider", keep="first", maintain_order=True)["subject"].head(2).to_list()
+    return others.sort(gap).unique("provider", keep="first", maintain_order=True)["subject"].head(_RIVALS).to_list()
 
 
 def model_scores(study: Study, subject: str) -> list[dict[str, Any]]:

@@ -13,9 +13,9 @@ import polars as pl
 from mensura import __version__
 from mensura.charts.theme import THEMES, config
 from mensura.evidence import Evidence, slug
-from mensura.files import atomic_path, write_csv, write_text
+from mensura.folders import whole_folder
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
-from mensura.site.library import Library
+from mensura.site.library import bundled_library
 from mensura.site.method import method_parts
 from mensura.site.pages import NAVIGATION, Page, pages
 from mensura.site.study import Study
@@ -37,25 +37,27 @@ HEADLINE = (
 
 
 def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object] | None = None) -> pl.DataFrame:
-    """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page."""
-    library = Library(out / "static" / "vega.js")
-    study = Study.run(evidence)
-    _write_static(out)
-    _write_subjects(study, out)
-    _write_tables(study, out)
-    _write_api(study, out)
-    environment = _environment()
-    shared = {
-        "navigation": [{"file": file, "title": title} for file, title in NAVIGATION],
-        "providers": study.providers,
-        "evidence": evidence,
-        "version": __version__,
-    }
-    for page in pages(study):
-        _write_page(page, environment, shared, out)
-        if advance is not None:
-            advance()
-    library.finish()
+    """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
+
+    The files appear together and replace those of an earlier report; other files in the folder stay as they are.
+    """
+    with whole_folder(out, "report") as stage, bundled_library(stage / "static" / "vega.js"):
+        study = Study.run(evidence)
+        _write_static(stage)
+        _write_subjects(study, stage)
+        _write_tables(study, stage)
+        _write_api(study, stage)
+        environment = _environment()
+        shared = {
+            "navigation": [{"file": file, "title": title} for file, title in NAVIGATION],
+            "providers": study.providers,
+            "evidence": evidence,
+            "version": __version__,
+        }
+        for page in pages(study):
+            _write_page(page, environment, shared, stage)
+            if advance is not None:
+                advance()
     return study.models.drop_nulls("iq").select(HEADLINE)
 
 
@@ -78,34 +80,32 @@ def _write_page(page: Page, environment: jinja2.Environment, shared: dict[str, o
         scripts=page.scripts,
         charts=page.charts,
     )
-    write_text(out / page.file, html)
+    _write(html, out, page.file)
     for figure in page.figures:
         points = figure.spec.get("datasets", {}).get("points", [])
         chart = {"name": figure.name, "title": figure.title, "caption": figure.caption, "points": points}
-        write_text(out / "api" / VERSION / "charts" / f"{figure.name}.json", to_json({"version": VERSION, **chart}))
+        _write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{figure.name}.json")
 
 
 def _write_static(out: Path) -> None:
     """Copy style and scripts, and write the themes."""
-    for file in sorted(_STATIC.iterdir()):
-        with atomic_path(out / "static" / file.name) as part:
-            shutil.copyfile(file, part)
+    for file in _STATIC.iterdir():
+        shutil.copyfile(file, _placed(out, "static", file.name))
     themes = {name: config(theme) for name, theme in THEMES.items()}
-    write_text(out / "static" / "themes.js", f"window.mensura.themes = {json.dumps(themes)};\n")
+    _write(f"window.mensura.themes = {json.dumps(themes)};\n", out, "static", "themes.js")
 
 
 def _write_subjects(study: Study, out: Path) -> None:
-    write_text(out / "data" / "models.js", f"window.mensura.models = {to_json(model_records(study))};\n")
-    write_text(out / "static" / "groups.js", f"window.mensura.groups = {to_json(group_records(study))};\n")
+    _write(f"window.mensura.models = {to_json(model_records(study))};\n", out, "data", "models.js")
+    _write(f"window.mensura.groups = {to_json(group_records(study))};\n", out, "static", "groups.js")
 
 
 def _write_tables(study: Study, out: Path) -> None:
     """Offer every evidence table as CSV, Parquet and JSON."""
     for name, frame in study.evidence.tables().items():
-        write_csv(frame, out / "data" / f"{name}.csv")
-        with atomic_path(out / "data" / f"{name}.parquet") as part:
-            frame.write_parquet(part)
-        write_text(out / "data" / f"{name}.json", to_json(frame.to_dicts()))
+        frame.write_csv(_placed(out, "data", f"{name}.csv"))
+        frame.write_parquet(_placed(out, "data", f"{name}.parquet"))
+        _write(to_json(frame.to_dicts()), out, "data", f"{name}.json")
 
 
 def _write_api(study: Study, out: Path) -> None:
@@ -144,4 +144,15 @@ def _write_api(study: Study, out: Path) -> None:
         "schema": to_json(SCHEMAS),
     }
     for name, text in files.items():
-        write_text(out / "api" / VERSION / f"{name}.json", text)
+        _write(text, out, "api", VERSION, f"{name}.json")
+
+
+def _write(text: str, folder: Path, *parts: str) -> None:
+    _placed(folder, *parts).write_text(text, encoding="utf-8")
+
+
+def _placed(folder: Path, *parts: str) -> Path:
+    """Return a path inside the folder, its own folder made."""
+    path = folder.joinpath(*parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path

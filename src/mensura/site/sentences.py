@@ -7,6 +7,8 @@ import polars as pl
 from mensura.site.leaders import leaders_beside_people
 from mensura.site.study import Study
 
+_NAMED = 2  # rivals by name; a third would make the sentence a list
+
 
 def headline_sentences(study: Study) -> list[str]:
     """Return the sentences of the overview: who leads, how fast, and where people still stand."""
@@ -25,10 +27,13 @@ def leader_sentence(study: Study) -> str:
     )
     if not alike:
         return f"{first}, and is told apart from every other model."
-    others = (
-        alike[0] if len(alike) == 1 else f"{', '.join(alike[:2])}{f' and {len(alike) - 2} more' * (len(alike) > 2)}"
-    )
-    return f"{first}; it cannot be told apart from {others}."
+    return f"{first}; it cannot be told apart from {_some_of(alike)}."
+
+
+def _some_of(names: list[str]) -> str:
+    """Return the first names of a list, and how many more there are."""
+    more = len(names) - _NAMED
+    return f"{', '.join(names[:_NAMED])} and {more} more" if more > 0 else " and ".join(names)
 
 
 def pace_sentence(study: Study) -> str:
@@ -40,7 +45,7 @@ def pace_sentence(study: Study) -> str:
     )
     if watch.alarm is None:
         return f"{first}; a watch for acceleration has found none that chance would not explain."
-    return f"{first}; a watch for acceleration sounded on {watch.alarm:%-d %B %Y}."
+    return f"{first}; a watch for acceleration sounded on {watch.alarm.day} {watch.alarm:%B %Y}."
 
 
 def people_sentence(study: Study) -> str:

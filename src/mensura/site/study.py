@@ -20,6 +20,7 @@ DRAWS = 1000
 
 _ON_EVIDENCE = ("measured", "partly measured")
 _MOST = 3  # of seven dimensions: more than this many is most of them
+_INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
 
 
 @dataclass(frozen=True)
@@ -34,15 +35,15 @@ class Study:
     policy: Policy
 
     @classmethod
-    def run(cls, evidence: Evidence, *, seed: int = 0) -> Study:
-        """Run the instruments; the same evidence and seed give the same study."""
+    def run(cls, evidence: Evidence) -> Study:
+        """Run the instruments; the same evidence gives the same study."""
         fit = stitch(evidence)
         return cls(
             evidence=evidence,
-            iq=score_iq(evidence, draws=DRAWS, seed=seed),
+            iq=score_iq(evidence, draws=DRAWS),
             costs=score_costs(evidence),
             fit=fit,
-            people=place_people(fit, evidence, seed=seed),
+            people=place_people(fit, evidence),
             policy=load_policy(),
         )
 
@@ -100,11 +101,11 @@ class Study:
 
     @cached_property
     def sensors(self) -> pl.DataFrame:
-        """The range of capability in which each benchmark has at least half of its largest information."""
+        """The range of capability in which each benchmark has a good part of its largest information."""
         curves = information_curves(self.fit).with_columns(most=pl.col("information").max().over("benchmark"))
         titles = self.evidence.benchmarks.select("benchmark", "name")
         return (
-            curves.filter(pl.col("information") >= 0.5 * pl.col("most"))
+            curves.filter(pl.col("information") >= _INFORMATIVE * pl.col("most"))
             .group_by("benchmark", maintain_order=True)
             .agg(
                 pl.col("capability").min().alias("low"),

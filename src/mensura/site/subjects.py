@@ -23,7 +23,7 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
             "name": row["name"],
             "provider": row["provider"],
             "released": row["released"],
-            "iq": _iq(row),
+            "iq": _iq(row, len(study.dimension_names)),
             "scored_dimensions": row["scored_dimensions"],
             "status": row["status"] or "Unranked",
             "capability": ranged(row["capability"], row["capability_low"], row["capability_high"]),
@@ -56,13 +56,13 @@ def group_records(study: Study) -> dict[str, dict[str, Any]]:
     return records
 
 
-def _iq(row: dict[str, Any]) -> dict[str, Any] | None:
+def _iq(row: dict[str, Any], dimensions: int) -> dict[str, Any] | None:
     value = ranged(row["iq"], row["iq_low"], row["iq_high"])
     if value is None:
         return None
-    note = f"{row['scored_dimensions']} of 7 dimensions rest on evidence; the others are careful estimates."
-    if row["scored_dimensions"] == 7:
-        note = "All seven dimensions rest on evidence."
+    note = f"{row['scored_dimensions']} of {dimensions} dimensions rest on evidence; the others are careful estimates."
+    if row["scored_dimensions"] == dimensions:
+        note = "All dimensions rest on evidence."
     return {**value, "note": note}
 
 

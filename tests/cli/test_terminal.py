@@ -1,0 +1,105 @@
+"""The terminal shows what is there: brackets are no markup, and no control character gets through."""
+
+import json
+
+import polars as pl
+import pytest
+
+from mensura.cli import output
+
+HOSTILE = "evil\x1b[2J\x9b31m\u202ename"
+
+
+@pytest.fixture
+def printed(monkeypatch, capsys):
+    """What a call prints on a terminal of 120 columns, colours and all."""
+    monkeypatch.setattr(output.console, "_width", 120)
+
+    def run(call, *arguments, **settings):
+        call(*arguments, **settings)
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_brackets_in_cells_headers_and_titles_are_text(printed):
+    table = pl.DataFrame({"subject": ["gpt-5 [high]", "gpt-5 [low]", "[/low]", ":smile:"], "rate [0, 1]": [1, 2, 3, 4]})
+    shown = printed(output.print_table, table, title="Scores of [bold]mine[/bold].csv")
+    for text in ("gpt-5 [high]", "gpt-5 [low]", "[/low]", ":smile:", "rate [0, 1]", "[bold]mine[/bold].csv"):
+        assert text in shown
+
+
+def test_control_characters_are_shown_and_not_obeyed(printed):
+    table = pl.DataFrame({f"head{HOSTILE}": [HOSTILE, "two\nlines", "tab\there"]})
+    shown = printed(output.print_table, table, title=HOSTILE)
+    assert shown.count(r"evil\x1b[2J\x9b31m\u202ename") == 3
+    assert r"two\nlines" in shown
+    assert r"tab\there" in shown
+    assert not set(shown) & {"\x1b", "\x9b", "\u202e", "\t"}
+
+
+@pytest.mark.parametrize("text", ["[/low] and [red]", HOSTILE, "lone \udcff surrogate"])
+def test_plain_lines_notes_and_warnings_are_text(printed, text):
+    for shown in (printed(output.console.print, text), printed(output.print_note, text, kind="warning")):
+        assert "\x1b" not in shown
+        assert "\u202e" not in shown
+        assert output.visible(text) in shown
+
+
+def test_columns_stay_aligned_around_a_hostile_name(printed):
+    table = pl.DataFrame({"subject": [HOSTILE, "plain"], "iq": [100, 101]})
+    lines = printed(output.print_table, table, title="").splitlines()
+    assert len({len(line) for line in lines if "│" in line}) == 1
+
+
+def test_json_holds_the_name_and_no_raw_control_character(printed):
+    shown = printed(output.print_json, {"name": HOSTILE + "é"})
+    assert json.loads(shown) == {"name": HOSTILE + "é"}
+    assert "é" in shown
+    assert not set(shown) & {"\x1b", "\x9b", "\u202e"}
+
+
+def test_commands_print_names_of_a_user_as_they_are(mensura_command, tmp_path):
+    added = tmp_path / "mine.csv"
+    names = ["Lab [high]", "Lab [low]", "[/low]"]
+    rows = [f"own-{number},{name},2026-01-01,gpqa_diamond,0.{number}1,fraction" for number, name in enumerate(names)]
+    added.write_text("subject,provider,released,benchmark,score,unit\n" + "\n".join(rows), encoding="utf-8")
+    run = mensura_command("evidence", "models", "--add", added)
+    assert run.code == 0, run.err
+    assert [name for name in names if name not in run.out] == []
+
+
+def test_an_error_shows_the_value_and_obeys_nothing_in_it(mensura_command):
+    run = mensura_command("evidence", "check", f"[bold]{HOSTILE}")
+    assert run.code == 2
+    assert r"[bold]evil\x1b[2J" in run.err
+    assert "\x1b[2J" not in run.err
+
+
+def test_a_warning_of_a_fit_may_hold_brackets(mensura_command, tmp_path):
+    scores = tmp_path / "scores.csv"
+    rows = [f"m{m} [/x],b{b} [low],{0.1 + 0.8 * ((m + 2 * b) % 7) / 7:.2f}" for m in range(8) for b in range(6)]
+    scores.write_text("subject,benchmark,score\n" + "\n".join(rows), encoding="utf-8")
+    run = mensura_command("stitch", scores)
+    assert run.code == 0, run.err
+    assert "m3 [/x]" in run.out
+    assert "b2 [low]" in run.out
+
+
+def test_tables_are_written_as_the_set_of_their_command(mensura_command, tmp_path):
+    out = tmp_path / "out"
+    first = mensura_command("cost", "--frontier", "--out", out)
+    assert first.code == 0, first.err
+    (out / "notes.txt").write_text("mine", encoding="utf-8")
+    assert mensura_command("people", "populations", "--out", out).code == 0
+    assert mensura_command("cost", "--at-least", "120", "--out", out).code == 0
+    files = {path.name for path in out.iterdir() if not path.name.startswith(".")}
+    assert files == {"cheapest.csv", "populations.csv", "notes.txt"}
+
+
+def test_a_table_in_the_way_of_another_command_is_refused(mensura_command, tmp_path):
+    (tmp_path / "populations.csv").write_text("mine", encoding="utf-8")
+    run = mensura_command("people", "populations", "--out", tmp_path)
+    assert run.code == 2
+    assert "was not written by mensura" in run.err
+    assert (tmp_path / "populations.csv").read_text(encoding="utf-8") == "mine"
