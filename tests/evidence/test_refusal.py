@@ -105,6 +105,7 @@ def test_duplicates_second_primary_and_circles_are_named(folder):
     import polars as pl
 
     edit(folder, "models", "predecessor", "claude-opus-4.8", row=2)  # which descends from this model
+    edit(folder, "scores", "score", "much", row=9)  # one fault in a table hides no other
     file = folder / "scores.csv"
     frame = pl.read_csv(file, infer_schema=False)
     pl.concat([frame, frame.head(1)]).write_csv(file)
@@ -113,6 +114,7 @@ def test_duplicates_second_primary_and_circles_are_named(folder):
     message = str(refusal.value)
     assert "the predecessors form a circle" in message
     assert "each combination once" in message
+    assert "got 'much'; expected a number" in message
     assert "at most one primary row" in message
 
 
@@ -169,6 +171,10 @@ def test_missing_and_misspelt_columns(folder):
         mensura.load(folder)
     with pytest.raises(EvidenceError, match="did you mean 'released'"):
         mensura.load(folder)
+    file.write_text(file.read_text().replace("subject,", "model,", 1))
+    with pytest.raises(EvidenceError) as refusal:
+        mensura.load(folder)
+    assert not any("each combination once" in fault.expected for fault in refusal.value.faults)
 
 
 def test_wrong_place_and_wrong_encoding(tmp_path, folder):

@@ -29,10 +29,10 @@ def twice(build):
 
 
 def test_one_source_errs_by_the_gap_between_two_over_root_two(twice):
-    """Var(a − b) = 2 σ²: gaps of 3, 3 and −3 IQ points come from errors of 3/√2 each."""
-    evidence = second_sources(twice, {"hle": [1.0, 1.0, -0.6]})  # below 5 percent the ladder has 15 points for 3
+    """Var(a − b) = 2 σ²: gaps of 3, 3 and −6 IQ points, mean square 18, come from errors of 3 points each."""
+    evidence = second_sources(twice, {"hle": [1.0, 1.0, -1.2]})  # below 5 percent the ladder has 15 points for 3
     matrix = mensura.score_iq(evidence).matrix
-    assert disagreement(evidence, matrix) == {"hle": pytest.approx(3 / np.sqrt(2))}
+    assert disagreement(evidence, matrix) == {"hle": pytest.approx(3.0)}
 
 
 def test_two_pairs_say_nothing_about_disagreement(twice):
@@ -70,8 +70,8 @@ def test_a_fraction_has_the_error_of_its_percentage(build):
 
 
 def test_the_larger_of_the_two_errors_counts(twice):
-    apart = second_sources(twice, {"hle": [1.0, 1.0, -0.6]})
-    assert errors_of(apart, "hle", 10**9) == pytest.approx([3 / np.sqrt(2)] * 3)
+    apart = second_sources(twice, {"hle": [1.0, 1.0, -1.2]})
+    assert errors_of(apart, "hle", 10**9) == pytest.approx([3.0] * 3)
     assert errors_of(apart, "hle", 8)[0] > 3
 
 

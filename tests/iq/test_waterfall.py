@@ -167,6 +167,23 @@ def test_a_warning_names_five_models_and_counts_the_rest(build):
     assert "abstract-reasoning" in second
 
 
+def test_a_dimension_says_what_it_rests_on(build):
+    """Zeros of an early release alone, a predecessor alone, some scores, all scores; and cells of the factor model."""
+    early = {"released": date(2025, 1, 1)}
+    scores = {("early", "ifbench"): 65, ("early", "aa_omniscience"): 8, ("early", "hle"): 20}
+    scores |= {("heir", "hle"): 20, ("elder", "ifbench"): 65, ("elder", "aa_omniscience"): 8, ("elder", "hle"): 10}
+    result = mensura.score_iq(build(scores, {"early": early, "heir": {"predecessor": "elder"}}))
+    found = {(row["subject"], row["dimension"]): row["status"] for row in result.dimensions.iter_rows(named=True)}
+    assert found["early", "reliability"] == "measured"
+    assert found["early", "scientific-reasoning"] == "partly measured"
+    assert found["heir", "reliability"] == "inherited"
+    statuses = set(mensura.score_iq(mensura.load()).dimensions["status"])
+    assert statuses >= {"measured", "partly measured", "inherited", "peers", "assumed", "matched"}
+    completed = mensura.score_iq(mensura.load(), imputation="completion").dimensions["status"]
+    assert "completed" in set(completed)
+    assert not set(completed) & {"inherited", "peers", "assumed"}
+
+
 def test_every_status_and_step_has_a_name():
     assert len(set(STATUSES)) == len(STATUSES) == 10
     assert STEPS == ("none", "source", "predecessor", "peers", "zero", "correlation", "within", "completion")

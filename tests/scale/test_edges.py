@@ -64,6 +64,10 @@ def test_hints_say_what_was_probably_meant():
     with pytest.raises(MensuraError) as refusal:
         scale.rate_to_level(101)
     assert "percentage" not in str(refusal.value)
+    for wrong in (lambda: scale.rate_to_level(-0.1), lambda: scale.one_in_to_rate(0.0)):
+        with pytest.raises(MensuraError) as refusal:
+            wrong()
+        assert "upper bound" not in str(refusal.value)
     with pytest.raises(MensuraError, match="base: got inf"):
         scale.rate_to_level(0.5, base=math.inf)
 

@@ -146,7 +146,7 @@ def _costs(evidence: Evidence, latest: pl.DataFrame, signals: pl.DataFrame, toke
         .then(pl.lit("direct"))
         .when(pl.col("signals") >= minimum)
         .then(pl.lit("benchmarks"))
-        .when(pl.col("signals") > 0)
+        .when(pl.col("signals").is_not_null())
         .then(pl.lit("provisional"))
         .otherwise(pl.lit("none"))
     )
