@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import foldnorm
 
 from mensura.errors import MensuraError
+from mensura.stitching import to_years
 from mensura.trends import backtest, fit_line, forecast, frontier_line, read_capabilities
 from mensura.trends.backtesting import monthly_origins, summarise
 from mensura.trends.forecasting import _draw_lines, _draw_residuals, simulate_frontier
@@ -212,3 +213,12 @@ def test_origins_are_the_first_of_the_months_after_enough_is_known():
     assert origins[-1] < frame["released"].max()
     with pytest.raises(MensuraError, match="15 subjects and 3 records are needed"):
         monthly_origins(read_capabilities(stream(n=12)))
+
+
+def test_a_forecast_is_the_median_and_the_central_interval_of_the_futures():
+    frame = stream()
+    found = forecast(frame, to=[date(2026, 7, 1), date(2027, 1, 1)], level=0.6, seed=4).table
+    years, ahead = to_years(frame["released"]), to_years(found["date"])
+    futures = simulate_frontier(years, frame["capability"].to_numpy(), ahead, np.random.default_rng(4))
+    for name, share in (("low", 0.2), ("capability", 0.5), ("high", 0.8)):
+        np.testing.assert_allclose(found[name], np.quantile(futures, share, axis=0))

@@ -3,6 +3,7 @@ from datetime import date
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import linregress
 
 from mensura.errors import MensuraError
 from mensura.trends import find_crossings, relate_horizons
@@ -65,3 +66,18 @@ def test_draws_of_the_fit_count_in_a_crossing():
     found = find_crossings(POINTS, {"group": ["top"], "capability": [3.5]}, draws=draws).row(0, named=True)
     assert found["probability"] == pytest.approx(0.5, abs=0.05)
     assert found["passed_high"] is None
+
+
+def test_intervals_of_a_horizon_are_those_of_one_more_measurement():
+    result = relate_horizons(POINTS, horizons(0.3), level=0.8)
+    peer = linregress(CAPABILITY[:10], np.log(horizons(0.3)["minutes"]))
+    rest = np.log(horizons(0.3)["minutes"].to_numpy()) - peer.intercept - peer.slope * CAPABILITY[:10]
+    sd, mean = np.sqrt(rest @ rest / 8), CAPABILITY[:10].mean()
+    at = CAPABILITY[-1]
+    half = 1.396815 * sd * np.sqrt(1 + 1 / 10 + (at - mean) ** 2 / np.sum((CAPABILITY[:10] - mean) ** 2))
+    row = result.table.row(-1, named=True)
+    centre = peer.intercept + peer.slope * at
+    assert np.log([row["low"], row["expected"], row["high"]]) == pytest.approx([centre - half, centre, centre + half])
+    check = result.checks.row(0, named=True)
+    assert check["r_squared"] == pytest.approx(peer.rvalue**2)
+    assert check["correlation"] == pytest.approx(peer.rvalue)

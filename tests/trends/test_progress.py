@@ -3,11 +3,14 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import linregress
+from scipy.stats import t as student
 
 from mensura.errors import MensuraError
+from mensura.stitching import to_years
 from mensura.trends import measure_progress
 from mensura.trends.buckets import bucket_table
-from mensura.trends.progress import fieller
+from mensura.trends.progress import _mean_slope, fieller
 
 K, QUALITY = 0.2, 0.3
 
@@ -118,3 +121,68 @@ def test_unusable_compute_is_refused(change, message):
 def test_unknown_method_is_refused():
     with pytest.raises(MensuraError, match="choose one of releases, rosetta"):
         measure_progress(models(), method="other")
+
+
+def test_fieller_has_its_closed_form_with_independent_errors():
+    """With g = q² var(bottom)/bottom²: (ratio ± √(ratio² − (1 − g)(ratio² − q² var(top)/bottom²)))/(1 − g)."""
+    top, bottom, q = 3.0, 2.0, 1.5
+    low, high = fieller(top, bottom, np.diag([0.2, 0.1]), q)
+    g = q**2 * 0.1 / 4
+    root = np.sqrt(1.5**2 - (1 - g) * (1.5**2 - q**2 * 0.2 / 4))
+    assert (low, high) == pytest.approx(((1.5 - root) / (1 - g), (1.5 + root) / (1 - g)))
+    shared = fieller(top, bottom, np.array([[0.2, 0.1], [0.1, 0.1]]), q)
+    assert shared[1] - shared[0] < high - low
+
+
+def test_mean_slope_weights_families_by_size_and_takes_its_error_from_their_spread():
+    found = _mean_slope(pl.DataFrame({"k": [0.1, 0.3], "n": [6, 2], "error": [0.0, 0.0]}))
+    assert found.k == pytest.approx(0.15)
+    share = np.array([0.75, 0.25])
+    spread = (share * (np.array([0.1, 0.3]) - 0.15) ** 2).sum() / (1 - (share**2).sum())
+    assert found.error == pytest.approx(np.sqrt(spread * (share**2).sum()))
+    assert found.freedom == 1
+    even = _mean_slope(pl.DataFrame({"k": [0.1, 0.2, 0.3], "n": [4, 4, 4], "error": [0.0] * 3}))
+    assert even.error == pytest.approx(0.1 / np.sqrt(3))
+
+
+def test_interval_of_the_factor_combines_both_errors_by_satterthwaite():
+    frame = models(0.1)
+    row = measure_progress(frame, level=0.8).estimates.row(0, named=True)
+    families = measure_progress(frame).families
+    years = to_years(frame["released"])
+    C, spent = frame["capability"].to_numpy(), np.log(frame["training_compute_flop"].to_numpy())
+    k = float(np.average(families["k"], weights=families["n"]))
+    of_k = families["k"].std() / np.sqrt(3)
+    quality, gain = linregress(years, C - k * spent), linregress(years, C)
+    own, other = (quality.stderr / k) ** 2, (gain.slope * of_k / k**2) ** 2
+    freedom = (own + other) ** 2 / (own**2 / (C.size - 2) + other**2 / 2)
+    half = student.ppf(0.9, freedom) * np.sqrt(own + other)
+    assert row["quality_per_year"] == pytest.approx(quality.slope)
+    assert np.log([row["low"], row["factor"], row["high"]]) == pytest.approx(
+        [quality.slope / k - half, quality.slope / k, quality.slope / k + half]
+    )
+
+
+def test_joint_regression_agrees_with_least_squares():
+    frame = models(0.1)
+    row = measure_progress(frame).joint.row(0, named=True)
+    years = to_years(frame["released"])
+    C, decades = frame["capability"].to_numpy(), np.log10(frame["training_compute_flop"].to_numpy())
+    X = np.column_stack([np.ones(C.size), decades, years])
+    beta, squares, *_ = np.linalg.lstsq(X, C, rcond=None)
+    assert (row["per_decade"], row["per_year"]) == pytest.approx(tuple(beta[1:]), rel=1e-6)
+    assert row["r_squared"] == pytest.approx(1 - squares[0] / np.sum((C - C.mean()) ** 2))
+    assert row["low"] < row["decades_saved"] < row["high"]
+    assert row["decades_saved"] == pytest.approx(beta[2] / beta[1])
+    covariance = squares[0] / (C.size - 3) * np.linalg.inv(X.T @ X)
+    relative = covariance[1, 1] / beta[1] ** 2 + covariance[2, 2] / beta[2] ** 2
+    published = measure_progress(frame, method="rosetta").joint.row(0, named=True)
+    assert (published["high"] - published["low"]) / 2 == pytest.approx(
+        1.645 * published["decades_saved"] * np.sqrt(relative), rel=0.01
+    )
+
+
+def test_a_selection_of_one_day_has_no_figures():
+    table = measure_progress(models().with_columns(capability=-pl.col("capability"))).estimates
+    assert table.filter(pl.col("selection") == "quality frontier")["factor"].to_list() == [None]
+    assert table.filter(pl.col("selection") == "all")["factor"].null_count() == 0

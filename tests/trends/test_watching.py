@@ -10,7 +10,7 @@ from mensura.stitching import to_date
 from mensura.trends import PUBLISHED, fit_stream, make_stream, watch_acceleration
 from mensura.trends.kinks import KinkDesign
 from mensura.trends.streams import refit_by_look
-from mensura.trends.watching import WatchPath, calibrate, first_releases, follow, read_stream
+from mensura.trends.watching import WatchPath, _default_start, calibrate, first_releases, follow, read_stream
 
 SMALL = replace(PUBLISHED, models=90, benchmarks=30, evaluated=0.6)
 
@@ -130,3 +130,54 @@ def test_a_watch_that_cannot_be_planned_is_refused():
 def test_following_is_deterministic():
     stream = make_stream(SMALL, np.random.default_rng(9))
     assert np.array_equal(follow(stream, 2027.0).statistics, follow(stream, 2027.0).statistics)
+
+
+def test_a_stream_that_was_all_seen_is_described_as_it_was_made():
+    """The published set-up, in units of a year of progress: the zero and the unit of the fitted scale are free."""
+    stream = make_stream(PUBLISHED, np.random.default_rng(6))
+    found, longer = fit_stream(stream, 2030.0), fit_stream(stream, 2036.0)
+    assert found.evaluated == pytest.approx(0.25, rel=0.2)
+    assert found.benchmarks == pytest.approx(60, abs=4)
+    assert found.visible[0] < 0.05
+    assert found.visible[1] == 0.95
+    assert (found.hardest - found.easiest) / found.pace == pytest.approx(6, rel=0.1)
+    assert (found.easiest - found.level) / found.pace == pytest.approx(0.5 / PUBLISHED.pace, abs=0.35)
+    assert np.median(found.slopes) * found.pace == pytest.approx(6.5 * PUBLISHED.pace, rel=0.15)
+    assert longer.models == pytest.approx(2 * found.models, rel=0.05)
+    assert longer.benchmarks == pytest.approx(2 * found.benchmarks, rel=0.05)
+    assert (longer.hardest - longer.level) / longer.pace == pytest.approx(12 + 0.5 / PUBLISHED.pace, rel=0.06)
+    assert found.warnings == ()
+
+
+def test_a_stream_improves_faster_after_its_change():
+    sharp = replace(PUBLISHED, scatter=0.0, score_error=0.0, jitter=0.0, evaluated=1.0, visible=(0.0, 1.0), models=50)
+    stream = make_stream(sharp, np.random.default_rng(0), change=2027.0, acceleration=3.0)
+    first = np.array([stream.scores[(stream.rows == i) & (stream.cols == 7)][0] for i in range(50)])
+    gain = np.gradient(np.log(first / (1 - first)), stream.years)
+    before, after = np.median(gain[stream.years < 2026.8]), np.median(gain[stream.years > 2027.2])
+    assert after / before == pytest.approx(3, rel=0.01)
+    half = make_stream(sharp, np.random.default_rng(0), change=2027.0, acceleration=3.0, share=0.0)
+    assert np.array_equal(half.scores, make_stream(sharp, np.random.default_rng(0)).scores)
+
+
+def test_noise_of_a_set_up_is_multiplied():
+    loud = PUBLISHED.noisier(2.0)
+    assert (loud.scatter, loud.jitter, loud.score_error) == (0.4, 0.4, 0.05)
+
+
+def test_p_value_is_the_share_of_quiet_watches_that_come_as_far():
+    years = np.linspace(2027.1, 2030, 10)
+    paths = [WatchPath(years, np.arange(10), np.full(10, float(i)), (1.0, 1.0)) for i in range(19)]
+    plan = calibrate(paths, 2027.0, 2030.0, rate=0.1)
+    assert plan.threshold == pytest.approx(plan.peaks[-2])
+    scaled = plan.standardise(years, paths[9].statistics)
+    np.testing.assert_allclose(scaled, 0, atol=1e-9)
+    top = plan.standardise(years, paths[18].statistics)
+    np.testing.assert_allclose(top, 9 / np.std(np.arange(19), ddof=1))
+    assert (plan.table["boundary"] - plan.mean).to_list() == pytest.approx(list(plan.threshold * plan.spread))
+
+
+def test_a_watch_starts_in_the_middle_unless_the_baseline_is_late():
+    years = np.linspace(2020, 2030, 101)
+    assert _default_start(years) == pytest.approx(2025)
+    assert _default_start(np.r_[2020.0, np.linspace(2028, 2030, 40)]) == pytest.approx(2028 + 18 * 2 / 39)

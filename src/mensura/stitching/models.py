@@ -28,8 +28,6 @@ REFIT_TOLERANCE = 1e-2
 """Change of any η, in logits, below which a bootstrap replicate of the default model has arrived."""
 SMALLEST_DRAWN_SLOPE = 0.01
 """Slopes of draws of the published model stay positive, as those of its fits do."""
-HELD = 1e12
-"""Precision of a parameter that is held where it is."""
 PLACING_SWEEPS, PLACING_TOLERANCE = 100, 1e-6
 SHORTENED, LENGTHENED = 0.5, 1.25
 """Factors on a placing's step after one that turned back, and after one that went on."""
@@ -151,10 +149,12 @@ class RosettaModel:
             held = self.anchor + b
             coupling[:, :, held] = 0
             side[held], side[:, held] = 0, 0
-            side[held, held] = HELD
+            side[held, held] = 1
         moved, benchmark = draw_deviations(
             factorise(ArrowPrecision(subject[:, None, None].astype(float), coupling, side)), n, rng
         )
+        if self.anchor is not None:
+            benchmark[:, self.anchor + b] = 0
         unit = np.sqrt(self.residual_variance)
         slopes = np.maximum(at.slope + unit * benchmark[:, b:], SMALLEST_DRAWN_SLOPE)
         difficulties = at.D + unit * benchmark[:, :b]

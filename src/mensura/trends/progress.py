@@ -211,11 +211,11 @@ def _estimate(
 ) -> dict[str, object]:
     """Yearly gain of quality along a selection and the factor of compute it saves, with its interval.
 
-    A selection of fewer than three subjects has no slope with an error: its figures are empty.
+    A selection of fewer than three subjects, or of one day, has no slope with an error: its figures are empty.
     """
     k = slope.k
     row: dict[str, object] = {"analysis": analysis, "selection": selection, "n": int(chosen.sum()), "k": k}
-    if np.count_nonzero(chosen) < FEWEST_POINTS:
+    if np.count_nonzero(chosen) < FEWEST_POINTS or np.ptp(years[chosen]) == 0:
         return row | dict.fromkeys(("quality_per_year", "factor", "low", "high"))
     line = fit_line(years[chosen], (C - k * compute)[chosen])
     own = (line.slope_error / k) ** 2

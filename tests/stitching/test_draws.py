@@ -1,0 +1,118 @@
+"""What draws say: intervals, ranks, probabilities, information, robustness; closed forms."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.stitching import PositionDraws, check_robustness, information_curves, stitch, subject_information
+from mensura.stitching.heldout import fold_numbers
+from mensura.stitching.positions import Positions, Scale, principal
+from mensura.stitching.robustness import link_shape
+from mensura.stitching.scores import encode, read_scores
+
+from .conftest import simulate
+
+
+@pytest.fixture(scope="module")
+def draws():
+    """Three subjects in 101 draws: a at i, b always at 50.5, c below both; one benchmark with slope 1, intercept −i."""
+    i = np.arange(101.0)
+    theta = np.stack([i, np.full(101, 50.5), np.full(101, -5.0)], axis=1)[:, :, None]
+    phi = np.stack([-2 * i, np.full(101, 2.0)], axis=1)[:, None]
+    estimate = Positions(np.array([[[50.0], [50.5], [-5.0]]]), np.array([[[-100.0, 2.0]]]))
+    return PositionDraws("known", ("a", "b", "c"), ("x",), estimate, Positions(theta, phi))
+
+
+def test_intervals_are_the_central_90_percent(draws):
+    rows = {row["subject"]: row for row in draws.capabilities.to_dicts()}
+    assert draws.capabilities["subject"].to_list() == ["b", "a", "c"]
+    assert (rows["a"]["capability"], rows["a"]["low"], rows["a"]["high"]) == pytest.approx((50, 5, 95))
+    benchmark = draws.benchmarks.row(0, named=True)
+    assert (benchmark["difficulty"], benchmark["low"], benchmark["high"]) == pytest.approx((50, 5, 95))
+    assert (benchmark["slope"], benchmark["slope_low"], benchmark["slope_high"]) == pytest.approx((2, 2, 2))
+
+
+def test_ranks_and_comparisons_count_draws(draws):
+    ranks = {row["subject"]: row for row in draws.ranks.to_dicts()}
+    assert ranks["a"]["first"] == pytest.approx(50 / 101)
+    assert ranks["b"]["first"] == pytest.approx(51 / 101)
+    assert (ranks["a"]["rank"], ranks["a"]["low"], ranks["a"]["high"]) == (2, 1, 2)
+    assert (ranks["c"]["rank"], ranks["c"]["low"], ranks["c"]["high"], ranks["c"]["first"]) == (3, 3, 3, 0)
+    assert draws.better("a", "b") == pytest.approx(50 / 101)
+    assert draws.pairs(2).rows() == [("b", "a", pytest.approx(51 / 101)), ("a", "b", pytest.approx(50 / 101))]
+
+
+def test_scales_fix_zero_and_unit_in_every_draw():
+    rng = np.random.default_rng(1)
+    positions = Positions(rng.normal(size=(4, 6, 1)), rng.normal(size=(4, 3, 2)) + np.array([0, 3]))
+    by_benchmark = Scale(benchmark=1, difficulty=2.0, slope=0.5).apply(positions)
+    np.testing.assert_allclose(by_benchmark.difficulty[:, 1], 2)
+    np.testing.assert_allclose(by_benchmark.slope[:, 1], 0.5)
+    by_subjects = Scale(subjects=(4, 2), values=(10, 30)).apply(positions)
+    np.testing.assert_allclose(by_subjects.capability[:, [4, 2]], [[10, 30]] * 4)
+    by_spread = Scale().apply(positions, basis=5)
+    np.testing.assert_allclose(by_spread.capability[:, :5].mean(axis=1), 0, atol=1e-12)
+    np.testing.assert_allclose(by_spread.capability[:, :5].std(axis=1), 1)
+
+
+def test_capability_points_where_slopes_are_positive():
+    down = Positions(np.array([[[1.0], [2.0]]]), np.array([[[0.3, -2.0], [0.1, 0.5]]]))
+    up = principal(down)
+    np.testing.assert_allclose(up.slope, [[2.0, -0.5]])
+    np.testing.assert_allclose(up.capability, [[-1.0, -2.0]])
+
+
+def test_principal_axes_come_in_the_order_of_what_they_explain():
+    rng = np.random.default_rng(3)
+    positions = Positions(rng.normal(size=(8, 40, 3)), rng.normal(size=(8, 9, 4)) + np.array([0, 0.2, 0, 0]))
+    turned = principal(positions)
+    rows, cols = np.repeat(np.arange(40), 9), np.tile(np.arange(9), 40)
+    np.testing.assert_allclose(turned.eta(rows, cols), positions.eta(rows, cols), atol=1e-6)
+    assert (turned.slope.mean(axis=1) > 0).all()
+    explained = turned.theta.var(axis=1) * (turned.phi[:, :, 1:] ** 2).sum(axis=1)
+    assert (np.diff(explained, axis=1) < 0).all()
+
+
+def test_information_of_the_published_model_has_its_closed_form():
+    fit = stitch(simulate(20, 5, density=1.0)[0], method="rosetta", anchor_benchmark="b02")
+    grid = np.array([-1.0, 0.0, 0.7])
+    found = information_curves(fit, grid)
+    at = fit.estimate
+    for b, name in enumerate(fit.data.benchmarks):
+        s = 1 / (1 + np.exp(-at.slope[0, b] * (grid - at.difficulty[0, b])))
+        expected = (s * (1 - s) * at.slope[0, b]) ** 2 / fit.model.residual_variance
+        np.testing.assert_allclose(found.filter(pl.col("benchmark") == name)["information"], expected)
+    C = fit.estimate.capability[0]
+    span = information_curves(fit)["capability"]
+    assert (span.min(), span.max()) == pytest.approx((C.min() - 0.25 * np.ptp(C), C.max() + 0.25 * np.ptp(C)))
+    own = subject_information(fit)
+    total = own.group_by("subject").agg(pl.col("information").sum())
+    assert own["share"][0] == pytest.approx(
+        own["information"][0] / total.filter(pl.col("subject") == own["subject"][0])["information"][0]
+    )
+
+
+def test_folds_are_of_nearly_equal_size():
+    folds = fold_numbers(23, 5, seed=0)
+    assert sorted(np.bincount(folds)) == [4, 4, 5, 5, 5]
+
+
+@pytest.mark.parametrize("better", ["sigmoid", "clipped line"])
+def test_the_link_that_made_the_scores_predicts_them_better(better):
+    rng = np.random.default_rng(0)
+    C, D, slope = rng.normal(0, 1, 25), rng.normal(0, 1, 8), rng.uniform(0.8, 2, 8)
+    eta = slope * (C[:, None] - D)
+    y = 1 / (1 + np.exp(-2 * eta)) if better == "sigmoid" else np.clip(0.5 + eta / 4, 0, 1)
+    rows, cols = np.nonzero(np.ones_like(y))
+    table = {"subject": [f"s{i:02}" for i in rows], "benchmark": [f"b{j}" for j in cols], "score": y[rows, cols]}
+    found = {row["link"]: row for row in link_shape(encode(read_scores(table), "max"), seed=0).to_dicts()}
+    other = next(link for link in found if link != better)
+    assert found[better]["mse"] < 0.5 * found[other]["mse"]
+    assert found[better]["r2"] == pytest.approx(1 - found[better]["mse"] / np.var(y))
+
+
+def test_exact_scores_keep_their_order_under_every_anchor():
+    found = check_robustness(simulate(25, 6, noise=0, density=1.0)[0])
+    assert found.warnings == ()
+    assert found.anchor_change.select("capability", "difficulty").min().row(0) == pytest.approx((1, 1), abs=0.02)
+    assert found.anchor_change["converged"].all()

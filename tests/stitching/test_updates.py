@@ -1,0 +1,234 @@
+"""The closed-form updates of the default model, against dense algebra, invariants and known truth."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.stitching import encode, read_scores, stitch
+from mensura.stitching.posterior import Cells, Pooled, eta_variance, fitted_eta
+from mensura.stitching.regressors import regressors
+from mensura.stitching.response import bounded, levels
+from mensura.stitching.sweeps import (
+    learn_benchmark_prior,
+    learn_dispersion,
+    learn_subject_prior,
+    linearise,
+    posterior_precision,
+    update_benchmarks,
+    update_subjects,
+)
+
+from .conftest import simulate
+
+M, B, K = 9, 5, 2
+
+
+@pytest.fixture(scope="module")
+def state():
+    """A random posterior on a sparse layout with chance levels, weights and sampling variances."""
+    rng = np.random.default_rng(0)
+    data = encode(read_scores(simulate(M, B, seed=1, density=0.7)[0]), "mean")
+    n = data.y.size
+    x = np.column_stack([np.ones(M), np.linspace(-1, 1, M)])
+    cells = Cells(
+        data.layout, data.y, np.full(B, 0.1), np.full(B, 0.95), rng.uniform(0, 0.01, n), rng.uniform(0.5, 2, n), x
+    )
+
+    def covariances(count, size):
+        root = rng.normal(0, 0.3, (count, size, size))
+        return root @ root.transpose(0, 2, 1) + 0.05 * np.eye(size)
+
+    fit = Pooled(
+        theta=rng.normal(0, 1, (M, K)),
+        theta_cov=covariances(M, K),
+        phi=rng.normal(0, 0.7, (B, 1 + K)) + np.array([0, 1, 0]),
+        phi_cov=covariances(B, 1 + K),
+        gamma=rng.normal(0, 0.3, (2, K)),
+        phi_mean=np.array([0.2, 1.0, 0.0]),
+        phi_spread=np.diag([2.0, 0.5, 0.3]),
+        dispersion=rng.uniform(0.02, 0.1, B),
+    )
+    return cells, fit
+
+
+def test_working_responses_are_one_newton_step_of_each_score(state):
+    cells, fit = state
+    eta = fitted_eta(cells.layout, fit)
+    z, w = linearise(cells, fit, eta)
+    cols = cells.layout.cols
+    s = 1 / (1 + np.exp(-eta))
+    f, slope = 0.1 + 0.85 * s, 0.85 * s * (1 - s)
+    variance = cells.sampling + fit.dispersion[cols] * (f * (1 - f) + 0.01)
+    near = np.abs((cells.y - f) / slope) < 4
+    np.testing.assert_allclose((z - eta)[near], ((cells.y - f) / slope)[near])
+    np.testing.assert_allclose(w, cells.weights * slope**2 / variance)
+
+
+def test_a_step_is_bounded_by_four_or_by_four_deviations():
+    slope, variance = np.array([0.1, 0.1]), np.array([1e-6, 0.09])
+    assert bounded(np.array([1.0, 1.0]), slope, variance).tolist() == pytest.approx([4.0, 10.0])
+    assert bounded(np.array([-9.0, -9.0]), slope, variance).tolist() == pytest.approx([-4.0, -12.0])
+
+
+def test_subjects_are_a_ridge_regression_when_the_benchmarks_are_known(state):
+    cells, fit = state
+    sharp = replace(fit, phi_cov=np.zeros_like(fit.phi_cov))
+    z, w = np.linspace(-1, 1, cells.y.size), cells.weights
+    found = update_subjects(cells, sharp, z, w)
+    for m in range(M):
+        mine = cells.layout.rows == m
+        phi = fit.phi[cells.layout.cols[mine]]
+        A = (phi[:, 1:].T * w[mine]) @ phi[:, 1:] + np.eye(K)
+        b = (phi[:, 1:].T * w[mine]) @ (z[mine] - phi[:, 0]) + cells.x[m] @ fit.gamma
+        np.testing.assert_allclose(found.theta[m], np.linalg.solve(A, b))
+        np.testing.assert_allclose(found.theta_cov[m], np.linalg.inv(A))
+
+
+def test_uncertain_benchmarks_act_as_their_average_over_draws(state):
+    cells, fit = state
+    z, w = np.linspace(-1, 1, cells.y.size), cells.weights
+    found = update_subjects(cells, fit, z, w)
+    rng, m = np.random.default_rng(2), 3
+    A, b = np.eye(K), cells.x[m] @ fit.gamma
+    for i in np.flatnonzero(cells.layout.rows == m):
+        col = cells.layout.cols[i]
+        phi = rng.multivariate_normal(fit.phi[col], fit.phi_cov[col], 200_000)
+        A = A + w[i] * phi[:, 1:].T @ phi[:, 1:] / len(phi)
+        b = b + w[i] * (phi[:, 1:] * (z[i] - phi[:, :1])).mean(axis=0)
+    np.testing.assert_allclose(found.theta[m], np.linalg.solve(A, b), atol=0.01)
+
+
+def test_benchmarks_are_a_regression_with_their_prior_when_the_subjects_are_known(state):
+    cells, fit = state
+    sharp = replace(fit, theta_cov=np.zeros_like(fit.theta_cov))
+    z, w = np.linspace(-1, 1, cells.y.size), cells.weights
+    found = update_benchmarks(cells, sharp, z, w, pooling=2.0)
+    prior = 2.0 * np.linalg.inv(fit.phi_spread)
+    for b in range(B):
+        mine = cells.layout.cols == b
+        X = np.column_stack([np.ones(mine.sum()), fit.theta[cells.layout.rows[mine]]])
+        A = (X.T * w[mine]) @ X + prior
+        np.testing.assert_allclose(found.phi[b], np.linalg.solve(A, (X.T * w[mine]) @ z[mine] + prior @ fit.phi_mean))
+        np.testing.assert_allclose(found.phi_cov[b], np.linalg.inv(A))
+
+
+def test_learning_the_subjects_prior_moves_no_expectation_and_sets_its_unit(state):
+    cells, fit = state
+    found = learn_subject_prior(cells, fit)
+    np.testing.assert_allclose(fitted_eta(cells.layout, found), fitted_eta(cells.layout, fit))
+    rows, cols = cells.layout.rows, cells.layout.cols
+    np.testing.assert_allclose(eta_variance(found, rows, cols), eta_variance(fit, rows, cols))
+    spread = ((found.theta - cells.x @ found.gamma) ** 2).sum(axis=0) + np.einsum("mii->i", found.theta_cov)
+    unit = np.sqrt(
+        (
+            ((fit.theta - cells.x @ np.linalg.lstsq(cells.x, fit.theta, rcond=None)[0]) ** 2).sum(axis=0)
+            + np.einsum("mii->i", fit.theta_cov)
+            + 1
+        )
+        / (M + 1)
+    )
+    np.testing.assert_allclose(spread, (unit**2 * (M + 1) - 1) / unit**2, rtol=1e-5)
+    np.testing.assert_allclose(found.gamma[0], 0)
+
+
+def test_learning_the_benchmarks_prior_takes_their_mean_and_shrunken_spread(state):
+    _, fit = state
+    found = learn_benchmark_prior(fit)
+    np.testing.assert_allclose(found.phi_mean, [fit.phi[:, 0].mean(), fit.phi[:, 1].mean(), 0])
+    deviation = fit.phi - found.phi_mean
+    total = deviation.T @ deviation + fit.phi_cov.sum(axis=0)
+    expected = (4 * fit.phi_spread + total) / (4 + B)
+    np.testing.assert_allclose(found.phi_spread[:2, :2], expected[:2, :2])
+    assert found.phi_spread[2, 2] == pytest.approx(expected[2, 2])
+    assert found.phi_spread[2, 0] == found.phi_spread[0, 2] == 0
+
+
+def test_overdispersion_is_found_where_sampling_explains_the_rest():
+    rng = np.random.default_rng(5)
+    m, b, rho, sampling = 400, 4, 0.05, 0.004
+    rows, cols = np.repeat(np.arange(m), b), np.tile(np.arange(b), m)
+    eta = rng.normal(0, 1, rows.size)
+    f, _ = levels(np.zeros(1), np.ones(1), eta)
+    y = f + np.sqrt(rho * (f * (1 - f) + 0.01) + sampling) * rng.standard_normal(f.size)
+    data = encode(
+        read_scores({"subject": [f"s{i:03}" for i in rows], "benchmark": cols, "score": np.clip(y, 0, 1)}), "mean"
+    )
+    n = y.size
+    cells = Cells(data.layout, y, np.zeros(b), np.ones(b), np.full(n, sampling), np.ones(n), np.ones((m, 1)))
+    fit = Pooled(*(np.zeros(0),) * 2, np.zeros((b, 2)), *(np.zeros(0),) * 4, dispersion=np.full(b, 0.2))
+    for _ in range(60):
+        fit = learn_dispersion(cells, fit, eta, np.zeros(n))
+    np.testing.assert_allclose(fit.dispersion, rho, rtol=0.2)
+
+
+def test_joint_precision_is_the_dense_normal_matrix(state):
+    cells, fit = state
+    found = posterior_precision(cells, fit, 1.5)
+    _, w = linearise(cells, fit, fitted_eta(cells.layout, fit))
+    design = np.zeros((cells.y.size, M * K + B * (1 + K)))
+    for i, (row, col) in enumerate(zip(cells.layout.rows, cells.layout.cols, strict=True)):
+        design[i, row * K : (row + 1) * K] = fit.phi[col, 1:]
+        start = M * K + col * (1 + K)
+        design[i, start : start + 1 + K] = [1, *fit.theta[row]]
+    prior = np.zeros((design.shape[1],) * 2)
+    prior[: M * K, : M * K] = np.eye(M * K)
+    for col in range(B):
+        start = M * K + col * (1 + K)
+        prior[start : start + 1 + K, start : start + 1 + K] = 1.5 * np.linalg.inv(fit.phi_spread)
+    dense = (design.T * w) @ design + prior
+    np.testing.assert_allclose(found.benchmarks, dense[M * K :, M * K :])
+    np.testing.assert_allclose(found.coupling.reshape(M * K, -1), dense[: M * K, M * K :])
+    for m in range(M):
+        block = slice(m * K, (m + 1) * K)
+        np.testing.assert_allclose(found.subjects[m], dense[block, block])
+
+
+def test_draws_of_the_published_fit_have_the_covariance_of_least_squares():
+    data_frame, *_ = simulate(12, 6, seed=3, noise=0.05, density=1.0)
+    model = stitch(data_frame, method="rosetta", anchor_benchmark="b02").model
+    at, layout, m, b = model.solution, model.data.layout, 12, 6
+    slope, distance = at.slope[0, layout.cols], at.C[0, layout.rows] - at.D[0, layout.cols]
+    s = 1 / (1 + np.exp(-slope * distance))
+    J = np.zeros((s.size, m + 2 * b))
+    i = np.arange(s.size)
+    J[i, layout.rows] = s * (1 - s) * slope
+    J[i, m + layout.cols] = -s * (1 - s) * slope
+    J[i, m + b + layout.cols] = s * (1 - s) * distance
+    free = np.delete(np.arange(m + 2 * b), m + b + 2)
+    H = (J.T @ J + model.penalty * np.eye(m + 2 * b))[np.ix_(free, free)]
+    expected = np.sqrt(model.residual_variance * np.diag(np.linalg.inv(H)))
+    draws = model.sample(20_000, np.random.default_rng(0))
+    np.testing.assert_allclose(draws.capability.std(axis=0), expected[:m], rtol=0.04)
+    sharp = expected[m : m + b] < 0.4
+    np.testing.assert_allclose(draws.difficulty.std(axis=0)[sharp], expected[m : m + b][sharp], rtol=0.06)
+    np.testing.assert_allclose(draws.slope[:, 2], 1, atol=1e-4)
+
+
+def test_prior_regressors_are_a_constant_the_dates_and_nothing_when_uninformed():
+    layout = encode(read_scores(simulate(6, 4, density=1.0)[0]), "mean").layout
+    years = np.array([50.0, 51.0, 52.0, 53.0, 54.0, np.nan])
+    x = regressors(layout, np.ones(layout.n_scores), years, informed=True)
+    np.testing.assert_allclose(x[:, 0], 1)
+    np.testing.assert_allclose(x[:5, -1], np.array([-2, -1, 0, 1, 2]) / np.sqrt(2))
+    assert x[5, -1] == 0
+    assert regressors(layout, np.ones(layout.n_scores), years, informed=False).shape == (6, 1)
+    assert regressors(layout, np.ones(layout.n_scores), np.full(6, 50.0), informed=True).shape == (6, 1)
+
+
+def test_sampling_variance_comes_from_the_standard_error_the_items_or_is_unknown():
+    table = pl.DataFrame(
+        {
+            "subject": ["a", "a", "b", "b", "c"],
+            "benchmark": ["x", "y", "x", "y", "x"],
+            "score": [0.5, 0.5, 1.0, 0.2, 0.3],
+            "stderr": [0.03, None, None, None, None],
+            "n": [100, 98, 8, None, 50],
+        }
+    )
+    found = encode(read_scores(table), "mean").sampling
+    assert found.tolist() == pytest.approx([0.0009, 0.25 / 98, 0.09 / 8, 0.0, (16 / 52) * (36 / 52) / 50])
+    twice = encode(read_scores(pl.concat([table, table.with_columns(score=pl.lit(0.5))])), "mean")
+    assert twice.sampling[0] == pytest.approx(0.0009 / 2)
+    assert twice.y[2] == pytest.approx(0.75)
