@@ -79,7 +79,7 @@ def test_extrapolate_one_rate_for_people_and_programs(mensura_command, tmp_path)
     assert row["low"] < row["rate"] < row["high"]
     assert (found["from"], found["to"], found["method"]) == ("pisa", "world", "poststratification")
     assert len(found["breakdown"]) == 6
-    assert {path.name for path in tmp_path.iterdir()} == {
+    assert {path.name for path in tmp_path.glob("*.csv")} == {
         "rates.csv",
         "sensitivity.csv",
         "breakdown.csv",

@@ -12,6 +12,7 @@ from mensura.site.pictures.registry import Picture, picture
 from mensura.site.study import Study
 
 _SHOWN = {"gpt4o": "GPT-4o", "o1-mini": "o1-mini", "llama3d1-405b": "Llama 3.1 405B", "llama3d2-1b": "Llama 3.2 1B"}
+_Z90 = 1.6448536269514722  # the normal quantile at 0.95: between −z and z lie 90%
 _NAMES = Path(__file__).parents[1] / "data" / "demand_dimensions.csv"
 
 
@@ -42,7 +43,7 @@ def demand_curves(study: Study) -> Picture:
 
 def outcome_rates(evidence: Evidence) -> pl.DataFrame:
     """Return the success rate at each level with its 90% Wilson interval."""
-    z = 1.6448536269514722
+    z = _Z90
     n, p = pl.col("n"), pl.col("correct") / pl.col("n")
     centre = (p + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * (p * (1 - p) / n + z**2 / (4 * n**2)).sqrt()

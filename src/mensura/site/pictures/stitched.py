@@ -10,8 +10,9 @@ from mensura import charts
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.study import Study
 
-_PROFILED_MODELS = 24
-_LINES_APART = 0.5
+_AXIS_LABELS = 30  # models named on the tall axis, where a name takes one line
+_PROFILED_MODELS = 24  # rows of the heat map, a screen of them
+_LINES_APART = 0.5  # of capability between two human lines, so that their names do not collide
 _PROGRESS = Path(__file__).parents[1] / "data" / "algorithmic_progress.csv"
 _NO_PROVIDER = pl.lit(None, pl.String)
 
@@ -20,7 +21,7 @@ _NO_PROVIDER = pl.lit(None, pl.String)
 def one_axis(study: Study) -> Picture:
     """Models, benchmarks and groups of people on one axis."""
     columns = ("kind", "name", "provider", "subject", "value", "low", "high", "label")
-    models = labelled(study.charted("capability"), "capability", 30).select(
+    models = labelled(study.charted("capability"), "capability", _AXIS_LABELS).select(
         pl.lit("model").alias("kind"),
         *("name", "provider", "subject", "label"),
         value="capability",

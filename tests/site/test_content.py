@@ -1,0 +1,218 @@
+"""What the pages say, checked against the evidence and against closed forms."""
+
+import json
+import math
+from datetime import date
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+import mensura
+from mensura.iq import Explanation
+from mensura.site.api import ranged, to_json
+from mensura.site.derivation import derivation_html
+from mensura.site.leaders import leaders_beside_people
+from mensura.site.pages import cheapest_section, compare, count_pages, model_scores, rivals
+from mensura.site.pictures import people, stitched
+from mensura.site.pictures.registry import labelled
+from mensura.site.sentences import leader_sentence, people_sentence
+from mensura.site.study import Study
+from mensura.site.subjects import group_records, model_records
+
+MODEL = "claude-opus-4.8"
+Z90 = 1.6448536269514722
+
+
+@pytest.fixture(scope="module")
+def study():
+    return Study.run(mensura.load())
+
+
+def test_a_model_is_solid_when_its_own_scores_stand_behind_most_dimensions(study):
+    for row in study.models.drop_nulls("own").iter_rows(named=True):
+        assert row["shown"] == ("measured" if row["own"] >= 4 else "estimated")
+    ordered = study.models["exact_iq"].drop_nulls().to_list()
+    assert ordered == sorted(ordered, reverse=True)
+
+
+def test_rivals_are_the_nearest_models_of_two_other_providers(study):
+    ranked = study.models.drop_nulls("exact_iq")
+    own = ranked.row(by_predicate=pl.col("subject") == MODEL, named=True)
+    others = ranked.filter(pl.col("provider") != own["provider"]).with_columns(
+        gap=(pl.col("exact_iq") - own["exact_iq"]).abs()
+    )
+    found = others.filter(pl.col("subject").is_in(rivals(study, MODEL)))
+    assert found.height == found["provider"].n_unique() == 2
+    nearest = others.group_by("provider").agg(pl.col("gap").min()).sort("gap")["gap"].head(2)
+    assert sorted(found["gap"]) == pytest.approx(nearest.to_list())
+
+
+def test_the_cheapest_model_at_an_iq_is_the_cheapest_that_reaches_it(study):
+    rows = cheapest_section(study)["table"]["rows"]
+    assert [row["floor"] for row in rows][:3] == [90, 95, 100]
+    priced = study.models.drop_nulls(["exact_iq", "effective_cost"])
+    for row in rows:
+        able = priced.filter(pl.col("exact_iq") >= row["floor"])
+        assert row["effective_cost"] == able["effective_cost"].min()
+        assert row["able"] == able.height
+    assert priced.filter(pl.col("exact_iq") >= rows[-1]["floor"] + 5).is_empty()
+
+
+def test_second_sources_stand_under_their_primary_with_the_gap_between_them(study):
+    rows = model_scores(study, MODEL)
+    primary = {row["benchmark"]: row["score"] for row in rows if row["primary"]}
+    assert all(row["gap"] is None for row in rows if row["primary"])
+    seconds = [row for row in rows if not row["primary"] and row["benchmark"] in primary]
+    assert len(seconds) > 0
+    for row in seconds:
+        assert row["gap"] == pytest.approx(row["score"] - primary[row["benchmark"]])
+        assert row["use"] == "second source"
+
+
+def test_compare_opens_with_the_best_models_of_three_providers(study):
+    chosen = study.models.filter(pl.col("subject").is_in(compare(study).context["compared"]))
+    assert chosen["provider"].n_unique() == chosen.height == 3
+    best = study.models.drop_nulls("iq").group_by("provider").agg(pl.col("exact_iq").max())["exact_iq"]
+    assert sorted(chosen["exact_iq"], reverse=True) == sorted(best, reverse=True)[:3]
+
+
+def test_a_sensor_reaches_as_far_as_half_of_its_information(study):
+    for row in study.sensors.iter_rows(named=True):
+        assert row["low"] <= row["peak"] <= row["high"]
+    curves = mensura.stitching.information_curves(study.fit)
+    name = study.sensors["benchmark"][0]
+    own = curves.filter(pl.col("benchmark") == name)
+    within = own.filter(pl.col("information") >= own["information"].max() / 2)["capability"]
+    shown = study.sensors.row(by_predicate=pl.col("benchmark") == name, named=True)
+    assert (shown["low"], shown["high"]) == (within.min(), within.max())
+
+
+def test_every_model_has_a_record_with_its_dimensions_in_order(study):
+    record = model_records(study)[MODEL]
+    assert [part["name"] for part in record["dimensions"]] == list(study.dimension_names.values())
+    assert record["iq"]["low"] <= record["iq"]["value"] <= record["iq"]["high"]
+    scored = record["scored_dimensions"]
+    assert ("All dimensions" in record["iq"]["note"]) == (scored == len(study.dimension_names))
+
+
+def test_groups_of_people_have_scores_with_units_and_no_constructed_ones(study):
+    records = group_records(study)
+    constructed = study.evidence.human_references.group_by("group").agg(
+        (pl.col("status") == "constructed").all().alias("only")
+    )
+    for group, only in constructed.iter_rows():
+        assert (f"people:{group}" in records) != only
+    shown = [score for record in records.values() for _, score in record["scores"]]
+    assert any(score.endswith("%") for score in shown)
+
+
+def test_pages_are_counted_before_they_are_made(study, report):
+    assert count_pages(study.evidence) == len(list(report.rglob("*.html")))
+
+
+def test_the_highest_are_labelled():
+    points = pl.DataFrame({"value": [3.0, 9.0, 5.0]})
+    assert labelled(points, "value", 2)["label"].to_list() == [False, True, True]
+
+
+def test_human_lines_keep_the_surest_and_their_distance():
+    groups = pl.DataFrame(
+        {
+            "group": ["wide", "sure", "far", "judged"],
+            "status": ["measured", "measured", "measured", "estimated"],
+            "capability": [0.3, 0.0, 0.5, 2.0],
+            "low": [-1.0, -0.1, 0.0, 1.9],
+            "high": [1.6, 0.1, 1.0, 2.1],
+        }
+    )
+    assert stitched._human_lines(groups)["label"].to_list() == ["sure", "far"]
+
+
+@pytest.mark.parametrize(("n", "correct"), [(10, 9), (4, 0), (50, 25), (7, 7)])
+def test_the_ends_of_the_wilson_interval_are_just_not_rejected(n, correct):
+    """At an end p₀ the observed share lies exactly z standard errors of p₀ away."""
+    table = pl.DataFrame({"subject": ["m"], "dimension": ["KN"], "level": [1], "n": [n], "correct": [correct]})
+    row = people.outcome_rates(SimpleNamespace(demand_outcomes=table)).row(0, named=True)
+    assert row["rate"] == correct / n
+    for end, side in ((row["low"], 1), (row["high"], -1)):
+        error = math.sqrt(max(end * (1 - end), 0.0) / n)
+        assert side * (row["rate"] - end) == pytest.approx(Z90 * error, abs=1e-9)
+
+
+def evidence_of(scores, references):
+    """Evidence that holds no more than the table of leaders needs."""
+    subjects = sorted({subject for subject, *_ in scores})
+    benchmarks = sorted({benchmark for _, benchmark, _ in scores})
+    return SimpleNamespace(
+        models=pl.DataFrame(
+            {
+                "subject": subjects,
+                "name": [subject.title() for subject in subjects],
+                "released": [date(2025, 1, 1 + number) for number, _ in enumerate(subjects)],
+            }
+        ),
+        benchmarks=pl.DataFrame({"benchmark": benchmarks, "name": [name.upper() for name in benchmarks]}),
+        primary_scores=pl.DataFrame(scores, schema=["subject", "benchmark", "score"], orient="row").with_columns(
+            unit=pl.lit("percent"), source=pl.lit("s")
+        ),
+        human_references=pl.DataFrame(references, schema=["benchmark", "group", "score", "status"], orient="row"),
+    )
+
+
+def test_leaders_stand_beside_the_best_people_who_took_the_test():
+    scores = [("ann", "a", 80.0), ("bob", "a", 70.0), ("ann", "b", 50.0), ("bob", "b", 50.0), ("bob", "c", 10.0)]
+    references = [
+        *[("a", "pupils", 60.0, "measured"), ("a", "experts", 75.0, "measured")],
+        *[("b", "experts", 50.0, "measured"), ("b", "guessing", 99.0, "constructed"), ("c", "all", 30.0, "estimated")],
+    ]
+    evidence = evidence_of(scores, references)
+    table = leaders_beside_people(evidence)
+    assert table.select("title", "model", "people", "ahead").rows() == [
+        ("A", "Ann", "experts", "model"),
+        ("B", "Ann", "experts", "level"),
+        ("C", "Bob", "all", "people"),
+    ]
+    said = people_sentence(SimpleNamespace(evidence=evidence))
+    assert said.startswith("On 1 of the 2 tests with a measured group of people, the best model scores above")
+    assert said.endswith("; on B it does not.")
+
+
+@pytest.mark.parametrize(
+    ("alike", "said"),
+    [
+        ([], "is told apart from every other model."),
+        (["Bob"], "cannot be told apart from Bob."),
+        (["Bob", "Cid"], "cannot be told apart from Bob and Cid."),
+        (["Bob", "Cid", "Dan", "Eve"], "cannot be told apart from Bob, Cid and 2 more."),
+    ],
+)
+def test_the_sentence_on_the_leader_names_two_rivals_at_most(alike, said):
+    names = ["Ann", "Bob", "Cid", "Dan", "Eve"]
+    models = pl.DataFrame({"subject": names, "name": names, "iq": [130, 129, 128, 127, 126]}).with_columns(
+        iq_low=pl.col("iq") - 4.4, iq_high=pl.col("iq") + 3.4
+    )
+    pairs = pl.DataFrame({"other": names[1:], "told_apart": [name not in alike for name in names[1:]]})
+    drawn = SimpleNamespace(pairs=lambda subject: pairs)
+    sentence = leader_sentence(SimpleNamespace(models=models, iq=SimpleNamespace(drawn=drawn)))
+    assert sentence.startswith("Ann has the highest composite IQ, 130 (90% interval 126 to 133)")
+    assert sentence.endswith(said)
+
+
+def test_a_derivation_is_open_at_the_top_and_marks_what_is_estimated():
+    leaf = Explanation("gpqa", iq=120.04, low=None, high=None, status="measured", note="81 <percent>")
+    guess = Explanation("hle", iq=None, low=None, high=None, status="imputed", note="nothing")
+    whole = Explanation("Composite", iq=118.0, low=110.4, high=125.6, status="Full", note="", parts=(leaf, guess))
+    html = derivation_html(whole, {"gpqa": "GPQA"})
+    assert html.startswith("<details open><summary><strong>Composite</strong> 118.0")
+    assert '<span class="interval">110 to 126</span>' in html
+    assert '<strong>GPQA</strong> 120.0 <span class="tag">measured</span>' in html
+    assert '<strong>hle</strong> no value <span class="tag estimated">imputed</span>' in html
+    assert "81 &lt;percent&gt;" in html
+
+
+def test_json_keeps_six_digits_and_nothing_that_is_not_finite():
+    payload = {"a": 1.23456789, "b": math.inf, "c": date(2026, 1, 2), "d": (1, None)}
+    assert to_json(payload) == '{"a":1.23457,"b":null,"c":"2026-01-02","d":[1,null]}'
+    assert ranged(None, 1.0, 2.0) is None
+    assert json.loads(to_json(ranged(0.0, -1.0, 1.0))) == {"value": 0.0, "low": -1.0, "high": 1.0}
