@@ -45,18 +45,18 @@ class Task:
     """Everything a method may know of one extrapolation, and nothing else: the truth to be predicted is not in it.
 
     One entry per row of ``items`` in every array. ``items``: item and what is known of it (domain, n_options, text,
-    options, answer, format …). ``rate`` and ``n``: the focal group's rate and number of answers; n is NaN where unknown.
-    ``focal``, ``reference``: who was observed and who is wanted. ``links``: draws × items, the reference's rates that are
-    known, NaN where hidden; one row per state of knowledge to predict from, a single one in ordinary use.
-    ``links_n``: answers behind a rate of the reference (infinite for a population). ``share``: the focal group's part of
-    the reference's answers, 0 when the two are apart.
+    options, answer, format …). ``rate`` and ``n``: the focal group's rate and number of answers; n is NaN where
+    unknown. ``focal``, ``reference``: who was observed and who is wanted. ``links``: draws × items, the reference's
+    rates that are known, NaN where hidden; one row per state of knowledge to predict from, a single one in ordinary
+    use. ``links_n``: answers behind a rate of the reference (infinite for a population). ``share``: the focal group's
+    part of the reference's answers, 0 when the two are apart.
 
-    What else may be known: ``pool``, ``description``, ``covariate`` and ``group`` say in words where the rates come from.
-    ``kind`` is what sets the two groups apart (``line.descriptions.KINDS``). ``offset``: the shift in logits that
+    What else may be known: ``pool``, ``description``, ``covariate`` and ``group`` say in words where the rates come
+    from. ``kind`` is what sets the two groups apart (``line.descriptions.KINDS``). ``offset``: the shift in logits that
     public facts predict per item, and the ``basis`` of those facts (matched, general, none); without an offset, methods
-    read both off the populations. ``concentration``: Σ of squared shares of the groups that make up the reference without
-    the focal group, 1 for a single one, near 0 for very many; without it, by the reference's countries. ``slices``: the
-    other groups of the pool, as far as they may be known; only where ``links`` has one row.
+    read both off the populations. ``concentration``: Σ of squared shares of the groups that make up the reference
+    without the focal group, 1 for a single one, near 0 for very many; without it, by the reference's countries.
+    ``slices``: the other groups of the pool, as far as they may be known; only where ``links`` has one row.
     """
 
     items: pl.DataFrame
@@ -136,10 +136,9 @@ class Task:
 class Slices:
     """The other groups of a pool, as far as they may be known.
 
-    ``tasks``: from each other group to its own reference; on items that are hidden, its rates, its numbers of answers
-    and its links are NaN. ``hidden_logit``: per task, the mean logit of that group over the hidden items that it shares with
-    the focal group, NaN where there are none; ``hidden_count``: over how many. A group's rate on any one
-    hidden item is not here.
+    ``tasks``: from each other group to its own reference; on items that are hidden, its rates and its links are NaN.
+    ``hidden_logit``: per task, the mean logit of that group over the hidden items that it shares with the focal group,
+    NaN where there are none; ``hidden_count``: over how many. A group's rate on any one hidden item is not here.
     """
 
     tasks: tuple[Task, ...]
@@ -155,10 +154,10 @@ class Slices:
 class Prediction:
     """Predicted rates of the reference, draws × items as the task's links.
 
-    ``low`` and ``high`` bound the reference's rate with the method's ``level``; ``interval`` says of what kind they are.
-    ``sensitivity``: how far the mean rate hangs on what the method assumes (``SENSITIVITY_COLUMNS``), largest
-    first, of the task's first draw; empty when nothing is assumed. ``calls``: how often a language model was asked, per
-    item.
+    ``low`` and ``high`` bound the reference's rate with the method's ``level``; ``interval`` says of what kind they
+    are. ``sensitivity``: how far the mean rate hangs on what the method assumes (``SENSITIVITY_COLUMNS``), largest
+    first; empty when nothing is assumed, or when there are many draws. ``calls``: how often a language model was
+    asked, per item.
     """
 
     rate: Floats
@@ -200,20 +199,19 @@ class Extrapolation(Result):
     rate was given), method. ``low`` and ``high`` bound the reference rate with probability ``level``;
     ``interval`` says of what kind they are. ``sensitivity``: how far the mean predicted rate hangs on each
     assumption or data source (assumption, value, low, high, rate_low, rate_high, swing, share), largest
-    first; empty when nothing is assumed. ``settings`` reproduce the result.
+    first; empty when nothing is assumed. ``task`` and ``settings`` reproduce the result.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("table", "sensitivity")
 
     table: pl.DataFrame
-    focal: Population
-    reference: Population
+    sensitivity: pl.DataFrame
+    task: Task
     method: str
-    level: float = LEVEL
-    interval: str = ""
-    sensitivity: pl.DataFrame = field(default_factory=empty_sensitivity)
-    settings: Mapping[str, object] = field(default_factory=dict)
-    warnings: tuple[str, ...] = ()
+    level: float
+    interval: str
+    settings: Mapping[str, object]
+    warnings: tuple[str, ...]
 
     @classmethod
     def of(cls, task: Task, method: Extrapolator, prediction: Prediction) -> Extrapolation:
@@ -234,8 +232,7 @@ class Extrapolation(Result):
         )
         return cls(
             table=table,
-            focal=task.focal,
-            reference=task.reference,
+            task=task,
             method=method.name,
             level=method.level,
             interval=prediction.interval,
@@ -243,6 +240,16 @@ class Extrapolation(Result):
             settings={**settings_of(method), "links": int(known.sum())},
             warnings=prediction.warnings,
         )
+
+    @property
+    def focal(self) -> Population:
+        """Who was observed."""
+        return self.task.focal
+
+    @property
+    def reference(self) -> Population:
+        """Whose rates these are."""
+        return self.task.reference
 
     @property
     def heading(self) -> str:
@@ -267,5 +274,5 @@ class Extrapolation(Result):
 def settings_of(method: Extrapolator) -> dict[str, object]:
     """Return the settings of a method that are plain values: what a reader needs to run it again."""
     plain = (bool, int, float, str, type(None))
-    found = {entry.name: getattr(method, entry.name) for entry in fields(method)} if is_dataclass(method) else {}
-    return {name: value for name, value in found.items() if isinstance(value, plain)}
+    names = [entry.name for entry in fields(method)] if is_dataclass(method) else []
+    return {name: getattr(method, name) for name in names if isinstance(getattr(method, name), plain)}
