@@ -6,7 +6,8 @@ no method, and no prompt made from a task, can see them; validation keeps them b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -17,7 +18,7 @@ from mensura.frames import require_columns
 from mensura.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from mensura.arrays import Floats, Ints, Mask
     from mensura.people import Population
@@ -28,10 +29,14 @@ RESULT_COLUMNS = ("item", "rate", "low", "high", "status", "method")
 SENSITIVITY_COLUMNS = ("assumption", "value", "low", "high", "rate_low", "rate_high", "swing", "share")
 
 
+_NO_SENSITIVITY = pl.DataFrame(
+    schema={name: pl.String if name == "assumption" else pl.Float64 for name in SENSITIVITY_COLUMNS}
+)
+
+
 def empty_sensitivity() -> pl.DataFrame:
     """Return a sensitivity table without rows."""
-    kinds = {name: pl.String if name == "assumption" else pl.Float64 for name in SENSITIVITY_COLUMNS}
-    return pl.DataFrame(schema=kinds)
+    return _NO_SENSITIVITY.clone()
 
 
 def check_level(level: float) -> None:
@@ -92,7 +97,7 @@ class Task:
             self._refuse((row < 0) | (row > 1), row, "links: rate must lie between 0 and 1")
         self._refuse(~(self.links_n > 0), self.links_n, "links: n must be above 0")
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
         """The items, in order."""
         return self.items["item"].to_list()
@@ -107,7 +112,7 @@ class Task:
         """How many states of knowledge are to be predicted from."""
         return len(self.links)
 
-    @property
+    @cached_property
     def known(self) -> Mask:
         """Draws × items: where the reference's rate is known."""
         return np.isfinite(self.links)
@@ -155,18 +160,25 @@ class Prediction:
     """Predicted rates of the reference, draws × items as the task's links.
 
     ``low`` and ``high`` bound the reference's rate with the method's ``level``; ``interval`` says of what kind they
-    are. ``sensitivity``: how far the mean rate hangs on what the method assumes (``SENSITIVITY_COLUMNS``), largest
-    first; empty when nothing is assumed, or when there are many draws. ``calls``: how often a language model was
-    asked, per item.
+    are. ``account`` makes the table of :attr:`sensitivity` when it is asked for, as validation predicts thousands of
+    times and never asks. ``calls``: how often a language model was asked, per item.
     """
 
     rate: Floats
     low: Floats
     high: Floats
-    sensitivity: pl.DataFrame = field(default_factory=empty_sensitivity)
+    account: Callable[[], pl.DataFrame] = empty_sensitivity
     warnings: tuple[str, ...] = ()
     interval: str = ""
     calls: Ints | None = None
+
+    @cached_property
+    def sensitivity(self) -> pl.DataFrame:
+        """How far the mean rate hangs on what the method assumes (``SENSITIVITY_COLUMNS``), largest first.
+
+        Empty when nothing is assumed, or when there are many draws.
+        """
+        return self.account()
 
 
 @runtime_checkable
@@ -274,5 +286,5 @@ class Extrapolation(Result):
 def settings_of(method: Extrapolator) -> dict[str, object]:
     """Return the settings of a method that are plain values: what a reader needs to run it again."""
     plain = (bool, int, float, str, type(None))
-    names = [entry.name for entry in fields(method)] if is_dataclass(method) else []
+    names: list[str] = [entry.name for entry in fields(method)] if is_dataclass(method) else []
     return {name: getattr(method, name) for name in names if isinstance(getattr(method, name), plain)}

@@ -7,19 +7,21 @@ Each predicts all rows of a task's links at once. ``priors`` replaces the shippe
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mensura.arrays import expit, logit
 from mensura.errors import MensuraError
-from mensura.extrapolation.line.model import FittedLine, fit_line, smooth
+from mensura.extrapolation.line.model import Contrast, FittedLine, fit_line, smooth
 from mensura.extrapolation.line.slices import feature_variances, features_of, fold_mean, learn_prior
 from mensura.extrapolation.line.statistical import (
     INTERACTION,
     SHIFT,
     LineParameter,
     Setting,
+    line_sensitivity,
     predict_line,
     ranked,
     sensitivity_of,
@@ -63,8 +65,7 @@ class Identity:
         plain = replace(setting.contrast.unlinked(), offset=np.zeros(task.size))
         prior = replace(setting.prior, shift_sd=float(np.hypot(setting.prior.shift_sd, gap)), slope=1.0)
         around = predict_line(plain, fit_line(plain, prior), self.level)
-        moved = _centred(task.rate, around)
-        return spread_draws(replace(moved, sensitivity=empty_sensitivity()), task.draws)
+        return spread_draws(_centred(task.rate, around), task.draws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +110,8 @@ class ConstantShift:
             LineParameter(SHIFT, float(shift[0, 0]), float(shift_sd[0]), shift_sd[0] * every),
             LineParameter(INTERACTION, 0.0, float(tau[0]), tau[0] * every),
         )
-        own = sensitivity_of(apart, line.logit, parameters, self.level)
-        return replace(predict_line(apart, line, self.level), sensitivity=own)
+        account = partial(sensitivity_of, apart, line.logit, parameters, self.level)
+        return replace(predict_line(apart, line, self.level), account=account)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,8 +133,7 @@ class Described:
         """Return the prediction of the prior."""
         setting = Setting.of(task, self.priors)
         alone = setting.contrast.unlinked()
-        found = predict_line(alone, fit_line(alone, setting.prior), self.level)
-        return spread_draws(replace(found, warnings=setting.warnings), task.draws)
+        return spread_draws(_line_prediction(setting, alone, fit_line(alone, setting.prior), self.level), task.draws)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,7 @@ class Linked:
         """Return the prediction of the posterior given each row of links."""
         setting = Setting.of(task, self.priors)
         line = fit_line(setting.contrast, setting.prior)
-        return replace(predict_line(setting.contrast, line, self.level), warnings=setting.warnings)
+        return _line_prediction(setting, setting.contrast, line, self.level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +195,7 @@ class Hierarchical:
             features, variances = features_of(task.items)[0], feature_variances(task, task.slices)
         line = fit_line(contrast, prior, features, variances)
         line = fold_mean(task, task.slices, contrast, line) if self.means else line
-        return replace(predict_line(contrast, line, self.level), warnings=setting.warnings)
+        return _line_prediction(setting, contrast, line, self.level)
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +250,7 @@ class Ensemble:
             mixed("rate"),
             mixed("low"),
             mixed("high"),
-            sensitivity=_member_sensitivity([member.name for member in members], parts, weights),
+            account=partial(_member_sensitivity, [member.name for member in members], parts, weights),
             warnings=tuple(dict.fromkeys(warning for part in parts for warning in part.warnings)),
             interval="mean of the members' bounds on the logit scale",
             calls=np.sum(asked, axis=0) if asked else None,
@@ -286,6 +286,12 @@ class Ensemble:
         if task.slices is not None:
             return Hierarchical(), Hierarchical(groupings=False), Linked()
         return Linked(), Described(), ConstantShift()
+
+
+def _line_prediction(setting: Setting, contrast: Contrast, line: FittedLine, level: float) -> Prediction:
+    """Return the rates of a line with its own sensitivity and what is to be said of the facts."""
+    found = predict_line(contrast, line, level)
+    return replace(found, account=partial(line_sensitivity, contrast, line, level), warnings=setting.warnings)
 
 
 def _member_sensitivity(names: list[str], parts: list[Prediction], weights: Floats) -> pl.DataFrame:

@@ -147,8 +147,8 @@ def features_of(items: pl.DataFrame) -> tuple[Floats, tuple[str, ...]]:
     A grouping counts where it has two levels or more, and two items per level or more on average.
     """
     names = [name for name in GROUPINGS if name in items.columns]
-    columns = items.select(pl.col(names).cast(pl.String).fill_null(""))
-    return _features(items.height, tuple((name, tuple(columns[name])) for name in names))
+    columns = ((name, items[name].cast(pl.String).to_list()) for name in names)
+    return _features(items.height, tuple((name, tuple(value or "" for value in values)) for name, values in columns))
 
 
 @lru_cache(maxsize=_CACHED)
@@ -194,8 +194,13 @@ def _steps(task: Task, slices: Slices) -> list[tuple[float, float]]:
             total, count = total + hidden * float(slices.hidden_logit[index]), count + hidden
         old, old_count = _logits(other, links)
         if count and old_count:
-            found.append((total / count - old / old_count, float(np.median(other.n))))
+            found.append((total / count - old / old_count, _typical_n(other)))
     return found
+
+
+@lru_cache(maxsize=_CACHED)
+def _typical_n(task: Task) -> float:
+    return float(np.median(task.n))
 
 
 @lru_cache(maxsize=_CACHED)

@@ -11,7 +11,7 @@ import polars as pl
 from mensura.extrapolation.line.facts import concentration_of, expected
 from mensura.extrapolation.line.model import Contrast, FittedLine, Prior, reach_of
 from mensura.extrapolation.line.priors import prior_for
-from mensura.extrapolation.protocol import Prediction, empty_sensitivity
+from mensura.extrapolation.protocol import SENSITIVITY_COLUMNS, Prediction, empty_sensitivity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -57,8 +57,14 @@ class LineParameter:
 
 
 def predict_line(contrast: Contrast, line: FittedLine, level: float) -> Prediction:
-    """Turn a line into reference rates with ``level`` intervals, and the sensitivity of its first draw."""
+    """Turn a line into reference rates with ``level`` intervals; what they hang on is left to the method."""
     reach = reach_of(level) * np.sqrt(line.variance)
+    rate, low, high = (contrast.mix(line.logit + side) for side in (0.0, -reach, reach))
+    return Prediction(rate, low, high, interval=INTERVAL)
+
+
+def line_sensitivity(contrast: Contrast, line: FittedLine, level: float) -> pl.DataFrame:
+    """Return how the mean predicted rate hangs on shift, slope and interaction of a line."""
     centred = contrast.x - contrast.x.mean()
     tau, shift_sd, slope_sd = (float(part[0]) for part in (line.interaction, line.shift_sd, line.slope_sd))
     parameters = (
@@ -66,13 +72,7 @@ def predict_line(contrast: Contrast, line: FittedLine, level: float) -> Predicti
         LineParameter(SLOPE, float(line.slope[0]), slope_sd, slope_sd * centred),
         LineParameter(INTERACTION, 0.0, tau, np.full(len(centred), tau)),
     )
-    return Prediction(
-        contrast.mix(line.logit),
-        contrast.mix(line.logit - reach),
-        contrast.mix(line.logit + reach),
-        sensitivity=sensitivity_of(contrast, line.logit, parameters, level),
-        interval=INTERVAL,
-    )
+    return sensitivity_of(contrast, line.logit, parameters, level)
 
 
 def sensitivity_of(
@@ -101,8 +101,9 @@ def ranked(rows: list[tuple[str, float, float, float, float, float]]) -> pl.Data
     total = float((swings**2).sum())
     shares = swings**2 / total if total > 0 else np.zeros(len(rows))
     order = np.argsort(-swings, kind="stable")
-    full = [(*rows[k], float(swings[k]), float(shares[k])) for k in order]
-    return pl.DataFrame(full, schema=empty_sensitivity().schema, orient="row")
+    names = pl.Series("assumption", [rows[k][0] for k in order], dtype=pl.String)
+    numbers = np.column_stack([np.array([row[1:] for row in rows])[order], swings[order], shares[order]])
+    return pl.DataFrame([names, *map(pl.Series, SENSITIVITY_COLUMNS[1:], numbers.T)])
 
 
 def spread_draws(prediction: Prediction, draws: int) -> Prediction:

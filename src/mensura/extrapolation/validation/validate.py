@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from mensura.arrays import Floats
     from mensura.extrapolation.protocol import Extrapolator, Prediction
     from mensura.extrapolation.validation.cases import Case
 
@@ -213,9 +212,9 @@ def _summary(scored: Sequence[ScoredCase]) -> pl.DataFrame:
 def _overall(run: _Run, summary: pl.DataFrame, situation: str) -> pl.DataFrame:
     """Return the means per covariate and over all groups, plain methods beside, correlations of both kinds."""
     scored = run.scored
-    plain = {"mae_identity": _plain(run.trials, "identity")}
+    plain = {"mae_identity": np.array([_identity_error(found) for found in scored])}
     if situation == LINKED:
-        plain["mae_shift"] = _plain(run.trials, "shift")
+        plain["mae_shift"] = np.array([_score(make_method("shift"), trial).metrics()["mae"] for trial in run.trials])
     covariates = list(dict.fromkeys(s.case.covariate for s in scored))
     chosen = {c: [k for k, s in enumerate(scored) if s.case.covariate == c] for c in covariates}
     if len(covariates) > 1:
@@ -243,11 +242,14 @@ def _overall(run: _Run, summary: pl.DataFrame, situation: str) -> pl.DataFrame:
     return table if "mae_shift" in plain else table.with_columns(mae_shift=pl.lit(None, pl.Float64))
 
 
-def _plain(trials: Sequence[Trial], name: str) -> Floats:
-    """Return the MAE of a plain method on the same hidden items, per trial."""
-    method = make_method(name)
-    scored = [ScoredCase.of(trial, [method.predict(task) for task in trial.tasks]) for trial in trials]
-    return np.array([found.metrics()["mae"] for found in scored])
+def _identity_error(found: ScoredCase) -> float:
+    """Return the mean absolute difference of focal and reference rates on the scored items, mean over the draws."""
+    wrong = np.broadcast_to(np.abs(found.case.task.rate - found.case.truth), found.hidden.shape)
+    return float(wrong[found.hidden].reshape(len(found.hidden), -1).mean(axis=1).mean())
+
+
+def _score(method: Extrapolator, trial: Trial) -> ScoredCase:
+    return ScoredCase.of(trial, [method.predict(task) for task in trial.tasks])
 
 
 def _calls(prediction: Prediction) -> int:
@@ -281,14 +283,15 @@ def _pairs(cases: Sequence[Case], method: Extrapolator) -> pl.DataFrame:
     rows = []
     for case in cases:
         trial = Trial(case, (case.task,), np.ones((1, case.task.size), dtype=np.bool_))
-        found = ScoredCase.of(trial, [method.predict(case.task)]).metrics()
+        scored = _score(method, trial)
+        found = scored.metrics()
         rows.append(
             {
                 "focal": case.group,
                 "reference": case.task.reference.name,
                 "n_items": case.task.size,
                 **{name: found[name] for name in METRICS},
-                "mae_identity": float(np.abs(case.task.rate - case.truth).mean()),
+                "mae_identity": _identity_error(scored),
             }
         )
     return pl.DataFrame(rows)

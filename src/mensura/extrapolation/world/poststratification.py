@@ -75,7 +75,7 @@ class PostStratification:
             np.broadcast_to(rate, shape),
             np.broadcast_to(np.minimum(low, rate), shape),
             np.broadcast_to(np.maximum(high, rate), shape),
-            sensitivity=sensitivity_table(self._sources(transfer, drawn)),
+            account=lambda: sensitivity_table(self._sources(transfer, drawn)),
             warnings=transfer.warnings,
             interval="assumption ranges, country scores, item-by-country departures, sampling of the focal rate",
         )
