@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mensura.errors import MensuraError
-from mensura.people import ItemPool, HarmonisingRules, harmonise, screen
+from mensura.people import HarmonisingRules, ItemPool, harmonise, screen
 
 EASY = HarmonisingRules(min_answers=1)
 

@@ -88,11 +88,13 @@ class Task:
         self._refuse((self.rate < 0) | (self.rate > 1), self.rate, "focal rates: rate must lie between 0 and 1")
         self._refuse(self.n <= 0, self.n, "focal rates: n must be above 0")
         self._refuse(~((self.share >= 0) & (self.share < 1)), self.share, "share must be at least 0 and below 1")
-        self._refuse(
-            ((self.rate == 0) | (self.rate == 1)) & np.isnan(self.n),
-            self.rate,
-            "focal rates: a rate of exactly 0 or 1 needs n (how many answered), so that half an answer can be added",
-        )
+        edge = ((self.rate == 0) | (self.rate == 1)) & np.isnan(self.n)
+        if edge.any():
+            first = int(np.argmax(edge))
+            raise MensuraError(
+                f"focal rates: {self.names[first]!r} has a rate of exactly {self.rate[first]:.0f} and no n; "
+                "give n (how many answered), so that it can be read as (correct + ½) / (n + 1)"
+            )
         for row in self.links if np.any((self.links < 0) | (self.links > 1)) else ():
             self._refuse((row < 0) | (row > 1), row, "links: rate must lie between 0 and 1")
         self._refuse(~(self.links_n > 0), self.links_n, "links: n must be above 0")
