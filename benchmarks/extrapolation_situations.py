@@ -15,10 +15,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mensura.extrapolation import validate
-from mensura.extrapolation.cases import cases_of
-from mensura.extrapolation.descriptions import read_description
-from mensura.extrapolation.priors import learn_priors
+from mensura.extrapolation import cases_of, learn_priors, validate
+from mensura.extrapolation.line.descriptions import read_description
 from mensura.people import ItemPool
 
 DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "human"
@@ -56,7 +54,8 @@ def measure(folder: Path, pool: ItemPool, priors: pl.DataFrame | None) -> pl.Dat
     for run, settings in RUNS.items():
         situation = {name: value for name, value in settings.items() if name != "method"}
         plain = ("identity", "shift") if situation["situation"] == "linked" else ("identity",)
-        table = validate(pool, description=text, priors=priors, **settings).summary
+        learned = {} if priors is None else {"priors": priors}
+        table = validate(pool, description=text, **learned, **settings).summary
         table = table.select("covariate", "group", "mae", "coverage").with_columns(shift=pl.lit(None, pl.Float64))
         for name in plain:
             found = validate(pool, description=text, method=name, **situation).summary.select(
@@ -86,10 +85,12 @@ def main() -> None:
         raise SystemExit(f"{arguments.human}: no pools here; give the folder of tidy pools as the argument")
     folders = sorted(path for path in arguments.human.iterdir() if (path / "items.csv").is_file())
     pools = {folder: ItemPool.read(folder) for folder in folders}
-    cases = {folder: cases_of(pool, read_description(folder)) for folder, pool in pools.items()}
+    tasks = {
+        folder: [case.revealed for case in cases_of(pool, read_description(folder))] for folder, pool in pools.items()
+    }
     parts = []
     for folder, pool in pools.items():
-        others = {str(path): found for path, found in cases.items() if path != folder}
+        others = {str(path): found for path, found in tasks.items() if path != folder}
         parts.append(measure(folder, pool, learn_priors(others) if arguments.leave_one_out else None))
     report(pl.concat(parts), regression_baseline(arguments.human), leave_one_out=arguments.leave_one_out)
 

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mensura.extrapolation import PostStratification
-from mensura.extrapolation.ability import Domain, Strata, abilities, read_curves
-from mensura.extrapolation.assumptions import central
+from mensura.extrapolation import PostStratification, make_task
+from mensura.extrapolation.world.ability import Domain, Strata, abilities, read_curves
+from mensura.extrapolation.world.assumptions import central
 from mensura.frames import text_table
 from mensura.people import WORLD, World, cells_of
 
@@ -33,11 +33,11 @@ def items_of(count: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 def seconds(world: World, items: int, draws: int) -> tuple[float, float]:
     """Return the best wall and CPU seconds of several predictions."""
-    task = (*items_of(items), world.population("pisa"), WORLD)
+    task = make_task(*items_of(items), world.population("pisa"), WORLD)
     walls, cpus = [], []
     for _ in range(REPEATS):
         wall, cpu = time.perf_counter(), time.process_time()
-        PostStratification(world=world, draws=draws).predict(*task)
+        PostStratification(world=world, draws=draws).predict(task).sensitivity  # noqa: B018
         walls.append(time.perf_counter() - wall)
         cpus.append(time.process_time() - cpu)
     return min(walls), min(cpus)
@@ -46,12 +46,13 @@ def seconds(world: World, items: int, draws: int) -> tuple[float, float]:
 def example(world: World, focal: str) -> dict[str, object]:
     """Print the paper's example from one reading of its sample; return its figures."""
     items = pl.DataFrame({"item": ["walking"], "domain": ["mathematics"]})
-    task = (items, pl.DataFrame({"item": ["walking"], "rate": [0.19]}), world.population(focal), WORLD)
+    task = make_task(items, {"item": ["walking"], "rate": [0.19]}, world.population(focal), WORLD)
     model = PostStratification(world=world)
-    result = model.predict(*task)
-    region, drivers = model.breakdown(*task, by="region"), model.drivers(*task)
-    rate, low, high = result.table.select("rate", "low", "high").row(0)
-    general = PostStratification(world=world.assume(item_by_country=0.0)).predict(*task).table.row(0)[2:4]
+    result = model.predict(task)
+    region, drivers = model.breakdown(task, by="region"), model.drivers(task)
+    rate, low, high = (float(part[0, 0]) for part in (result.rate, result.low, result.high))
+    without = PostStratification(world=world.assume(item_by_country=0.0)).predict(task)
+    general = float(without.low[0, 0]), float(without.high[0, 0])
     print(f"\n19% in {focal} → {rate:.1%} of the world ({low:.1%} to {high:.1%}; without the item's own departure")
     print(f"between countries {general[0]:.1%} to {general[1]:.1%})")
     print(text_table(region, digits=3))

@@ -23,6 +23,29 @@ TOP = {"site", "cli"}
 GROUND = {"arrays", "errors", "files", "folders", "frames", "results"}
 
 
+EXTRAPOLATION = {
+    "protocol": set(),
+    "observed": {"protocol"},
+    "line": {"protocol", "observed"},
+    "world": {"protocol", "observed"},
+    "asking": {"protocol", "observed"},
+    "extrapolate": {"protocol", "observed", "line", "world", "asking"},
+    "validation": {"protocol", "observed", "line", "world", "extrapolate"},
+}
+"""The inner rooms of extrapolation: what each may import of the others. Its ``__init__`` lists what is public."""
+
+
+def modules_of(file: Path) -> set[str]:
+    """The modules of ours that a file imports, at module level, inside functions or for its types."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "mensura":
+            found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names if alias.name.split(".")[0] == "mensura"}
+    return found
+
+
 def imports_of(file: Path) -> set[str]:
     """The packages of ours that a file imports, at module level or inside functions."""
     found = set()
@@ -47,6 +70,51 @@ def test_no_import_runs_against_the_floors():
             against = imports_of(file) - below - GROUND - {package}
             wrong += [f"{file.relative_to(SOURCE)} imports {name}" for name in sorted(against)]
     assert wrong == []
+
+
+def test_the_inner_rooms_of_extrapolation_keep_their_floors():
+    house = SOURCE / "extrapolation"
+    rooms = {path.stem for path in house.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
+    assert rooms - {"__init__"} <= set(EXTRAPOLATION), "a new inner room needs a floor in docs/architecture.md and here"
+    wrong = []
+    for room, below in EXTRAPOLATION.items():
+        files = [house / f"{room}.py"] if (house / f"{room}.py").exists() else (house / room).rglob("*.py")
+        for file in files:
+            parts = [name.split(".") for name in modules_of(file) if name.startswith("mensura.extrapolation.")]
+            against = {part[2] for part in parts} - below - {room}
+            wrong += [f"{file.relative_to(house)} imports {name}" for name in sorted(against)]
+    assert wrong == []
+
+
+def test_no_two_files_import_each_other_around_a_circle():
+    """Over all imports, also those inside functions and for types alone; a file may name the package it lies in."""
+    files = {_module(path): path for path in SOURCE.rglob("*.py")}
+    graph = {name: {other for other in modules_of(path) if other in files} for name, path in files.items()}
+    graph = {
+        name: {other for other in found if not f"{name}.".startswith(f"{other}.")} for name, found in graph.items()
+    }
+    assert _circles(graph) == []
+
+
+def _module(path: Path) -> str:
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _circles(graph: dict[str, set[str]]) -> list[list[str]]:
+    """Groups of modules that all reach each other."""
+    reach = {name: _reached(graph, name) for name in graph}
+    rings = {frozenset(other for other in found if name in reach[other]) for name, found in reach.items()}
+    return sorted(sorted(ring) for ring in rings if ring)
+
+
+def _reached(graph: dict[str, set[str]], start: str) -> set[str]:
+    found: set[str] = set()
+    ahead = set(graph[start])
+    while ahead:
+        found |= ahead
+        ahead = {other for name in ahead for other in graph[name]} - found
+    return found
 
 
 def test_ground_and_floors_never_import_the_top():

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.extrapolation.cases import cases_of
-from mensura.extrapolation.descriptions import read_description
-from mensura.extrapolation.facts import DATA
-from mensura.extrapolation.priors import learn_priors
+from mensura.extrapolation import cases_of, learn_priors
+from mensura.extrapolation.line.descriptions import read_description
+from mensura.extrapolation.line.facts import DATA
 from mensura.people import ItemPool
 
 
 def learned(human: Path) -> pl.DataFrame:
     folders = sorted(path for path in human.iterdir() if (path / "items.csv").is_file())
     pools = {folder.name: cases_of(ItemPool.read(folder), read_description(folder)) for folder in folders}
-    return learn_priors(pools).with_columns(pl.col(pl.Float64).round(3)).sort("kind", "basis")
+    tasks = {name: [case.revealed for case in cases] for name, cases in pools.items()}
+    return learn_priors(tasks).with_columns(pl.col(pl.Float64).round(3)).sort("kind", "basis")
 
 
 def main() -> None:

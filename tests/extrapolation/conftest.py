@@ -4,8 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.extrapolation.line import Case, Prior, expit
-from mensura.people import ItemPool
+from mensura.arrays import expit
+from mensura.extrapolation import Case, Task
+from mensura.extrapolation.line.model import Prior
+from mensura.people import WORLD, ItemPool
 
 COUNTRIES = {"CHL": 1.0, "JPN": -0.6, "KOR": -1.1, "USA": 0.2, "AUS": 0.0, "ITA": 0.3}
 
@@ -36,18 +38,28 @@ def simulate_case(rng: np.random.Generator, prior: Prior, *, items: int = 30, n:
     y = x + shift + (slope - 1) * (x - x.mean()) + prior.interaction * rng.normal(size=items)
     rest = round(n / share * (1 - share))
     rest_rate = rng.binomial(rest, expit(y)) / rest
-    return Case(
-        items=tuple(f"i{k}" for k in range(items)),
+    task = Task(
+        items=pl.DataFrame({"item": [f"i{k}" for k in range(items)]}),
         rate=focal,
         n=np.full(items, float(n)),
+        focal=WORLD.with_(name="g"),
+        reference=WORLD,
+        links=np.full((1, items), np.nan),
+        links_n=np.full(items, n / share),
         share=np.full(items, share),
-        rest=np.full(items, float(rest)),
-        reference=share * focal + (1 - share) * rest_rate,
-        offset=np.zeros(items),
-        prior=prior,
-        group="g",
         covariate="c",
+        group="g",
+        kind="other",
+        offset=np.zeros(items),
+        concentration=0.0,
     )
+    return Case(task, share * focal + (1 - share) * rest_rate)
+
+
+def table_of(prior: Prior) -> pl.DataFrame:
+    """A table of priors that has this one for every kind."""
+    values = {name: getattr(prior, name) for name in prior.__dataclass_fields__}
+    return pl.DataFrame([{"kind": "other", "basis": basis, **values} for basis in ("matched", "none")])
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +70,11 @@ def new_pool():
 @pytest.fixture(scope="session")
 def new_case():
     return simulate_case
+
+
+@pytest.fixture(scope="session")
+def priors_of():
+    return table_of
 
 
 @pytest.fixture(scope="session")

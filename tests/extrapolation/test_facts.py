@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from mensura.extrapolation.descriptions import (
+from mensura.errors import MensuraError
+from mensura.extrapolation import make_task
+from mensura.extrapolation.line.descriptions import (
     Assessment,
     age_of,
     assessment_of,
@@ -13,8 +15,17 @@ from mensura.extrapolation.descriptions import (
     split_crossing,
     subject_of,
 )
-from mensura.extrapolation.facts import ability_of, country_ability, country_of, logits_per_unit
-from mensura.extrapolation.priors import TRANSFER, prior_for, shipped_priors
+from mensura.extrapolation.line.facts import (
+    TRANSFER,
+    ability_of,
+    concentration_of,
+    country_ability,
+    country_of,
+    expected,
+    logits_per_unit,
+)
+from mensura.extrapolation.line.priors import prior_for, shipped_priors
+from mensura.people import WORLD, Ability, Population
 
 
 @pytest.mark.parametrize(
@@ -157,13 +168,37 @@ def test_logits_per_unit_follow_from_the_world_model():
 
 
 def test_every_kind_and_basis_has_a_prior():
-    for kind in ("country", "sex", "education", "age", "school", "other", "unheard-of"):
+    for kind in ("country", "sex", "education", "age", "school", "other"):
         for basis in TRANSFER:
             prior = prior_for(kind, basis)
             assert 0 < prior.shift_sd < 2
             assert 0 < prior.slope <= 1
     assert prior_for("country", "matched").shift_sd < prior_for("country", "none").shift_sd
     assert len(shipped_priors()) >= 10
+    with pytest.raises(MensuraError, match="unknown kind 'contry'; there are country, sex"):
+        prior_for("contry", "none")
+
+
+def test_the_shift_expected_of_two_populations_is_their_gap_in_logits():
+    """0.4 units of ability, stated by both, count in full; a country's general score at 60%; no fact for nothing."""
+    stated = [Population(f"N({mean})", "", ability=Ability(mean, 1.0, mean, mean)) for mean in (0.1, -0.3)]
+    task = make_task({"item": ["a"]}, {"item": ["a"], "rate": [0.5]}, *stated)
+    assert expected(task)[0] == pytest.approx([-0.4 * logits_per_unit()])
+    assert expected(task)[1] == "matched"
+    places = [Population(code, "", countries=(code,)) for code in ("JPN", "CHL")]
+    gap = country_ability("CHL", None, None)[0] - country_ability("JPN", None, None)[0]
+    task = make_task({"item": ["a"]}, {"item": ["a"], "rate": [0.5]}, *places)
+    assert expected(task)[0] == pytest.approx([0.6 * gap * logits_per_unit()])
+    nobody = make_task({"item": ["a"]}, {"item": ["a"], "rate": [0.5]}, WORLD, places[0])
+    assert expected(nobody)[1] == "none"
+    assert expected(nobody)[0].tolist() == [0.0]
+
+
+def test_concentration_is_the_sum_of_squared_shares():
+    many = Population("m", "", countries=("JPN", "CHL", "DEU"), shares=(2.0, 1.0, 1.0))
+    task = make_task({"item": ["a"]}, {"item": ["a"], "rate": [0.5]}, WORLD, many)
+    assert concentration_of(task) == pytest.approx((4 + 1 + 1) / 16)
+    assert concentration_of(make_task({"item": ["a"]}, {"item": ["a"], "rate": [0.5]}, many, WORLD)) == 0.0
 
 
 def test_a_folder_is_described_by_its_name_and_the_start_of_its_readme(tmp_path):

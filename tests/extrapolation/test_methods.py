@@ -1,14 +1,26 @@
-"""The methods: what each is allowed to see, and what it does with it."""
+"""The methods: what each does with what it knows."""
+
+from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
-from mensura.extrapolation.cases import cases_of
-from mensura.extrapolation.line import Prior, expit, logit, smooth
-from mensura.extrapolation.methods import ConstantShift, Described, Ensemble, Hierarchical, Identity, Linked
-from mensura.extrapolation.registry import method_for, methods_of
-from mensura.extrapolation.slices import Slices, feature_variances, fit_slice, learn_prior
+from mensura.arrays import expit, logit
+from mensura.extrapolation import (
+    ConstantShift,
+    Described,
+    Ensemble,
+    Hierarchical,
+    Identity,
+    Linked,
+    Slices,
+    cases_of,
+    methods_of,
+)
+from mensura.extrapolation.line.model import Prior
+from mensura.extrapolation.line.slices import feature_variances, features_of, fit_slice, learn_prior
+from mensura.extrapolation.validation.situations import trials_of
 
 PRIOR = Prior(shift_sd=0.4, slope=0.95, slope_sd=0.05, interaction=0.2)
 
@@ -17,80 +29,80 @@ def masks(size, draws, links, seed=0):
     return np.argsort(np.random.default_rng(seed).random((draws, size)), axis=1) < links
 
 
+def slices_of(cases):
+    """The other groups, known on all their items."""
+    count = len(cases)
+    return Slices(tuple(case.revealed for case in cases), np.full(count, np.nan), np.zeros(count))
+
+
 def test_identity_returns_the_focal_rates(new_case):
     case = new_case(np.random.default_rng(0), PRIOR)
-    found = Identity().carry(case, masks(30, 2, 3))
-    assert np.array_equal(found.rate, np.tile(case.rate, (2, 1)))
+    found = Identity().predict(case.linked(masks(30, 2, 3)))
+    assert np.array_equal(found.rate, np.tile(case.task.rate, (2, 1)))
     assert (found.low <= found.rate).all()
     assert (found.rate <= found.high).all()
+
+
+def test_identity_allows_for_the_shift_that_facts_expect(new_case, priors_of):
+    """Its interval on the logit scale is as wide as a line's whose shift is uncertain by the expected one too."""
+    case = new_case(np.random.default_rng(0), PRIOR, share=1e-9, n=10**6)
+    moved = replace(case.task, offset=np.full(30, 0.3))
+    found = Identity(priors=priors_of(PRIOR)).predict(moved)
+    centred = logit(case.task.rate) - logit(case.task.rate).mean()
+    sd = np.sqrt(0.4**2 + 0.3**2 + 0.2**2 + 0.05**2 * centred**2)
+    width = logit(found.high[0]) - logit(found.low[0])
+    assert width == pytest.approx(2 * 1.6448536 * sd, rel=2e-3)
 
 
 def test_constant_shift_is_the_mean_logit_difference_of_the_links(new_case):
     case = new_case(np.random.default_rng(1), PRIOR)
     known = masks(30, 1, 3)
-    whole = logit(smooth(case.reference, case.rest + case.n))
-    shift = (whole - case.x)[known[0]].mean()
-    assert ConstantShift().carry(case, known).rate[0] == pytest.approx(expit(case.x + shift))
+    n, whole_n = case.task.n, case.task.links_n
+    x = logit((case.task.rate * n + 0.5) / (n + 1))
+    whole = logit((case.truth * whole_n + 0.5) / (whole_n + 1))
+    shift = (whole - x)[known[0]].mean()
+    assert ConstantShift().predict(case.linked(known)).rate[0] == pytest.approx(expit(x + shift))
+
+
+def test_constant_shift_is_as_sure_as_its_links_are_many(new_case, priors_of):
+    """Variance: interaction × (1 + 1/k) on the part that is not the focal group, and the focal group's sampling."""
+    case = new_case(np.random.default_rng(1), PRIOR, n=500, share=0.2)
+    x = (case.task.rate * 500 + 0.5) / 501
+    for links in (1, 4):
+        found = ConstantShift(priors=priors_of(PRIOR)).predict(case.linked(masks(30, 1, links)))
+        sampling = 1 / (500 * np.maximum(x * (1 - x), 0.02))
+        sd = np.sqrt(0.2**2 * (1 + 1 / links) * 0.8**2 + sampling)
+        assert logit(found.high[0]) - logit(found.rate[0]) == pytest.approx(1.6448536 * sd, rel=1e-6)
 
 
 def test_a_known_difference_needs_no_links(new_case):
     case = new_case(np.random.default_rng(1), PRIOR)
-    found = ConstantShift(difference=-0.5).carry(case, np.zeros((1, 30), dtype=bool))
-    assert found.rate[0] == pytest.approx(expit(case.x - 0.5))
-
-
-@pytest.mark.parametrize("name", ["identity", "shift", "described", "linked", "hierarchical", "ensemble"])
-def test_no_method_sees_what_is_hidden(pool, name):
-    """Rates of the reference on hidden items may be anything: the predictions of those items stay the same."""
-    cases = cases_of(pool)
-    case = cases[0]
-    known = masks(len(case.items), 1, 20)
-    situation = "slices" if name in {"hierarchical", "ensemble"} else "linked" if name != "described" else "described"
-    wrong = np.where(known[0], case.reference, 1.0 - case.reference)
-    changed = [_with_reference(c, known[0], wrong) for c in cases]
-    before = method_for(name, situation, case, cases).carry(case, known)
-    after = method_for(name, situation, changed[0], changed).carry(changed[0], known)
-    assert after.rate == pytest.approx(before.rate)
-    assert after.low == pytest.approx(before.low)
-
-
-def _with_reference(case, known, wrong):
-    from dataclasses import replace
-
-    return replace(case, reference=np.where(known, case.reference, wrong))
-
-
-def test_hierarchical_sees_of_other_groups_only_their_mean_on_hidden_items(pool):
-    from dataclasses import replace
-
-    cases = cases_of(pool)
-    case = cases[0]
-    known = masks(len(case.items), 1, 30)
-    hidden = np.flatnonzero(~known[0])
-    swapped = []
-    for other in cases[1:]:
-        rate = other.rate.copy()
-        rate[hidden] = rate[np.roll(hidden, 1)]
-        swapped.append(replace(other, rate=rate))
-    before = Hierarchical(Slices(tuple(cases[1:]))).carry(case, known)
-    after = Hierarchical(Slices(tuple(swapped))).carry(case, known)
-    assert after.rate == pytest.approx(before.rate)
+    x = logit((case.task.rate * 500 + 0.5) / 501)
+    assert ConstantShift(difference=-0.5).predict(case.task).rate[0] == pytest.approx(expit(x - 0.5))
+    assert ConstantShift().predict(case.task).rate[0] == pytest.approx(expit(x))
 
 
 def test_described_uses_no_links(new_case):
     case = new_case(np.random.default_rng(2), PRIOR)
-    some, none = masks(30, 1, 10), np.zeros((1, 30), dtype=bool)
-    assert np.array_equal(Described().carry(case, some).rate, Described().carry(case, none).rate)
+    with_links = Described().predict(case.linked(masks(30, 1, 10)))
+    assert np.array_equal(with_links.rate, Described().predict(case.task).rate)
 
 
-def test_links_beat_the_undamped_shift_and_identity_on_simulated_groups(new_case):
+def test_linked_without_links_is_described(new_case):
+    case = new_case(np.random.default_rng(2), PRIOR)
+    assert np.array_equal(Linked().predict(case.task).low, Described().predict(case.task).low)
+
+
+def test_links_beat_the_undamped_shift_and_identity_on_simulated_groups(new_case, priors_of):
     rng = np.random.default_rng(3)
+    truth = Prior(shift_sd=0.2, slope=0.9, slope_sd=0.05, interaction=0.35)
+    linked = Linked(priors=priors_of(truth))
     errors = {"linked": [], "shift": [], "identity": []}
     for _ in range(40):
-        case = new_case(rng, Prior(shift_sd=0.2, slope=0.9, slope_sd=0.05, interaction=0.35), n=200)
+        case = new_case(rng, truth, n=200)
         known = masks(30, 20, 3, seed=7)
-        for method in (Linked(), ConstantShift(), Identity()):
-            wrong = np.abs(method.carry(case, known).rate - case.reference)
+        for method in (linked, ConstantShift(), Identity()):
+            wrong = np.abs(method.predict(case.linked(known)).rate - case.truth)
             errors[method.name].append(wrong[~known].mean())
     means = {name: np.mean(values) for name, values in errors.items()}
     assert means["linked"] < 0.9 * means["shift"]
@@ -99,15 +111,42 @@ def test_links_beat_the_undamped_shift_and_identity_on_simulated_groups(new_case
 
 def test_ensemble_weights_favour_the_better_member(new_case):
     case = new_case(np.random.default_rng(4), Prior(2.0, 1.0, 0.01, 0.05))
-    known = masks(30, 5, 10)
-    weights = Ensemble((Linked(), Identity())).weights(case, known)
+    weights = Ensemble((Linked(), Identity())).weigh(case.linked(masks(30, 5, 10)))
     assert weights.sum(axis=0) == pytest.approx(np.ones(5))
     assert (weights[0] > 0.9).all()
 
 
-def test_ensemble_without_links_weighs_members_alike(new_case):
+def test_ensemble_weights_are_inverse_squared_errors_on_links_held_out(new_case):
+    """Two links, each its own fold: identity's errors need no refit, so they can be counted by hand."""
     case = new_case(np.random.default_rng(4), PRIOR)
-    assert Ensemble((Linked(), Identity())).weights(case, np.zeros((2, 30), dtype=bool)) == pytest.approx(0.5)
+    known = masks(30, 1, 2)
+    double = ConstantShift(difference=1.0)
+    weights = Ensemble((Identity(), double)).weigh(case.linked(known))[:, 0]
+    shifted = double.predict(case.task).rate[0]
+    errors = [np.mean((rate - case.truth)[known[0]] ** 2) + 1e-4 for rate in (case.task.rate, shifted)]
+    assert weights == pytest.approx((1 / np.array(errors)) / (1 / np.array(errors)).sum())
+
+
+@pytest.mark.parametrize("links", [0, 1])
+def test_ensemble_with_fewer_than_two_links_weighs_members_alike(new_case, links):
+    case = new_case(np.random.default_rng(4), PRIOR)
+    assert Ensemble((Linked(), Identity())).weigh(case.linked(masks(30, 2, links))) == pytest.approx(0.5)
+
+
+def test_given_weights_are_used_as_they_are(new_case):
+    """A weighted mean of logits: one part 0.2, three parts shifted by a known difference."""
+    case = new_case(np.random.default_rng(4), PRIOR)
+    members = ConstantShift(difference=0.0), ConstantShift(difference=1.0)
+    found = Ensemble(members, weights=(1, 3)).predict(case.linked(masks(30, 2, 5)))
+    x = logit((case.task.rate * 500 + 0.5) / 501)
+    assert found.rate == pytest.approx(np.tile(expit(x + 0.75), (2, 1)))
+    alone = Ensemble(members, weights=(0, 2)).predict(case.task)
+    assert alone.low == pytest.approx(members[1].predict(case.task).low)
+    table = Ensemble(members, weights=(1, 3)).predict(case.task).sensitivity
+    assert table["value"].to_list() == pytest.approx([0.25, 0.75])
+    means = [member.predict(case.task).rate.mean() for member in members]
+    assert table["rate_high"].to_list() == pytest.approx(means)
+    assert table["rate_low"].to_list() == pytest.approx(means[::-1])
 
 
 def test_slices_teach_slope_and_interaction(new_case):
@@ -115,29 +154,86 @@ def test_slices_teach_slope_and_interaction(new_case):
     truth = Prior(shift_sd=0.5, slope=0.6, slope_sd=0.01, interaction=0.4)
     others = [new_case(rng, truth, items=60, n=5000) for _ in range(8)]
     case = new_case(rng, truth, items=60, n=5000)
-    learned = learn_prior(Slices(tuple(others)), case, np.ones(60, dtype=bool))
+    learned = learn_prior(case.revealed, slices_of(others), PRIOR, 1.0)
     assert learned.slope == pytest.approx(0.6, abs=0.05)
     assert learned.interaction == pytest.approx(0.4, abs=0.05)
+    assert learned.shift_sd == 2 * PRIOR.shift_sd
+
+
+def test_a_slice_is_fitted_by_weighted_least_squares(new_case):
+    """Many answers: weights are alike, so slope and residuals are those of a plain regression."""
+    case = new_case(np.random.default_rng(6), replace(PRIOR, slope=0.7), n=10**7, share=1e-3)
+    fit = fit_slice(case.revealed)
+    x = logit(case.task.rate)
+    rest = (case.truth - 1e-3 * case.task.rate) / (1 - 1e-3)
+    slope, intercept = np.polyfit(x, logit(rest), 1)
+    assert fit.slope == pytest.approx(slope, abs=1e-4)
+    assert fit.residuals == pytest.approx(logit(rest) - intercept - slope * x, abs=1e-4)
+    assert fit.interaction == pytest.approx((fit.residuals**2).sum() / 28, rel=1e-3)
 
 
 def test_a_slice_with_few_known_items_is_not_fitted(new_case):
-    case = new_case(np.random.default_rng(6), PRIOR)
-    assert fit_slice(case, frozenset(["i1", "i2", "i3"])) is None
-    assert fit_slice(case, frozenset(["i1", "i2", "i3", "i4"])) is not None
+    task = new_case(np.random.default_rng(6), PRIOR).revealed
+    assert fit_slice(task, frozenset(["i1", "i2", "i3"])) is None
+    assert fit_slice(task, frozenset(["i1", "i2", "i3", "i4"])).items == ("i1", "i2", "i3", "i4")
+
+
+def test_groupings_have_two_levels_or_more_and_two_items_per_level():
+    items = pl.DataFrame(
+        {
+            "item": list("abcd"),
+            "domain": ["x", "x", "y", None],
+            "format": ["m"] * 4,
+            "language": ["d", "d", "e", "e"],
+            "unit": ["u", "u", "v", "v"],
+        }
+    )
+    features, factor = features_of(items)
+    assert factor == ("language", "language")
+    assert features.tolist() == [[1, 1, 0, 0], [0, 0, 1, 1]]
 
 
 def test_groupings_that_move_in_other_groups_get_a_wider_prior(pool):
-    from dataclasses import replace
-
     cases = cases_of(pool)
-    moved = [replace(c, reference=np.clip(c.reference + 0.15 * (c.features[0] - 0.5), 0.02, 0.98)) for c in cases]
-    known = np.ones(len(cases[0].items), dtype=bool)
-    plain = feature_variances(Slices(tuple(cases[1:])), cases[0], known)
-    shifted = feature_variances(Slices(tuple(moved[1:])), cases[0], known)
+    rows = features_of(cases[0].task.items)[0]
+    moved = [replace(c, truth=np.clip(c.truth + 0.15 * (rows[0] - 0.5), 0.02, 0.98)) for c in cases]
+    plain = feature_variances(cases[0].revealed, slices_of(cases[1:]))
+    shifted = feature_variances(cases[0].revealed, slices_of(moved[1:]))
     assert (shifted > plain + 0.02).all()
 
 
-def test_a_method_that_knows_more_than_the_situation_is_refused(pool):
-    with pytest.raises(MensuraError, match="does not fit situation 'described'; it may be described, identity"):
-        method_for("linked", "described", cases_of(pool)[0], [])
-    assert methods_of("slices")[0] == "hierarchical"
+def test_other_groups_means_on_hidden_items_move_the_level_and_nothing_else(pool):
+    """Hidden items that all other groups find one logit harder are predicted lower, all by the same logits."""
+    cases = cases_of(pool)
+    posed = trials_of("slices", cases, links=3, draws=1, rng=np.random.default_rng(0))[0].tasks[0]
+    harder = replace(posed, slices=replace(posed.slices, hidden_logit=posed.slices.hidden_logit - 1.0))
+    before, after = (Hierarchical().predict(task) for task in (posed, harder))
+    share, hidden = posed.share, ~posed.known[0]
+    rest = [logit((found.rate[0] - share * posed.rate) / (1 - share)) for found in (before, after)]
+    steps = (rest[1] - rest[0])[hidden]
+    assert steps == pytest.approx(np.full(hidden.sum(), steps[0]))
+    assert -1.0 < steps[0] < -0.5
+    assert (rest[1] - rest[0])[~hidden] == pytest.approx(0.0)
+
+
+def test_links_held_out_by_an_ensemble_count_among_the_hidden_items(pool):
+    """Holding links out leaves the other groups' mean over all items that are not linked: hidden and held out."""
+    cases = cases_of(pool)
+    posed = trials_of("slices", cases, links=3, draws=1, rng=np.random.default_rng(0))[0].tasks[0]
+    fewer = replace(posed, links=np.where(np.arange(posed.size) % 3 == 0, np.nan, posed.links))
+    known = np.isfinite(fewer.links[0])
+    others = cases[1:]
+    x = np.array([logit((c.task.rate * c.task.n + 0.5) / (c.task.n + 1)) for c in others])
+    masked = [replace(case.linked(known[None]), rate=np.where(known, case.task.rate, np.nan)) for case in others]
+    count = float((~known).sum())
+    direct = Slices(tuple(masked), x[:, ~known].mean(axis=1), np.full(len(others), count))
+    one, two = (Hierarchical().predict(task).rate for task in (fewer, replace(fewer, slices=direct)))
+    assert one == pytest.approx(two)
+
+
+def test_the_best_method_of_each_situation_comes_first():
+    assert [methods_of(situation)[0] for situation in ("described", "linked", "slices")] == [
+        "described",
+        "linked",
+        "hierarchical",
+    ]

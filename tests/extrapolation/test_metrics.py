@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from mensura.extrapolation.alignment import cluster_countries, differential_items, k_means
-from mensura.extrapolation.cases import cases_of
-from mensura.extrapolation.metrics import agreement, interval, mean_correlation, pearson, ranks, spearman
+from mensura.extrapolation import cases_of
+from mensura.extrapolation.validation.breakdown import cluster_countries, differential_items, k_means
+from mensura.extrapolation.validation.metrics import agreement, interval, mean_correlation, pearson, ranks, spearman
 
 
 @given(st.lists(st.integers(0, 5), min_size=3, max_size=12))
@@ -72,9 +72,9 @@ def test_countries_are_clustered_by_alignment(pool):
 
 def test_a_planted_item_is_named_and_classed(new_pool):
     cases = cases_of(new_pool(seed=3, interaction=0.02, n=2000))
-    rate = cases[0].rate.copy()
+    rate = cases[0].task.rate.copy()
     rate[7] = np.clip(rate[7] - 0.25, 0.05, 0.9)
-    found = differential_items([replace(cases[0], rate=rate), *cases[1:]])
+    found = differential_items([replace(cases[0], task=replace(cases[0].task, rate=rate)), *cases[1:]])
     first = found.row(0, named=True)
     assert (first["item"], first["group"], first["size"]) == ("i007", "country=CHL", "C")
     assert first["difference"] < 0
@@ -82,10 +82,10 @@ def test_a_planted_item_is_named_and_classed(new_pool):
 
 
 def test_false_discoveries_are_controlled_as_in_scipy(pool, monkeypatch):
-    import mensura.extrapolation.alignment as alignment
+    import mensura.extrapolation.validation.breakdown as breakdown
 
-    monkeypatch.setattr(alignment, "FALSE_SHARE", 1.0)
-    monkeypatch.setattr(alignment, "MODERATE", 0.0)
+    monkeypatch.setattr(breakdown, "FALSE_SHARE", 1.0)
+    monkeypatch.setattr(breakdown, "MODERATE", 0.0)
     found = differential_items(cases_of(pool))
     p = 2 * stats.norm.sf((found["difference"] / found["se"]).abs().to_numpy())
     assert found["q"].to_numpy() == pytest.approx(stats.false_discovery_control(p), rel=1e-6)

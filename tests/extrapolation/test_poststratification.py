@@ -11,11 +11,11 @@ from scipy.optimize import brentq
 from scipy.stats import norm
 
 from mensura.errors import MensuraError
-from mensura.extrapolation import Extrapolator, PostStratification, extrapolate
-from mensura.extrapolation.ability import DRIVERS, Domain, Strata, abilities, read_curves
-from mensura.extrapolation.assumptions import central, sample, stratified, triangular
-from mensura.extrapolation.sensitivity import triangular_sd
-from mensura.extrapolation.transfer import Transfer, depart
+from mensura.extrapolation import Extrapolation, Extrapolator, PostStratification, extrapolate, make_task
+from mensura.extrapolation.world.ability import DRIVERS, Domain, Strata, abilities, read_curves
+from mensura.extrapolation.world.assumptions import central, sample, stratified, triangular
+from mensura.extrapolation.world.sensitivity import triangular_sd
+from mensura.extrapolation.world.transfer import Transfer, depart
 from mensura.people import WORLD, Ability, ItemPool, Population, World
 
 TABLES = World.load()
@@ -27,12 +27,16 @@ def world():
 
 
 def task(rates, focal="pisa", reference=WORLD, **columns):
-    """Items, focal rates and both populations, as ``predict`` takes them."""
+    """Items, focal rates and both populations, as a task."""
     names = [f"i{index}" for index in range(len(rates))]
     n = columns.pop("n", None)
     items = pl.DataFrame({"item": names, "domain": ["mathematics"] * len(rates), **columns}, strict=False)
     table = pl.DataFrame({"item": names, "rate": rates, "n": [n] * len(rates)}, schema_overrides={"n": pl.Int64})
-    return items, table, TABLES.population(focal) if isinstance(focal, str) else focal, reference
+    return make_task(items, table, TABLES.population(focal) if isinstance(focal, str) else focal, reference)
+
+
+def result(model, posed):
+    return Extrapolation.of(posed, model, model.predict(posed))
 
 
 def stated(mean, sd):
@@ -43,27 +47,27 @@ def stated(mean, sd):
 @pytest.mark.parametrize("options", [None, 4])
 def test_two_normal_groups_have_a_closed_form(world, slope, options):
     rates = np.array([0.3, 0.5, 0.9])
-    items, table, focal, reference = task(rates, stated(0.2, 1.0), stated(-0.5, 1.2), n_options=[options] * 3)
+    posed = task(rates, stated(0.2, 1.0), stated(-0.5, 1.2), n_options=[options] * 3)
     fixed = world.assume(slope=slope)
     model = PostStratification(world=fixed, draws=20)
     floor = 0 if options is None else 1 / options
     difficulty = 0.2 - np.sqrt(1 + slope**-2) * norm.ppf((rates - floor) / (1 - floor))
     expected = floor + (1 - floor) * norm.cdf((-0.5 - difficulty) / np.sqrt(1.44 + slope**-2))
-    found = model.predict(items, table, focal, reference).table["rate"].to_numpy()
-    assert found == pytest.approx(expected, abs=5e-4)
+    assert model.predict(posed).rate[0] == pytest.approx(expected, abs=5e-4)
 
 
 def test_the_world_itself_keeps_its_rates():
     rates = [0.02, 0.1, 0.4, 0.7]
-    found = PostStratification(draws=20).predict(*task(rates, WORLD, WORLD.with_(name="again"))).table
-    assert found["rate"].to_numpy() == pytest.approx(rates, abs=1e-5)
+    found = PostStratification(draws=20).predict(task(rates, WORLD, WORLD.with_(name="again")))
+    assert found.rate[0] == pytest.approx(rates, abs=1e-5)
+    assert "know no difference between the two populations" in found.warnings[0]
 
 
 def test_agrees_with_brute_force_over_every_stratum(world):
     """One root and one sum per item and draw, without grid, kernel or quadrature."""
     rates = np.array([0.08, 0.35, 0.8])
     pupils = Population("p", "", ages=(13, 15), countries=("CHL", "JPN", "NER"), shares=(1, 2, 1), in_school=True)
-    transfer = Transfer(world, *task(rates, pupils, n_options=[4, None, 3]))
+    transfer = Transfer(world, task(rates, pupils, n_options=[4, None, 3]))
     draws = sample(transfer.assumptions, 3, np.random.default_rng(3))
     found = transfer.rates(transfer.stated(draws))
     domain = Domain("quantitative", True, read_curves(world.curves))
@@ -95,7 +99,7 @@ def test_agrees_with_brute_force_over_every_stratum(world):
 def test_easier_items_stay_easier_and_abler_focal_groups_mean_harder_items(rates, mean):
     low, high = (
         transfer.rates(transfer.stated(central(transfer.assumptions)))[:, 0]
-        for transfer in (Transfer(TABLES, *task(sorted(rates), stated(mean + more, 1.0))) for more in (0.0, 0.3))
+        for transfer in (Transfer(TABLES, task(sorted(rates), stated(mean + more, 1.0))) for more in (0.0, 0.3))
     )
     assert (np.diff(low) >= 0).all()
     assert (high <= low).all()
@@ -106,12 +110,12 @@ def test_intervals_cover_simulated_truth(world):
     rng = np.random.default_rng(11)
     size = 300
     true = rng.uniform(0.1, 0.9, size)
-    transfer = Transfer(world, *task(true))
+    transfer = Transfer(world, task(true))
     drawn = replace(transfer.sampled(size, rng), focal_rate=np.repeat(true[:, None], size, axis=1))
     truth = np.diag(transfer.rates(drawn))
     observed = rng.binomial(400, true) / 400
-    found = PostStratification(world=world, draws=400).predict(*task(observed, n=400)).table
-    covered = ((found["low"].to_numpy() <= truth) & (truth <= found["high"].to_numpy())).mean()
+    found = PostStratification(world=world, draws=400).predict(task(observed, n=400))
+    covered = ((found.low[0] <= truth) & (truth <= found.high[0])).mean()
     assert 0.86 <= covered <= 0.94
 
 
@@ -122,33 +126,34 @@ def test_more_people_and_a_nearer_population_narrow_the_interval():
     far = Population("c", "", ages=(15, 15), countries=("FRA",), in_school=True)
 
     def width(reference, n):
-        row = model.predict(*task([0.5], pupils, reference, n=n)).table.row(0, named=True)
-        return row["high"] - row["low"]
+        found = model.predict(task([0.5], pupils, reference, n=n))
+        return found.high[0, 0] - found.low[0, 0]
 
     assert width(pool, 5000) < width(far, 5000) < width(far, 20)
 
 
 def test_seed_reproduces_and_the_rate_does_not_depend_on_it():
-    one, two, other = (PostStratification(draws=50, seed=seed).predict(*task([0.3, 0.6])).table for seed in (1, 1, 2))
+    posed = task([0.3, 0.6])
+    one, two, other = (result(PostStratification(draws=50, seed=seed), posed).table for seed in (1, 1, 2))
     assert one.equals(two)
     assert one["rate"].equals(other["rate"])
     assert not one["low"].equals(other["low"])
 
 
 def test_result_says_how_it_came_about():
-    result = PostStratification(draws=50).predict(*task([0.19, 0.5], n=1000))
-    assert result.table.columns == ["item", "rate", "low", "high", "status", "method"]
-    assert result.table["status"].unique().to_list() == ["extrapolated"]
-    assert (result.table["low"] <= result.table["rate"]).all()
-    assert (result.table["rate"] <= result.table["high"]).all()
-    assert result.settings == {"draws": 50, "seed": 0, "domain": None}
-    assert "pisa → world" in str(result)
-    assert "hangs most on: item_by_country" in str(result)
+    found = result(PostStratification(draws=50), task([0.19, 0.5], n=1000))
+    assert found.table.columns == ["item", "rate", "low", "high", "status", "method"]
+    assert found.table["status"].unique().to_list() == ["extrapolated"]
+    assert (found.table["low"] <= found.table["rate"]).all()
+    assert (found.table["rate"] <= found.table["high"]).all()
+    assert found.settings == {"draws": 50, "seed": 0, "level": 0.9, "domain": None, "links": 0}
+    assert "pisa → world" in str(found)
+    assert "hangs most on: item_by_country" in str(found)
     assert isinstance(PostStratification(draws=50), Extrapolator)
 
 
 def test_sensitivity_names_every_source_that_has_an_effect_and_shares_sum_to_one():
-    table = PostStratification(draws=50).predict(*task([0.3, 0.6], n=2000)).sensitivity
+    table = PostStratification(draws=50).predict(task([0.3, 0.6], n=2000)).sensitivity
     assert table["share"].sum() == pytest.approx(1)
     assert table["share"].is_sorted(descending=True)
     assert "schooling_fluid" not in table["assumption"].to_list()
@@ -157,23 +162,22 @@ def test_sensitivity_names_every_source_that_has_an_effect_and_shares_sum_to_one
 
 def test_sensitivity_accounts_for_the_spread_of_the_draws(world):
     """Variances to first order add up to that of the draws, when only the assumptions vary."""
-    result = PostStratification(world=world.assume(item_by_country=0.0, country_score=0.0), draws=2000).predict(
-        *task([0.3])
-    )
-    table = result.sensitivity
+    model = PostStratification(world=world.assume(item_by_country=0.0, country_score=0.0), draws=2000)
+    found = model.predict(task([0.3]))
+    table = found.sensitivity
     steps = norm.ppf(table["rate_high"].to_numpy()) - norm.ppf(table["rate_low"].to_numpy())
     variance = (steps * [triangular_sd(*row) for row in table.select("low", "value", "high").iter_rows()]) ** 2
-    low, high = norm.ppf(result.table.select("low", "high").row(0))
+    low, high = norm.ppf([found.low[0, 0], found.high[0, 0]])
     assert np.sqrt(variance.sum()) == pytest.approx((high - low) / (2 * norm.ppf(0.95)), rel=0.12)
     assert table["share"].to_numpy() == pytest.approx(variance / variance.sum(), abs=1e-6)
 
 
 def test_breakdowns_add_up_to_the_whole():
     model = PostStratification(draws=50)
-    arguments = task([0.19, 0.6])
-    whole = model.predict(*arguments).table["rate"].mean()
+    posed = task([0.19, 0.6])
+    whole = model.predict(posed).rate.mean()
     for by in ("region", "age", "attainment"):
-        table = model.breakdown(*arguments, by=by)
+        table = model.breakdown(posed, by=by)
         assert table.columns == [by, "share", "rate", "low", "high"]
         assert table["share"].sum() == pytest.approx(1)
         assert (table["share"] * table["rate"]).sum() == pytest.approx(whole, abs=2e-4)
@@ -181,15 +185,15 @@ def test_breakdowns_add_up_to_the_whole():
 
 def test_drivers_add_up_to_the_way_between_the_populations():
     model = PostStratification(draws=50)
-    arguments = task([0.19])
-    table = model.drivers(*arguments)
+    posed = task([0.19])
+    table = model.drivers(posed)
     assert table["driver"].to_list() == list(DRIVERS)
-    assert 0.19 + table["change"].sum() == pytest.approx(model.predict(*arguments).table["rate"][0], abs=1e-6)
+    assert 0.19 + table["change"].sum() == pytest.approx(model.predict(posed).rate[0, 0], abs=1e-6)
     assert (table["change"] <= 0).all(), "everything that sets the world apart from PISA lowers the rate"
 
 
 def test_a_sample_that_states_its_mean_differs_by_learning_alone():
-    table = PostStratification(draws=20).drivers(*task([0.5], stated(0.0, 1.0), stated(0.6, 1.0)))
+    table = PostStratification(draws=20).drivers(task([0.5], stated(0.0, 1.0), stated(0.6, 1.0)))
     assert table.filter(pl.col("change").abs() > 1e-9)["driver"].to_list() == ["learning"]
 
 
@@ -199,38 +203,36 @@ def test_knowledge_grows_with_age_and_reasoning_falls():
     young = WORLD.with_(name="young", ages=(20, 25))
     change = {}
     for domain in ("vocabulary", "reasoning"):
-        items, table, _, _ = task([0.5])
-        items = items.with_columns(domain=pl.lit(domain))
-        change[domain] = dict(model.drivers(items, table, young, old).select("driver", "change").iter_rows())["ageing"]
+        items = pl.DataFrame({"item": ["a"], "domain": [domain]})
+        posed = make_task(items, {"item": ["a"], "rate": [0.5]}, young, old)
+        change[domain] = dict(model.drivers(posed).select("driver", "change").iter_rows())["ageing"]
     assert change["reasoning"] < 0 < change["vocabulary"]
 
 
 def test_paper_example_is_near_the_prototype_on_the_same_inputs():
-    rate = PostStratification(draws=20).predict(*task([0.19], "pisa-oecd")).table["rate"][0]
+    rate = PostStratification(draws=20).predict(task([0.19], "pisa-oecd")).rate[0, 0]
     assert rate == pytest.approx(0.038, abs=0.003)
 
 
 def test_rates_of_exactly_zero_or_one_follow_the_stated_rule():
-    found = PostStratification(draws=50).predict(*task([0.0, 1.0], n=50))
-    nearly = PostStratification(draws=50).predict(*task([0.5 / 51, 50.5 / 51], n=50))
-    assert found.table["rate"].to_numpy() == pytest.approx(nearly.table["rate"].to_numpy())
+    found = PostStratification(draws=50).predict(task([0.0, 1.0], n=50))
+    nearly = PostStratification(draws=50).predict(task([0.5 / 51, 50.5 / 51], n=50))
+    assert found.rate == pytest.approx(nearly.rate)
     assert "2 rates of exactly 0 or 1 read as (correct + ½) / (n + 1)" in found.warnings
-    assert found.table.select(pl.col("low", "high").is_between(0, 1)).to_series().all()
+    assert ((found.low >= 0) & (found.high <= 1)).all()
 
 
 def test_items_worse_than_chance_are_carried_over_with_a_warning():
-    items, table, focal, _ = task([0.12], n_options=[3], n=500)
-    found = PostStratification(draws=100).predict(items, table, focal, WORLD.with_(ages=(15, 120)))
-    row = found.table.row(0, named=True)
-    assert row["rate"] == pytest.approx(0.12, abs=1e-6)
-    assert row["high"] - row["low"] > 0.05
+    found = PostStratification(draws=100).predict(
+        task([0.12], reference=WORLD.with_(ages=(15, 120)), n_options=[3], n=500)
+    )
+    assert found.rate[0] == pytest.approx([0.12], abs=1e-6)
+    assert found.high[0, 0] - found.low[0, 0] > 0.05
     assert "answered worse than chance" in found.warnings[0]
 
 
 def test_known_slopes_are_used():
-    flat, steep = (
-        PostStratification(draws=20).predict(*task([0.5], slope=[slope])).table["rate"][0] for slope in (0.3, 2.0)
-    )
+    flat, steep = (PostStratification(draws=20).predict(task([0.5], slope=[slope])).rate[0, 0] for slope in (0.3, 2.0))
     assert flat > steep + 0.05
 
 
@@ -244,14 +246,16 @@ def test_departures_stay_below_those_who_can_answer():
     [
         ({"rates": [1.2]}, "rate must lie between 0 and 1, got 1.2"),
         ({"rates": [0.0]}, "rate of exactly 0 and no n; give n"),
-        ({"rates": [0.4], "n": 0}, "n must be above 0"),
+        ({"rates": [1.0]}, "rate of exactly 1 and no n; give n"),
+        ({"rates": [0.4], "n": 0}, "n must be above 0, got 0 for 'i0'"),
+        ({"rates": [0.4, 0.5], "n": -5}, "n must be above 0, got -5 for 'i0'"),
         ({"rates": []}, "no rows; there is nothing to extrapolate"),
-        ({"rates": [0.4], "slope": [-1.0]}, "slope must be above 0"),
+        ({"rates": [0.4], "slope": [-1.0]}, "slope must be above 0, got -1 for 'i0'"),
     ],
 )
 def test_impossible_input_is_refused(change, message):
     with pytest.raises(MensuraError, match=message):
-        PostStratification(draws=20).predict(*task(**change))
+        PostStratification(draws=20).predict(task(**change))
 
 
 def test_settings_out_of_range_are_refused():
@@ -260,15 +264,14 @@ def test_settings_out_of_range_are_refused():
     with pytest.raises(MensuraError, match="between 0 and 1"):
         PostStratification(level=90)
     with pytest.raises(MensuraError, match="by: one of region"):
-        PostStratification(draws=20).breakdown(*task([0.3]), by="mood")
+        PostStratification(draws=20).breakdown(task([0.3]), by="mood")
 
 
 def test_unknown_domains_are_named():
-    items, table, focal, reference = task([0.3])
-    result = PostStratification(draws=20).predict(
-        items.with_columns(domain=pl.lit("juggling")), table, focal, reference
-    )
-    assert "domain juggling: not in the domain table, treated as literacy" in result.warnings
+    posed = task([0.3])
+    odd = replace(posed, items=posed.items.with_columns(domain=pl.lit("juggling")))
+    found = PostStratification(draws=20).predict(odd)
+    assert "domain juggling: not in the domain table, treated as literacy" in found.warnings
 
 
 def test_extrapolate_reads_who_was_tested_from_the_pool():
@@ -292,9 +295,8 @@ def test_near_the_prototype_over_its_whole_grid(world, shared):
     grid = pl.read_csv(shared / "data/world/prototype_world.csv").filter(pl.col("domain") != "knowledge")
     words = {"quantitative": "mathematics", "literacy": "reading", "fluid": "matrices"}
     for (name,), part in grid.group_by("domain"):
-        items, table, focal, reference = task(part["p_source_PISA_OECD"].to_list(), "pisa-oecd")
         model = PostStratification(world=world, draws=20, domain=words[name])
-        found = model.predict(items, table, focal, reference).table["rate"].to_numpy()
+        found = model.predict(task(part["p_source_PISA_OECD"].to_list(), "pisa-oecd")).rate[0]
         assert found == pytest.approx(part["p_world_all_ages"].to_numpy(), rel=0.08)
 
 
@@ -319,7 +321,7 @@ def test_draws_follow_their_triangles_and_fill_every_stratum():
 def test_a_single_country_is_less_sure_than_the_world(world):
     pupils = Population("p", "", ages=(15, 15), countries=("DEU",), in_school=True)
     near, far, wide = (
-        Transfer(world, *task([0.5], pupils, world.population(name).with_(ages=(15, 15))))
+        Transfer(world, task([0.5], pupils, world.population(name).with_(ages=(15, 15))))
         for name in ("DEU", "FRA", "world")
     )
     assert near.distance(near.reference_cells) == pytest.approx(0)

@@ -6,10 +6,9 @@ import pytest
 
 import mensura
 from mensura.errors import MensuraError
-from mensura.extrapolation import validate
-from mensura.extrapolation.cases import cases_of, pairs_of
-from mensura.extrapolation.priors import learn_priors
-from mensura.extrapolation.validation import SITUATIONS, SUMMARY
+from mensura.extrapolation import METHODS, SITUATIONS, cases_of, learn_priors, validate
+from mensura.extrapolation.validation.cases import pairs_of
+from mensura.extrapolation.validation.validate import SUMMARY
 from mensura.people import ItemPool
 
 
@@ -96,9 +95,11 @@ def test_countries_are_predicted_from_each_other(pool, results):
     pairs = results["described"].pairs
     assert pairs.height == 30
     assert pairs["mae"].mean() < pairs["mae_identity"].mean()
-    reference, case = pairs_of(pool, cases_of(pool))[0]
-    assert (case.group, reference) == ("country=CHL", "country=JPN")
-    assert (case.share == 0).all()
+    case = pairs_of(pool, cases_of(pool))[0]
+    assert (case.group, case.task.reference.name) == ("country=CHL", "country=JPN")
+    assert (case.task.share == 0).all()
+    assert np.array_equal(case.truth, pool.rates_of("country=JPN")["rate"].to_numpy())
+    assert case.task.reference.countries == ("JPN",)
 
 
 def test_the_paper_s_models_stand_beside_ours_only_where_the_test_is_the_same_kind(results):
@@ -133,7 +134,7 @@ def test_thin_groups_and_items_are_left_out(pool):
 def test_a_group_as_large_as_the_whole_is_a_separate_sample(pool):
     larger = pool.rates.with_columns(n=pl.when(pl.col("group") == "country=AUS").then(9999).otherwise("n"))
     cases = cases_of(ItemPool.from_rates(pool.name, pool.items, larger.drop("correct", "se")))
-    share = {case.group: float(case.share[0]) for case in cases}
+    share = {case.group: float(case.task.share[0]) for case in cases}
     assert share["country=AUS"] == 0.0
     assert share["country=USA"] == pytest.approx(1 / 6)
 
@@ -143,6 +144,8 @@ def test_a_group_as_large_as_the_whole_is_a_separate_sample(pool):
     [
         ({"situation": "guessed"}, "unknown situation 'guessed'; there are described, linked, slices"),
         ({"situation": "linked", "links": 0}, "links must be 1 or more, got 0"),
+        ({"situation": "linked", "draws": 0}, "draws must be 1 or more, got 0"),
+        ({"situation": "described", "method": "linked"}, "'linked' does not fit situation 'described'; it may be"),
         ({"situation": "linked", "links": 38}, "no group has 41 items or more for 38 links"),
         ({"situation": "described", "method": "oracle"}, "method 'oracle' does not fit situation 'described'"),
     ],
@@ -163,7 +166,7 @@ def test_a_pool_without_a_whole_or_without_groups_is_refused(pool):
 
 def test_priors_are_learned_from_pools(new_pool):
     pools = {str(seed): cases_of(new_pool(seed=seed, items=30, interaction=0.4)) for seed in range(3)}
-    table = learn_priors(pools)
+    table = learn_priors({name: [case.revealed for case in cases] for name, cases in pools.items()})
     row = table.filter((pl.col("kind") == "country") & (pl.col("basis") == "matched")).row(0, named=True)
     assert row["interaction"] == pytest.approx(0.4, abs=0.12)
     assert 0.7 < row["slope"] <= 1.0
@@ -174,8 +177,7 @@ def test_priors_are_learned_from_pools(new_pool):
 def test_every_column_method_and_kind_is_documented(results):
     from pathlib import Path
 
-    from mensura.extrapolation.descriptions import KINDS
-    from mensura.extrapolation.registry import methods_of
+    from mensura.extrapolation.line.descriptions import KINDS
 
     page = (Path(__file__).parents[2] / "docs" / "extrapolation.md").read_text(encoding="utf-8")
     tables = results["described"].tables() | results["linked"].tables()
@@ -193,32 +195,28 @@ def test_every_column_method_and_kind_is_documented(results):
     for name, table in tables.items():
         row = next(line for line in page.splitlines() if line.startswith(f"| {name} | "))
         assert [column for column in table.columns if column not in row] == []
-    methods = {method for situation in SITUATIONS for method in methods_of(situation)}
-    assert [word for word in [*methods, *SITUATIONS, *KINDS] if f"`{word}`" not in page] == []
+    assert [word for word in [*METHODS, *SITUATIONS, *KINDS] if f"`{word}`" not in page] == []
 
 
 @pytest.mark.shared
 @pytest.mark.parametrize(("folder", "bar"), [("pirls2011_4c", 0.045), ("timss2011_g8_math_4c", 0.080)])
 def test_plain_methods_agree_with_the_published_baselines(shared, folder, bar):
-    from mensura.extrapolation.descriptions import read_description
-
     path = shared / "data" / "human" / folder
-    pool, text = ItemPool.read(path), read_description(path)
     published = pl.read_csv(shared / "data" / "human" / "baselines_by_group.csv").filter(
         (pl.col("dataset") == folder) & (pl.col("method") == "a_identity")
     )
-    found = validate(pool, "described", method="identity", description=text).summary
+    found = validate(path, "described", method="identity").summary
     joined = found.join(published, on="group", suffix="_published")
     assert joined.height == found.height
     for name, digits in (("mae", 1e-4), ("rmse", 1e-4), ("pearson", 1e-4), ("spearman", 1e-4)):
         assert joined[name].to_list() == pytest.approx(joined[f"{name}_published"].to_list(), abs=digits)
-    ours = validate(pool, "described", description=text).overall.filter(pl.col("covariate") == "country")
+    ours = validate(path, "described").overall.filter(pl.col("covariate") == "country")
     assert ours["mae"][0] <= bar
 
 
 @pytest.mark.shared
 def test_the_shipped_priors_are_the_learned_ones(shared):
-    from mensura.extrapolation.facts import DATA
+    from mensura.extrapolation.line.facts import DATA
     from tools.embed_priors import learned
 
     assert learned(shared / "data" / "human").equals(pl.read_csv(DATA / "priors.csv"))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from mensura.extrapolation.poststratification import BREAKDOWNS
 from mensura.extrapolation.protocol import RESULT_COLUMNS, SENSITIVITY_COLUMNS
+from mensura.extrapolation.world.poststratification import BREAKDOWNS
 from mensura.people import World
 
 ROOT = Path(__file__).parents[2]

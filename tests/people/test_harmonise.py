@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 
 from mensura.errors import MensuraError
-from mensura.people import ItemPool, Rules, harmonise, screen
+from mensura.people import HarmonisingRules, ItemPool, harmonise, screen
 
-EASY = Rules(min_answers=1)
+EASY = HarmonisingRules(min_answers=1)
 
 
 def scored(values, rules=EASY, **facts):
@@ -19,11 +19,11 @@ def scored(values, rules=EASY, **facts):
     ("credit", "expected"), [("full", [0, 0, 0, 1, None]), ("half", [0, 0, 1, 1, None]), ("any", [0, 1, 1, 1, None])]
 )
 def test_partial_credit_collapses_by_the_stated_rule(credit, expected):
-    assert scored([0, 1, 2, 4, None], Rules(credit, min_answers=1), max_points=4) == expected
+    assert scored([0, 1, 2, 4, None], HarmonisingRules(credit, min_answers=1), max_points=4) == expected
 
 
 def test_omitted_is_wrong_and_not_reached_is_no_answer():
-    rules = Rules(absent=["7", "8"], omitted=["9"], min_answers=1)
+    rules = HarmonisingRules(absent=["7", "8"], omitted=["9"], min_answers=1)
     assert scored([1, 0, 7, 8, 9], rules) == [1, 0, None, None, 0]
     assert scored(["1", "0", "7", "8", "9"], rules) == [1, 0, None, None, 0]
 
@@ -40,7 +40,7 @@ def test_a_key_in_words_beside_scored_answers_changes_nothing():
 def test_several_right_answers_are_an_ambiguous_key_unless_allowed():
     with pytest.raises(MensuraError, match="ambiguous key"):
         scored(["a", "b", "c"], answer="a|c")
-    assert scored(["a", "b", "c"], Rules(min_answers=1, several_keys=True), answer="a|c") == [1, 0, 1]
+    assert scored(["a", "b", "c"], HarmonisingRules(min_answers=1, several_keys=True), answer="a|c") == [1, 0, 1]
 
 
 def test_undeclared_codes_are_never_read_as_points():
@@ -85,14 +85,14 @@ def test_every_exclusion_is_logged_with_its_reason():
 
 
 def test_pictures_may_stay():
-    assert scored([1, 0], Rules(pictures=True, min_answers=1), needs_picture=True) == [1, 0]
+    assert scored([1, 0], HarmonisingRules(pictures=True, min_answers=1), needs_picture=True) == [1, 0]
 
 
 def test_bad_rules_and_duplicate_persons_are_refused():
     with pytest.raises(MensuraError, match="credit: one of full, half, any, got 'most'"):
-        Rules("most")
+        HarmonisingRules("most")
     with pytest.raises(MensuraError, match="both as absent and as omitted"):
-        Rules(absent=["9"], omitted=["9"])
+        HarmonisingRules(absent=["9"], omitted=["9"])
     with pytest.raises(MensuraError, match="person 1 occurs more than once"):
         harmonise("p", pl.DataFrame({"item": ["q"]}), pl.DataFrame({"person": [1, 1], "q": [0, 1]}))
 

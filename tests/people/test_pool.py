@@ -55,6 +55,37 @@ def test_writes_what_it_reads(tmp_path):
     assert again.answers().sort("person", "item").equals(pool.answers().sort("person", "item"))
 
 
+def test_a_pool_written_over_another_replaces_it_whole_and_keeps_foreign_files(tmp_path):
+    persons = pl.DataFrame({"person": [1, 2, 3], "sex": ["f", "m", None]})
+    ItemPool.from_answers("old", ITEMS, ANSWERS, persons, by=["sex"]).write(tmp_path / "p")
+    (tmp_path / "p" / "README.md").write_text("mine", encoding="utf-8")
+    ItemPool.from_rates("new", ITEMS, RATES).write(tmp_path / "p")
+    again = ItemPool.read(tmp_path / "p")
+    assert again.responses is None, "the answers of the old pool are gone"
+    assert again.persons is None
+    assert again.rates_of("sex=f")["n"].to_list() == [40, 40]
+    assert (tmp_path / "p" / "README.md").read_text(encoding="utf-8") == "mine"
+
+
+def test_a_pool_is_not_written_over_files_of_others(tmp_path):
+    folder = folder_of(tmp_path / "p", items=ITEMS)
+    with pytest.raises(MensuraError, match=r"items\.csv: exists and was not written by mensura"):
+        ItemPool.from_rates("p", ITEMS, RATES).write(folder)
+
+
+def test_a_pool_prints_shortly_and_hands_out_its_tables(tmp_path):
+    pool = ItemPool.from_rates("p", ITEMS, RATES)
+    assert repr(pool).startswith("<p: 2 items, published rates, 2 groups")
+    assert len(repr(pool).splitlines()) < 30
+    assert "<table" in pool._repr_html_()
+    assert list(pool.tables()) == ["items", "rates", "exclusions"]
+    pool.write(tmp_path / "p")
+    assert ItemPool.of(pool) is pool
+    assert ItemPool.of(str(tmp_path / "p")).rates.equals(pool.rates)
+    with pytest.raises(MensuraError, match="an ItemPool or the path of its folder, got list"):
+        ItemPool.of([1])
+
+
 def test_accepts_wide_answers_and_pandas():
     wide = pl.DataFrame({"person": [1, 2], "01": [1, 0], "02": [None, 1]}, schema_overrides={"02": pl.Int8})
     pool = ItemPool.from_answers("p", ITEMS.to_pandas(), wide)

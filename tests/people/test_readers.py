@@ -6,7 +6,7 @@ import pytest
 
 from mensura.errors import MensuraError
 from mensura.people import read_raw, split_persons
-from mensura.people.fixed_width import read_layout
+from mensura.people.fixed_width import FixedField, FixedLayout, read_layout
 
 SPSS = """* This syntax reads the text file.
 SET decimal=dot.
@@ -98,6 +98,25 @@ def test_control_files_that_make_no_sense_are_refused(tmp_path, control, message
     (tmp_path / "c.sps").write_text(control)
     with pytest.raises(MensuraError, match=message):
         read_layout(tmp_path / "c.sps")
+
+
+def test_a_layout_keeps_its_own_rules_however_it_is_made():
+    good = FixedField("A", 1, 2, text=True)
+    assert FixedLayout((good, FixedField("B", 5, 9, text=False))).width == 9
+    with pytest.raises(MensuraError, match="lists no variables"):
+        FixedLayout(())
+    with pytest.raises(MensuraError, match="'A' is listed twice"):
+        FixedLayout((good, good))
+    with pytest.raises(MensuraError, match="'A' has columns 0 to 2"):
+        FixedField("A", 0, 2, text=True)
+
+
+def test_a_record_ends_at_a_line_feed_alone(tmp_path):
+    """0x85 is an ellipsis in a common Windows encoding, and a line break to Unicode."""
+    (tmp_path / "c.sps").write_text("DATA LIST FILE='x' / A 1-3 (A) B 4 .\n")
+    (tmp_path / "d.txt").write_bytes(b"a\x85b1\nxyz2\n")
+    found = read_raw(tmp_path / "d.txt", layout=tmp_path / "c.sps", encoding="latin-1").frame
+    assert found["B"].to_list() == [1.0, 2.0]
 
 
 def test_wrong_encoding_says_how_to_name_it(tmp_path):

@@ -38,9 +38,9 @@ def extrapolate(
     ages: Annotated[str | None, typer.Option(help="Ages of the population observed, such as 15-16.")] = None,
     pupils: Annotated[bool, typer.Option("--pupils", help="Those observed are all at school.")] = False,
     group: Annotated[str, typer.Option(help="Group of the pool, such as country=JPN.")] = "all",
-    method: Annotated[
-        str, typer.Option(help="poststratification, identity, shift, described, linked or ensemble.")
-    ] = "poststratification",
+    method: Annotated[str, typer.Option(help="Method by name, such as poststratification, linked or described.")] = (
+        "poststratification"
+    ),
     links: Annotated[
         Path | None, typer.Option(help="CSV of items with known reference rates: item, rate, n (linked, shift).")
     ] = None,
@@ -48,14 +48,16 @@ def extrapolate(
         float | None, typer.Option(help="Known difference of the populations in logits (shift).")
     ] = None,
     by: Annotated[str, typer.Option(help="Break down by region, subregion, age, attainment, country.")] = "region",
-    draws: Annotated[int, typer.Option(help="Draws of the assumptions.")] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    draws: Annotated[
+        int | None, typer.Option(help="Draws of the assumptions (poststratification; 1000 when left out).")
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Seed of the draws (poststratification).")] = None,
     tables: Annotated[Path | None, typer.Option(help="Folder with world tables of your own.")] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Carry success rates to another population, with intervals and what they hang on."""
-    from mensura.extrapolation import PostStratification
+    from mensura.extrapolation import PostStratification, make_method
     from mensura.extrapolation import extrapolate as carry
     from mensura.people import World
 
@@ -64,15 +66,15 @@ def extrapolate(
     if rate is not None and focal is None:
         raise MensuraError("extrapolate: --rate needs --from, the population it was observed in (for example pisa)")
     observed = None if focal is None else _narrowed(world.population(focal), ages, pupils)
-    settings: dict[str, object] = {"draws": draws, "seed": seed, "domain": domain}
-    if method != "poststratification":
-        settings |= {"links": links, "difference": difference}
-    result = carry(items, to=reference, group=group, focal=observed, method=method, world=world, **settings)
-    parts = {"rates": result.table, "sensitivity": result.sensitivity}
+    given = {"draws": draws, "seed": seed, "difference": difference, "domain": None if pool is None else domain}
+    settings: dict[str, object] = {name: value for name, value in given.items() if value is not None}
     if method == "poststratification":
-        model = PostStratification(world=world, draws=draws, seed=seed, domain=domain)
-        task = (items.items, items.rates_of(group), result.focal, result.reference)
-        parts |= {"breakdown": model.breakdown(*task, by=by), "drivers": model.drivers(*task)}
+        settings["world"] = world
+    chosen = make_method(method, **settings)
+    result = carry(items, to=reference, group=group, focal=observed, method=chosen, links=links, world=world)
+    parts = result.tables()
+    if isinstance(chosen, PostStratification):
+        parts |= {"breakdown": chosen.breakdown(result.task, by=by), "drivers": chosen.drivers(result.task)}
     facts = {"method": result.method, "from": result.focal.name, "to": result.reference.name, "level": result.level}
     if not emit(parts, out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         _print(result, parts, by)
@@ -118,6 +120,7 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
     if "breakdown" in parts:
         print_table(parts["breakdown"], title=f"Mean rate by {by}", digits=4)
         print_table(parts["drivers"], title="What moves the mean rate from one population to the other", digits=4)
-    print_table(result.sensitivity.drop("value"), title="What the rates hang on", rows=8, digits=4)
+    if result.sensitivity.height:
+        print_table(result.sensitivity.drop("value"), title="What the rates hang on", rows=8, digits=4)
     for warning in result.warnings:
         print_note(warning)

@@ -99,14 +99,14 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Turn a published file into a pool: scored 0/1, exclusions logged, rates of groups."""
-    from mensura.people import Rules, harmonise, read_raw, split_persons
+    from mensura.people import HarmonisingRules, harmonise, read_raw, split_persons
 
     raw = read_raw(file, layout=layout, object_name=object_name, encoding=encoding)
     table = _item_table(items, raw.frame.columns, raw.labels)
     named = [name for name in table["item"] if name in raw.frame.columns]
     kept = list(dict.fromkeys([*_names(covariates), *([weight] if weight else [])]))
     answers, persons = split_persons(raw, named, _names(person), kept)
-    rules = Rules(credit, _names(absent), _names(omitted), min_answers, pictures)
+    rules = HarmonisingRules(credit, _names(absent), _names(omitted), min_answers, pictures)
     groups = _crossings(by) if by else None
     pool = harmonise(out.name, table, answers, persons, rules=rules, by=groups, weight=weight)
     pool.write(out)

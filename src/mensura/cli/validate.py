@@ -30,19 +30,18 @@ def validate(
     as_json: Json = False,
 ) -> None:
     """Hide the whole sample's rates, predict them from each group, and score the predictions."""
-    from mensura.extrapolation.descriptions import read_description
-    from mensura.extrapolation.validation import validate as run
+    from mensura.extrapolation import validate as run
+    from mensura.extrapolation.line.descriptions import read_description
     from mensura.people import ItemPool
 
     pool = ItemPool.read(pool_folder)
-    description = read_description(pool_folder)
     with progress_bar("groups", pool.groups.height - 1) as advance:
         result = run(
             pool,
             situation,
             links=links,
             method=method,
-            description=description,
+            description=read_description(pool_folder),
             draws=draws,
             seed=seed,
             advance=advance,
@@ -52,7 +51,7 @@ def validate(
         return
     errors = ["groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
     plain = ["mae_shift"] if situation == "linked" else []
-    title = f"{result.pool}: {situation}, method {result.method}, 90% intervals"
+    title = f"{result.pool}: {situation}, method {result.method}, {result.level:.0%} intervals"
     print_table(result.overall.select("covariate", *errors, *plain), title=title, digits=3)
     kinds = ["pearson_within", "pearson_pooled", "spearman_within", "spearman_pooled"]
     print_table(result.overall.select("covariate", *kinds), title="Correlations within groups and pooled", digits=3)

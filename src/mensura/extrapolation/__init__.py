@@ -1,20 +1,44 @@
 """Extrapolation: from a focal to a reference population, and checks of how well that works."""
 
-from mensura.extrapolation.extrapolate import METHODS, extrapolate
-from mensura.extrapolation.extrapolators import Statistical, extrapolator
-from mensura.extrapolation.poststratification import PostStratification
-from mensura.extrapolation.protocol import Extrapolation, Extrapolator, empty_sensitivity
-from mensura.extrapolation.validation import Validation, validate
+from mensura.extrapolation.extrapolate import METHODS, SITUATIONS, extrapolate, make_method, methods_of
+from mensura.extrapolation.line.methods import ConstantShift, Described, Ensemble, Hierarchical, Identity, Linked
+from mensura.extrapolation.line.priors import learn_priors
+from mensura.extrapolation.observed import make_task
+from mensura.extrapolation.protocol import (
+    Extrapolation,
+    Extrapolator,
+    Prediction,
+    Slices,
+    Task,
+    empty_sensitivity,
+)
+from mensura.extrapolation.validation.cases import Case, cases_of
+from mensura.extrapolation.validation.validate import Validation, validate
+from mensura.extrapolation.world.poststratification import PostStratification
 
 __all__ = [
     "METHODS",
+    "SITUATIONS",
+    "Case",
+    "ConstantShift",
+    "Described",
+    "Ensemble",
     "Extrapolation",
     "Extrapolator",
+    "Hierarchical",
+    "Identity",
+    "Linked",
     "PostStratification",
-    "Statistical",
+    "Prediction",
+    "Slices",
+    "Task",
     "Validation",
+    "cases_of",
     "empty_sensitivity",
     "extrapolate",
-    "extrapolator",
+    "learn_priors",
+    "make_method",
+    "make_task",
+    "methods_of",
     "validate",
 ]

@@ -1,42 +1,148 @@
-"""``mensura.extrapolate``: the rates of a pool's group, carried to another population by a named method."""
+"""``mensura.extrapolate``, and the only table of methods: by name, with the situations each fits, best first.
+
+A situation says what is known beyond the focal group's rates and descriptions of both groups: nothing
+(``described``), the reference's rates on some items (``linked``), or those and the other groups of a pool (``slices``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
 
 from mensura.errors import MensuraError
-from mensura.extrapolation.extrapolators import STATISTICAL, factory
-from mensura.extrapolation.poststratification import PostStratification
+from mensura.extrapolation.line.descriptions import read_description
+from mensura.extrapolation.line.methods import ConstantShift, Described, Ensemble, Hierarchical, Identity, Linked
+from mensura.extrapolation.observed import make_task
 from mensura.extrapolation.protocol import Extrapolation, Extrapolator
+from mensura.extrapolation.world.poststratification import PostStratification
 from mensura.people import ItemPool, Population, World, describe, population_of
+from mensura.people.rates import ALL
 
-METHODS: dict[str, Callable[..., Extrapolator]] = {
-    "poststratification": PostStratification,
-    **{name: factory(name) for name in STATISTICAL},
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DESCRIBED, LINKED, SLICES = "described", "linked", "slices"
+SITUATIONS = (DESCRIBED, LINKED, SLICES)
+
+
+@dataclass(frozen=True)
+class MethodEntry:
+    """A method of the table: its class, the situations that give it what it needs, and settings that are its name."""
+
+    method: type[Any]
+    situations: tuple[str, ...]
+    preset: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def settings(self) -> tuple[str, ...]:
+        """The names of the settings it takes."""
+        return tuple(entry.name for entry in fields(self.method) if entry.name not in self.preset)
+
+    def __call__(self, **settings: object) -> Extrapolator:
+        """Return the method with these settings."""
+        made: Extrapolator = self.method(**self.preset, **settings)
+        return made
+
+
+METHODS: dict[str, MethodEntry] = {
+    "hierarchical": MethodEntry(Hierarchical, (SLICES,), {"means": True}),
+    "hierarchical-strict": MethodEntry(Hierarchical, (SLICES,), {"means": False}),
+    "linked": MethodEntry(Linked, (LINKED, SLICES)),
+    "ensemble": MethodEntry(Ensemble, (LINKED, SLICES)),
+    "shift": MethodEntry(ConstantShift, (LINKED, SLICES)),
+    "described": MethodEntry(Described, SITUATIONS),
+    "poststratification": MethodEntry(PostStratification, SITUATIONS),
+    "identity": MethodEntry(Identity, SITUATIONS),
 }
 
 
+def make_method(name: str, **settings: object) -> Extrapolator:
+    """Return a method by name; settings it does not have are refused, naming those it has."""
+    if name not in METHODS:
+        raise MensuraError(f"unknown method {name!r}; there are {', '.join(METHODS)}")
+    entry = METHODS[name]
+    unknown = [setting for setting in settings if setting not in entry.settings]
+    if unknown:
+        raise MensuraError(
+            f"method {name!r} has no setting {', '.join(map(repr, unknown))}; it has {', '.join(entry.settings)}"
+        )
+    return entry(**settings)
+
+
+def methods_of(situation: str) -> tuple[str, ...]:
+    """Return the names of the methods that a situation gives enough to know, the best first."""
+    if situation not in SITUATIONS:
+        raise MensuraError(f"unknown situation {situation!r}; there are {', '.join(SITUATIONS)}")
+    return tuple(name for name, entry in METHODS.items() if situation in entry.situations)
+
+
+def method_from(method: str | Extrapolator, settings: Mapping[str, object]) -> Extrapolator:
+    """Return a method given by name and settings, or as an object, which has its settings already."""
+    if isinstance(method, str):
+        return make_method(method, **settings)
+    if not isinstance(method, Extrapolator):
+        raise MensuraError(f"method: a name ({', '.join(METHODS)}) or a method object, got {method!r}")
+    if settings:
+        raise MensuraError(
+            f"settings {', '.join(map(repr, settings))}: give them to the method object itself, or name the method"
+        )
+    return method
+
+
 def extrapolate(
-    pool: ItemPool,
+    pool: ItemPool | str | Path,
     *,
     to: Population | str = "world",
-    group: str = "all",
+    group: str = ALL,
     focal: Population | str | None = None,
-    method: str = "poststratification",
+    method: str | Extrapolator = "poststratification",
+    links: Any = None,  # noqa: ANN401
+    kind: str = "country",
     world: World | None = None,
     **settings: object,
 ) -> Extrapolation:
     """Return the rates that ``to`` would have on the items of ``pool``, given those of one of its groups.
 
-    ``focal`` says who the group is; when not given, the pool's covariates do. Populations are given as such or by
-    name (``"world"``, ``"pisa"``, ``"Japan"``). ``world`` swaps the world tables; ``settings`` go to the method
-    (``draws``, ``seed``, ``level``, ``domain``; ``links``, ``difference``, ``kind`` of the statistical ones).
+    ``pool``: an item pool or the path of its folder. ``focal`` says who the group is; when not given, the pool's
+    covariates do. Populations are given as such or by name (``"world"``, ``"pisa"``, ``"Japan"``). ``links``: item,
+    rate and, where known, n of the population wanted on some of the items, as a table of any library or a path.
+    ``kind``: what sets the two groups apart (country, education, age …). ``world`` swaps the world tables. ``method``:
+    a name, with ``settings`` (``draws``, ``seed``, ``level``, ``domain``, ``difference``), or a method object.
     """
-    world = world or World.load()
-    if method not in METHODS:
-        raise MensuraError(f"unknown method {method!r}; there are {', '.join(METHODS)}")
-    rates = pool.rates_of(group)
+    tables = world or World.load()
+    if isinstance(method, str) and method in METHODS and "world" in METHODS[method].settings:
+        settings = {"world": tables, **settings}
+    chosen = method_from(method, settings)
+    _refuse_without_links(chosen, links)
+    source = ItemPool.of(pool)
+    rates = source.rates_of(group)
     if focal is None:
-        focal = population_of(group, describe(pool, world), world)
-    focal, reference = (world.population(who) if isinstance(who, str) else who for who in (focal, to))
-    return METHODS[method](world=world, **settings).predict(pool.items, rates, focal, reference)
+        focal = population_of(group, describe(source, tables), tables)
+    observed, wanted = (tables.population(who) if isinstance(who, str) else who for who in (focal, to))
+    description = source.name if isinstance(pool, ItemPool) else read_description(pool)
+    task = make_task(
+        source.items,
+        rates,
+        observed,
+        wanted,
+        links=links,
+        kind=kind,
+        pool=source.name,
+        description=description,
+        group=group,
+    )
+    return Extrapolation.of(task, chosen, chosen.predict(task))
+
+
+def _refuse_without_links(method: Extrapolator, links: object) -> None:
+    """Refuse a method that lives on links where there are none."""
+    entry = METHODS.get(method.name)
+    if links is not None or entry is None or LINKED not in entry.situations or DESCRIBED in entry.situations:
+        return
+    if getattr(method, "difference", None) is not None or getattr(method, "weights", None) is not None:
+        return
+    needs = "linking items or a known difference" if isinstance(method, ConstantShift) else "linking items"
+    raise MensuraError(
+        f"method {method.name!r} needs {needs}: rates of the reference population on some of the items (links)"
+    )

@@ -1,66 +1,193 @@
-"""The one contract of every extrapolator, and what each of them returns."""
+"""The one contract of every method: a task in, a prediction out; and the result a user gets.
+
+A :class:`Task` holds all that a method may know of one extrapolation. The rates to be predicted are not in it, so that
+no method, and no prompt made from a task, can see them; validation keeps them beside the task.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
+import numpy as np
 import polars as pl
 
-from mensura.frames import text_table
+from mensura.errors import MensuraError
+from mensura.frames import require_columns
+from mensura.results import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
+    from mensura.arrays import Floats, Ints, Mask
     from mensura.people import Population
 
+LEVEL = 0.9
+"""Probability of the intervals, unless a method is told otherwise."""
 RESULT_COLUMNS = ("item", "rate", "low", "high", "status", "method")
 SENSITIVITY_COLUMNS = ("assumption", "value", "low", "high", "rate_low", "rate_high", "swing", "share")
 
 
-@dataclass(frozen=True, eq=False)
-class Extrapolation:
-    """Predicted rates of a reference population.
+_NO_SENSITIVITY = pl.DataFrame(
+    schema={name: pl.String if name == "assumption" else pl.Float64 for name in SENSITIVITY_COLUMNS}
+)
 
-    ``table``: item, rate, low, high, status (``extrapolated``, or ``measured`` where the reference's own
-    rate was given), method. ``low`` and ``high`` bound the reference rate with probability ``level``;
-    ``interval`` says of what kind they are. ``sensitivity``: how far the mean predicted rate hangs on each
-    assumption or data source (assumption, value, low, high, rate_low, rate_high, swing, share), largest
-    first; empty when nothing is assumed. ``settings`` reproduce the result.
+
+def empty_sensitivity() -> pl.DataFrame:
+    """Return a sensitivity table without rows."""
+    return _NO_SENSITIVITY.clone()
+
+
+def check_level(level: float) -> None:
+    """Refuse a probability that makes no interval."""
+    if not 0 < level < 1:
+        raise MensuraError(f"level: between 0 and 1 (exclusive), got {level}")
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Everything a method may know of one extrapolation, and nothing else: the truth to be predicted is not in it.
+
+    One entry per row of ``items`` in every array. ``items``: item and what is known of it (domain, n_options, text,
+    options, answer, format …). ``rate`` and ``n``: the focal group's rate and number of answers; n is NaN where
+    unknown. ``focal``, ``reference``: who was observed and who is wanted. ``links``: draws × items, the reference's
+    rates that are known, NaN where hidden; one row per state of knowledge to predict from, a single one in ordinary
+    use. ``links_n``: answers behind a rate of the reference (infinite for a population). ``share``: the focal group's
+    part of the reference's answers, 0 when the two are apart.
+
+    What else may be known: ``pool``, ``description``, ``covariate`` and ``group`` say in words where the rates come
+    from. ``kind`` is what sets the two groups apart (``line.descriptions.KINDS``). ``offset``: the shift in logits that
+    public facts predict per item, and the ``basis`` of those facts (matched, general, none); without an offset, methods
+    read both off the populations. ``concentration``: Σ of squared shares of the groups that make up the reference
+    without the focal group, 1 for a single one, near 0 for very many; without it, by the reference's countries.
+    ``slices``: the other groups of the pool, as far as they may be known; only where ``links`` has one row.
     """
 
-    table: pl.DataFrame
+    items: pl.DataFrame
+    rate: Floats
+    n: Floats
     focal: Population
     reference: Population
-    method: str
-    level: float = 0.9
-    interval: str = ""
-    sensitivity: pl.DataFrame = field(default_factory=lambda: empty_sensitivity())
-    settings: Mapping[str, object] = field(default_factory=dict)
+    links: Floats
+    links_n: Floats
+    share: Floats
+    pool: str = ""
+    description: str = ""
+    covariate: str = ""
+    group: str = ""
+    kind: str = "country"
+    offset: Floats | None = None
+    basis: str = "none"
+    concentration: float | None = None
+    slices: Slices | None = None
+
+    def __post_init__(self) -> None:
+        require_columns(self.items, ["item"], name="items")
+        self._check_shapes()
+        self._refuse((self.rate < 0) | (self.rate > 1), self.rate, "focal rates: rate must lie between 0 and 1")
+        self._refuse(self.n <= 0, self.n, "focal rates: n must be above 0")
+        self._refuse(~((self.share >= 0) & (self.share < 1)), self.share, "share must be at least 0 and below 1")
+        edge = ((self.rate == 0) | (self.rate == 1)) & np.isnan(self.n)
+        if edge.any():
+            first = int(np.argmax(edge))
+            raise MensuraError(
+                f"focal rates: {self.names[first]!r} has a rate of exactly {self.rate[first]:.0f} and no n; "
+                "give n (how many answered), so that it can be read as (correct + ½) / (n + 1)"
+            )
+        for row in self.links if np.any((self.links < 0) | (self.links > 1)) else ():
+            self._refuse((row < 0) | (row > 1), row, "links: rate must lie between 0 and 1")
+        self._refuse(~(self.links_n > 0), self.links_n, "links: n must be above 0")
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The items, in order."""
+        return self.items["item"].to_list()
+
+    @property
+    def size(self) -> int:
+        """How many items there are."""
+        return len(self.rate)
+
+    @property
+    def draws(self) -> int:
+        """How many states of knowledge are to be predicted from."""
+        return len(self.links)
+
+    @cached_property
+    def known(self) -> Mask:
+        """Draws × items: where the reference's rate is known."""
+        return np.isfinite(self.links)
+
+    def _check_shapes(self) -> None:
+        size = self.items.height
+        arrays = {"rate": self.rate, "n": self.n, "links_n": self.links_n, "share": self.share}
+        if self.offset is not None:
+            arrays["offset"] = self.offset
+        for name, values in arrays.items():
+            if values.shape != (size,):
+                raise MensuraError(f"task: {name} must have one entry for each of {size} items, got {values.shape}")
+        if self.links.ndim != 2 or self.links.shape[1] != size or not len(self.links):
+            raise MensuraError(f"task: links must be draws × {size} items, got {self.links.shape}")
+        if self.slices is not None and len(self.links) != 1:
+            raise MensuraError(f"task: slices go with one row of links, got {len(self.links)}")
+
+    def _refuse(self, fault: Mask, values: Floats, rule: str) -> None:
+        """Refuse the first value at fault, by the name of its item."""
+        if fault.any():
+            first = int(np.argmax(fault))
+            raise MensuraError(f"{rule}, got {values[first]:g} for {self.names[first]!r}")
+
+
+@dataclass(frozen=True, eq=False)
+class Slices:
+    """The other groups of a pool, as far as they may be known.
+
+    ``tasks``: from each other group to its own reference; on items that are hidden, its rates and its links are NaN.
+    ``hidden_logit``: per task, the mean logit of that group over the hidden items that it shares with the focal group,
+    NaN where there are none; ``hidden_count``: over how many. A group's rate on any one hidden item is not here.
+    """
+
+    tasks: tuple[Task, ...]
+    hidden_logit: Floats
+    hidden_count: Floats
+
+    def __post_init__(self) -> None:
+        if self.hidden_logit.shape != (len(self.tasks),) or self.hidden_count.shape != (len(self.tasks),):
+            raise MensuraError(f"slices: one hidden mean and count for each of {len(self.tasks)} groups is needed")
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Predicted rates of the reference, draws × items as the task's links.
+
+    ``low`` and ``high`` bound the reference's rate with the method's ``level``; ``interval`` says of what kind they
+    are. ``account`` makes the table of :attr:`sensitivity` when it is asked for, as validation predicts thousands of
+    times and never asks. ``calls``: how often a language model was asked, per item.
+    """
+
+    rate: Floats
+    low: Floats
+    high: Floats
+    account: Callable[[], pl.DataFrame] = empty_sensitivity
     warnings: tuple[str, ...] = ()
+    interval: str = ""
+    calls: Ints | None = None
 
-    def __str__(self) -> str:
-        lines = [
-            f"{self.method}: {self.table.height} items, {self.focal.name} → {self.reference.name}, "
-            f"{self.level:.0%} intervals{f' ({self.interval})' if self.interval else ''}",
-            text_table(self.table.select("item", "rate", "low", "high", "status")),
-        ]
-        if self.sensitivity.height:
-            top = self.sensitivity.head(3)["assumption"].to_list()
-            lines.append(f"hangs most on: {', '.join(top)}")
-        return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])
+    @cached_property
+    def sensitivity(self) -> pl.DataFrame:
+        """How far the mean rate hangs on what the method assumes (``SENSITIVITY_COLUMNS``), largest first.
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self.method}: {self.focal.name} → {self.reference.name}</p>{self.table._repr_html_()}"
+        Empty when nothing is assumed, or when there are many draws.
+        """
+        return self.account()
 
 
 @runtime_checkable
 class Extrapolator(Protocol):
     """Anything that carries item rates from a focal to a reference population.
 
-    ``items``: item and what is known of it (domain, n_options, format …). ``focal_rates``: item, n, rate
-    (and correct) of the focal group. What else a method needs (linking items, other slices, world tables)
-    is given to its constructor.
+    A frozen dataclass whose fields are its settings; what it may know of the matter at hand comes in the task.
     """
 
     @property
@@ -68,14 +195,98 @@ class Extrapolator(Protocol):
         """The name used in tables and by ``--method``."""
         ...
 
-    def predict(
-        self, items: pl.DataFrame, focal_rates: pl.DataFrame, focal: Population, reference: Population
-    ) -> Extrapolation:
-        """Return the reference population's rate for each item of ``focal_rates``, with intervals."""
+    @property
+    def level(self) -> float:
+        """Probability of its intervals."""
+        ...
+
+    def predict(self, task: Task) -> Prediction:
+        """Return the reference's rate for each item and each row of links, with intervals."""
         ...
 
 
-def empty_sensitivity() -> pl.DataFrame:
-    """Return a sensitivity table without rows."""
-    kinds = {name: pl.String if name == "assumption" else pl.Float64 for name in SENSITIVITY_COLUMNS}
-    return pl.DataFrame(schema=kinds)
+@dataclass(frozen=True, eq=False, repr=False)
+class Extrapolation(Result):
+    """Predicted rates of a reference population.
+
+    ``table``: item, rate, low, high, status (``extrapolated``, or ``measured`` where the reference's own
+    rate was given), method. ``low`` and ``high`` bound the reference rate with probability ``level``;
+    ``interval`` says of what kind they are. ``sensitivity``: how far the mean predicted rate hangs on each
+    assumption or data source (assumption, value, low, high, rate_low, rate_high, swing, share), largest
+    first; empty when nothing is assumed. ``task`` and ``settings`` reproduce the result.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table", "sensitivity")
+
+    table: pl.DataFrame
+    sensitivity: pl.DataFrame
+    task: Task
+    method: str
+    level: float
+    interval: str
+    settings: Mapping[str, object]
+    warnings: tuple[str, ...]
+
+    @classmethod
+    def of(cls, task: Task, method: Extrapolator, prediction: Prediction) -> Extrapolation:
+        """Return the first draw of a prediction as tables; rates that were known stay as measured."""
+        known, links = task.known[0], task.links[0]
+        rate, low, high = (
+            np.where(known, links, part[0]) for part in (prediction.rate, prediction.low, prediction.high)
+        )
+        table = pl.DataFrame(
+            {
+                "item": task.items["item"],
+                "rate": rate,
+                "low": low,
+                "high": high,
+                "status": np.where(known, "measured", "extrapolated"),
+                "method": pl.repeat(method.name, task.size, eager=True),
+            }
+        )
+        return cls(
+            table=table,
+            task=task,
+            method=method.name,
+            level=method.level,
+            interval=prediction.interval,
+            sensitivity=prediction.sensitivity,
+            settings={**settings_of(method), "links": int(known.sum())},
+            warnings=prediction.warnings,
+        )
+
+    @property
+    def focal(self) -> Population:
+        """Who was observed."""
+        return self.task.focal
+
+    @property
+    def reference(self) -> Population:
+        """Whose rates these are."""
+        return self.task.reference
+
+    @property
+    def heading(self) -> str:
+        """Method, populations, kind of interval, and what the rates hang on most."""
+        kind = f" ({self.interval})" if self.interval else ""
+        top = ", ".join(self.sensitivity.head(3)["assumption"].to_list())
+        return (
+            f"{self.method}: {self.table.height} items, {self.focal.name} → {self.reference.name}, "
+            f"{self.level:.0%} intervals{kind}{f'; hangs most on: {top}' if top else ''}"
+        )
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The rates, without the method that the heading names."""
+        return self.table.drop("method")
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return the rates and what they hang on."""
+        return {"rates": self.table, "sensitivity": self.sensitivity}
+
+
+def settings_of(method: Extrapolator) -> dict[str, object]:
+    """Return the settings of a method that are plain values: what a reader needs to run it again."""
+    plain = (bool, int, float, str, type(None))
+    names: list[str] = [entry.name for entry in fields(method)] if is_dataclass(method) else []
+    return {name: getattr(method, name) for name in names if isinstance(getattr(method, name), plain)}

@@ -2,7 +2,7 @@
 
 from mensura.people.cells import cells_of
 from mensura.people.groups import add_bands, describe, parse_ages, population_of
-from mensura.people.harmonise import Rules, harmonise, screen
+from mensura.people.harmonise import HarmonisingRules, harmonise, screen
 from mensura.people.pool import ItemPool
 from mensura.people.population import WORLD, Ability, Population
 from mensura.people.rates import all_crossings, tabulate
@@ -12,10 +12,10 @@ from mensura.people.world import World
 __all__ = [
     "WORLD",
     "Ability",
+    "HarmonisingRules",
     "ItemPool",
     "Population",
     "RawTable",
-    "Rules",
     "World",
     "add_bands",
     "all_crossings",

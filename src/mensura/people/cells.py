@@ -10,10 +10,12 @@ from mensura.errors import MensuraError
 from mensura.people.strata import ATTAINMENT, PUPIL
 
 if TYPE_CHECKING:
-    from mensura.people.population import Population
+    from mensura.people.population import Ability, Population
     from mensura.people.world import World
 
-ADULT_FROM = 15
+ADULT_FROM = 15  # age from which people are counted in bands of five years
+BAND_YEARS = 5
+_TINY = 1e-12
 GIVEN, IN_SCHOOL = "given", "in_school"
 _ORDER = ["country", "region", "subregion", "age", "attainment", "weight", "learning", "spread"]
 
@@ -30,7 +32,7 @@ def cells_of(population: Population, world: World) -> pl.DataFrame:
     one cell of attainment ``given``.
     """
     if population.ability is not None:
-        return _one_cell(population)
+        return _one_cell(population, population.ability)
     strata = _national(world.strata)
     if population.in_school:
         strata = _pupils(strata)
@@ -46,8 +48,7 @@ def cells_of(population: Population, world: World) -> pl.DataFrame:
     return strata.with_columns(weight=pl.col("weight") / pl.col("weight").sum()).select(_ORDER)
 
 
-def _one_cell(population: Population) -> pl.DataFrame:
-    assert population.ability is not None
+def _one_cell(population: Population, ability: Ability) -> pl.DataFrame:
     row = {
         "country": population.countries[0] if len(population.countries) == 1 else None,
         "region": population.name,
@@ -55,8 +56,8 @@ def _one_cell(population: Population) -> pl.DataFrame:
         "age": float(sum(population.ages)) / 2,
         "attainment": GIVEN,
         "weight": 1.0,
-        "learning": population.ability.mean,
-        "spread": population.ability.sd,
+        "learning": ability.mean,
+        "spread": ability.sd,
     }
     text = {"country": pl.String, "region": pl.String, "subregion": pl.String, "attainment": pl.String}
     return pl.DataFrame([row], schema_overrides=text).select(_ORDER)
@@ -94,7 +95,7 @@ def _of_countries(population: Population, world: World, strata: pl.DataFrame) ->
             )
         size = population.shares[index] if population.shares else place["population"]
         total = _within_ages(own, population)["weight"].sum() if population.shares else own["weight"].sum()
-        parts.append(own.with_columns(weight=pl.col("weight") * size / max(total, 1e-12)))
+        parts.append(own.with_columns(weight=pl.col("weight") * size / max(total, _TINY)))
     return pl.concat(parts)
 
 
@@ -105,7 +106,7 @@ def _within_ages(strata: pl.DataFrame, population: Population) -> pl.DataFrame:
     years = pl.min_horizontal(last, pl.lit(high)) - pl.max_horizontal(first, pl.lit(low)) + 1
     share = years.clip(0) / (last - first + 1)
     inside = strata.with_columns(weight=pl.col("weight") * share).filter(pl.col("weight") > 0)
-    start, end = pl.max_horizontal(first, pl.lit(low)), pl.min_horizontal(last, pl.lit(high), first + 4)
+    start, end = pl.max_horizontal(first, pl.lit(low)), pl.min_horizontal(last, pl.lit(high), first + BAND_YEARS - 1)
     return inside.with_columns(age=(start + end + 1) / 2)
 
 

@@ -21,7 +21,7 @@ _LABEL = re.compile(rf"({_NAME})\s*=?\s*(\"[^\"]*\"|'[^']*')")
 
 
 @dataclass(frozen=True)
-class Field:
+class FixedField:
     """One variable of a fixed-width record: columns ``start`` to ``end``, counted from 1, both included."""
 
     name: str
@@ -30,13 +30,27 @@ class Field:
     text: bool
     decimals: int = 0
 
+    def __post_init__(self) -> None:
+        if not 1 <= self.start <= self.end:
+            raise MensuraError(
+                f"variable {self.name!r} has columns {self.start} to {self.end}; 1 ≤ start ≤ end is needed"
+            )
+
 
 @dataclass(frozen=True)
-class Layout:
-    """The variables of a record, in order, and their labels."""
+class FixedLayout:
+    """The variables of a record, in order, and their labels: at least one, all named differently."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[FixedField, ...]
     labels: dict[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.fields:
+            raise MensuraError("the control file lists no variables with columns")
+        names = [entry.name for entry in self.fields]
+        for name in names:
+            if names.count(name) > 1:
+                raise MensuraError(f"variable {name!r} is listed twice")
 
     @property
     def width(self) -> int:
@@ -44,28 +58,33 @@ class Layout:
         return max(entry.end for entry in self.fields)
 
 
-def read_layout(path: Path, *, encoding: str = "utf-8") -> Layout:
+def read_layout(path: Path, *, encoding: str = "utf-8") -> FixedLayout:
     """Read a control file; SPSS and SAS are told apart by their commands."""
     source = _decoded(path, encoding)
     listing = re.search(r"\bDATA\s+LIST\b(.*?)(?:^\s*\.\s*$|\.\s*$|\bEXECUTE\b)", source, re.S | re.I | re.M)
     if listing is not None:
         body = re.sub(r"^.*?/", "", re.sub(r"(\"[^\"]*\"|'[^']*')", "", listing.group(1)), count=1, flags=re.S)
-        fields = _spss_fields(body)
+        read, text = _spss_fields, body
         labels = re.search(r"\bVARIABLE\s+LABELS?\b(.*?)(?:^\s*\.\s*$|\.\s*$|\bVALUE\b)", source, re.S | re.I | re.M)
     else:
         statement = re.search(r"(?:^|;)\s*INPUT\b(.*?);", source, re.S | re.I | re.M)
         if statement is None:
             raise MensuraError(f"{path}: neither an SPSS DATA LIST nor a SAS INPUT statement; not a control file?")
-        fields = _sas_fields(statement.group(1))
+        read, text = _sas_fields, statement.group(1)
         labels = re.search(r"(?:^|;)\s*LABEL\b(.*?);", source, re.S | re.I | re.M)
-    _check(fields, path)
     texts = dict(_LABEL.findall(labels.group(1))) if labels else {}
-    return Layout(fields, {name: text[1:-1].strip() for name, text in texts.items()})
+    try:
+        return FixedLayout(read(text), {name: quoted[1:-1].strip() for name, quoted in texts.items()})
+    except MensuraError as fault:
+        raise MensuraError(f"{path}: {fault}") from fault
 
 
-def read_fixed_width(path: Path, layout: Layout, *, encoding: str = "utf-8") -> pl.DataFrame:
-    """Read the records of a fixed-width file; a record too short for the layout is an error, not a guess."""
-    lines = pl.Series("line", _decoded(path, encoding).splitlines(), dtype=pl.String)
+def read_fixed_width(path: Path, layout: FixedLayout, *, encoding: str = "utf-8") -> pl.DataFrame:
+    """Read the records of a fixed-width file; a record too short for the layout is an error, not a guess.
+
+    Records end at line feeds alone: other characters that Unicode calls line breaks may stand inside one.
+    """
+    lines = pl.Series("line", _decoded(path, encoding).split("\n"), dtype=pl.String)
     while lines.len() and not lines[-1].strip():
         lines = lines.head(lines.len() - 1)
     if lines.is_empty():
@@ -79,7 +98,7 @@ def read_fixed_width(path: Path, layout: Layout, *, encoding: str = "utf-8") -> 
     return pl.DataFrame([_column(lines, entry, path) for entry in layout.fields])
 
 
-def _column(lines: pl.Series, entry: Field, path: Path) -> pl.Series:
+def _column(lines: pl.Series, entry: FixedField, path: Path) -> pl.Series:
     text = lines.str.slice(entry.start - 1, entry.end - entry.start + 1).str.strip_chars().rename(entry.name)
     text = text.set(text == "", None)
     if entry.text:
@@ -93,9 +112,9 @@ def _column(lines: pl.Series, entry: Field, path: Path) -> pl.Series:
     return number / 10**entry.decimals if implied else number
 
 
-def _spss_fields(body: str) -> tuple[Field, ...]:
+def _spss_fields(body: str) -> tuple[FixedField, ...]:
     return tuple(
-        Field(
+        FixedField(
             name,
             int(start),
             int(end or start),
@@ -106,28 +125,17 @@ def _spss_fields(body: str) -> tuple[Field, ...]:
     )
 
 
-def _sas_fields(body: str) -> tuple[Field, ...]:
+def _sas_fields(body: str) -> tuple[FixedField, ...]:
     pointed = _SAS_POINTER.findall(body)
     if pointed:
         return tuple(
-            Field(name, int(at), int(at) + int(width) - 1, text=bool(dollar), decimals=int(decimals or 0))
+            FixedField(name, int(at), int(at) + int(width) - 1, text=bool(dollar), decimals=int(decimals or 0))
             for at, name, dollar, width, decimals in pointed
         )
     return tuple(
-        Field(name, int(start), int(end or start), text=bool(dollar), decimals=int(decimals or 0))
+        FixedField(name, int(start), int(end or start), text=bool(dollar), decimals=int(decimals or 0))
         for name, dollar, start, end, decimals in _SAS_COLUMNS.findall(body)
     )
-
-
-def _check(fields: tuple[Field, ...], path: Path) -> None:
-    if not fields:
-        raise MensuraError(f"{path}: the control file lists no variables with columns")
-    names = [entry.name for entry in fields]
-    for entry in fields:
-        if names.count(entry.name) > 1:
-            raise MensuraError(f"{path}: variable {entry.name!r} is listed twice")
-        if not 1 <= entry.start <= entry.end:
-            raise MensuraError(f"{path}: variable {entry.name!r} has columns {entry.start} to {entry.end}")
 
 
 def _decoded(path: Path, encoding: str) -> str:

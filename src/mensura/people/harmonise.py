@@ -26,7 +26,7 @@ LONGEST_CODE = 2
 
 
 @dataclass(frozen=True)
-class Rules:
+class HarmonisingRules:
     """How answers become 1, 0 or nothing, and which items stay.
 
     ``credit``: how partial credit collapses: ``full``, ``half`` or ``any``. ``absent``: codes of questions
@@ -56,7 +56,7 @@ def harmonise(
     answers: pl.DataFrame,
     persons: pl.DataFrame | None = None,
     *,
-    rules: Rules | None = None,
+    rules: HarmonisingRules | None = None,
     by: Iterable[str | Sequence[str]] | None = None,
     weight: str | None = None,
 ) -> ItemPool:
@@ -66,7 +66,7 @@ def harmonise(
     ``answer`` in the item table is scored against that key; any other by its points, of ``max_points`` (the
     largest seen, where the item table has none).
     """
-    rules = rules or Rules()
+    rules = rules or HarmonisingRules()
     items = check_items(items, name="items")
     answers = check_persons(answers, name="answers")
     columns: list[pl.Series] = [answers["person"]]
@@ -93,12 +93,12 @@ def harmonise(
     return ItemPool(name, pool.items, pool.rates, pool.persons, pool.responses, exclusions)
 
 
-def screen(pool: ItemPool, rules: Rules | None = None) -> ItemPool:
+def screen(pool: ItemPool, rules: HarmonisingRules | None = None) -> ItemPool:
     """Return a scored pool without the items the rules exclude, each logged with its reason.
 
     Items that need a picture, lack a key, have an ambiguous one, or have too few answers in the whole sample.
     """
-    rules = rules or Rules()
+    rules = rules or HarmonisingRules()
     answers = dict(pool.rates.filter(pl.col("group") == ALL).select("item", "n").iter_rows())
     reasons = {}
     for row in pool.items.iter_rows(named=True):
@@ -118,7 +118,7 @@ def screen(pool: ItemPool, rules: Rules | None = None) -> ItemPool:
     )
 
 
-def _unusable(row: dict[str, object], rules: Rules) -> str | None:
+def _unusable(row: dict[str, object], rules: HarmonisingRules) -> str | None:
     """Return why an item cannot be used, from its row alone."""
     if row.get("needs_picture") and not rules.pictures:
         return "needs a picture"
@@ -136,7 +136,7 @@ def _by_key(row: dict[str, object], column: pl.Series) -> bool:
     return not column.dtype.is_numeric() or str(row["answer"]).strip().isdigit()
 
 
-def _score(column: pl.Series, row: dict[str, object], rules: Rules) -> pl.Series:
+def _score(column: pl.Series, row: dict[str, object], rules: HarmonisingRules) -> pl.Series:
     """Return 1, 0 or null per person."""
     text = _as_text(column)
     absent = text.is_null() | text.is_in(list(rules.absent)) | (text == "")
@@ -149,7 +149,7 @@ def _score(column: pl.Series, row: dict[str, object], rules: Rules) -> pl.Series
     return scored.to_series()
 
 
-def _credited(text: pl.Series, aside: pl.Series, item: str, most: object, rules: Rules) -> pl.Series:
+def _credited(text: pl.Series, aside: pl.Series, item: str, most: object, rules: HarmonisingRules) -> pl.Series:
     """Return whether the points suffice under the rule of partial credit."""
     points = text.cast(pl.Float64, strict=False)
     unread = text.filter(points.is_null() & ~aside)

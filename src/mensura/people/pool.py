@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.files import atomic_path, write_csv
-from mensura.frames import as_frame, text_table
+from mensura.folders import whole_folder
+from mensura.frames import as_frame
 from mensura.people.rates import ALL, tabulate
 from mensura.people.tidy import check_items, check_persons, check_rates, read_tables, widen
+from mensura.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-MOST_LEVELS = 60
+MOST_LEVELS = 60  # of a covariate whose levels are groups; more are numbers or names
+WRITER = "people"
 _LOG = {"kind": pl.String, "id": pl.String, "reason": pl.String}
 
 
@@ -26,8 +28,8 @@ def empty_log() -> pl.DataFrame:
     return pl.DataFrame(schema=_LOG)
 
 
-@dataclass(frozen=True, eq=False)
-class ItemPool:
+@dataclass(frozen=True, eq=False, repr=False)
+class ItemPool(Result):
     """Items, rates of groups and, where there are any, the persons and answers behind them.
 
     ``items``: item, domain and, where known, text, options, answer (the key), format, scoring, language,
@@ -37,6 +39,9 @@ class ItemPool:
     rows in the order of ``persons``. ``exclusions``: kind, id, reason of whatever was left out.
     """
 
+    TABLES: ClassVar[tuple[str, ...]] = ("items", "rates", "persons", "responses", "exclusions")
+    DIGITS: ClassVar[int] = 0
+
     name: str
     items: pl.DataFrame
     rates: pl.DataFrame
@@ -44,6 +49,15 @@ class ItemPool:
     responses: pl.DataFrame | None = None
     exclusions: pl.DataFrame = field(default_factory=empty_log)
     warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, pool: ItemPool | str | Path) -> ItemPool:
+        """Return a pool as it is, or the one in the folder of that path."""
+        if isinstance(pool, ItemPool):
+            return pool
+        if not isinstance(pool, str | Path):
+            raise MensuraError(f"pool: an ItemPool or the path of its folder, got {type(pool).__name__}")
+        return cls.read(pool)
 
     @classmethod
     def read(cls, folder: str | Path) -> ItemPool:
@@ -59,7 +73,8 @@ class ItemPool:
             persons, responses = _align(persons, responses)
         rates = tables.rates
         if rates is None:
-            assert responses is not None and persons is not None
+            if responses is None or persons is None:
+                raise MensuraError(f"{folder}: neither group_rates nor responses (CSV or Parquet); a pool needs one")
             rates = tabulate(responses, persons, by=_groupable(persons))
         return cls(folder.resolve().name, tables.items, rates, persons, responses, warnings=tables.warnings)
 
@@ -126,30 +141,32 @@ class ItemPool:
         return long.drop_nulls("correct")
 
     def write(self, folder: str | Path) -> None:
-        """Write the pool as a tidy folder that :meth:`read` reads back."""
-        folder = Path(folder)
-        write_csv(self.items, folder / "items.csv")
-        write_csv(self.rates.rename({"correct": "n_correct"}), folder / "group_rates.csv")
-        if self.exclusions.height:
-            write_csv(self.exclusions, folder / "exclusions.csv")
-        if self.persons is not None:
-            write_csv(self.persons, folder / "persons.csv")
-        if self.responses is not None:
-            with atomic_path(folder / "responses.parquet") as part:
-                self.answers().write_parquet(part)
+        """Write the pool as a tidy folder that :meth:`read` reads back, in place of a pool written there before."""
+        with whole_folder(Path(folder), WRITER) as stage:
+            self.items.write_csv(stage / "items.csv")
+            self.rates.rename({"correct": "n_correct"}).write_csv(stage / "group_rates.csv")
+            if self.exclusions.height:
+                self.exclusions.write_csv(stage / "exclusions.csv")
+            if self.persons is not None:
+                self.persons.write_csv(stage / "persons.csv")
+            if self.responses is not None:
+                self.answers().write_parquet(stage / "responses.parquet")
 
-    def __str__(self) -> str:
+    @property
+    def heading(self) -> str:
+        """How many items, persons and groups, and how much was left out."""
         people = "published rates" if self.persons is None else f"{self.persons.height:,} persons"
-        lines = [
-            f"{self.name}: {self.items.height} items, {people}, {self.groups.height} groups",
-            text_table(self.groups, rows=12, digits=0),
-        ]
-        if self.exclusions.height:
-            lines.append(f"{self.exclusions.height} exclusions (see .exclusions)")
-        return "\n".join([*lines, *(f"warning: {warning}" for warning in self.warnings)])
+        gone = f", {self.exclusions.height} exclusions (see .exclusions)" if self.exclusions.height else ""
+        return f"{self.name}: {self.items.height} items, {people}, {self.groups.height} groups{gone}"
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self.name}: {self.items.height} items</p>{self.groups._repr_html_()}"
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The groups."""
+        return self.groups
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return the tables the pool has, by name."""
+        return {name: table for name, table in super().tables().items() if table is not None}
 
 
 def _align(persons: pl.DataFrame | None, responses: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:

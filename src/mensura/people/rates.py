@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
+from mensura.arrays import Floats, Ints
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -22,11 +22,8 @@ if TYPE_CHECKING:
 
 ALL = "all"
 OUTCOMES, NO_ANSWER = 3, 2
-MOST_BINS, MOST_DIGITS = 500_000, 5
+MOST_BINS, MOST_DIGITS = 500_000, 5  # what is counted at once: bins that fit the processor's cache, items as digits
 RATE_COLUMNS = ("item", "covariate", "group", "n", "correct", "rate", "se")
-
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
 
 
 def tabulate(
@@ -74,7 +71,7 @@ def all_crossings(names: Sequence[str], depth: int | None = None) -> list[tuple[
     return [crossing for size in range(1, deepest + 1) for crossing in combinations(names, size)]
 
 
-def _cells(frame: pl.DataFrame, names: list[str], height: int) -> tuple[Codes, pl.DataFrame]:
+def _cells(frame: pl.DataFrame, names: list[str], height: int) -> tuple[Ints, pl.DataFrame]:
     """Return each person's cell and, per cell, its level of each covariate (as text; null: unknown)."""
     if not names:
         return np.zeros(height, dtype=np.int64), pl.DataFrame({"cell": [0]})
@@ -102,7 +99,7 @@ def _weights(column: pl.Series) -> Floats:
 
 
 def _count(
-    responses: pl.DataFrame, items: list[str], cells: Codes, size: int, weights: Floats | None
+    responses: pl.DataFrame, items: list[str], cells: Ints, size: int, weights: Floats | None
 ) -> tuple[Floats, ...]:
     """Return cells × items arrays: answers, right answers and, weighted, Σw, Σwx, Σw².
 
@@ -150,7 +147,7 @@ def _unscored(item: str, dtype: pl.DataType) -> pl.Expr:
     return pl.lit(dtype not in (pl.Boolean, pl.Null)).alias(item)
 
 
-def _group_of_cells(levels: pl.DataFrame, crossing: tuple[str, ...]) -> tuple[Codes, list[str]]:
+def _group_of_cells(levels: pl.DataFrame, crossing: tuple[str, ...]) -> tuple[Ints, list[str]]:
     """Return the group of every cell (−1: a covariate is unknown) and the groups' labels."""
     text = levels.select(pl.concat_str(crossing, separator="_").alias("label"))["label"]
     labels = text.drop_nulls().unique().sort()
@@ -161,7 +158,7 @@ def _group_of_cells(levels: pl.DataFrame, crossing: tuple[str, ...]) -> tuple[Co
 
 
 def _group_table(
-    covariate: str, groups: Codes, labels: list[str], items: list[str], counts: tuple[Floats, ...]
+    covariate: str, groups: Ints, labels: list[str], items: list[str], counts: tuple[Floats, ...]
 ) -> pl.DataFrame:
     """Sum cells into groups and turn the sums into rates; a group nobody of which answered has no row."""
     inside = np.flatnonzero(groups >= 0)

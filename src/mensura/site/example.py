@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from mensura.extrapolation import PostStratification
+from mensura.extrapolation import PostStratification, make_task
 from mensura.people import WORLD, World
 
 OBSERVED = 0.19
@@ -34,10 +34,11 @@ def carry_example() -> WorldExample:
     rates = pl.DataFrame({"item": ["example"], "n": [None], "rate": [OBSERVED]}, schema_overrides={"n": pl.Int64})
     world = World.load()
     method = PostStratification(world=world, domain="mathematics", draws=_DRAWS)
-    focal = world.population("pisa")
-    row = method.predict(items, rates, focal, WORLD).table.row(0, named=True)
-    drivers = method.drivers(items, rates, focal, WORLD).select(
+    task = make_task(items, rates, world.population("pisa"), WORLD)
+    found = method.predict(task)
+    drivers = method.drivers(task).select(
         "driver", effect=100 * pl.col("change"), low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64)
     )
-    regions = method.breakdown(items, rates, focal, WORLD).select("region", "rate", "low", "high")
-    return WorldExample(OBSERVED, row["rate"], row["low"], row["high"], regions, drivers)
+    regions = method.breakdown(task).select("region", "rate", "low", "high")
+    rate, low, high = (float(part[0, 0]) for part in (found.rate, found.low, found.high))
+    return WorldExample(OBSERVED, rate, low, high, regions, drivers)

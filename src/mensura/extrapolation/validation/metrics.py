@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.extrapolation.line import Floats
+from mensura.arrays import Floats
 
 METRICS = ("mae", "rmse", "bias", "pearson", "spearman", "coverage")
+LEVEL = 0.9  # of the bootstrap intervals
 _SMALLEST_SPREAD = 1e-12
+_LARGEST_CORRELATION = 1 - 1e-9  # whose z is finite
 
 
 def pearson(a: Floats, b: Floats) -> Floats:
@@ -47,7 +49,7 @@ def mean_correlation(values: Floats) -> float:
     defined = values[np.isfinite(values)]
     if not len(defined):
         return float("nan")
-    return float(np.tanh(np.arctanh(np.clip(defined, -1 + 1e-9, 1 - 1e-9)).mean()))
+    return float(np.tanh(np.arctanh(np.clip(defined, -_LARGEST_CORRELATION, _LARGEST_CORRELATION)).mean()))
 
 
 def agreement(predicted: Floats, observed: Floats, low: Floats, high: Floats) -> dict[str, Floats]:
@@ -63,10 +65,10 @@ def agreement(predicted: Floats, observed: Floats, low: Floats, high: Floats) ->
     }
 
 
-def interval(values: Floats, level: float = 0.9) -> tuple[float, float]:
-    """Return the percentile interval of resampled values, those that are not defined left out."""
+def interval(values: Floats) -> tuple[float, float]:
+    """Return the 90% percentile interval of resampled values, those that are not defined left out."""
     defined = values[np.isfinite(values)]
     if not len(defined):
         return float("nan"), float("nan")
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)

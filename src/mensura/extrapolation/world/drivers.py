@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from mensura.extrapolation.ability import DRIVERS
-from mensura.extrapolation.assumptions import central
+from mensura.extrapolation.world.ability import DRIVERS
+from mensura.extrapolation.world.assumptions import central
 
 if TYPE_CHECKING:
-    from mensura.extrapolation.transfer import Transfer
+    from mensura.extrapolation.world.transfer import Transfer
 
-NEGLIGIBLE = 1e-6
+NEGLIGIBLE = 1e-6  # change of a rate that is no row of its own
 
 
 def driver_table(transfer: Transfer) -> pl.DataFrame:

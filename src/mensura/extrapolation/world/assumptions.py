@@ -10,23 +10,23 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from mensura.arrays import Floats
 
 if TYPE_CHECKING:
     import polars as pl
 
-Floats = NDArray[np.float64]
-Draws = dict[str, Floats]
+AssumptionDraws = dict[str, Floats]
 
 
-def central(assumptions: pl.DataFrame) -> Draws:
+def central(assumptions: pl.DataFrame) -> AssumptionDraws:
     """Return one draw: every assumption at its stated value."""
     return {row["assumption"]: np.array([row["value"]]) for row in assumptions.iter_rows(named=True)}
 
 
-def sample(assumptions: pl.DataFrame, count: int, rng: np.random.Generator) -> Draws:
+def sample(assumptions: pl.DataFrame, count: int, rng: np.random.Generator) -> AssumptionDraws:
     """Return ``count`` draws of every assumption, independent of each other."""
-    draws: Draws = {}
+    draws: AssumptionDraws = {}
     for name, peak, low, high in assumptions.select("assumption", "value", "low", "high").iter_rows():
         draws[name] = triangular(stratified(rng, (count,)), low, peak, high)
     return draws
@@ -50,10 +50,10 @@ def triangular(share: Floats, low: float, peak: float, high: float) -> Floats:
     return np.where(share < (peak - low) / (high - low), rising, falling)
 
 
-def one_at_a_time(assumptions: pl.DataFrame) -> Draws:
+def one_at_a_time(assumptions: pl.DataFrame) -> AssumptionDraws:
     """Return two draws per assumption, in order: it at its low, then its high end, the rest as stated."""
     count = 2 * assumptions.height
-    draws: Draws = {}
+    draws: AssumptionDraws = {}
     for index, (name, value, low, high) in enumerate(
         assumptions.select("assumption", "value", "low", "high").iter_rows()
     ):
@@ -62,11 +62,11 @@ def one_at_a_time(assumptions: pl.DataFrame) -> Draws:
     return draws
 
 
-def part(draws: Draws, rows: slice) -> Draws:
+def part(draws: AssumptionDraws, rows: slice) -> AssumptionDraws:
     """Return some of the draws."""
     return {name: values[rows] for name, values in draws.items()}
 
 
-def number_of(draws: Draws) -> int:
+def number_of(draws: AssumptionDraws) -> int:
     """Return how many draws there are."""
     return len(next(iter(draws.values())))

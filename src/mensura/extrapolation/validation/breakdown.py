@@ -8,37 +8,41 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.extrapolation.slices import fit_slice
+from mensura.extrapolation.line.slices import fit_slice
+from mensura.extrapolation.validation.cases import countries_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mensura.extrapolation.line import Case, Floats
+    from mensura.arrays import Floats, Ints
+    from mensura.extrapolation.validation.cases import Case
 
 ETS_UNIT = 2.35  # one logit in units of the ETS delta scale
-MODERATE, LARGE = 1.0, 1.5
-FALSE_SHARE = 0.05
+MODERATE, LARGE = 1.0, 1.5  # where the ETS classes B and C begin
+FALSE_SHARE = 0.05  # of the items reported, expected to be so by chance
+CLUSTERS = 2  # countries that align with the rest, and those that do not
+_ROUNDS = 100  # of Lloyd's algorithm; a few are enough
 
 
-def cluster_countries(cases: Sequence[Case], summary: pl.DataFrame, clusters: int = 2) -> pl.DataFrame:
+def cluster_countries(cases: Sequence[Case], summary: pl.DataFrame) -> pl.DataFrame:
     """Group countries by how well their items are ranked and sized, by k-means on standardised alignment.
 
     Ranked: Spearman correlation of predicted and observed rates. Sized: mean absolute error. Columns: group,
     spearman, mae, cluster (1 holds the best-ranked countries); empty with fewer than two countries per cluster.
     """
-    countries = pl.col("covariate").is_in(_plain_countries(cases))
+    countries = pl.col("covariate").is_in({case.covariate for case in countries_of(cases)})
     table = summary.filter(countries).select("group", "spearman", "mae").drop_nulls()
-    if table.height < 2 * clusters:
+    if table.height < 2 * CLUSTERS:
         return pl.DataFrame(schema={"group": pl.String, "spearman": pl.Float64, "mae": pl.Float64, "cluster": pl.Int64})
     points = table.select("spearman", "mae").to_numpy()
     spread = points.std(axis=0)
-    label = k_means((points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0), clusters)
-    order = sorted(range(clusters), key=lambda k: -float(points[label == k, 0].mean()))
+    label = k_means((points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0), CLUSTERS)
+    order = sorted(range(CLUSTERS), key=lambda k: -float(points[label == k, 0].mean()))
     rank = np.array([order.index(k) + 1 for k in label])
     return table.with_columns(cluster=pl.Series(rank, dtype=pl.Int64)).sort("cluster", "mae")
 
 
-def k_means(points: Floats, clusters: int, rounds: int = 100) -> np.ndarray:
+def k_means(points: Floats, clusters: int) -> Ints:
     """Return the cluster of each point: Lloyd's algorithm from every choice of first centres along a line.
 
     Starts are the points spread evenly along each axis, so the result does not depend on chance; the start
@@ -48,7 +52,7 @@ def k_means(points: Floats, clusters: int, rounds: int = 100) -> np.ndarray:
     for axis in range(points.shape[1]):
         order = np.argsort(points[:, axis], kind="stable")
         centres = points[order[np.linspace(0, len(points) - 1, clusters).astype(int)]]
-        for _ in range(rounds):
+        for _ in range(_ROUNDS):
             distance = ((points[:, None, :] - centres) ** 2).sum(axis=2)
             label = distance.argmin(axis=1)
             moved = np.array(
@@ -95,19 +99,14 @@ _DIF = {
 
 
 def _residuals(case: Case) -> list[tuple[object, ...]]:
-    fit = fit_slice(case)
+    fit = fit_slice(case.revealed)
     if fit is None:
         return []
     rows: list[tuple[object, ...]] = []
-    for item, residual, variance in zip(case.items, -fit.residuals, fit.noise, strict=True):
+    for item, residual, variance in zip(fit.items, -fit.residuals, fit.noise, strict=True):
         se = float(np.sqrt(variance))
         delta = abs(float(residual)) * ETS_UNIT
         size = "A" if delta < MODERATE else "B" if delta < LARGE else "C"
         p = erfc(abs(float(residual)) / se / 2**0.5)
         rows.append((item, case.covariate, case.group, float(residual), se, 1.0, size, p))
     return rows
-
-
-def _plain_countries(cases: Sequence[Case]) -> list[str]:
-    """Return the country covariate that is no crossing: the one with the shortest name, if there is any."""
-    return sorted({case.covariate for case in cases if case.kind == "country"}, key=len)[:1]

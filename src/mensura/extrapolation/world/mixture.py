@@ -17,8 +17,8 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 if TYPE_CHECKING:
-    from mensura.extrapolation.ability import Abilities
-    from mensura.extrapolation.assumptions import Floats
+    from mensura.arrays import Floats
+    from mensura.extrapolation.world.ability import Abilities
 
 STEP = 0.05
 ABILITY = np.arange(-10.0, 5.0 + STEP / 2, STEP)

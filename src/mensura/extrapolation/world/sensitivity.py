@@ -11,9 +11,9 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtri
 
-from mensura.extrapolation.assumptions import Floats
+from mensura.arrays import Floats
 
-SMALLEST = 1e-9
+SMALLEST = 1e-9  # distance from 0 and 1 at which rates are read as probits
 
 
 @dataclass(frozen=True)

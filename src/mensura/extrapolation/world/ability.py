@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from mensura.people.cells import ADULT_FROM, GIVEN, IN_SCHOOL
 from mensura.people.strata import ATTAINMENT
 
 if TYPE_CHECKING:
-    from mensura.extrapolation.assumptions import Draws, Floats
-
-Mask = NDArray[np.bool_]
+    from mensura.arrays import Floats, Mask
+    from mensura.extrapolation.world.assumptions import AssumptionDraws
 
 SCHOOL_END, FORGOTTEN_AT = 18.0, 28.0
+"""Ages at which forgetting of school content begins and is complete; the loss is linear between them."""
+YOUTH_YEARS = 5  # after ADULT_FROM: the band of 15 to 19, whose learning scores were measured at 15
 UPPER = "upper_secondary"
 DRIVERS = {
     "learning": "how much pupils of each country learn at school, against the focal group",
@@ -115,12 +115,12 @@ class Kinds:
         given, attending = attainment == GIVEN, attainment == IN_SCHOOL
         child = (strata.age < ADULT_FROM) & ~given
         finished = level["lower_secondary"] | level[UPPER] | level["post_secondary"]
-        youth = (strata.age < ADULT_FROM + 5) & finished
+        youth = (strata.age < ADULT_FROM + YOUTH_YEARS) & finished
         return cls(given, child, attending, youth, ~(child | attending | youth | given), level)
 
 
 def abilities(
-    strata: Strata, draws: Draws, domain: Domain, *, given: str, off: frozenset[str] = frozenset()
+    strata: Strata, draws: AssumptionDraws, domain: Domain, *, given: str, off: frozenset[str] = frozenset()
 ) -> Abilities:
     """Return the ability of every cell under every draw; drivers named in ``off`` have no effect.
 
@@ -138,7 +138,7 @@ def abilities(
     return Abilities(mean, _variances(strata, kinds, value, off), present, able)
 
 
-def _means(strata: Strata, kinds: Kinds, value: Draws, domain: Domain, off: frozenset[str]) -> Floats:
+def _means(strata: Strata, kinds: Kinds, value: AssumptionDraws, domain: Domain, off: frozenset[str]) -> Floats:
     """Return the mean ability of every cell, as in the head of this file."""
     link = 0.0 if "learning" in off else value["score_link"]
     base = strata.learning + link + np.zeros_like(value["slope"])
@@ -161,7 +161,7 @@ def _means(strata: Strata, kinds: Kinds, value: Draws, domain: Domain, off: froz
     return mean
 
 
-def _variances(strata: Strata, kinds: Kinds, value: Draws, off: frozenset[str]) -> Floats:
+def _variances(strata: Strata, kinds: Kinds, value: AssumptionDraws, off: frozenset[str]) -> Floats:
     """Return the variance of every cell: within one country, and between its countries' learning scores.
 
     A population whose ability is given states its own; so does everybody when the learning driver is off.
@@ -180,7 +180,7 @@ def _growth_left(domain: Domain, age: Floats) -> Floats:
     return remaining
 
 
-def _able(strata: Strata, kinds: Kinds, value: Draws, domain: Domain, off: frozenset[str]) -> Floats:
+def _able(strata: Strata, kinds: Kinds, value: AssumptionDraws, domain: Domain, off: frozenset[str]) -> Floats:
     """Return the share of each cell that reads the item and is well; those in class or sampled are both."""
     able = np.ones((value["slope"].shape[0], strata.age.size))
     if "illiteracy" not in off:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 KINDS = {
     "country": r"country|countries|nation|^cnt|iso3|iso2",
@@ -22,6 +22,7 @@ KINDS = {
     "school": r"school|gymnasium|track|stream|attempt|programme|program|course",
 }
 """Kinds of covariates and the words they are known by; the first that fits counts, none is ``other``."""
+OTHER = "other"
 
 SUBJECTS = {
     "reading": r"read|literacy|comprehension",
@@ -55,8 +56,9 @@ class Assessment:
         return subject_of(domain) or self.subject
 
 
-def read_description(folder: Path) -> str:
+def read_description(folder: str | Path) -> str:
     """Return what a pool folder says of itself: its name, and the title and first paragraph of its README."""
+    folder = Path(folder)
     readme = folder / "README.md"
     text = readme.read_text(encoding="utf-8", errors="replace") if readme.is_file() else ""
     blocks = [" ".join(block.split()).lstrip("# ") for block in text.split("\n\n") if block.strip()]
@@ -83,7 +85,7 @@ def subject_of(domain: str | None) -> str | None:
 
 def kind_of(covariate: str) -> str:
     """Return what kind of covariate a name speaks of."""
-    return _first(KINDS, covariate) or "other"
+    return _first(KINDS, covariate) or OTHER
 
 
 def schooling_of(label: str) -> str | None:

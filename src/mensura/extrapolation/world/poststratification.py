@@ -23,26 +23,27 @@ import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.extrapolation.assumptions import central, one_at_a_time
-from mensura.extrapolation.drivers import driver_table
-from mensura.extrapolation.protocol import Extrapolation
-from mensura.extrapolation.sensitivity import Source, sensitivity_table, triangular_sd
-from mensura.extrapolation.transfer import Drawn, Transfer
+from mensura.extrapolation.protocol import LEVEL, Prediction, check_level
+from mensura.extrapolation.world.assumptions import central, one_at_a_time
+from mensura.extrapolation.world.drivers import driver_table
+from mensura.extrapolation.world.mixture import TINY
+from mensura.extrapolation.world.sensitivity import Source, sensitivity_table, triangular_sd
+from mensura.extrapolation.world.transfer import Drawn, Transfer
 from mensura.people.groups import banded
 from mensura.people.world import World
 
 if TYPE_CHECKING:
-    from mensura.people.population import Population
+    from mensura.extrapolation.protocol import Task
 
-NAME = "poststratification"
+FEWEST_DRAWS = 20  # for an interval of draws to have ends
 BREAKDOWNS = ("region", "subregion", "age", "attainment", "country")
 AGE_BANDS = (15.0, 25.0, 45.0, 65.0)
 _RANDOM = {"item_by_country": "departure", "country_score": "shift", "sampling of the focal rate": "focal_rate"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PostStratification:
-    """The extrapolator that needs only descriptions of both populations and the world tables.
+    """The method that needs only descriptions of both populations and the world tables; links are not used.
 
     ``draws`` and ``seed`` govern the interval of probability ``level``; ``domain`` overrides the items' own.
     """
@@ -50,59 +51,36 @@ class PostStratification:
     world: World = field(default_factory=World.load)
     draws: int = 1000
     seed: int = 0
-    level: float = 0.9
+    level: float = LEVEL
     domain: str | None = None
 
     def __post_init__(self) -> None:
-        if self.draws < 20:
-            raise MensuraError(f"draws: at least 20 are needed for an interval, got {self.draws}")
-        if not 0 < self.level < 1:
-            raise MensuraError(f"level: between 0 and 1 (exclusive), got {self.level}")
+        if self.draws < FEWEST_DRAWS:
+            raise MensuraError(f"draws: at least {FEWEST_DRAWS} are needed for an interval, got {self.draws}")
+        check_level(self.level)
 
     @property
     def name(self) -> str:
         """The name used in tables and by ``--method``."""
-        return NAME
+        return "poststratification"
 
-    def predict(
-        self, items: pl.DataFrame, focal_rates: pl.DataFrame, focal: Population, reference: Population
-    ) -> Extrapolation:
+    def predict(self, task: Task) -> Prediction:
         """Return the reference population's rate for each item, with intervals and what they hang on."""
-        transfer = Transfer(self.world, items, focal_rates, focal, reference, self.domain)
+        transfer = Transfer(self.world, task, self.domain)
         drawn = transfer.sampled(self.draws, np.random.default_rng(self.seed))
         rate = transfer.rates(transfer.stated(central(transfer.assumptions)))[:, 0]
         low, high = np.quantile(transfer.rates(drawn), self._tails, axis=1)
-        table = pl.DataFrame(
-            {
-                "item": transfer.observed.items,
-                "rate": rate,
-                "low": np.minimum(low, rate),
-                "high": np.maximum(high, rate),
-                "status": "extrapolated",
-                "method": NAME,
-            }
-        )
-        return Extrapolation(
-            table,
-            focal,
-            reference,
-            NAME,
-            level=self.level,
-            interval="assumption ranges, country scores, item-by-country departures, sampling of the focal rate",
-            sensitivity=sensitivity_table(self._sources(transfer, drawn)),
-            settings={"draws": self.draws, "seed": self.seed, "domain": self.domain},
+        shape = (task.draws, task.size)
+        return Prediction(
+            np.broadcast_to(rate, shape),
+            np.broadcast_to(np.minimum(low, rate), shape),
+            np.broadcast_to(np.maximum(high, rate), shape),
+            account=lambda: sensitivity_table(self._sources(transfer, drawn)),
             warnings=transfer.warnings,
+            interval="assumption ranges, country scores, item-by-country departures, sampling of the focal rate",
         )
 
-    def breakdown(
-        self,
-        items: pl.DataFrame,
-        focal_rates: pl.DataFrame,
-        focal: Population,
-        reference: Population,
-        *,
-        by: str = "region",
-    ) -> pl.DataFrame:
+    def breakdown(self, task: Task, *, by: str = "region") -> pl.DataFrame:
         """Return the mean rate over items in each part of the reference population.
 
         Columns: ``by``, share (of the reference population), rate, low, high. ``by``: region, subregion, age,
@@ -110,7 +88,7 @@ class PostStratification:
         """
         if by not in BREAKDOWNS:
             raise MensuraError(f"by: one of {', '.join(BREAKDOWNS)}, got {by!r}")
-        transfer = Transfer(self.world, items, focal_rates, focal, reference, self.domain)
+        transfer = Transfer(self.world, task, self.domain)
         drawn = transfer.sampled(self.draws, np.random.default_rng(self.seed))
         stated = transfer.stated(central(transfer.assumptions))
         cells = transfer.reference_cells
@@ -120,17 +98,15 @@ class PostStratification:
         rows = []
         for (level,), part in cells.sort(key).group_by(key, maintain_order=True):
             rate = float(transfer.rates(stated, cells=part).mean())
-            nearer = transfer.distance(part) / max(transfer.distance(cells), 1e-12)
+            nearer = transfer.distance(part) / max(transfer.distance(cells), TINY)
             here = replace(drawn, shift=drawn.shift * nearer)
             low, high = np.quantile(transfer.rates(here, cells=part).mean(axis=0), self._tails)
             rows.append((level, part["weight"].sum(), rate, min(low, rate), max(high, rate)))
         return pl.DataFrame(rows, schema=[by, "share", "rate", "low", "high"], orient="row")
 
-    def drivers(
-        self, items: pl.DataFrame, focal_rates: pl.DataFrame, focal: Population, reference: Population
-    ) -> pl.DataFrame:
+    def drivers(self, task: Task) -> pl.DataFrame:
         """Return how each driver moves the mean rate from the focal group's to the reference's."""
-        return driver_table(Transfer(self.world, items, focal_rates, focal, reference, self.domain))
+        return driver_table(Transfer(self.world, task, self.domain))
 
     @property
     def _tails(self) -> list[float]:

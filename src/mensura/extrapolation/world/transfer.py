@@ -11,20 +11,22 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr, ndtri
 
-from mensura.extrapolation.ability import Abilities, Domain, Strata, abilities, read_curves
-from mensura.extrapolation.assumptions import number_of, part, sample, stratified
-from mensura.extrapolation.mixture import TINY, moments, success
-from mensura.extrapolation.observed import Observed, observe
+from mensura.extrapolation.observed import Observed
+from mensura.extrapolation.world.ability import Abilities, Domain, Strata, abilities, read_curves
+from mensura.extrapolation.world.assumptions import number_of, part, sample, stratified
+from mensura.extrapolation.world.mixture import TINY, moments, success
 from mensura.people.cells import cells_of
 
 if TYPE_CHECKING:
-    from mensura.extrapolation.assumptions import Draws, Floats
+    from mensura.arrays import Floats, Ints
+    from mensura.extrapolation.protocol import Task
+    from mensura.extrapolation.world.assumptions import AssumptionDraws
     from mensura.people.population import Population
     from mensura.people.world import World
 
 FALLBACK_DOMAIN = ("literacy", False)
-CHUNK = 128
-SLOPE_RATIO = 1.1
+CHUNK = 128  # draws at a time: strata × draws stay in the processor's cache
+SLOPE_RATIO = 1.1  # between neighbouring values that known slopes are rounded to
 
 _Kind = tuple[tuple[str, bool], float | None]
 
@@ -38,12 +40,12 @@ class Drawn:
     much the reference is abler than its countries' learning scores say.
     """
 
-    draws: Draws
+    draws: AssumptionDraws
     focal_rate: Floats
     departure: Floats
     shift: Floats
 
-    def part(self, rows: np.ndarray, block: slice) -> Drawn:
+    def part(self, rows: Ints, block: slice) -> Drawn:
         """Return some items of some draws."""
         rate, departure = self.focal_rate[rows, block], self.departure[rows, block]
         return Drawn(part(self.draws, block), rate, departure, self.shift[block])
@@ -54,16 +56,23 @@ class Transfer:
     """Items with the rates of a focal population, and both populations as strata of the world tables."""
 
     world: World
-    items: pl.DataFrame
-    focal_rates: pl.DataFrame
-    focal: Population
-    reference: Population
+    task: Task
     domain: str | None = None
+
+    @property
+    def focal(self) -> Population:
+        """Who was observed."""
+        return self.task.focal
+
+    @property
+    def reference(self) -> Population:
+        """Who is wanted."""
+        return self.task.reference
 
     @cached_property
     def observed(self) -> Observed:
-        """The focal rates, aligned with what is known of the items."""
-        return observe(self.items, self.focal_rates)
+        """The focal rates, with what is known of the items."""
+        return Observed.of(self.task)
 
     @cached_property
     def assumptions(self) -> pl.DataFrame:
@@ -96,10 +105,15 @@ class Transfer:
         """What the reader should know of how rates and domains were read."""
         words = {self.domain} if self.domain else set(self.observed.domains)
         unknown = sorted(str(word) for word in words if self.world.domain(word) is None)
-        if not unknown:
-            return self.observed.warnings
-        shown = f"domain {', '.join(unknown[:3])}: not in the domain table, treated as {FALLBACK_DOMAIN[0]}"
-        return (*self.observed.warnings, shown)
+        found = list(self.observed.warnings)
+        if unknown:
+            shown = ", ".join(unknown[:3])
+            found.append(f"domain {shown}: not in the domain table, treated as {FALLBACK_DOMAIN[0]}")
+        if _described_alike(self.focal, self.reference):
+            found.append(
+                "the world tables know no difference between the two populations: rates carried over as they are"
+            )
+        return tuple(found)
 
     def distance(self, cells: pl.DataFrame) -> float:
         """Return ``√Σ(f − r)²`` of the country shares of the focal population and of ``cells`` of the reference.
@@ -128,7 +142,7 @@ class Transfer:
         outside = 1.0 - float(inside["weight"].sum())
         return float(np.sqrt(min(1.0, apart + outside)))
 
-    def stated(self, draws: Draws) -> Drawn:
+    def stated(self, draws: AssumptionDraws) -> Drawn:
         """Return draws with the focal rates as observed, items that do not depart, and country scores as given."""
         shape = (self.observed.size, number_of(draws))
         rates = np.broadcast_to(self.observed.rate[:, None], shape)
@@ -160,7 +174,7 @@ class Transfer:
         return read_curves(self.world.curves)
 
     @cached_property
-    def _alike(self) -> dict[_Kind, np.ndarray]:
+    def _alike(self) -> dict[_Kind, Ints]:
         """The items that share a domain and a slope; known slopes are rounded to within 5%."""
         words = [self.domain] * self.observed.size if self.domain else self.observed.domains
         steps = np.log(self.observed.slope) / np.log(SLOPE_RATIO)
@@ -170,7 +184,7 @@ class Transfer:
             groups.setdefault((self.world.domain(word) or FALLBACK_DOMAIN, slope), []).append(index)
         return {kind: np.array(rows) for kind, rows in groups.items()}
 
-    def _carry(self, kind: _Kind, rows: np.ndarray, strata: Strata, drawn: Drawn, off: frozenset[str]) -> Floats:
+    def _carry(self, kind: _Kind, rows: Ints, strata: Strata, drawn: Drawn, off: frozenset[str]) -> Floats:
         (name, curricular), slope = kind
         domain = Domain(name, curricular, self._curves)
         focal, draws = Strata.from_cells(self.focal_cells), drawn.draws
@@ -193,6 +207,11 @@ def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:
     share = np.clip(rate / present, TINY, 1 - TINY)
     moved: Floats = present * ndtr(ndtri(share) + departure)
     return moved
+
+
+def _described_alike(one: Population, other: Population) -> bool:
+    """Tell whether two populations differ in words alone."""
+    return one.with_(name="", prose="") == other.with_(name="", prose="")
 
 
 def _country_shares(population: Population, cells: pl.DataFrame, world: World) -> dict[str, float]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mensura.extrapolation.descriptions import (
+from mensura.extrapolation.line.descriptions import (
     ACADEMIC,
     OTHER_TRACK,
     Assessment,
@@ -32,10 +32,56 @@ from mensura.people.world import World
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mensura.extrapolation.line import Floats
+    from mensura.arrays import Floats
+    from mensura.extrapolation.protocol import Task
+    from mensura.people import Population
 
-DATA = Path(__file__).parent / "data"
-ADULT = 20
+DATA = Path(__file__).parents[1] / "data"
+ADULT = 20  # age from which the adult curves hold, and below which ability still grows
+TRANSFER = {"matched": 1.0, "general": 0.6, "none": 0.0}
+"""Part of an expected shift to believe: a mean of the same test, a mean of another kind, no fact."""
+LOGITS_PER_PROBIT = 1.7
+LATE_EPOCH = 2009  # first year of the later epoch of country means
+
+
+def expected(task: Task) -> tuple[Floats, str]:
+    """Return the logit shift per item that public facts predict, and the basis of those facts.
+
+    As the task states it; else from the mean abilities of its two populations.
+    """
+    if task.offset is not None:
+        return task.offset, task.basis
+    gap = population_ability(task.reference) - population_ability(task.focal)
+    stated = task.focal.ability is not None and task.reference.ability is not None
+    basis = "none" if np.isnan(gap) else "matched" if stated else "general"
+    return shift_for(np.full(task.size, gap), basis), basis
+
+
+def shift_for(gap: Floats, basis: str) -> Floats:
+    """Return the logit shift to expect of a gap in ability: 0 where it is unknown, damped by the basis of the fact."""
+    shift: Floats = TRANSFER[basis] * logits_per_unit() * np.nan_to_num(gap)
+    return shift
+
+
+def concentration_of(task: Task) -> float:
+    """Return the Σ of squared shares of the groups in the reference: as the task states it, else of its countries."""
+    if task.concentration is not None:
+        return task.concentration
+    if not task.reference.countries:
+        return 0.0
+    shares = np.array(task.reference.shares or (1.0,) * len(task.reference.countries))
+    return float((shares**2).sum() / shares.sum() ** 2)
+
+
+def population_ability(population: Population) -> float:
+    """Return a population's mean ability: its own, else that of its countries by share; NaN where unknown."""
+    if population.ability is not None:
+        return population.ability.mean
+    if not population.countries:
+        return np.nan
+    shares = population.shares or (1.0,) * len(population.countries)
+    scores = [country_ability(country_of(country), None, None)[0] for country in population.countries]
+    return float(np.average(scores, weights=shares))
 
 
 def ability_of(
@@ -46,7 +92,7 @@ def ability_of(
 ) -> tuple[Floats, str]:
     """Return the ability that public facts give a group on each item, and the basis of the facts.
 
-    ``parts``: covariates and labels (:func:`~mensura.extrapolation.descriptions.split_crossing`);
+    ``parts``: covariates and labels (:func:`~mensura.extrapolation.line.descriptions.split_crossing`);
     ``n_levels``: number of groups of the covariate, for labels that are ranks. Basis: ``matched`` (the same test,
     or a fact on this kind of group), ``general`` (a country's score in other tests), ``none``.
     """
@@ -75,12 +121,12 @@ def country_ability(code: str | None, domain: str | None, assessment: Assessment
         return np.nan, "none"
     subject = assessment.subject_of(domain) if assessment is not None else None
     if assessment is not None and subject is not None:
-        late = assessment.year is None or assessment.year >= 2009
+        late = assessment.year is None or assessment.year >= LATE_EPOCH
         for epoch in ("late", "early") if late else ("early", "late"):
             score = _test_scores().get((code, assessment.test, subject, assessment.level, epoch))
             if score is not None:
                 return score, "matched"
-    return _world().learning(code), "general"
+    return world_tables().learning(code), "general"
 
 
 def logits_per_unit() -> float:
@@ -88,7 +134,7 @@ def logits_per_unit() -> float:
 
     Not fitted to the pools: the SD of pupils and the slope of items are those of the post-stratification.
     """
-    return 1.7 / float(np.hypot(_assumption("pupil_sd"), 1 / _assumption("slope")))
+    return LOGITS_PER_PROBIT / float(np.hypot(_assumption("pupil_sd"), 1 / _assumption("slope")))
 
 
 def _ability(
@@ -160,7 +206,7 @@ def _age(label: str, domain: str | None) -> float:
         return np.nan
     if age < ADULT:
         return float(np.interp(age, *_growth()))
-    known = _world().domain(domain)
+    known = world_tables().domain(domain)
     return np.nan if known is None else float(np.interp(age, *_curve(known[0])))
 
 
@@ -179,18 +225,19 @@ def _assumption(name: str) -> float:
 
 
 @cache
-def _world() -> World:
+def world_tables() -> World:
+    """Return the packaged world tables, read once."""
     return World.load()
 
 
 @cache
 def _assumptions() -> dict[str, float]:
-    return dict(_world().assumptions.select("assumption", "value").iter_rows())
+    return dict(world_tables().assumptions.select("assumption", "value").iter_rows())
 
 
 @cache
 def _codes() -> dict[str, str]:
-    table = _world().countries.select("country", "iso2", "name")
+    table = world_tables().countries.select("country", "iso2", "name")
     codes = {words(text): row[0] for row in table.iter_rows() for text in row if text is not None}
     return codes | dict(read_frame(DATA / "country_aliases.csv").iter_rows())
 
@@ -209,7 +256,7 @@ def _gaps() -> dict[tuple[str, str], tuple[float, float, float]]:
 
 @cache
 def _curve(name: str) -> tuple[list[float], list[float]]:
-    table = _world().curves.filter(_world().curves["curve"] == name).sort("age")
+    table = world_tables().curves.filter(world_tables().curves["curve"] == name).sort("age")
     return table["age"].to_list(), table["value"].to_list()
 
 

@@ -1,0 +1,316 @@
+"""The statistical methods, from plain to informed; their settings are their fields.
+
+Each predicts all rows of a task's links at once. ``priors`` replaces the shipped table of priors
+(:func:`~mensura.extrapolation.line.priors.learn_priors`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mensura.arrays import expit, logit
+from mensura.errors import MensuraError
+from mensura.extrapolation.line.model import Contrast, FittedLine, fit_line, smooth
+from mensura.extrapolation.line.slices import feature_variances, features_of, fold_mean, learn_prior
+from mensura.extrapolation.line.statistical import (
+    INTERACTION,
+    SHIFT,
+    LineParameter,
+    Setting,
+    line_sensitivity,
+    predict_line,
+    ranked,
+    sensitivity_of,
+    spread_draws,
+)
+from mensura.extrapolation.protocol import LEVEL, Extrapolator, Prediction, Task, check_level, empty_sensitivity
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mensura.arrays import Floats
+
+FOLDS = 5  # of an ensemble's links, held out in turn
+SMALLEST_ERROR = 1e-4  # squared error that an ensemble takes for none: no member gets all the weight by luck
+_EDGE = 1e-6  # distance from 0 and 1 at which bounds of rates are read as logits
+_RATE_EDGE = 1e-4  # the same, of observed rates
+
+
+@dataclass(frozen=True, eq=False)
+class Identity:
+    """The focal rate is the prediction: the paper's baseline. Intervals come from the line's priors.
+
+    It assumes nothing that could be otherwise, so its sensitivity is empty.
+    """
+
+    level: float = LEVEL
+    priors: pl.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
+    @property
+    def name(self) -> str:
+        """The name used in tables and by ``--method``."""
+        return "identity"
+
+    def predict(self, task: Task) -> Prediction:
+        """Return the focal rates, whatever is known."""
+        setting = Setting.of(task, self.priors)
+        gap = float(setting.contrast.offset.mean())
+        plain = replace(setting.contrast.unlinked(), offset=np.zeros(task.size))
+        prior = replace(setting.prior, shift_sd=float(np.hypot(setting.prior.shift_sd, gap)), slope=1.0)
+        around = predict_line(plain, fit_line(plain, prior), self.level)
+        return spread_draws(_centred(task.rate, around), task.draws)
+
+
+@dataclass(frozen=True, eq=False)
+class ConstantShift:
+    """One logit shift for all items: the mean difference on the links, undamped, or a known difference.
+
+    ``difference``: reference minus focal mean, in logits, where it is known from elsewhere.
+    """
+
+    difference: float | None = None
+    level: float = LEVEL
+    priors: pl.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        if self.difference is not None and not np.isfinite(self.difference):
+            raise MensuraError(f"difference: a number of logits, got {self.difference}")
+
+    @property
+    def name(self) -> str:
+        """The name used in tables and by ``--method``."""
+        return "shift"
+
+    def predict(self, task: Task) -> Prediction:
+        """Shift the focal logits by the mean difference of the links (no links, no known difference: by 0)."""
+        setting = Setting.of(task, self.priors)
+        x, known, prior = setting.contrast.x, task.known, setting.prior
+        whole = logit(smooth(task.links, task.links_n))
+        links = known.sum(axis=1, keepdims=True)
+        mean = np.where(known, whole - x, 0.0).sum(axis=1, keepdims=True) / np.maximum(links, 1)
+        shift = np.full_like(mean, self.difference) if self.difference is not None else mean
+        interaction = prior.interaction**2 + (prior.gap_interaction * np.abs(shift)) ** 2
+        spread = interaction * (1 + 1 / np.maximum(links, 1)) * (1 - task.share) ** 2
+        shift_variance = np.where(links > 0, interaction / np.maximum(links, 1), prior.shift_sd**2)
+        variance = np.where(links > 0, spread, spread + prior.shift_sd**2) + setting.contrast.x_noise
+        apart = replace(setting.contrast, share=np.zeros(task.size))
+        tau, shift_sd = (np.sqrt(part[:, 0]) for part in (interaction, shift_variance))
+        ones = np.ones(task.draws)
+        line = FittedLine(x + shift, variance, shift[:, 0], ones, tau, shift_sd, 0 * ones)
+        every = np.ones(task.size)
+        parameters = (
+            LineParameter(SHIFT, float(shift[0, 0]), float(shift_sd[0]), shift_sd[0] * every),
+            LineParameter(INTERACTION, 0.0, float(tau[0]), tau[0] * every),
+        )
+        account = partial(sensitivity_of, apart, line.logit, parameters, self.level)
+        return replace(predict_line(apart, line, self.level), account=account)
+
+
+@dataclass(frozen=True, eq=False)
+class Described:
+    """The line with the shift that public facts predict, whatever links there are: nothing but descriptions."""
+
+    level: float = LEVEL
+    priors: pl.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
+    @property
+    def name(self) -> str:
+        """The name used in tables and by ``--method``."""
+        return "described"
+
+    def predict(self, task: Task) -> Prediction:
+        """Return the prediction of the prior."""
+        setting = Setting.of(task, self.priors)
+        alone = setting.contrast.unlinked()
+        return spread_draws(_line_prediction(setting, alone, fit_line(alone, setting.prior), self.level), task.draws)
+
+
+@dataclass(frozen=True, eq=False)
+class Linked:
+    """The line updated by the links: a shift damped towards what the descriptions predict."""
+
+    level: float = LEVEL
+    priors: pl.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
+    @property
+    def name(self) -> str:
+        """The name used in tables and by ``--method``."""
+        return "linked"
+
+    def predict(self, task: Task) -> Prediction:
+        """Return the prediction of the posterior given each row of links."""
+        setting = Setting.of(task, self.priors)
+        line = fit_line(setting.contrast, setting.prior)
+        return _line_prediction(setting, setting.contrast, line, self.level)
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchical:
+    """The line with priors learned from the other groups of the pool, and a shift per grouping of items.
+
+    With ``means``, the other groups' mean success on the items to be predicted is known too, though not their rate on
+    any one of them (that is what the leave-one-group-out regression knows). ``groupings``: let the levels of domain,
+    format and other groupings shift on their own.
+    """
+
+    means: bool = True
+    groupings: bool = True
+    level: float = LEVEL
+    priors: pl.DataFrame | None = None
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+
+    @property
+    def name(self) -> str:
+        """The name used in tables and by ``--method``; ``-strict`` without means, ``-plain`` without groupings."""
+        return f"hierarchical{'' if self.means else '-strict'}{'' if self.groupings else '-plain'}"
+
+    def predict(self, task: Task) -> Prediction:
+        """Return the prediction given the links and the other groups."""
+        if task.slices is None:
+            raise MensuraError(
+                f"method {self.name!r} learns from the other groups of a pool, and this task holds none; "
+                "validate(pool, 'slices') gives them, else use 'linked'"
+            )
+        setting = Setting.of(task, self.priors)
+        contrast = setting.contrast
+        prior = learn_prior(task, task.slices, setting.prior, contrast.reliability)
+        features, variances = None, None
+        if self.groupings:
+            features, variances = features_of(task.items)[0], feature_variances(task, task.slices)
+        line = fit_line(contrast, prior, features, variances)
+        line = fold_mean(task, task.slices, contrast, line) if self.means else line
+        return _line_prediction(setting, contrast, line, self.level)
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """A mean of methods on the logit scale, any methods.
+
+    ``members``: when not given, those that fit what the task knows: with slices two hierarchical lines and ``linked``,
+    else ``linked``, ``described`` and ``shift``. ``weights``: one per member; when not given, by the inverse
+    squared error on links held out in turn, alike with fewer than two links.
+    """
+
+    members: tuple[Extrapolator, ...] = ()
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "members", tuple(self.members))
+        for member in self.members:
+            if not isinstance(member, Extrapolator):
+                raise MensuraError(f"members: each must be a method (see make_method), got {member!r}")
+        levels = sorted({member.level for member in self.members})
+        if len(levels) > 1:
+            raise MensuraError(f"members: all must have intervals of one level, got {', '.join(map(str, levels))}")
+        if self.weights is not None:
+            weights = np.asarray(self.weights, dtype=float)
+            if not self.members or weights.shape != (len(self.members),):
+                raise MensuraError(f"weights: one for each of {len(self.members)} members, got {len(weights)}")
+            if not (np.all(np.isfinite(weights)) and np.all(weights >= 0) and weights.sum() > 0):
+                raise MensuraError(f"weights: numbers of 0 or more, not all 0, got {self.weights}")
+
+    @property
+    def name(self) -> str:
+        """The name used in tables and by ``--method``."""
+        return "ensemble"
+
+    @property
+    def level(self) -> float:
+        """The level of the members' intervals."""
+        return self.members[0].level if self.members else LEVEL
+
+    def predict(self, task: Task) -> Prediction:
+        """Weigh the members per draw and mix their logits."""
+        members = self._members(task)
+        weights = self.weigh(task)
+        parts = [member.predict(task) for member in members]
+
+        def mixed(name: str) -> Floats:
+            stack = np.stack([logit(np.clip(getattr(part, name), _EDGE, 1 - _EDGE)) for part in parts])
+            return expit(np.einsum("md,mdk->dk", weights, stack))
+
+        asked = [part.calls for part in parts if part.calls is not None]
+        return Prediction(
+            mixed("rate"),
+            mixed("low"),
+            mixed("high"),
+            account=partial(_member_sensitivity, [member.name for member in members], parts, weights),
+            warnings=tuple(dict.fromkeys(warning for part in parts for warning in part.warnings)),
+            interval="mean of the members' bounds on the logit scale",
+            calls=np.sum(asked, axis=0) if asked else None,
+        )
+
+    def weigh(self, task: Task) -> Floats:
+        """Return the weights, members × draws; each draw's sum to 1."""
+        members = self._members(task)
+        if self.weights is not None:
+            shares = np.asarray(self.weights, dtype=float)
+            return np.tile((shares / shares.sum())[:, None], (1, task.draws))
+        known = task.known
+        links = known.sum(axis=1)
+        if not (links > 1).any():
+            return np.full((len(members), task.draws), 1 / len(members))
+        fold = np.where(known, np.cumsum(known, axis=1) % FOLDS, -1)
+        error = np.zeros((len(members), task.draws))
+        for k in range(FOLDS):
+            held = fold == k
+            if not held.any():
+                continue
+            fewer = replace(task, links=np.where(held, np.nan, task.links))
+            for m, member in enumerate(members):
+                wrong = np.where(held, member.predict(fewer).rate - np.where(held, task.links, 0.0), 0.0)
+                error[m] += (wrong**2).sum(axis=1)
+        mean = np.where(links > 1, error / np.maximum(links, 1), 1.0) + SMALLEST_ERROR
+        weights: Floats = (1 / mean) / (1 / mean).sum(axis=0)
+        return weights
+
+    def _members(self, task: Task) -> tuple[Extrapolator, ...]:
+        if self.members:
+            return self.members
+        if task.slices is not None:
+            return Hierarchical(), Hierarchical(groupings=False), Linked()
+        return Linked(), Described(), ConstantShift()
+
+
+def _line_prediction(setting: Setting, contrast: Contrast, line: FittedLine, level: float) -> Prediction:
+    """Return the rates of a line with its own sensitivity and what is to be said of the facts."""
+    found = predict_line(contrast, line, level)
+    return replace(found, account=partial(line_sensitivity, contrast, line, level), warnings=setting.warnings)
+
+
+def _member_sensitivity(names: list[str], parts: list[Prediction], weights: Floats) -> pl.DataFrame:
+    """Return, per member, the mean rate without it (the others' weights scaled up) and with it alone; one draw only."""
+    if weights.shape[1] > 1:
+        return empty_sensitivity()
+    means = np.array([part.rate[0].mean() for part in parts])
+    rows = []
+    for index, name in enumerate(names):
+        others = np.where(np.arange(len(names)) == index, 0.0, weights[:, 0])
+        without = float(others @ means / others.sum()) if others.sum() > 0 else float(means[index])
+        rows.append((name, float(weights[index, 0]), 0.0, 1.0, without, float(means[index])))
+    return ranked(rows)
+
+
+def _centred(rate: Floats, around: Prediction) -> Prediction:
+    """Move intervals so that they bracket ``rate`` at the same distances on the logit scale."""
+    centre = logit(np.clip(around.rate, _EDGE, 1 - _EDGE))
+    at = logit(np.clip(rate, _RATE_EDGE, 1 - _RATE_EDGE))
+    low, high = (expit(at + logit(np.clip(bound, _EDGE, 1 - _EDGE)) - centre) for bound in (around.low, around.high))
+    row = np.broadcast_to(rate, low.shape)
+    return replace(around, rate=row, low=np.minimum(low, row), high=np.maximum(high, row))

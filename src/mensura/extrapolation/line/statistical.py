@@ -1,0 +1,116 @@
+"""From a task to the line and back: its contrast and prior, the intervals, and what they hang on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from mensura.extrapolation.line.facts import concentration_of, expected
+from mensura.extrapolation.line.model import Contrast, FittedLine, Prior, reach_of
+from mensura.extrapolation.line.priors import prior_for
+from mensura.extrapolation.protocol import SENSITIVITY_COLUMNS, Prediction, empty_sensitivity
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mensura.arrays import Floats
+    from mensura.extrapolation.protocol import Task
+
+INTERVAL = "prior or posterior of shift, slope and item-by-group interaction, with sampling error"
+SHIFT, SLOPE, INTERACTION = "shift", "slope", "item-by-group interaction"
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """A task as the line sees it: the contrast, the prior for it, and the basis of the facts that chose the prior."""
+
+    contrast: Contrast
+    prior: Prior
+    basis: str
+
+    @classmethod
+    def of(cls, task: Task, priors: pl.DataFrame | None) -> Setting:
+        """Read a task; ``priors`` replaces the shipped table."""
+        offset, basis = expected(task)
+        prior = prior_for(task.kind, basis, priors).widened(1 + concentration_of(task))
+        return cls(Contrast.of(task, offset), prior, basis)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the reader should know of the facts."""
+        if self.basis != "none":
+            return ()
+        return ("no public fact tells the two populations apart: no shift expected",)
+
+
+@dataclass(frozen=True, eq=False)
+class LineParameter:
+    """A parameter of the line: its value, its SD, and how far one SD moves each item's logit."""
+
+    name: str
+    value: float
+    sd: float
+    reach: Floats
+
+
+def predict_line(contrast: Contrast, line: FittedLine, level: float) -> Prediction:
+    """Turn a line into reference rates with ``level`` intervals; what they hang on is left to the method."""
+    reach = reach_of(level) * np.sqrt(line.variance)
+    rate, low, high = (contrast.mix(line.logit + side) for side in (0.0, -reach, reach))
+    return Prediction(rate, low, high, interval=INTERVAL)
+
+
+def line_sensitivity(contrast: Contrast, line: FittedLine, level: float) -> pl.DataFrame:
+    """Return how the mean predicted rate hangs on shift, slope and interaction of a line."""
+    centred = contrast.x - contrast.x.mean()
+    tau, shift_sd, slope_sd = (float(part[0]) for part in (line.interaction, line.shift_sd, line.slope_sd))
+    parameters = (
+        LineParameter(SHIFT, float(line.shift[0]), shift_sd, np.full(len(centred), shift_sd)),
+        LineParameter(SLOPE, float(line.slope[0]), slope_sd, slope_sd * centred),
+        LineParameter(INTERACTION, 0.0, tau, np.full(len(centred), tau)),
+    )
+    return sensitivity_of(contrast, line.logit, parameters, level)
+
+
+def sensitivity_of(
+    contrast: Contrast, logit: Floats, parameters: Iterable[LineParameter], level: float
+) -> pl.DataFrame:
+    """Return how the mean predicted rate moves when each parameter goes to the ends of its range; one draw only.
+
+    Shift and interaction move all items by their reach (for the interaction: as if every item departed alike, so
+    it speaks of one item rather than of the mean); the slope turns the line about the focal mean. ``share`` is the part
+    of the squared swings. Many draws have no one answer, and get an empty table.
+    """
+    if len(logit) > 1:
+        return empty_sensitivity()
+    z = reach_of(level)
+    rows = []
+    for source in parameters:
+        low, high = (float(contrast.mix(logit[0] + sign * z * source.reach).mean()) for sign in (-1, 1))
+        span = z * source.sd
+        rows.append((source.name, source.value, source.value - span, source.value + span, low, high))
+    return ranked(rows)
+
+
+def ranked(rows: list[tuple[str, float, float, float, float, float]]) -> pl.DataFrame:
+    """Return rows up to ``rate_high`` as a sensitivity table: swings, their squares as shares, the largest first."""
+    swings = np.array([abs(row[-1] - row[-2]) for row in rows])
+    total = float((swings**2).sum())
+    shares = swings**2 / total if total > 0 else np.zeros(len(rows))
+    order = np.argsort(-swings, kind="stable")
+    names = pl.Series("assumption", [rows[k][0] for k in order], dtype=pl.String)
+    numbers = np.column_stack([np.array([row[1:] for row in rows])[order], swings[order], shares[order]])
+    return pl.DataFrame([names, *map(pl.Series, SENSITIVITY_COLUMNS[1:], numbers.T)])
+
+
+def spread_draws(prediction: Prediction, draws: int) -> Prediction:
+    """Return a prediction that no link changes, once per draw."""
+    if draws == len(prediction.rate):
+        return prediction
+    rate, low, high = (
+        np.broadcast_to(part, (draws, part.shape[1])) for part in (prediction.rate, prediction.low, prediction.high)
+    )
+    return replace(prediction, rate=rate, low=low, high=high)

@@ -1,0 +1,1 @@
+"""Validation: predict what is known but hidden, and score it."""
