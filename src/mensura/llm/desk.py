@@ -11,14 +11,16 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from mensura.errors import MensuraError
 from mensura.llm.budget import Budget, likely_tokens, likely_tokens_in
-from mensura.llm.journal import Entry, Hold, Journal, redacted, value_text
-from mensura.llm.protocol import Answer, Question, Reader, Reading, UnreadableError
+from mensura.llm.journal import Entry, Hold, Journal, redacted
+from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.providers.base import CallError, Provider, Reply, Trouble
+from mensura.llm.readings import Read, answer_of, read_safely
 from mensura.llm.settings import KeyMaker, Prices, Settings
+from mensura.llm.slots import Order, Slot, Tally
 from mensura.llm.throttle import Throttle, backoff
 from mensura.llm.writer import JournalWriter
 
@@ -32,48 +34,6 @@ _POLL_SECONDS = 0.5
 _CLAIMS_AT_ONCE = 64
 _SAMPLES = 24
 _GRACE_SECONDS = 10.0
-
-
-@dataclass(eq=False, slots=True)
-class Slot:
-    """One question on its way."""
-
-    question: Question
-    key: bytes
-    order: Order
-    place: int
-    worst: float = 0.0
-    attempts: int = 0
-
-
-@dataclass(eq=False)
-class Order:
-    """Questions that were asked together, with their answers as they come."""
-
-    read: Reader
-    answers: list[Answer | None]
-    left: int
-    done: asyncio.Future[None] = field(repr=False)
-    dropped: bool = False
-
-    def settle(self, place: int, answer: Answer) -> None:
-        """Put one answer in its place."""
-        self.answers[place] = answer
-        self.left -= 1
-        if self.left == 0 and not self.done.done():
-            self.done.set_result(None)
-
-
-@dataclass(eq=False)
-class Tally:
-    """What a desk has done so far; ``cost`` in US dollars."""
-
-    answered: int = 0
-    stored: int = 0
-    failed: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float = 0.0
 
 
 class Desk:
@@ -95,6 +55,7 @@ class Desk:
         self._loop = asyncio.get_running_loop()
         self._chance = random.Random()
         self._key = KeyMaker(settings)
+        self._settings_text = settings.text()
         self._todo: deque[Slot] = deque()
         self._ready: deque[Slot] = deque()
         self._parked: list[Slot] = []
@@ -194,7 +155,7 @@ class Desk:
             slot = self._todo.popleft()
             if self._wanted(slot):
                 group.append(slot)
-        settings = self._settings
+        settings = self._settings_text
 
         def work(journal: Journal) -> list[Hold | Entry]:
             return [journal.claim(slot.key, slot.question, settings) for slot in group]
@@ -271,23 +232,25 @@ class Desk:
         self._last_success = self._loop.time()
         self._throttle.succeeded()
         self._pump()
-        entry = self._new_entry(slot, reply, seconds)
+        text = self._redact(reply.text)
+        read = read_safely(text, slot.order.read)
+        if read.error and reply.cut:
+            read = replace(
+                read, error=f"{read.error}; the answer was cut off at max_tokens={self._settings.max_tokens}"
+            )
+        entry = self._new_entry(slot, reply, text, read, seconds)
         stands = await self._writer.write(lambda journal: journal.answer(slot.key, entry))
         self.tally.tokens_in += entry.tokens_in
         self.tally.tokens_out += entry.tokens_out
         self.tally.cost += entry.cost or 0.0
-        self._settle_entry(slot, stands, stored=False)
+        self._settle_entry(slot, stands, stored=False, read=read if stands is entry else None)
 
-    def _new_entry(self, slot: Slot, reply: Reply, seconds: float) -> Entry:
-        """Read a reply and make the journal's entry of it."""
-        text = self._redact(reply.text)
-        reading, error = read_safely(text, slot.order.read)
-        if error and reply.cut:
-            error += f"; the answer was cut off at max_tokens={self._settings.max_tokens}"
-        tokens_in, tokens_out = self._tokens(slot.question, reply)
-        value, cost = value_text(reading.value), self._cost(slot.question, reply)
-        entry = Entry(text, value, reading.rationale, error, tokens_in, tokens_out, cost, seconds, slot.attempts)
-        return redacted(entry, self._redact)
+    def _new_entry(self, slot: Slot, reply: Reply, text: str, read: Read, seconds: float) -> Entry:
+        """Make the journal's entry of a reply."""
+        tokens = self._tokens(slot.question, reply)
+        cost = None if self._prices is None else self._prices.cost(*tokens)
+        rationale, error = self._redact(read.reading.rationale), self._redact(read.error)
+        return Entry(text, self._redact(read.value), rationale, error, *tokens, cost, seconds, slot.attempts)
 
     def _tokens(self, question: Question, reply: Reply) -> tuple[int, int]:
         tokens_in = likely_tokens_in(question) if reply.tokens_in is None else reply.tokens_in
@@ -338,26 +301,28 @@ class Desk:
 
     def _settle_stored(self, slot: Slot, entry: Entry) -> None:
         """Settle with an answer from the journal, read anew: a better reader needs no new call."""
-        reading, error = read_safely(entry.text, slot.order.read)
-        value = value_text(reading.value)
-        if value != entry.value or reading.rationale != entry.rationale or bool(error) != bool(entry.error):
-            fresh = redacted(Entry(entry.text, value, reading.rationale, error), self._redact)
-            self._start(self._reread(slot.key, fresh))
+        read = read_safely(entry.text, slot.order.read)
+        if (
+            read.value != entry.value
+            or read.reading.rationale != entry.rationale
+            or (not read.error) != (not entry.error)
+        ):
+            fresh = Entry(entry.text, read.value, read.reading.rationale, read.error)
+            self._start(self._reread(slot.key, redacted(fresh, self._redact)))
         self.tally.stored += 1
-        slot.order.settle(slot.place, answer_of(slot.question, entry, reading, error, stored=True))
+        slot.order.settle(slot.place, answer_of(slot.question, entry, read, stored=True))
 
     async def _reread(self, key: bytes, entry: Entry) -> None:
         await self._writer.write(lambda journal: journal.reread(key, entry))
 
-    def _settle_entry(self, slot: Slot, entry: Entry, *, stored: bool) -> None:
-        companions = self._joined.pop(slot.key)
-        for number, companion in enumerate(companions):
-            reading, error = read_safely(entry.text, companion.order.read)
-            known = stored or number > 0
+    def _settle_entry(self, slot: Slot, entry: Entry, *, stored: bool, read: Read | None = None) -> None:
+        """Settle a question and all that joined it; ``read`` is what its own reader took, where that is known."""
+        for companion in self._joined.pop(slot.key):
+            own = read if read is not None and companion is slot else read_safely(entry.text, companion.order.read)
+            known = stored or companion is not slot
             self.tally.stored += known
             self.tally.answered += not known
-            answer = answer_of(companion.question, entry, reading, (error and entry.error) or error, stored=known)
-            companion.order.settle(companion.place, answer)
+            companion.order.settle(companion.place, answer_of(companion.question, entry, own, stored=known))
 
     def _settle_failed(self, slot: Slot, error: str, attempts: int = 0) -> None:
         for companion in self._joined.pop(slot.key):
@@ -390,7 +355,7 @@ class Desk:
         """Show the journal a sample of what is coming, so that it packs well."""
         chosen = random.Random(0).sample(range(len(prompts)), min(_SAMPLES, len(prompts)))
         samples = [prompts[place] for place in chosen]
-        await self._writer.write(lambda journal: journal.learn(samples))
+        await self._writer.write(lambda journal: journal.shelf.learn(samples))
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
         task = self._loop.create_task(work)
@@ -406,32 +371,3 @@ class Desk:
         """Stop for a fault nobody can work around; it is raised where the questions were asked."""
         told = self._redact(str(fault) if isinstance(fault, MensuraError) else f"{type(fault).__name__}: {fault}")
         self._stop(told, MensuraError(told))
-
-
-def read_safely(text: str, read: Reader) -> tuple[Reading, str]:
-    """Return what a reader takes from a text, and why it took nothing; a reader that crashes took nothing."""
-    try:
-        reading = read(text)
-        value_text(reading.value)
-        return reading, ""
-    except UnreadableError as fault:
-        return Reading(None), f"unreadable: {fault}"
-    except Exception as fault:
-        return Reading(None), f"unreadable: the reader failed ({type(fault).__name__}: {fault})"
-
-
-def answer_of(question: Question, entry: Entry, reading: Reading, error: str, *, stored: bool) -> Answer:
-    """Return the answer to a question as the journal holds it, read by the asker's own reader."""
-    return Answer(
-        question,
-        text=entry.text,
-        value=reading.value,
-        rationale=reading.rationale,
-        error=error,
-        stored=stored,
-        tokens_in=entry.tokens_in,
-        tokens_out=entry.tokens_out,
-        cost=entry.cost or 0.0,
-        seconds=entry.seconds,
-        attempts=entry.attempts,
-    )

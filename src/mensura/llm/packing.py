@@ -10,7 +10,7 @@ WINDOW = 32_768
 MOST_DICTIONARIES = 255
 """A packed text begins with one byte that names its dictionary; 0 is none."""
 _LEVEL = 6
-_MEMORY = 9
+_MEMORY = 8
 
 
 class Packing:
