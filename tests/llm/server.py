@@ -85,6 +85,7 @@ class ChatServer:
         self.usage = usage
         self.keep_bodies = keep_bodies
         self.log = Log()
+        self.refuse: Callable[[str], bool] | None = None
         self.batches_ready = True
         self.lose_next_batch_reply = False
         self.url = ""
@@ -169,6 +170,10 @@ class _Connection(asyncio.Protocol):
             log.bodies.append(request)
         log.under_way += 1
         log.most_under_way = max(log.most_under_way, log.under_way)
+        if self.server.refuse is not None and self.server.refuse(prompt):
+            log.under_way -= 1
+            self.reply(400, {"error": {"message": "this is too long", "code": "too_long"}})
+            return
         full = self.server.most_at_once is not None and log.under_way > self.server.most_at_once
         kind = "busy" if full else faults.kind(prompt, log.requests[prompt])
         if not faults.delay and kind != "slow":

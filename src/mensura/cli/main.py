@@ -8,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.markup import escape
 
-from mensura.cli import evidence, people
+from mensura.cli import evidence, llm, people
 from mensura.cli.cost import EXAMPLES as COST_EXAMPLES
 from mensura.cli.cost import cost
 from mensura.cli.extrapolate import EXAMPLES as EXTRAPOLATE_EXAMPLES
@@ -48,6 +48,7 @@ app.command(epilog=VALIDATE_EXAMPLES)(validate)
 app.command(epilog=TRENDS_EXAMPLES)(trends)
 app.add_typer(evidence.app, name="evidence")
 app.add_typer(people.app, name="people")
+app.add_typer(llm.app, name="llm")
 
 
 def main() -> None:

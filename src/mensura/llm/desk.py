@@ -197,14 +197,20 @@ class Desk:
     # From ready to settled
 
     async def _attempt(self, slot: Slot) -> None:
-        """Ask once, and record what came of it."""
-        began = time.perf_counter()
-        outcome = await self._call(slot)
+        """Ask once, and record what came of it.
+
+        A call is under way until its answer is on the disk: no more than the throttle allows can be lost to a kill.
+        """
         try:
+            try:
+                outcome = await self._call(slot)
+                if isinstance(outcome, Reply):
+                    await self._record(slot, outcome)
+            finally:
+                self._under_way -= 1
             if isinstance(outcome, CallError):
                 await self._retry_or_give_up(slot, outcome)
-            else:
-                await self._record(slot, outcome, time.perf_counter() - began)
+            self._pump()
         except Exception as fault:
             self._break(fault)
             if slot.key in self._joined:
@@ -213,6 +219,7 @@ class Desk:
     async def _call(self, slot: Slot) -> Reply | CallError:
         """Send one request, and settle with the budget whatever happens."""
         slot.attempts += 1
+        slot.began = time.perf_counter()
         cost: float | None = None
         try:
             reply = await self._provider.complete(slot.question)
@@ -224,20 +231,19 @@ class Desk:
         except Exception as fault:
             return CallError(Trouble.QUESTION, f"{type(fault).__name__}: {fault}", billed=True)
         finally:
-            self._under_way -= 1
             self._budget.settle(slot.worst, cost)
 
-    async def _record(self, slot: Slot, reply: Reply, seconds: float) -> None:
+    async def _record(self, slot: Slot, reply: Reply) -> None:
+        """Read a reply, write it down, and settle the question."""
+        seconds = time.perf_counter() - slot.began
         self._failures = 0
         self._last_success = self._loop.time()
         self._throttle.succeeded()
-        self._pump()
         text = self._redact(reply.text)
         read = read_safely(text, slot.order.read)
         if read.error and reply.cut:
-            read = replace(
-                read, error=f"{read.error}; the answer was cut off at max_tokens={self._settings.max_tokens}"
-            )
+            cut = f"; the answer was cut off at max_tokens={self._settings.max_tokens}"
+            read = replace(read, error=read.error + cut)
         entry = self._new_entry(slot, reply, text, read, seconds)
         stands = await self._writer.write(lambda journal: journal.answer(slot.key, entry))
         self.tally.tokens_in += entry.tokens_in
@@ -279,7 +285,6 @@ class Desk:
             await self._give_up(slot, fault.trouble, message)
             return
         self._loop.call_later(max(fault.wait or 0.0, backoff(slot.attempts, self._chance)), self._again, slot)
-        self._pump()
 
     def _again(self, slot: Slot) -> None:
         self._ready.appendleft(slot)
@@ -295,7 +300,6 @@ class Desk:
         if self._failures >= FAILURES_IN_A_ROW and not self.stopped:
             told = f"{self._settings.model}: {self._failures} questions in a row found no answer; the last: {message}"
             self._stop(told, MensuraError(told))
-        self._pump()
 
     # Settling
 

@@ -38,7 +38,7 @@ _ENTRY = "answer, value, error, tokens_in, tokens_out, cost, seconds, attempts"
 _QUESTIONS = f"""
 SELECT question, system.body, schema.body, {_ENTRY}
 FROM calls JOIN texts system ON system.id = calls.system JOIN texts schema ON schema.id = calls.schema
-WHERE state = 1 ORDER BY calls.id
+WHERE state = 1 AND (? IS NULL OR settings = ?) ORDER BY calls.id LIMIT ?
 """
 
 
@@ -122,13 +122,25 @@ class Journal:
 
     # Reading
 
-    def questions(self) -> Iterator[tuple[Question, Entry]]:
-        """Yield every answered question with its entry, in the order they were first asked."""
-        for body, system, schema, *row in self.connection.execute(_QUESTIONS):
+    def questions(self, settings: str | None = None, limit: int = -1) -> Iterator[tuple[Question, Entry]]:
+        """Yield answered questions with their entries, in the order they were first asked.
+
+        ``settings`` (as :meth:`Settings.text` gives them): only those asked so. ``limit``: no more than so many.
+        """
+        number = None if settings is None else self.shelf.number(settings)
+        if settings is not None and number is None:
+            return
+        for body, system, schema, *row in self.connection.execute(_QUESTIONS, (number, number, limit)):
             prompt, repeat, about = json.loads(self.shelf.unpack(body))
             form = self.shelf.unpack(schema)
             question = Question(prompt, self.shelf.unpack(system), json.loads(form) if form else None, repeat, about)
             yield question, self._entry(row)
+
+    def answered(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Return which of these questions have been answered."""
+        marks = ",".join("?" * len(keys))
+        rows = self.connection.execute(f"SELECT key FROM calls WHERE key IN ({marks}) AND state = 1", list(keys))
+        return {key for (key,) in rows}
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Entry]:
         """Return the entries of those questions that have been answered."""

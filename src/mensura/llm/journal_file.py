@@ -33,11 +33,11 @@ CREATE INDEX calls_open ON calls (state) WHERE state <> 1;
 
 def connect(path: Path | None, create: bool) -> sqlite3.Connection:
     """Open a journal's file, made anew where there is none (or in memory); what is committed is on the disk."""
+    if path is not None and path.is_dir():
+        raise MensuraError(f"{path}: a folder; give the file of a journal, such as journal.sqlite")
     if path is not None and not path.exists():
         if not create:
             raise MensuraError(f"{path}: no such journal")
-        if path.is_dir():
-            raise MensuraError(f"{path}: a folder; give the file of a journal, such as journal.sqlite")
         path.parent.mkdir(parents=True, exist_ok=True)
     try:
         connection = sqlite3.connect(

@@ -48,12 +48,17 @@ class Shelf:
         if text not in self._numbers:
             if len(self._numbers) >= _TEXTS_REMEMBERED:
                 self._numbers.clear()
-            digest = hashlib.blake2b(text.encode("utf-8"), digest_size=KEY_BYTES).digest()
+            digest = _digest(text)
             insert = "INSERT INTO texts (digest, body) VALUES (?, ?) ON CONFLICT (digest) DO NOTHING"
             self._connection.execute(insert, (digest, self.pack(text)))
             found = self._connection.execute("SELECT id FROM texts WHERE digest = ?", (digest,)).fetchone()
             self._numbers[text] = found[0]
         return self._numbers[text]
+
+    def number(self, text: str) -> int | None:
+        """Return the number of a shared text, None where it is not kept."""
+        found = self._connection.execute("SELECT id FROM texts WHERE digest = ?", (_digest(text),)).fetchone()
+        return None if found is None else int(found[0])
 
     def learn(self, samples: Sequence[str]) -> None:
         """Take a dictionary from samples of what will be stored, if it packs the half it has not seen better."""
@@ -76,3 +81,7 @@ class Shelf:
                 raise MensuraError(f"journal: dictionary {number} is missing; the file is damaged")
             self._packings[number] = Packing(number, found[0])
         return self._packings[number]
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8"), digest_size=KEY_BYTES).digest()

@@ -18,6 +18,7 @@ class Slot:
     place: int
     worst: float = 0.0
     attempts: int = 0
+    began: float = 0.0
 
 
 @dataclass(eq=False)

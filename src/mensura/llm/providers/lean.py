@@ -56,6 +56,13 @@ class Endpoint:
             await self._session.close()
             self._session = None
 
+    def form(self, lines: bytes) -> dict[str, object]:
+        """Return request options that upload the lines of a batch as a file."""
+        form = self._aiohttp.FormData()
+        form.add_field("purpose", "batch")
+        form.add_field("file", lines, filename="questions.jsonl", content_type="application/jsonl")
+        return {"data": form}
+
     async def request(self, method: str, path: str, **options: Any) -> bytes:  # noqa: ANN401
         """Return the body of a successful response; every failure becomes a :class:`CallError`."""
         if self._session is None:
