@@ -22,6 +22,8 @@ from mensura.errors import MensuraError
 from mensura.results import Result
 
 NEARLY_CONSTANT = 0.95
+"""Share of one level from which on chance-corrected agreement hangs on a handful of items."""
+_SHARES = ("exact", "within_one")
 MEAN = "mean"
 Statistic: TypeAlias = Callable[[Floats, Floats], Floats]
 _VALUES = np.array(LEVELS, dtype=float)
@@ -32,8 +34,8 @@ class Agreement(Result):
     """Agreement per dimension (``agreement``: dimension, statistic, value, low, high, n, note) and pair (``pairs``).
 
     ``n`` is the number of items that at least two raters judged. A statistic that is not defined, because every
-    reading is the same level, is null, and its note says so. Dimension ``mean`` is the mean over the dimensions where
-    it is defined.
+    reading is the same level, is null, and its note says so. Dimension ``mean`` is the mean over all dimensions, for
+    kappa and alpha over those that are neither constant nor nearly so.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("agreement", "pairs")
@@ -169,37 +171,33 @@ def _alpha(coincidences: Floats, distance: Floats) -> Floats:
 
 
 def _table(dimensions: tuple[str, ...], levels: Floats, counts: np.ndarray, weights: Floats) -> pl.DataFrame:
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for name, statistic in STATISTICS.items():
         drawn = np.array([statistic(levels[:, :, at], weights) for at in range(len(dimensions))])
+        notes = [_note(levels[:, :, at], name, drawn[at, 0]) for at in range(len(dimensions))]
         for at, dimension in enumerate(dimensions):
-            rows.append(
-                (
-                    dimension,
-                    name,
-                    *value_and_interval(drawn[at]),
-                    int(counts[at]),
-                    _note(levels[:, :, at], drawn[at, 0]),
-                )
-            )
-        rows.append((MEAN, name, *value_and_interval(_mean_where_defined(drawn)), int(counts.max()), ""))
-    columns = ["dimension", "statistic", "value", "low", "high", "n", "note"]
-    table = pl.DataFrame(rows, schema=columns, orient="row", infer_schema_length=None)
+            rows.append((dimension, name, *value_and_interval(drawn[at]), int(counts[at]), notes[at]))
+        telling = drawn[[not note for note in notes]]
+        mean = _mean_where_defined(telling) if telling.size else np.full(len(weights), np.nan)
+        told = "" if len(telling) == len(dimensions) else f"mean over {len(telling)} of {len(dimensions)} dimensions"
+        rows.append((MEAN, name, *value_and_interval(mean), int(counts.max()), told))
+    figures = dict.fromkeys(("value", "low", "high"), pl.Float64)
+    columns = {"dimension": pl.String, "statistic": pl.String, **figures, "n": pl.Int64, "note": pl.String}
     order = {dimension: at for at, dimension in enumerate((*dimensions, MEAN))}
-    return table.sort(pl.col("dimension").replace_strict(order), maintain_order=True).with_columns(
-        pl.col("value", "low", "high").cast(pl.Float64)
-    )
+    table = pl.DataFrame(rows, schema=columns, orient="row")
+    return table.sort(pl.col("dimension").replace_strict(order), maintain_order=True)
 
 
-def _note(levels: Floats, value: float) -> str:
+def _note(levels: Floats, statistic: str, value: float) -> str:
+    """Say why a figure is missing, or says little: shares of agreement need no variety, kappa and alpha do."""
     told = levels[np.isfinite(levels)]
     if not told.size:
-        return "no readings"
+        return "not defined: no readings"
     common, count = np.unique(told, return_counts=True)
     level, share = int(common[count.argmax()]), count.max() / told.size
     if not np.isfinite(value):
         return f"not defined: every reading is level {level}" if share == 1 else "not defined: no pair shares an item"
-    if share > NEARLY_CONSTANT:
+    if share > NEARLY_CONSTANT and statistic not in _SHARES:
         return f"nearly constant ({share:.1%} of the readings are level {level}): kappa and alpha say little"
     return ""
 

@@ -15,8 +15,8 @@ from itertools import pairwise
 from string import Template
 from typing import ClassVar, Protocol, TypeAlias
 
-from mensura.demands.dimensions import DATA, boundary_table
 from mensura.demands.answers import level_of, read_level, read_object
+from mensura.demands.dimensions import DATA, boundary_table
 from mensura.demands.rubrics import LEVELS, Rubric
 from mensura.demands.views import ItemView
 from mensura.errors import MensuraError
