@@ -3,6 +3,7 @@
 The model is that of Dawid and Skene for ordered levels: an item has a true level z; annotator a reads
 ``z + b + s·ε`` rounded to a level, with a leaning b and an error s of its own in each dimension, ε standard normal. How
 common each level is, b and s are estimated together (EM), with weak priors that keep few readings from running away.
+Readings cannot tell where all annotators lean together, so leanings are counted from their mean.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 import polars as pl
 from scipy.special import ndtr
 
-from mensura.arrays import Floats
+from mensura.arrays import Floats, Ints
 from mensura.demands.readings import ReadingGrid
 from mensura.demands.rubrics import LEVELS
 from mensura.errors import MensuraError
@@ -23,6 +24,7 @@ AGGREGATIONS = ("median", "ordinal")
 DEMAND_COLUMNS = ("item", "dimension", "level", "spread", "annotator")
 _VALUES = np.array(LEVELS, dtype=float)
 _LEANINGS = np.linspace(-1.5, 1.5, 31)
+_CENTRE = 15
 _ERRORS = np.geomspace(0.15, 2.5, 25)
 _LEANING_SD = 0.5
 _TYPICAL_ERROR, _ERROR_LOG_SD = 0.5, 0.5
@@ -78,8 +80,8 @@ def fit_ordinal(levels: Floats, owner: np.ndarray) -> tuple[Floats, Floats, Floa
     for _ in range(_ROUNDS):
         common = posterior.sum(axis=0) + _SMOOTHING
         counts = np.einsum("iz,aiy->azy", posterior, by_annotator)
-        best = [_best_confusion(table) for table in counts]
-        logs = np.stack([_CONFUSIONS[b, s] for b, s in best])
+        leanings, errors = _best_confusions(counts)
+        logs = _CONFUSIONS[leanings, errors]
         score = np.log(common / common.sum()) + np.einsum("aiy,azy->iz", by_annotator, logs)
         score -= score.max(axis=1, keepdims=True)
         renewed = np.where(read[:, None], np.exp(score) / np.exp(score).sum(axis=1, keepdims=True), 0.0)
@@ -87,7 +89,7 @@ def fit_ordinal(levels: Floats, owner: np.ndarray) -> tuple[Floats, Floats, Floa
         posterior = renewed
         if moved < _STILL:
             break
-    return posterior, _LEANINGS[[b for b, _ in best]], _ERRORS[[s for _, s in best]]
+    return posterior, _LEANINGS[leanings], _ERRORS[errors]
 
 
 def _confusions() -> Floats:
@@ -105,11 +107,12 @@ _PRIOR = (
 )
 
 
-def _best_confusion(counts: Floats) -> tuple[int, int]:
-    """Return the place of the leaning and error that best explain true level × reading counts."""
-    score = np.einsum("bszy,zy->bs", _CONFUSIONS, counts) + _PRIOR
-    leaning, error = np.unravel_index(int(score.argmax()), score.shape)
-    return int(leaning), int(error)
+def _best_confusions(counts: Floats) -> tuple[Ints, Ints]:
+    """Return the places of the leanings and errors that best explain annotators × true level × reading counts."""
+    score = np.einsum("bszy,azy->abs", _CONFUSIONS, counts) + _PRIOR
+    leanings, errors = np.unravel_index(score.reshape(len(counts), -1).argmax(axis=1), _PRIOR.shape)
+    common = round(float(np.average(leanings - _CENTRE, weights=np.maximum(counts.sum(axis=(1, 2)), 1e-9))))
+    return np.clip(leanings - common, 0, _LEANINGS.size - 1), errors
 
 
 def _medians(grid: ReadingGrid, annotator: str) -> pl.DataFrame:

@@ -16,11 +16,19 @@ from mensura.demands.protocols import ITEMS_PER_CALL, AnnotationProtocol, Asking
 from mensura.demands.rubrics import Rubric, load_rubrics
 from mensura.demands.views import ItemView, item_table, unguessability, view_items
 from mensura.errors import MensuraError
-from mensura.llm import Answer, Asker
+from mensura.llm import Answer, Asker, Prices
+from mensura.llm.budget import likely_tokens_in
 from mensura.results import Result
 
 PROTOCOL = "batch"
 MOST_REPEATS = 100
+_REASONING_TOKENS = 1000
+"""The published limit of an answer that reasons about one dimension."""
+_USUAL_REASONING, _USUAL_WHY, _LONGEST_WHY = 250, 40, 200
+_TOKENS_PER_LEVEL = 6
+"""Of an entry such as ``"MCr": 2,`` in an object."""
+_ROOM = 500
+"""Tokens left free around the objects of an answer: fences, a sentence before them."""
 _EXCERPT = 160
 _READINGS = {
     "item": pl.String,
@@ -56,8 +64,31 @@ class AnnotationPlan:
     def max_tokens(self) -> int:
         """Room an answer needs: the published 1,000 for free reasoning, else what objects of this size take."""
         most_items = max(len(asking.items) for asking in self.askings)
-        objects = 500 + most_items * (80 + 10 * len(self.rubrics))
-        return 1000 if self.protocol.name == "cell" else objects
+        objects = _ROOM + most_items * (_LONGEST_WHY + 2 * _TOKENS_PER_LEVEL * len(self.rubrics))
+        return _REASONING_TOKENS if self.protocol.name == "cell" else objects
+
+    def estimate(self, prices: Prices | None = None, *, models: int = 1) -> pl.DataFrame:
+        """Return calls, tokens_in, tokens_out and cost of asking everything once of so many models, guessed beforehand.
+
+        Tokens sent are a quarter of the bytes; tokens received are those of reasoning or objects of usual length.
+        ``cost`` in US dollars is null without prices. Answers that a journal holds already will cost nothing.
+        """
+        sent = sum(likely_tokens_in(asking.question) for asking in self.askings)
+        per_item = _USUAL_WHY + _TOKENS_PER_LEVEL * len(self.rubrics)
+        usual = [
+            _USUAL_REASONING if self.protocol.name == "cell" else per_item * len(asking.items)
+            for asking in self.askings
+        ]
+        row = {
+            "protocol": self.protocol.name,
+            "items": len(self.views),
+            "dimensions": len(self.rubrics),
+            "calls": models * len(self.askings),
+            "tokens_in": models * sent,
+            "tokens_out": models * sum(usual),
+            "cost": None if prices is None else models * prices.cost(sent, sum(usual)),
+        }
+        return pl.DataFrame([row], schema_overrides={"cost": pl.Float64})
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -233,8 +264,9 @@ def _sorted_out(plan: AnnotationPlan, answers: Sequence[Answer], annotator: str)
         for rows, schema in ((readings, _READINGS), (unparsed, _UNPARSED))
     )
     fresh = [answer for answer in answers if not answer.stored]
+    calls = sum(bool(answer.attempts or answer.text) for answer in fresh)
     tokens = sum(answer.tokens_in + answer.tokens_out for answer in answers)
-    return Asked(read, missed, len(fresh), len(answers) - len(fresh), tokens, sum(answer.cost for answer in fresh))
+    return Asked(read, missed, calls, len(answers) - len(fresh), tokens, sum(answer.cost for answer in fresh))
 
 
 def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, seed: int) -> Annotation:
