@@ -201,9 +201,12 @@ def annotate(
         dimensions=dimensions,
     )
     models: list[Any] = [model] if isinstance(model, str) or hasattr(model, "ask") else list(model)
-    if not models:
-        raise MensuraError("model: none given")
-    asked = [ask_plan(plan, one, **door) for one in models]
+    names = [one if isinstance(one, str) else one.model for one in models]
+    if not models or len(set(names)) < len(names):
+        raise MensuraError(f"model: expected one or more, each once, got {names}; ask one several times with repeats")
+    asked: list[Asked] = []
+    for one in models:
+        asked.append(ask_plan(plan, one, **_left(door, asked)))
     return _annotation(plan, asked, aggregate, seed)
 
 
@@ -221,13 +224,20 @@ class Asked:
 
 def ask_plan(plan: AnnotationPlan, model: str | Asker, **door: Any) -> Asked:  # noqa: ANN401
     """Ask one model everything a plan holds."""
-    with _opened(model, plan.max_tokens, door) as asker:
+    with opened(model, plan.max_tokens, door) as asker:
         answers = asker.ask([asking.question for asking in plan.askings], plan.protocol.read)
         return _sorted_out(plan, answers, asker.model)
 
 
+def _left(door: dict[str, Any], asked: Sequence[Asked]) -> dict[str, Any]:
+    """Return the settings of the door with what is left of the budget: one budget bounds all models together."""
+    spent = {"max_calls": sum(part.calls for part in asked), "max_cost": sum(part.cost for part in asked)}
+    bounds = {name: door[name] - used for name, used in spent.items() if door.get(name) is not None}
+    return {**door, **{name: max(bound, 0) for name, bound in bounds.items()}}
+
+
 @contextmanager
-def _opened(model: str | Asker, max_tokens: int, door: dict[str, Any]) -> Iterator[Asker]:
+def opened(model: str | Asker, max_tokens: int, door: dict[str, Any]) -> Iterator[Asker]:
     """Yield an asker: the one given, or the one behind a model's name, closed afterwards."""
     if not isinstance(model, str):
         if door:
@@ -264,7 +274,7 @@ def _sorted_out(plan: AnnotationPlan, answers: Sequence[Answer], annotator: str)
         for rows, schema in ((readings, _READINGS), (unparsed, _UNPARSED))
     )
     fresh = [answer for answer in answers if not answer.stored]
-    calls = sum(bool(answer.attempts or answer.text) for answer in fresh)
+    calls = sum(max(answer.attempts, bool(answer.text)) for answer in fresh)
     tokens = sum(answer.tokens_in + answer.tokens_out for answer in answers)
     return Asked(read, missed, calls, len(answers) - len(fresh), tokens, sum(answer.cost for answer in fresh))
 

@@ -36,7 +36,7 @@ def read_level(text: str) -> Reading:
 def read_object(text: str) -> Reading:
     """Take the last JSON object that stands by itself in the text, fenced or bare; its ``why`` is the rationale."""
     found = None
-    decoder = json.JSONDecoder(object_pairs_hook=_pairs)
+    decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=lambda _: None)
     at = text.find("{")
     while at >= 0:
         try:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from mensura.demands.agreement import Agreement, measure_agreement
-from mensura.demands.annotate import Asked, ask_plan, plan_annotation
+from mensura.demands.annotate import Asked, ask_plan, opened, plan_annotation
 from mensura.demands.protocols import PROTOCOLS
 from mensura.errors import MensuraError
 from mensura.llm import Asker
@@ -56,13 +56,18 @@ def compare_protocols(
     door: dict[str, Any] | None = None,
     **settings: Any,  # noqa: ANN401
 ) -> ProtocolComparison:
-    """Annotate a pool by every protocol and compare them; ``settings`` as :func:`plan_annotation` takes them."""
+    """Annotate a pool by every protocol and compare them.
+
+    ``settings`` as :func:`plan_annotation` takes them; ``door`` goes to :func:`mensura.llm.open_asker` where the model
+    is given by name.
+    """
     if repeats < 2:
         raise MensuraError(
             f"repeats: expected 2 or more, for the first protocol's agreement with itself, got {repeats}"
         )
     plans = {name: plan_annotation(pool, protocol=name, repeats=repeats, **settings) for name in PROTOCOLS}
-    asked = {name: ask_plan(plan, model, **(door or {})) for name, plan in plans.items()}
+    with opened(model, max(plan.max_tokens for plan in plans.values()), door or {}) as asker:
+        asked = {name: ask_plan(plan, asker) for name, plan in plans.items()}
     lost = [name for name, part in asked.items() if part.readings.is_empty()]
     if lost:
         reason = asked[lost[0]].unparsed["reason"][0]

@@ -47,16 +47,16 @@ def predict_left_out(pools: Sequence[str], pool: Ints, levels: Floats, logits: F
         for at, name in enumerate(pools):
             train = pool != at
             penalty = _best_penalty(levels[train], logits[train], pool[train], centred)
-            guess, base = _predicted(levels, logits, pool, at, penalty, centred)
+            (guess,), base = _predicted(levels, logits, pool, at, np.array([penalty]), centred)
             truth = logits[~train]
             rows.append((name, question, truth.size, *_errors(truth, guess, base), penalty))
     return pl.DataFrame(rows, schema=PREDICTION, orient="row")
 
 
 def _predicted(
-    levels: Floats, logits: Floats, pool: Ints, hidden: int, penalty: float, centred: bool
+    levels: Floats, logits: Floats, pool: Ints, hidden: int, penalties: Floats, centred: bool
 ) -> tuple[Floats, Floats]:
-    """Return predicted logits and the baseline of one hidden pool."""
+    """Return the predicted logits of one hidden pool, penalties × items, and the baseline."""
     train, test = pool != hidden, pool == hidden
     known = np.unique(pool[train])
     means = {at: (levels[pool == at].mean(axis=0), logits[pool == at].mean()) for at in known}
@@ -65,23 +65,28 @@ def _predicted(
     x, y, weight = levels[train] - origin, logits[train] - base, np.zeros(int(train.sum()))
     for at in known:
         rows = pool[train] == at
-        weight[rows] = 1 / rows.sum()
+        weight[rows] = weight.size / (len(known) * rows.sum())
         if centred:
             x[rows] = levels[pool == at] - means[at][0]
             y[rows] = logits[pool == at] - means[at][1]
-    slopes = _ridge(x, y, weight * weight.size / len(known), penalty)
+    slopes = _ridge(x, y, weight, penalties)
     start = levels[test].mean(axis=0) if centred else origin
-    return base + (levels[test] - start) @ slopes, np.full(int(test.sum()), base)
+    return base + slopes @ (levels[test] - start).T, np.full(int(test.sum()), base)
 
 
-def _ridge(x: Floats, y: Floats, weight: Floats, penalty: float) -> Floats:
-    """Return slopes of weighted ridge regression through the origin; columns are standardised, constant ones get 0."""
+def _ridge(x: Floats, y: Floats, weight: Floats, penalties: Floats) -> Floats:
+    """Return slopes of weighted ridge regression through the origin, penalties × columns.
+
+    Columns are standardised, constant ones get 0. One eigenvalue decomposition serves all penalties:
+    slopes = V (Vᵀ Xᵀ W y) / (e + penalty).
+    """
     scale = np.sqrt((weight[:, None] * x**2).mean(axis=0))
     used = scale > 1e-9
     z = x[:, used] / scale[used]
-    slopes = np.zeros(x.shape[1])
-    gram = (z * weight[:, None]).T @ z + penalty * np.eye(z.shape[1])
-    slopes[used] = np.linalg.solve(gram, (z * weight[:, None]).T @ y) / scale[used]
+    values, vectors = np.linalg.eigh((z * weight[:, None]).T @ z)
+    along = vectors.T @ ((z * weight[:, None]).T @ y)
+    slopes = np.zeros((penalties.size, x.shape[1]))
+    slopes[:, used] = (along / (values + penalties[:, None])) @ vectors.T / scale[used]
     return slopes
 
 
@@ -89,10 +94,8 @@ def _best_penalty(levels: Floats, logits: Floats, pool: Ints, centred: bool) -> 
     """Return the penalty with the least squared error when each pool is left out in turn, pools counting alike."""
     errors = np.zeros(_PENALTIES.size)
     for hidden in np.unique(pool):
-        truth = logits[pool == hidden]
-        for at, penalty in enumerate(_PENALTIES):
-            guess, _ = _predicted(levels, logits, pool, int(hidden), float(penalty), centred)
-            errors[at] += np.mean((guess - truth) ** 2)
+        guess, _ = _predicted(levels, logits, pool, int(hidden), _PENALTIES, centred)
+        errors += np.mean((guess - logits[pool == hidden]) ** 2, axis=1)
     return float(_PENALTIES[errors.argmin()])
 
 

@@ -239,7 +239,7 @@ def _get(value: object, name: str) -> object:
 def _place(told: object, count: int) -> int | None:
     """Return the place of an item by the number it was shown with; None where there is no such item."""
     text = str(told).strip()
-    return int(text) - 1 if text.isdigit() and len(text) < 6 and 1 <= int(text) <= count else None
+    return int(text) - 1 if text.isdecimal() and len(text) < 6 and 1 <= int(text) <= count else None
 
 
 def _cells(asking: Asking, levels: Mapping[int, object], why: Mapping[int, str]) -> Cells:

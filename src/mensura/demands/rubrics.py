@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from mensura.demands.dimensions import DATA, UNGUESSABILITY, Dimension, annotated_dimensions
@@ -72,7 +73,7 @@ def load_rubrics(folder: str | Path | None = None, dimensions: Iterable[str] | N
 
     ``dimensions`` picks some of them, in the order given.
     """
-    rubrics = _read_folder(DATA / "rubrics", annotated_dimensions())
+    rubrics = dict(_own_rubrics())
     if folder is not None:
         own = _read_folder(Path(folder), annotated_dimensions())
         _refuse_near_names(own, rubrics, Path(folder))
@@ -85,6 +86,11 @@ def load_rubrics(folder: str | Path | None = None, dimensions: Iterable[str] | N
         named = f"no rubric for {', '.join(map(repr, unknown))}" if unknown else "none named"
         raise MensuraError(f"dimensions: {named}; there are {', '.join(rubrics)} (capital letters matter)")
     return {code: rubrics[code] for code in chosen}
+
+
+@lru_cache(maxsize=1)
+def _own_rubrics() -> dict[str, Rubric]:
+    return _read_folder(DATA / "rubrics", annotated_dimensions())
 
 
 def read_rubric(path: Path, dimension: Dimension | None = None) -> Rubric:
