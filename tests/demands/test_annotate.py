@@ -12,7 +12,7 @@ from tools.record_example import TARGET, recording
 
 
 def test_the_example_runs_offline_without_a_key():
-    result = mensura.annotate("example", model="recorded/example", repeats=2, journal=None)
+    result = mensura.annotate("example", model="recorded/example", repeats=2)
     assert result.demands.columns == ["item", "dimension", "level", "spread", "annotator"]
     assert result.demands.height == 16 * 18
     assert result.demands["level"].is_between(0, 5).all()

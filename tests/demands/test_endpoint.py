@@ -1,4 +1,4 @@
-"""Annotating over HTTP: an OpenAI-compatible endpoint on this machine, a journal, and a second run that asks nothing."""
+"""Annotating over HTTP: an OpenAI-compatible endpoint on this machine, and a second run that asks nothing."""
 
 import json
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -248,7 +248,7 @@ def opened(model: str | Asker, max_tokens: int, door: dict[str, Any]) -> Iterato
         return
     from mensura.llm import open_asker
 
-    with open_asker(model, **{"max_tokens": max_tokens, **door}) as asker:
+    with open_asker(model, **{"max_tokens": max_tokens, "journal": None, **door}) as asker:
         yield asker
 
 
