@@ -16,6 +16,7 @@ import polars as pl
 from mensura.demands import check_demands, measure_agreement, plan_annotation, read_demands
 from mensura.demands.protocols import PROTOCOLS
 from mensura.frames import text_table
+from mensura.llm import estimate
 
 NEEDED = ("annotations.csv", "items.csv")
 PUBLISHED_RETEST = {"exact": (0.81, 0.86), "within_one": (0.98, 0.98)}
@@ -56,9 +57,13 @@ def stumbling_figures(readings: pl.DataFrame, items: pl.DataFrame) -> dict[str, 
 
 
 def price_figures(items: pl.DataFrame) -> dict[str, object]:
-    plans = [plan_annotation(items, protocol=name) for name in PROTOCOLS]
-    table = pl.concat([plan.estimate().drop("cost") for plan in plans])
-    print("Asking once, tokens guessed from the length of texts")
+    plans = {name: plan_annotation(items, protocol=name) for name in PROTOCOLS}
+    rows = []
+    for name, plan in plans.items():
+        told = estimate(plan.questions, "any/model", max_tokens=plan.max_tokens, tokens_out=plan.usual_tokens)
+        rows.append((name, len(plan.views), told.calls, told.tokens_in, told.tokens_out))
+    table = pl.DataFrame(rows, schema=["protocol", "items", "calls", "tokens_in", "tokens_out"], orient="row")
+    print("Packet once, tokens guessed from the length of texts")
     print(text_table(table), "\n")
     return {"protocols": table.to_dicts()}
 

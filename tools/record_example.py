@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from mensura.demands.annotate import plan_annotation
-from mensura.demands.protocols import Asking
+from mensura.demands.protocols import Packet
 from mensura.demands.views import example_folder
 from mensura.files import write_csv
 
@@ -18,26 +18,26 @@ NOTE = "given on 2026-11-15, version not recorded; see the README of the example
 
 
 def recording() -> pl.DataFrame:
-    """Return the table of recorded answers, one row per question of the protocols batch and item."""
+    """Return the table of recorded answers, one row per question of the protocols bundle and item."""
     levels = pl.read_csv(example_folder() / "levels.csv")
     told = {(row["item"], row["repeat"]): row for row in levels.iter_rows(named=True)}
     rows = []
-    for protocol in ("batch", "item"):
+    for protocol in ("bundle", "item"):
         plan = plan_annotation("example", protocol=protocol, repeats=levels["repeat"].n_unique())
-        for asking in plan.askings:
-            question = asking.question
-            answer = _answer(asking, [_entry(asking, told[item, question.repeat]) for item in asking.items])
+        for packet in plan.packets:
+            question = packet.question
+            answer = _answer(packet, [_entry(packet, told[item, question.repeat]) for item in packet.items])
             about = {**question.about, "repeat": question.repeat, "answer": answer, "model": "claude", "note": NOTE}
             rows.append([about.get(column) for column in COLUMNS])
     return pl.DataFrame(rows, schema=COLUMNS, orient="row", infer_schema_length=None)
 
 
-def _entry(asking: Asking, row: dict[str, object]) -> dict[str, object]:
-    return {"why": row["why"], "levels": {code: row[code] for code in asking.dimensions}}
+def _entry(packet: Packet, row: dict[str, object]) -> dict[str, object]:
+    return {"why": row["why"], "levels": {code: row[code] for code in packet.dimensions}}
 
 
-def _answer(asking: Asking, entries: list[dict[str, object]]) -> str:
-    if asking.question.about["protocol"] == "item":
+def _answer(packet: Packet, entries: list[dict[str, object]]) -> str:
+    if packet.question.about["protocol"] == "item":
         return json.dumps(entries[0])
     return json.dumps({"items": [{"item": number, **entry} for number, entry in enumerate(entries, 1)]})
 

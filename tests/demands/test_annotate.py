@@ -122,15 +122,15 @@ def wobbling(share):
 
 def test_the_cheapest_protocol_that_is_as_good_is_recommended(items):
     good = compare_protocols(items, model=Scripted(wobbling(0.0)))
-    assert good.recommended == "batch"
+    assert good.recommended == "bundle"
     table = {row["protocol"]: row for row in good.protocols.iter_rows(named=True)}
-    assert [table[name]["calls"] for name in ("batch", "item", "cell")] == [2, 10, 180]
-    assert table["batch"]["tokens"] < table["item"]["tokens"] < table["cell"]["tokens"]
-    assert table["batch"]["kappa"] == pytest.approx(1.0)
+    assert [table[name]["calls"] for name in ("bundle", "item", "cell")] == [2, 10, 180]
+    assert table["bundle"]["tokens"] < table["item"]["tokens"] < table["cell"]["tokens"]
+    assert table["bundle"]["kappa"] == pytest.approx(1.0)
     assert table["cell"]["kappa"] is None and table["cell"]["retest_kappa"] < 1
     poor = compare_protocols(items, model=Scripted(wobbling(0.6)))
     assert poor.recommended == "cell"
-    assert set(poor.dimensions["protocol"]) == {"batch", "item"}
+    assert set(poor.dimensions["protocol"]) == {"bundle", "item"}
 
 
 def test_a_comparison_without_a_yardstick_recommends_the_first(items):

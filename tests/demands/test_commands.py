@@ -25,36 +25,28 @@ def test_annotate_writes_the_tables(annotated):
     assert {int(line.split(",")[2]) for line in lines[1:]} <= set(range(6))
     assert (out / "unparsed.csv").read_text().splitlines() == ["item,dimension,annotator,repeat,reason,answer"]
     assert pl.read_csv(out / "guessing.csv").columns == ["item", "n_options", "unguessability", "basis"]
-    assert "576 levels read, 0 cells unparsed" in run.out
+    assert "(protocol bundle × 2): 576 levels read, 0 cells" in run.out
+    assert (out / "journal.sqlite").exists()
     assert "2 calls" in run.out
 
 
-def test_annotate_in_json_and_in_part(mensura_command):
+def test_annotate_in_json_and_in_part(mensura_command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     run = mensura_command("annotate", "example", "--model", "recorded/example", "--dimensions", "KNc,QLl", "--json")
     found = json.loads(run.out)
     assert {row["dimension"] for row in found["demands"]} == {"KNc", "QLl"}
-    assert (found["calls"], found["protocol"]) == (1, "batch")
+    assert (found["calls"], found["protocol"]) == (1, "bundle")
+    assert list(tmp_path.iterdir()) == [], "a recording needs no journal"
 
 
 def test_a_dry_run_asks_nothing_and_needs_no_model(mensura_command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run = mensura_command(
-        "annotate",
-        "example",
-        "--model",
-        "openai/some",
-        "--protocol",
-        "cell",
-        "--dry-run",
-        "--json",
-        "--price-in",
-        1,
-        "--price-out",
-        4,
-    )
-    row = json.loads(run.out)["estimate"][0]
-    assert row["calls"] == 288
-    assert row["cost"] > 0.1
+    arguments = ["--model", "openai/some", "--dry-run", "--price-in", 1, "--price-out", 4]
+    run = mensura_command("annotate", "example", "--protocol", "cell", *arguments)
+    assert "288 questions to openai/some: 0 answered already, 288 calls" in run.out
+    assert "about $0." in run.out
+    compared = mensura_command("demands", "protocols", "example", *arguments)
+    assert [line.split()[0] for line in compared.out.splitlines() if "questions" in line] == ["2", "32", "576"]
     assert list(tmp_path.iterdir()) == []
 
 
@@ -71,8 +63,12 @@ def test_a_budget_stops_and_says_so(mensura_command, tmp_path):
     ("arguments", "message"),
     [
         (["annotate", "example", "--model", "recorded/none"], "no recording 'none'"),
+        (["annotate", "example"], "give --model, such as"),
         (["annotate", "nowhere", "--model", "recorded/example"], "nowhere: no such folder or file"),
-        (["annotate", "example", "--model", "recorded/example", "--protocol", "x"], "'x' is none of batch, item, cell"),
+        (
+            ["annotate", "example", "--model", "recorded/example", "--protocol", "x"],
+            "'x' is none of bundle, item, cell",
+        ),
         (["annotate", "example", "--model", "recorded/example", "--protocol", "cell"], "no level could be read"),
         (
             ["annotate", "example", "--model", "recorded/example", "--price-in", "1"],

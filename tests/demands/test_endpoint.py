@@ -14,7 +14,7 @@ from tests.demands.conftest import CODES, answering, by_text
 def about_of(body):
     """What the question is about, read off the request, as only this test needs to know it."""
     shape = body.get("response_format", {}).get("json_schema", {}).get("schema", {}).get("properties", {})
-    return {"protocol": "batch" if "items" in shape else "item", "dimensions": " ".join(CODES)}
+    return {"protocol": "bundle" if "items" in shape else "item", "dimensions": " ".join(CODES)}
 
 
 @pytest.fixture
@@ -59,7 +59,7 @@ def endpoint():
     server.server_close()
 
 
-@pytest.mark.parametrize(("protocol", "calls"), [("batch", 1), ("item", 16)])
+@pytest.mark.parametrize(("protocol", "calls"), [("bundle", 1), ("item", 16)])
 def test_annotate_over_an_endpoint_and_again_from_the_journal(mensura_command, tmp_path, endpoint, protocol, calls):
     url, requests = endpoint
     arguments = ["annotate", "example", "--model", "local", "--base-url", url, "--protocol", protocol]

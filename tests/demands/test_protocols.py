@@ -16,25 +16,22 @@ def wide(result):
 
 
 def test_calls_of_each_protocol(items):
-    counts = {name: len(plan_annotation(items, protocol=name, repeats=2).askings) for name in PROTOCOLS}
-    assert counts == {"batch": 2, "item": 10, "cell": 180}
-    plan = plan_annotation(items, protocol="batch", items_per_call=2)
-    assert sorted(len(asking.items) for asking in plan.askings) == [1, 2, 2]
+    counts = {name: len(plan_annotation(items, protocol=name, repeats=2).packets) for name in PROTOCOLS}
+    assert counts == {"bundle": 2, "item": 10, "cell": 180}
+    plan = plan_annotation(items, protocol="bundle", items_per_call=2)
+    assert sorted(len(packet.items) for packet in plan.packets) == [1, 2, 2]
 
 
-def test_the_estimate_of_a_dry_run_counts_calls_and_prices_tokens(items):
-    from mensura.llm import Prices
-
-    rows = {}
-    for name in PROTOCOLS:
-        plan = plan_annotation(items, protocol=name)
-        row = rows[name] = plan.estimate(Prices(2.0, 8.0), models=3).row(0, named=True)
-        sent = sum(len((a.question.prompt + a.question.system).encode()) for a in plan.askings)
-        assert row["calls"] == 3 * len(plan.askings)
-        assert row["tokens_in"] == pytest.approx(3 * sent / 4, rel=0.15)
-        assert row["cost"] == pytest.approx((2 * row["tokens_in"] + 8 * row["tokens_out"]) / 1e6)
-    assert rows["batch"]["cost"] < rows["item"]["cost"] < rows["cell"]["cost"]
-    assert plan_annotation(items).estimate()["cost"].item() is None
+def test_what_a_dry_run_expects_of_the_answers(items):
+    """Usual and longest answers grow with what is asked for, and the usual one fits."""
+    plans = {name: plan_annotation(items, protocol=name) for name in PROTOCOLS}
+    assert all(plan.usual_tokens < plan.max_tokens for plan in plans.values())
+    assert plans["bundle"].usual_tokens == 5 * plans["item"].usual_tokens
+    assert plans["cell"].max_tokens == 1000
+    written = answering(by_text)(plans["bundle"].questions[0])
+    assert len(written) / 4 < plans["bundle"].max_tokens
+    few = plan_annotation(items, protocol="item", dimensions=["AS"])
+    assert few.usual_tokens < plans["item"].usual_tokens
 
 
 def test_every_protocol_reads_the_same_levels(items):
@@ -47,37 +44,37 @@ def test_every_protocol_reads_the_same_levels(items):
 
 
 def test_a_cell_sees_its_own_rubric_only(items):
-    asking = plan_annotation(items, protocol="cell").askings[0]
-    assert "Level 5: Very high" in asking.question.prompt
-    assert load_rubrics()["AS"].as_text() in asking.question.prompt
-    assert load_rubrics()["CEc"].as_text() not in asking.question.prompt
-    assert asking.question.schema is None
-    cells = plan_annotation(items, protocol="cell", dimensions=["KNc", "QLl"]).askings
+    packet = plan_annotation(items, protocol="cell").packets[0]
+    assert "Level 5: Very high" in packet.question.prompt
+    assert load_rubrics()["AS"].as_text() in packet.question.prompt
+    assert load_rubrics()["CEc"].as_text() not in packet.question.prompt
+    assert packet.question.schema is None
+    cells = plan_annotation(items, protocol="cell", dimensions=["KNc", "QLl"]).packets
     assert "vocabulary" in cells[0].question.prompt
     assert "vocabulary" not in cells[1].question.prompt
 
 
-@pytest.mark.parametrize("name", ["item", "batch"])
+@pytest.mark.parametrize("name", ["item", "bundle"])
 def test_objects_are_held_to_a_schema(items, name):
     import jsonschema
 
     plan = plan_annotation(items, protocol=name, dimensions=["AS", "VO"])
-    question = plan.askings[0].question
+    question = plan.packets[0].question
     good = json.loads(answering(by_text)(question))
     jsonschema.validate(good, question.schema)
     for bad in (7, 2.5, "2", None):
         broken = json.loads(json.dumps(good))
-        entry = broken["items"][0] if name == "batch" else broken
+        entry = broken["items"][0] if name == "bundle" else broken
         entry["levels"]["AS"] = bad
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(broken, question.schema)
 
 
-def test_batches_mix_differently_in_each_repeat(items):
+def test_bundles_mix_differently_in_each_repeat(items):
     many = pl.concat([items.with_columns(pl.col("item", "text") + f" {copy}") for copy in range(8)])
-    askings = plan_annotation(many, items_per_call=10, repeats=2).askings
-    first = [set(asking.items) for asking in askings if asking.question.repeat == 0]
-    second = [set(asking.items) for asking in askings if asking.question.repeat == 1]
+    packets = plan_annotation(many, items_per_call=10, repeats=2).packets
+    first = [set(packet.items) for packet in packets if packet.question.repeat == 0]
+    second = [set(packet.items) for packet in packets if packet.question.repeat == 1]
     assert set().union(*first) == set().union(*second) == set(many["item"])
     assert sum(map(len, first)) == 40
     assert all(group not in first for group in second)
@@ -150,7 +147,7 @@ def test_answers_without_any_level_are_an_error_that_says_why(items, protocol, t
 def test_settings_are_checked(items):
     asker = Scripted(answering(by_text))
     for settings, message in [
-        ({"protocol": "cheap"}, "'cheap' is none of batch, item, cell"),
+        ({"protocol": "cheap"}, "'cheap' is none of bundle, item, cell"),
         ({"repeats": 0}, "repeats: expected 1 to 100, got 0"),
         ({"items_per_call": 0}, "items_per_call: expected 1 to 200, got 0"),
         ({"aggregate": "mean"}, "'mean' is none of median, ordinal"),

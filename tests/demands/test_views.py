@@ -16,7 +16,7 @@ SEEN = ["text", "options", "key", "scoring"]
 def prompts(pool, protocol, **settings):
     """Everything that would be sent, as a set: nothing else reaches an annotator."""
     plan = plan_annotation(pool, protocol=protocol, dimensions=["AS", "KNc"], **settings)
-    return {(asking.question.prompt, asking.question.system) for asking in plan.askings}
+    return {(packet.question.prompt, packet.question.system) for packet in plan.packets}
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

@@ -7,21 +7,23 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.models import (
+from mensura.cli.asking import (
+    Asking,
     BaseUrl,
+    Batch,
+    Concurrency,
     DryRun,
-    JournalFile,
+    JournalPath,
     MaxCalls,
     MaxCost,
-    Models,
+    ModelName,
     PriceIn,
     PriceOut,
     Temperature,
-    asking_bar,
-    choose_journal,
-    read_prices,
+    place_journal,
 )
 from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,14 +36,15 @@ EXAMPLES = """
   mensura annotate example --model recorded/example --repeats 2 --out out        offline, no key
   mensura annotate pools/mine --model openai/NAME --max-cost 5 --price-in 2 --price-out 8 --out out
   mensura annotate pools/mine --model mine --base-url http://localhost:8000/v1 --protocol item --out out
+  mensura annotate pools/mine --model openai/NAME --batch --out out              half price; run again to collect
   mensura annotate pools/mine --model openai/NAME --dry-run
 """
 
 Pool = Annotated[str, typer.Argument(help="Folder or items file with texts, or 'example' for the shipped pool.")]
 ProtocolName = Annotated[
-    str, typer.Option(help="batch (several items a call), item (one) or cell (item and dimension).")
+    str, typer.Option(help="bundle (several items a call), item (one) or cell (item and dimension).")
 ]
-ItemsPerCall = Annotated[int, typer.Option(help="Items in one call (batch).")]
+ItemsPerCall = Annotated[int, typer.Option(help="Items in one call (bundle).")]
 Rubrics = Annotated[
     Path | None, typer.Option(help="Folder of rubrics CODE.txt that replace or extend ours.", file_okay=False)
 ]
@@ -50,61 +53,67 @@ Dimensions = Annotated[str, typer.Option(help="Dimensions to annotate, separated
 
 def annotate(
     pool: Pool,
-    model: Models,
-    protocol: ProtocolName = "batch",
+    model: ModelName = None,
+    protocol: ProtocolName = "bundle",
     repeats: Annotated[int, typer.Option(help="How often everything is asked.")] = 1,
     items_per_call: ItemsPerCall = 25,
     rubrics: Rubrics = None,
     dimensions: Dimensions = "",
     aggregate: Annotated[str, typer.Option(help="One level from several readings: median or ordinal.")] = "median",
     base_url: BaseUrl = None,
-    journal: JournalFile = None,
+    journal: JournalPath = None,
     temperature: Temperature = 0.0,
     max_cost: MaxCost = None,
     max_calls: MaxCalls = None,
     price_in: PriceIn = None,
     price_out: PriceOut = None,
+    concurrency: Concurrency = 32,
+    batch: Batch = False,
     dry_run: DryRun = False,
     seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Annotate the items of a pool with demand levels, 0 to 5 in eighteen dimensions."""
-    from mensura.demands import annotate as run
-    from mensura.demands import plan_annotation
+    from mensura.demands import carry_out, plan_annotation
 
-    prices = read_prices(price_in, price_out)
-    codes = split_codes(dimensions)
+    plan = plan_annotation(
+        pool,
+        protocol=protocol,
+        repeats=repeats,
+        items_per_call=items_per_call,
+        rubrics=rubrics,
+        dimensions=split_codes(dimensions),
+    )
+    name = named(model)
+    asking = Asking(
+        name,
+        place_journal(journal, out, name),
+        base_url,
+        temperature,
+        plan.max_tokens,
+        max_cost,
+        max_calls,
+        price_in,
+        price_out,
+        concurrency,
+        batch,
+    )
     if dry_run:
-        plan = plan_annotation(
-            pool, protocol=protocol, repeats=repeats, items_per_call=items_per_call, rubrics=rubrics, dimensions=codes
-        )
-        table = plan.estimate(prices, models=len(model))
-        if not emit({"estimate": table}, out=out, as_json=as_json):
-            print_table(table, title="What would be asked (tokens guessed from the length of texts)")
+        asking.print_estimate(plan.questions, plan.usual_tokens)
         return
-    with asking_bar("annotating") as advance:
-        result = run(
-            pool,
-            model=model,
-            protocol=protocol,
-            repeats=repeats,
-            items_per_call=items_per_call,
-            rubrics=rubrics,
-            dimensions=codes,
-            aggregate=aggregate,
-            seed=seed,
-            journal=choose_journal(journal, model),
-            base_url=base_url,
-            temperature=temperature,
-            max_cost=max_cost,
-            max_calls=max_calls,
-            prices=prices,
-            advance=advance,
-        )
+    with asking.open("annotating") as asker:
+        result = carry_out(plan, [asker], aggregate=aggregate, seed=seed)
     facts = {"protocol": result.protocol, "calls": result.calls, "stored": result.stored, "cost": result.cost}
     if not emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         _print(result)
+
+
+def named(model: str | None) -> str:
+    """Return the model's name, or say that one is needed."""
+    if model is None:
+        raise MensuraError("give --model, such as openai/NAME, or recorded/example to try it offline")
+    return model
 
 
 def split_codes(text: str) -> list[str] | None:

@@ -41,10 +41,10 @@ Concurrency = Annotated[int, typer.Option("--concurrency", help="Most calls unde
 
 @dataclass(frozen=True)
 class Asking:
-    """The options of a command that asks, as they were given."""
+    """The options of a command that asks, as they were given; only a recording can do without a journal."""
 
     model: str
-    journal: Path
+    journal: Path | None
     base_url: str | None = None
     temperature: float = 0.0
     max_tokens: int = 2048
@@ -99,6 +99,15 @@ class Asking:
             tokens_out=tokens_out,
         )
         console.print(str(told), markup=False, highlight=False)
+
+
+def place_journal(journal: Path | None, out: Path | None, model: str) -> Path | None:
+    """Return the journal: the one named, else one in the folder written to, else here; a recording needs none."""
+    if journal is not None:
+        return journal
+    if out is None and model.startswith("recorded/"):
+        return None
+    return (out or Path()) / JOURNAL
 
 
 def prices_of(model: str, price_in: float | None, price_out: float | None) -> Prices | None:

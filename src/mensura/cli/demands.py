@@ -7,18 +7,20 @@ from typing import Annotated
 
 import typer
 
-from mensura.cli.annotate import Dimensions, ItemsPerCall, Pool, Rubrics, shown_agreement, split_codes
-from mensura.cli.models import (
+from mensura.cli.annotate import Dimensions, ItemsPerCall, Pool, Rubrics, named, shown_agreement, split_codes
+from mensura.cli.asking import (
+    Asking,
     BaseUrl,
-    JournalFile,
+    Concurrency,
+    DryRun,
+    JournalPath,
     MaxCalls,
     MaxCost,
+    ModelName,
     PriceIn,
     PriceOut,
     Temperature,
-    asking_bar,
-    choose_journal,
-    read_prices,
+    place_journal,
 )
 from mensura.cli.output import Json, Out, console, emit, print_table
 
@@ -130,45 +132,53 @@ def merge(
 @app.command(epilog="Example: mensura demands protocols pools/mine --model openai/NAME --max-calls 2000 --out compared")
 def protocols(
     pool: Pool,
-    model: Annotated[str, typer.Option(help="Language model to compare them with.", metavar="NAME")],
+    model: ModelName = None,
     repeats: Annotated[int, typer.Option(help="Repeats of each protocol, two or more.")] = 2,
     items_per_call: ItemsPerCall = 25,
     rubrics: Rubrics = None,
     dimensions: Dimensions = "",
     base_url: BaseUrl = None,
-    journal: JournalFile = None,
+    journal: JournalPath = None,
     temperature: Temperature = 0.0,
     max_cost: MaxCost = None,
     max_calls: MaxCalls = None,
     price_in: PriceIn = None,
     price_out: PriceOut = None,
+    concurrency: Concurrency = 32,
+    dry_run: DryRun = False,
     seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Compare the protocols on your items and model: cost, and agreement with one call per cell."""
-    from mensura.demands import compare_protocols
+    from mensura.demands.comparison import compare_plans, plan_protocols
 
-    with asking_bar("comparing") as advance:
-        door = {
-            "journal": choose_journal(journal, [model]),
-            "base_url": base_url,
-            "temperature": temperature,
-            "max_cost": max_cost,
-            "max_calls": max_calls,
-            "prices": read_prices(price_in, price_out),
-            "advance": advance,
-        }
-        result = compare_protocols(
-            pool,
-            model=model,
-            repeats=repeats,
-            seed=seed,
-            door=door,
-            items_per_call=items_per_call,
-            rubrics=rubrics,
-            dimensions=split_codes(dimensions),
-        )
+    plans = plan_protocols(
+        pool,
+        repeats=repeats,
+        items_per_call=items_per_call,
+        rubrics=rubrics,
+        dimensions=split_codes(dimensions),
+    )
+    name = named(model)
+    asking = Asking(
+        name,
+        place_journal(journal, out, name),
+        base_url,
+        temperature,
+        max(plan.max_tokens for plan in plans.values()),
+        max_cost,
+        max_calls,
+        price_in,
+        price_out,
+        concurrency,
+    )
+    if dry_run:
+        for plan in plans.values():
+            asking.print_estimate(plan.questions, plan.usual_tokens)
+        return
+    with asking.open("comparing") as asker:
+        result = compare_plans(plans, asker, seed=seed)
     facts = {"recommended": result.recommended, "model": result.model, "items": result.items}
     if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         return

@@ -2,7 +2,7 @@
 
 from mensura.demands.aggregation import pool_readings
 from mensura.demands.agreement import Agreement, measure_agreement
-from mensura.demands.annotate import Annotation, annotate, plan_annotation
+from mensura.demands.annotate import Annotation, annotate, carry_out, plan_annotation
 from mensura.demands.checking import DemandsCheck, check_demands, pool_rates
 from mensura.demands.comparison import ProtocolComparison, compare_protocols
 from mensura.demands.dimensions import Dimension, boundary_table, dimension_table
@@ -22,6 +22,7 @@ __all__ = [
     "annotate",
     "annotation_sheet",
     "boundary_table",
+    "carry_out",
     "check_demands",
     "combine",
     "compare_protocols",

@@ -12,15 +12,14 @@ import polars as pl
 
 from mensura.demands.aggregation import AGGREGATIONS, pool_readings
 from mensura.demands.agreement import Agreement, measure_agreement
-from mensura.demands.protocols import ITEMS_PER_CALL, AnnotationProtocol, Asking, make_protocol
+from mensura.demands.protocols import ITEMS_PER_CALL, AnnotationProtocol, Packet, make_protocol
 from mensura.demands.rubrics import Rubric, load_rubrics
 from mensura.demands.views import ItemView, item_table, unguessability, view_items
 from mensura.errors import MensuraError
-from mensura.llm import Answer, Asker, Prices
-from mensura.llm.budget import likely_tokens_in
+from mensura.llm import Answer, Asker, Question
 from mensura.results import Result
 
-PROTOCOL = "batch"
+PROTOCOL = "bundle"
 MOST_REPEATS = 100
 _REASONING_TOKENS = 1000
 """The published limit of an answer that reasons about one dimension."""
@@ -57,38 +56,28 @@ class AnnotationPlan:
     views: tuple[ItemView, ...]
     skipped: pl.DataFrame
     guessing: pl.DataFrame
-    askings: tuple[Asking, ...]
+    packets: tuple[Packet, ...]
     repeats: int
 
     @property
     def max_tokens(self) -> int:
         """Room an answer needs: the published 1,000 for free reasoning, else what objects of this size take."""
-        most_items = max(len(asking.items) for asking in self.askings)
+        most_items = max(len(packet.items) for packet in self.packets)
         objects = _ROOM + most_items * (_LONGEST_WHY + 2 * _TOKENS_PER_LEVEL * len(self.rubrics))
         return _REASONING_TOKENS if self.protocol.name == "cell" else objects
 
-    def estimate(self, prices: Prices | None = None, *, models: int = 1) -> pl.DataFrame:
-        """Return calls, tokens_in, tokens_out and cost of asking everything once of so many models, guessed beforehand.
-
-        Tokens sent are a quarter of the bytes; tokens received are those of reasoning or objects of usual length.
-        ``cost`` in US dollars is null without prices. Answers that a journal holds already will cost nothing.
-        """
-        sent = sum(likely_tokens_in(asking.question) for asking in self.askings)
+    @property
+    def usual_tokens(self) -> int:
+        """Tokens an answer usually has, for an estimate beforehand: reasoning, or an object per item."""
+        if self.protocol.name == "cell":
+            return _USUAL_REASONING
         per_item = _USUAL_WHY + _TOKENS_PER_LEVEL * len(self.rubrics)
-        usual = [
-            _USUAL_REASONING if self.protocol.name == "cell" else per_item * len(asking.items)
-            for asking in self.askings
-        ]
-        row = {
-            "protocol": self.protocol.name,
-            "items": len(self.views),
-            "dimensions": len(self.rubrics),
-            "calls": models * len(self.askings),
-            "tokens_in": models * sent,
-            "tokens_out": models * sum(usual),
-            "cost": None if prices is None else models * prices.cost(sent, sum(usual)),
-        }
-        return pl.DataFrame([row], schema_overrides={"cost": pl.Float64})
+        return per_item * sum(len(packet.items) for packet in self.packets) // len(self.packets)
+
+    @property
+    def questions(self) -> list[Question]:
+        """The questions of every repeat, in order."""
+        return [packet.question for packet in self.packets]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -165,8 +154,8 @@ def plan_annotation(
     items = item_table(pool)
     views, skipped = view_items(items)
     way = make_protocol(protocol, items_per_call)
-    askings = tuple(asking for repeat in range(repeats) for asking in way.ask(views, chosen, repeat))
-    return AnnotationPlan(way, chosen, tuple(views), skipped, unguessability(items), askings, repeats)
+    packets = tuple(packet for repeat in range(repeats) for packet in way.ask(views, chosen, repeat))
+    return AnnotationPlan(way, chosen, tuple(views), skipped, unguessability(items), packets, repeats)
 
 
 def annotate(
@@ -186,12 +175,10 @@ def annotate(
 
     ``pool``: an :class:`ItemPool`, a tidy folder, an items file, a table with item and text (and options, key,
     scoring), or ``"example"``. ``model``: a name as the command line takes it, something that answers questions, or
-    several of either. ``protocol``: batch, item or cell. ``repeats``: how often everything is asked. ``rubrics``: a
+    several of either. ``protocol``: bundle, item or cell. ``repeats``: how often everything is asked. ``rubrics``: a
     folder whose rubrics replace or extend ours; ``dimensions``: which to annotate. ``aggregate``: median or ordinal.
     What else is given goes to :func:`mensura.llm.open_asker` for models given by name.
     """
-    if aggregate not in AGGREGATIONS:
-        raise MensuraError(f"aggregate: {aggregate!r} is none of {', '.join(AGGREGATIONS)}")
     plan = plan_annotation(
         pool,
         protocol=protocol,
@@ -201,6 +188,20 @@ def annotate(
         dimensions=dimensions,
     )
     models: list[Any] = [model] if isinstance(model, str) or hasattr(model, "ask") else list(model)
+    return carry_out(plan, models, aggregate=aggregate, seed=seed, **door)
+
+
+def carry_out(
+    plan: AnnotationPlan,
+    models: Sequence[str | Asker],
+    *,
+    aggregate: str = "median",
+    seed: int = 0,
+    **door: Any,  # noqa: ANN401
+) -> Annotation:
+    """Ask every model what a plan holds; see :func:`annotate`."""
+    if aggregate not in AGGREGATIONS:
+        raise MensuraError(f"aggregate: {aggregate!r} is none of {', '.join(AGGREGATIONS)}")
     names = [one if isinstance(one, str) else one.model for one in models]
     if not models or len(set(names)) < len(names):
         raise MensuraError(f"model: expected one or more, each once, got {names}; ask one several times with repeats")
@@ -225,7 +226,7 @@ class Asked:
 def ask_plan(plan: AnnotationPlan, model: str | Asker, **door: Any) -> Asked:  # noqa: ANN401
     """Ask one model everything a plan holds."""
     with opened(model, plan.max_tokens, door) as asker:
-        answers = asker.ask([asking.question for asking in plan.askings], plan.protocol.read)
+        answers = asker.ask(plan.questions, plan.protocol.read)
         return _sorted_out(plan, answers, asker.model)
 
 
@@ -255,14 +256,14 @@ def opened(model: str | Asker, max_tokens: int, door: dict[str, Any]) -> Iterato
 def _sorted_out(plan: AnnotationPlan, answers: Sequence[Answer], annotator: str) -> Asked:
     """Take every cell from the answers; each cell that was asked for ends as a reading or as unparsed."""
     readings, unparsed = [], []
-    for asking, answer in zip(plan.askings, answers, strict=True):
-        repeat = asking.question.repeat
+    for packet, answer in zip(plan.packets, answers, strict=True):
+        repeat = packet.question.repeat
         if answer.value is None:
             reason = answer.error or "no answer"
-            unparsed += [(*cell, annotator, repeat, reason, answer.text[:_EXCERPT]) for cell in asking.cells]
+            unparsed += [(*cell, annotator, repeat, reason, answer.text[:_EXCERPT]) for cell in packet.cells]
             continue
-        cells = plan.protocol.cells(asking, answer.value, answer.rationale)
-        for item, code in asking.cells:
+        cells = plan.protocol.cells(packet, answer.value, answer.rationale)
+        for item, code in packet.cells:
             if (item, code) in cells.levels:
                 readings.append((item, code, annotator, repeat, cells.levels[item, code], cells.why.get(item, "")))
             else:

@@ -7,13 +7,14 @@ of the first. The cheapest such protocol is the recommendation.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import polars as pl
 
 from mensura.demands.agreement import Agreement, measure_agreement
-from mensura.demands.annotate import Asked, ask_plan, opened, plan_annotation
+from mensura.demands.annotate import AnnotationPlan, Asked, ask_plan, plan_annotation
 from mensura.demands.protocols import PROTOCOLS
 from mensura.errors import MensuraError
 from mensura.llm import Asker
@@ -50,24 +51,27 @@ class ProtocolComparison(Result):
 def compare_protocols(
     pool: Any,  # noqa: ANN401
     *,
-    model: str | Asker,
+    model: Asker,
     repeats: int = 2,
     seed: int = 0,
-    door: dict[str, Any] | None = None,
     **settings: Any,  # noqa: ANN401
 ) -> ProtocolComparison:
-    """Annotate a pool by every protocol and compare them.
+    """Annotate a pool by every protocol and compare them; ``settings`` as :func:`plan_annotation` takes them."""
+    return compare_plans(plan_protocols(pool, repeats=repeats, **settings), model, seed=seed)
 
-    ``settings`` as :func:`plan_annotation` takes them; ``door`` goes to :func:`mensura.llm.open_asker` where the model
-    is given by name.
-    """
+
+def plan_protocols(pool: Any, *, repeats: int = 2, **settings: Any) -> dict[str, AnnotationPlan]:  # noqa: ANN401
+    """Say what each protocol asks; two repeats or more, for the first protocol's agreement with itself."""
     if repeats < 2:
         raise MensuraError(
             f"repeats: expected 2 or more, for the first protocol's agreement with itself, got {repeats}"
         )
-    plans = {name: plan_annotation(pool, protocol=name, repeats=repeats, **settings) for name in PROTOCOLS}
-    with opened(model, max(plan.max_tokens for plan in plans.values()), door or {}) as asker:
-        asked = {name: ask_plan(plan, asker) for name, plan in plans.items()}
+    return {name: plan_annotation(pool, protocol=name, repeats=repeats, **settings) for name in PROTOCOLS}
+
+
+def compare_plans(plans: Mapping[str, AnnotationPlan], model: Asker, *, seed: int = 0) -> ProtocolComparison:
+    """Carry out the plans of all protocols and compare what they give."""
+    asked = {name: ask_plan(plan, model) for name, plan in plans.items()}
     lost = [name for name, part in asked.items() if part.readings.is_empty()]
     if lost:
         reason = asked[lost[0]].unparsed["reason"][0]

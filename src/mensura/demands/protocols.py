@@ -1,4 +1,4 @@
-"""Ways to ask for the levels of many items: a call per cell, per item, or for a batch of items.
+"""Ways to ask for the levels of many items: a call per cell, per item, or for a bundle of items.
 
 All show the same rubrics and the same view of an item; they differ in packing, and so in cost. A *cell* is one item in
 one dimension.
@@ -28,7 +28,7 @@ CellKey: TypeAlias = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class Asking:
+class Packet:
     """One question and what its answer must hold: the items, in the order the prompt numbers them, and dimensions."""
 
     question: Question
@@ -62,11 +62,11 @@ class AnnotationProtocol(Protocol):
         """Take the value from an answer's text, or raise :class:`UnreadableError`."""
         ...
 
-    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Asking]:
+    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Packet]:
         """Return the questions of one repeat."""
         ...
 
-    def cells(self, asking: Asking, value: object, rationale: str) -> Cells:
+    def cells(self, packet: Packet, value: object, rationale: str) -> Cells:
         """Take the cells from an answer's value."""
         ...
 
@@ -81,13 +81,13 @@ class CellProtocol:
         """Take the closing level."""
         return read_level(text)
 
-    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Asking]:
+    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Packet]:
         """Return items × dimensions questions."""
-        return [_asking("cell", [view], {code: rubric}, repeat) for view in views for code, rubric in rubrics.items()]
+        return [_packet("cell", [view], {code: rubric}, repeat) for view in views for code, rubric in rubrics.items()]
 
-    def cells(self, asking: Asking, value: object, rationale: str) -> Cells:
+    def cells(self, packet: Packet, value: object, rationale: str) -> Cells:
         """Take the one level."""
-        return _cells(asking, {0: {asking.dimensions[0]: _get(value, "level")}}, {0: rationale})
+        return _cells(packet, {0: {packet.dimensions[0]: _get(value, "level")}}, {0: rationale})
 
 
 @dataclass(frozen=True)
@@ -100,17 +100,17 @@ class ItemProtocol:
         """Take the JSON object."""
         return read_object(text)
 
-    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Asking]:
+    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Packet]:
         """Return one question per item."""
-        return [_asking("item", [view], rubrics, repeat, _object_schema(rubrics)) for view in views]
+        return [_packet("item", [view], rubrics, repeat, _object_schema(rubrics)) for view in views]
 
-    def cells(self, asking: Asking, value: object, rationale: str) -> Cells:
+    def cells(self, packet: Packet, value: object, rationale: str) -> Cells:
         """Take the levels of the one item."""
-        return _cells(asking, {0: _get(value, "levels")}, {0: rationale})
+        return _cells(packet, {0: _get(value, "levels")}, {0: rationale})
 
 
 @dataclass(frozen=True)
-class BatchProtocol:
+class BundleProtocol:
     """Several items per call, all dimensions, by a JSON schema.
 
     Items are dealt to the calls by a digest of what is seen of them, differently in every repeat: neither the order of
@@ -118,7 +118,7 @@ class BatchProtocol:
     """
 
     items_per_call: int = ITEMS_PER_CALL
-    name: ClassVar[str] = "batch"
+    name: ClassVar[str] = "bundle"
 
     def read(self, text: str) -> Reading:
         """Take the JSON object."""
@@ -128,36 +128,36 @@ class BatchProtocol:
         if not 1 <= self.items_per_call <= MOST_ITEMS_PER_CALL:
             raise MensuraError(f"items_per_call: expected 1 to {MOST_ITEMS_PER_CALL}, got {self.items_per_call}")
 
-    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Asking]:
-        """Return one question per batch; batches differ in size by at most one."""
+    def ask(self, views: Sequence[ItemView], rubrics: Mapping[str, Rubric], repeat: int) -> list[Packet]:
+        """Return one question per bundle; bundles differ in size by at most one."""
         dealt = sorted(views, key=lambda view: _digest(view, repeat))
         calls = -(-len(dealt) // self.items_per_call)
         bounds = [len(dealt) * call // calls for call in range(calls + 1)]
         groups = [dealt[start:end] for start, end in pairwise(bounds)]
-        return [_asking("batch", group, rubrics, repeat, _batch_schema(rubrics)) for group in groups]
+        return [_packet("bundle", group, rubrics, repeat, _bundle_schema(rubrics)) for group in groups]
 
-    def cells(self, asking: Asking, value: object, rationale: str) -> Cells:
+    def cells(self, packet: Packet, value: object, rationale: str) -> Cells:
         """Take the levels of every item, by its number; an item given twice counts as contradicting itself."""
         listed = _get(value, "items")
         levels: dict[int, object] = {}
         why: dict[int, str] = {}
         for entry in listed if isinstance(listed, list) else []:
-            place = _place(_get(entry, "item"), len(asking.items))
+            place = _place(_get(entry, "item"), len(packet.items))
             if place is None:
                 continue
             levels[place] = "given twice" if place in levels else _get(entry, "levels")
             told = _get(entry, "why")
             why[place] = told if isinstance(told, str) else rationale
-        return _cells(asking, levels, why)
+        return _cells(packet, levels, why)
 
 
-PROTOCOLS = ("batch", "item", "cell")
+PROTOCOLS = ("bundle", "item", "cell")
 
 
 def make_protocol(name: str, items_per_call: int = ITEMS_PER_CALL) -> AnnotationProtocol:
     """Return a protocol by its name."""
-    if name == "batch":
-        return BatchProtocol(items_per_call)
+    if name == "bundle":
+        return BundleProtocol(items_per_call)
     if name == "item":
         return ItemProtocol()
     if name == "cell":
@@ -165,17 +165,17 @@ def make_protocol(name: str, items_per_call: int = ITEMS_PER_CALL) -> Annotation
     raise MensuraError(f"protocol: {name!r} is none of {', '.join(PROTOCOLS)}")
 
 
-def _asking(
+def _packet(
     name: str,
     views: Sequence[ItemView],
     rubrics: Mapping[str, Rubric],
     repeat: int,
     schema: Mapping[str, object] | None = None,
-) -> Asking:
+) -> Packet:
     """Build one question from a template file; the items' names go into ``about`` only."""
     codes, items = tuple(rubrics), tuple(view.item for view in views)
     shown = [view.as_text() for view in views]
-    if name == "batch":
+    if name == "bundle":
         shown = [f"--- Item {number} ---\n{text}" for number, text in enumerate(shown, 1)]
     prompt = _template(name).substitute(
         rubrics="\n\n".join(rubric.as_text() for rubric in rubrics.values()),
@@ -188,9 +188,9 @@ def _asking(
         name=rubrics[codes[0]].dimension.name,
     )
     about = {"task": "demands", "protocol": name}
-    about |= {"items": json.dumps(items, ensure_ascii=False)} if name == "batch" else {"item": items[0]}
+    about |= {"items": json.dumps(items, ensure_ascii=False)} if name == "bundle" else {"item": items[0]}
     about |= {"dimension": codes[0]} if name == "cell" else {"dimensions": " ".join(codes)}
-    return Asking(Question(prompt, _template("system").template.strip(), schema, repeat, about), items, codes)
+    return Packet(Question(prompt, _template("system").template.strip(), schema, repeat, about), items, codes)
 
 
 @lru_cache(maxsize=8)
@@ -212,7 +212,7 @@ def _object_schema(codes: Iterable[str]) -> dict[str, object]:
     return _closed({"why": {"type": "string"}, "levels": levels})
 
 
-def _batch_schema(codes: Iterable[str]) -> dict[str, object]:
+def _bundle_schema(codes: Iterable[str]) -> dict[str, object]:
     entry = _object_schema(codes)
     properties = entry["properties"]
     assert isinstance(properties, dict)
@@ -242,13 +242,13 @@ def _place(told: object, count: int) -> int | None:
     return int(text) - 1 if text.isdecimal() and len(text) < 6 and 1 <= int(text) <= count else None
 
 
-def _cells(asking: Asking, levels: Mapping[int, object], why: Mapping[int, str]) -> Cells:
+def _cells(packet: Packet, levels: Mapping[int, object], why: Mapping[int, str]) -> Cells:
     """Sort what was given into levels and faults; every cell asked for ends in one of them."""
     found: dict[CellKey, int] = {}
     faults: dict[CellKey, str] = {}
-    for place, item in enumerate(asking.items):
+    for place, item in enumerate(packet.items):
         given = levels.get(place)
-        for code in asking.dimensions:
+        for code in packet.dimensions:
             if not isinstance(given, Mapping) or code not in given:
                 faults[item, code] = "the item is given twice" if given == "given twice" else "not in the answer"
                 continue
@@ -256,4 +256,4 @@ def _cells(asking: Asking, levels: Mapping[int, object], why: Mapping[int, str])
                 found[item, code] = level_of(given[code])
             except UnreadableError as fault:
                 faults[item, code] = str(fault)
-    return Cells(found, {asking.items[place]: text for place, text in why.items()}, faults)
+    return Cells(found, {packet.items[place]: text for place, text in why.items()}, faults)
