@@ -1,5 +1,7 @@
 """Annotating from end to end: the shipped example, repeats, several annotators, the journal, one budget."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
@@ -51,6 +53,18 @@ def test_repeats_give_median_spread_and_agreement(items):
     once = annotate(items, model=Scripted(answering(by_text)))
     assert once.demands["spread"].null_count() == once.demands.height
     assert once.agreed is None and "agreement" not in once.tables()
+
+
+def test_repeats_that_share_no_item_still_give_levels(items):
+    """Repeat 0 lost one half of the items, repeat 1 the other: there is a table, and no agreement to speak of."""
+
+    def reply(question):
+        lost = (question.about["item"] in ("q0", "q1")) == (question.repeat == 0)
+        return "no" if lost else answering(by_text)(question)
+
+    result = annotate(items, model=Scripted(reply), protocol="item", repeats=2)
+    assert result.demands["item"].n_unique() == 5
+    assert result.agreed is None
 
 
 def test_several_annotators_make_one_level(items):
@@ -131,6 +145,20 @@ def test_the_cheapest_protocol_that_is_as_good_is_recommended(items):
     poor = compare_protocols(items, model=Scripted(wobbling(0.6)))
     assert poor.recommended == "cell"
     assert set(poor.dimensions["protocol"]) == {"bundle", "item"}
+
+
+def test_answers_from_the_journal_keep_their_price_in_a_comparison(items):
+    """The dear protocol was paid for yesterday; it is dear all the same."""
+
+    class Paid(Scripted):
+        def _answer(self, question, read):
+            known = question.about["protocol"] == "cell"
+            return replace(super()._answer(question, read), cost=0.01, stored=known)
+
+    found = compare_protocols(items, model=Paid(wobbling(0.0)))
+    costs = dict(found.protocols.select("protocol", "cost").iter_rows())
+    assert costs == pytest.approx({"bundle": 0.02, "item": 0.1, "cell": 1.8})
+    assert found.recommended == "bundle"
 
 
 def test_a_comparison_without_a_yardstick_recommends_the_first(items):

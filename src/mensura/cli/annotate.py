@@ -48,6 +48,9 @@ ItemsPerCall = Annotated[int, typer.Option(help="Items in one call (bundle).")]
 Rubrics = Annotated[
     Path | None, typer.Option(help="Folder of rubrics CODE.txt that replace or extend ours.", file_okay=False)
 ]
+MaxTokens = Annotated[
+    int | None, typer.Option(help="Most tokens an answer may have; fitted to the protocol when left out.")
+]
 Dimensions = Annotated[str, typer.Option(help="Dimensions to annotate, separated by commas; all when left out.")]
 
 
@@ -63,6 +66,7 @@ def annotate(
     base_url: BaseUrl = None,
     journal: JournalPath = None,
     temperature: Temperature = 0.0,
+    max_tokens: MaxTokens = None,
     max_cost: MaxCost = None,
     max_calls: MaxCalls = None,
     price_in: PriceIn = None,
@@ -91,7 +95,7 @@ def annotate(
         place_journal(journal, out, name),
         base_url,
         temperature,
-        plan.max_tokens,
+        max_tokens or plan.max_tokens,
         max_cost,
         max_calls,
         price_in,

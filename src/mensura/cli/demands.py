@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mensura.cli.annotate import Dimensions, ItemsPerCall, Pool, Rubrics, named, shown_agreement, split_codes
+from mensura.cli.annotate import Dimensions, ItemsPerCall, MaxTokens, Pool, Rubrics, named, shown_agreement, split_codes
 from mensura.cli.asking import (
     Asking,
     BaseUrl,
@@ -140,6 +140,7 @@ def protocols(
     base_url: BaseUrl = None,
     journal: JournalPath = None,
     temperature: Temperature = 0.0,
+    max_tokens: MaxTokens = None,
     max_cost: MaxCost = None,
     max_calls: MaxCalls = None,
     price_in: PriceIn = None,
@@ -166,7 +167,7 @@ def protocols(
         place_journal(journal, out, name),
         base_url,
         temperature,
-        max(plan.max_tokens for plan in plans.values()),
+        max_tokens or max(plan.max_tokens for plan in plans.values()),
         max_cost,
         max_calls,
         price_in,

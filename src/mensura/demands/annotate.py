@@ -213,7 +213,10 @@ def carry_out(
 
 @dataclass(frozen=True, eq=False)
 class Asked:
-    """What one model's answers to a plan gave: readings, unparsed cells, and what they cost."""
+    """What one model's answers to a plan gave: readings, unparsed cells, and what they cost.
+
+    ``cost`` is what was paid now, ``price`` what the answers cost altogether, those from the journal included.
+    """
 
     readings: pl.DataFrame
     unparsed: pl.DataFrame
@@ -221,6 +224,7 @@ class Asked:
     stored: int
     tokens: int
     cost: float
+    price: float
 
 
 def ask_plan(plan: AnnotationPlan, model: str | Asker, **door: Any) -> Asked:  # noqa: ANN401
@@ -275,9 +279,15 @@ def _sorted_out(plan: AnnotationPlan, answers: Sequence[Answer], annotator: str)
         for rows, schema in ((readings, _READINGS), (unparsed, _UNPARSED))
     )
     fresh = [answer for answer in answers if not answer.stored]
-    calls = sum(max(answer.attempts, bool(answer.text)) for answer in fresh)
-    tokens = sum(answer.tokens_in + answer.tokens_out for answer in answers)
-    return Asked(read, missed, calls, len(answers) - len(fresh), tokens, sum(answer.cost for answer in fresh))
+    return Asked(
+        read,
+        missed,
+        calls=sum(max(answer.attempts, bool(answer.text)) for answer in fresh),
+        stored=len(answers) - len(fresh),
+        tokens=sum(answer.tokens_in + answer.tokens_out for answer in answers),
+        cost=sum(answer.cost for answer in fresh),
+        price=sum(answer.cost for answer in answers),
+    )
 
 
 def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, seed: int) -> Annotation:
@@ -286,7 +296,6 @@ def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, se
         raise MensuraError(
             f"annotate: no level could be read; the first of {unparsed.height} cells: {unparsed['reason'][0]}"
         )
-    several = readings.select("annotator", "repeat").n_unique() > 1
     pooled = pool_readings(readings, aggregate)
     warnings = [
         f"{count} items left out: {reason}" for reason, count in plan.skipped["reason"].value_counts().iter_rows()
@@ -301,7 +310,7 @@ def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, se
         plan.skipped,
         plan.guessing,
         pooled.annotators,
-        measure_agreement(readings, seed=seed) if several else None,
+        measure_agreement(readings, seed=seed) if _has_two_raters(readings) else None,
         plan.protocol.name,
         plan.repeats,
         sum(part.calls for part in asked),
@@ -309,3 +318,8 @@ def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, se
         sum(part.cost for part in asked),
         tuple(warnings),
     )
+
+
+def _has_two_raters(readings: pl.DataFrame) -> bool:
+    """Return whether any cell was read twice, so that agreement can be spoken of."""
+    return bool(readings.select(pl.struct("item", "dimension").is_duplicated().any()).item())

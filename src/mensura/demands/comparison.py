@@ -28,9 +28,10 @@ TOLERANCE = 0.05
 class ProtocolComparison(Result):
     """Protocols side by side.
 
-    ``protocols``: protocol, calls, tokens, cost, unparsed; agreement with the first protocol (kappa with its interval,
-    exact, within_one, shift) and with its own repeats (retest_kappa). ``dimensions``: the agreement with the first per
-    dimension. ``recommended`` is the cheapest protocol that is as good as the first.
+    ``protocols``: protocol, calls, tokens, cost (answers from the journal included), unparsed; agreement with the first
+    protocol (kappa with its interval, exact, within_one, shift) and with its own repeats (retest_kappa).
+    ``dimensions``: the agreement with the first per dimension. ``recommended`` is the cheapest protocol that is as good
+    as the first.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("protocols", "dimensions")
@@ -93,7 +94,7 @@ def compare_plans(plans: Mapping[str, AnnotationPlan], model: Asker, *, seed: in
 
 def _spent(part: Asked) -> dict[str, object]:
     calls = part.calls + part.stored
-    return {"calls": calls, "tokens": part.tokens, "cost": part.cost, "unparsed": part.unparsed.height}
+    return {"calls": calls, "tokens": part.tokens, "cost": part.price, "unparsed": part.unparsed.height}
 
 
 def _retest(part: Asked, seed: int) -> Agreement | None:

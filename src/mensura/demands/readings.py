@@ -16,7 +16,6 @@ from mensura.errors import MensuraError
 from mensura.frames import as_frame, require_columns
 
 READING_COLUMNS = ("item", "dimension", "annotator", "repeat", "level")
-_SHEET_TEXT = ("item", "annotator", "text", "options", "key", "scoring", "comment")
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,9 +112,7 @@ def _checked(long: pl.DataFrame, label: str, name: str) -> pl.DataFrame:
     """Return the columns of readings, levels as numbers; refuse what is no level, and a cell that is given twice."""
     told = long.with_row_index("row")
     defaults = {"annotator": pl.lit(label), "repeat": pl.lit(0)}
-    told = told.with_columns(
-        value for key, value in ((key, value.alias(key)) for key, value in defaults.items() if key not in told.columns)
-    )
+    told = told.with_columns(value.alias(key) for key, value in defaults.items() if key not in told.columns)
     told = told.with_columns(
         pl.col("item", "dimension").cast(pl.String),
         pl.col("annotator").cast(pl.String).fill_null(label),
