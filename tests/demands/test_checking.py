@@ -110,6 +110,10 @@ def test_what_does_not_fit_together_is_said():
         check_demands(rates.with_columns(rate=100 * pl.col("rate")), levels)
     with pytest.raises(MensuraError, match="an item occurs twice in one pool"):
         check_demands(pl.concat([rates, rates]), levels)
+    with pytest.raises(MensuraError, match="item 'p0-0' occurs in pool 0 and other, and levels do not say"):
+        check_demands(pl.concat([rates, rates.head(1).with_columns(pool=pl.lit("other"))]), levels)
+    with pytest.raises(MensuraError, match="every n must lie above 0"):
+        check_demands(rates.with_columns(n=pl.lit(0)), levels)
     with pytest.raises(MensuraError, match="missing column 'pool'"):
         check_demands(rates.drop("pool"), levels)
     with pytest.raises(MensuraError, match="no pool has 5 items with levels"):

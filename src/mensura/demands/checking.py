@@ -101,17 +101,8 @@ def check_demands(rates: Any, demands: Any, *, draws: int = DRAWS, seed: int = 0
 
 def _sample(rates: pl.DataFrame, readings: pl.DataFrame) -> tuple[_Sample, list[str]]:
     """Join rates and levels; items that lack either, and pools too small to say anything, go, with a warning."""
-    require_columns(rates, ["pool", "item", "rate"], name="rates")
-    if "n" not in rates.columns:
-        rates = rates.with_columns(n=pl.lit(None, dtype=pl.Float64))
-    rates = rates.select(pl.col("pool", "item").cast(pl.String), pl.col("rate", "n").cast(pl.Float64))
-    if rates.filter(~pl.col("rate").is_between(0, 1).fill_null(False)).height:
-        raise MensuraError("rates: every rate must lie between 0 and 1")
-    if rates.select(pl.struct("pool", "item").is_duplicated().any()).item():
-        raise MensuraError("rates: an item occurs twice in one pool; give one group's rates")
-    dimensions = tuple(readings["dimension"].unique(maintain_order=True))
-    wide = readings.group_by("item", "dimension", maintain_order=True).agg(pl.col("level").mean())
-    wide = wide.pivot("dimension", index="item", values="level", maintain_order=True)
+    rates = _checked_rates(rates)
+    wide = _wide_levels(readings)
     whole = wide.drop_nulls()
     warnings = []
     if whole.height < wide.height:
@@ -122,6 +113,7 @@ def _sample(rates: pl.DataFrame, readings: pl.DataFrame) -> tuple[_Sample, list[
             "demands: no item of the pools has levels; ids must agree "
             f"(pools: {rates['item'][0]!r} …, demands: {wide['item'][0]!r} …)"
         )
+    _refuse_shared_ids(joined)
     if joined.height < rates.height:
         warnings.append(f"{rates.height - joined.height} of {rates.height} items of the pools have no levels")
     large = pl.len().over("pool") >= FEWEST_ITEMS
@@ -131,11 +123,44 @@ def _sample(rates: pl.DataFrame, readings: pl.DataFrame) -> tuple[_Sample, list[
     joined = joined.filter(large)
     if joined.is_empty():
         raise MensuraError(f"demands: no pool has {FEWEST_ITEMS} items with levels; correlations need that many")
+    dimensions = tuple(name for name in wide.columns if name != "item")
     pools = tuple(joined["pool"].unique(maintain_order=True))
     index = joined["pool"].replace_strict({name: at for at, name in enumerate(pools)}).to_numpy()
     levels = joined.select(dimensions).to_numpy().astype(float)
     levels = np.column_stack([levels, levels.sum(axis=1)])
     return _Sample(pools, (*dimensions, SUM), index, _logits(joined), levels), warnings
+
+
+def _checked_rates(rates: pl.DataFrame) -> pl.DataFrame:
+    """Return pool, item, rate, n; refuse what is no rate, and an item with two rates in a pool."""
+    require_columns(rates, ["pool", "item", "rate"], name="rates")
+    if "n" not in rates.columns:
+        rates = rates.with_columns(n=pl.lit(None, dtype=pl.Float64))
+    rates = rates.select(pl.col("pool", "item").cast(pl.String), pl.col("rate", "n").cast(pl.Float64))
+    if rates.filter(~pl.col("rate").is_between(0, 1).fill_null(False)).height:
+        raise MensuraError("rates: every rate must lie between 0 and 1")
+    if rates.filter(pl.col("n") <= 0).height:
+        raise MensuraError("rates: every n must lie above 0, or be empty where it is unknown")
+    if rates.select(pl.struct("pool", "item").is_duplicated().any()).item():
+        raise MensuraError("rates: an item occurs twice in one pool; give one group's rates")
+    return rates
+
+
+def _wide_levels(readings: pl.DataFrame) -> pl.DataFrame:
+    """Return item and a column per dimension; several readings of a cell are averaged."""
+    means = readings.group_by("item", "dimension", maintain_order=True).agg(pl.col("level").mean())
+    return means.pivot("dimension", index="item", values="level", maintain_order=True)
+
+
+def _refuse_shared_ids(joined: pl.DataFrame) -> None:
+    """Refuse an id that two pools use: the levels do not say whose item it is."""
+    twice = joined.filter(pl.col("item").is_duplicated())
+    if twice.height:
+        pools = twice.filter(pl.col("item") == twice["item"][0])["pool"].to_list()
+        raise MensuraError(
+            f"pools: item {twice['item'][0]!r} occurs in {' and '.join(pools)}, and levels do not say which is meant; "
+            "give the items ids that differ, such as pool:item"
+        )
 
 
 def _logits(table: pl.DataFrame) -> Floats:
