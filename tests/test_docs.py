@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tools.write_reference import commands_page, tables_page
+from tools.write_reference import commands_page, rubrics_page, tables_page
 
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.mark.parametrize(("file", "page"), [("commands.md", commands_page), ("tables.md", tables_page)])
+@pytest.mark.parametrize(
+    ("file", "page"), [("commands.md", commands_page), ("tables.md", tables_page), ("rubrics.md", rubrics_page)]
+)
 def test_reference_pages_are_current(file, page):
     written = (ROOT / "docs" / file).read_text(encoding="utf-8")
     assert written == page(), "run python -m tools.write_reference"

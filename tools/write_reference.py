@@ -1,4 +1,4 @@
-"""Write docs/commands.md and docs/tables.md from the code they describe: ``python -m tools.write_reference``."""
+"""Write docs/commands.md, tables.md and rubrics.md from what they describe: ``python -m tools.write_reference``."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from mensura.cli.main import app
+from mensura.demands import boundary_table, dimension_table, load_rubrics
 from mensura.evidence import TABLES
 from mensura.files import write_text
 
@@ -40,6 +41,26 @@ def tables_page() -> str:
     return "\n".join(parts)
 
 
+def rubrics_page() -> str:
+    parts = [
+        f"# Rubrics\n\n{_NOTE}\n\nLevels 0 to 5; 5 means 5 or more. What they are for: [demands.md](demands.md).\n"
+    ]
+    named = dimension_table().select("dimension", "name", "group_name", "meaning").rows()
+    rows = [f"| {' | '.join(row)} |" for row in named]
+    parts.append("\n".join(["| dimension | name | group | meaning |", "|---|---|---|---|", *rows]) + "\n")
+    rules = [f"| {topic} | {codes.replace(' ', ', ')} | {rule} |" for topic, codes, rule in boundary_table().rows()]
+    parts.append("## Where things belong\n")
+    parts.append("\n".join(["| topic | dimensions | rule |", "|---|---|---|", *rules]) + "\n")
+    for rubric in load_rubrics().values():
+        levels = [
+            f"| {level.level} {level.label.lower()} | {level.text} | {'<br>'.join(level.examples)} |"
+            for level in rubric.levels
+        ]
+        parts.append(f"## {rubric.code}: {rubric.dimension.name}\n\n{rubric.about}\n")
+        parts.append("\n".join(["| level | asks for | examples |", "|---|---|---|", *levels]) + "\n")
+    return "\n".join(parts)
+
+
 def _leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
     children = getattr(command, "commands", None)
     if children is None:
@@ -63,6 +84,7 @@ def _plain(text: str) -> str:
 def main() -> None:
     write_text(DOCS / "commands.md", commands_page())
     write_text(DOCS / "tables.md", tables_page())
+    write_text(DOCS / "rubrics.md", rubrics_page())
 
 
 if __name__ == "__main__":

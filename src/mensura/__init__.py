@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mensura.demands import annotate
     from mensura.errors import MensuraError
     from mensura.evidence import Evidence, load
     from mensura.extrapolation import Validation, extrapolate, validate
@@ -30,6 +31,7 @@ __all__ = [
     "Position",
     "Stitch",
     "Validation",
+    "annotate",
     "compare_iq",
     "extrapolate",
     "forecast",
@@ -52,6 +54,7 @@ _HOMES = {
     "Position": "mensura.scale",
     "Stitch": "mensura.stitching",
     "Validation": "mensura.extrapolation",
+    "annotate": "mensura.demands",
     "compare_iq": "mensura.iq",
     "extrapolate": "mensura.extrapolation",
     "forecast": "mensura.trends",

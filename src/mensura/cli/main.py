@@ -7,7 +7,9 @@ import sys
 import typer
 from rich.text import Text
 
-from mensura.cli import evidence, people
+from mensura.cli import demands, evidence, llm, people
+from mensura.cli.annotate import EXAMPLES as ANNOTATE_EXAMPLES
+from mensura.cli.annotate import annotate
 from mensura.cli.cost import EXAMPLES as COST_EXAMPLES
 from mensura.cli.cost import cost
 from mensura.cli.extrapolate import EXAMPLES as EXTRAPOLATE_EXAMPLES
@@ -41,13 +43,16 @@ app.command(epilog="Example: mensura report --out report --add mine.csv")(report
 app.command(epilog=FIGURE_EXAMPLES)(figure)
 app.command(epilog=SCALE_EXAMPLES)(scale)
 app.command(epilog=EXTRAPOLATE_EXAMPLES)(extrapolate)
+app.command(epilog=ANNOTATE_EXAMPLES)(annotate)
 app.command(epilog=IQ_EXAMPLES)(iq)
 app.command(epilog=COST_EXAMPLES)(cost)
 app.command(epilog=STITCH_EXAMPLES)(stitch)
 app.command(epilog=VALIDATE_EXAMPLES)(validate)
 app.command(epilog=TRENDS_EXAMPLES)(trends)
+app.add_typer(demands.app, name="demands")
 app.add_typer(evidence.app, name="evidence")
 app.add_typer(people.app, name="people")
+app.add_typer(llm.app, name="llm")
 
 
 def main() -> None:

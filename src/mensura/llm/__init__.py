@@ -1,5 +1,36 @@
 """Asking language models: one door to every provider, and a journal in which no answer is lost or paid twice."""
 
+from mensura.llm.asker import Advance, ModelAsker, Standing
+from mensura.llm.audit import audit_table, journal_cost, journal_status, write_audit
+from mensura.llm.batches import BatchAsker, ask_batch
+from mensura.llm.doors import open_asker
+from mensura.llm.estimates import Estimate, estimate
+from mensura.llm.journal import Journal
 from mensura.llm.protocol import Answer, Asker, Question, Reader, Reading, UnreadableError
+from mensura.llm.recordings import shipped_recordings
+from mensura.llm.settings import Prices, Settings
 
-__all__ = ["Answer", "Asker", "Question", "Reader", "Reading", "UnreadableError"]
+__all__ = [
+    "Advance",
+    "Answer",
+    "Asker",
+    "BatchAsker",
+    "Estimate",
+    "Journal",
+    "ModelAsker",
+    "Prices",
+    "Question",
+    "Reader",
+    "Reading",
+    "Settings",
+    "Standing",
+    "UnreadableError",
+    "ask_batch",
+    "audit_table",
+    "estimate",
+    "journal_cost",
+    "journal_status",
+    "open_asker",
+    "shipped_recordings",
+    "write_audit",
+]

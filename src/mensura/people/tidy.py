@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BATCH = 2_000_000
 LARGEST_GAP = 0.1
 NO_ANSWER, UNSET = 2, 3
-_TEXT = ("item", "covariate", "group", "text", "answer", "key", "options", "domain", "format", "language")
+_TEXT = ("item", "covariate", "group", "text", "answer", "key", "options", "scoring", "domain", "format", "language")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,14 +42,11 @@ def read_tables(folder: Path) -> TidyTables:
     """Read a tidy folder; ``items`` and one of ``group_rates`` and ``responses`` must be there."""
     if not folder.is_dir():
         raise MensuraError(f"{folder}: no such folder; expected one with items.csv and group_rates.csv")
-    items = _find(folder, "items")
-    if items is None:
-        raise MensuraError(f"{folder}: no items.csv or items.parquet")
+    items = read_items(folder)
     published, persons = (_find(folder, name) for name in ("group_rates", "persons"))
     answers = _scan(folder, "responses")
     if published is None and answers is None:
         raise MensuraError(f"{folder}: neither group_rates nor responses (CSV or Parquet); a pool needs one of them")
-    items = check_items(items, name=f"{folder}/items")
     responses = None
     if answers is not None:
         try:
@@ -68,6 +65,16 @@ def read_tables(folder: Path) -> TidyTables:
         items, added = _adopt(items, pl.Series("item", responses.columns[1:], dtype=pl.String))
         warnings += added
     return TidyTables(items, rates, persons, responses, tuple(warnings))
+
+
+def read_items(place: Path) -> pl.DataFrame:
+    """Read the item table alone: that of a tidy folder, whether or not it has rates, or a file by its name."""
+    if not place.exists():
+        raise MensuraError(f"{place}: no such folder or file; expected a tidy folder with items.csv, or an items file")
+    items = _find(place, "items") if place.is_dir() else read_table(place)
+    if items is None:
+        raise MensuraError(f"{place}: no items.csv or items.parquet")
+    return check_items(items, name=f"{place}/items" if place.is_dir() else str(place))
 
 
 def read_table(path: Path, *, text: Sequence[str] = _TEXT) -> pl.DataFrame:

@@ -1,0 +1,38 @@
+"""What items demand: dimensions, rubrics, annotation by language models or people, agreement, and what it is worth."""
+
+from mensura.demands.aggregation import pool_readings
+from mensura.demands.agreement import Agreement, measure_agreement
+from mensura.demands.annotate import Annotation, annotate, carry_out, plan_annotation
+from mensura.demands.checking import DemandsCheck, check_demands, pool_rates
+from mensura.demands.comparison import ProtocolComparison, compare_protocols
+from mensura.demands.dimensions import Dimension, boundary_table, dimension_table
+from mensura.demands.readings import combine, read_demands
+from mensura.demands.rubrics import Rubric, load_rubrics, read_rubric
+from mensura.demands.sheet import annotation_sheet
+from mensura.demands.views import ItemView, unguessability
+
+__all__ = [
+    "Agreement",
+    "Annotation",
+    "DemandsCheck",
+    "Dimension",
+    "ItemView",
+    "ProtocolComparison",
+    "Rubric",
+    "annotate",
+    "annotation_sheet",
+    "boundary_table",
+    "carry_out",
+    "check_demands",
+    "combine",
+    "compare_protocols",
+    "dimension_table",
+    "load_rubrics",
+    "measure_agreement",
+    "plan_annotation",
+    "pool_rates",
+    "pool_readings",
+    "read_demands",
+    "read_rubric",
+    "unguessability",
+]

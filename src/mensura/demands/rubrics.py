@@ -1,0 +1,243 @@
+"""Rubrics: what each level of a dimension asks for, read from text files, ours or a user's own.
+
+One file ``CODE.txt`` per dimension, UTF-8, in the layout of the published ADeLe rubrics::
+
+    # Title                                (optional)
+    What the dimension is about, in one or more lines.
+
+    Level 0: None. One paragraph.
+    Examples:                              (optional, also at the end of the paragraph)
+    * an example
+    …
+    Level 5: Very high. One paragraph.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+from mensura.demands.dimensions import DATA, UNGUESSABILITY, Dimension, annotated_dimensions
+from mensura.errors import MensuraError
+from mensura.frames import read_frame, require_columns
+
+HIGHEST = 5
+LEVELS = tuple(range(HIGHEST + 1))
+_LEVEL = re.compile(r"^[#*\s]*Level\s+(\d+)\s*[:.]\**\s*(.*)$", re.IGNORECASE)
+_LABEL = re.compile(r"^((?:[\w-]+\s+){0,2}[\w-]+)\.\s+(?=\S)")
+_BULLET = re.compile(r"^[*•–-]\s+(.*)$")
+_EXAMPLES = re.compile(r"^(.*?)\s*\bExamples?\s*:\s*$", re.IGNORECASE)
+_CODE = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,15}")
+
+
+@dataclass(frozen=True)
+class RubricLevel:
+    """One level of a rubric: its number, a short label, a paragraph, examples."""
+
+    level: int
+    label: str
+    text: str
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Rubric:
+    """The six levels of one dimension, and what the dimension is about."""
+
+    dimension: Dimension
+    about: str
+    levels: tuple[RubricLevel, ...]
+
+    @property
+    def code(self) -> str:
+        """The dimension's code, such as ``QLl``."""
+        return self.dimension.code
+
+    def as_text(self) -> str:
+        """Return the rubric as an annotator reads it."""
+        parts = [f"{self.code} {self.dimension.name}", self.about]
+        for level in self.levels:
+            label = f"{level.label}. " if level.label else ""
+            shown = [f"Level {level.level}: {label}{level.text}"]
+            if level.examples:
+                shown += ["Examples:", *(f"* {example}" for example in level.examples)]
+            parts.append("\n".join(shown))
+        return "\n\n".join(part for part in parts if part)
+
+
+def load_rubrics(folder: str | Path | None = None, dimensions: Iterable[str] | None = None) -> dict[str, Rubric]:
+    """Return the rubrics by code: ours, and on top of them those of ``folder``, which replace or extend them.
+
+    ``dimensions`` picks some of them, in the order given.
+    """
+    rubrics = dict(_own_rubrics())
+    if folder is not None:
+        own = _read_folder(Path(folder), annotated_dimensions())
+        _refuse_near_names(own, rubrics, Path(folder))
+        rubrics |= own
+    if dimensions is None:
+        return rubrics
+    chosen = list(dict.fromkeys(dimensions))
+    unknown = [code for code in chosen if code not in rubrics]
+    if unknown or not chosen:
+        named = f"no rubric for {', '.join(map(repr, unknown))}" if unknown else "none named"
+        raise MensuraError(f"dimensions: {named}; there are {', '.join(rubrics)} (capital letters matter)")
+    return {code: rubrics[code] for code in chosen}
+
+
+@lru_cache(maxsize=1)
+def _own_rubrics() -> dict[str, Rubric]:
+    return _read_folder(DATA / "rubrics", annotated_dimensions())
+
+
+def read_rubric(path: Path, dimension: Dimension | None = None) -> Rubric:
+    """Read one rubric file; a fault names the file, the line and what was expected there."""
+    if not _CODE.fullmatch(path.stem) or path.stem.upper() == UNGUESSABILITY:
+        reason = "is computed, not annotated" if path.stem.upper() == UNGUESSABILITY else "is no code of a dimension"
+        raise MensuraError(
+            f"{path}: {path.stem!r} {reason}; name the file CODE.txt, up to 16 letters and digits, such as PLp.txt"
+        )
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (UnicodeDecodeError, OSError) as fault:
+        raise MensuraError(f"{path}: not a readable UTF-8 text file ({fault})") from fault
+    draft = _parse(path, lines)
+    if len(draft.levels) != len(LEVELS):
+        raise MensuraError(
+            f"{path}, line {len(lines)}: the file ends after level {len(draft.levels) - 1}; "
+            f"expected 'Level {len(draft.levels)}: …' (levels 0 to {HIGHEST}, in order)"
+        )
+    known = dimension or Dimension(path.stem, path.stem, draft.title or path.stem, draft.title or path.stem, "own", "")
+    about = " ".join(draft.about)
+    return Rubric(known, about, tuple(_finish(path, level) for level in draft.levels))
+
+
+@dataclass
+class _LevelDraft:
+    level: int
+    line: int
+    text: list[str]
+    examples: list[str] = field(default_factory=list)
+    in_examples: bool = False
+
+
+@dataclass
+class _Draft:
+    title: str = ""
+    about: list[str] = field(default_factory=list)
+    levels: list[_LevelDraft] = field(default_factory=list)
+
+
+def _parse(path: Path, lines: list[str]) -> _Draft:
+    """Sort the lines of a file into title, introduction, levels and examples."""
+    draft = _Draft()
+    for number, line in _filled(lines):
+        heading = _LEVEL.match(line)
+        if heading:
+            _open_level(path, number, int(heading[1]), heading[2], draft)
+        elif draft.levels:
+            _add(draft.levels[-1], line)
+        elif line.startswith("#") and not draft.about and not draft.title:
+            draft.title = line.lstrip("#").strip()
+        else:
+            draft.about.append(line)
+    if not draft.levels:
+        raise MensuraError(f"{path}, line {max(len(lines), 1)}: no level found; expected a line 'Level 0: …'")
+    return draft
+
+
+def _filled(lines: list[str]) -> Iterator[tuple[int, str]]:
+    return ((number, line.strip()) for number, line in enumerate(lines, 1) if line.strip())
+
+
+def _open_level(path: Path, number: int, level: int, rest: str, draft: _Draft) -> None:
+    expected = len(draft.levels)
+    if level != expected or level > HIGHEST:
+        wanted = f"'Level {expected}: …'" if expected <= HIGHEST else f"the end of the file after level {HIGHEST}"
+        raise MensuraError(
+            f"{path}, line {number}: expected {wanted}, got 'Level {level}' (levels 0 to {HIGHEST}, in order)"
+        )
+    draft.levels.append(_LevelDraft(level, number, []))
+    if rest:
+        _add(draft.levels[-1], rest)
+
+
+def _add(draft: _LevelDraft, line: str) -> None:
+    """Add a line to a level: a word that opens the examples, an example, or the next line of either."""
+    bullet = _BULLET.match(line)
+    opening = _EXAMPLES.match(line)
+    if opening and not draft.in_examples:
+        draft.in_examples = True
+        if opening[1]:
+            draft.text.append(opening[1])
+    elif bullet and (draft.in_examples or draft.text):
+        draft.in_examples = True
+        draft.examples.append(bullet[1])
+    elif draft.in_examples and draft.examples:
+        draft.examples[-1] += f" {line}"
+    else:
+        draft.text.append(line)
+
+
+def _finish(path: Path, draft: _LevelDraft) -> RubricLevel:
+    text = " ".join(draft.text)
+    label = _LABEL.match(text)
+    rest = text[label.end() :] if label else text
+    if len(rest.split()) < 2:
+        raise MensuraError(
+            f"{path}, line {draft.line}: level {draft.level} has no description; "
+            f"expected 'Level {draft.level}: Label. What this level asks for.'"
+        )
+    return RubricLevel(draft.level, label[1] if label else "", rest, tuple(draft.examples))
+
+
+def _read_folder(folder: Path, known: Mapping[str, Dimension]) -> dict[str, Rubric]:
+    """Read every rubric of a folder, in the order of its dimension table, else of ours, else by name."""
+    if not folder.is_dir():
+        raise MensuraError(f"rubrics {folder}: no such folder; expected one with files CODE.txt such as PLp.txt")
+    named = _own_dimensions(folder)
+    files = {path.stem: path for path in sorted(folder.glob("*.txt")) if path.stem.lower() != "readme"}
+    if not files:
+        raise MensuraError(f"rubrics {folder}: no rubric in it; expected files CODE.txt such as PLp.txt")
+    lacking = [code for code in named if code not in files]
+    if lacking:
+        raise MensuraError(
+            f"{folder / 'dimensions.csv'}: {lacking[0]!r} is named there, but {lacking[0]}.txt is missing"
+        )
+    table = {**known, **named}
+    order = [code for code in table if code in files] + [code for code in files if code not in table]
+    return {code: read_rubric(files[code], table.get(code)) for code in order}
+
+
+def _own_dimensions(folder: Path) -> dict[str, Dimension]:
+    """Read a folder's own dimension table, where it has one: dimension and name, else optional."""
+    path = folder / "dimensions.csv"
+    if not path.is_file():
+        return {}
+    frame = read_frame(path)
+    require_columns(frame, ["dimension", "name"], name=str(path))
+    found: dict[str, Dimension] = {}
+    for line, row in enumerate(frame.iter_rows(named=True), 2):
+        told = {key: "" if value is None else str(value) for key, value in row.items()}
+        code, name = told["dimension"], told["name"]
+        if not _CODE.fullmatch(code) or not name or code in found:
+            raise MensuraError(f"{path}, line {line}: expected a code of its own and a name, got {code!r}, {name!r}")
+        group = told.get("group") or code
+        found[code] = Dimension(
+            code, group, told.get("group_name") or name, name, told.get("kind") or "own", told.get("meaning") or ""
+        )
+    return found
+
+
+def _refuse_near_names(own: Mapping[str, Rubric], ours: Mapping[str, Rubric], folder: Path) -> None:
+    """Refuse a code that differs from one of ours in capitals only: it would stand beside it, not replace it."""
+    capitals = {code.upper(): code for code in ours}
+    for code in own:
+        near = capitals.get(code.upper(), code)
+        if near != code:
+            raise MensuraError(
+                f"{folder / code}.txt: differs from {near} in capitals only; name it {near}.txt to replace it"
+            )

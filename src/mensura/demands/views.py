@@ -1,0 +1,125 @@
+"""What an annotator may see of an item: text, options, key and scoring, and nothing else.
+
+Rates, outcomes of people or machines, the item's id, its domain and its place in the table stay behind: a level is
+judged from the item alone.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.frames import as_frame
+from mensura.people import ItemPool
+from mensura.people.tidy import check_items, read_items
+
+SEEN = {"text": ("text",), "options": ("options",), "key": ("key", "answer"), "scoring": ("scoring",)}
+_NUMBERED = re.compile(r"option_(\d+)")
+_SEPARATORS = ("||", "\n", " | ")
+
+
+@dataclass(frozen=True)
+class ItemView:
+    """One item as the annotator sees it; ``item`` names it in tables and is never shown."""
+
+    item: str
+    text: str
+    options: tuple[str, ...] = ()
+    key: str = ""
+    scoring: str = ""
+
+    def as_text(self) -> str:
+        """Return the item as it stands in a prompt."""
+        parts = [f"Text: {self.text}"]
+        if self.options:
+            parts.append("Options:\n" + "\n".join(f"- {option}" for option in self.options))
+        if self.key:
+            parts.append(f"Key (the answer scored as right): {self.key}")
+        if self.scoring:
+            parts.append(f"Scoring: {self.scoring}")
+        return "\n".join(parts)
+
+
+def item_table(pool: Any) -> pl.DataFrame:  # noqa: ANN401
+    """Return the items of a pool, a tidy folder, an items file, a table, or of the shipped ``"example"``."""
+    if isinstance(pool, ItemPool):
+        return pool.items
+    if isinstance(pool, str | Path):
+        return read_items(example_folder() if str(pool) == "example" else Path(pool))
+    return check_items(as_frame(pool, name="pool"), name="pool")
+
+
+def example_folder() -> Path:
+    """Return the folder of the shipped example pool: items of our own making, annotated and recorded."""
+    return Path(__file__).parent / "data" / "example"
+
+
+def view_items(items: pl.DataFrame) -> tuple[list[ItemView], pl.DataFrame]:
+    """Return the items that can be annotated as they are seen, and those that cannot: item, reason."""
+    views, skipped = [], []
+    for row in items.iter_rows(named=True):
+        reason = "needs a picture" if row.get("needs_picture") is True else "" if _told(row, "text") else "no text"
+        if reason:
+            skipped.append((row["item"], reason))
+            continue
+        views.append(ItemView(row["item"], _told(row, "text"), _options(row), _told(row, "key"), _told(row, "scoring")))
+    if not views:
+        raise MensuraError(
+            "pool: no item can be annotated; the item table needs a column 'text' (and options, key, scoring where "
+            f"there are any), it has {', '.join(items.columns)}"
+        )
+    return views, pl.DataFrame(skipped, schema={"item": pl.String, "reason": pl.String}, orient="row")
+
+
+def unguessability(items: pl.DataFrame) -> pl.DataFrame:
+    """Return item, n_options, unguessability, basis: the chance in percent that a blind guess is wrong.
+
+    With k equally likely answers it is 100 (1 − 1/k), and 100 for an open answer. ``n_options`` wins over counting
+    the options shown, because ticking two of five has ten answers.
+    """
+    rows: list[tuple[object, ...]] = []
+    for row in items.iter_rows(named=True):
+        stated, counted = row.get("n_options"), len(_options(row))
+        if stated is not None and stated < 1:
+            raise MensuraError(f"item {row['item']!r}: n_options must be 1 or more, got {stated}")
+        if stated is not None:
+            rows.append((row["item"], int(stated), 100 * (1 - 1 / stated), "n_options"))
+        elif counted > 1:
+            rows.append((row["item"], counted, 100 * (1 - 1 / counted), "options counted"))
+        else:
+            rows.append((row["item"], None, 100.0, "no options: taken for open"))
+    schema = {"item": pl.String, "n_options": pl.Int64, "unguessability": pl.Float64, "basis": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _told(row: dict[str, Any], field: str) -> str:
+    """Return what a row says of a field, from the first of its columns that is filled."""
+    values = (row.get(column) for column in SEEN[field])
+    return next((str(value).strip() for value in values if value is not None and str(value).strip()), "")
+
+
+def _options(row: dict[str, Any]) -> tuple[str, ...]:
+    """Return the options: a JSON list, parts set apart by ``||``, lines or `` | ``, or columns option_1, option_2."""
+    told = _told(row, "options")
+    if told:
+        return tuple(option.strip() for option in _split(told) if option.strip())
+    numbered = sorted((int(match[1]), name) for name in row if (match := _NUMBERED.fullmatch(name)))
+    return tuple(str(row[name]).strip() for _, name in numbered if row[name] is not None and str(row[name]).strip())
+
+
+def _split(told: str) -> list[str]:
+    if told.startswith("["):
+        try:
+            listed = json.loads(told)
+        except ValueError:
+            listed = None
+        if isinstance(listed, list):
+            return [str(option) for option in listed]
+    separator = next((separator for separator in _SEPARATORS if separator in told), None)
+    return told.split(separator) if separator else [told]

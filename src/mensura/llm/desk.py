@@ -1,0 +1,377 @@
+"""The desk where questions wait, are claimed, asked and recorded; everything here runs in one event loop.
+
+Each question is a slot. It waits (``todo``) until it is looked up and claimed in the journal, is ready until throttle
+and budget let it go, is under way until a reply or failure comes, and is settled once the journal holds its answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import replace
+
+from mensura.errors import MensuraError
+from mensura.llm.budget import Budget, likely_tokens, likely_tokens_in
+from mensura.llm.journal import Entry, Hold, Journal, redacted
+from mensura.llm.protocol import Answer, Question, Reader
+from mensura.llm.providers.base import CallError, Provider, Reply, Trouble
+from mensura.llm.readings import Read, answer_of, read_safely
+from mensura.llm.settings import KeyMaker, Prices, Settings
+from mensura.llm.slots import Order, Slot, Tally
+from mensura.llm.throttle import Throttle, backoff
+from mensura.llm.writer import JournalWriter
+
+MOST_ATTEMPTS = 6
+"""Times one question is asked before a passing fault is taken for a lasting one."""
+FAILURES_IN_A_ROW = 16
+"""Questions that fail one after the other before the rest are left alone: the endpoint is down."""
+BUSY_PATIENCE = 900.0
+"""Seconds without any answer after which "too many requests" is taken for a refusal."""
+_POLL_SECONDS = 0.5
+_CLAIMS_AT_ONCE = 64
+_SAMPLES = 24
+_GRACE_SECONDS = 10.0
+
+
+class Desk:
+    """Answers questions of one model through the journal."""
+
+    def __init__(
+        self,
+        provider: Provider,
+        writer: JournalWriter,
+        settings: Settings,
+        *,
+        prices: Prices | None,
+        budget: Budget,
+        throttle: Throttle,
+        redact: Callable[[str], str],
+    ) -> None:
+        self._provider, self._writer, self._settings = provider, writer, settings
+        self._prices, self._budget, self._throttle, self._redact = prices, budget, throttle, redact
+        self._loop = asyncio.get_running_loop()
+        self._chance = random.Random()
+        self._key = KeyMaker(settings)
+        self._settings_text = settings.text()
+        self._todo: deque[Slot] = deque()
+        self._ready: deque[Slot] = deque()
+        self._parked: list[Slot] = []
+        self._joined: dict[bytes, list[Slot]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._under_way = 0
+        self._claiming = False
+        self._wake: asyncio.TimerHandle | None = None
+        self._failures = 0
+        self._last_success = self._loop.time()
+        self._fault: MensuraError | None = None
+        self.tally = Tally()
+        self.stopped = ""
+
+    async def serve(self, questions: Sequence[Question], read: Reader, *, learn: bool = False) -> list[Answer]:
+        """Answer questions in their order; raises only what stops the whole work (a wrong key, a full disk)."""
+        keys = [self._key(question) for question in questions]
+        found = await self._writer.read(lambda journal: journal.find(keys))
+        order = Order(read, [None] * len(questions), len(questions), self._loop.create_future())
+        fresh = []
+        for place, (question, key) in enumerate(zip(questions, keys, strict=True)):
+            slot = Slot(question, key, order, place)
+            if key in found:
+                self._settle_stored(slot, found[key])
+            else:
+                fresh.append(slot)
+        if fresh and learn:
+            await self._learn([slot.question.prompt for slot in fresh])
+        for slot in fresh:
+            self._enqueue(slot)
+        if fresh:
+            self._pump()
+        try:
+            if order.left:
+                await order.done
+        except asyncio.CancelledError:
+            order.dropped = True
+            raise
+        if self._fault is not None and fresh:
+            raise self._fault
+        return [answer for answer in order.answers if answer is not None]
+
+    async def close(self) -> None:
+        """Wait a little for the calls under way, so that what was paid for is recorded, and close the provider."""
+        if self._wake is not None:
+            self._wake.cancel()
+        self.stopped = self.stopped or "closed"
+        self._drain()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=_GRACE_SECONDS)
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for companions in list(self._joined.values()):
+            self._settle_failed(companions[0], self.stopped)
+        await self._provider.close()
+
+    # From waiting to ready
+
+    def _enqueue(self, slot: Slot) -> None:
+        """Line up a question; one that is already on its way is joined, not asked twice."""
+        companions = self._joined.setdefault(slot.key, [])
+        companions.append(slot)
+        if len(companions) == 1:
+            slot.worst = self._budget.worst_case(slot.question)
+            self._todo.append(slot)
+
+    def _pump(self) -> None:
+        """Start what may start now: calls within throttle and budget, and the next claims."""
+        if self.stopped:
+            self._drain()
+            return
+        pause = self._throttle.resume_at - self._loop.time()
+        if pause > 0:
+            self._pump_in(pause)
+            return
+        while self._ready and self._under_way < self._throttle.allowed:
+            if not self._budget.take(self._ready[0].worst):
+                if not self._under_way:
+                    self._stop(self._budget.reason)
+                return
+            self._under_way += 1
+            self._start(self._attempt(self._ready.popleft()))
+        if self._todo and not self._claiming and len(self._ready) < self._throttle.allowed:
+            self._claiming = True
+            self._start(self._claim())
+
+    def _pump_in(self, seconds: float) -> None:
+        if self._wake is not None:
+            self._wake.cancel()
+        self._wake = self._loop.call_later(seconds, self._pump)
+
+    async def _claim(self) -> None:
+        """Claim the next questions in the journal, before they are asked."""
+        group: list[Slot] = []
+        while self._todo and len(group) < max(_CLAIMS_AT_ONCE, self._throttle.allowed):
+            slot = self._todo.popleft()
+            if self._wanted(slot):
+                group.append(slot)
+        settings = self._settings_text
+
+        def work(journal: Journal) -> list[Hold | Entry]:
+            return [journal.claim(slot.key, slot.question, settings) for slot in group]
+
+        try:
+            holds = await self._writer.write(work)
+        except Exception as fault:
+            self._todo.extendleft(reversed(group))
+            self._break(fault)
+            return
+        finally:
+            self._claiming = False
+        for slot, hold in zip(group, holds, strict=True):
+            if hold is Hold.MINE:
+                self._ready.append(slot)
+            elif hold is Hold.ANOTHER:
+                self._parked.append(slot)
+            elif hold is Hold.BATCH:
+                self._settle_failed(slot, "waits in a batch; collect it first")
+            else:
+                self._settle_entry(slot, hold, stored=True)
+        if self._parked:
+            self._loop.call_later(_POLL_SECONDS, self._unpark)
+        self._pump()
+
+    def _unpark(self) -> None:
+        """Look again at what another process was asking: it has answered by now, or has died, or is still at it."""
+        self._todo.extend(self._parked)
+        self._parked.clear()
+        self._pump()
+
+    def _wanted(self, slot: Slot) -> bool:
+        """Return whether anyone still waits for a slot; forget it otherwise."""
+        if all(companion.order.dropped for companion in self._joined[slot.key]):
+            del self._joined[slot.key]
+            return False
+        return True
+
+    # From ready to settled
+
+    async def _attempt(self, slot: Slot) -> None:
+        """Ask once, and record what came of it.
+
+        A call is under way until its answer is on the disk: no more than the throttle allows can be lost to a kill.
+        """
+        try:
+            try:
+                outcome = await self._call(slot)
+                if isinstance(outcome, Reply):
+                    await self._record(slot, outcome)
+            finally:
+                self._under_way -= 1
+            if isinstance(outcome, CallError):
+                await self._retry_or_give_up(slot, outcome)
+            self._pump()
+        except Exception as fault:
+            self._break(fault)
+            if slot.key in self._joined:
+                self._settle_failed(slot, self.stopped)
+
+    async def _call(self, slot: Slot) -> Reply | CallError:
+        """Send one request, and settle with the budget whatever happens."""
+        slot.attempts += 1
+        slot.began = time.perf_counter()
+        cost: float | None = None
+        try:
+            reply = await self._provider.complete(slot.question)
+            cost = None if reply.tokens_out is None else self._cost(slot.question, reply) or 0.0
+            return reply
+        except CallError as fault:
+            cost = None if fault.billed else 0.0
+            return fault
+        except Exception as fault:
+            return CallError(Trouble.QUESTION, f"{type(fault).__name__}: {fault}", billed=True)
+        finally:
+            self._budget.settle(slot.worst, cost)
+
+    async def _record(self, slot: Slot, reply: Reply) -> None:
+        """Read a reply, write it down, and settle the question."""
+        seconds = time.perf_counter() - slot.began
+        self._failures = 0
+        self._last_success = self._loop.time()
+        self._throttle.succeeded()
+        text = self._redact(reply.text)
+        read = read_safely(text, slot.order.read)
+        if read.error and reply.cut:
+            cut = f"; the answer was cut off at max_tokens={self._settings.max_tokens}"
+            read = replace(read, error=read.error + cut)
+        entry = self._new_entry(slot, reply, text, read, seconds)
+        stands = await self._writer.write(lambda journal: journal.answer(slot.key, entry))
+        self.tally.tokens_in += entry.tokens_in
+        self.tally.tokens_out += entry.tokens_out
+        self.tally.cost += entry.cost or 0.0
+        self._settle_entry(slot, stands, stored=False, read=read if stands is entry else None)
+
+    def _new_entry(self, slot: Slot, reply: Reply, text: str, read: Read, seconds: float) -> Entry:
+        """Make the journal's entry of a reply."""
+        tokens = self._tokens(slot.question, reply)
+        cost = None if self._prices is None else self._prices.cost(*tokens)
+        rationale, error = self._redact(read.reading.rationale), self._redact(read.error)
+        return Entry(text, self._redact(read.value), rationale, error, *tokens, cost, seconds, slot.attempts)
+
+    def _tokens(self, question: Question, reply: Reply) -> tuple[int, int]:
+        tokens_in = likely_tokens_in(question) if reply.tokens_in is None else reply.tokens_in
+        tokens_out = likely_tokens(len(reply.text.encode())) if reply.tokens_out is None else reply.tokens_out
+        return tokens_in, tokens_out
+
+    def _cost(self, question: Question, reply: Reply) -> float | None:
+        return None if self._prices is None else self._prices.cost(*self._tokens(question, reply))
+
+    async def _retry_or_give_up(self, slot: Slot, fault: CallError) -> None:
+        message = self._redact(fault.message)
+        if fault.trouble is Trouble.FATAL:
+            self._ready.appendleft(slot)
+            self._stop(message, MensuraError(f"{self._settings.model}: {message}"))
+            return
+        if fault.trouble is Trouble.BUSY:
+            self._throttle.complained(self._loop.time(), fault.wait)
+            if self._loop.time() - self._last_success > BUSY_PATIENCE:
+                self._ready.appendleft(slot)
+                told = (
+                    f"{self._settings.model}: no call was let through for {BUSY_PATIENCE / 60:.0f} minutes ({message})"
+                )
+                self._stop(told, MensuraError(told))
+                return
+        elif fault.trouble is not Trouble.PASSING or slot.attempts >= MOST_ATTEMPTS:
+            await self._give_up(slot, fault.trouble, message)
+            return
+        self._loop.call_later(max(fault.wait or 0.0, backoff(slot.attempts, self._chance)), self._again, slot)
+
+    def _again(self, slot: Slot) -> None:
+        self._ready.appendleft(slot)
+        self._pump()
+
+    async def _give_up(self, slot: Slot, trouble: Trouble, message: str) -> None:
+        """Record that a question found no answer; when all do, leave the rest alone."""
+        entry = Entry("", error=message, attempts=slot.attempts)
+        await self._writer.write(lambda journal: journal.fail(slot.key, entry))
+        self._settle_failed(slot, message, slot.attempts)
+        never = not self.tally.answered
+        self._failures += trouble is Trouble.PASSING or (trouble is Trouble.QUESTION and never)
+        if self._failures >= FAILURES_IN_A_ROW and not self.stopped:
+            told = f"{self._settings.model}: {self._failures} questions in a row found no answer; the last: {message}"
+            self._stop(told, MensuraError(told))
+
+    # Settling
+
+    def _settle_stored(self, slot: Slot, entry: Entry) -> None:
+        """Settle with an answer from the journal, read anew: a better reader needs no new call."""
+        read = read_safely(entry.text, slot.order.read)
+        if (
+            read.value != entry.value
+            or read.reading.rationale != entry.rationale
+            or (not read.error) != (not entry.error)
+        ):
+            fresh = Entry(entry.text, read.value, read.reading.rationale, read.error)
+            self._start(self._reread(slot.key, redacted(fresh, self._redact)))
+        self.tally.stored += 1
+        slot.order.settle(slot.place, answer_of(slot.question, entry, read, stored=True))
+
+    async def _reread(self, key: bytes, entry: Entry) -> None:
+        await self._writer.write(lambda journal: journal.reread(key, entry))
+
+    def _settle_entry(self, slot: Slot, entry: Entry, *, stored: bool, read: Read | None = None) -> None:
+        """Settle a question and all that joined it; ``read`` is what its own reader took, where that is known."""
+        for companion in self._joined.pop(slot.key):
+            own = read if read is not None and companion is slot else read_safely(entry.text, companion.order.read)
+            known = stored or companion is not slot
+            self.tally.stored += known
+            self.tally.answered += not known
+            companion.order.settle(companion.place, answer_of(companion.question, entry, own, stored=known))
+
+    def _settle_failed(self, slot: Slot, error: str, attempts: int = 0) -> None:
+        for companion in self._joined.pop(slot.key):
+            self.tally.failed += 1
+            companion.order.settle(companion.place, Answer(companion.question, error=error, attempts=attempts))
+
+    # Stopping
+
+    def _stop(self, reason: str, fault: MensuraError | None = None) -> None:
+        """Start nothing more; calls under way end in their own time and are recorded."""
+        if not self.stopped:
+            self.stopped, self._fault = reason, fault
+        self._drain()
+
+    def _drain(self) -> None:
+        """Settle what was not sent with the reason of the stop, and give its claims back."""
+        claimed = [slot.key for slot in self._ready]
+        for slot in (*self._ready, *self._todo, *self._parked):
+            self._settle_failed(slot, self.stopped)
+        self._ready.clear()
+        self._todo.clear()
+        self._parked.clear()
+        if claimed:
+            self._start(self._release(claimed))
+
+    async def _release(self, keys: Sequence[bytes]) -> None:
+        await self._writer.write(lambda journal: journal.release(keys))
+
+    async def _learn(self, prompts: Sequence[str]) -> None:
+        """Show the journal a sample of what is coming, so that it packs well."""
+        chosen = random.Random(0).sample(range(len(prompts)), min(_SAMPLES, len(prompts)))
+        samples = [prompts[place] for place in chosen]
+        await self._writer.write(lambda journal: journal.shelf.learn(samples))
+
+    def _start(self, work: Coroutine[None, None, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and (fault := task.exception()) is not None:
+            self._break(fault)
+
+    def _break(self, fault: BaseException) -> None:
+        """Stop for a fault nobody can work around; it is raised where the questions were asked."""
+        told = self._redact(str(fault) if isinstance(fault, MensuraError) else f"{type(fault).__name__}: {fault}")
+        self._stop(told, MensuraError(told))

@@ -1,0 +1,124 @@
+"""The door: a model's name in, something to ask out."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from mensura.errors import MensuraError
+from mensura.llm.asker import Advance, ModelAsker
+from mensura.llm.providers.base import Provider
+from mensura.llm.providers.lean import Endpoint, LeanProvider
+from mensura.llm.providers.recorded import RecordedProvider
+from mensura.llm.recordings import PREFIX, read_recording
+from mensura.llm.redaction import secrets_of
+from mensura.llm.settings import DEFAULT_MAX_TOKENS, Prices, Settings
+
+DEFAULT_TIMEOUT = 120.0
+DEFAULT_CONCURRENCY = 32
+COMPATIBLE = ("openai-api", "openai", "vllm", "sglang", "ollama", "llama-cpp-python")
+"""Providers whose own endpoint, once its address is given, is a plain OpenAI-compatible one."""
+_OWN_KEY = "MENSURA_API_KEY"
+
+Door: TypeAlias = Literal["auto", "lean", "inspect"]
+
+
+def open_asker(
+    name: str,
+    *,
+    journal: str | Path | None,
+    base_url: str | None = None,
+    temperature: float | None = 0.0,
+    max_tokens: int = DEFAULT_MAX_TOKENS,
+    timeout: float = DEFAULT_TIMEOUT,
+    max_cost: float | None = None,
+    max_calls: int | None = None,
+    prices: Prices | None = None,
+    concurrency: int = DEFAULT_CONCURRENCY,
+    advance: Advance | None = None,
+    door: Door = "auto",
+) -> ModelAsker:
+    """Open a model for asking; close it after use, or use it in a ``with`` block.
+
+    ``name`` is a model as inspect-ai names it (``openai/…``, ``anthropic/…``, ``ollama/…``), or
+    ``openai-api/SERVICE/MODEL`` for any OpenAI-compatible endpoint (address and key from ``SERVICE_BASE_URL`` and
+    ``SERVICE_API_KEY``), any name together with ``base_url``, or ``recorded/NAME``. ``journal`` is the file that
+    records everything; only a recording can do without (None). ``timeout`` in seconds per call. ``max_cost`` (US
+    dollars; needs ``prices``) and ``max_calls`` bound what this asker spends; it stops before either is passed.
+    ``concurrency`` is the most calls under way; fewer are when the provider complains. ``advance`` is shown the
+    :class:`Standing` a few times a second. ``door`` says which way compatible endpoints are reached: ``lean`` (the
+    default for them) or ``inspect``.
+    """
+    settings = Settings(name, temperature, max_tokens)
+    provider: Provider
+    key: str | None
+    _check(name, journal, timeout, concurrency, door)
+    if name.startswith(PREFIX):
+        recording = read_recording(name)
+        settings = replace(settings, version=recording.version)
+        provider, key = RecordedProvider(recording), None
+    else:
+        provider, key = _provider(settings, base_url, timeout, concurrency, door)
+    return ModelAsker(
+        settings,
+        provider,
+        journal=None if journal is None else Path(journal),
+        secrets=secrets_of(os.environ, key),
+        prices=prices,
+        max_cost=max_cost,
+        max_calls=max_calls,
+        concurrency=concurrency,
+        advance=advance,
+    )
+
+
+def open_endpoint(name: str, base_url: str | None, timeout: float) -> tuple[Endpoint, str | None]:
+    """Return the plain endpoint a name and an address stand for, and its key; the key comes from the environment."""
+    provider, _, rest = name.partition("/")
+    variable, served = _OWN_KEY, name
+    if provider == "openai-api":
+        service, _, served = rest.partition("/")
+        if not service or not served:
+            raise MensuraError(f"model: {name!r} should read openai-api/SERVICE/MODEL")
+        prefix = service.upper().replace("-", "_")
+        variable = f"{prefix}_API_KEY"
+        base_url = base_url or os.environ.get(f"{prefix}_BASE_URL")
+        if not base_url:
+            raise MensuraError(f"model: {name!r} needs an address: base_url, or the variable {prefix}_BASE_URL")
+    elif provider in COMPATIBLE and rest:
+        variable, served = f"{provider.upper().replace('-', '_')}_API_KEY", rest
+    if base_url is None:
+        raise MensuraError(f"model: {name!r} needs base_url, the address of its endpoint")
+    key = os.environ.get(variable)
+    return Endpoint(base_url, served=served, key=key, key_variable=variable, timeout=timeout), key
+
+
+def _provider(
+    settings: Settings, base_url: str | None, timeout: float, concurrency: int, door: Door
+) -> tuple[Provider, str | None]:
+    name = settings.model
+    if door == "lean" or (door == "auto" and _is_plain(name, base_url)):
+        endpoint, key = open_endpoint(name, base_url, timeout)
+        return LeanProvider(endpoint, settings), key
+    from mensura.llm.providers.inspected import InspectProvider
+
+    return InspectProvider(settings, base_url=base_url, timeout=timeout, concurrency=concurrency), None
+
+
+def _is_plain(name: str, base_url: str | None) -> bool:
+    """Return whether the lean path can serve: an OpenAI-compatible endpoint whose address is known."""
+    provider, _, rest = name.partition("/")
+    return provider == "openai-api" or (base_url is not None and (not rest or provider in COMPATIBLE))
+
+
+def _check(name: str, journal: str | Path | None, timeout: float, concurrency: int, door: str) -> None:
+    if journal is None and not name.startswith(PREFIX):
+        raise MensuraError(f"journal: {name!r} costs money; give the file that records its answers (journal.sqlite)")
+    if not timeout > 0:
+        raise MensuraError(f"timeout: expected seconds above 0, got {timeout!r}")
+    if not isinstance(concurrency, int) or concurrency < 1:
+        raise MensuraError(f"concurrency: expected a whole number of at least 1, got {concurrency!r}")
+    if door not in ("auto", "lean", "inspect"):
+        raise MensuraError(f"door: {door!r} is none of auto, lean, inspect")

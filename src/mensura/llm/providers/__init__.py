@@ -1,0 +1,1 @@
+"""Those who answer: a plain endpoint, inspect-ai's providers, a recording."""

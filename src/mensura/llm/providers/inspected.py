@@ -1,0 +1,107 @@
+"""Every provider that inspect-ai knows, under the names its users know; our own retries, pacing and record."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Any
+
+from mensura.errors import MensuraError
+from mensura.llm.protocol import Question
+from mensura.llm.providers.base import CallError, Reply, Trouble
+from mensura.llm.settings import Settings
+
+if TYPE_CHECKING:
+    from inspect_ai.model import GenerateConfig, ModelOutput
+
+_REFUSED = {401: "the key is missing or wrong", 402: "the account has no credit", 403: "the key may not use this model"}
+_NOT_FOUND = 404
+_MESSAGE_LENGTH = 300
+
+
+class InspectProvider:
+    """Asks one model through inspect-ai's model interface; its own retries are off, so every request is counted."""
+
+    def __init__(self, settings: Settings, *, base_url: str | None, timeout: float, concurrency: int) -> None:
+        try:
+            from inspect_ai.model import GenerateConfig, get_model
+        except ImportError:
+            raise MensuraError(f"{settings.model}: needs the extra 'llm': pip install 'mensura[llm]'") from None
+        self._name = settings.model
+        self._timeout = timeout
+        self._config = GenerateConfig(
+            temperature=settings.temperature,
+            max_tokens=settings.max_tokens,
+            max_connections=concurrency,
+            max_retries=0,
+        )
+        try:
+            self._model = get_model(settings.model, base_url=base_url, config=self._config, memoize=False)
+        except Exception as fault:
+            raise MensuraError(f"{settings.model}: cannot be opened: {_told(fault)}") from None
+
+    async def complete(self, question: Question) -> Reply:
+        """Answer one question or raise :class:`CallError`."""
+        from inspect_ai.model import ChatMessageSystem, ChatMessageUser
+
+        messages: list[Any] = [ChatMessageUser(content=question.prompt)]
+        if question.system:
+            messages.insert(0, ChatMessageSystem(content=question.system))
+        try:
+            async with asyncio.timeout(self._timeout):
+                output = await self._model.generate(messages, config=self._config_for(question))
+        except TimeoutError:
+            raise CallError(Trouble.PASSING, "no answer within the time limit", billed=True) from None
+        except Exception as fault:
+            raise self._failure(fault) from None
+        return _reply(output)
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self._model.api.aclose()
+
+    def _config_for(self, question: Question) -> GenerateConfig:
+        if question.schema is None:
+            return self._config
+        from inspect_ai.model import ResponseSchema
+        from inspect_ai.util import JSONSchema
+
+        form = JSONSchema.model_validate(dict(question.schema))
+        schema = ResponseSchema(name="answer", json_schema=form, strict=True)
+        return self._config.model_copy(update={"response_schema": schema})
+
+    def _failure(self, fault: Exception) -> CallError:
+        """Say what a provider's exception means; its class says whether to ask again."""
+        cause = _cause(fault)
+        status = getattr(cause, "status_code", None)
+        message = _told(cause)
+        if status in _REFUSED or status == _NOT_FOUND or "insufficient_quota" in message:
+            meaning = _REFUSED.get(status or 0, "there is no such model, or the account has no credit")
+            return CallError(Trouble.FATAL, f"{meaning} ({message})")
+        decision = self._model.api.should_retry(cause)
+        wait = getattr(decision, "retry_after", None)
+        if not decision:
+            return CallError(Trouble.QUESTION, message, billed=status is None)
+        busy = getattr(decision, "kind", "") == "rate_limit"
+        return CallError(Trouble.BUSY if busy else Trouble.PASSING, message, wait=wait, billed=not busy)
+
+
+def _reply(output: ModelOutput) -> Reply:
+    usage = output.usage
+    if output.error:
+        raise CallError(Trouble.QUESTION, output.error[:_MESSAGE_LENGTH])
+    cut = output.stop_reason in ("max_tokens", "model_length")
+    if usage is None:
+        return Reply(output.completion, cut=cut)
+    return Reply(output.completion, usage.input_tokens, usage.output_tokens, cut)
+
+
+def _cause(fault: BaseException) -> Exception:
+    """Return the provider's own exception from whatever it was wrapped in."""
+    attempt = getattr(fault, "last_attempt", None)
+    if attempt is not None and attempt.exception() is not None:
+        return _cause(attempt.exception())
+    return fault if isinstance(fault, Exception) else RuntimeError(str(fault))
+
+
+def _told(fault: BaseException) -> str:
+    return " ".join(f"{type(fault).__name__}: {fault}"[:_MESSAGE_LENGTH].split())

@@ -1,0 +1,187 @@
+"""The short way to one OpenAI-compatible endpoint: one request per question over kept connections."""
+
+from __future__ import annotations
+
+import email.utils
+import json
+import time
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import TYPE_CHECKING, Any
+
+from mensura.errors import MensuraError
+from mensura.llm.protocol import Question
+from mensura.llm.providers.base import CallError, Reply, Trouble
+from mensura.llm.redaction import plain_url
+from mensura.llm.settings import Settings
+
+if TYPE_CHECKING:
+    import aiohttp
+
+_CONNECT_SECONDS = 20.0
+_MESSAGE_LENGTH = 300
+_PATIENCE = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, 529}
+"""Statuses that mean "more slowly"; 529 is what some providers send when overloaded."""
+_FATAL = {
+    HTTPStatus.UNAUTHORIZED: "the key is missing or wrong",
+    HTTPStatus.PAYMENT_REQUIRED: "the account has no credit",
+    HTTPStatus.FORBIDDEN: "the key may not use this model",
+    HTTPStatus.NOT_FOUND: "there is no such model or address",
+}
+_QUESTION = {HTTPStatus.BAD_REQUEST, HTTPStatus.REQUEST_ENTITY_TOO_LARGE, HTTPStatus.UNPROCESSABLE_ENTITY}
+
+
+class Endpoint:
+    """An OpenAI-compatible address, its key, and the name the model has there."""
+
+    def __init__(self, base_url: str, *, served: str, key: str | None, key_variable: str, timeout: float) -> None:
+        if not base_url.startswith(("http://", "https://")):
+            raise MensuraError(f"base_url: {plain_url(base_url)!r} must begin with http:// or https://")
+        try:
+            import aiohttp
+        except ImportError:
+            raise MensuraError("this model needs the extra 'llm': pip install 'mensura[llm]'") from None
+        self._aiohttp = aiohttp
+        self.address = base_url.rstrip("/")
+        self.shown = plain_url(self.address)
+        self.served = served
+        self._key_variable = key_variable
+        self._headers = {"Authorization": f"Bearer {key}"} if key else {}
+        self._timeout = aiohttp.ClientTimeout(total=timeout, connect=min(timeout, _CONNECT_SECONDS))
+        self._session: aiohttp.ClientSession | None = None
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def form(self, lines: bytes) -> dict[str, object]:
+        """Return request options that upload the lines of a batch as a file."""
+        form = self._aiohttp.FormData()
+        form.add_field("purpose", "batch")
+        form.add_field("file", lines, filename="questions.jsonl", content_type="application/jsonl")
+        return {"data": form}
+
+    async def request(self, method: str, path: str, **options: Any) -> bytes:  # noqa: ANN401
+        """Return the body of a successful response; every failure becomes a :class:`CallError`."""
+        if self._session is None:
+            connector = self._aiohttp.TCPConnector(limit=0)
+            self._session = self._aiohttp.ClientSession(
+                headers=self._headers, timeout=self._timeout, connector=connector
+            )
+        try:
+            async with self._session.request(method, f"{self.address}{path}", **options) as response:
+                body = await response.read()
+                status, headers = response.status, response.headers
+        except self._aiohttp.ClientConnectorError as fault:
+            message = f"no connection to {self.shown} ({type(fault).__name__})"
+            raise CallError(Trouble.PASSING, message) from None
+        except TimeoutError:
+            raise CallError(Trouble.PASSING, "no answer within the time limit", billed=True) from None
+        except (self._aiohttp.ClientError, OSError, ValueError) as fault:
+            raise CallError(Trouble.PASSING, f"connection lost ({type(fault).__name__})", billed=True) from None
+        if status >= HTTPStatus.BAD_REQUEST:
+            raise self._refusal(status, headers, body)
+        return body
+
+    def _refusal(self, status: int, headers: Mapping[str, str], body: bytes) -> CallError:
+        told = _error_text(body)
+        message = f"HTTP {status}: {told}" if told else f"HTTP {status}"
+        if status in _FATAL or "insufficient_quota" in told:
+            meaning = _FATAL.get(HTTPStatus(status), "the account has no credit")
+            hint = f"; the key comes from the environment variable {self._key_variable}"
+            auth = status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
+            return CallError(
+                Trouble.FATAL, f"{self.shown} refused {self.served!r}: {meaning} ({message}){hint if auth else ''}"
+            )
+        if status in _PATIENCE:
+            return CallError(Trouble.BUSY, message, wait=retry_after(headers))
+        if status in _QUESTION:
+            return CallError(Trouble.QUESTION, message)
+        return CallError(Trouble.PASSING, message, wait=retry_after(headers), billed=status >= 500)
+
+
+class LeanProvider:
+    """Asks one model behind a plain OpenAI-compatible endpoint."""
+
+    def __init__(self, endpoint: Endpoint, settings: Settings) -> None:
+        self._endpoint = endpoint
+        self._settings = settings
+
+    async def complete(self, question: Question) -> Reply:
+        """Answer one question or raise :class:`CallError`."""
+        body = json.dumps(chat_body(question, self._settings, self._endpoint.served)).encode("ascii")
+        headers = {"Content-Type": "application/json"}
+        return reply_of(await self._endpoint.request("POST", "/chat/completions", data=body, headers=headers))
+
+    async def close(self) -> None:
+        """Close connections."""
+        await self._endpoint.close()
+
+
+def chat_body(question: Question, settings: Settings, served: str) -> dict[str, object]:
+    """Return the request of one question in the chat-completions form; no tools, ever."""
+    messages = [{"role": "user", "content": question.prompt}]
+    if question.system:
+        messages.insert(0, {"role": "system", "content": question.system})
+    body: dict[str, object] = {"model": served, "messages": messages, "max_tokens": settings.max_tokens}
+    if settings.temperature is not None:
+        body["temperature"] = settings.temperature
+    if question.schema is not None:
+        form = {"name": "answer", "schema": dict(question.schema), "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": form}
+    return body
+
+
+def reply_of(body: bytes) -> Reply:
+    """Read a chat completion; anything else that a server may send in its place is a fault of the moment."""
+    try:
+        completion = json.loads(body)
+        choice = completion["choices"][0]
+        message = choice["message"]
+        text = _content(message.get("content")) or message.get("refusal") or ""
+        usage = completion.get("usage") or {}
+        counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+    except (ValueError, KeyError, IndexError, TypeError, AttributeError):
+        raise CallError(Trouble.PASSING, f"not a chat completion: {_shortened(body)!r}", billed=True) from None
+    tokens_in, tokens_out = (count if isinstance(count, int) and count >= 0 else None for count in counts)
+    return Reply(str(text), tokens_in, tokens_out, choice.get("finish_reason") == "length")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds a provider asks to wait: ``retry-after-ms``, or ``Retry-After`` in seconds or as a date."""
+    milliseconds, seconds = headers.get("retry-after-ms"), headers.get("Retry-After")
+    try:
+        if milliseconds is not None:
+            return max(0.0, float(milliseconds) / 1000)
+        if seconds is None:
+            return None
+        if seconds.strip().replace(".", "", 1).isdigit():
+            return float(seconds)
+        return max(0.0, email.utils.parsedate_to_datetime(seconds).timestamp() - time.time())
+    except (ValueError, TypeError, OverflowError):
+        return None
+
+
+def _content(content: object) -> str:
+    """Return a message's text, which some servers send in parts."""
+    if isinstance(content, list):
+        return "".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+    return content if isinstance(content, str) else ""
+
+
+def _error_text(body: bytes) -> str:
+    try:
+        told = json.loads(body)
+        error = told.get("error", told)
+        if isinstance(error, dict):
+            parts = (error.get("code"), error.get("message"))
+            return _shortened(": ".join(str(part) for part in parts if part).encode())
+        return _shortened(str(error).encode())
+    except (ValueError, AttributeError):
+        return _shortened(body)
+
+
+def _shortened(body: bytes) -> str:
+    return " ".join(body[:_MESSAGE_LENGTH].decode("utf-8", errors="replace").split())

@@ -1,0 +1,45 @@
+"""Taking values from answers, whatever readers and answers do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mensura.llm.journal import Entry, value_text
+from mensura.llm.protocol import Answer, Question, Reader, Reading, UnreadableError
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a reader took from a text, its value as JSON, and why it took nothing."""
+
+    reading: Reading
+    value: str = "null"
+    error: str = ""
+
+
+def read_safely(text: str, read: Reader) -> Read:
+    """Read a text; a reader that crashes, or returns what JSON cannot hold, took nothing."""
+    try:
+        reading = read(text)
+        return Read(reading, value_text(reading.value))
+    except UnreadableError as fault:
+        return Read(Reading(None), error=f"unreadable: {fault}")
+    except Exception as fault:
+        return Read(Reading(None), error=f"unreadable: the reader failed ({type(fault).__name__}: {fault})")
+
+
+def answer_of(question: Question, entry: Entry, read: Read, *, stored: bool) -> Answer:
+    """Return the answer to a question as the journal holds it, read by the asker's own reader."""
+    return Answer(
+        question,
+        text=entry.text,
+        value=read.reading.value,
+        rationale=read.reading.rationale,
+        error=read.error and (entry.error or read.error),
+        stored=stored,
+        tokens_in=entry.tokens_in,
+        tokens_out=entry.tokens_out,
+        cost=entry.cost or 0.0,
+        seconds=entry.seconds,
+        attempts=entry.attempts,
+    )

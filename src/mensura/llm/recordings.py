@@ -1,0 +1,117 @@
+"""Recordings: answers in a table or a journal, found again by what a question is about or by its words.
+
+A table has a column ``answer`` and columns that name what a question is about (``item``, ``dimension``, ``variant`` …).
+A row answers a question when each of its filled cells equals what ``Question.about`` says (``repeat``: the question's
+own); of several rows that do, the one with most filled cells. The columns in :data:`NOT_MATCHED` may accompany them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from mensura.errors import MensuraError
+from mensura.llm.journal import Journal
+from mensura.llm.protocol import Question
+from mensura.llm.providers.base import Reply
+from mensura.llm.settings import KEY_BYTES, KeyMaker, Settings
+
+SHIPPED = Path(__file__).parent / "data"
+PREFIX = "recorded/"
+NOT_MATCHED = ("answer", "tokens_in", "tokens_out", "model", "source", "note")
+"""Columns of a recording that are not compared with what a question is about."""
+_TABLE_ENDINGS = (".csv", ".csv.gz", ".parquet")
+_JOURNAL_ENDINGS = (".sqlite", ".db")
+_NEUTRAL = Settings("recorded", temperature=None, max_tokens=1)
+"""Journals are searched by the words of a question alone, whichever model answered it."""
+
+
+class TableRecording:
+    """Answers found by what a question is about."""
+
+    def __init__(self, rows: list[dict[str, object]], origin: str, version: str) -> None:
+        self.version = version
+        self._replies: dict[tuple[tuple[str, str], ...], Reply] = {}
+        fields: set[tuple[str, ...]] = set()
+        for row in rows:
+            about = {
+                name: str(cell) for name, cell in row.items() if name not in NOT_MATCHED and cell not in (None, "")
+            }
+            if row.get("answer") is None:
+                continue
+            place = tuple(sorted(about.items()))
+            if place in self._replies:
+                raise MensuraError(f"{origin}: two answers for {about}; a recording holds one for each")
+            self._replies[place] = Reply(str(row["answer"]), _count(row, "tokens_in"), _count(row, "tokens_out"))
+            fields.add(tuple(sorted(about)))
+        self._fields = sorted(fields, key=lambda names: (-len(names), names))
+
+    def find(self, question: Question) -> Reply | None:
+        """Return the reply recorded for a question, if there is one."""
+        about = {**question.about, "repeat": str(question.repeat)}
+        for names in self._fields:
+            if all(name in about for name in names):
+                reply = self._replies.get(tuple((name, str(about[name])) for name in names))
+                if reply is not None:
+                    return reply
+        return None
+
+
+class JournalRecording:
+    """Answers found by a question's words (prompt, system, schema, repeat), whichever model gave them."""
+
+    def __init__(self, path: Path, version: str) -> None:
+        self.version = version
+        self._key = KeyMaker(_NEUTRAL)
+        self._replies: dict[bytes, Reply] = {}
+        with Journal(path, create=False) as journal:
+            for question, entry in journal.questions():
+                self._replies.setdefault(self._key(question), Reply(entry.text, entry.tokens_in, entry.tokens_out))
+
+    def find(self, question: Question) -> Reply | None:
+        """Return the reply recorded for a question, if there is one."""
+        return self._replies.get(self._key(question))
+
+
+def read_recording(name: str) -> TableRecording | JournalRecording:
+    """Open a recording: one that ships with the package by its name, or a file of one's own by its path."""
+    path = _path_of(name)
+    version = hashlib.blake2b(path.read_bytes(), digest_size=KEY_BYTES).hexdigest()
+    if path.name.endswith(_JOURNAL_ENDINGS):
+        return JournalRecording(path, version)
+    from mensura.frames import read_frame, require_columns
+
+    frame = read_frame(path)
+    require_columns(frame, ["answer"], name=str(path))
+    if set(frame.columns) <= set(NOT_MATCHED):
+        raise MensuraError(f"{path}: no column says what an answer is about (such as item or dimension)")
+    return TableRecording(frame.to_dicts(), str(path), version)
+
+
+def shipped_recordings() -> list[str]:
+    """Return the names of the recordings that ship with the package."""
+    endings = (*_TABLE_ENDINGS, *_JOURNAL_ENDINGS)
+    found = {path.name.removesuffix(end) for path in SHIPPED.iterdir() for end in endings if path.name.endswith(end)}
+    return sorted(found)
+
+
+def _path_of(name: str) -> Path:
+    wanted = name.removeprefix(PREFIX)
+    endings = (*_TABLE_ENDINGS, *_JOURNAL_ENDINGS)
+    if wanted.endswith(endings):
+        path = Path(wanted).expanduser()
+        if not path.is_file():
+            raise MensuraError(f"{name}: no such file {path}")
+        return path
+    if wanted in shipped_recordings():
+        return next(path for end in endings if (path := SHIPPED / f"{wanted}{end}").is_file())
+    raise MensuraError(
+        f"model: there is no recording {wanted!r}; shipped are {', '.join(shipped_recordings())}, "
+        f"and recorded/PATH takes a file of your own ({', '.join(endings)})"
+    )
+
+
+def _count(row: Mapping[str, object], name: str) -> int | None:
+    cell = row.get(name)
+    return cell if isinstance(cell, int) else None

@@ -1,0 +1,143 @@
+"""Levels against human rates: closed forms, simulated truth, and the recordings."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura import MensuraError
+from mensura.arrays import expit, logit
+from mensura.demands import check_demands, read_demands
+
+
+def study(pools=6, items=40, slopes=(-0.8, 0.0), noise=0.4, seed=0, easiness=1.0, between=0.0):
+    """Pools whose logit rates fall with the level of QLl and not with that of KNc; and their levels."""
+    rng = np.random.default_rng(seed)
+    rates, levels = [], []
+    for pool in range(pools):
+        told = rng.integers(0, 6, (items, 2))
+        start = easiness + between * rng.standard_normal()
+        value = start + (told - 2.5) @ np.array(slopes) + noise * rng.standard_normal(items)
+        for item in range(items):
+            name = f"p{pool}-{item}"
+            rates.append((f"pool {pool}", name, float(expit(value[item : item + 1])[0]), 1_000_000))
+            levels += [(name, "QLl", int(told[item, 0])), (name, "KNc", int(told[item, 1]))]
+    return (
+        pl.DataFrame(rates, schema=["pool", "item", "rate", "n"], orient="row"),
+        pl.DataFrame(levels, schema=["item", "dimension", "level"], orient="row"),
+    )
+
+
+def test_the_correlation_is_that_of_levels_and_logits():
+    rates, levels = study(pools=1, noise=0.5)
+    found = check_demands(rates, levels, draws=100)
+    wide = levels.pivot("dimension", index="item", values="level").join(rates, on="item", maintain_order="right")
+    for name, told in (("QLl", wide["QLl"]), ("KNc", wide["KNc"]), ("sum", wide["QLl"] + wide["KNc"])):
+        expected = np.corrcoef(told, logit(wide["rate"].to_numpy()))[0, 1]
+        row = found.correlations.filter(dimension=name).row(0, named=True)
+        assert row["r"] == pytest.approx(expected, abs=1e-4)
+        assert row["low"] < row["r"] < row["high"]
+    assert "prediction on pools left out needs 3 or more" in found.warnings[0]
+    assert found.prediction.is_empty() and found.verdicts.is_empty()
+
+
+def test_pool_differences_do_not_pass_for_demands():
+    """Easy pools with low levels: within pools nothing is left, and the check must say so."""
+    rng = np.random.default_rng(1)
+    rates, levels = [], []
+    for pool in range(6):
+        for item in range(60):
+            name = f"p{pool}-{item}"
+            value = 2 - pool + rng.standard_normal()
+            rates.append((f"pool {pool}", name, float(expit(np.array([value]))[0])))
+            levels.append((name, "QLl", int(np.clip(pool + rng.integers(-1, 2), 0, 5))))
+    rates = pl.DataFrame(rates, schema=["pool", "item", "rate"], orient="row")
+    found = check_demands(rates, pl.DataFrame(levels, schema=["item", "dimension", "level"], orient="row"), draws=200)
+    row = found.overall.filter(dimension="QLl").row(0, named=True)
+    assert abs(row["r"]) < 0.1
+    assert row["low"] < 0 < row["high"]
+
+
+def test_demands_that_carry_over_beat_the_baseline_and_idle_ones_do_not():
+    good = check_demands(*study(), draws=100).verdicts
+    for row in good.iter_rows(named=True):
+        assert row["mae"] < 0.6 * row["mae_baseline"]
+        assert row["low"] > 0
+        assert row["better_in"] == row["pools"] == 6
+        assert row["gain"] == pytest.approx(row["mae_baseline"] - row["mae"])
+    idle = check_demands(*study(slopes=(0.0, 0.0)), draws=100).verdicts
+    for row in idle.iter_rows(named=True):
+        assert row["gain"] < 0.005
+
+
+def test_knowing_the_pools_mean_helps_where_pools_differ():
+    found = check_demands(*study(between=2.0, pools=8), draws=50).verdicts
+    errors = dict(found.select("question", "mae").iter_rows())
+    assert errors["pool mean known"] < 0.7 * errors["new pool"]
+
+
+def test_the_hidden_pool_does_not_reach_its_own_prediction():
+    """Its rates change the known mean only: predictions of a new pool stay, whatever its rates are."""
+    rates, levels = study(pools=4)
+    flipped = rates.with_columns(rate=pl.when(pl.col("pool") == "pool 0").then(1 - pl.col("rate")).otherwise("rate"))
+    one, two = (check_demands(table, levels, draws=10).prediction for table in (rates, flipped))
+    ours = [table.filter(pool="pool 0", question="new pool").row(0, named=True) for table in (one, two)]
+    assert ours[0]["penalty"] == ours[1]["penalty"]
+    assert ours[0]["r"] == pytest.approx(-ours[1]["r"])
+
+
+def test_rates_of_zero_and_one_and_unknown_numbers_stay_finite():
+    rates, levels = study(pools=1, items=10)
+    extreme = rates.with_columns(rate=pl.Series([0.0, 1.0] * 5), n=pl.Series([10, None] * 5))
+    found = check_demands(extreme, levels, draws=20)
+    assert np.all(np.isfinite(found.overall["r"].drop_nulls().to_numpy()))
+    counted = check_demands(extreme.with_columns(n=pl.lit(9.0)), levels, draws=20)
+    assert counted.overall.height == 3
+
+
+def test_a_dimension_without_variety_is_not_defined():
+    rates, levels = study(pools=2)
+    flat = levels.with_columns(level=pl.when(pl.col("dimension") == "KNc").then(1).otherwise("level"))
+    found = check_demands(rates, flat, draws=20)
+    row = found.correlations.filter(dimension="KNc").row(0, named=True)
+    assert row["r"] is None and row["note"].startswith("not defined")
+
+
+def test_what_does_not_fit_together_is_said():
+    rates, levels = study(pools=3, items=8)
+    with pytest.raises(MensuraError, match=r"no item of the pools has levels; ids must agree \(pools: 'p0-0'"):
+        check_demands(rates, levels.with_columns(item=pl.lit("x") + pl.col("item")))
+    with pytest.raises(MensuraError, match="every rate must lie between 0 and 1"):
+        check_demands(rates.with_columns(rate=100 * pl.col("rate")), levels)
+    with pytest.raises(MensuraError, match="an item occurs twice in one pool"):
+        check_demands(pl.concat([rates, rates]), levels)
+    with pytest.raises(MensuraError, match="item 'p0-0' occurs in pool 0 and other, and levels do not say"):
+        check_demands(pl.concat([rates, rates.head(1).with_columns(pool=pl.lit("other"))]), levels)
+    with pytest.raises(MensuraError, match="every n must lie above 0"):
+        check_demands(rates.with_columns(n=pl.lit(0)), levels)
+    with pytest.raises(MensuraError, match="missing column 'pool'"):
+        check_demands(rates.drop("pool"), levels)
+    with pytest.raises(MensuraError, match="no pool has 5 items with levels"):
+        check_demands(rates.filter(pl.col("item").is_in(["p0-1", "p1-1"])), levels)
+    found = check_demands(rates, levels.filter(~pl.col("item").str.starts_with("p1")), draws=10)
+    assert "8 of 24 items of the pools have no levels" in found.warnings[0]
+    part = levels.filter((pl.col("item") != "p0-1") | (pl.col("dimension") == "QLl"))
+    assert "1 items lack a level in some dimension" in check_demands(rates, part, draws=10).warnings[0]
+
+
+@pytest.mark.shared
+def test_the_recordings_predict_people_as_stated(shared):
+    """The README of the recordings: sums −0.89 vocabulary, −0.85 words, −0.74 syllogisms, −0.71 relations …"""
+    readings = read_demands(shared / "data/items/annotations.csv").filter(annotator="claude-run-1")
+    found = check_demands(shared / "data/items/items.csv", readings, draws=20)
+    sums = dict(found.correlations.filter(dimension="sum").select("pool", "r").iter_rows())
+    stated = {
+        "viqt": -0.89,
+        "word-prevalence": -0.85,
+        "syllogisms": -0.74,
+        "relations": -0.71,
+        "enem": -0.22,
+        "naep": -0.08,
+    }
+    for pool, value in stated.items():
+        assert sums[pool] == pytest.approx(value, abs=0.01)
+    assert found.overall.filter(dimension="MCu")["r"].item() == pytest.approx(-0.5, abs=0.03)

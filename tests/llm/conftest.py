@@ -1,0 +1,35 @@
+"""A model of ours to ask, a reader, and questions."""
+
+import json
+
+import pytest
+
+from mensura.llm import Question, Reading, UnreadableError
+from tests.llm.server import ChatServer, Faults, serving
+
+
+def read_level(text: str) -> Reading:
+    try:
+        told = json.loads(text)
+        return Reading(told["level"], told["why"])
+    except (ValueError, KeyError, TypeError):
+        raise UnreadableError("no level") from None
+
+
+def questions(count: int, word: str = "item") -> list[Question]:
+    return [Question(f"How hard is {word} {number}?", about={"item": f"{word}{number}"}) for number in range(count)]
+
+
+@pytest.fixture
+def serve():
+    """Start servers that end with the test: ``serve(busy=0.1)`` returns one that misbehaves so."""
+    from contextlib import ExitStack
+
+    with ExitStack() as stack:
+
+        def start(*, answer=None, key=None, most_at_once=None, usage=True, **faults) -> ChatServer:
+            more = {} if answer is None else {"answer": answer}
+            server = ChatServer(Faults(**faults), key=key, most_at_once=most_at_once, usage=usage, **more)
+            return stack.enter_context(serving(server))
+
+        yield start

@@ -1,0 +1,343 @@
+"""Asking through the journal, against a server that misbehaves."""
+
+import time
+
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.llm import Prices, Question, Reading, UnreadableError, open_asker
+from tests.llm.conftest import questions, read_level
+from tests.llm.server import level_answer
+
+
+def expected(asked: list[Question]) -> list[int]:
+    return [read_level(level_answer(question.prompt, {})).value for question in asked]
+
+
+def test_answers_come_in_the_order_of_the_questions_with_what_they_took(serve, tmp_path):
+    server = serve()
+    asked = questions(600)
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url, prices=Prices(2, 10)) as asker:
+        answers = asker.ask(asked, read_level)
+    assert [answer.question for answer in answers] == asked
+    assert [answer.value for answer in answers] == expected(asked)
+    assert answers[0].rationale.startswith("this asks for about")
+    first = answers[0]
+    assert first.cost == pytest.approx((first.tokens_in * 2 + first.tokens_out * 10) / 1e6)
+    assert (first.stored, first.attempts, first.error) == (False, 1, "")
+
+
+def test_what_is_sent_is_the_question_at_low_temperature_and_nothing_else(serve, tmp_path):
+    server = serve()
+    schema = {"type": "object", "properties": {"level": {"type": "integer"}}}
+    asked = Question("How hard?", system="You judge items.", schema=schema, about={"item": "secret-id"})
+    with open_asker("openai/mine", journal=tmp_path / "j.sqlite", base_url=server.url, max_tokens=50) as asker:
+        asker.ask([asked], read_level)
+    form = {"name": "answer", "schema": schema, "strict": True}
+    assert server.log.bodies == [
+        {
+            "model": "mine",
+            "messages": [{"role": "system", "content": "You judge items."}, {"role": "user", "content": "How hard?"}],
+            "max_tokens": 50,
+            "temperature": 0.0,
+            "response_format": {"type": "json_schema", "json_schema": form},
+        }
+    ]
+
+
+def test_a_second_run_asks_nothing_again(serve, tmp_path):
+    server = serve()
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}
+    with open_asker("mine", **settings) as asker:
+        first = asker.ask(questions(300), read_level)
+    with open_asker("mine", **settings) as asker:
+        second = asker.ask(questions(300), read_level)
+        assert asker.calls == 0
+    assert all(answer.stored for answer in second)
+    assert [answer.value for answer in second] == [answer.value for answer in first]
+    assert [answer.cost for answer in second] == [answer.cost for answer in first]
+    assert set(server.log.requests.values()) == {1}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": "other"},
+        {"temperature": 0.7},
+        {"temperature": None},
+        {"max_tokens": 7},
+        {"question": Question("How hard is item 0? ")},
+        {"question": Question("How hard is item 0?", system="Be brief.")},
+        {"question": Question("How hard is item 0?", schema={"type": "object"})},
+        {"question": Question("How hard is item 0?", repeat=1)},
+    ],
+)
+def test_everything_that_determines_an_answer_is_in_its_key(serve, tmp_path, change):
+    server = serve()
+    base = {"name": "mine", "journal": tmp_path / "j.sqlite", "base_url": server.url}
+    question = Question("How hard is item 0?")
+    with open_asker(**base) as asker:
+        asker.ask([question], read_level)
+    asked = change.pop("question", question)
+    with open_asker(**{**base, **change}) as asker:
+        assert asker.ask([asked], read_level)[0].stored is False
+
+
+def test_what_a_question_is_about_and_where_it_is_served_do_not_make_it_another(serve, tmp_path):
+    first, second = serve(), serve()
+    journal = tmp_path / "j.sqlite"
+    with open_asker("mine", journal=journal, base_url=first.url) as asker:
+        asker.ask([Question("How hard?", about={"item": "a"})], read_level)
+    with open_asker("mine", journal=journal, base_url=second.url) as asker:
+        assert asker.ask([Question("How hard?", about={"item": "b"})], read_level)[0].stored
+
+
+def test_the_same_question_twice_in_one_list_is_asked_once(serve, tmp_path):
+    server = serve(delay=0.05)
+    twice = [Question("How hard?", about={"item": name}) for name in "ab"]
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
+        answers = asker.ask(twice, read_level)
+    assert server.log.requests["How hard?"] == 1
+    assert [answer.question.about["item"] for answer in answers] == ["a", "b"]
+    assert answers[0].value == answers[1].value is not None
+    assert [answer.stored for answer in answers] == [False, True]
+
+
+def test_a_better_reader_reads_stored_answers_anew_and_the_journal_follows(serve, tmp_path):
+    from mensura.llm import audit_table
+
+    server = serve(answer=lambda prompt, _: "Level: four")
+
+    def words(text):
+        return Reading({"four": 4}[text.split()[-1]], "in words")
+
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}
+    with open_asker("mine", **settings) as asker:
+        (first,) = asker.ask(questions(1), read_level)
+    with open_asker("mine", **settings) as asker:
+        (second,) = asker.ask(questions(1), words)
+    assert (first.value, first.error) == (None, "unreadable: no level")
+    assert (second.value, second.rationale, second.error, second.stored) == (4, "in words", "", True)
+    assert audit_table(tmp_path / "j.sqlite").select("value", "rationale", "error").row(0) == ("4", "in words", "")
+    assert sum(server.log.requests.values()) == 1
+
+
+def test_a_reader_that_crashes_or_returns_what_json_cannot_hold_fails_its_question_alone(serve, tmp_path):
+    server = serve()
+
+    def careless(text):
+        if expected(questions(1))[0] == read_level(text).value:
+            raise KeyError("oops")
+        return Reading(float("nan"))
+
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
+        answers = asker.ask(questions(20), careless)
+    assert all(answer.value is None and answer.error.startswith("unreadable: the reader failed") for answer in answers)
+    assert all(answer.text for answer in answers)
+
+
+def test_every_fault_of_a_server_is_outlived(serve, tmp_path):
+    faults = {"busy": 0.06, "broken": 0.06, "dropped": 0.06, "truncated": 0.06, "wrong": 0.06, "slow": 0.01}
+    server = serve(**faults, busy_wait=0.02, slow_seconds=20)
+    asked = questions(400)
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url, timeout=2.0) as asker:
+        answers = asker.ask(asked, read_level)
+    assert [answer.value for answer in answers] == expected(asked)
+    assert set(server.log.answers.values()) == {1}
+    assert sum(answer.attempts for answer in answers) == sum(server.log.requests.values()) > 480
+
+
+def test_pacing_follows_a_server_that_bears_few_calls_at_once(serve, tmp_path):
+    server = serve(delay=0.02, most_at_once=3)
+    asked = questions(60)
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url, concurrency=30) as asker:
+        answers = asker.ask(asked, read_level)
+    assert [answer.value for answer in answers] == expected(asked)
+    refused = sum(server.log.requests.values()) - len(asked)
+    assert 0 < refused < 2 * len(asked)
+
+
+def test_retry_after_is_kept_to(serve, tmp_path):
+    server = serve(busy=1.0, busy_wait=1.1)
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
+        began = time.monotonic()
+        (answer,) = asker.ask(questions(1), read_level)
+    assert answer.attempts == 4
+    assert time.monotonic() - began >= 3.3
+
+
+def test_a_question_that_a_server_will_not_take_fails_alone_and_is_asked_again_next_time(serve, tmp_path):
+    server = serve()
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}
+    server.refuse = lambda prompt: "item 1?" in prompt
+    with open_asker("mine", **settings) as asker:
+        answers = asker.ask(questions(3), read_level)
+    assert [answer.error for answer in answers] == ["", "HTTP 400: too_long: this is too long", ""]
+    server.refuse = None
+    with open_asker("mine", **settings) as asker:
+        again = asker.ask(questions(3), read_level)
+    assert [answer.value for answer in again] == expected(questions(3))
+    assert [answer.stored for answer in again] == [True, False, True]
+
+
+def test_a_model_that_declines_has_answered(serve, tmp_path):
+    server = serve()
+    server.completion = lambda request: {"choices": [{"message": {"content": None, "refusal": "I will not."}}]}
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
+        (answer,) = asker.ask(questions(1), read_level)
+    assert (answer.text, answer.error) == ("I will not.", "unreadable: no level")
+
+
+def test_a_wrong_key_stops_everything_with_one_clear_error_and_loses_nothing(serve, tmp_path, monkeypatch):
+    server = serve(key="the-right-key-0123456789", delay=0.01)
+    monkeypatch.setenv("LOCAL_API_KEY", "the-right-key-0123456789")
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url, "concurrency": 4}
+    with open_asker("openai-api/local/mine", **settings) as asker:
+        assert all(answer.value is not None for answer in asker.ask(questions(50), read_level))
+        server.key = "another-key-9876543210"
+        with pytest.raises(MensuraError, match=r"key is missing or wrong.*LOCAL_API_KEY"):
+            asker.ask(questions(200), read_level)
+    sent = sum(server.log.requests.values())
+    assert sent == 50
+    monkeypatch.setenv("LOCAL_API_KEY", "another-key-9876543210")
+    with open_asker("openai-api/local/mine", **settings) as asker:
+        answers = asker.ask(questions(200), read_level)
+    assert [answer.stored for answer in answers] == [True] * 50 + [False] * 150
+
+
+def test_an_endpoint_that_is_down_stops_the_work_instead_of_failing_every_question(tmp_path, monkeypatch):
+    monkeypatch.setattr("mensura.llm.desk.MOST_ATTEMPTS", 2)
+    with (
+        open_asker("mine", journal=tmp_path / "j.sqlite", base_url="http://127.0.0.1:9/v1") as asker,
+        pytest.raises(MensuraError, match=r"16 questions in a row found no answer.*no connection"),
+    ):
+        asker.ask(questions(5000), read_level)
+
+
+def test_the_budget_of_calls_is_never_passed_and_the_rest_goes_on_later(serve, tmp_path):
+    server = serve(broken=0.2)
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}
+    with open_asker("mine", max_calls=40, **settings) as asker:
+        answers = asker.ask(questions(100), read_level)
+        assert asker.stopped == "budget: the 40 calls allowed were made"
+    assert sum(server.log.requests.values()) == 40
+    unanswered = [answer for answer in answers if answer.value is None]
+    assert unanswered
+    assert {answer.error for answer in unanswered} == {"budget: the 40 calls allowed were made"}
+    with open_asker("mine", **settings) as asker:
+        again = asker.ask(questions(100), read_level)
+    assert [answer.value for answer in again] == expected(questions(100))
+    assert set(server.log.answers.values()) == {1}
+
+
+def test_the_budget_of_money_is_never_passed_though_calls_run_side_by_side(serve, tmp_path):
+    server = serve(delay=0.01)
+    prices = Prices(1000, 5000)
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url, "max_tokens": 40}
+    with open_asker("mine", prices=prices, max_cost=3.0, **settings) as asker:
+        answers = asker.ask(questions(100), read_level)
+        spent = asker.cost
+    made = sum(server.log.requests.values())
+    dearest = prices.cost(200, 40)
+    assert 3.0 - dearest < spent <= 3.0
+    assert spent == pytest.approx(sum(answer.cost for answer in answers))
+    assert sum(answer.value is not None for answer in answers) == made
+    assert "another call could pass $3" in answers[-1].error
+
+
+def test_money_needs_prices_and_other_settings_are_checked(tmp_path):
+    url = {"base_url": "http://127.0.0.1:9/v1", "journal": tmp_path / "j.sqlite"}
+    for settings, message in [
+        ({"max_cost": 1.0}, "no prices are known for 'mine'"),
+        ({"max_cost": -1.0, "prices": Prices(1, 1)}, "max_cost"),
+        ({"max_calls": -1}, "max_calls"),
+        ({"temperature": -0.1}, "temperature"),
+        ({"max_tokens": 0}, "max_tokens"),
+        ({"timeout": 0}, "timeout"),
+        ({"concurrency": 0}, "concurrency"),
+        ({"door": "back"}, "door"),
+        ({"journal": None}, "journal"),
+        ({"base_url": "localhost:80"}, "http://"),
+    ]:
+        with pytest.raises(MensuraError, match=message):
+            open_asker("mine", **{**url, **settings})
+    with pytest.raises(MensuraError, match="openai-api/SERVICE/MODEL"):
+        open_asker("openai-api/mine", journal=tmp_path / "j.sqlite")
+    with pytest.raises(MensuraError, match="NOWHERE_BASE_URL"):
+        open_asker("openai-api/nowhere/mine", journal=tmp_path / "j.sqlite")
+    with pytest.raises(MensuraError, match="prices: output"):
+        Prices(1, -1)
+
+
+def test_a_prompt_that_is_no_text_is_refused(serve, tmp_path):
+    with (
+        open_asker("mine", journal=tmp_path / "j.sqlite", base_url=serve().url) as asker,
+        pytest.raises(MensuraError, match="no text"),
+    ):
+        asker.ask([Question("a\ud800b")], read_level)
+
+
+def test_a_server_that_counts_no_tokens_is_charged_at_the_worst_case(serve, tmp_path):
+    server = serve(usage=False)
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url, "max_tokens": 10}
+    with open_asker("mine", prices=Prices(0, 1e5), max_cost=5.0, **settings) as asker:
+        answers = asker.ask(questions(20), read_level)
+    assert sum(answer.value is not None for answer in answers) == 5
+    assert answers[0].tokens_out > 0
+
+
+def test_progress_tells_done_cost_rate_and_time_left(serve, tmp_path):
+    seen = []
+    server = serve(delay=0.01)
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url, "prices": Prices(1, 1)}
+    with open_asker("mine", advance=seen.append, concurrency=4, **settings) as asker:
+        asker.ask(questions(300), read_level)
+    assert [standing.done for standing in seen] == sorted(standing.done for standing in seen)
+    last = seen[-1]
+    assert (last.done, last.total, last.failed) == (300, 300, 0)
+    assert last.cost > 0
+    middle = next(standing for standing in seen if 0 < standing.done < 300)
+    assert middle.rate > 0
+    assert middle.seconds_left > 0
+
+
+def test_a_stream_takes_questions_as_it_goes_and_may_be_left(serve, tmp_path):
+    server = serve()
+    taken = []
+
+    def endless():
+        number = 0
+        while True:
+            taken.append(number)
+            yield Question(f"How hard is item {number}?")
+            number += 1
+
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
+        stream = asker.stream(endless(), read_level)
+        values = [next(stream).value for _ in range(700)]
+        stream.close()
+    assert values == expected(questions(700))
+    assert len(taken) < 20_000
+
+
+def test_an_answer_cut_off_says_so(serve, tmp_path):
+    server = serve(answer=lambda *_: '{"level": 3, "wh')
+    plain = server.completion
+
+    def completion(request):
+        made = plain(request)
+        made["choices"][0]["finish_reason"] = "length"
+        return made
+
+    server.completion = completion
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url, max_tokens=9) as asker:
+        (answer,) = asker.ask(questions(1), read_level)
+    assert answer.error == "unreadable: no level; the answer was cut off at max_tokens=9"
+
+
+def test_a_closed_asker_says_so_and_unreadable_is_an_error_of_ours(serve, tmp_path):
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=serve().url) as asker:
+        pass
+    with pytest.raises(MensuraError, match="closed"):
+        asker.ask(questions(1), read_level)
+    assert issubclass(UnreadableError, MensuraError)

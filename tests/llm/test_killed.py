@@ -1,0 +1,96 @@
+"""Killed at any instant and started again: nothing is lost, nothing is paid twice, the table is the same."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mensura.llm import Journal, open_asker
+from tests.llm.conftest import questions, read_level
+
+ROOT = Path(__file__).parents[2]
+CONCURRENCY = 16
+
+
+def start(url: str, journal: Path, count: int) -> subprocess.Popen:
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}"}
+    command = [sys.executable, "-m", "tests.llm.asking_process", url, str(journal), str(count), str(CONCURRENCY)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, env=environment)
+
+
+def wait_for_answers(server, count: int, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 60
+    while sum(server.log.answers.values()) < count and process.poll() is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.002)
+
+
+def test_killed_again_and_again_in_the_middle_of_thousands_of_calls(serve, tmp_path):
+    count, kills = 2000, 4
+    server = serve(delay=0.002, broken=0.02, busy=0.01, busy_wait=0.01)
+    journal = tmp_path / "j.sqlite"
+    chance = random.Random(1)
+    promised: dict[int, str] = {}
+    for kill in range(kills):
+        process = start(server.url, journal, count)
+        wait_for_answers(server, (kill + 1) * 350 + chance.randrange(100), process)
+        process.send_signal(signal.SIGKILL)
+        told, _ = process.communicate()
+        promised |= dict(line.split() for line in told.splitlines() if line.count(" ") == 1)
+    in_doubt = {prompt: times for prompt, times in server.log.answers.items() if times > 1}
+    with open_asker("mine", journal=journal, base_url=server.url) as asker:
+        answers = asker.ask(questions(count), read_level)
+    with open_asker("mine", journal=tmp_path / "undisturbed.sqlite", base_url=server.url) as asker:
+        requests_before = sum(server.log.requests.values())
+        undisturbed = asker.ask(questions(count), read_level)
+    answered_twice = sum(times - 2 for times in server.log.answers.values())  # the undisturbed run adds one of each
+    assert requests_before > count
+    assert answered_twice <= kills * CONCURRENCY
+    assert len(in_doubt) <= kills * CONCURRENCY
+    assert [answer.value for answer in answers] == [answer.value for answer in undisturbed]
+    assert all(str(answers[int(number)].value) == value for number, value in promised.items())
+
+
+def test_two_processes_share_one_journal_and_ask_nothing_twice(serve, tmp_path):
+    count = 600
+    server = serve(delay=0.005)
+    processes = [start(server.url, tmp_path / "j.sqlite", count) for _ in range(2)]
+    told = [process.communicate(timeout=120)[0].splitlines() for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
+    assert told[0] == told[1]
+    assert len(told[0]) == count
+    assert "None" not in "".join(told[0])
+    assert set(server.log.requests.values()) == {1}
+
+
+def test_a_living_process_takes_over_what_a_killed_one_was_asking(serve, tmp_path):
+    count = 500
+    server = serve(delay=0.01)
+    first, second = (start(server.url, tmp_path / "j.sqlite", count) for _ in range(2))
+    wait_for_answers(server, 100, first)
+    first.send_signal(signal.SIGKILL)
+    first.communicate()
+    told, _ = second.communicate(timeout=120)
+    assert second.returncode == 0
+    assert len(told.splitlines()) == count
+    assert "None" not in told
+    assert sum(server.log.answers.values()) <= count + CONCURRENCY
+
+
+@pytest.mark.parametrize("count", [1, 300])
+def test_interrupting_leaves_nothing_claimed(serve, tmp_path, count):
+    server = serve(delay=0.01)
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url, concurrency=4) as asker:
+        stream = asker.stream(questions(count), read_level)
+        next(stream)
+        stream.close()
+    with Journal(tmp_path / "j.sqlite") as journal:
+        assert list(journal.rows("SELECT count(*) FROM owners")) == [(0,)]
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
+        assert all(answer.value is not None for answer in asker.ask(questions(count), read_level))
+    assert set(server.log.answers.values()) == {1}
