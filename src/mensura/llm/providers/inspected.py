@@ -38,6 +38,9 @@ class InspectProvider:
             self._model = get_model(settings.model, base_url=base_url, config=self._config, memoize=False)
         except Exception as fault:
             raise MensuraError(f"{settings.model}: cannot be opened: {_told(fault)}") from None
+        client: Any = getattr(self._model.api, "client", None)
+        if hasattr(client, "max_retries"):  # the packages of several providers send a request again by themselves
+            client.max_retries = 0
 
     async def complete(self, question: Question) -> Reply:
         """Answer one question or raise :class:`CallError`."""
