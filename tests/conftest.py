@@ -8,6 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mensura.cli import main, output
+from tests.llm import small_model as small
 
 hypothesis.settings.register_profile("mensura", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("mensura")
@@ -57,3 +58,12 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"development data not found at {SHARED}")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def small_model():
+    """The address of a real small language model; tests that need it skip where it is not installed."""
+    if reason := small.missing():
+        pytest.skip(reason)
+    with small.running() as address:
+        yield address

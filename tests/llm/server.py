@@ -316,10 +316,14 @@ def main() -> None:
     """Serve without faults until killed; the first line printed is the address."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--delay", type=float, default=0.0)
+    parser.add_argument("--typical", action="store_true", help="answer as the benchmarks expect")
     asked = parser.parse_args()
 
     async def run() -> None:
-        server = ChatServer(Faults(delay=asked.delay), keep_bodies=False)
+        from benchmarks.llm_typical import typical_answer
+
+        answer = typical_answer if asked.typical else level_answer
+        server = ChatServer(Faults(delay=asked.delay), answer=answer, keep_bodies=False)
         listening = await server.start()
         print(server.url, flush=True)
         await listening.serve_forever()

@@ -28,16 +28,19 @@ class InspectProvider:
             raise MensuraError(f"{settings.model}: needs the extra 'llm': pip install 'mensura[llm]'") from None
         self._name = settings.model
         self._timeout = timeout
-        self._config = GenerateConfig(
+        config = GenerateConfig(
             temperature=settings.temperature,
             max_tokens=settings.max_tokens,
             max_connections=concurrency,
             max_retries=0,
         )
         try:
-            self._model = get_model(settings.model, base_url=base_url, config=self._config, memoize=False)
+            self._model = get_model(settings.model, base_url=base_url, config=config, memoize=False)
         except Exception as fault:
             raise MensuraError(f"{settings.model}: cannot be opened: {_told(fault)}") from None
+        client: Any = getattr(self._model.api, "client", None)
+        if hasattr(client, "max_retries"):  # the packages of several providers send a request again by themselves
+            client.max_retries = 0
 
     async def complete(self, question: Question) -> Reply:
         """Answer one question or raise :class:`CallError`."""
@@ -48,7 +51,7 @@ class InspectProvider:
             messages.insert(0, ChatMessageSystem(content=question.system))
         try:
             async with asyncio.timeout(self._timeout):
-                output = await self._model.generate(messages, config=self._config_for(question))
+                output = await self._model.generate(messages, **_schema_option(question))
         except TimeoutError:
             raise CallError(Trouble.PASSING, "no answer within the time limit", billed=True) from None
         except Exception as fault:
@@ -58,16 +61,6 @@ class InspectProvider:
     async def close(self) -> None:
         """Close connections."""
         await self._model.api.aclose()
-
-    def _config_for(self, question: Question) -> GenerateConfig:
-        if question.schema is None:
-            return self._config
-        from inspect_ai.model import ResponseSchema
-        from inspect_ai.util import JSONSchema
-
-        form = JSONSchema.model_validate(dict(question.schema))
-        schema = ResponseSchema(name="answer", json_schema=form, strict=True)
-        return self._config.model_copy(update={"response_schema": schema})
 
     def _failure(self, fault: Exception) -> CallError:
         """Say what a provider's exception means; its class says whether to ask again."""
@@ -83,6 +76,17 @@ class InspectProvider:
             return CallError(Trouble.QUESTION, message, billed=status is None)
         busy = getattr(decision, "kind", "") == "rate_limit"
         return CallError(Trouble.BUSY if busy else Trouble.PASSING, message, wait=wait, billed=not busy)
+
+
+def _schema_option(question: Question) -> dict[str, GenerateConfig]:
+    """Return what a question with a schema adds to the settings; merging is slow, so nothing where there is none."""
+    if question.schema is None:
+        return {}
+    from inspect_ai.model import GenerateConfig, ResponseSchema
+    from inspect_ai.util import JSONSchema
+
+    form = JSONSchema.model_validate(dict(question.schema))
+    return {"config": GenerateConfig(response_schema=ResponseSchema(name="answer", json_schema=form, strict=True))}
 
 
 def _reply(output: ModelOutput) -> Reply:

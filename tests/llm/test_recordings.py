@@ -1,0 +1,122 @@
+"""Recordings: everything can be tried offline, with no key."""
+
+import json
+
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.llm import Question, audit_table, estimate, open_asker, shipped_recordings, write_audit
+from tests.llm.conftest import questions, read_level
+
+ASKED = [
+    Question(f"How much {dimension} does {item} ask for?", about={"item": item, "dimension": dimension, "more": "x"})
+    for item in ("harbour", "orchard", "letter")
+    for dimension in ("QLq", "KNn", "AT")
+]
+
+
+def test_the_recording_that_ships_answers_without_key_journal_or_network():
+    assert "demo" in shipped_recordings()
+    with open_asker("recorded/demo", journal=None) as asker:
+        answers = asker.ask(ASKED, read_level)
+        (unknown,) = asker.ask([Question("?", about={"item": "harbour", "dimension": "VO"})], read_level)
+        assert asker.model == "recorded/demo"
+    assert [answer.value for answer in answers] == [2, 0, 1, 4, 1, 3, None, 0, 2]
+    assert answers[3].rationale == "a proportion inside a proportion, with a trap in the units"
+    assert answers[6].error == "unreadable: no level"
+    assert answers[6].text == "I would rather not say."
+    assert unknown.error == "not in the recording: item=harbour, dimension=VO"
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "sqlite"])
+def test_what_a_model_answered_can_be_recorded_and_answered_from_again(serve, tmp_path, ending):
+    server = serve()
+    asked = [Question(q.prompt, about=q.about, repeat=repeat) for q in questions(5) for repeat in (0, 1)]
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
+        live = asker.ask(asked, read_level)
+    path = tmp_path / f"j.{ending}"
+    if ending != "sqlite":
+        assert write_audit(tmp_path / "j.sqlite", path, recording=True) == 10
+    with open_asker(f"recorded/{path}", journal=None, temperature=0.5) as asker:
+        again = asker.ask(asked, read_level)
+        assert asker.ask([Question("never asked", about={"item": "item99"})], read_level)[0].error
+    assert [answer.value for answer in again] == [answer.value for answer in live]
+    assert [answer.tokens_out for answer in again] == [answer.tokens_out for answer in live]
+
+
+def test_the_row_that_says_most_answers(tmp_path):
+    rows = ["item,group,repeat,answer", ",,,general", "a,,,of a", "a,men,,of a for men", "a,men,1,again"]
+    (tmp_path / "mine.csv").write_text("\n".join(rows))
+    asked = [
+        Question("?", about={"item": "b", "group": "men"}),
+        Question("?", about={"item": "a", "group": "women"}),
+        Question("?", about={"item": "a", "group": "men"}, repeat=0, system="0"),
+        Question("?", about={"item": "a", "group": "men"}, repeat=1),
+    ]
+    asked = [Question(f"{place}?", about=q.about, repeat=q.repeat) for place, q in enumerate(asked)]
+    with open_asker(f"recorded/{tmp_path}/mine.csv", journal=None) as asker:
+        texts = [answer.text for answer in asker.ask(asked, read_level)]
+    assert texts == ["general", "of a", "of a for men", "again"]
+
+
+def test_a_recording_that_changed_is_not_answered_from_an_old_journal(tmp_path):
+    recording, journal = tmp_path / "mine.csv", tmp_path / "j.sqlite"
+    for answer in ("first", "second"):
+        recording.write_text(f"item,answer\nitem0,{answer}")
+        with open_asker(f"recorded/{recording}", journal=journal) as asker:
+            assert asker.ask(questions(1), read_level)[0].text == answer
+    assert audit_table(journal).height == 2
+
+
+def test_recordings_that_cannot_be_used_say_why(tmp_path):
+    (tmp_path / "twice.csv").write_text("item,answer\na,1\na,2")
+    (tmp_path / "nothing.csv").write_text("answer,model\n1,m")
+    (tmp_path / "silent.csv").write_text("item,level\na,1")
+    for name, message in [
+        ("twice.csv", "two answers for"),
+        ("nothing.csv", "no column says what"),
+        ("silent.csv", "missing column 'answer'"),
+        ("missing.csv", "no such file"),
+    ]:
+        with pytest.raises(MensuraError, match=message):
+            open_asker(f"recorded/{tmp_path}/{name}", journal=None)
+    with pytest.raises(MensuraError, match=r"shipped are .*demo"):
+        open_asker("recorded/unheard-of", journal=None)
+
+
+def test_an_estimate_says_what_is_stored_and_what_the_rest_would_take(serve, tmp_path):
+    from mensura.llm import Prices
+
+    server = serve()
+    journal = tmp_path / "j.sqlite"
+    asked = questions(100)
+    before = estimate([*asked, asked[0]], "mine", journal=journal, max_tokens=100, prices=Prices(1, 10))
+    assert not journal.exists()
+    assert (before.questions, before.stored, before.calls, before.tokens_out) == (101, 0, 100, 10_000)
+    assert before.tokens_in == sum(-(-len(question.prompt) // 4) for question in asked)
+    assert before.cost == before.cost_at_most == pytest.approx((before.tokens_in + 10 * 10_000) / 1e6)
+    with open_asker("mine", journal=journal, base_url=server.url, max_tokens=100) as asker:
+        answers = asker.ask(asked[:40], read_level)
+    after = estimate(asked, "mine", journal=journal, max_tokens=100, prices=Prices(1, 10))
+    told = sum(answer.tokens_in for answer in answers) / 40
+    written = sum(answer.tokens_out for answer in answers) / 40
+    assert (after.stored, after.calls) == (40, 60)
+    assert after.tokens_in == pytest.approx(60 * told, rel=0.02)
+    assert after.tokens_out == pytest.approx(60 * written, abs=1)
+    assert after.cost < after.cost_at_most
+    assert "40 answered already, 60 calls" in str(after)
+    assert sum(server.log.requests.values()) == 40
+
+
+def test_schema_questions_are_recorded_by_their_words(serve, tmp_path):
+    schema = {"type": "object", "properties": {"level": {"type": "integer"}}}
+    question = Question("How hard?", system="Judge.", schema=schema)
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=serve().url) as asker:
+        asker.ask([question], read_level)
+    with open_asker(f"recorded/{tmp_path}/j.sqlite", journal=None) as asker:
+        (answer,) = asker.ask([Question("How hard?", "Judge.", json.loads(json.dumps(schema)))], read_level)
+        (other,) = asker.ask([Question("How hard?", "Judge.")], read_level)
+    assert answer.value is not None
+    assert other.error == "not in the recording: a question"
+    with pytest.raises(MensuraError, match="do not say what they are about"):
+        write_audit(tmp_path / "j.sqlite", tmp_path / "r.csv", recording=True)
