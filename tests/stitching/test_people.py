@@ -104,6 +104,10 @@ def test_source_offsets_are_found_and_taken_out():
     assert found["index"] == pytest.approx(-0.3, abs=0.05)
     spread = adjusted.group_by("subject", "benchmark").agg(pl.col("score").max() - pl.col("score").min())["score"]
     assert spread.mean() < 0.03
+    perfect = frame.with_columns(score=pl.when(pl.col("subject") == "m0").then(1.0).otherwise(pl.col("score")))
+    kept, found = adjust_sources(perfect)
+    assert kept.filter(pl.col("subject") == "m0")["score"].to_list() == [1.0] * 10
+    assert found["offset"].is_finite().all()
     untouched, none = adjust_sources(frame.filter(pl.col("source") == "lab"))
     assert none.height == 0
     assert untouched.height == 150

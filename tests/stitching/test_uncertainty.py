@@ -89,6 +89,18 @@ def test_sensitivity_bars_raise_the_loss_by_five_percent(published):
 
     for end in ("low", "high"):
         assert loss(subject[end]) / loss(subject["capability"]) == pytest.approx(1.05, rel=1e-6)
+    benchmark = difficulties.filter(pl.col("benchmark") == "b04").row(0, named=True)
+    col = data.benchmarks.index("b04")
+    here = data.layout.cols == col
+    C = at.capability[0, data.layout.rows[here]]
+
+    def best_loss(D):
+        slopes = np.geomspace(0.01, 20, 20_001)[:, None]
+        return ((1 / (1 + np.exp(-slopes * (C - D))) - data.y[here]) ** 2).sum(axis=1).min()
+
+    own = ((1 / (1 + np.exp(-at.slope[0, col] * (C - benchmark["difficulty"]))) - data.y[here]) ** 2).sum()
+    for end in ("low", "high"):
+        assert best_loss(benchmark[end]) / own == pytest.approx(1.05, abs=1e-5)
     found = difficulties.drop_nulls()
     assert ((found["low"] < found["difficulty"]) & (found["difficulty"] < found["high"])).all()
 

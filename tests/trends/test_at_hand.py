@@ -1,6 +1,7 @@
 """What a user has in hand goes in: a fit, evidence, scores, frames of any library; results show themselves briefly."""
 
 from datetime import date
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -18,6 +19,7 @@ from mensura.trends import (
     find_frontier,
     forecast,
     frontier_line,
+    inclusion,
     make_stream,
     measure_progress,
     relate_horizons,
@@ -125,6 +127,13 @@ def test_inclusion_without_dates_or_sides_is_refused(scores):
     with pytest.raises(MensuraError, match="optimised: must be true for some"):
         check_inclusion(scores.with_columns(optimised=pl.lit(True)))
     assert set(check_inclusion(scores.drop("optimised")).tables()) == {"benchmark_inclusion"}
+
+
+def test_refits_to_chosen_benchmarks_that_did_not_arrive_are_counted(scores, monkeypatch):
+    monkeypatch.setattr(inclusion, "solve_rosetta", partial(solve_rosetta, max_iterations=1))
+    found = check_inclusion(scores, anchor_benchmark="b3")
+    assert found.unconverged == found.refits == 100 + 2 * 101
+    assert "302 of 302 fits to chosen benchmarks did not converge" in str(found)
 
 
 def test_every_result_shows_itself_in_few_lines(scores, fit, compute):

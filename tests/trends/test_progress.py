@@ -106,6 +106,14 @@ def test_buckets_measure_the_fall_of_compute_at_fixed_capability():
     assert table["decades_saved"][0] == pytest.approx(0.8)
 
 
+def test_ranges_of_capability_are_three_tenths_wide_and_begin_at_every_tenth():
+    years = np.arange(6) / 4
+    table = bucket_table(years, np.array([1.0, 1.29, 1.1, 1.31, 1.2, 1.0]), 25 - 0.5 * years)
+    first = table.filter(pl.col("from") == 1.0).row(0, named=True)
+    assert (first["to"], first["n"], first["records"]) == (1.3, 5, 5)
+    assert table.filter(pl.col("from") == 1.1)["n"].to_list() == [4]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

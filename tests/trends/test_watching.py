@@ -166,8 +166,9 @@ def test_noise_of_a_set_up_is_multiplied():
 
 
 def test_p_value_is_the_share_of_quiet_watches_that_come_as_far():
-    years = np.linspace(2027.1, 2030, 10)
-    paths = [WatchPath(years, np.arange(10), np.full(10, float(i)), (1.0, 1.0)) for i in range(19)]
+    elapsed = 3 * np.linspace(0, 1, 31) ** 2
+    years = 2027 + elapsed
+    paths = [WatchPath(years, np.arange(31), i + 2 * elapsed, (1.0, 1.0)) for i in range(19)]
     plan = calibrate(paths, 2027.0, 2030.0, rate=0.1)
     assert plan.threshold == pytest.approx(plan.peaks[-2])
     scaled = plan.standardise(years, paths[9].statistics)
