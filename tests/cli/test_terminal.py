@@ -61,7 +61,7 @@ def test_json_holds_the_name_and_no_raw_control_character(printed):
 
 def test_commands_print_names_of_a_user_as_they_are(mensura_command, tmp_path):
     added = tmp_path / "mine.csv"
-    names = ["Lab [high]", "Lab [low]", "[/low]"]
+    names = ["Lab [high]", "Lab [low]", "Lab [/low]"]
     rows = [f"own-{number},{name},2026-01-01,gpqa_diamond,0.{number}1,fraction" for number, name in enumerate(names)]
     added.write_text("subject,provider,released,benchmark,score,unit\n" + "\n".join(rows), encoding="utf-8")
     run = mensura_command("evidence", "models", "--add", added)

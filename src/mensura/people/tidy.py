@@ -84,7 +84,10 @@ def read_table(path: Path, *, text: Sequence[str] = _TEXT) -> pl.DataFrame:
     try:
         if path.suffix.lower() in {".parquet", ".pq"}:
             return pl.read_parquet(path)
-        return pl.read_csv(path, infer_schema_length=None, schema_overrides=dict.fromkeys(text, pl.String))
+        # Older polars take overrides of columns that are not there for the names of those that are.
+        there = pl.read_csv(path, n_rows=0, infer_schema=False).columns
+        kept = {name: pl.String for name in text if name in there}
+        return pl.read_csv(path, infer_schema_length=None, schema_overrides=kept)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
         raise MensuraError(
             f"{path}: not a readable CSV or Parquet file ({str(fault).splitlines()[0]}); "
