@@ -70,14 +70,14 @@ def read_tables(folder: Path) -> TidyTables:
     return TidyTables(items, rates, persons, responses, tuple(warnings))
 
 
-def read_table(path: Path, *, text: Sequence[str] = _TEXT) -> pl.DataFrame:
-    """Read one CSV (UTF-8) or Parquet file; the columns ``text`` are never read as numbers."""
+def read_table(path: Path) -> pl.DataFrame:
+    """Read one CSV (UTF-8) or Parquet file; ids, groups and texts are never read as numbers."""
     if not path.is_file():
         raise MensuraError(f"{path}: no such file")
     try:
         if path.suffix.lower() in {".parquet", ".pq"}:
             return pl.read_parquet(path)
-        return pl.read_csv(path, infer_schema_length=None, schema_overrides=dict.fromkeys(text, pl.String))
+        return pl.read_csv(path, infer_schema_length=None, schema_overrides=dict.fromkeys(_TEXT, pl.String))
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
         raise MensuraError(
             f"{path}: not a readable CSV or Parquet file ({str(fault).splitlines()[0]}); "
