@@ -49,11 +49,20 @@ def test_json_holds_the_tables_and_the_method(mensura_command, pool_folder):
     assert result["overall"][0]["mae_shift"] is not None
 
 
+def test_the_world_model_is_validated_like_any_other_method(mensura_command, pool_folder):
+    run = mensura_command("validate", pool_folder, "--method", "poststratification", "--json")
+    result = json.loads(run.out)
+    assert result["method"] == "poststratification"
+    assert len(result["summary"]) == 4
+    assert len(result["pairs"]) == 12
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--situation", "guessed"], "unknown situation 'guessed'"),
         (["--method", "linked"], "does not fit situation 'described'"),
+        (["--method", "oracle"], "it may be described, poststratification, identity"),
         (["--situation", "linked", "--links", "19"], "for 19 links"),
     ],
 )

@@ -176,3 +176,36 @@ def test_extreme_rates_give_finite_ordered_bounds(rates, n):
     assert (found.rate <= found.high).all()
     assert (found.low >= 0).all()
     assert (found.high <= 1).all()
+
+
+def flat_contrast(difference, n=1e9):
+    """Links that differ from the focal logits by these amounts, groups apart, with ``n`` answers on either side."""
+    size = len(difference)
+    x = np.linspace(-1, 1, size)
+    many = np.full(size, float(n))
+    return Contrast(expit(x), many, np.zeros(size), many, expit(x + np.array(difference))[None], np.zeros(size))
+
+
+def test_interaction_is_the_mean_of_prior_and_squared_residuals():
+    """Shift and slope known to be 0 and 1: τ² = (6 τ₀² + Σ d²) / (6 + k)."""
+    sure = Prior(shift_sd=1e-9, slope=1.0, slope_sd=1e-9, interaction=0.25)
+    found = fit_line(flat_contrast([0.5, -0.5, 0.1, -0.1]), sure).interaction[0] ** 2
+    assert found == pytest.approx((6 * 0.25**2 + 0.52) / 10, rel=1e-4)
+
+
+def test_links_closer_than_their_noise_lower_the_interaction_to_a_quarter_of_the_prior_at_most():
+    sure = Prior(shift_sd=1e-9, slope=1.0, slope_sd=1e-9, interaction=0.25)
+    contrast = flat_contrast([0.0] * 8, n=10)
+    line = fit_line(contrast, replace(sure, slope=1 / contrast.reliability))
+    assert line.interaction[0] ** 2 == pytest.approx(6 * 0.25**2 / 4 / 14)
+
+
+def test_what_is_unknown_of_the_shift_counts_in_the_interaction():
+    """At the fixed point τ² = (6 τ₀² + Σ residual² + k shift_sd²) / (6 + k): half of it is missed without the last."""
+    prior = Prior(shift_sd=5.0, slope=1.0, slope_sd=1e-9, interaction=0.2)
+    difference = np.array([1.2, 0.8])
+    line = fit_line(flat_contrast(difference), prior)
+    residual = difference - line.shift[0]
+    expected = (6 * 0.2**2 + (residual**2).sum() + 2 * line.shift_sd[0] ** 2) / 8
+    assert line.interaction[0] ** 2 == pytest.approx(expected, rel=1e-2)
+    assert line.shift[0] == pytest.approx(1.0, abs=0.02)

@@ -160,6 +160,22 @@ def test_slices_teach_slope_and_interaction(new_case):
     assert learned.shift_sd == 2 * PRIOR.shift_sd
 
 
+def test_slices_of_the_same_covariate_count_four_times_those_of_another(new_case):
+    """The learned interaction variance is a mean: 1 for the own covariate, ¼ for another, ¼ for the prior."""
+    rng = np.random.default_rng(5)
+    alike, odd = (new_case(rng, replace(PRIOR, interaction=tau), items=60, n=5000) for tau in (0.3, 0.8))
+    odd = replace(odd, task=replace(odd.task, covariate="another"))
+    case = new_case(rng, PRIOR, items=60, n=5000)
+    slices = slices_of([alike, odd])
+    near, far = (fit_slice(task).interaction for task in slices.tasks)
+    learned = learn_prior(case.revealed, slices, PRIOR, 1.0)
+    assert learned.interaction**2 == pytest.approx((near + 0.25 * far + 0.25 * 0.2**2) / 1.5)
+    lonely = replace(case, task=replace(case.task, concentration=1.0))
+    assert learn_prior(lonely.revealed, slices, PRIOR, 1.0).interaction ** 2 == pytest.approx(
+        (2 * near + 0.25 * 2 * far + 0.25 * 0.2**2) / 1.5
+    )
+
+
 def test_a_slice_is_fitted_by_weighted_least_squares(new_case):
     """Many answers: weights are alike, so slope and residuals are those of a plain regression."""
     case = new_case(np.random.default_rng(6), replace(PRIOR, slope=0.7), n=10**7, share=1e-3)
@@ -212,7 +228,11 @@ def test_other_groups_means_on_hidden_items_move_the_level_and_nothing_else(pool
     rest = [logit((found.rate[0] - share * posed.rate) / (1 - share)) for found in (before, after)]
     steps = (rest[1] - rest[0])[hidden]
     assert steps == pytest.approx(np.full(hidden.sum(), steps[0]))
-    assert -1.0 < steps[0] < -0.5
+    tau = before.sensitivity.filter(pl.col("assumption") == "item-by-group interaction")["high"][0] / 1.6448536
+    x = np.array([logit((c.task.rate * c.task.n + 0.5) / (c.task.n + 1)) for c in cases[1:]])
+    easier = x[:, hidden].mean(axis=1) - x[:, ~hidden].mean(axis=1)
+    own = tau**2 / hidden.sum() + 0.003
+    assert steps[0] == pytest.approx(-own / (own + easier.var(ddof=1) / 5), rel=1e-6)
     assert (rest[1] - rest[0])[~hidden] == pytest.approx(0.0)
 
 

@@ -95,6 +95,19 @@ def test_extrapolate_a_pool(mensura_command, folder):
     assert len(json.loads(run.out)["rates"]) == 3
 
 
+def test_extrapolate_by_links(mensura_command, folder, tmp_path):
+    rates = ItemPool.read(folder).rates_of("country=CHL")
+    rates.head(1).select("item", "rate", "n").write_csv(tmp_path / "links.csv")
+    arguments = ["--group", "country=JPN", "--to", "Chile", "--method", "linked", "--links", tmp_path / "links.csv"]
+    found = json.loads(mensura_command("extrapolate", folder, *arguments, "--json").out)
+    assert [row["status"] for row in found["rates"]] == ["measured", "extrapolated", "extrapolated"]
+    assert found["rates"][0]["rate"] == rates["rate"][0]
+    assert "breakdown" not in found
+    printed = mensura_command("extrapolate", folder, "--group", "country=JPN", "--to", "Chile", "--method", "identity")
+    assert printed.code == 0
+    assert "What the rates hang on" not in printed.out
+
+
 def test_populations_are_listed(mensura_command):
     names = [
         row["population"] for row in json.loads(mensura_command("people", "populations", "--json").out)["populations"]
@@ -117,6 +130,12 @@ def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
         (["extrapolate", "--rate", "20", "--from", "pisa"], "rate must lie between 0 and 1"),
         (["extrapolate", "--rate", "1", "--from", "pisa"], "rate of exactly 1 and no n"),
         (["extrapolate", "--rate", "0.2", "--from", "JPN", "--ages", "young"], "expected a form such as 18-24"),
+        (
+            ["extrapolate", "--rate", "0.2", "--from", "JPN", "--method", "described", "--draws", "50"],
+            "method 'described' has no setting 'draws'; it has level, priors",
+        ),
+        (["extrapolate", "--rate", "0.2", "--from", "JPN", "--method", "linked"], "needs linking items"),
+        (["extrapolate", "--rate", "0.2", "--n", "-5", "--from", "pisa"], "n must be above 0, got -5"),
         (["people", "summary", "nowhere"], "nowhere: no such folder"),
         (["people", "import", "x.csv", "--items", "q", "--out", "y"], "x.csv: no such file"),
     ],

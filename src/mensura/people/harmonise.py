@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from mensura.errors import MensuraError
+from mensura.frames import as_frame
 from mensura.people.pool import ItemPool, empty_log
 from mensura.people.rates import ALL
 from mensura.people.tidy import check_items, check_persons
@@ -52,23 +53,23 @@ class HarmonisingRules:
 
 def harmonise(
     name: str,
-    items: pl.DataFrame,
-    answers: pl.DataFrame,
-    persons: pl.DataFrame | None = None,
+    items: Any,  # noqa: ANN401
+    answers: Any,  # noqa: ANN401
+    persons: Any = None,  # noqa: ANN401
     *,
     rules: HarmonisingRules | None = None,
     by: Iterable[str | Sequence[str]] | None = None,
     weight: str | None = None,
 ) -> ItemPool:
-    """Score raw answers and return the pool, its ``exclusions`` filled.
+    """Score raw answers and return the pool, its ``exclusions`` filled; tables of any library, or paths.
 
     ``answers``: person and one column per item, holding points, 0/1, or the choice made. An item with an
     ``answer`` in the item table is scored against that key; any other by its points, of ``max_points`` (the
     largest seen, where the item table has none).
     """
     rules = rules or HarmonisingRules()
-    items = check_items(items, name="items")
-    answers = check_persons(answers, name="answers")
+    items = check_items(as_frame(items, name="items"), name="items")
+    answers = check_persons(as_frame(answers, name="answers"), name="answers")
     columns: list[pl.Series] = [answers["person"]]
     log: list[tuple[str, str, str]] = []
     for row in items.iter_rows(named=True):

@@ -35,7 +35,8 @@ LARGEST_GAP = 1.5  # logits; beyond it, the priors of slope and interaction move
 LEAST_RELIABILITY = 0.3  # of focal logits: below it, the spread of so few or so noisy rates says nothing of its own
 LINK_TRUST = 6.0  # observations that the prior of τ² is worth
 UNKNOWN_N = 1e6  # answers taken for an unknown number: so many that sampling error does not show
-_ROUNDS = 5  # of alternating between parameters and variances; the next one moves a shift by less than 0.001 logits
+_ROUNDS = 5  # of alternating between parameters and variances
+LEAST_INTERACTION = 0.25  # of its prior variance: few links that agree do not say that items never depart
 _SMALLEST_PRODUCT = 0.02  # of rate and 1 − rate, below which sampling variances on the logit scale stop growing
 _TINY = 1e-9
 
@@ -166,7 +167,7 @@ def fit_line(
         gap = np.abs(expected_gap + b[:, 0])
         prior_variance[:, 0] = (SHIFT_DF * prior.shift_sd**2 / 2 + b[:, 0] ** 2) / (SHIFT_DF + 1)
         worth = prior.weight * _prior_tau2(prior, gap)
-        tau2 = np.maximum(worth + evidence.excess(b, C), worth / 4) / (prior.weight + links)
+        tau2 = np.maximum(worth + evidence.excess(b, C), LEAST_INTERACTION * worth) / (prior.weight + links)
         b, C = evidence.posterior(prior, prior_variance, gap, tau2)
     predicted = x + contrast.offset + b @ X.T
     variance = _leverage(X, C) + tau2[:, None] + noise + contrast.y_noise(predicted)
