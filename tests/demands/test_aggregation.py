@@ -6,6 +6,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.demands import pool_readings, read_demands
+from mensura.demands.views import example_folder
 
 
 def readings(levels, names):
@@ -83,6 +84,11 @@ def test_one_annotator_with_repeats_leans_nowhere():
     assert pooled.annotators["leaning"].to_list() == [0.0]
     agreed = levels[0] == levels[1]
     assert np.all(pooled_levels(pooled)[agreed] == levels[0][agreed])
+
+
+def test_the_recorded_example_leans_nowhere():
+    told = read_demands(pl.read_csv(example_folder() / "levels.csv"))
+    assert set(pool_readings(told, "ordinal").annotators["leaning"]) == {0.0}
 
 
 def test_the_posterior_spread_says_how_sure_a_level_is():

@@ -84,6 +84,20 @@ def test_a_constant_shift_lowers_kappa_but_order_is_kept():
     assert found.pairs["shift"].item() == 1
 
 
+def test_within_one_means_within_one():
+    found = measure_agreement(readings(a=[0, 1, 2, 3], b=[0, 2, 4, 0]))
+    assert figure(found, "exact") == 0.25
+    assert figure(found, "within_one") == 0.5
+
+
+def test_the_interval_of_a_share_is_that_of_the_binomial():
+    a = np.arange(400) % 6
+    b = np.where(np.arange(400) % 5 < 3, a, (a + 2) % 6)
+    row = measure_agreement(readings(a=a, b=b), draws=4000).agreement.filter(statistic="exact", dimension="AS")
+    half = 1.645 * np.sqrt(0.6 * 0.4 / 400)
+    assert row.select("value", "low", "high").row(0) == pytest.approx((0.6, 0.6 - half, 0.6 + half), abs=0.004)
+
+
 def test_three_raters_average_the_pairs():
     columns = {"a": [0, 1, 2, 3], "b": [0, 1, 2, 3], "c": [0, 1, 2, 5]}
     found = measure_agreement(readings(**columns))

@@ -40,6 +40,57 @@ def test_the_correlation_is_that_of_levels_and_logits():
     assert found.prediction.is_empty() and found.verdicts.is_empty()
 
 
+def test_small_numbers_are_read_as_half_an_answer_more():
+    """Nine answers: a rate of 0 is 0.5 of 10, a rate of 1 is 9.5 of 10; without n, 0.005 and 0.995."""
+    rates, levels = study(pools=1, items=12)
+    told = rates.with_columns(rate=pl.Series([0.0, 1.0, 1 / 3] * 4), n=pl.Series([9, 9, None] * 4))
+    expected = logit(np.array([0.05, 0.95, 1 / 3] * 4))
+    level = levels.filter(dimension="QLl")["level"].to_numpy()
+    found = check_demands(told, levels, draws=5).correlations.filter(dimension="QLl")["r"].item()
+    assert found == pytest.approx(np.corrcoef(level, expected)[0, 1])
+    unknown = check_demands(told.drop("n"), levels, draws=5).correlations.filter(dimension="QLl")["r"].item()
+    clipped = logit(np.array([0.005, 0.995, 1 / 3] * 4))
+    assert unknown == pytest.approx(np.corrcoef(level, clipped)[0, 1])
+
+
+def test_all_pools_together_are_correlated_around_their_means():
+    rates, levels = study(pools=3, items=20, between=1.0)
+    shifted = levels.with_columns(
+        level=pl.when(pl.col("item").str.starts_with("p1")).then(pl.col("level") // 2).otherwise("level")
+    )
+    found = check_demands(rates, shifted, draws=5).overall.filter(dimension="QLl")["r"].item()
+    wide = (
+        shifted.filter(dimension="QLl")
+        .join(rates, on="item")
+        .with_columns(logit=(pl.col("rate") / (1 - pl.col("rate"))).log())
+    )
+    around = wide.select(pl.col("level", "logit") - pl.col("level", "logit").mean().over("pool"))
+    assert found == pytest.approx(np.corrcoef(around["level"], around["logit"])[0, 1], abs=1e-4)
+
+
+def test_many_idle_dimensions_are_shrunk_away():
+    """Thirty dimensions of noise on small pools: least squares would lose badly to the baseline."""
+    rng = np.random.default_rng(7)
+    rates, _ = study(pools=4, items=12, slopes=(0.0, 0.0), noise=1.0)
+    names = rates["item"].to_list()
+    rows = [(name, f"d{at}", int(level)) for name in names for at, level in enumerate(rng.integers(0, 6, 30))]
+    levels = pl.DataFrame(rows, schema=["item", "dimension", "level"], orient="row")
+    for row in check_demands(rates, levels, draws=10).verdicts.iter_rows(named=True):
+        assert row["gain"] > -0.03
+
+
+def test_a_large_pool_does_not_outvote_the_others():
+    """Three pools of 20 in which levels cost success, one of 400 in which they do not: pools count alike."""
+    small, small_levels = study(pools=3, items=20)
+    large, large_levels = study(pools=1, items=400, slopes=(0.4, 0.0), seed=3)
+    large = large.with_columns(pool=pl.lit("large"), item="L" + pl.col("item"))
+    rates = pl.concat([small, large])
+    levels = pl.concat([small_levels, large_levels.with_columns(item="L" + pl.col("item"))])
+    found = check_demands(rates, levels, draws=10).prediction.filter(question="pool mean known")
+    for row in found.filter(pl.col("pool") != "large").iter_rows(named=True):
+        assert row["r"] > 0.5
+
+
 def test_pool_differences_do_not_pass_for_demands():
     """Easy pools with low levels: within pools nothing is left, and the check must say so."""
     rng = np.random.default_rng(1)
