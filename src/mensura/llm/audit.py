@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mensura.errors import MensuraError
 from mensura.files import atomic_path, write_text
 from mensura.llm.batch_book import BatchBook
-from mensura.llm.journal import Journal, State
+from mensura.llm.journal import Journal, State, split_answer
 from mensura.llm.settings import Prices
 
 if TYPE_CHECKING:
@@ -186,7 +186,7 @@ def _audited(journal: Journal) -> Iterator[dict[str, object]]:
     for settings, question, system, schema, answer, value, error, state, *numbers, answered in journal.rows(_ROWS):
         described = _described(shelf.unpack(settings))
         prompt, repeat, about = json.loads(shelf.unpack(question))
-        text, rationale = json.loads(shelf.unpack(answer)) if answer else ("", "")
+        text, rationale = split_answer(shelf.unpack(answer)) if answer else ("", "")
         cells = (
             described["model"],
             described["settings"],

@@ -77,11 +77,11 @@ class Desk:
         order = Order(read, [None] * len(questions), len(questions), self._loop.create_future())
         fresh = []
         for place, (question, key) in enumerate(zip(questions, keys, strict=True)):
-            slot = Slot(question, key, order, place)
-            if key in found:
-                self._settle_stored(slot, found[key])
+            entry = found.get(key)
+            if entry is None:
+                fresh.append(Slot(question, key, order, place))
             else:
-                fresh.append(slot)
+                order.settle(place, self._stored_answer(question, key, entry, read))
         if fresh and learn:
             await self._learn([slot.question.prompt for slot in fresh])
         for slot in fresh:
@@ -303,18 +303,18 @@ class Desk:
 
     # Settling
 
-    def _settle_stored(self, slot: Slot, entry: Entry) -> None:
-        """Settle with an answer from the journal, read anew: a better reader needs no new call."""
-        read = read_safely(entry.text, slot.order.read)
+    def _stored_answer(self, question: Question, key: bytes, entry: Entry, reader: Reader) -> Answer:
+        """Return an answer from the journal, read anew: a better reader needs no new call."""
+        read = read_safely(entry.text, reader)
         if (
             read.value != entry.value
             or read.reading.rationale != entry.rationale
             or (not read.error) != (not entry.error)
         ):
             fresh = Entry(entry.text, read.value, read.reading.rationale, read.error)
-            self._start(self._reread(slot.key, redacted(fresh, self._redact)))
+            self._start(self._reread(key, redacted(fresh, self._redact)))
         self.tally.stored += 1
-        slot.order.settle(slot.place, answer_of(slot.question, entry, read, stored=True))
+        return answer_of(question, entry, read, stored=True)
 
     async def _reread(self, key: bytes, entry: Entry) -> None:
         await self._writer.write(lambda journal: journal.reread(key, entry))

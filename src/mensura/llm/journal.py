@@ -184,7 +184,7 @@ class Journal:
 
     def answer(self, key: bytes, entry: Entry) -> Entry:
         """Record an answer, and return the one that stands: the first."""
-        if not self._finish(State.ANSWERED, key, entry, self.shelf.pack(json.dumps([entry.text, entry.rationale]))):
+        if not self._finish(State.ANSWERED, key, entry, self.shelf.pack(joined_answer(entry))):
             return self.find([key])[key]
         return entry
 
@@ -196,7 +196,7 @@ class Journal:
         """Record what a reader now takes from a stored answer; the text stays."""
         self.connection.execute(
             "UPDATE calls SET answer = ?, value = ?, error = ? WHERE key = ? AND state = 1",
-            (self.shelf.pack(json.dumps([entry.text, entry.rationale])), entry.value, entry.error, key),
+            (self.shelf.pack(joined_answer(entry)), entry.value, entry.error, key),
         )
 
     def release(self, keys: Sequence[bytes]) -> None:
@@ -232,7 +232,7 @@ class Journal:
 
     def _entry(self, row: Sequence[Any]) -> Entry:
         answer, value, error, *numbers = row
-        text, rationale = json.loads(self.shelf.unpack(answer))
+        text, rationale = split_answer(self.shelf.unpack(answer))
         return Entry(text, value, rationale, error or "", *numbers)
 
     def is_free(self, owner: int | None) -> bool:
@@ -249,10 +249,24 @@ class Journal:
         self._owner = self._owner if found else None
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
+
+def joined_answer(entry: Entry) -> str:
+    """Return text and rationale as one string, for the one often holds the other and they pack well together."""
+    return f"{len(entry.text)}:{entry.text}{entry.rationale}"
+
+
+def split_answer(joined: str) -> tuple[str, str]:
+    """Return the text and the rationale that were joined."""
+    length, _, both = joined.partition(":")
+    return both[: int(length)], both[int(length) :]
+
+
 def value_text(value: object) -> str:
     """Return a value as JSON; a reader may only return what JSON can hold."""
     try:
-        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+        return _encode(value)
     except (TypeError, ValueError) as fault:
         raise MensuraError(f"reader: returned a value that JSON cannot hold ({fault}): {value!r:.80}") from fault
 

@@ -11,6 +11,8 @@ MOST_DICTIONARIES = 255
 """A packed text begins with one byte that names its dictionary; 0 is none."""
 _LEVEL = 6
 _MEMORY = 8
+_RAW = -zlib.MAX_WBITS
+"""Without the checksum of the dictionary, which would cost more than unpacking a short text."""
 
 
 class Packing:
@@ -19,7 +21,7 @@ class Packing:
     def __init__(self, number: int, dictionary: bytes) -> None:
         self._mark = bytes([number])
         self._dictionary = dictionary
-        self._primed = zlib.compressobj(_LEVEL, zlib.DEFLATED, zlib.MAX_WBITS, _MEMORY, zdict=dictionary)
+        self._primed = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, _MEMORY, zdict=dictionary)
 
     def pack(self, text: str) -> bytes:
         """Return the text compressed, behind the mark of its dictionary."""
@@ -28,8 +30,8 @@ class Packing:
 
     def unpack(self, blob: bytes) -> str:
         """Return the text that was packed."""
-        opener = zlib.decompressobj(zdict=self._dictionary)
-        return (opener.decompress(memoryview(blob)[1:]) + opener.flush()).decode("utf-8")
+        opener = zlib.decompressobj(_RAW, zdict=self._dictionary)
+        return opener.decompress(memoryview(blob)[1:]).decode("utf-8")
 
 
 def dictionary_of(samples: Sequence[str]) -> bytes:

@@ -91,8 +91,7 @@ class KeyMaker:
             self._start = hashlib.blake2b(_encoded(json.dumps(shared)), digest_size=KEY_BYTES)
             self._system, self._schema = question.system, question.schema
         digest = self._start.copy()
-        digest.update(b"\0%d\0" % question.repeat)
-        digest.update(_encoded(question.prompt))
+        digest.update(b"\0%d\0%b" % (question.repeat, _encoded(question.prompt)))
         return digest.digest()
 
 

@@ -77,8 +77,8 @@ def read_items(place: Path) -> pl.DataFrame:
     return check_items(items, name=f"{place}/items" if place.is_dir() else str(place))
 
 
-def read_table(path: Path, *, text: Sequence[str] = _TEXT) -> pl.DataFrame:
-    """Read one CSV (UTF-8) or Parquet file; the columns ``text`` are never read as numbers."""
+def read_table(path: Path) -> pl.DataFrame:
+    """Read one CSV (UTF-8) or Parquet file; ids, groups and texts are never read as numbers."""
     if not path.is_file():
         raise MensuraError(f"{path}: no such file")
     try:
@@ -86,7 +86,7 @@ def read_table(path: Path, *, text: Sequence[str] = _TEXT) -> pl.DataFrame:
             return pl.read_parquet(path)
         # Older polars take overrides of columns that are not there for the names of those that are.
         there = pl.read_csv(path, n_rows=0, infer_schema=False).columns
-        kept = {name: pl.String for name in text if name in there}
+        kept = {name: pl.String for name in _TEXT if name in there}
         return pl.read_csv(path, infer_schema_length=None, schema_overrides=kept)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
         raise MensuraError(

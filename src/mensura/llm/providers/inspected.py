@@ -11,7 +11,7 @@ from mensura.llm.providers.base import CallError, Reply, Trouble
 from mensura.llm.settings import Settings
 
 if TYPE_CHECKING:
-    from inspect_ai.model import GenerateConfig, ModelOutput
+    from inspect_ai.model import ModelOutput
 
 _REFUSED = {401: "the key is missing or wrong", 402: "the account has no credit", 403: "the key may not use this model"}
 _NOT_FOUND = 404
@@ -78,7 +78,7 @@ class InspectProvider:
         return CallError(Trouble.BUSY if busy else Trouble.PASSING, message, wait=wait, billed=not busy)
 
 
-def _schema_option(question: Question) -> dict[str, GenerateConfig]:
+def _schema_option(question: Question) -> dict[str, Any]:
     """Return what a question with a schema adds to the settings; merging is slow, so nothing where there is none."""
     if question.schema is None:
         return {}
