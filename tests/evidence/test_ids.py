@@ -209,6 +209,7 @@ def test_an_id_of_great_length_does_not_fill_the_screen(tmp_path):
     with pytest.raises(EvidenceError, match=r"\(this has 5000\)") as refusal:
         add_scores(load(), mine)
     assert len(str(refusal.value)) < 600
+    assert str(refusal.value).startswith("evidence refused, 1 fault; nothing")
 
 
 def test_imported_facts_with_a_bad_id_are_refused(facts):

@@ -88,6 +88,7 @@ def test_all_faults_are_listed_at_once(folder):
         mensura.load(folder)
     message = str(refusal.value)
     assert len(refusal.value.faults) == 3
+    assert message.startswith("evidence refused, 3 faults; nothing was loaded or changed\n")
     assert "scores.csv, row 7, column benchmark: got 'gpqa_dimond'" in message
     assert "did you mean 'gpqa_diamond'?" in message
 

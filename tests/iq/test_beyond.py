@@ -193,6 +193,9 @@ def test_comparison_adds_up(scored):
     assert (both["change"] - both["contribution"]).abs().max() < 1e-9
     assert change.inputs.filter(pl.col("cause").str.starts_with("new score")).height > 0
     assert "composites moved" in str(change)
+    known = change.composites["change"].is_not_null().to_list()
+    assert known == sorted(known, reverse=True)  # a model that one side does not rank comes last
+    assert not all(known)
 
 
 def test_comparison_by_hand(build):
@@ -307,6 +310,13 @@ def test_completion_recovers_a_table_of_few_factors():
     found = complete(iqs[None], rule)[0]
     inside = (truth > 70) & (truth < 160)
     assert np.abs(found - truth)[inside].max() < 0.5
+
+
+def test_completion_under_a_heavy_ridge_is_the_mean_of_each_benchmark():
+    """No factor and no intercept survives an endless penalty; what is left is where the benchmark was measured."""
+    iqs = np.array([[100.0, 90.0], [110.0, np.nan], [np.nan, 130.0], [120.0, np.nan]])
+    found = complete(iqs[None], replace(read_rules().imputation, ridge=1e12))[0]
+    np.testing.assert_allclose(found, np.broadcast_to([110.0, 110.0], iqs.shape), atol=1e-6)
 
 
 def test_completion_fills_everything_without_bias(scored):

@@ -171,6 +171,16 @@ def test_emotional_reasoning_by_hand(build):
     assert other["components"] == 1
 
 
+def test_an_emotional_curve_that_falls_anywhere_is_refused():
+    evidence = mensura.load()
+    first = evidence.eq_ladders["benchmark"][0]
+    points = evidence.eq_ladders.filter(benchmark=first).sort("score")
+    dented = points.with_columns(eq=pl.Series([*points["eq"][:-1], points["eq"][-2]]))
+    others = evidence.eq_ladders.filter(pl.col("benchmark") != first)
+    with pytest.raises(mensura.MensuraError, match=f"eq_ladders.csv, {first}: expected a rising curve"):
+        _ = mensura.score_iq(replace(evidence, eq_ladders=pl.concat([others, dented]))).emotional
+
+
 def test_a_result_prints_itself(scored):
     assert str(scored).startswith(f"IQ of {scored.ranking.height} models (ladders published, primary scores)")
     assert scored.shown["subject"].to_list() == scored.ranking["subject"].to_list()
@@ -178,6 +188,7 @@ def test_a_result_prints_itself(scored):
     assert "claude" in scored._repr_html_()
     assert list(scored.tables()) == ["composites", "dimensions", "benchmark_iqs", "ranking", "trail", "emotional"]
     draws = scored.draws(20)
+    assert np.array_equal(draws.composites, scored.draws(20, seed=0).composites, equal_nan=True)
     assert repr(draws).count("\n") < 30
     assert draws.intervals["subject"][0] == scored.ranking["subject"][0]
 

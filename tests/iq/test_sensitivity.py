@@ -90,6 +90,8 @@ def test_places_won_are_positive(build):
     won = moves(found, "without dimension", "scientific-reasoning")
     assert dict(won.select("subject", "rank_move").iter_rows()) == {"a": -1, "b": -1, "c": 2}
     assert won.row(int(won["before"].arg_max()), named=True)["subject"] == "b"
+    digest = found.summary.filter(change="without dimension", name="scientific-reasoning").row(0, named=True)
+    assert (digest["leader"], digest["rank_correlation"]) == ("c", pytest.approx(-0.5))  # 1 − 6 · (1 + 1 + 4) / 24
 
 
 def test_with_two_models_there_is_nothing_to_digest(build):

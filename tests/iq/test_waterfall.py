@@ -65,6 +65,13 @@ def test_peers_are_older_alike_in_reasoning_and_the_lower_quartile(build):
     assert result.dimensions.filter(subject="target", dimension="abstract-reasoning")["status"][0] == "peers"
 
 
+def test_a_model_with_a_score_in_the_dimension_takes_nothing_from_peers(build):
+    scores = {(f"peer{i}", "arc_agi_1"): 90.0 for i in range(5)} | {(f"peer{i}", "hle"): 20 for i in range(5)}
+    result = mensura.score_iq(build(scores | {("target", "arc_agi_3"): 15, ("target", "hle"): 20}))
+    assert step_of(result, "target", "arc_agi_1")[0] in ("correlation", "within")
+    assert step_of(result, "target", "arc_agi_1")[1] < 85
+
+
 def test_peers_of_the_same_product_line_come_first(build):
     others = {f"other{i}": 90.0 for i in range(12)}
     family = {f"kin{i}": 20.0 for i in range(12)}

@@ -125,5 +125,6 @@ def test_a_position_on_a_dimension_keeps_its_interval():
     assert Position.from_iq(130, 130, 130).iq == pytest.approx((130, 130, 130))
     with pytest.raises(MensuraError, match=r"rate: got 1\.2"):
         Position(0.5, 0.1, 1.2)
-    with pytest.raises(MensuraError, match="got one end only"):
-        Position(0.5, None, 0.6)
+    for one_end in (lambda: Position(0.5, None, 0.6), lambda: Position.from_iq(130, None, 140)):
+        with pytest.raises(MensuraError, match="got one end only"):
+            one_end()
