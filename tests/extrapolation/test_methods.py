@@ -257,3 +257,13 @@ def test_the_best_method_of_each_situation_comes_first():
         "linked",
         "hierarchical",
     ]
+
+
+def test_a_rest_of_one_group_doubles_the_variances_of_shift_and_interaction(new_case, priors_of):
+    """They go with 1 + concentration: both groups have interactions of their own, and many groups' average out."""
+    task = new_case(np.random.default_rng(2), PRIOR).task
+    for concentration, factor in ((0.0, 1.0), (1.0, 2.0)):
+        found = Described(priors=priors_of(PRIOR)).predict(replace(task, concentration=concentration)).sensitivity
+        high = dict(found.select("assumption", "high").iter_rows())
+        assert high["shift"] == pytest.approx(1.6448536 * np.sqrt(factor) * 0.4)
+        assert high["item-by-group interaction"] == pytest.approx(1.6448536 * np.sqrt(factor) * 0.2)
