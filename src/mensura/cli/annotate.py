@@ -22,7 +22,7 @@ from mensura.cli.asking import (
     Temperature,
     place_journal,
 )
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -158,4 +158,4 @@ def _print(result: Annotation) -> None:
         print_table(counts.sort("cells", descending=True), title="Cells without a level", rows=10)
     console.print(f"{result.calls} calls, {result.stored} answers from the journal, {result.cost:.2f} US dollars")
     for warning in result.warnings:
-        console.print(f"note: {warning}", style="yellow", markup=False)
+        print_note(warning)

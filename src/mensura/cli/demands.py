@@ -22,7 +22,7 @@ from mensura.cli.asking import (
     Temperature,
     place_journal,
 )
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 
 app = typer.Typer(
     help="What items demand: dimensions and rubrics, sheets for people, agreement, and what levels are worth.",
@@ -68,7 +68,7 @@ def dimensions(
     if emit(tables, out=out, as_json=as_json):
         return
     if rubric is not None:
-        console.print(found[rubric].as_text(), markup=False, highlight=False)
+        console.print(found[rubric].as_text())
         return
     print_table(table.drop("group_name"), title="Dimensions (UG is computed from the number of options)")
     print_table(boundary_table(), title="Where things belong")
@@ -185,7 +185,7 @@ def protocols(
         return
     print_table(result.protocols, title=result.heading)
     for warning in result.warnings:
-        console.print(f"note: {warning}", style="yellow", markup=False)
+        print_note(warning)
 
 
 @app.command(epilog="Example: mensura demands check pools/one pools/two pools/three out/demands.csv --out checked")
@@ -223,4 +223,4 @@ def check(
         title = "Predicting pools left out (mean absolute error of rates; gain over the baseline)"
         print_table(result.verdicts, title=title, digits=3)
     for warning in result.warnings:
-        console.print(f"note: {warning}", style="yellow", markup=False)
+        print_note(warning)
