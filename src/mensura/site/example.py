@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import polars as pl
 
 from mensura.extrapolation import PostStratification, make_task
 from mensura.people import WORLD, World
+from mensura.results import Result
 
 OBSERVED = 0.19
 """Share of 15-year-olds in PISA who solve the item of the example."""
@@ -16,9 +18,11 @@ _DRAWS = 250
 """Draws of the assumptions behind the example's interval; its ends are shown to the tenth of a percent."""
 
 
-@dataclass(frozen=True)
-class WorldExample:
+@dataclass(frozen=True, eq=False, repr=False)
+class WorldExample(Result):
     """The example's rate in the world, with its interval, by region, and what moves it."""
+
+    TABLES: ClassVar = ("regions", "drivers")
 
     observed: float
     rate: float
@@ -26,6 +30,11 @@ class WorldExample:
     high: float
     regions: pl.DataFrame
     drivers: pl.DataFrame
+
+    @property
+    def heading(self) -> str:
+        """The example in one line."""
+        return f"{self.observed:.0%} in PISA, {self.rate:.1%} of the world (90% {self.low:.1%} to {self.high:.1%})"
 
 
 def carry_example() -> WorldExample:

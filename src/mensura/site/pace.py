@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import ClassVar
 
 import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence
+from mensura.results import Result
 from mensura.stitching import Stitch, evidence_scores
 from mensura.trends import Watch, forecast, watch_acceleration
 
@@ -20,9 +22,11 @@ _BEFORE = 0.4
 """Share of the releases before the watch starts: enough to know the pace that an acceleration is measured against."""
 
 
-@dataclass(frozen=True)
-class Pace:
+@dataclass(frozen=True, eq=False, repr=False)
+class Pace(Result):
     """The frontier's slope per year with its interval, where it may go, and since when models are counted."""
+
+    TABLES: ClassVar = ("forecast",)
 
     slope: float
     low: float
@@ -30,6 +34,11 @@ class Pace:
     since: date
     until: date
     forecast: pl.DataFrame
+
+    @property
+    def heading(self) -> str:
+        """How fast, in one line."""
+        return f"The frontier rises by {self.slope:.2f} a year (90% interval {self.low:.2f} to {self.high:.2f})"
 
 
 def measure_pace(fit: Stitch, evidence: Evidence) -> Pace:

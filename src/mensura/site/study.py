@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 import polars as pl
 
 from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
+from mensura.results import Result
 from mensura.site.example import WorldExample, carry_example
 from mensura.site.pace import Pace, measure_pace, watch_evidence
 from mensura.site.policy import Policy, apply_policy, load_policy
@@ -23,9 +25,11 @@ _MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
 
 
-@dataclass(frozen=True)
-class Study:
+@dataclass(frozen=True, eq=False, repr=False)
+class Study(Result):
     """The results of every instrument on one evidence."""
+
+    TABLES: ClassVar = ("models", "dimensions", "benchmarks", "groups", "sensors", "residuals")
 
     evidence: Evidence
     iq: IqResult
@@ -46,6 +50,16 @@ class Study:
             people=place_people(fit, evidence),
             policy=load_policy(),
         )
+
+    @property
+    def heading(self) -> str:
+        """What was studied."""
+        return f"Study of {self.models.height} models on {self.benchmarks.height} benchmarks"
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The models with their IQ and capability."""
+        return self.models.select("name", "iq", "iq_low", "iq_high", "capability", "status")
 
     @cached_property
     def models(self) -> pl.DataFrame:
