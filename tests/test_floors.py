@@ -28,9 +28,9 @@ EXTRAPOLATION = {
     "observed": {"protocol"},
     "line": {"protocol", "observed"},
     "world": {"protocol", "observed"},
-    "asking": {"protocol", "observed"},
+    "asking": {"protocol", "observed", "line"},
     "extrapolate": {"protocol", "observed", "line", "world", "asking"},
-    "validation": {"protocol", "observed", "line", "world", "extrapolate"},
+    "validation": {"protocol", "observed", "line", "world", "asking", "extrapolate"},
 }
 """The inner rooms of extrapolation: what each may import of the others. Its ``__init__`` lists what is public."""
 

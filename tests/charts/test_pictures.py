@@ -84,6 +84,17 @@ PROGRESS = pl.DataFrame({"label": ["ours", "theirs"], "value": [3.0, 8.0], "low"
 RUNGS = pl.DataFrame({"iq": [70, 100, 130, 160], "score": [0.0, 10.0, 40.0, 120.0]})
 SCORES = models(*SUBJECT, "status", score=[41.0, 42.0, 30.0, 60.0, 5.0], iq=VALUES)
 
+WORLD = pl.DataFrame(
+    {
+        "item": ["a", "b", "c"],
+        "observed": [0.2, 0.6, 0.9],
+        "world": [0.15, 0.3, 0.5],
+        "low": [0.1, 0.2, None],
+        "high": [0.2, 0.4, None],
+        "dimension": ["QLq", "KNs", "several"],
+    }
+)
+
 # name → (function, tables, settings, names whose marks must be drawn)
 PICTURES = {
     "bell_curve": (charts.bell_curve, (BELL,), {}),
@@ -109,6 +120,7 @@ PICTURES = {
     "watch": (charts.watch, (WATCHED,), {}),
     "progress": (charts.progress, (PROGRESS,), {}),
     "ladder": (charts.ladder, (RUNGS, SCORES), {}),
+    "world_scatter": (charts.world_scatter, (WORLD,), {}),
 }
 WITH_STATUS = ["bell_curve", "timeline", "scatter", "bars", "ladder"]
 

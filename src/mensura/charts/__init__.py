@@ -14,6 +14,7 @@ from mensura.charts.sensors import sensors
 from mensura.charts.theme import LABS, THEMES
 from mensura.charts.timeline import timeline
 from mensura.charts.watch import watch
+from mensura.charts.worlds import world_scatter
 
 __all__ = [
     "LABS",
@@ -37,4 +38,5 @@ __all__ = [
     "timeline",
     "watch",
     "web_spec",
+    "world_scatter",
 ]

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mensura.cli.asking import (
+    Asking,
+    BaseUrl,
+    DryRun,
+    JournalPath,
+    MaxCalls,
+    MaxCost,
+    ModelName,
+    PriceIn,
+    PriceOut,
+    Temperature,
+    place_journal,
+)
+from mensura.cli.estimating import (
+    LONGEST_ANSWER,
+    Budget,
+    Chunk,
+    MaxTokens,
+    Repeats,
+    Variants,
+    Width,
+    choose_estimating,
+    read_pool,
+)
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.errors import MensuraError
 
@@ -24,11 +49,13 @@ EXAMPLES = """
   mensura extrapolate pools/pisa2009 --group country=JPN --to world --out rates
   mensura extrapolate pools/mine --from icar --by age --tables my_world_tables
   mensura extrapolate pools/mine --from DEU --to FRA --method linked --links known_rates.csv
+  mensura extrapolate example --model recorded/example-rates --out rates           a language model, offline
+  mensura extrapolate pools/mine --model openai/NAME --method item-by-item --width 0.05 --budget 9 --out rates
 """
 
 
 def extrapolate(
-    pool: Annotated[Path | None, typer.Argument(help="Folder of an item pool in the tidy form.")] = None,
+    pool: Annotated[Path | None, typer.Argument(help="Folder of an item pool in the tidy form, or 'example'.")] = None,
     rate: Annotated[float | None, typer.Option(help="Instead of a pool: one item's success rate.")] = None,
     n: Annotated[int | None, typer.Option(help="How many people answered it, for its sampling error.")] = None,
     options: Annotated[int | None, typer.Option(help="Its number of answer options (none: open).")] = None,
@@ -38,9 +65,10 @@ def extrapolate(
     ages: Annotated[str | None, typer.Option(help="Ages of the population observed, such as 15-16.")] = None,
     pupils: Annotated[bool, typer.Option("--pupils", help="Those observed are all at school.")] = False,
     group: Annotated[str, typer.Option(help="Group of the pool, such as country=JPN.")] = "all",
-    method: Annotated[str, typer.Option(help="Method by name, such as poststratification, linked or described.")] = (
-        "poststratification"
-    ),
+    method: Annotated[
+        str | None,
+        typer.Option(help="Method by name, such as linked; poststratification when left out, whole-pool with --model."),
+    ] = None,
     links: Annotated[
         Path | None, typer.Option(help="CSV of items with known reference rates: item, rate, n (linked, shift).")
     ] = None,
@@ -53,6 +81,21 @@ def extrapolate(
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws (poststratification).")] = None,
     tables: Annotated[Path | None, typer.Option(help="Folder with world tables of your own.")] = None,
+    model: ModelName = None,
+    variants: Variants = None,
+    repeats: Repeats = None,
+    width: Width = None,
+    budget: Budget = None,
+    chunk: Chunk = None,
+    base_url: BaseUrl = None,
+    journal: JournalPath = None,
+    temperature: Temperature = 0.0,
+    max_tokens: MaxTokens = LONGEST_ANSWER,
+    max_cost: MaxCost = None,
+    max_calls: MaxCalls = None,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
+    dry_run: DryRun = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -62,26 +105,67 @@ def extrapolate(
     from mensura.people import World
 
     world = World.load(tables)
-    items = _pool(pool, rate, n, options, domain)
+    items, told = _pool(pool, rate, n, options, domain)
     if rate is not None and focal is None:
         raise MensuraError("extrapolate: --rate needs --from, the population it was observed in (for example pisa)")
     observed = None if focal is None else _narrowed(world.population(focal), ages, pupils)
-    given = {"draws": draws, "seed": seed, "difference": difference, "domain": None if pool is None else domain}
+    asking = None
+    if model is not None:
+        place = place_journal(journal, out, model)
+        bounds = (max_cost, max_calls, price_in, price_out)
+        asking = Asking(model, place, base_url, temperature, max_tokens, *bounds)
+    own: dict[str, object] = {
+        "variants": variants,
+        "repeats": repeats,
+        "width": width,
+        "budget": budget,
+        "chunk": chunk,
+    }
+    statistical = {"draws": draws, "seed": seed, "difference": difference}
+    estimating = choose_estimating(method, asking, own | statistical if model else own, dry_run=dry_run)
+    run = partial(carry, items, to=reference, group=group, focal=observed, links=links, world=world, description=told)
+    if estimating is not None:
+        if dry_run:
+            estimating.print_estimate(lambda chosen: run(method=chosen))
+            return
+        with estimating.open("estimating") as asked:
+            result = run(method=asked)
+        if not result.table["rate"].count():
+            raise MensuraError(f"extrapolate: {result.warnings[0]}")
+        _emit(result, {}, by, out=out, as_json=as_json)
+        return
+    method = method or "poststratification"
+    given = {**statistical, "domain": None if pool is None else domain}
     settings: dict[str, object] = {name: value for name, value in given.items() if value is not None}
     if method == "poststratification":
         settings["world"] = world
     chosen = make_method(method, **settings)
-    result = carry(items, to=reference, group=group, focal=observed, method=chosen, links=links, world=world)
-    parts = result.tables()
+    result = run(method=chosen)
+    extra: dict[str, pl.DataFrame] = {}
     if isinstance(chosen, PostStratification):
-        parts |= {"breakdown": chosen.breakdown(result.task, by=by), "drivers": chosen.drivers(result.task)}
+        extra = {"breakdown": chosen.breakdown(result.task, by=by), "drivers": chosen.drivers(result.task)}
+    _emit(result, extra, by, out=out, as_json=as_json)
+
+
+def _emit(result: Extrapolation, extra: dict[str, pl.DataFrame], by: str, *, out: Path | None, as_json: bool) -> None:
+    """Write and print the rates, the distance to the world where that is who is wanted, and the tables of a method."""
+    import polars as pl
+
+    from mensura.extrapolation import measure_distance
+
+    parts = {**result.tables(), **extra}
+    if result.reference.name == "world" and result.table["rate"].count():
+        observed = pl.DataFrame({"item": result.task.names, "rate": result.task.rate})
+        parts["distance"] = measure_distance(observed, {result.method: result})
     facts = {"method": result.method, "from": result.focal.name, "to": result.reference.name, "level": result.level}
     if not emit(parts, out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         _print(result, parts, by)
 
 
-def _pool(folder: Path | None, rate: float | None, n: int | None, options: int | None, domain: str | None) -> ItemPool:
-    """Return the pool, or one of a single item made of the options."""
+def _pool(
+    folder: Path | None, rate: float | None, n: int | None, options: int | None, domain: str | None
+) -> tuple[ItemPool, str]:
+    """Return the pool and what its folder says of it, or a pool of a single item made of the options."""
     import polars as pl
 
     from mensura.people import ItemPool
@@ -89,11 +173,11 @@ def _pool(folder: Path | None, rate: float | None, n: int | None, options: int |
     if (folder is None) == (rate is None):
         raise MensuraError("extrapolate: give the folder of a pool, or --rate, and not both")
     if folder is not None:
-        return ItemPool.read(folder)
+        return read_pool(folder)
     items = pl.DataFrame({"item": ["item"], "domain": [domain], "n_options": [options]}, strict=False)
     row = {"item": "item", "covariate": "all", "group": "all", "n": n, "correct": None, "rate": rate, "se": None}
     types = {"n": pl.Int64, "correct": pl.Int64, "rate": pl.Float64, "se": pl.Float64}
-    return ItemPool("item", items, pl.DataFrame([row], schema_overrides=types))
+    return ItemPool("item", items, pl.DataFrame([row], schema_overrides=types)), ""
 
 
 def _narrowed(population: Population, ages: str | None, pupils: bool) -> Population:
@@ -117,6 +201,9 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
             f"{rate:.1%} ({low:.1%} to {high:.1%}): 1 in {place.one_in.value:.3g} people, "
             f"an IQ-equivalent of {place.iq.value:.0f} ({place.iq.low:.0f} to {place.iq.high:.0f})"
         )
+    if "distance" in parts:
+        title = "Distance to the world: estimate against observed rate. No error: nobody knows the world's rates"
+        print_table(parts["distance"], title=title, digits=4)
     if "breakdown" in parts:
         print_table(parts["breakdown"], title=f"Mean rate by {by}", digits=4)
         print_table(parts["drivers"], title="What moves the mean rate from one population to the other", digits=4)

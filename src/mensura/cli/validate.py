@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mensura.cli.output import Json, Out, emit, print_note, print_table
+from mensura.cli.asking import (
+    Asking,
+    BaseUrl,
+    DryRun,
+    JournalPath,
+    MaxCalls,
+    MaxCost,
+    ModelName,
+    PriceIn,
+    PriceOut,
+    Temperature,
+    place_journal,
+)
+from mensura.cli.estimating import (
+    LONGEST_ANSWER,
+    Budget,
+    Chunk,
+    MaxTokens,
+    Repeats,
+    Variants,
+    Width,
+    choose_estimating,
+    read_pool,
+)
+from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.cli.progress import progress_bar
 
 EXAMPLES = """
@@ -16,6 +41,7 @@ EXAMPLES = """
   mensura validate pools/pisa2009 --situation described --out result   descriptions and public facts only
   mensura validate pools/pisa2009 --situation linked --links 5         five items with known reference rates
   mensura validate pools/pisa2009 --situation slices --json            the other groups of the pool known
+  mensura validate example --model recorded/example-rates              a language model, offline
 """
 
 
@@ -26,29 +52,54 @@ def validate(
     method: Annotated[str | None, typer.Option(help="Method by name; the best of the situation when left out.")] = None,
     draws: Annotated[int, typer.Option(help="Draws of linking items (linked).", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of draws, folds and bootstrap.")] = 0,
+    model: ModelName = None,
+    variants: Variants = None,
+    repeats: Repeats = None,
+    width: Width = None,
+    budget: Budget = None,
+    chunk: Chunk = None,
+    base_url: BaseUrl = None,
+    journal: JournalPath = None,
+    temperature: Temperature = 0.0,
+    max_tokens: MaxTokens = LONGEST_ANSWER,
+    max_cost: MaxCost = None,
+    max_calls: MaxCalls = None,
+    price_in: PriceIn = None,
+    price_out: PriceOut = None,
+    dry_run: DryRun = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Hide the whole sample's rates, predict them from each group, and score the predictions."""
+    from mensura.extrapolation import cases_of, score_answers
     from mensura.extrapolation import validate as run
-    from mensura.extrapolation.line.descriptions import read_description
-    from mensura.people import ItemPool
 
-    pool = ItemPool.read(pool_folder)
-    with progress_bar("groups", pool.groups.height - 1) as advance:
-        result = run(
-            pool,
-            situation,
-            links=links,
-            method=method,
-            description=read_description(pool_folder),
-            draws=draws,
-            seed=seed,
-            advance=advance,
-        )
+    pool, told = read_pool(pool_folder)
+    asking = None
+    if model is not None:
+        bounds = (max_cost, max_calls, price_in, price_out)
+        asking = Asking(model, place_journal(journal, out, model), base_url, temperature, max_tokens, *bounds)
+    own = {"variants": variants, "repeats": repeats, "width": width, "budget": budget, "chunk": chunk}
+    estimating = choose_estimating(method, asking, own, dry_run=dry_run)
+    judge = partial(run, pool, situation, links=links, description=told, draws=draws, seed=seed)
+    models = None
+    if estimating is None:
+        with progress_bar("groups", pool.groups.height - 1) as advance:
+            result = judge(method=method, advance=advance)
+    else:
+        cases = cases_of(pool, told)
+        if dry_run:
+            estimating.print_estimate(lambda chosen: [chosen.predict(case.task) for case in cases])
+            return
+        with estimating.open("estimating") as chosen:
+            result = judge(method=chosen)
+            models = score_answers(chosen, cases)
+    parts = result.tables() if models is None else {**result.tables(), "models": models}
     facts = {"pool": result.pool, "situation": situation, "method": result.method, "warnings": list(result.warnings)}
-    if emit(result.tables(), out=out, as_json=as_json, **facts):
+    if emit(parts, out=out, as_json=as_json, **facts):
         return
+    if models is not None:
+        print_table(models, title="The model's own answers, as published: each, and the mean per item", digits=3)
     errors = ["groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
     plain = ["mae_shift"] if situation == "linked" else []
     title = f"{result.pool}: {situation}, method {result.method}, {result.level:.0%} intervals"

@@ -1,5 +1,7 @@
 """Extrapolation: from a focal to a reference population, and checks of how well that works."""
 
+from mensura.extrapolation.asking.item_by_item import ItemByItem
+from mensura.extrapolation.asking.whole_pool import WholePool
 from mensura.extrapolation.extrapolate import METHODS, SITUATIONS, extrapolate, make_method, methods_of
 from mensura.extrapolation.line.methods import ConstantShift, Described, Ensemble, Hierarchical, Identity, Linked
 from mensura.extrapolation.line.priors import learn_priors
@@ -12,6 +14,7 @@ from mensura.extrapolation.protocol import (
     Task,
     empty_sensitivity,
 )
+from mensura.extrapolation.validation.answers import dominant_dimensions, measure_distance, score_answers
 from mensura.extrapolation.validation.cases import Case, cases_of
 from mensura.extrapolation.validation.validate import Validation, validate
 from mensura.extrapolation.world.poststratification import PostStratification
@@ -27,18 +30,23 @@ __all__ = [
     "Extrapolator",
     "Hierarchical",
     "Identity",
+    "ItemByItem",
     "Linked",
     "PostStratification",
     "Prediction",
     "Slices",
     "Task",
     "Validation",
+    "WholePool",
     "cases_of",
+    "dominant_dimensions",
     "empty_sensitivity",
     "extrapolate",
     "learn_priors",
     "make_method",
     "make_task",
+    "measure_distance",
     "methods_of",
+    "score_answers",
     "validate",
 ]

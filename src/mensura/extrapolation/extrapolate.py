@@ -7,10 +7,12 @@ A situation says what is known beyond the focal group's rates and descriptions o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from mensura.errors import MensuraError
+from mensura.extrapolation.asking.item_by_item import ItemByItem
+from mensura.extrapolation.asking.whole_pool import WholePool
 from mensura.extrapolation.line.descriptions import read_description
 from mensura.extrapolation.line.methods import ConstantShift, Described, Ensemble, Hierarchical, Identity, Linked
 from mensura.extrapolation.observed import make_task
@@ -54,6 +56,8 @@ METHODS: dict[str, MethodEntry] = {
     "described": MethodEntry(Described, SITUATIONS),
     "poststratification": MethodEntry(PostStratification, SITUATIONS),
     "identity": MethodEntry(Identity, SITUATIONS),
+    "whole-pool": MethodEntry(WholePool, SITUATIONS),
+    "item-by-item": MethodEntry(ItemByItem, SITUATIONS),
 }
 
 
@@ -100,6 +104,7 @@ def extrapolate(
     links: Any = None,  # noqa: ANN401
     kind: str = "country",
     world: World | None = None,
+    description: str = "",
     **settings: object,
 ) -> Extrapolation:
     """Return the rates that ``to`` would have on the items of ``pool``, given those of one of its groups.
@@ -108,7 +113,9 @@ def extrapolate(
     covariates do. Populations are given as such or by name (``"world"``, ``"pisa"``, ``"Japan"``). ``links``: item,
     rate and, where known, n of the population wanted on some of the items, as a table of any library or a path.
     ``kind``: what sets the two groups apart (country, education, age …). ``world`` swaps the world tables. ``method``:
-    a name, with ``settings`` (``draws``, ``seed``, ``level``, ``domain``, ``difference``), or a method object.
+    a name, with ``settings`` (``draws``, ``seed``, ``level``, ``domain``, ``difference``), or a method object; those
+    that ask a language model (``whole-pool``, ``item-by-item``) need an ``asker``. ``description``: what the pool is,
+    in words; when empty, what its folder says, else its name.
     """
     tables = world or World.load()
     if isinstance(method, str) and method in METHODS and "world" in METHODS[method].settings:
@@ -117,10 +124,10 @@ def extrapolate(
     _refuse_without_links(chosen, links)
     source = ItemPool.of(pool)
     rates = source.rates_of(group)
+    told = description or (source.name if isinstance(pool, ItemPool) else read_description(pool))
     if focal is None:
-        focal = population_of(group, describe(source, tables), tables)
+        focal = _focal(source, group, told, tables, in_words="asker" in settings_named(chosen))
     observed, wanted = (tables.population(who) if isinstance(who, str) else who for who in (focal, to))
-    description = source.name if isinstance(pool, ItemPool) else read_description(pool)
     task = make_task(
         source.items,
         rates,
@@ -129,10 +136,26 @@ def extrapolate(
         links=links,
         kind=kind,
         pool=source.name,
-        description=description,
+        description=told,
         group=group,
     )
     return Extrapolation.of(task, chosen, chosen.predict(task))
+
+
+def _focal(pool: ItemPool, group: str, told: str, tables: World, *, in_words: bool) -> Population:
+    """Return who a group of a pool is; ``in_words``: a description will do where the covariates tell no structure."""
+    try:
+        whole = describe(pool, tables)
+    except MensuraError:
+        if not in_words:
+            raise
+        whole = Population(pool.name, f"The people tested: {told}")
+    return population_of(group, whole, tables)
+
+
+def settings_named(method: Extrapolator) -> tuple[str, ...]:
+    """Return the names of a method's settings."""
+    return tuple(entry.name for entry in fields(method)) if is_dataclass(method) else ()
 
 
 def _refuse_without_links(method: Extrapolator, links: object) -> None:

@@ -210,7 +210,8 @@ class Extrapolation(Result):
     """Predicted rates of a reference population.
 
     ``table``: item, rate, low, high, status (``extrapolated``, or ``measured`` where the reference's own
-    rate was given), method. ``low`` and ``high`` bound the reference rate with probability ``level``;
+    rate was given), method, and where a language model was asked, ``calls`` per item (a rate is null where none of
+    its answers could be read). ``low`` and ``high`` bound the reference rate with probability ``level``;
     ``interval`` says of what kind they are. ``sensitivity``: how far the mean predicted rate hangs on each
     assumption or data source (assumption, value, low, high, rate_low, rate_high, swing, share), largest
     first; empty when nothing is assumed. ``task`` and ``settings`` reproduce the result.
@@ -242,8 +243,11 @@ class Extrapolation(Result):
                 "high": high,
                 "status": np.where(known, "measured", "extrapolated"),
                 "method": pl.repeat(method.name, task.size, eager=True),
-            }
+            },
+            nan_to_null=True,
         )
+        if prediction.calls is not None:
+            table.insert_column(table.get_column_index("high") + 1, pl.Series("calls", prediction.calls))
         return cls(
             table=table,
             task=task,

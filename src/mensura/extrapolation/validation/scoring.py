@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.extrapolation.validation.metrics import agreement, pearson, spearman
+from mensura.extrapolation.validation.metrics import METRICS, agreement, pearson, spearman
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,19 +43,28 @@ class ScoredCase:
         everything = np.ones((1, trial.hidden.shape[1]), dtype=np.bool_)
         return cls(trial.case, rate[pick][None], low[pick][None], high[pick][None], everything)
 
+    @property
+    def answered(self) -> bool:
+        """Whether any hidden item was predicted; a language model may have said nothing readable."""
+        return bool(np.isfinite(self.rate[self.hidden]).any())
+
     def metrics(self) -> dict[str, float]:
         """Return the metrics over hidden items, per draw, averaged over the draws."""
         truth = np.broadcast_to(self.case.truth, self.hidden.shape)
-        draws = len(self.hidden)
-        parts = (part[self.hidden].reshape(draws, -1) for part in (self.rate, truth, self.low, self.high))
-        return {name: _mean_of(values) for name, values in agreement(*parts).items()}
+        parts = (self.rate, truth, self.low, self.high)
+        if np.isfinite(self.rate[self.hidden]).all():
+            found = agreement(*(part[self.hidden].reshape(len(self.hidden), -1) for part in parts))
+            return {name: _mean_of(values) for name, values in found.items()}
+        scored = [row & np.isfinite(rate) for row, rate in zip(self.hidden, self.rate, strict=True)]
+        each = [agreement(*(part[k][row] for part in parts)) for k, row in enumerate(scored) if row.any()]
+        return {name: _mean_of(np.array([one[name] for one in each])) for name in METRICS}
 
     def resampled(self, rng: np.random.Generator) -> dict[str, Floats]:
         """Return the metrics of bootstrap samples of items.
 
         Errors and coverage are means over the draws that hid an item; correlations are those of the mean prediction.
         """
-        seen = self.hidden.any(axis=0)
+        seen = self.hidden.any(axis=0) & np.isfinite(self.rate).all(axis=0)
         gap = self.rate - self.case.truth
         inside = (self.low <= self.case.truth) & (self.case.truth <= self.high)
         pick = rng.integers(0, seen.sum(), (SAMPLES, seen.sum()))

@@ -137,6 +137,8 @@ def validate(
         for case, trial in zip(cases, trials, strict=True)
         if trial is None
     ]
+    if not run.scored and run.warnings:
+        raise MensuraError(f"pool {source.name!r}: nothing could be predicted; {run.warnings[0]}")
     if not run.scored:
         raise MensuraError(f"pool {source.name!r}: no group has {links + FEWEST_LEFT} items or more for {links} links")
     summary = _summary(run.scored)
@@ -192,8 +194,10 @@ def _run(method: Extrapolator, trials: Sequence[Trial | None], advance: Callable
     for trial in trials:
         if trial is not None:
             found = [method.predict(task) for task in trial.tasks]
-            run.trials.append(trial)
-            run.scored.append(ScoredCase.of(trial, found))
+            scored = ScoredCase.of(trial, found)
+            if scored.answered:
+                run.trials.append(trial)
+                run.scored.append(scored)
             run.warnings.extend(f"{trial.case.group}: {text}" for part in found for text in part.warnings)
             calls += sum(_calls(part) for part in found)
         if advance is not None:

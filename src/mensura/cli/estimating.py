@@ -1,0 +1,127 @@
+"""What ``extrapolate`` and ``validate`` share when a language model estimates: its options, the method, the dry run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    from mensura.cli.asking import Asking
+    from mensura.extrapolation.asking import ItemByItem, WholePool
+    from mensura.llm import Answer, Asker, Question, Reader
+    from mensura.people import ItemPool
+
+ASKING_METHODS = ("whole-pool", "item-by-item")
+LONGEST_ANSWER = 4096
+"""Tokens an answer may have: 45 items with intervals take about 1,600, and some models reason before."""
+
+REASONING, ROW = 200, 36
+"""Tokens that answers usually take: for reasons, and for each item of several."""
+
+Variants = Annotated[int | None, typer.Option(help="Variants of the prompt, of 27 (item-by-item).")]
+Repeats = Annotated[int | None, typer.Option(help="How often everything is asked (--model).")]
+Width = Annotated[
+    float | None, typer.Option(help="Ask about an item until its mean answer's interval is this narrow (item-by-item).")
+]
+Budget = Annotated[float | None, typer.Option(help="Most calls per item on average, with --width (item-by-item).")]
+Chunk = Annotated[int | None, typer.Option(help="Items in one prompt (whole-pool).")]
+MaxTokens = Annotated[int, typer.Option(help="Most tokens an answer may have (--model).")]
+
+
+@dataclass(frozen=True)
+class Estimating:
+    """A language model's method as the options give it: its name, who is asked, and the settings that were given."""
+
+    method: str
+    asking: Asking
+    settings: Mapping[str, object]
+
+    @contextmanager
+    def open(self, label: str) -> Iterator[ItemByItem | WholePool]:
+        """Open the model and yield the method that asks it."""
+        self._method(
+            NotingAsker(self.asking.model), self.settings
+        )  # wrong settings are refused before a model is opened
+        with self.asking.open(label) as asker:
+            yield self._method(asker, self.settings)
+
+    def print_estimate(self, run: Callable[[ItemByItem | WholePool], object]) -> None:
+        """Print what ``run`` would ask, at most; nobody is asked."""
+        noting = NotingAsker(self.asking.model)
+        self._method(noting, self.settings)
+        most = {name: value for name, value in self.settings.items() if name not in ("width", "budget")}
+        run(self._method(noting, {**most, "rounds": 1} if self.method == "whole-pool" else most))
+        self.asking.print_estimate(noting.questions, noting.usual_tokens)
+
+    def _method(self, asker: Asker, settings: Mapping[str, object]) -> ItemByItem | WholePool:
+        from mensura.extrapolation import make_method
+        from mensura.extrapolation.asking import ItemByItem, WholePool
+
+        found = make_method(self.method, asker=asker, **settings)
+        assert isinstance(found, ItemByItem | WholePool)
+        return found
+
+
+@dataclass
+class NotingAsker:
+    """Answers nothing and notes what it was asked."""
+
+    model: str
+    questions: list[Question] = field(default_factory=list)
+
+    @property
+    def usual_tokens(self) -> int:
+        """How long answers to these questions usually are, in tokens, on average."""
+        rows = sum(len(json.loads(question.about.get("items", "[]"))) for question in self.questions)
+        return REASONING + round(ROW * rows / max(len(self.questions), 1))
+
+    def ask(self, questions: Sequence[Question], read: Reader) -> list[Answer]:
+        """Note the questions."""
+        from mensura.llm import Answer
+
+        self.questions.extend(questions)
+        return [Answer(question, error="not asked") for question in questions]
+
+
+def choose_estimating(
+    method: str | None, asking: Asking | None, given: Mapping[str, object], *, dry_run: bool
+) -> Estimating | None:
+    """Return the language model's method, the default one with ``--model``; None for methods that ask nobody.
+
+    ``given``: settings of such methods, None where the option was left out.
+    """
+    settings = {name: value for name, value in given.items() if value is not None}
+    if asking is None:
+        if settings or dry_run:
+            options = ", ".join(f"--{name}" for name in (*settings, *(["dry-run"] if dry_run else [])))
+            raise MensuraError(f"{options}: only with --model, for a method that asks a language model")
+        if method in ASKING_METHODS:
+            raise MensuraError(
+                f"method {method!r} asks a language model: give --model NAME (or recorded/example-rates)"
+            )
+        return None
+    name = method or ASKING_METHODS[0]
+    if name not in ASKING_METHODS:
+        raise MensuraError(
+            f"method {name!r} asks no language model: leave --model out, or take {' or '.join(ASKING_METHODS)}"
+        )
+    return Estimating(name, asking, settings)
+
+
+def read_pool(place: Path) -> tuple[ItemPool, str]:
+    """Return a pool and what its folder says of it; ``example`` is the shipped one, unless there is such a folder."""
+    from mensura.extrapolation.asking.example import NAME, example_description, example_pool
+    from mensura.extrapolation.line.descriptions import read_description
+    from mensura.people import ItemPool
+
+    if str(place) == NAME and not place.exists():
+        return example_pool(), example_description()
+    return ItemPool.read(place), read_description(place)

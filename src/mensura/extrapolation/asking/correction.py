@@ -1,0 +1,204 @@
+"""What a language model's estimates are worth: the part of its shift that is real, and honest intervals.
+
+In logits, with x the observed group's rate, e the model's estimate and h the half-width of its own 90% interval:
+
+    reference_i − x_i = b + β (e_i − x_i) + ε_i,    b ~ N(0, σ_b²),    β ~ N(β₀, σ_β²),    ε_i ~ N(0, τ² + (c h_i / z)²)
+
+b and β are one draw per focal group: a model misjudges a whole group together. β₀ below 1 says that models overdo
+differences between groups. The five constants are learned on part-to-whole records of *other* pools (marginal
+likelihood, with priors that keep spreads off zero when groups are few: Chung et al., Psychometrika 78, 2013). Links
+of the pool at hand, where there are any, update b and β by the same formula.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from mensura.arrays import Floats, Mask, expit, logit
+from mensura.errors import MensuraError
+from mensura.extrapolation.line.model import reach_of, smooth
+from mensura.extrapolation.line.statistical import ranked
+from mensura.extrapolation.protocol import empty_sensitivity
+from mensura.frames import as_frame, require_columns
+
+if TYPE_CHECKING:
+    from mensura.extrapolation.protocol import Task
+
+STATED_LEVEL = 0.9
+"""The probability that prompts ask intervals to have."""
+Z = reach_of(STATED_LEVEL)
+NEAREST = 0.002
+"""Rates closer than this to 0 or 1 are read as this far from them: models answer 0% and mean "hardly anyone"."""
+SPREAD_SCALE = 0.2
+"""Gamma(2) prior of σ_b, σ_β and τ: mode at 0.2 logits."""
+DAMPING_PRIOR, WIDTH_PRIOR = 0.1, 0.3
+"""Prior spread of β₀ around 1, and of ln c around 0."""
+TYPICAL_SLOPE = 0.2
+"""Mean of p (1 − p) over items between 10% and 90%: by how much a rate moves per logit."""
+SHIFT, DAMPING, ITEM = "shift of the group", "part of the shift that is real", "error of an item"
+FEWEST_GROUPS = 2
+_SMALLEST_VARIANCE = 1e-12
+RECORD_COLUMNS = ("pool", "group", "item", "observed", "whole", "estimate", "low", "high")
+
+
+@dataclass(frozen=True)
+class Correction:
+    """The five constants of the model above, in logits, and where they come from.
+
+    ``damping``: β₀. ``damping_sd``: σ_β. ``shift_sd``: σ_b. ``item_sd``: τ. ``width``: c, the factor on the model's own
+    intervals.
+    """
+
+    damping: float
+    damping_sd: float
+    shift_sd: float
+    item_sd: float
+    width: float
+    origin: str = ""
+
+    def __post_init__(self) -> None:
+        spreads = {name: getattr(self, name) for name in ("damping_sd", "shift_sd", "item_sd", "width")}
+        for name, value in spreads.items():
+            if not 0 <= value < np.inf:
+                raise MensuraError(f"correction: {name} must be a number of 0 or more, got {value}")
+        if not np.isfinite(self.damping):
+            raise MensuraError(f"correction: damping must be a number, got {self.damping}")
+
+    def apply(self, task: Task, rate: Floats, half: Floats, level: float) -> tuple[Floats, Floats, Floats]:
+        """Return corrected rates with bounds, draws × items, from the model's rates and half-widths in logits.
+
+        An item without an estimate (NaN) stays without one. Part of a reference is the observed group itself: no rate
+        leaves the range its share allows.
+        """
+        x, answered = logit(_inside(smooth(task.rate, task.n))), np.isfinite(rate)
+        gap = np.where(answered, logit(_inside(rate)) - x, 0.0)
+        noise = self.item_sd**2 + (self.width * np.where(answered, half, 0.0) / Z) ** 2
+        mean, variance = self._predictive(task, x, gap, noise, task.known & answered)
+        reach = reach_of(level) * np.sqrt(variance)
+        least = task.share * task.rate
+        low, middle, high = (
+            np.where(answered, np.clip(expit(x + mean + side), least, least + 1 - task.share), np.nan)
+            for side in (-reach, 0.0, reach)
+        )
+        return middle, low, high
+
+    def sensitivity(self, task: Task, rate: Floats, half: Floats, level: float) -> pl.DataFrame:
+        """Return how the mean rate moves when b, β or an item's own error goes to the ends of its range.
+
+        As if the error of every item had the same sign, so the third row speaks of one item rather than of the mean.
+        Of one draw and without links, which narrow the first two.
+        """
+        answered = np.isfinite(rate)
+        if task.draws > 1 or not answered.any():
+            return empty_sensitivity()
+        x = logit(_inside(smooth(task.rate, task.n)))[answered]
+        gap, z = logit(_inside(rate[answered])) - x, reach_of(level)
+        own = np.sqrt(self.item_sd**2 + (self.width * half[answered] / Z) ** 2)
+        moved = {
+            SHIFT: (0.0, self.shift_sd, np.ones_like(gap)),
+            DAMPING: (self.damping, self.damping_sd, gap),
+            ITEM: (0.0, float(own.mean()), own / own.mean()),
+        }
+        rows = []
+        for name, (value, sd, reach) in moved.items():
+            ends = [float(expit(x + self.damping * gap + side * z * sd * reach).mean()) for side in (-1, 1)]
+            rows.append((name, value, value - z * sd, value + z * sd, ends[0], ends[1]))
+        return ranked(rows)
+
+    def _predictive(self, task: Task, x: Floats, gap: Floats, noise: Floats, known: Mask) -> tuple[Floats, Floats]:
+        """Return mean and variance of reference − x, draws × items, given the links of each draw."""
+        X = np.stack([np.ones_like(gap), gap], axis=1)
+        links = np.where(known, task.links, 0.5)
+        found = logit(_inside(smooth(links, task.links_n))) - x
+        sampling = 1 / (task.links_n * np.maximum(links * (1 - links), NEAREST))
+        precision = np.where(known, 1 / np.maximum(noise + sampling, _SMALLEST_VARIANCE), 0.0)
+        prior = np.maximum(np.array([self.shift_sd, self.damping_sd]) ** 2, _SMALLEST_VARIANCE)
+        A = np.einsum("di,ip,iq->dpq", precision, X, X) + np.diag(1 / prior)
+        right = np.einsum("di,ip->dp", precision * found, X) + np.array([0.0, self.damping]) / prior
+        C = np.linalg.inv(A)
+        theta = np.einsum("dpq,dq->dp", C, right)
+        return theta @ X.T, np.einsum("ip,dpq,iq->di", X, C, X) + noise
+
+
+def learn_correction(records: object) -> Correction:
+    """Learn the constants from part-to-whole records: pool, group, item, observed, whole, estimate, low, high.
+
+    Each pool and group is one focal group; at least two are needed. Keep the pool to be judged out of the records.
+    """
+    table = as_frame(records, name="records")
+    require_columns(table, list(RECORD_COLUMNS), name="records")
+    groups = [_Group.of(part) for _, part in table.group_by("pool", "group", maintain_order=True)]
+    if len(groups) < FEWEST_GROUPS:
+        raise MensuraError(f"records: {len(groups)} focal group; at least {FEWEST_GROUPS} are needed to learn from")
+    from scipy.optimize import minimize
+
+    start = np.array([1.0, *np.log([SPREAD_SCALE, SPREAD_SCALE, SPREAD_SCALE, 1.0])])
+    found = minimize(_cost, start, args=(groups,), method="L-BFGS-B")
+    damping_sd, shift_sd, item_sd, width = (float(value) for value in np.exp(found.x[1:]))
+    pools = ", ".join(table["pool"].unique(maintain_order=True))
+    return Correction(float(found.x[0]), damping_sd, shift_sd, item_sd, width, f"{len(groups)} focal groups of {pools}")
+
+
+@dataclass(frozen=True)
+class _Group:
+    """One focal group's records in logits: what was to be found, what the model said, its half-widths."""
+
+    truth: Floats
+    gap: Floats
+    half: Floats
+
+    @classmethod
+    def of(cls, table: pl.DataFrame) -> _Group:
+        x, y, e, low, high = (
+            logit(_inside(table[name].cast(pl.Float64).to_numpy()))
+            for name in ("observed", "whole", "estimate", "low", "high")
+        )
+        return cls(y - x, e - x, (high - low) / 2)
+
+
+def _cost(theta: Floats, groups: list[_Group]) -> float:
+    """Return the negative log posterior; spreads and width come as logarithms."""
+    damping, (damping_sd, shift_sd, item_sd, width) = theta[0], np.exp(theta[1:])
+    cost = 0.5 * ((damping - 1) / DAMPING_PRIOR) ** 2 + 0.5 * (np.log(width) / WIDTH_PRIOR) ** 2
+    for spread in (damping_sd, shift_sd, item_sd):
+        cost -= np.log(spread) - spread / SPREAD_SCALE
+    for group in groups:
+        residual = group.truth - damping * group.gap
+        covariance = np.diag(item_sd**2 + (width * group.half / Z) ** 2)
+        covariance += shift_sd**2 + damping_sd**2 * np.outer(group.gap, group.gap)
+        root = np.linalg.cholesky(covariance)
+        white = np.linalg.solve(root, residual)
+        cost += np.log(np.diag(root)).sum() + 0.5 * white @ white
+    return float(cost)
+
+
+def shipped_correction(pool: str = "") -> Correction:
+    """Return the correction learned on the recorded estimates; without those of ``pool``, where it is one of them."""
+    table = pl.read_csv((files("mensura.extrapolation.asking") / "data" / "corrections.csv").read_bytes())
+    rows = table.filter(pl.col("without") == pool)
+    row = (rows if rows.height else table.filter(pl.col("without") == "none")).row(0, named=True)
+    return Correction(
+        **{name: row[name] for name in ("damping", "damping_sd", "shift_sd", "item_sd", "width", "origin")}
+    )
+
+
+def published_correction() -> Correction:
+    """Return what the paper's tables say of one item per call: no shift to take back, and errors of that size.
+
+    Its five models' root mean squared errors on ICAR, PISA and TIMSS, pooled, over the slope of rates in logits.
+    """
+    from mensura.evidence import load
+
+    rows = load().validations.filter((pl.col("task") == "validation") & pl.col("rmse").is_not_null())
+    error = float(np.sqrt((rows["rmse"].to_numpy() ** 2).mean())) / TYPICAL_SLOPE
+    return Correction(1.0, 0.0, 0.0, error, 1.0, "published validation errors of five models on three tests")
+
+
+def _inside(rate: Floats) -> Floats:
+    inside: Floats = np.clip(rate, NEAREST, 1 - NEAREST)
+    return inside

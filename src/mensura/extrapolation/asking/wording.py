@@ -1,0 +1,109 @@
+"""The published prompt in 27 variants: three section orders, phrasings and number formats, the facts alike in all."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from mensura.errors import MensuraError
+from mensura.llm import Question
+
+if TYPE_CHECKING:
+    from mensura.extrapolation.asking.item_facts import ItemFacts
+
+SYSTEM = "You know how people of all ages, countries and kinds of schooling do on test questions."
+SCHEMA: Mapping[str, object] = {
+    "type": "object",
+    "properties": {"rationale": {"type": "string"}, "percentage": {"type": "number", "minimum": 0, "maximum": 100}},
+    "required": ["rationale", "percentage"],
+    "additionalProperties": False,
+}
+"""For answers by schema instead of free text; the prompt stays the same."""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One of the 27 ways to write the same prompt: names of a section order, a phrasing and a number format."""
+
+    order: str
+    phrasing: str
+    numbers: str
+
+    @property
+    def name(self) -> str:
+        """The three names, joined."""
+        return f"{self.order}/{self.phrasing}/{self.numbers}"
+
+
+@cache
+def read_template(name: str) -> Mapping[str, Any]:
+    """Return one of the template files of this room."""
+    text = (files("mensura.extrapolation.asking") / "templates" / f"{name}.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)
+
+
+@cache
+def all_variants() -> tuple[Variant, ...]:
+    """Return the 27 variants, spread out: the first three differ in everything, the first nine hold every pair once.
+
+    With a, b, c in {0, 1, 2}, variant 9c + 3a + b is (b, a + b, a + 2b + c), mod 3: nine by nine an orthogonal array.
+    Main effects of order, phrasing and numbers cancel out of a mean over 3, 6, 9 … calls, those of pairs over 9, 18
+    or 27.
+    """
+    template = read_template("item")
+    orders, phrasings, numbers = (tuple(template[part]) for part in ("orders", "phrasings", "numbers"))
+    return tuple(
+        Variant(orders[b], phrasings[(a + b) % 3], numbers[(a + 2 * b + c) % 3])
+        for c in range(3)
+        for a in range(3)
+        for b in range(3)
+    )
+
+
+def write_item_prompt(facts: ItemFacts, variant: Variant) -> str:
+    """Return the prompt about one item in one variant: the world form or, with a reference, the validation form."""
+    template = read_template("item")
+    if variant.order not in template["orders"] or variant.phrasing not in template["phrasings"]:
+        raise MensuraError(f"no prompt variant {variant.name!r}; there are {', '.join(v.name for v in all_variants())}")
+    words, numbers = template["phrasings"][variant.phrasing], template["numbers"][variant.numbers]
+    count = "" if facts.n is None else words["answered_by"].format(count=_count(facts.n, numbers["count"]))
+    values = {
+        "test": facts.test,
+        "people": facts.people,
+        "reference": facts.reference,
+        "stem": facts.stem,
+        "options": "".join(["Options:\n", *(f"- {text}\n" for text in facts.options)]) if facts.options else "",
+        "answer": f"{facts.answer}\nScoring: {facts.scoring}" if facts.scoring else facts.answer,
+        "rate": _rate(facts.rate, numbers["rate"]),
+        "count": count,
+        "factors": ", ".join(template["factors"]["list"]),
+    }
+    sections = {**words, **template["sections"], "instruction": words[facts.form]}
+    chosen = [part for part in template["orders"][variant.order] if part != "reference" or facts.reference]
+    return "\n\n".join(sections[part].strip().format(**values) for part in chosen)
+
+
+def ask_item(facts: ItemFacts, variant: Variant, repeat: int = 0, *, schema: bool = False) -> Question:
+    """Return the question about one item in one variant."""
+    return Question(
+        prompt=write_item_prompt(facts, variant),
+        system=SYSTEM,
+        schema=SCHEMA if schema else None,
+        repeat=repeat,
+        about={**facts.place, "protocol": "item-by-item", "item": facts.item, "variant": variant.name},
+    )
+
+
+def _rate(rate: float, form: str) -> str:
+    """Write a rate to a tenth of a per cent, so that every format says the same."""
+    thousandths = round(rate * 1000)
+    return form.format(hundredths=f"{thousandths / 10:.1f}", share=f"{thousandths / 1000:.3f}", thousandths=thousandths)
+
+
+def _count(n: int, style: str) -> str:
+    separator = {"comma": ",", "plain": "", "space": " "}[style]
+    return f"{n:,}".replace(",", separator)

@@ -1,0 +1,100 @@
+"""The 27 variants of the published prompt: other words, the same facts."""
+
+import re
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.extrapolation.asking.item_facts import item_facts
+from mensura.extrapolation.asking.wording import Variant, all_variants, ask_item, read_template, write_item_prompt
+from mensura.people import WORLD
+
+RATE = r"(?:(?P<percent>[\d.]+)%|share of (?P<share>0\.\d+)|(?P<mille>\d+) of every 1,000)"
+
+
+def facts_of(prompt: str, facts) -> dict[str, object]:
+    """Read the facts back from a prompt, whatever its words, order and number format."""
+    told = re.search(RATE, prompt.replace(facts.stem, ""))
+    rate = float(told["percent"] or 0) / 100 or float(told["share"] or 0) or int(told["mille"] or 0) / 1000
+    counts = re.findall(r"1[, ]?234(?!\d)", prompt)
+    blocks = (facts.test, facts.people, facts.stem, *facts.options, f"Correct answer: {facts.answer}", facts.reference)
+    return {
+        "rate": round(rate, 6),
+        "n": [int(re.sub(r"\D", "", count)) for count in counts],
+        "blocks": [prompt.count(block) >= 1 for block in blocks],
+        "factors": [factor in prompt for factor in read_template("item")["factors"]["list"]],
+        "year": "2025" in prompt,
+        "conditions": prompt.count("similar exam conditions"),
+        "ending": prompt.endswith('on a line of its own: "Final answer: NN%".'),
+    }
+
+
+@pytest.mark.parametrize("form", ["world", "sample"])
+def test_all_27_variants_hold_the_same_facts(new_task, sample, form):
+    facts = item_facts(new_task(reference=WORLD if form == "world" else sample))[3]
+    prompts = [write_item_prompt(facts, variant) for variant in all_variants()]
+    assert len(set(prompts)) == 27
+    expected = {
+        "rate": facts.rate,
+        "n": [1234],
+        "blocks": [True] * 8,
+        "factors": [True] * 7,
+        "year": form == "world",
+        "conditions": 1,
+        "ending": True,
+    }
+    for prompt in prompts:
+        assert facts_of(prompt, facts) == expected
+
+
+def test_the_world_form_asks_for_a_random_human_and_describes_no_reference(new_task):
+    for variant in all_variants():
+        prompt = write_item_prompt(item_facts(new_task())[0], variant)
+        assert "randomly sampled human worldwide in 2025" in prompt
+        assert WORLD.prose not in prompt
+
+
+def test_orders_phrasings_and_numbers_are_crossed_and_balanced_from_the_start():
+    variants = all_variants()
+    names = [(v.order, v.phrasing, v.numbers) for v in variants]
+    assert len(set(names)) == 27 and {len({name[part] for name in names}) for part in range(3)} == {3}
+    for start in range(0, 27, 3):
+        assert [len({name[part] for name in names[start : start + 3]}) for part in range(3)] == [3, 3, 3]
+    for start, (a, b) in product((0, 9, 18), ((0, 1), (0, 2), (1, 2))):
+        assert len({(name[a], name[b]) for name in names[start : start + 9]}) == 9
+
+
+def test_section_orders_differ_and_the_instruction_ends_them_all(new_task, sample):
+    facts = item_facts(new_task(reference=sample))[0]
+    orders = read_template("item")["orders"]
+    assert {tuple(sorted(order)) for order in orders.values()} == {tuple(sorted(orders["published"]))}
+    at = {}
+    for order in orders:
+        prompt = write_item_prompt(facts, Variant(order, "plain", "percent"))
+        at[order] = [prompt.index(text) for text in (facts.people, facts.stem, facts.reference, "Take into account")]
+        assert max(at[order]) == at[order][-1]
+    assert len({tuple(np.argsort(places)) for places in at.values()}) == 3
+
+
+def test_braces_and_hostile_ids_pass_through_unharmed(new_task):
+    facts = replace(item_facts(new_task())[0], stem="Solve {x} = {0} {{y}} %s", item="{rate}")
+    question = ask_item(facts, all_variants()[0])
+    assert "Solve {x} = {0} {{y}} %s" in question.prompt
+    assert question.about["item"] == "{rate}" and "{rate}" not in question.prompt
+
+
+def test_items_without_text_say_what_is_known_of_them(new_task):
+    task = new_task()
+    bare = replace(task, items=task.items.drop("text", "options", "key"))
+    prompt = write_item_prompt(item_facts(bare)[0], all_variants()[0])
+    assert "its text is not available" in prompt and "domain: arithmetic; 3 options" in prompt
+    picture = replace(task, items=task.items.with_columns(needs_picture=True))
+    assert "its text is not available" in write_item_prompt(item_facts(picture)[0], all_variants()[0])
+
+
+def test_an_unknown_variant_is_refused_with_those_there_are(new_task):
+    with pytest.raises(MensuraError, match="published/plain/percent"):
+        write_item_prompt(item_facts(new_task())[0], Variant("published", "rude", "percent"))
