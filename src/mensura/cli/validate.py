@@ -32,7 +32,7 @@ from mensura.cli.estimating import (
     choose_estimating,
     read_pool,
 )
-from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.output import Json, Out, emit, print_note, print_table
 from mensura.cli.progress import progress_bar
 
 EXAMPLES = """
