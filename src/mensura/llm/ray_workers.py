@@ -34,9 +34,9 @@ class RayWorker:
 class RayCrew:
     """Actors that share the work on one machine; obeys the contract of an asker.
 
-    ``name`` and ``settings`` are those of :func:`mensura.llm.open_asker`; ``journal`` must be a file that every actor sees
-    on a disk of this machine, for SQLite's locks do not reach across a network. ``max_cost`` and ``max_calls`` would bound
-    each actor alone and are refused.
+    ``name`` and ``settings`` are those of :func:`mensura.llm.open_asker`; ``journal`` must be a file that every actor
+    sees on a disk of this machine, for SQLite's locks do not reach across a network. ``max_cost`` and ``max_calls``
+    would bound each actor alone and are refused.
     """
 
     def __init__(self, name: str, *, workers: int = 2, **settings: Any) -> None:  # noqa: ANN401
@@ -102,7 +102,7 @@ def ask_with_ray(
     workers: int = 2,
     **settings: Any,  # noqa: ANN401
 ) -> list[Answer]:
-    """Ask questions with several Ray actors on one journal; ``settings`` as :func:`mensura.llm.open_asker` takes them."""
+    """Ask questions with Ray actors on one journal; ``settings`` as :func:`mensura.llm.open_asker` takes them."""
     crew = RayCrew(name, workers=workers, **settings)
     try:
         return crew.ask(questions, read)
