@@ -89,6 +89,7 @@ class ChatServer:
         self.batches_ready = True
         self.lose_next_batch_reply = False
         self.url = ""
+        self.connections: set[asyncio.Transport] = set()
 
     async def start(self, port: int = 0) -> asyncio.Server:
         loop = asyncio.get_running_loop()
@@ -123,8 +124,10 @@ class _Connection(asyncio.Protocol):
 
     def connection_made(self, transport) -> None:
         self.transport = transport
+        self.server.connections.add(transport)
 
     def connection_lost(self, _exc) -> None:
+        self.server.connections.discard(self.transport)
         for task in self.tasks:
             task.cancel()
 
@@ -302,6 +305,10 @@ def serving(server: ChatServer) -> Iterator[ChatServer]:
         for task in others:
             task.cancel()
         await asyncio.gather(*others, return_exceptions=True)
+        for connection in list(server.connections):
+            connection.abort()
+        while server.connections:
+            await asyncio.sleep(0)
 
     try:
         yield server

@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -12,18 +13,15 @@ from mensura.llm.ray_workers import RayCrew, ask_with_ray
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer
 
-pytestmark = [
-    pytest.mark.filterwarnings("ignore"),  # of Ray's own making
-]
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray's own making
 
 
 @pytest.fixture
 def ray():
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
-    path = os.pathsep.join(
-        [str(pytest.importorskip("pathlib").Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")]
-    )
+    root = Path(__file__).parents[2]
+    path = os.pathsep.join([str(root), str(root / "src")])
     ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
     yield ray
     ray.shutdown()

@@ -102,7 +102,7 @@ def ask_with_ray(
     workers: int = 2,
     **settings: Any,  # noqa: ANN401
 ) -> list[Answer]:
-    """Ask questions with several Ray actors on one journal; ``settings`` are those of ``open_asker``."""
+    """Ask questions with Ray actors on one journal; ``settings`` as :func:`mensura.llm.open_asker` takes them."""
     crew = RayCrew(name, workers=workers, **settings)
     try:
         return crew.ask(questions, read)
