@@ -52,6 +52,7 @@ def test_coverage_tables(loaded):
     assert ev.source_coverage(loaded)["scores"].sum() == loaded.scores.height
     gaps = ev.source_disagreement(loaded)
     assert gaps["pairs"].sum() <= loaded.scores.height - loaded.primary_scores.height
+    assert gaps["pairs"].is_sorted(descending=True)
     assert (gaps["median_gap"] <= gaps["largest_gap"]).all()
     assert "138" in str(loaded)
     assert "validations" in repr(loaded)
