@@ -78,6 +78,7 @@ def test_a_dry_run_says_what_would_be_asked_and_asks_nobody(mensura_command):
         (["--model", "recorded/example-rates", "--method", "described"], "asks no language model"),
         (["--model", "recorded/example-rates", "--method", "item-by-item", "--chunk", "5"], "no setting 'chunk'"),
         (["--model", "recorded/example-rates", "--chunk", "0"], "chunk: 1 or more"),
+        (["--model", "recorded/example-rates", "--draws", "50"], "no setting 'draws'"),
         (["--model", "recorded/example-rates", "--chunk", "5"], "could not be read: not in the recording"),
         (["--model", "recorded/nobody"], "no recording 'nobody'"),
     ],

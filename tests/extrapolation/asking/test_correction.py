@@ -62,7 +62,7 @@ def test_the_constants_come_back_from_many_groups():
 
 def test_intervals_learned_on_few_groups_cover_groups_of_other_pools(new_task):
     covered = []
-    for seed in range(25):
+    for seed in range(12):
         correction = learn_correction(draw_records(8, seed))
         fresh = draw_group(np.random.default_rng(1000 + seed), "new", "g")
         _, low, high = predict(correction, fresh, new_task)

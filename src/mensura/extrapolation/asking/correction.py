@@ -162,18 +162,21 @@ class _Group:
 
 
 def _cost(theta: Floats, groups: list[_Group]) -> float:
-    """Return the negative log posterior; spreads and width come as logarithms."""
+    """Return the negative log posterior; spreads and width come as logarithms.
+
+    A group's covariance is diagonal plus rank two (b and β), so that determinant and inverse take 2 × 2 matrices.
+    """
     damping, (damping_sd, shift_sd, item_sd, width) = theta[0], np.exp(theta[1:])
     cost = 0.5 * ((damping - 1) / DAMPING_PRIOR) ** 2 + 0.5 * (np.log(width) / WIDTH_PRIOR) ** 2
     for spread in (damping_sd, shift_sd, item_sd):
         cost -= np.log(spread) - spread / SPREAD_SCALE
     for group in groups:
-        residual = group.truth - damping * group.gap
-        covariance = np.diag(item_sd**2 + (width * group.half / Z) ** 2)
-        covariance += shift_sd**2 + damping_sd**2 * np.outer(group.gap, group.gap)
-        root = np.linalg.cholesky(covariance)
-        white = np.linalg.solve(root, residual)
-        cost += np.log(np.diag(root)).sum() + 0.5 * white @ white
+        residual, noise = group.truth - damping * group.gap, item_sd**2 + (width * group.half / Z) ** 2
+        common = np.stack([np.full_like(noise, shift_sd), damping_sd * group.gap], axis=1)
+        inner = np.eye(2) + (common.T / noise) @ common
+        shared = (common.T / noise) @ residual
+        fit = residual @ (residual / noise) - shared @ np.linalg.solve(inner, shared)
+        cost += 0.5 * (np.log(noise).sum() + np.log(np.linalg.det(inner)) + fit)
     return float(cost)
 
 
