@@ -8,6 +8,7 @@ import mensura
 from mensura.errors import MensuraError
 from mensura.extrapolation import METHODS, SITUATIONS, cases_of, learn_priors, validate
 from mensura.extrapolation.validation.cases import pairs_of
+from mensura.extrapolation.validation.situations import trials_of
 from mensura.extrapolation.validation.validate import SUMMARY
 from mensura.people import ItemPool
 
@@ -51,9 +52,28 @@ def test_the_same_seed_gives_the_same_tables(pool, results):
 
 
 def test_bootstrap_intervals_hold_the_value(results):
-    table = results["described"].intervals.filter(pl.col("metric").is_in(["mae", "rmse", "bias"]))
+    table = results["described"].intervals.filter(pl.col("metric").is_in(["mae", "rmse", "bias", "coverage"]))
     assert ((table["low"] <= table["value"]) & (table["value"] <= table["high"])).all()
     assert set(results["described"].intervals["metric"]) == {"mae", "rmse", "bias", "pearson", "spearman", "coverage"}
+
+
+def test_a_case_states_its_part_of_the_whole(pool):
+    """Six countries of 400 people: a sixth each, and the rest is five groups alike."""
+    task = cases_of(pool)[0].task
+    assert task.share == pytest.approx(np.full(40, 1 / 6))
+    assert task.concentration == pytest.approx(1 / 5)
+    assert (task.n == 400).all()
+    assert (task.links_n == 2400).all()
+
+
+def test_as_many_links_as_asked_for_are_known_and_all_others_scored(pool):
+    trial = trials_of("linked", cases_of(pool), links=4, draws=6, rng=np.random.default_rng(0))[0]
+    assert trial.tasks[0].known.sum(axis=1).tolist() == [4] * 6
+    assert np.array_equal(trial.hidden, ~trial.tasks[0].known)
+    assert len({tuple(row) for row in trial.hidden}) == 6
+    folds = trials_of("slices", cases_of(pool), links=4, draws=6, rng=np.random.default_rng(0))[0]
+    assert folds.hidden.sum(axis=0).tolist() == [1] * 40
+    assert folds.hidden.sum(axis=1).tolist() == [8] * 5
 
 
 def test_pooled_and_within_correlations_are_kept_apart(results):
