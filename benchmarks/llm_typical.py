@@ -24,9 +24,11 @@ def prose(chance: random.Random, count: int) -> str:
 
 def typical_questions(count: int, seed: int = 0) -> Iterator[Question]:
     """Yield items × dimensions: each prompt is the dimension's rubric and the item's text, about 3.3 kB."""
+    text = ""
     for number in range(count):
         item, dimension = divmod(number, DIMENSIONS)
-        text = prose(random.Random(f"{seed} {item}"), ITEM_WORDS)
+        if dimension == 0:
+            text = prose(random.Random(f"{seed} {item}"), ITEM_WORDS)
         about = {"item": f"item{item}", "dimension": f"D{dimension}"}
         yield Question(f"{_RUBRICS[dimension]}\n\nItem: {text}\n\nLevel?", about=about)
 

@@ -16,7 +16,7 @@ from tests.llm.server import level_answer
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray's own making
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def ray():
     ray = pytest.importorskip("ray", reason="the extra ray is not installed")
     os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
@@ -49,6 +49,7 @@ def test_one_of_two_workers_is_killed_and_every_question_is_answered_once(ray, s
     assert sum(server.log.answers.values()) <= len(asked) + settings["concurrency"]
 
 
-def test_what_counts_within_one_process_is_refused(ray, tmp_path):
+def test_what_counts_within_one_process_is_refused(tmp_path):
+    pytest.importorskip("ray", reason="the extra ray is not installed")
     with pytest.raises(MensuraError, match="max_calls"):
         ask_with_ray("mine", [], read_level, journal=tmp_path / "j.sqlite", max_calls=3)

@@ -213,8 +213,7 @@ class Desk:
             self._pump()
         except Exception as fault:
             self._break(fault)
-            if slot.key in self._joined:
-                self._settle_failed(slot, self.stopped)
+            self._settle_failed(slot, self.stopped)
 
     async def _call(self, slot: Slot) -> Reply | CallError:
         """Send one request, and settle with the budget whatever happens."""
@@ -329,7 +328,7 @@ class Desk:
             companion.order.settle(companion.place, answer_of(companion.question, entry, own, stored=known))
 
     def _settle_failed(self, slot: Slot, error: str, attempts: int = 0) -> None:
-        for companion in self._joined.pop(slot.key):
+        for companion in self._joined.pop(slot.key, ()):  # none where closing the desk has settled it before
             self.tally.failed += 1
             companion.order.settle(companion.place, Answer(companion.question, error=error, attempts=attempts))
 
