@@ -7,6 +7,7 @@ import pytest
 import mensura
 from mensura.errors import MensuraError
 from mensura.extrapolation import METHODS, SITUATIONS, cases_of, learn_priors, validate
+from mensura.extrapolation.line.model import Prior
 from mensura.extrapolation.validation.cases import pairs_of
 from mensura.extrapolation.validation.situations import trials_of
 from mensura.extrapolation.validation.validate import SUMMARY
@@ -192,6 +193,16 @@ def test_priors_are_learned_from_pools(new_pool):
     assert 0.7 < row["slope"] <= 1.0
     found = validate(new_pool(seed=9), "described", priors=table)
     assert found.summary["coverage"].mean() > 0.8
+
+
+def test_a_kind_that_few_pools_show_keeps_a_wide_prior_of_its_shift(new_case):
+    """Two pools without any shift do not say that the next one has none."""
+    still = Prior(shift_sd=1e-9, slope=1.0, slope_sd=1e-9, interaction=0.05)
+    rng = np.random.default_rng(0)
+    pools = {name: [new_case(rng, still, items=60, n=50_000).revealed for _ in range(3)] for name in "abc"}
+    thin, thick = (learn_priors({name: pools[name] for name in names}) for names in ("ab", "abc"))
+    assert thin.filter(pl.col("basis") == "none")["shift_sd"].to_list() == pytest.approx([0.15])
+    assert thick.filter(pl.col("basis") == "none")["shift_sd"][0] < 0.05
 
 
 def test_every_column_method_and_kind_is_documented(results):
