@@ -117,3 +117,11 @@ REFUSED = [({"width": 0}, "width"), ({"width": 1.5}, "width"), ({"repeats": 0}, 
 def test_plans_that_make_no_sense_are_refused(settings, word):
     with pytest.raises(MensuraError, match=word):
         Plan(**settings)
+
+
+def test_items_start_at_different_variants_so_that_few_calls_use_them_all():
+    _, ask = simulated(9)
+    for width in (None, 1e-6):
+        answers, made = ask_adaptively(ask, 9, Plan(budget=3, width=width), DESIGN)
+        assert sorted(answers.variant.tolist()) == list(range(27))
+        assert made.tolist() == [3] * 9

@@ -229,3 +229,16 @@ def test_a_pool_without_texts_can_still_be_asked_about(new_pool):
     pool: ItemPool = new_pool(items=6)
     WholePool(asker).predict(cases_of(pool)[0].task)
     assert "its text is not available" in asker.asked[0].prompt
+
+
+def test_intervals_of_single_answers_hold_the_scatter_of_the_answers(new_task):
+    """With nothing known of the model but its scatter, the interval is that of the mean over its calls."""
+    task = new_task(size=30, rate=np.full(30, 0.5))
+    exact = Correction(1.0, 0.0, 0.0, 0.0, 1.0)
+    widths = {}
+    for noise in (0.02, 0.08):
+        model = SimulatedModel(dict.fromkeys(task.names, 0.5), ErrorShape(repeat=noise))
+        found = ItemByItem(model, correction=exact).predict(task)
+        widths[noise] = float((found.high - found.low).mean())
+    assert widths[0.08] == pytest.approx(2 * 1.645 * 0.08 / np.sqrt(27), rel=0.1)
+    assert widths[0.02] == pytest.approx(widths[0.08] / 4, rel=0.15)

@@ -131,3 +131,16 @@ def test_the_shipped_correction_leaves_out_the_pool_that_is_judged():
 def test_the_published_error_level_is_that_of_the_tables():
     """Root mean square of the fifteen published RMSE is 0.140 in rates; 0.2 per logit makes it 0.70 logits."""
     assert published_correction().item_sd == pytest.approx(0.70, abs=0.01)
+
+
+def test_spreads_of_few_groups_without_any_are_kept_off_zero_by_the_prior():
+    """Two groups judged right but for the scatter the model states: the data pull to 0, Gamma(2, 0.2) away from it."""
+    x, scatter = np.linspace(-1, 1, 30), 0.2 / Z90 * np.tile([-1.0, 1.0], 15)
+    shifts = {"whole": 0.4 + scatter, "estimate": 0.4, "low": 0.2, "high": 0.6}
+    rates = {name: expit(x + shift) for name, shift in shifts.items()}
+    group = pl.DataFrame({"item": [f"i{k}" for k in range(30)], "observed": expit(x), **rates})
+    records = pl.concat([group.with_columns(pool=pl.lit(name), group=pl.lit("g")) for name in ("one", "two")])
+    found = learn_correction(records)
+    assert found.damping == pytest.approx(1.0, abs=0.01)
+    assert found.shift_sd == pytest.approx(0.030, abs=0.008)
+    assert found.damping_sd == pytest.approx(0.067, abs=0.02)

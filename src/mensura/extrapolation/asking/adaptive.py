@@ -58,6 +58,12 @@ class Plan:
         """The most calls an item gets."""
         return self.variants * self.repeats
 
+    @property
+    def opening(self) -> int:
+        """Calls about every item before anything is judged; all there are, where nothing is. A budget goes round."""
+        wanted = self.most if self.width is None else self.first
+        return wanted if self.budget is None else min(wanted, int(self.budget))
+
     def calls(self, item: int, done: int, more: int) -> list[Call]:
         """Return an item's next calls: every variant once before any is repeated, each item starting elsewhere.
 
@@ -99,7 +105,7 @@ def ask_adaptively(
     made = np.zeros(size, dtype=np.int64)
     answers = Answers(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0))
     left = size * plan.most if plan.budget is None else int(size * plan.budget)
-    open_items, more = np.arange(size), plan.most if plan.width is None else plan.first
+    open_items, more = np.arange(size), plan.opening
     while len(open_items) and left > 0:
         calls = [call for item in open_items for call in plan.calls(int(item), int(made[item]), more)][:left]
         left -= len(calls)
