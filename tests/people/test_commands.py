@@ -84,6 +84,7 @@ def test_extrapolate_one_rate_for_people_and_programs(mensura_command, tmp_path)
         "sensitivity.csv",
         "breakdown.csv",
         "drivers.csv",
+        "distance.csv",
     }
     shown = mensura_command(*arguments).out
     assert "an IQ-equivalent of" in shown
