@@ -11,7 +11,6 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 
 from mensura.errors import MensuraError
 from mensura.llm.budget import Budget, likely_tokens, likely_tokens_in
@@ -242,7 +241,7 @@ class Desk:
         read = read_safely(text, slot.order.read)
         if read.error and reply.cut:
             cut = f"; the answer was cut off at max_tokens={self._settings.max_tokens}"
-            read = replace(read, error=read.error + cut)
+            read = read._replace(error=read.error + cut)
         entry = self._new_entry(slot, reply, text, read, seconds)
         stands = await self._writer.write(lambda journal: journal.answer(slot.key, entry))
         self.tally.tokens_in += entry.tokens_in
