@@ -320,6 +320,17 @@ def test_a_stream_takes_questions_as_it_goes_and_may_be_left(serve, tmp_path):
     assert len(taken) < 20_000
 
 
+def test_what_comes_first_is_asked_first_so_that_answers_come_while_others_are_asked(serve, tmp_path):
+    server = serve(delay=0.002)
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
+        stream = asker.stream(questions(3000), read_level)
+        next(stream)
+        sent = [body["messages"][0]["content"] for body in server.log.bodies]
+        stream.close()
+    assert set(sent[:256]) == {question.prompt for question in questions(256)}
+    assert len(sent) < 1500
+
+
 def test_an_answer_cut_off_says_so(serve, tmp_path):
     server = serve(answer=lambda *_: '{"level": 3, "wh')
     plain = server.completion

@@ -11,7 +11,6 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import replace
 
 from mensura.errors import MensuraError
 from mensura.llm.budget import Budget, likely_tokens, likely_tokens_in
@@ -56,6 +55,7 @@ class Desk:
         self._chance = random.Random()
         self._key = KeyMaker(settings)
         self._settings_text = settings.text()
+        self._intake = asyncio.Lock()
         self._todo: deque[Slot] = deque()
         self._ready: deque[Slot] = deque()
         self._parked: list[Slot] = []
@@ -72,31 +72,37 @@ class Desk:
 
     async def serve(self, questions: Sequence[Question], read: Reader, *, learn: bool = False) -> list[Answer]:
         """Answer questions in their order; raises only what stops the whole work (a wrong key, a full disk)."""
-        keys = [self._key(question) for question in questions]
-        found = await self._writer.read(lambda journal: journal.find(keys))
         order = Order(read, [None] * len(questions), len(questions), self._loop.create_future())
-        fresh = []
-        for place, (question, key) in enumerate(zip(questions, keys, strict=True)):
-            entry = found.get(key)
-            if entry is None:
-                fresh.append(Slot(question, key, order, place))
-            else:
-                order.settle(place, self._stored_answer(question, key, entry, read))
-        if fresh and learn:
-            await self._learn([slot.question.prompt for slot in fresh])
-        for slot in fresh:
-            self._enqueue(slot)
-        if fresh:
-            self._pump()
+        async with self._intake:  # first come, first asked
+            asked = await self._take_in(questions, order, learn=learn)
         try:
             if order.left:
                 await order.done
         except asyncio.CancelledError:
             order.dropped = True
             raise
-        if self._fault is not None and fresh:
+        if self._fault is not None and asked:
             raise self._fault
         return [answer for answer in order.answers if answer is not None]
+
+    async def _take_in(self, questions: Sequence[Question], order: Order, *, learn: bool) -> int:
+        """Settle what the journal holds and line up the rest; returns how many those are."""
+        keys = [self._key(question) for question in questions]
+        found = await self._writer.read(lambda journal: journal.find(keys))
+        fresh = []
+        for place, (question, key) in enumerate(zip(questions, keys, strict=True)):
+            entry = found.get(key)
+            if entry is None:
+                fresh.append(Slot(question, key, order, place))
+            else:
+                order.settle(place, self._stored_answer(question, key, entry, order.read))
+        if fresh and learn:
+            await self._learn([slot.question.prompt for slot in fresh])
+        for slot in fresh:
+            self._enqueue(slot)
+        if fresh:
+            self._pump()
+        return len(fresh)
 
     async def close(self) -> None:
         """Wait a little for the calls under way, so that what was paid for is recorded, and close the provider."""
@@ -242,7 +248,7 @@ class Desk:
         read = read_safely(text, slot.order.read)
         if read.error and reply.cut:
             cut = f"; the answer was cut off at max_tokens={self._settings.max_tokens}"
-            read = replace(read, error=read.error + cut)
+            read = read._replace(error=read.error + cut)
         entry = self._new_entry(slot, reply, text, read, seconds)
         stands = await self._writer.write(lambda journal: journal.answer(slot.key, entry))
         self.tally.tokens_in += entry.tokens_in

@@ -12,10 +12,9 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mensura.errors import MensuraError
 from mensura.llm.journal_file import connect
@@ -59,8 +58,7 @@ class Hold(Enum):
     BATCH = "a batch"
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """What the journal holds of one answered question; ``value`` is JSON, ``cost`` None where no price is known."""
 
     text: str
@@ -260,7 +258,8 @@ def joined_answer(entry: Entry) -> str:
 def split_answer(joined: str) -> tuple[str, str]:
     """Return the text and the rationale that were joined."""
     length, _, both = joined.partition(":")
-    return both[: int(length)], both[int(length) :]
+    end = int(length)
+    return both[:end], both[end:]
 
 
 def value_text(value: object) -> str:
@@ -274,4 +273,4 @@ def value_text(value: object) -> str:
 def redacted(entry: Entry, redact: Redact) -> Entry:
     """Return an entry in which no key is seen."""
     value, error = redact(entry.value), redact(entry.error)
-    return replace(entry, text=redact(entry.text), value=value, rationale=redact(entry.rationale), error=error)
+    return entry._replace(text=redact(entry.text), value=value, rationale=redact(entry.rationale), error=error)

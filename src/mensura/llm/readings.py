@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mensura.llm.journal import Entry, value_text
 from mensura.llm.protocol import Answer, Question, Reader, Reading, UnreadableError
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     """What a reader took from a text, its value as JSON, and why it took nothing."""
 
     reading: Reading
