@@ -8,7 +8,6 @@ import pytest
 
 import mensura
 from mensura.iq import compare_iq, read_rules, sensitivity
-from mensura.iq.completion import complete
 from mensura.iq.uncertainty import disagreement, score_errors
 from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
 
@@ -299,37 +298,6 @@ def test_a_hidden_dimension_is_estimated_from_models_alike(build):
         assert row["step"] == "matched"
     assert found.height == 4
     assert len(calls) == 12
-
-
-def test_completion_recovers_a_table_of_few_factors():
-    """Forty models on twelve benchmarks driven by two factors, a third of the cells missing, no noise."""
-    generator = np.random.default_rng(8)
-    truth = 110 + 8 * generator.normal(size=(40, 2)) @ generator.normal(size=(2, 12))
-    iqs = np.where(generator.random(truth.shape) < 0.33, np.nan, truth)
-    rule = replace(read_rules().imputation, ridge=1e-6, rounds=200)
-    found = complete(iqs[None], rule)[0]
-    inside = (truth > 70) & (truth < 160)
-    assert np.abs(found - truth)[inside].max() < 0.5
-
-
-def test_completion_under_a_heavy_ridge_is_the_mean_of_each_benchmark():
-    """No factor and no intercept survives an endless penalty; what is left is where the benchmark was measured."""
-    iqs = np.array([[100.0, 90.0], [110.0, np.nan], [np.nan, 130.0], [120.0, np.nan]])
-    found = complete(iqs[None], replace(read_rules().imputation, ridge=1e12))[0]
-    np.testing.assert_allclose(found, np.broadcast_to([110.0, 110.0], iqs.shape), atol=1e-6)
-
-
-def test_completion_fills_everything_without_bias(scored):
-    evidence = mensura.load()
-    result = mensura.score_iq(evidence, imputation="completion")
-    assert set(result.benchmark_iqs["step"]) == {"source", "completion"}
-    assert set(result.dimensions["status"]) <= {"measured", "partly measured", "completed", "matched", "nearest"}
-    ours, theirs = (hide_and_impute(one, by="fold").drop_nulls("error")["error"] for one in (result, scored))
-    assert abs(ours.mean()) < 1
-    assert ours.abs().mean() < 0.7 * theirs.abs().mean()
-    assert "completed from the model's 8 measured benchmarks" in str(result.explain("mercury-2"))
-    with pytest.raises(mensura.MensuraError, match="'guess' is none of waterfall, completion"):
-        mensura.score_iq(evidence, imputation="guess")
 
 
 @pytest.mark.parametrize("by", ["dimension", "fold"])

@@ -93,7 +93,7 @@ def test_ladders_and_rules_from_files(tmp_path):
         (("band = 4.0", "band = -1.0"), "expected zero or more"),
         (("band = 4.0", ""), "missing setting 'band'"),
         (("[peers]\npercentile = 25", "[peers]\npercentile = 125"), "expected 0 to 100"),
-        (('method = "waterfall"', 'method = "magic"'), "expected waterfall or completion"),
+        (('method = "waterfall"', 'method = "magic"'), "expected waterfall or joint"),
         (("[status]", "[statuses]"), "not known ['statuses']"),
         (("[status]", "[status"), "not a readable TOML file"),
         (("band = 4.0", "band = nan"), "band = nan; expected a finite number"),

@@ -186,11 +186,11 @@ def test_a_dimension_says_what_it_rests_on(build):
     assert found["heir", "reliability"] == "inherited"
     statuses = set(mensura.score_iq(mensura.load()).dimensions["status"])
     assert statuses >= {"measured", "partly measured", "inherited", "peers", "assumed", "matched"}
-    completed = mensura.score_iq(mensura.load(), imputation="completion").dimensions["status"]
-    assert "completed" in set(completed)
-    assert not set(completed) & {"inherited", "peers", "assumed"}
+    estimated = mensura.score_iq(mensura.load(), imputation="joint").dimensions["status"]
+    assert "estimated" in set(estimated)
+    assert not set(estimated) & {"inherited", "peers", "assumed"}
 
 
 def test_every_status_and_step_has_a_name():
     assert len(set(STATUSES)) == len(STATUSES) == 10
-    assert STEPS == ("none", "source", "predecessor", "peers", "zero", "correlation", "within", "completion")
+    assert STEPS == ("none", "source", "predecessor", "peers", "zero", "correlation", "within", "joint")

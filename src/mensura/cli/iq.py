@@ -43,7 +43,8 @@ def iq(
     ladders: Ladders = "published",
     rules: Annotated[Path | None, typer.Option(help="TOML file with rules of your own.", metavar="FILE")] = None,
     imputation: Annotated[
-        str | None, typer.Option(help="Fill gaps by waterfall (the method) or completion (unbiased).", metavar="HOW")
+        str | None,
+        typer.Option(help="Fill gaps by waterfall (the method) or joint (one model of all scores).", metavar="HOW"),
     ] = None,
     weight: Annotated[
         list[str] | None, typer.Option(help="Weight of a dimension in your task profile; repeatable.", metavar="NAME=W")
@@ -193,9 +194,11 @@ def _sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:
 
 def _validation(result: IqResult, out: Path | None, as_json: bool) -> None:
     from mensura.iq import hide_and_impute, summarise
+    from mensura.iq.validation import FOLDS
 
-    with progress_bar("scores", int(result.matrix.measured.sum())) as advance:
-        outcomes = hide_and_impute(result, advance=advance)
+    joint = result.rules.imputation.is_joint  # a fit of all scores for each single one would take many minutes
+    with progress_bar("hidings", FOLDS if joint else int(result.matrix.measured.sum())) as advance:
+        outcomes = hide_and_impute(result, by="fold" if joint else "score", advance=advance)
     tables = {"by_step": summarise(outcomes), "by_benchmark": summarise(outcomes, "benchmark"), "outcomes": outcomes}
     if not emit(tables, out=out, as_json=as_json):
         print_table(tables["by_step"], title="Imputed less measured, in IQ points, by step")

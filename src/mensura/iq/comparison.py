@@ -8,11 +8,11 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.iq.dimensions import COMPLETED, MEASURED, STATUSES
+from mensura.iq.dimensions import ESTIMATED, MEASURED, STATUSES
 from mensura.iq.result import IqResult
 from mensura.results import Result
 
-_AVERAGED = list(STATUSES[MEASURED : COMPLETED + 1])  # the others are estimated as a whole
+_AVERAGED = list(STATUSES[MEASURED : ESTIMATED + 1])  # the others are estimated as a whole
 _DIGITS = 4  # of a score in words
 
 

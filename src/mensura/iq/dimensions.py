@@ -11,7 +11,7 @@ from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.quantiles import masked_quantile, smallest
 from mensura.iq.rules import IqRules
-from mensura.iq.waterfall import COMPLETION, PEERS, SOURCE, Codes, Filled, rests_on_scores
+from mensura.iq.waterfall import JOINT, PEERS, SOURCE, Codes, Filled, rests_on_scores
 
 STATUSES = (
     "missing",
@@ -20,14 +20,15 @@ STATUSES = (
     "inherited",
     "peers",
     "assumed",
-    "completed",
+    "estimated",
     "matched",
     "nearest",
     "global",
 )
-MISSING, MEASURED, PARTLY, INHERITED, BY_PEERS, ASSUMED, COMPLETED, MATCHED, NEAREST, GLOBAL = range(len(STATUSES))
+MISSING, MEASURED, PARTLY, INHERITED, BY_PEERS, ASSUMED, ESTIMATED, MATCHED, NEAREST, GLOBAL = range(len(STATUSES))
 """Where a dimension comes from: all its benchmarks measured; some; none but a predecessor's; only peers', only
-assumed zeros or only completed cells; estimated as a whole from models alike, the nearest ones, or all of its time."""
+assumed zeros or only the joint model's estimates; filled as a whole from models alike, the nearest ones, or all of its
+time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -57,7 +58,8 @@ def score_dimensions(
     with np.errstate(divide="ignore", invalid="ignore"):
         own = total / count
         other = (total[:, :, None] - values) / (count - 1)[:, None]
-    rankable = count >= rules.dimension.minimum_scored
+    whole = ~np.isnan(values[0]).any(axis=1)
+    rankable = whole if rules.imputation.is_joint else count >= rules.dimension.minimum_scored
     for place in range(len(matrix.dimensions)):
         targets = np.flatnonzero((statuses[:, place] == MISSING) & rankable)
         peers = np.flatnonzero(scored[:, place] & rankable)
@@ -111,6 +113,6 @@ def _statuses(matrix: ScoreMatrix, steps: Codes, values: Floats, scored: Mask) -
     sources = (steps == SOURCE) @ matrix.members
     by_peers = (steps == PEERS) @ matrix.members > 0
     there = ~np.isnan(values)
-    completed = (steps == COMPLETION) @ matrix.members > 0
-    kinds = [there & (sources == size), there & (sources > 0), scored, there & by_peers, there & completed, there]
-    return np.select(kinds, [MEASURED, PARTLY, INHERITED, BY_PEERS, COMPLETED, ASSUMED], MISSING).astype(np.int8)
+    estimated = (steps == JOINT) @ matrix.members > 0
+    kinds = [there & (sources == size), there & (sources > 0), scored, there & by_peers, there & estimated, there]
+    return np.select(kinds, [MEASURED, PARTLY, INHERITED, BY_PEERS, ESTIMATED, ASSUMED], MISSING).astype(np.int8)

@@ -16,8 +16,8 @@ from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.quantiles import masked_quantile, smallest
 from mensura.iq.rules import IqRules
 from mensura.iq.waterfall import (
-    COMPLETION,
     CORRELATION,
+    JOINT,
     NONE,
     PEERS,
     PREDECESSOR,
@@ -194,8 +194,8 @@ def _benchmark(workings: Workings, row: int, column: int) -> Explanation:
         note, parts = _correlation_note(workings, row, column)
     elif step == WITHIN:
         note = _within_note(workings, row, column)
-    elif step == COMPLETION:
-        note = f"missing; completed from the model's {int(matrix.measured[row].sum())} measured benchmarks"
+    elif step == JOINT:
+        note = f"missing; estimated from the model's {int(matrix.measured[row].sum())} measured benchmarks"
     return Explanation(matrix.benchmarks[column], _number(value), low, high, STEPS[step], note, parts)
 
 

@@ -15,6 +15,7 @@ from mensura.arrays import Floats, Ints, Mask
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.iq.ladders import PUBLISHED, Ladder, ladder_table, read_ladders
+from mensura.iq.metric import Metric
 from mensura.iq.rules import IqRules
 
 ALWAYS = date.max.toordinal()
@@ -34,6 +35,7 @@ class ScoreMatrix:
     benchmarks: tuple[str, ...]
     dimensions: tuple[str, ...]
     ladders: tuple[Ladder, ...]
+    metrics: tuple[Metric, ...]
     scores: Floats  # models × benchmarks
     iqs: Floats  # models × benchmarks
     dimension_of: Ints  # per benchmark
@@ -73,6 +75,7 @@ class ScoreMatrix:
             benchmarks=tuple(self.benchmarks[column] for column in columns),
             dimensions=tuple(self.dimensions[place] for place in places),
             ladders=tuple(self.ladders[column] for column in columns),
+            metrics=tuple(self.metrics[column] for column in columns),
             scores=self.scores[:, columns],
             iqs=self.iqs[:, columns],
             dimension_of=np.searchsorted(places, self.dimension_of[columns]),
@@ -110,6 +113,7 @@ def build_matrix(
         benchmarks=tuple(benchmarks),
         dimensions=tuple(rules.dimensions),
         ladders=steps,
+        metrics=tuple(Metric.of(unit, scores[:, j]) for j, unit in enumerate(used["unit"])),
         scores=scores,
         iqs=iqs,
         dimension_of=used["place"].to_numpy(),

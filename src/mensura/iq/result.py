@@ -159,6 +159,8 @@ class IqResult(Result):
     def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> IqDraws:
         """Draw IQs ``n`` times through the whole waterfall, scores and imputed values varied by their errors."""
         raw = draw_iqs(self.matrix, self.errors, self.rules, self.weights, n, seed, advance)
+        if self.rules.imputation.is_joint:
+            return raw
         return raw.centred(self.scored.composites[0], self.scored.dimensions[0], self.filled.iqs[0])
 
     @cached_property

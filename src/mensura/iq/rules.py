@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from mensura.errors import MensuraError
 from mensura.evidence import require_id
 
-METHODS = ("waterfall", "completion")
+METHODS = ("waterfall", "joint")
 DATA = Path(__file__).parent / "data"
 _Block = TypeVar("_Block")
 
@@ -30,13 +30,15 @@ class DimensionRule:
 
 @dataclass(frozen=True)
 class ImputationRule:
-    """How missing benchmarks are filled: the method's waterfall, or completion by a factor model."""
+    """How missing benchmarks are filled: the method's waterfall, or draws from one model of all scores."""
 
     method: str
-    factors: int
-    ridge: float
-    rounds: int
     minimum_scores: int
+
+    @property
+    def is_joint(self) -> bool:
+        """Whether the joint model fills the gaps."""
+        return self.method == "joint"
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,6 @@ class ErrorRule:
     peers: float
     zero: float
     within: float
-    completion: float
     dimension: float
 
 

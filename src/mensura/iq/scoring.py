@@ -35,7 +35,7 @@ def score_iq(
 
     ``ladders`` names a set (``published``, ``recut``), a CSV file or a table; ``source`` keeps the scores of one
     source; ``rules`` is a TOML file or :class:`IqRules`; ``imputation`` is ``waterfall``, the method's cautious way, or
-    ``completion``, which is unbiased; ``weights`` gives dimensions other weights than equal ones.
+    ``joint``, draws from one model of all scores; ``weights`` gives dimensions other weights than equal ones.
     With ``draws`` the result has intervals (1,000 are enough for whole IQ points). The evidence is never changed.
     """
     rules = as_rules(rules)

@@ -21,6 +21,7 @@ from mensura.errors import MensuraError
 from mensura.evidence import RATE_UNITS, Evidence
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
+from mensura.iq.joint import fill_jointly
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.rules import IqRules
@@ -117,6 +118,10 @@ def draw_iqs(
     if n < 1:
         raise MensuraError(f"draws: expected at least 1, got {n}")
     generator = np.random.default_rng(seed)
+    if rules.imputation.is_joint:
+        filled = fill_jointly(matrix, rules.imputation, n, generator)
+        scored = score_dimensions(matrix, filled, rules, weights)
+        return IqDraws(matrix.subjects, scored.composites, scored.dimensions, filled.iqs)
     parts = []
     for start in range(0, n, _CHUNK):
         count = min(_CHUNK, n - start)

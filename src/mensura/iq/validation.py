@@ -18,7 +18,7 @@ from mensura.iq.result import IqResult
 from mensura.iq.waterfall import STEPS
 
 By: TypeAlias = Literal["score", "dimension", "fold"]
-_FOLDS = 10
+FOLDS = 10
 
 
 def hide_and_impute(
@@ -88,7 +88,7 @@ def hidings(matrix: ScoreMatrix, by: By, seed: int = 0) -> Iterator[Ints]:
         group = cells[:, 0] * len(matrix.dimensions) + matrix.dimension_of[cells[:, 1]]
         yield from (cells[group == one] for one in np.unique(group))
     elif by == "fold":
-        yield from np.array_split(np.random.default_rng(seed).permutation(cells), _FOLDS)
+        yield from np.array_split(np.random.default_rng(seed).permutation(cells), FOLDS)
     else:
         raise MensuraError(f"by: expected score, dimension or fold, got {by!r}")
 

@@ -19,8 +19,8 @@ from mensura.iq.matrix import ALWAYS, ScoreMatrix
 from mensura.iq.quantiles import masked_quantile, smallest
 from mensura.iq.rules import CorrelationRule, IqRules, PeerRule
 
-STEPS = ("none", "source", "predecessor", "peers", "zero", "correlation", "within", "completion")
-NONE, SOURCE, PREDECESSOR, PEERS, ZERO, CORRELATION, WITHIN, COMPLETION = range(len(STEPS))
+STEPS = ("none", "source", "predecessor", "peers", "zero", "correlation", "within", "joint")
+NONE, SOURCE, PREDECESSOR, PEERS, ZERO, CORRELATION, WITHIN, JOINT = range(len(STEPS))
 
 Codes: TypeAlias = NDArray[np.int8]
 """Steps or statuses as places in their list of names."""

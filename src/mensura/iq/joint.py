@@ -1,0 +1,48 @@
+"""Filling gaps from one model of all scores: draws of what full measurement would give, read off the ladders."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from mensura.arrays import Floats
+from mensura.iq.matrix import ScoreMatrix
+from mensura.iq.rules import ImputationRule
+from mensura.iq.sampler import draw_missing
+from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations
+
+POINT_DRAWS = 400
+"""Draws behind a plain scoring, whose values are their means; a composite then errs by less than 0.1 from sampling."""
+
+
+def fill_jointly(matrix: ScoreMatrix, rule: ImputationRule, draws: int, rng: np.random.Generator) -> Filled:
+    """Draw every missing benchmark IQ of the models with enough scores: draws × models × benchmarks, measured fixed.
+
+    ``errors`` of the result are the standard deviations of the draws.
+    """
+    measured = matrix.measured
+    eta = np.column_stack([one.log_odds(matrix.scores[:, j]) for j, one in enumerate(matrix.metrics)])
+    parents = matrix.ancestors[:, 0] if matrix.ancestors.shape[1] else np.full(len(measured), -1)
+    drawn = draw_missing(np.where(measured, eta, np.nan), _regressors(matrix), matrix.dimension_of, parents, draws, rng)
+    new = ~measured & (measured.sum(axis=1, keepdims=True) >= rule.minimum_scores)
+    read = [ladder.iq(matrix.metrics[j].score(drawn[:, :, j])) for j, ladder in enumerate(matrix.ladders)]
+    iqs = np.where(new, np.stack(read, axis=2), matrix.iqs)
+    errors = np.where(new, iqs.std(axis=0), 0.0)[None]
+    steps = np.select([measured, new], [SOURCE, JOINT], NONE).astype(np.int8)
+    known, average = known_in(matrix, matrix.iqs[None])
+    nobody = np.full(measured.shape, -1)
+    caps, capability = (np.full((1, size), np.nan) for size in reversed(measured.shape))
+    return Filled(iqs, steps, errors, nobody, average, known, caps, no_correlations(iqs[:1]), capability)
+
+
+def complete_jointly(matrix: ScoreMatrix, rule: ImputationRule) -> Filled:
+    """Fill every missing benchmark IQ by the mean of its draws."""
+    filled = fill_jointly(matrix, rule, POINT_DRAWS, np.random.default_rng(0))
+    return replace(filled, iqs=filled.iqs.mean(axis=0, keepdims=True))
+
+
+def _regressors(matrix: ScoreMatrix) -> Floats:
+    """Return what is known of models besides scores, centred: release (in standard deviations), reasoning."""
+    released = matrix.released - matrix.released.mean()
+    return np.column_stack([released / max(float(released.std()), 1.0), matrix.reasoning - matrix.reasoning.mean()])

@@ -1,0 +1,188 @@
+"""Gaps filled from one model of all scores: it finds a known truth, says how sure it is, and never looks ahead."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mensura
+from mensura.iq import hide_and_impute
+from mensura.iq.metric import Metric
+from mensura.iq.sampler import draw_missing
+
+DIMENSIONS = np.repeat([0, 1, 2], 4)
+
+
+def simulate(seed: int, models: int = 60, kept: float = 0.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores of models in lines of three on twelve benchmarks: η, regressors, predecessors."""
+    rng = np.random.default_rng(seed)
+    regressors = rng.standard_normal((models, 1))
+    parents = np.where(np.arange(models) % 3 == 0, -1, np.arange(models) - 1)
+    strength = rng.standard_normal((models, 2))
+    for row in np.flatnonzero(parents >= 0):
+        strength[row] = kept * strength[row - 1] + np.sqrt(1 - kept**2) * strength[row]
+    factors = strength + regressors * [0.8, 0.0]
+    lines = np.column_stack([rng.normal(0, 1, 12), rng.normal(1, 0.2, 12), rng.normal(0, 0.3, 12)])
+    own = rng.normal(0, 0.3, (models, 3))[:, DIMENSIONS]
+    noise = rng.normal(0, 0.4, (models, 12))
+    return lines[:, 0] + factors @ lines[:, 1:].T + own + noise, regressors, parents
+
+
+def hidden(eta: np.ndarray, seed: int, share: float = 0.6) -> np.ndarray:
+    gaps = np.random.default_rng(seed).random(eta.shape) < share
+    gaps[np.arange(len(eta)), np.random.default_rng(seed + 1).integers(0, 12, len(eta))] = False
+    return np.where(gaps, np.nan, eta)
+
+
+def test_intervals_of_cells_and_of_whole_models_hold_the_truth():
+    """Independent errors would hold single cells as often, but a model's mean over its gaps far too rarely."""
+    cells, means = [], []
+    for seed in range(6):
+        eta, regressors, _ = simulate(seed)
+        known = hidden(eta, seed)
+        draws = draw_missing(known, regressors, DIMENSIONS, np.full(60, -1), 150, np.random.default_rng(seed))
+        gaps = np.isnan(known)
+        low, high = np.quantile(draws, [0.05, 0.95], axis=0)
+        cells.append(((low <= eta) & (eta <= high))[gaps])
+        low, high = np.quantile(draws.mean(axis=2), [0.05, 0.95], axis=0)
+        means.append((low <= eta.mean(axis=1)) & (eta.mean(axis=1) <= high))
+    assert 0.87 < np.concatenate(cells).mean() < 0.93
+    assert 0.86 < np.concatenate(means).mean() < 0.95
+
+
+def test_what_was_measured_stays_and_a_seed_gives_the_same_draws():
+    eta, regressors, parents = simulate(3)
+    known = hidden(eta, 3)
+    first, second = (
+        draw_missing(known, regressors, DIMENSIONS, parents, 5, np.random.default_rng(1)) for _ in range(2)
+    )
+    assert np.array_equal(first, second)
+    there = ~np.isnan(known)
+    assert np.array_equal(first[:, there], np.broadcast_to(eta[there], (5, there.sum())))
+
+
+def test_a_predecessor_helps_where_lines_keep_their_strength_and_hardly_counts_where_they_do_not():
+    def error(kept: float, known_parents: bool) -> float:
+        found = []
+        for seed in range(4):
+            eta, regressors, parents = simulate(seed, kept=kept)
+            known = np.where((np.arange(60) % 3 == 2)[:, None] & (np.arange(12) > 0), np.nan, eta)
+            used = parents if known_parents else np.full(60, -1)
+            draws = draw_missing(known, regressors, DIMENSIONS, used, 100, np.random.default_rng(seed))
+            found.append(np.abs(draws.mean(axis=0) - eta)[np.isnan(known)].mean())
+        return float(np.mean(found))
+
+    assert error(0.95, known_parents=True) < 0.85 * error(0.95, known_parents=False)
+    assert error(0.0, known_parents=True) < 1.05 * error(0.0, known_parents=False)
+
+
+@pytest.mark.parametrize(
+    ("unit", "score", "log_odds"),
+    [
+        ("percent", 50.0, 0.0),
+        ("fraction", 0.0, np.log(0.5 / 100.5)),
+        ("percent", 100.0, np.log(100.5 / 0.5)),
+        ("index", 0.0, 0.0),
+        ("index", -100.0, np.log(0.5 / 100.5)),
+    ],
+)
+def test_scores_as_log_odds_by_hand(unit, score, log_odds):
+    metric = Metric.of(unit, np.array([score]))
+    assert metric.log_odds(np.array(score)) == pytest.approx(log_odds)
+    assert metric.score(np.array(log_odds)) == pytest.approx(score)
+
+
+def test_four_hundred_elo_points_are_ten_to_one():
+    metric = Metric.of("elo", np.array([1200.0, np.nan, 1300.0, 1250.0]))
+    assert metric.log_odds(np.array([1250.0, 1650.0])) == pytest.approx([0.0, np.log(10)])
+    assert metric.score(np.array([0.0, np.log(10)])) == pytest.approx([1250.0, 1650.0])
+
+
+def test_a_unit_without_a_rate_is_refused():
+    with pytest.raises(mensura.MensuraError, match="no log odds of scores in 'parsecs'"):
+        Metric.of("parsecs", np.array([1.0]))
+
+
+@pytest.fixture(scope="module")
+def joint():
+    return mensura.score_iq(mensura.load(), imputation="joint", draws=100)
+
+
+def test_every_model_with_three_scores_has_a_composite_and_all_dimensions(joint):
+    count = joint.matrix.measured.sum(axis=1)
+    has = joint.composites["iq"].is_not_null().to_numpy()
+    assert np.array_equal(has, count >= 3)
+    assert set(joint.benchmark_iqs["step"]) == {"source", "joint"}
+    assert set(joint.dimensions["status"]) == {"measured", "partly measured", "estimated"}
+    assert (
+        joint.dimensions.height
+        == 7 * has.sum()
+        + joint.dimensions.filter(
+            pl.col("subject").is_in(joint.composites.filter(pl.col("iq").is_null())["subject"].to_list())
+        ).height
+    )
+    assert "estimated from the model's 8 measured benchmarks" in str(joint.explain("mercury-2"))
+
+
+def test_intervals_hold_their_values_and_shrink_with_evidence(joint):
+    table = joint.composites.drop_nulls("iq").with_columns(
+        width=pl.col("high") - pl.col("low"),
+        n=pl.Series(joint.matrix.measured.sum(axis=1)).filter(joint.composites["iq"].is_not_null()),
+    )
+    assert ((table["low"] <= table["iq"] + 0.5) & (table["iq"] - 0.5 <= table["high"])).all()
+    few, many = (table.filter(part)["width"].mean() for part in (pl.col("n") <= 8, pl.col("n") >= 20))
+    assert few > 3 * many
+
+
+def test_hidden_scores_come_back_without_bias_and_much_closer_than_by_the_waterfall(joint, scored):
+    ours, theirs = (hide_and_impute(one, by="fold").drop_nulls("error")["error"] for one in (joint, scored))
+    assert abs(ours.mean()) < 1
+    assert ours.abs().mean() < 0.6 * theirs.abs().mean()
+
+
+def test_a_hidden_score_cannot_be_seen(build):
+    scores = {(f"m{i}", b): 20 + i for i in range(8) for b in ("hle", "gpqa_diamond", "scicode", "critpt", "ifbench")}
+    changed = {**scores, ("m3", "hle"): 90.0}
+    pick = pl.col("subject").eq("m3") & pl.col("benchmark").eq("hle")
+    seen = [
+        hide_and_impute(mensura.score_iq(build(one), imputation="joint"), by="fold").filter(pick)["imputed"].item()
+        for one in (scores, changed)
+    ]
+    assert seen[0] == seen[1]
+
+
+def test_an_unknown_imputation_is_refused():
+    with pytest.raises(mensura.MensuraError, match="'guess' is none of waterfall, joint"):
+        mensura.score_iq(mensura.load(), imputation="guess")
+
+
+def test_a_sparse_model_is_where_full_measurement_puts_it(joint):
+    """Well-measured models entered again as unknown, with six scores each: the interval is about the full composite."""
+    evidence, matrix = mensura.load(), joint.matrix
+    rng, inside = np.random.default_rng(5), []
+    rows = np.argsort(-matrix.measured.sum(axis=1), kind="stable")[:16]
+    for group in np.array_split(rows, 2):
+        names = [matrix.subjects[row] for row in group]
+        kept = {matrix.subjects[r]: rng.permutation(np.flatnonzero(matrix.measured[r]))[:6] for r in group}
+        pairs = [(name, matrix.benchmarks[c]) for name, columns in kept.items() for c in columns]
+        few = pl.DataFrame(pairs, schema=["subject", "benchmark"], orient="row")
+        theirs = pl.col("subject").is_in(names)
+        again = replace(
+            evidence,
+            models=evidence.models.with_columns(
+                pl.when(theirs).then(None).otherwise(pl.col(c)).alias(c) for c in ("predecessor", "predecessor2")
+            ),
+            scores=pl.concat(
+                [evidence.scores.filter(~theirs), evidence.scores.join(few, on=["subject", "benchmark"], how="semi")]
+            ),
+        )
+        drawn = mensura.score_iq(again, imputation="joint", draws=100).drawn.benchmarks
+        for row in group:
+            known = matrix.measured[row]
+            truth, low, high = (
+                matrix.iqs[row, known].mean(),
+                *np.quantile(drawn[:, row][:, known].mean(axis=1), [0.05, 0.95]),
+            )
+            inside.append(low <= truth <= high)
+    assert sum(inside) >= 12
