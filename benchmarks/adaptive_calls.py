@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from mensura.arrays import Floats
-from mensura.extrapolation.asking.adaptive import Plan, ask_adaptively, effects_design, levels_of
+from mensura.extrapolation.asking.adaptive import CallPlan, ask_adaptively, effects_design, levels_of
 from mensura.extrapolation.asking.wording import all_variants
 from mensura.frames import text_table
 
@@ -69,7 +69,7 @@ class SimulatedItems:
 def measure(error: float, make_up: tuple[float, ...], worlds: int) -> dict[str, float]:
     """Return the mean absolute errors of one answer, 27 × 5, 27 × 1 and adaptive calls, and the calls per item."""
     design = effects_design([(v.order, v.phrasing, v.numbers) for v in all_variants()])
-    plan = Plan(VARIANTS, REPEATS, width=WIDTH * error, budget=BUDGET)
+    plan = CallPlan(VARIANTS, REPEATS, width=WIDTH * error, budget=BUDGET)
     found = []
     for seed in range(worlds):
         world = SimulatedItems.draw(np.random.default_rng(seed), error, make_up, design)

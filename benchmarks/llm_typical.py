@@ -11,7 +11,7 @@ import json
 import random
 from collections.abc import Iterator
 
-from mensura.llm import Question, Reading
+from mensura.llm import AnswerReading, Question
 
 VOCABULARY = 3000
 RUBRIC_WORDS, ITEM_WORDS, REASON_WORDS = 400, 110, 60
@@ -39,9 +39,9 @@ def typical_answer(prompt: str, _request: object = None) -> str:
     return json.dumps({"level": chance.randrange(6), "why": prose(chance, REASON_WORDS)})
 
 
-def read_typical(text: str) -> Reading:
+def read_typical(text: str) -> AnswerReading:
     told = json.loads(text)
-    return Reading(told["level"], told["why"])
+    return AnswerReading(told["level"], told["why"])
 
 
 def _vocabulary() -> list[str]:

@@ -126,3 +126,12 @@ def test_architecture_page_shows_every_package():
     page = (Path(__file__).parents[1] / "docs" / "architecture.md").read_text(encoding="utf-8")
     packages = [path.name for path in SOURCE.iterdir() if (path / "__init__.py").exists()]
     assert [name for name in packages if f"{name}/" not in page] == []
+
+
+def test_no_two_classes_share_a_name():
+    homes: dict[str, list[str]] = {}
+    for file in SOURCE.rglob("*.py"):
+        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(str(file.relative_to(SOURCE)))
+    assert {name: files for name, files in homes.items() if len(files) > 1} == {}

@@ -4,14 +4,14 @@ import json
 
 import pytest
 
-from mensura.llm import Question, Reading, UnreadableError
+from mensura.llm import AnswerReading, Question, UnreadableError
 from tests.llm.server import ChatServer, Faults, serving
 
 
-def read_level(text: str) -> Reading:
+def read_level(text: str) -> AnswerReading:
     try:
         told = json.loads(text)
-        return Reading(told["level"], told["why"])
+        return AnswerReading(told["level"], told["why"])
     except (ValueError, KeyError, TypeError):
         raise UnreadableError("no level") from None
 

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from mensura.errors import MensuraError
-from mensura.llm import Prices, Question, Reading, UnreadableError, open_asker
+from mensura.llm import AnswerReading, Prices, Question, UnreadableError, open_asker
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer
 
@@ -109,7 +109,7 @@ def test_a_better_reader_reads_stored_answers_anew_and_the_journal_follows(serve
     server = serve(answer=lambda prompt, _: "Level: four")
 
     def words(text):
-        return Reading({"four": 4}[text.split()[-1]], "in words")
+        return AnswerReading({"four": 4}[text.split()[-1]], "in words")
 
     settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}
     with open_asker("mine", **settings) as asker:
@@ -128,7 +128,7 @@ def test_a_reader_that_crashes_or_returns_what_json_cannot_hold_fails_its_questi
     def careless(text):
         if expected(questions(1))[0] == read_level(text).value:
             raise KeyError("oops")
-        return Reading(float("nan"))
+        return AnswerReading(float("nan"))
 
     with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
         answers = asker.ask(questions(20), careless)

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mensura.llm import Question, Reading, UnreadableError, audit_table, journal_cost, open_asker
+from mensura.llm import AnswerReading, Question, UnreadableError, audit_table, journal_cost, open_asker
 
 SCHEMA = {
     "type": "object",
@@ -15,9 +15,9 @@ SCHEMA = {
 ITEMS = ["What is 7 + 5?", "Which is heavier, a feather or a stone?", "Name the capital of France."]
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> AnswerReading:
     try:
-        return Reading(json.loads(text)["level"])
+        return AnswerReading(json.loads(text)["level"])
     except (ValueError, KeyError):
         raise UnreadableError("not the form asked for") from None
 

@@ -33,14 +33,14 @@ _ROUNDS, _STILL = 200, 1e-8
 
 
 @dataclass(frozen=True, eq=False)
-class Pooled:
+class PooledLevels:
     """``demands``: item, dimension, level, spread, annotator; ``annotators``: dimension, annotator, leaning, error."""
 
     demands: pl.DataFrame
     annotators: pl.DataFrame
 
 
-def pool_readings(readings: pl.DataFrame, how: str = "median") -> Pooled:
+def pool_readings(readings: pl.DataFrame, how: str = "median") -> PooledLevels:
     """Return one level per item and dimension.
 
     ``median``: the middle reading; between two middle ones a half is rounded to the even level, so that halves go up
@@ -52,7 +52,7 @@ def pool_readings(readings: pl.DataFrame, how: str = "median") -> Pooled:
     grid = ReadingGrid.of(readings)
     annotators = tuple(dict.fromkeys(name for name, _ in grid.raters))
     if how == "median":
-        return Pooled(_medians(grid, "+".join(annotators)), _annotator_table([]))
+        return PooledLevels(_medians(grid, "+".join(annotators)), _annotator_table([]))
     if len(grid.raters) < 2:
         raise MensuraError("aggregate: 'ordinal' needs two raters or more (annotators or repeats); use 'median'")
     owner = np.array([annotators.index(name) for name, _ in grid.raters])
@@ -63,7 +63,7 @@ def pool_readings(readings: pl.DataFrame, how: str = "median") -> Pooled:
         told += [(dimension, name, leaning[a], error[a]) for a, name in enumerate(annotators)]
     order = {item: place for place, item in enumerate(grid.items)}
     demands = pl.concat(tables).sort(pl.col("item").replace_strict(order), maintain_order=True)
-    return Pooled(demands, _annotator_table(told))
+    return PooledLevels(demands, _annotator_table(told))
 
 
 def fit_ordinal(levels: Floats, owner: np.ndarray) -> tuple[Floats, Floats, Floats]:

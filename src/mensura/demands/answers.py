@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from mensura.demands.rubrics import HIGHEST
-from mensura.llm import Reading, UnreadableError
+from mensura.llm import AnswerReading, UnreadableError
 
 _CLOSING = re.compile(r"\blevel of \S+ that this item demands is\s*:?\s*\W*(\d+(?:\.\d+)?\+?)\W*$", re.IGNORECASE)
 _OF_FIVE = re.compile(r"(\d)\s*(?:/|out of|of)\s*5\b", re.IGNORECASE)
@@ -17,7 +17,7 @@ _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:[.,]\d+)?")
 _SECTION = re.compile(r"^\W*\d+[.)]\s+(?=\S)")
 
 
-def read_level(text: str) -> Reading:
+def read_level(text: str) -> AnswerReading:
     """Take the level from free reasoning: the closing sentence, else the last whole number of the last paragraph.
 
     This is the published rule, with its ways to go wrong closed: "3 out of 5" is 3, a section number is no level, and
@@ -30,10 +30,10 @@ def read_level(text: str) -> Reading:
     rationale = "\n\n".join(paragraphs[:-1]) or last
     closing = _CLOSING.search(last)
     found = closing[1] if closing else _last_number(last)
-    return Reading({"level": _whole(found.removesuffix("+"))}, rationale)
+    return AnswerReading({"level": _whole(found.removesuffix("+"))}, rationale)
 
 
-def read_object(text: str) -> Reading:
+def read_object(text: str) -> AnswerReading:
     """Take the last JSON object that stands by itself in the text, fenced or bare; its ``why`` is the rationale."""
     found = None
     decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=lambda _: None)
@@ -49,7 +49,7 @@ def read_object(text: str) -> Reading:
     if not isinstance(found, dict):
         raise UnreadableError("no JSON object in the answer")
     why = found.get("why")
-    return Reading(found, why if isinstance(why, str) else "")
+    return AnswerReading(found, why if isinstance(why, str) else "")
 
 
 def level_of(value: Any) -> int:  # noqa: ANN401

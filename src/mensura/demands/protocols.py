@@ -20,7 +20,7 @@ from mensura.demands.dimensions import DATA, boundary_table
 from mensura.demands.rubrics import LEVELS, Rubric
 from mensura.demands.views import ItemView
 from mensura.errors import MensuraError
-from mensura.llm import Question, Reading, UnreadableError
+from mensura.llm import AnswerReading, Question, UnreadableError
 
 ITEMS_PER_CALL = 25
 MOST_ITEMS_PER_CALL = 200
@@ -42,7 +42,7 @@ class Packet:
 
 
 @dataclass(frozen=True)
-class Cells:
+class AnswerCells:
     """What an answer gave: levels, reasons by item, and for each cell without a level the fault."""
 
     levels: Mapping[CellKey, int]
@@ -58,7 +58,7 @@ class AnnotationProtocol(Protocol):
         """As ``--protocol`` takes it."""
         ...
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> AnswerReading:
         """Take the value from an answer's text, or raise :class:`UnreadableError`."""
         ...
 
@@ -66,7 +66,7 @@ class AnnotationProtocol(Protocol):
         """Return the questions of one repeat."""
         ...
 
-    def cells(self, packet: Packet, value: object, rationale: str) -> Cells:
+    def cells(self, packet: Packet, value: object, rationale: str) -> AnswerCells:
         """Take the cells from an answer's value."""
         ...
 
@@ -77,7 +77,7 @@ class CellProtocol:
 
     name: ClassVar[str] = "cell"
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> AnswerReading:
         """Take the closing level."""
         return read_level(text)
 
@@ -85,7 +85,7 @@ class CellProtocol:
         """Return items × dimensions questions."""
         return [_packet("cell", [view], {code: rubric}, repeat) for view in views for code, rubric in rubrics.items()]
 
-    def cells(self, packet: Packet, value: object, rationale: str) -> Cells:
+    def cells(self, packet: Packet, value: object, rationale: str) -> AnswerCells:
         """Take the one level."""
         return _cells(packet, {0: {packet.dimensions[0]: _get(value, "level")}}, {0: rationale})
 
@@ -96,7 +96,7 @@ class ItemProtocol:
 
     name: ClassVar[str] = "item"
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> AnswerReading:
         """Take the JSON object."""
         return read_object(text)
 
@@ -104,7 +104,7 @@ class ItemProtocol:
         """Return one question per item."""
         return [_packet("item", [view], rubrics, repeat, _object_schema(rubrics)) for view in views]
 
-    def cells(self, packet: Packet, value: object, rationale: str) -> Cells:
+    def cells(self, packet: Packet, value: object, rationale: str) -> AnswerCells:
         """Take the levels of the one item."""
         return _cells(packet, {0: _get(value, "levels")}, {0: rationale})
 
@@ -120,7 +120,7 @@ class BundleProtocol:
     items_per_call: int = ITEMS_PER_CALL
     name: ClassVar[str] = "bundle"
 
-    def read(self, text: str) -> Reading:
+    def read(self, text: str) -> AnswerReading:
         """Take the JSON object."""
         return read_object(text)
 
@@ -136,7 +136,7 @@ class BundleProtocol:
         groups = [dealt[start:end] for start, end in pairwise(bounds)]
         return [_packet("bundle", group, rubrics, repeat, _bundle_schema(rubrics)) for group in groups]
 
-    def cells(self, packet: Packet, value: object, rationale: str) -> Cells:
+    def cells(self, packet: Packet, value: object, rationale: str) -> AnswerCells:
         """Take the levels of every item, by its number; an item given twice counts as contradicting itself."""
         listed = _get(value, "items")
         levels: dict[int, object] = {}
@@ -242,7 +242,7 @@ def _place(told: object, count: int) -> int | None:
     return int(text) - 1 if text.isdecimal() and len(text) < 6 and 1 <= int(text) <= count else None
 
 
-def _cells(packet: Packet, levels: Mapping[int, object], why: Mapping[int, str]) -> Cells:
+def _cells(packet: Packet, levels: Mapping[int, object], why: Mapping[int, str]) -> AnswerCells:
     """Sort what was given into levels and faults; every cell asked for ends in one of them."""
     found: dict[CellKey, int] = {}
     faults: dict[CellKey, str] = {}
@@ -256,4 +256,4 @@ def _cells(packet: Packet, levels: Mapping[int, object], why: Mapping[int, str])
                 found[item, code] = level_of(given[code])
             except UnreadableError as fault:
                 faults[item, code] = str(fault)
-    return Cells(found, {packet.items[place]: text for place, text in why.items()}, faults)
+    return AnswerCells(found, {packet.items[place]: text for place, text in why.items()}, faults)

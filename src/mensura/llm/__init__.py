@@ -6,13 +6,14 @@ from mensura.llm.batches import BatchAsker, ask_batch
 from mensura.llm.doors import open_asker
 from mensura.llm.estimates import Estimate, estimate
 from mensura.llm.journal import Journal
-from mensura.llm.protocol import Answer, Asker, Question, Reader, Reading, UnreadableError
+from mensura.llm.protocol import Answer, AnswerReading, Asker, Question, Reader, UnreadableError
 from mensura.llm.recordings import shipped_recordings
 from mensura.llm.settings import Prices, Settings
 
 __all__ = [
     "Advance",
     "Answer",
+    "AnswerReading",
     "Asker",
     "BatchAsker",
     "Estimate",
@@ -21,7 +22,6 @@ __all__ = [
     "Prices",
     "Question",
     "Reader",
-    "Reading",
     "Settings",
     "Standing",
     "UnreadableError",

@@ -30,14 +30,14 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Reading:
+class AnswerReading:
     """What a reader took from an answer: a value that JSON can hold, and the reasons given for it."""
 
     value: object
     rationale: str = ""
 
 
-Reader: TypeAlias = Callable[[str], Reading]
+Reader: TypeAlias = Callable[[str], AnswerReading]
 """Takes the value from an answer's text, or raises :class:`UnreadableError`; it never guesses."""
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from mensura.llm.journal import Entry, value_text
-from mensura.llm.protocol import Answer, Question, Reader, Reading, UnreadableError
+from mensura.llm.protocol import Answer, AnswerReading, Question, Reader, UnreadableError
 
 
 class Read(NamedTuple):
     """What a reader took from a text, its value as JSON, and why it took nothing."""
 
-    reading: Reading
+    reading: AnswerReading
     value: str = "null"
     error: str = ""
 
@@ -22,9 +22,9 @@ def read_safely(text: str, read: Reader) -> Read:
         reading = read(text)
         return Read(reading, value_text(reading.value))
     except UnreadableError as fault:
-        return Read(Reading(None), error=f"unreadable: {fault}")
+        return Read(AnswerReading(None), error=f"unreadable: {fault}")
     except Exception as fault:
-        return Read(Reading(None), error=f"unreadable: the reader failed ({type(fault).__name__}: {fault})")
+        return Read(AnswerReading(None), error=f"unreadable: the reader failed ({type(fault).__name__}: {fault})")
 
 
 def answer_of(question: Question, entry: Entry, read: Read, *, stored: bool) -> Answer:

@@ -6,7 +6,7 @@ from mensura.people.harmonise import HarmonisingRules, harmonise, screen
 from mensura.people.pool import ItemPool
 from mensura.people.population import WORLD, Ability, Population
 from mensura.people.rates import all_crossings, tabulate
-from mensura.people.readers import RawTable, read_raw, split_persons
+from mensura.people.readers import PublishedTable, read_raw, split_persons
 from mensura.people.world import World
 
 __all__ = [
@@ -15,7 +15,7 @@ __all__ = [
     "HarmonisingRules",
     "ItemPool",
     "Population",
-    "RawTable",
+    "PublishedTable",
     "World",
     "add_bands",
     "all_crossings",

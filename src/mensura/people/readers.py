@@ -21,7 +21,7 @@ FORMATS = ".csv, .parquet, .sav, .zsav, .por (SPSS), .rda, .RData, .rds (R), .tx
 
 
 @dataclass(frozen=True, eq=False)
-class RawTable:
+class PublishedTable:
     """A table as published: one row per person; ``labels`` of its columns where the file has them."""
 
     frame: pl.DataFrame
@@ -30,7 +30,7 @@ class RawTable:
 
 def read_raw(
     path: Path, *, layout: Path | None = None, object_name: str | None = None, encoding: str = "utf-8"
-) -> RawTable:
+) -> PublishedTable:
     """Read a file by its suffix; ``layout`` is the control file of fixed-width text.
 
     ``object_name`` picks one of several objects in an R file. Codes for missing answers are kept as they
@@ -39,22 +39,22 @@ def read_raw(
     suffix = path.suffix.lower()
     if layout is not None:
         described = read_layout(layout, encoding=encoding)
-        return RawTable(read_fixed_width(path, described, encoding=encoding), described.labels)
+        return PublishedTable(read_fixed_width(path, described, encoding=encoding), described.labels)
     if not path.is_file():
         raise MensuraError(f"{path}: no such file")
     if suffix in {".csv", ".parquet", ".pq"}:
-        return RawTable(read_table(path))
+        return PublishedTable(read_table(path))
     if suffix in {".sav", ".zsav", ".por"}:
         return _read_spss(path)
     if suffix in {".rda", ".rdata", ".rds"}:
-        return RawTable(_read_r(path, object_name))
+        return PublishedTable(_read_r(path, object_name))
     if suffix in {".txt", ".dat"}:
         raise MensuraError(f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout")
     raise MensuraError(f"{path}: unknown format {path.suffix!r}; known: {FORMATS}")
 
 
 def split_persons(
-    raw: RawTable, items: Sequence[str], person: Sequence[str] = (), covariates: Sequence[str] = ()
+    raw: PublishedTable, items: Sequence[str], person: Sequence[str] = (), covariates: Sequence[str] = ()
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Split a table into answers (person, items) and persons (person, covariates).
 
@@ -74,7 +74,7 @@ def split_persons(
     return frame.select("person", *items), frame.select("person", *(name for name in covariates if name != "person"))
 
 
-def _read_spss(path: Path) -> RawTable:
+def _read_spss(path: Path) -> PublishedTable:
     reader = _library("pyreadstat")
     read = reader.read_por if path.suffix.lower() == ".por" else reader.read_sav
     extra = {} if path.suffix.lower() == ".por" else {"user_missing": True}
@@ -83,7 +83,7 @@ def _read_spss(path: Path) -> RawTable:
     except Exception as fault:
         raise MensuraError(f"{path}: not a readable SPSS file ({fault})") from fault
     labels = {name: text for name, text in about.column_names_to_labels.items() if text}
-    return RawTable(pl.DataFrame([_series(name, values) for name, values in columns.items()]), labels)
+    return PublishedTable(pl.DataFrame([_series(name, values) for name, values in columns.items()]), labels)
 
 
 def _read_r(path: Path, object_name: str | None) -> pl.DataFrame:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mensura.errors import MensuraError
-from mensura.extrapolation.asking.adaptive import Answers, Plan, ask_adaptively, effects_design, levels_of
+from mensura.extrapolation.asking.adaptive import Answers, CallPlan, ask_adaptively, effects_design, levels_of
 from mensura.extrapolation.asking.wording import all_variants
 
 NAMES = [(v.order, v.phrasing, v.numbers) for v in all_variants()]
@@ -29,14 +29,14 @@ def simulated(items: int, *, noise=0.05, effects=0.0, seed: int = 0):
 
 def test_without_a_width_every_variant_is_asked_as_often_as_planned():
     _, ask = simulated(4)
-    answers, made = ask_adaptively(ask, 4, Plan(variants=27, repeats=2), DESIGN)
+    answers, made = ask_adaptively(ask, 4, CallPlan(variants=27, repeats=2), DESIGN)
     assert made.tolist() == [54] * 4
     assert np.bincount(answers.variant).tolist() == [8] * 27
 
 
 def test_the_mean_of_a_full_plan_is_the_mean_of_its_answers_effects_or_not():
     _, ask = simulated(6, effects=0.05)
-    answers, _ = ask_adaptively(ask, 6, Plan(), DESIGN)
+    answers, _ = ask_adaptively(ask, 6, CallPlan(), DESIGN)
     plain = [answers.rate[answers.item == k].mean() for k in range(6)]
     assert levels_of(answers, 6, DESIGN).rate == pytest.approx(plain, abs=1e-12)
 
@@ -55,7 +55,7 @@ def test_effects_of_wording_do_not_push_items_asked_in_few_variants():
 def test_calls_go_where_answers_disagree_and_stop_where_the_interval_is_narrow():
     noise = np.where(np.arange(40) < 10, 0.15, 0.01)
     _, ask = simulated(40, noise=noise)
-    plan = Plan(width=0.06, repeats=5)
+    plan = CallPlan(width=0.06, repeats=5)
     answers, made = ask_adaptively(ask, 40, plan, DESIGN)
     assert made[:10].mean() > 4 * made[10:].mean()
     narrow = 2 * levels_of(answers, 40, DESIGN).half <= plan.width
@@ -67,7 +67,7 @@ def test_intervals_hold_the_mean_over_all_variants_as_often_as_they_say(noise):
     inside = []
     for seed in range(60):
         mean, ask = simulated(30, noise=noise, effects=0.03, seed=seed)
-        answers, _ = ask_adaptively(ask, 30, Plan(variants=27, repeats=1, budget=6, width=1e-6), DESIGN)
+        answers, _ = ask_adaptively(ask, 30, CallPlan(variants=27, repeats=1, budget=6, width=1e-6), DESIGN)
         found = levels_of(answers, 30, DESIGN)
         inside.append(np.abs(found.rate - mean) <= found.half)
     assert 0.87 <= np.mean(inside) <= 0.94
@@ -75,18 +75,20 @@ def test_intervals_hold_the_mean_over_all_variants_as_often_as_they_say(noise):
 
 def test_a_budget_is_never_passed():
     _, ask = simulated(20, noise=0.2)
-    _, made = ask_adaptively(ask, 20, Plan(width=0.01, repeats=5, budget=10.5), DESIGN)
+    _, made = ask_adaptively(ask, 20, CallPlan(width=0.01, repeats=5, budget=10.5), DESIGN)
     assert made.sum() == 210
 
 
 def test_a_variant_is_repeated_only_after_all_others():
-    calls = Plan(repeats=2).calls(item=4, done=0, more=54)
+    calls = CallPlan(repeats=2).calls(item=4, done=0, more=54)
     assert sorted(variant for _, variant, repeat in calls if repeat == 0) == list(range(27))
     assert [repeat for _, _, repeat in calls] == [0] * 27 + [1] * 27
 
 
 def test_unreadable_answers_count_as_calls_and_leave_an_item_without_answers_empty():
-    answers, made = ask_adaptively(lambda calls: np.full(len(calls), np.nan), 3, Plan(width=0.05, repeats=1), DESIGN)
+    answers, made = ask_adaptively(
+        lambda calls: np.full(len(calls), np.nan), 3, CallPlan(width=0.05, repeats=1), DESIGN
+    )
     assert made.tolist() == [27] * 3
     assert np.isnan(levels_of(answers, 3, DESIGN).rate).all()
 
@@ -99,7 +101,7 @@ def test_single_answers_everywhere_have_no_known_error_and_are_never_called_narr
 
 @given(st.integers(1, 5), st.integers(1, 27), st.integers(1, 3))
 def test_any_plan_asks_each_question_at_most_once(items, variants, repeats):
-    plan = Plan(variants=variants, repeats=repeats, width=0.05)
+    plan = CallPlan(variants=variants, repeats=repeats, width=0.05)
     seen: list[tuple[int, int, int]] = []
 
     def ask(calls):
@@ -116,12 +118,12 @@ REFUSED = [({"width": 0}, "width"), ({"width": 1.5}, "width"), ({"repeats": 0}, 
 @pytest.mark.parametrize(("settings", "word"), REFUSED)
 def test_plans_that_make_no_sense_are_refused(settings, word):
     with pytest.raises(MensuraError, match=word):
-        Plan(**settings)
+        CallPlan(**settings)
 
 
 def test_items_start_at_different_variants_so_that_few_calls_use_them_all():
     _, ask = simulated(9)
     for width in (None, 1e-6):
-        answers, made = ask_adaptively(ask, 9, Plan(budget=3, width=width), DESIGN)
+        answers, made = ask_adaptively(ask, 9, CallPlan(budget=3, width=width), DESIGN)
         assert sorted(answers.variant.tolist()) == list(range(27))
         assert made.tolist() == [3] * 9

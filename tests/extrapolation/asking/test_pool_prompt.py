@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mensura.extrapolation.asking.item_facts import item_facts
-from mensura.extrapolation.asking.pool_prompt import SCHEMA, Estimate, ask_pool, match, read_estimates
+from mensura.extrapolation.asking.pool_prompt import SCHEMA, ItemEstimate, ask_pool, match, read_estimates
 from mensura.llm import UnreadableError
 
 
@@ -47,7 +47,7 @@ def test_the_schema_accepts_what_the_reader_reads_and_refuses_what_it_does_not()
 
 def test_estimates_come_back_as_rates_in_their_places():
     rows = read_estimates("Here you are:\n```json\n" + answer(("i2", 20, 10, 30), ("i1", 55.5, 50, 60)) + "\n```").value
-    assert match(rows, 2).estimates == {0: Estimate(0.555, 0.5, 0.6), 1: Estimate(0.2, 0.1, 0.3)}
+    assert match(rows, 2).estimates == {0: ItemEstimate(0.555, 0.5, 0.6), 1: ItemEstimate(0.2, 0.1, 0.3)}
 
 
 def test_missing_double_unknown_and_unsound_items_are_named_and_none_is_guessed():

@@ -29,7 +29,7 @@ Call: TypeAlias = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
-class Plan:
+class CallPlan:
     """How many calls an item may get: ``variants`` × ``repeats`` at most, until its interval is below ``width``.
 
     ``width`` None asks everything. ``budget``: the most calls per item on average over all items; what is left at the
@@ -95,7 +95,7 @@ class Levels:
 
 
 def ask_adaptively(
-    ask: Callable[[Sequence[Call]], Floats], size: int, plan: Plan, design: Floats
+    ask: Callable[[Sequence[Call]], Floats], size: int, plan: CallPlan, design: Floats
 ) -> tuple[Answers, Ints]:
     """Ask about ``size`` items as planned; return the readable answers and the calls made per item.
 

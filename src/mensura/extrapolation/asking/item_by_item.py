@@ -12,7 +12,7 @@ import polars as pl
 
 from mensura.arrays import Floats
 from mensura.errors import MensuraError
-from mensura.extrapolation.asking.adaptive import Call, Plan, ask_adaptively, effects_design, levels_of
+from mensura.extrapolation.asking.adaptive import Call, CallPlan, ask_adaptively, effects_design, levels_of
 from mensura.extrapolation.asking.answering import ANSWER_COLUMNS, failures_told, somebody, world_told
 from mensura.extrapolation.asking.correction import NEAREST, Correction, Z, published_correction
 from mensura.extrapolation.asking.item_facts import item_facts
@@ -51,9 +51,9 @@ class ItemByItem:
         self.plan  # noqa: B018  settings that make no plan are refused here, before anything is asked
 
     @property
-    def plan(self) -> Plan:
+    def plan(self) -> CallPlan:
         """How often each item is asked about."""
-        return Plan(variants=self.variants, repeats=self.repeats, width=self.width, budget=self.budget)
+        return CallPlan(variants=self.variants, repeats=self.repeats, width=self.width, budget=self.budget)
 
     @property
     def name(self) -> str:

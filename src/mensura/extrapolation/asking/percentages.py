@@ -19,7 +19,7 @@ import json
 import re
 
 from mensura.extrapolation.asking.shares import SAME, Share, agreed_share, find_shares, say_shares
-from mensura.llm import Reading, UnreadableError
+from mensura.llm import AnswerReading, UnreadableError
 
 LONGEST = 200_000
 """Characters read of an answer, from its end: an answer that never ends is cut, not searched for hours."""
@@ -54,7 +54,7 @@ _THINKING = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[^\d\s])|\n+")
 
 
-def read_percentage(text: str) -> Reading:
+def read_percentage(text: str) -> AnswerReading:
     """Return the success rate an answer ends with, or raise :class:`UnreadableError` with the reason.
 
     The value holds ``rate``, ``low`` and ``high`` (of a range or bound; else all three alike, between 0 and 1) and
@@ -83,7 +83,7 @@ def _plain(text: str) -> str:
     return re.sub(r"[*_`#]+", "", text).strip()
 
 
-def _from_json(text: str) -> Reading | None:
+def _from_json(text: str) -> AnswerReading | None:
     """Read an answer that is one JSON object; None where it is none."""
     if not (text.startswith("{") and text.endswith("}")) and not text.startswith("json"):
         return None
@@ -167,6 +167,6 @@ def _safe(sentence: str) -> bool:
         return True
 
 
-def _reading(share: Share, rationale: str) -> Reading:
+def _reading(share: Share, rationale: str) -> AnswerReading:
     value = {"rate": share.rate, "low": share.low, "high": share.high, "form": share.form}
-    return Reading(value=value, rationale=rationale.strip())
+    return AnswerReading(value=value, rationale=rationale.strip())

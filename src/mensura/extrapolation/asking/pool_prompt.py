@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mensura.extrapolation.asking.wording import read_template
-from mensura.llm import Question, Reading, UnreadableError
+from mensura.llm import AnswerReading, Question, UnreadableError
 
 if TYPE_CHECKING:
     from mensura.extrapolation.asking.item_facts import ItemFacts
@@ -37,7 +37,7 @@ SCHEMA: Mapping[str, object] = {
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ItemEstimate:
     """One item's rate with the 90% interval that the model gave, all between 0 and 1."""
 
     rate: float
@@ -53,7 +53,7 @@ class Matched:
     answered twice, interval upside down). ``unknown``: labels that nobody asked for.
     """
 
-    estimates: Mapping[int, Estimate]
+    estimates: Mapping[int, ItemEstimate]
     faults: Mapping[int, str]
     unknown: tuple[str, ...]
 
@@ -104,7 +104,7 @@ def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def read_estimates(text: str) -> Reading:
+def read_estimates(text: str) -> AnswerReading:
     """Take the rows of an answer (item, estimate, low, high, in per cent) or raise; rows are judged by :func:`match`.
 
     The answer must hold one JSON object with ``answers``; text around it is passed over, a broken object is refused.
@@ -122,7 +122,7 @@ def read_estimates(text: str) -> Reading:
     kept = [_plain_row(row) for row in rows if isinstance(row, dict)]
     if not kept:
         raise UnreadableError("the list 'answers' holds no rows")
-    return Reading(value=kept, rationale=str(found.get("rationale") or ""))
+    return AnswerReading(value=kept, rationale=str(found.get("rationale") or ""))
 
 
 def _plain_row(row: Mapping[str, object]) -> dict[str, object]:
@@ -143,7 +143,7 @@ def match(rows: object, size: int) -> Matched:
     which of the numbers was meant is not guessed.
     """
     places = {label_of(place): place for place in range(size)}
-    found: dict[int, Estimate | str] = {}
+    found: dict[int, ItemEstimate | str] = {}
     unknown = []
     for row in rows if isinstance(rows, list) else []:
         place = places.get(str(row["item"]))
@@ -152,16 +152,16 @@ def match(rows: object, size: int) -> Matched:
             continue
         judged = _judge(row)
         found[place] = "answered twice, differently" if place in found and found[place] != judged else judged
-    estimates = {place: one for place, one in found.items() if isinstance(one, Estimate)}
+    estimates = {place: one for place, one in found.items() if isinstance(one, ItemEstimate)}
     faults = {place: found.get(place, "missing") for place in range(size) if place not in estimates}
     return Matched(estimates, {place: str(fault) for place, fault in faults.items()}, tuple(unknown))
 
 
-def _judge(row: Mapping[str, object]) -> Estimate | str:
+def _judge(row: Mapping[str, object]) -> ItemEstimate | str:
     values = [row[name] for name in _NUMBERS]
     if any(value is None for value in values):
         return "a number is missing or outside 0 to 100"
     rate, low, high = (float(str(value)) / 100 for value in values)
     if not low <= rate <= high:
         return "the interval does not hold the estimate"
-    return Estimate(rate, low, high)
+    return ItemEstimate(rate, low, high)

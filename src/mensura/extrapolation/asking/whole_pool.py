@@ -14,7 +14,7 @@ from mensura.errors import MensuraError
 from mensura.extrapolation.asking.answering import ANSWER_COLUMNS, failures_told, somebody, world_told
 from mensura.extrapolation.asking.correction import NEAREST, Correction, shipped_correction
 from mensura.extrapolation.asking.item_facts import item_facts
-from mensura.extrapolation.asking.pool_prompt import Estimate, ask_pool, match, read_estimates
+from mensura.extrapolation.asking.pool_prompt import ItemEstimate, ask_pool, match, read_estimates
 from mensura.extrapolation.protocol import LEVEL, Prediction, check_level
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ class Replies:
         for at, estimate in matched.estimates.items():
             self._set(repeat, places[at], estimate)
 
-    def _set(self, repeat: int, place: int, estimate: Estimate) -> None:
+    def _set(self, repeat: int, place: int, estimate: ItemEstimate) -> None:
         self.rate[repeat, place] = estimate.rate
         self.low[repeat, place] = estimate.low
         self.high[repeat, place] = estimate.high
