@@ -8,6 +8,7 @@ import pytest
 
 import mensura
 from mensura.iq import hide_and_impute
+from mensura.iq.joint import complete_jointly
 from mensura.iq.metric import Metric
 from mensura.iq.sampler import draw_missing
 
@@ -150,6 +151,20 @@ def test_a_hidden_score_cannot_be_seen(build):
         for one in (scores, changed)
     ]
     assert seen[0] == seen[1]
+
+
+def test_a_ladder_moved_moves_estimates_as_it_moves_measured_values(joint):
+    """Five points easier: every IQ of the benchmark rises by five, measured or not, unless the ladder ends."""
+    matrix, column = joint.matrix, joint.matrix.benchmarks.index("swe_bench_verified")
+    rule = joint.rules.imputation
+    before, after = (complete_jointly(one, rule).iqs[0] for one in (matrix, matrix.with_ladder_moved(column, 5.0)))
+    moved = after - before
+    inside = (before[:, column] > 85) & (before[:, column] < 140)
+    missing = ~matrix.measured[:, column] & inside
+    assert missing.sum() > 20
+    np.testing.assert_allclose(moved[matrix.measured[:, column] & inside, column], 5.0)
+    np.testing.assert_allclose(moved[missing, column], 5.0, atol=0.5)
+    assert np.nanmax(np.abs(np.delete(moved, column, axis=1))) == 0
 
 
 def test_an_unknown_imputation_is_refused():

@@ -26,8 +26,7 @@ def fill_jointly(matrix: ScoreMatrix, rule: ImputationRule, draws: int, rng: np.
     parents = matrix.ancestors[:, 0] if matrix.ancestors.shape[1] else np.full(len(measured), -1)
     drawn = draw_missing(np.where(measured, eta, np.nan), _regressors(matrix), matrix.dimension_of, parents, draws, rng)
     new = ~measured & (measured.sum(axis=1, keepdims=True) >= rule.minimum_scores)
-    read = [ladder.iq(matrix.metrics[j].score(drawn[:, :, j])) for j, ladder in enumerate(matrix.ladders)]
-    iqs = np.where(new, np.stack(read, axis=2), matrix.iqs)
+    iqs = np.where(new, matrix.read(drawn), matrix.iqs)
     errors = np.where(new, iqs.std(axis=0), 0.0)[None]
     steps = np.select([measured, new], [SOURCE, JOINT], NONE).astype(np.int8)
     known, average = known_in(matrix, matrix.iqs[None])

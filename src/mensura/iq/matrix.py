@@ -14,7 +14,7 @@ import polars as pl
 from mensura.arrays import Floats, Ints, Mask
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence
-from mensura.iq.ladders import PUBLISHED, Ladder, ladder_table, read_ladders
+from mensura.iq.ladders import HIGHEST, LOWEST, PUBLISHED, Ladder, ladder_table, read_ladders
 from mensura.iq.metric import Metric
 from mensura.iq.rules import IqRules
 
@@ -36,6 +36,7 @@ class ScoreMatrix:
     dimensions: tuple[str, ...]
     ladders: tuple[Ladder, ...]
     metrics: tuple[Metric, ...]
+    shift: Floats  # per benchmark: IQ points added to what its ladder says, 0 unless a ladder is moved
     scores: Floats  # models × benchmarks
     iqs: Floats  # models × benchmarks
     dimension_of: Ints  # per benchmark
@@ -67,6 +68,19 @@ class ScoreMatrix:
         """Return the same matrix with other benchmark IQs (NaN = hidden)."""
         return replace(self, iqs=iqs)
 
+    def read(self, log_odds: Floats) -> Floats:
+        """Return the IQs of scores given as log odds (last axis: benchmarks), each off its own ladder."""
+        scores = (metric.score(log_odds[..., column]) for column, metric in enumerate(self.metrics))
+        iqs = np.stack([ladder.iq(score) for ladder, score in zip(self.ladders, scores, strict=True)], axis=-1)
+        return np.clip(iqs + self.shift, LOWEST, HIGHEST)
+
+    def with_ladder_moved(self, column: int, points: float) -> ScoreMatrix:
+        """Return the matrix as if one ladder gave this many IQ points more, within 70 and 160."""
+        shift, iqs = self.shift.copy(), self.iqs.copy()
+        shift[column] += points
+        iqs[:, column] = np.clip(iqs[:, column] + points, LOWEST, HIGHEST)
+        return replace(self, shift=shift, iqs=iqs)
+
     def keep(self, columns: Ints) -> ScoreMatrix:
         """Return the matrix with only these benchmarks; a dimension left without any is gone."""
         places = np.unique(self.dimension_of[columns])
@@ -76,6 +90,7 @@ class ScoreMatrix:
             dimensions=tuple(self.dimensions[place] for place in places),
             ladders=tuple(self.ladders[column] for column in columns),
             metrics=tuple(self.metrics[column] for column in columns),
+            shift=self.shift[columns],
             scores=self.scores[:, columns],
             iqs=self.iqs[:, columns],
             dimension_of=np.searchsorted(places, self.dimension_of[columns]),
@@ -114,6 +129,7 @@ def build_matrix(
         dimensions=tuple(rules.dimensions),
         ladders=steps,
         metrics=tuple(Metric.of(unit, scores[:, j]) for j, unit in enumerate(used["unit"])),
+        shift=np.zeros(len(benchmarks)),
         scores=scores,
         iqs=iqs,
         dimension_of=used["place"].to_numpy(),

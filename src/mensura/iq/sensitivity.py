@@ -13,7 +13,6 @@ from scipy.stats import spearmanr
 from mensura.arrays import Floats, Mask
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
-from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.result import IqResult
 from mensura.iq.rules import IqRules
@@ -75,9 +74,7 @@ def _changes(result: IqResult, shift: float) -> Iterator[tuple[str, str, ScoreMa
         yield "without dimension", name, *_kept(matrix, rules, weights, matrix.dimension_of != place)
     for column, name in enumerate(matrix.benchmarks):
         for label, by in (("ladder harder", -shift), ("ladder easier", shift)):
-            iqs = matrix.iqs.copy()
-            iqs[:, column] = np.clip(iqs[:, column] + by, LOWEST, HIGHEST)
-            yield label, name, matrix.with_iqs(iqs), rules, weights
+            yield label, name, matrix.with_ladder_moved(column, by), rules, weights
 
 
 def _kept(matrix: ScoreMatrix, rules: IqRules, weights: Floats, keep: Mask) -> tuple[ScoreMatrix, IqRules, Floats]:
