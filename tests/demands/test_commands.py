@@ -30,6 +30,15 @@ def test_annotate_writes_the_tables(annotated):
     assert "2 calls" in run.out
 
 
+def test_a_run_stopped_by_its_budget_still_prints_one_json_object(mensura_command, tmp_path):
+    run = mensura_command(
+        *("annotate", "example", "--model", "recorded/example", "--protocol", "item", "--max-calls", 3),
+        *("--journal", tmp_path / "journal.sqlite", "--json"),
+    )
+    assert json.loads(run.out)["calls"] == 3
+    assert "stopped early: budget: the 3 calls allowed were made" in run.err
+
+
 def test_annotate_in_json_and_in_part(mensura_command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = mensura_command("annotate", "example", "--model", "recorded/example", "--dimensions", "KNc,QLl", "--json")

@@ -98,10 +98,10 @@ def test_commands_share_one_way_of_asking(serve, tmp_path, capsys):
     asking.print_estimate(questions(5))
     with asking.open("asking") as asker:
         answers = asker.ask(questions(5), read_level)
-    printed = capsys.readouterr().out.replace("\n", " ")
-    assert "5 questions to mine: 0 answered already, 5 calls" in printed
+    printed = capsys.readouterr()
+    assert "5 questions to mine: 0 answered already, 5 calls" in printed.out.replace("\n", " ")
     assert sum(answer.value is not None for answer in answers) == 3
-    assert "stopped early: budget: the 3 calls allowed were made" in printed
+    assert "stopped early: budget: the 3 calls allowed were made" in printed.err.replace("\n", " ")
     batch = Asking("mine", tmp_path / "j.sqlite", base_url=server.url, batch=True)
     with batch.open("asking") as asker:
         assert all(answer.value is not None for answer in asker.ask(questions(5), read_level))

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from mensura.cli.output import console
+from mensura.cli.output import console, notices
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ JournalPath = Annotated[
     Path | None, typer.Option("--journal", help=f"File that records every call (default: {JOURNAL} in --out).")
 ]
 Temperature = Annotated[float, typer.Option("--temperature", help="Sampling temperature; recorded with every answer.")]
-MaxTokens = Annotated[int, typer.Option("--max-tokens", help="Most tokens an answer may have.")]
 MaxCost = Annotated[float | None, typer.Option("--max-cost", help="Stop before US dollars spent pass this.")]
 MaxCalls = Annotated[int | None, typer.Option("--max-calls", help="Stop before more requests than this are sent.")]
 PriceIn = Annotated[float | None, typer.Option("--price-in", help="US dollars per million tokens in.")]
@@ -83,7 +82,7 @@ class Asking:
                 yield asker
                 stopped = asker.stopped
         if stopped:
-            console.print(f"stopped early: {stopped}; run the command again to go on", style="yellow", markup=False)
+            notices.print(f"stopped early: {stopped}; run the command again to go on", style="yellow")
 
     def print_estimate(self, questions: Sequence[Question], tokens_out: int | None = None) -> None:
         """Print what asking these questions would take."""
@@ -98,7 +97,7 @@ class Asking:
             prices=self.prices,
             tokens_out=tokens_out,
         )
-        console.print(str(told), markup=False, highlight=False)
+        console.print(str(told))
 
 
 def place_journal(journal: Path | None, out: Path | None, model: str) -> Path | None:

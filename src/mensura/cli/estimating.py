@@ -47,9 +47,7 @@ class Estimating:
     @contextmanager
     def open(self, label: str) -> Iterator[ItemByItem | WholePool]:
         """Open the model and yield the method that asks it."""
-        self._method(
-            NotingAsker(self.asking.model), self.settings
-        )  # wrong settings are refused before a model is opened
+        self._method(NotingAsker(self.asking.model), self.settings)  # wrong settings are refused before a model opens
         with self.asking.open(label) as asker:
             yield self._method(asker, self.settings)
 
