@@ -50,6 +50,24 @@ def test_the_first_answer_stands(tmp_path):
         assert second.find([KEY])[KEY].text == "four"
 
 
+@pytest.mark.parametrize("order", ["as asked", "backwards", "every third"])
+def test_answers_are_found_in_whatever_order_and_company_they_are_asked_for(order):
+    asked = [Question(f"How hard is item {number}?") for number in range(40)]
+    keys = [KeyMaker(SETTINGS)(question) for question in asked]
+    with Journal(None) as journal:
+        for number, (key, question) in enumerate(zip(keys, asked, strict=True)):
+            claim(journal, question)
+            if number % 5:
+                with journal.transaction():
+                    journal.answer(key, Entry(f"text of {number}", str(number)))
+        wanted = {"as asked": keys, "backwards": keys[::-1], "every third": keys[1::3]}[order]
+        found = journal.find([b"nobody asked this", *wanted, b"nor this"])
+        answered = {key: str(number) for number, key in enumerate(keys) if number % 5 and key in wanted}
+        assert {key: entry.value for key, entry in found.items()} == answered
+        assert journal.find(wanted) == found
+        assert all(entry.text == f"text of {entry.value}" for entry in found.values())
+
+
 def test_a_failed_or_released_or_abandoned_question_may_be_asked_by_another(tmp_path):
     other = Journal(tmp_path / "j.sqlite")
     with Journal(tmp_path / "j.sqlite") as journal:

@@ -15,6 +15,7 @@ from typing import TypeAlias
 
 from mensura.errors import MensuraError
 from mensura.llm.budget import Budget
+from mensura.llm.caller import Caller
 from mensura.llm.desk import Desk
 from mensura.llm.journal import Journal
 from mensura.llm.protocol import Answer, Question, Reader
@@ -79,16 +80,10 @@ class ModelAsker:
         self._thread = threading.Thread(target=self._loop.run_forever, name="mensura-asker", daemon=True)
         self._thread.start()
 
+        caller = Caller(provider, settings, prices=prices, budget=self._budget, redact=redact)
+
         async def make_desk() -> Desk:
-            return Desk(
-                provider,
-                self._writer,
-                settings,
-                prices=prices,
-                budget=self._budget,
-                throttle=Throttle(concurrency),
-                redact=redact,
-            )
+            return Desk(caller, self._writer, Throttle(concurrency))
 
         self._desk = asyncio.run_coroutine_threadsafe(make_desk(), self._loop).result()
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 
 from mensura.errors import MensuraError
-from mensura.llm.budget import Budget, likely_tokens, likely_tokens_in
+from mensura.llm.caller import Caller
 from mensura.llm.journal import Entry, Hold, Journal, redacted
 from mensura.llm.protocol import Answer, Question, Reader
-from mensura.llm.providers.base import CallError, Provider, Reply, Trouble
+from mensura.llm.providers.base import CallError, Reply, Trouble
 from mensura.llm.readings import Read, answer_of, read_safely
-from mensura.llm.settings import KeyMaker, Prices, Settings
+from mensura.llm.settings import KeyMaker
 from mensura.llm.slots import Order, Slot, Tally
 from mensura.llm.throttle import Throttle, backoff
 from mensura.llm.writer import JournalWriter
@@ -38,23 +37,13 @@ _GRACE_SECONDS = 10.0
 class Desk:
     """Answers questions of one model through the journal."""
 
-    def __init__(
-        self,
-        provider: Provider,
-        writer: JournalWriter,
-        settings: Settings,
-        *,
-        prices: Prices | None,
-        budget: Budget,
-        throttle: Throttle,
-        redact: Callable[[str], str],
-    ) -> None:
-        self._provider, self._writer, self._settings = provider, writer, settings
-        self._prices, self._budget, self._throttle, self._redact = prices, budget, throttle, redact
+    def __init__(self, caller: Caller, writer: JournalWriter, throttle: Throttle) -> None:
+        self._caller, self._writer, self._throttle = caller, writer, throttle
+        self._budget, self._redact = caller.budget, caller.redact
+        self._model, self._settings_text = caller.settings.model, caller.settings.text()
+        self._key = KeyMaker(caller.settings)
         self._loop = asyncio.get_running_loop()
         self._chance = random.Random()
-        self._key = KeyMaker(settings)
-        self._settings_text = settings.text()
         self._intake = asyncio.Lock()
         self._todo: deque[Slot] = deque()
         self._ready: deque[Slot] = deque()
@@ -117,7 +106,7 @@ class Desk:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         for companions in list(self._joined.values()):
             self._settle_failed(companions[0], self.stopped)
-        await self._provider.close()
+        await self._caller.close()
 
     # From waiting to ready
 
@@ -209,7 +198,7 @@ class Desk:
         """
         try:
             try:
-                outcome = await self._call(slot)
+                outcome = await self._caller.call(slot)
                 if isinstance(outcome, Reply):
                     await self._record(slot, outcome)
             finally:
@@ -221,69 +210,29 @@ class Desk:
             self._break(fault)
             self._settle_failed(slot, self.stopped)
 
-    async def _call(self, slot: Slot) -> Reply | CallError:
-        """Send one request, and settle with the budget whatever happens."""
-        slot.attempts += 1
-        slot.began = time.perf_counter()
-        cost: float | None = None
-        try:
-            reply = await self._provider.complete(slot.question)
-            cost = None if reply.tokens_out is None else self._cost(slot.question, reply) or 0.0
-            return reply
-        except CallError as fault:
-            cost = None if fault.billed else 0.0
-            return fault
-        except Exception as fault:
-            return CallError(Trouble.QUESTION, f"{type(fault).__name__}: {fault}", billed=True)
-        finally:
-            self._budget.settle(slot.worst, cost)
-
     async def _record(self, slot: Slot, reply: Reply) -> None:
         """Read a reply, write it down, and settle the question."""
-        seconds = time.perf_counter() - slot.began
         self._failures = 0
         self._last_success = self._loop.time()
         self._throttle.succeeded()
-        text = self._redact(reply.text)
-        read = read_safely(text, slot.order.read)
-        if read.error and reply.cut:
-            cut = f"; the answer was cut off at max_tokens={self._settings.max_tokens}"
-            read = read._replace(error=read.error + cut)
-        entry = self._new_entry(slot, reply, text, read, seconds)
+        read, entry = self._caller.entry_of(slot, reply)
         stands = await self._writer.write(lambda journal: journal.answer(slot.key, entry))
         self.tally.tokens_in += entry.tokens_in
         self.tally.tokens_out += entry.tokens_out
         self.tally.cost += entry.cost or 0.0
         self._settle_entry(slot, stands, stored=False, read=read if stands is entry else None)
 
-    def _new_entry(self, slot: Slot, reply: Reply, text: str, read: Read, seconds: float) -> Entry:
-        """Make the journal's entry of a reply."""
-        tokens = self._tokens(slot.question, reply)
-        cost = None if self._prices is None else self._prices.cost(*tokens)
-        rationale, error = self._redact(read.reading.rationale), self._redact(read.error)
-        return Entry(text, self._redact(read.value), rationale, error, *tokens, cost, seconds, slot.attempts)
-
-    def _tokens(self, question: Question, reply: Reply) -> tuple[int, int]:
-        tokens_in = likely_tokens_in(question) if reply.tokens_in is None else reply.tokens_in
-        tokens_out = likely_tokens(len(reply.text.encode())) if reply.tokens_out is None else reply.tokens_out
-        return tokens_in, tokens_out
-
-    def _cost(self, question: Question, reply: Reply) -> float | None:
-        return None if self._prices is None else self._prices.cost(*self._tokens(question, reply))
-
     async def _retry_or_give_up(self, slot: Slot, fault: CallError) -> None:
         message = self._redact(fault.message)
         if fault.trouble is Trouble.FATAL:
             self._ready.appendleft(slot)
-            self._stop(message, MensuraError(f"{self._settings.model}: {message}"))
+            self._stop(message, MensuraError(f"{self._model}: {message}"))
             return
         if fault.trouble is Trouble.BUSY:
             self._throttle.complained(self._loop.time(), fault.wait)
             if self._loop.time() - self._last_success > BUSY_PATIENCE:
                 self._ready.appendleft(slot)
-                told = (
-                    f"{self._settings.model}: no call was let through for {BUSY_PATIENCE / 60:.0f} minutes ({message})"
-                )
+                told = f"{self._model}: no call was let through for {BUSY_PATIENCE / 60:.0f} minutes ({message})"
                 self._stop(told, MensuraError(told))
                 return
         elif fault.trouble is not Trouble.PASSING or slot.attempts >= MOST_ATTEMPTS:
@@ -303,7 +252,7 @@ class Desk:
         never = not self.tally.answered
         self._failures += trouble is Trouble.PASSING or (trouble is Trouble.QUESTION and never)
         if self._failures >= FAILURES_IN_A_ROW and not self.stopped:
-            told = f"{self._settings.model}: {self._failures} questions in a row found no answer; the last: {message}"
+            told = f"{self._model}: {self._failures} questions in a row found no answer; the last: {message}"
             self._stop(told, MensuraError(told))
 
     # Settling

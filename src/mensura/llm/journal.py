@@ -141,15 +141,34 @@ class Journal:
         return {key for (key,) in rows}
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Entry]:
-        """Return the entries of those questions that have been answered."""
-        found = {}
+        """Return the entries of those questions that have been answered.
+
+        A run that is resumed asks in the order in which it asked before: the rows that follow the first key's are
+        read in one sweep, and only keys that are not among them are looked up one by one, at twice the cost.
+        """
+        found: dict[bytes, Entry] = {}
         for start in range(0, len(keys), _KEYS_PER_READ):
             part = keys[start : start + _KEYS_PER_READ]
-            marks = ",".join("?" * len(part))
-            statement = f"SELECT key, {_ENTRY} FROM calls WHERE key IN ({marks}) AND state = 1"
-            for key, *row in self.connection.execute(statement, part):
-                found[key] = self._entry(row)
+            wanted = set(part)
+            found |= {key: self._entry(row) for key, *row in self._rows_after(part[0], len(part)) if key in wanted}
+            rest = [key for key in part if key not in found]
+            if rest:
+                found |= {key: self._entry(row) for key, *row in self._rows_of(rest)}
         return found
+
+    def _rows_after(self, key: bytes, count: int) -> Iterator[tuple[Any, ...]]:
+        """Yield the answered among ``count`` rows from one key's on, as they lie in the file."""
+        first = self.connection.execute("SELECT id FROM calls WHERE key = ?", (key,)).fetchone()
+        if first is not None:
+            statement = f"SELECT key, {_ENTRY} FROM calls WHERE id >= ? AND id < ? AND state = 1"
+            yield from self.connection.execute(statement, (first[0], first[0] + count))
+
+    def _rows_of(self, keys: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
+        """Yield the answered rows of these keys."""
+        marks = ",".join("?" * len(keys))
+        yield from self.connection.execute(
+            f"SELECT key, {_ENTRY} FROM calls WHERE key IN ({marks}) AND state = 1", keys
+        )
 
     # Writing; inside a transaction
 
@@ -182,7 +201,7 @@ class Journal:
 
     def answer(self, key: bytes, entry: Entry) -> Entry:
         """Record an answer, and return the one that stands: the first."""
-        if not self._finish(State.ANSWERED, key, entry, self.shelf.pack(joined_answer(entry))):
+        if not self._finish(State.ANSWERED, key, entry, self.shelf.pack_alone(joined_answer(entry))):
             return self.find([key])[key]
         return entry
 
@@ -194,7 +213,7 @@ class Journal:
         """Record what a reader now takes from a stored answer; the text stays."""
         self.connection.execute(
             "UPDATE calls SET answer = ?, value = ?, error = ? WHERE key = ? AND state = 1",
-            (self.shelf.pack(joined_answer(entry)), entry.value, entry.error, key),
+            (self.shelf.pack_alone(joined_answer(entry)), entry.value, entry.error, key),
         )
 
     def release(self, keys: Sequence[bytes]) -> None:

@@ -30,8 +30,10 @@ class Packing:
 
     def unpack(self, blob: bytes) -> str:
         """Return the text that was packed."""
-        opener = zlib.decompressobj(_RAW, zdict=self._dictionary)
-        return opener.decompress(memoryview(blob)[1:]).decode("utf-8")
+        packed = memoryview(blob)[1:]
+        if not self._dictionary:
+            return zlib.decompress(packed, _RAW).decode("utf-8")
+        return zlib.decompressobj(_RAW, zdict=self._dictionary).decompress(packed).decode("utf-8")
 
 
 def dictionary_of(samples: Sequence[str]) -> bytes:

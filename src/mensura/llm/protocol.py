@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from mensura.errors import MensuraError
 
@@ -29,8 +29,7 @@ class Question:
     about: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class AnswerReading:
+class AnswerReading(NamedTuple):
     """What a reader took from an answer: a value that JSON can hold, and the reasons given for it."""
 
     value: object
@@ -41,9 +40,8 @@ Reader: TypeAlias = Callable[[str], AnswerReading]
 """Takes the value from an answer's text, or raises :class:`UnreadableError`; it never guesses."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What came back for one question.
+class Answer(NamedTuple):
+    """What came back for one question; a named tuple, for a run may hold a hundred thousand of them.
 
     ``value`` is None where the answer could not be read or none came; ``error`` then says why. ``stored``: the answer
     was already in the journal and cost nothing now. ``cost`` in US dollars, ``seconds`` of the call that gave it.

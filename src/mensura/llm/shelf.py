@@ -12,6 +12,7 @@ from mensura.llm.packing import MOST_DICTIONARIES, Packing, dictionary_of
 from mensura.llm.settings import KEY_BYTES
 
 _TEXTS_REMEMBERED = 10_000
+_NO_DICTIONARY = 0
 _WORTH_A_DICTIONARY = 0.8
 """A new dictionary is kept when it packs texts it has not seen to this share of what the current one does."""
 
@@ -31,13 +32,17 @@ class Shelf:
     def refresh(self) -> None:
         """Forget what is remembered, and take up the newest dictionary on the disk."""
         self._numbers.clear()
-        self._packings = {0: Packing(0, b"")}
+        self._packings = {_NO_DICTIONARY: Packing(_NO_DICTIONARY, b"")}
         newest = self._connection.execute("SELECT max(id) FROM dictionaries").fetchone()[0]
-        self._newest = self._packing(newest or 0)
+        self._newest = self._packing(newest or _NO_DICTIONARY)
 
     def pack(self, text: str) -> bytes:
-        """Return a text compressed."""
+        """Return a text compressed by the newest dictionary."""
         return self._newest.pack(self._redact(text))
+
+    def pack_alone(self, text: str) -> bytes:
+        """Return a text compressed without a dictionary: an answer gains little by one, and opens in half the time."""
+        return self._packings[_NO_DICTIONARY].pack(self._redact(text))
 
     def unpack(self, blob: bytes) -> str:
         """Return a text that was packed."""
