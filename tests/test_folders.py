@@ -52,6 +52,19 @@ def test_a_foreign_file_in_the_way_is_refused_and_kept(tmp_path):
         write(tmp_path / "out", "stitch", composites="2")
 
 
+def test_a_foreign_file_that_is_sure_to_be_in_the_way_is_refused_before_the_work(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "index").write_text("my own page")
+    work = []
+    with (
+        pytest.raises(MensuraError, match="index: exists and was not written by mensura"),
+        whole_folder(tmp_path / "out", "report", certain=["index"]) as stage,
+    ):
+        work.append(stage)
+    assert not work
+    assert contents(tmp_path) == {"out/index": "my own page"}
+
+
 def test_a_failure_leaves_the_old_set_and_nothing_beside_it(tmp_path):
     write(tmp_path / "out", "report", index="old")
     with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "out", "report") as stage:

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mensura.errors import MensuraError
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
     """Yield a temporary neighbour of ``path`` that replaces it only when the block succeeds."""
+    if path.is_dir():
+        raise MensuraError(f"{path}: a folder stands where a file is to be written; choose another name")
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
     os.close(handle)

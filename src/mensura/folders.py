@@ -2,7 +2,7 @@
 
 The new folder is built beside the old one and takes its name in one step. A manifest inside (``.mensura.json``) lists
 what each writer put there: those files are renewed or, when stale, removed; every other file is foreign and is carried
-over as it is. A foreign file in the way of a new one is refused before anything is built.
+over as it is. A foreign file in the way of a new one is refused.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,9 +25,10 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 
 @contextmanager
-def whole_folder(folder: Path, writer: str) -> Iterator[Path]:
+def whole_folder(folder: Path, writer: str, *, certain: Sequence[str] = ()) -> Iterator[Path]:
     """Yield an empty folder to fill; when the block succeeds its files become those of ``writer`` in ``folder``.
 
+    ``certain``: files that will be written whatever happens; foreign ones of that name are refused before the work.
     Killed at any instant, ``folder`` holds the old set or the new one. Where it cannot be renamed (it is the working
     directory, or a mount point), its files are replaced one by one instead.
     """
@@ -35,6 +36,7 @@ def whole_folder(folder: Path, writer: str) -> Iterator[Path]:
     if folder.exists() and not folder.is_dir():
         raise MensuraError(f"{folder}: a file stands where a folder is to be written; choose another name")
     folder.parent.mkdir(parents=True, exist_ok=True)
+    _refuse_foreign(folder, writer, certain, _owners(folder))
     _sweep(folder)
     stage = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_prefix(folder), suffix=".part"))
     try:

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mensura.arrays import Floats, Mask
 from mensura.charts.theme import FONT_SIZE
 
 #: Nominal widths of the plot itself, in pixels: desktop, half a page, phone.
@@ -205,12 +205,12 @@ def _candidates(radius: float, upward: bool) -> list[Spot]:
     return near + sorted(far, key=lambda spot: abs(spot.dy) + 1.5 * abs(spot.dx) + (spot.dx < 0) * 20)
 
 
-def _inside(boxes: Sequence[Box], width: float, height: float) -> NDArray[np.bool_]:
+def _inside(boxes: Sequence[Box], width: float, height: float) -> Mask:
     left, top, right, bottom = np.asarray(boxes, dtype=float).T
     return np.asarray((left >= 0) & (top >= 0) & (right <= width) & (bottom <= height))
 
 
-def _clear(boxes: Sequence[Box], x: float, taken: Sequence[Box], anchors: Sequence[float]) -> NDArray[np.bool_]:
+def _clear(boxes: Sequence[Box], x: float, taken: Sequence[Box], anchors: Sequence[float]) -> Mask:
     """Tell for each place of the label of a dot at ``x`` whether it clashes with none of the taken rectangles."""
     ours = np.asarray(boxes, dtype=float)[:, None, :]
     theirs = np.asarray(taken, dtype=float).reshape(1, -1, 4)
@@ -229,7 +229,7 @@ def _clash(x: float, box: Box, other_x: float, other: Box) -> bool:
     return not (before if other_x < x else after if other_x > x else before or after)
 
 
-def _crossings(lines: Sequence[Segment], boxes: Sequence[Box]) -> NDArray[np.bool_]:
+def _crossings(lines: Sequence[Segment], boxes: Sequence[Box]) -> Mask:
     """Tell for each segment and rectangle whether they meet (Liang and Barsky's clipping)."""
     x0, y0, x1, y1 = np.asarray(lines, dtype=float).reshape(-1, 4).T[:, :, None]
     left, top, right, bottom = np.asarray(boxes, dtype=float).reshape(-1, 4).T[:, None, :]
@@ -253,7 +253,7 @@ def _meet(one: Segment, other: Segment) -> bool:
     )
 
 
-def _isotonic(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _isotonic(values: Floats) -> Floats:
     """Return the non-decreasing sequence nearest to ``values`` in least squares."""
     blocks: list[tuple[float, int]] = []
     for value in values:

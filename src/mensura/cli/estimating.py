@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -61,11 +61,8 @@ class Estimating:
 
     def _method(self, asker: Asker, settings: Mapping[str, object]) -> ItemByItem | WholePool:
         from mensura.extrapolation import make_method
-        from mensura.extrapolation.asking import ItemByItem, WholePool
 
-        found = make_method(self.method, asker=asker, **settings)
-        assert isinstance(found, ItemByItem | WholePool)
-        return found
+        return cast("ItemByItem | WholePool", make_method(self.method, asker=asker, **settings))
 
 
 @dataclass

@@ -60,5 +60,11 @@ def main() -> None:
     try:
         app()
     except MensuraError as fault:
-        notices.print(Text.assemble(("error:", "bold red"), f" {fault}"), soft_wrap=True)
-        sys.exit(2)
+        _refuse(str(fault))
+    except OSError as fault:  # a disk that is full or cannot be written, a path that is too long
+        _refuse(f"{fault.filename or 'the system'}: {fault.strerror or fault}; nothing was changed there")
+
+
+def _refuse(message: str) -> None:
+    notices.print(Text.assemble(("error:", "bold red"), f" {message}"), soft_wrap=True)
+    sys.exit(2)

@@ -207,16 +207,18 @@ def _boundaries(codes: tuple[str, ...]) -> str:
 
 
 def _object_schema(codes: Iterable[str]) -> dict[str, object]:
-    level = {"type": "integer", "enum": list(LEVELS)}
-    levels = _closed(dict.fromkeys(codes, level))
-    return _closed({"why": {"type": "string"}, "levels": levels})
+    return _closed(_judgement(codes))
 
 
 def _bundle_schema(codes: Iterable[str]) -> dict[str, object]:
-    entry = _object_schema(codes)
-    properties = entry["properties"]
-    assert isinstance(properties, dict)
-    return _closed({"items": {"type": "array", "items": _closed({"item": {"type": "integer"}, **properties})}})
+    entry = _closed({"item": {"type": "integer"}, **_judgement(codes)})
+    return _closed({"items": {"type": "array", "items": entry}})
+
+
+def _judgement(codes: Iterable[str]) -> dict[str, object]:
+    """Return the properties of one item's judgement: the reasons, then a level for each dimension."""
+    level = {"type": "integer", "enum": list(LEVELS)}
+    return {"why": {"type": "string"}, "levels": _closed(dict.fromkeys(codes, level))}
 
 
 def _closed(properties: Mapping[str, object]) -> dict[str, object]:

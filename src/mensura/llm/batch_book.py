@@ -44,14 +44,12 @@ class BatchBook:
         """Write down a batch before it is submitted, and that these claimed questions are in it."""
         made = (reference, model, endpoint, "intended", len(keys), time.time(), self._journal.beat())
         columns = "reference, model, endpoint, state, calls, made, owner"
-        number = self._connection.execute(
-            f"INSERT INTO batches ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", made
-        ).lastrowid
-        assert number is not None
+        statement = f"INSERT INTO batches ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id"
+        (number,) = self._connection.execute(statement, made).fetchone()
         self._connection.executemany(
             "UPDATE calls SET state = 3, owner = NULL, batch = ? WHERE key = ?", [(number, key) for key in keys]
         )
-        return number
+        return int(number)
 
     def submitted(self, number: int, remote: str) -> None:
         """Write down the provider's id of a batch."""

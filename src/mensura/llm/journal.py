@@ -227,12 +227,12 @@ class Journal:
         now = time.time()
         if self._owner is None:
             values = (self._here, os.getpid(), birth_of(os.getpid()), now)
-            statement = "INSERT INTO owners (host, pid, born, beat) VALUES (?, ?, ?, ?)"
-            self._owner, self._beaten = self.connection.execute(statement, values).lastrowid, now
+            statement = "INSERT INTO owners (host, pid, born, beat) VALUES (?, ?, ?, ?) RETURNING id"
+            self._owner = int(self.connection.execute(statement, values).fetchone()[0])
+            self._beaten = now
         elif now - self._beaten >= BEAT_SECONDS:
             self.connection.execute("UPDATE owners SET beat = ? WHERE id = ?", (now, self._owner))
             self._beaten = now
-        assert self._owner is not None
         return self._owner
 
     @property
