@@ -1,7 +1,8 @@
 """Rebuild the embedded evidence from the development data: ``python -m tools.embed_evidence [SHARED_DATA]``.
 
-Takes model facts obtained by look-up or from a method page, and derives the ADeLe tables in our own schema. Facts about
-benchmarks that no source table carries (chance level, ceiling, number of items) are kept from the table that is there.
+Takes model facts obtained by look-up or from a method page, corrects those that their own sources contradict
+(``tools/corrections.csv``), and derives the ADeLe tables in our own schema. Facts about benchmarks that no source table
+carries (chance level, ceiling, number of items and repeats) are kept from the table that is there.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.evidence import EMBEDDED, import_facts
+from mensura.evidence import EMBEDDED, TABLES, import_facts
 from mensura.evidence.store import as_text, read_text_csv
 from mensura.files import write_csv
 
+CORRECTIONS = Path(__file__).parent / "corrections.csv"
 PAPER = "Romero et al., From Human-Level AI Tales to AI Leveling Human Scales"
 BASES = {
     "Volume": ("volume", "VO", "Volume"),
@@ -68,14 +70,35 @@ def _paper_table(adele: Path, tables: list[int]) -> pl.DataFrame:
     return read_text_csv(adele / "paper_tables.csv").filter(pl.col("table").cast(pl.Int64).is_in(tables))
 
 
+def corrected(name: str, table: pl.DataFrame, corrections: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of text with its corrections; one without a column takes the row out.
+
+    Raises where the row is not there, or holds neither what was wrong nor what is right: the source has moved on.
+    """
+    keys = TABLES[name].key
+    for row in corrections.filter(table=name).iter_rows(named=True):
+        here = pl.lit(True)
+        for column, value in zip(keys, row["key"].split(" | "), strict=True):
+            here &= pl.col(column) == value
+        found = table.filter(here)
+        if row["column"] is None:
+            table = table.filter(~here)
+            continue
+        if found.height != 1 or found[row["column"]][0] not in (row["was"], row["now"]):
+            raise SystemExit(f"corrections.csv: {name} {row['key']}: {row['column']} is no longer {row['was']}")
+        table = table.with_columns(pl.when(here).then(pl.lit(row["now"])).otherwise(row["column"]).alias(row["column"]))
+    return table
+
+
 def main() -> None:
     data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
     derived = {build.__name__: build(data / "adele") for build in (demand_outcomes, bases, validations)}
     for name, table in derived.items():
         write_csv(as_text(table), EMBEDDED / f"{name}.csv")
+    corrections = read_text_csv(CORRECTIONS)
     for name, table in import_facts(data / "models", via=("lookup", "seed")).tables().items():
         if name not in derived:
-            write_csv(as_text(table), EMBEDDED / f"{name}.csv")
+            write_csv(corrected(name, as_text(table), corrections), EMBEDDED / f"{name}.csv")
 
 
 if __name__ == "__main__":

@@ -35,8 +35,32 @@ def test_every_pair_has_at_most_one_primary_score(loaded):
 
 
 def test_human_ranges_are_one_row(loaded):
-    row = loaded.human_references.filter(benchmark="arc_agi_2", group="general public, average").row(0, named=True)
-    assert (row["low"], row["score"], row["high"], row["status"]) == (60, 63, 66, "measured")
+    row = loaded.human_references.filter(benchmark="arc_agi_1", group="crowd workers").row(0, named=True)
+    assert (row["low"], row["score"], row["high"], row["status"]) == (64, 70.5, 77, "measured")
+
+
+def test_figures_that_their_own_source_contradicts_are_corrected(loaded):
+    people = loaded.human_references
+    diamond = people.filter(pl.col("status") == "measured", benchmark="gpqa_diamond")["score"].to_list()
+    assert diamond == [21.9, 81.3]  # 34, 65 and 74 are figures of the whole GPQA
+    assert people.filter(benchmark="arc_agi_2", group="general public, average")["score"].item() == 60
+    assert people.filter(benchmark="frontiermath_t1_3")["status"].to_list() == ["estimated"]
+    facts = {row["benchmark"]: row for row in loaded.benchmarks.iter_rows(named=True)}
+    assert facts["hle"]["chance"] == 4.65
+    assert (facts["mmmu_pro"]["chance"], facts["mmmu_pro"]["items"]) == (10, 1730)
+    assert (facts["terminal_bench_hard"]["items"], facts["terminal_bench_hard"]["repeats"]) == (44, 3)
+    prices = {row["subject"]: (row["input_price"], row["output_price"]) for row in loaded.models.iter_rows(named=True)}
+    assert prices["deepseek-v3-0324"] == (0.27, 1.1)
+    assert prices["deepseek-r1-0120"] == (0.55, 2.19)
+    assert prices["gemini-2.0-flash"] == (0.1, 0.4)
+
+
+@pytest.mark.parametrize("benchmark", ["terminal_bench_hard", "scicode", "ifbench", "mmmu_pro"])
+def test_printed_values_are_multiples_of_one_try(loaded, benchmark):
+    tries = loaded.benchmarks.filter(benchmark=benchmark).select(ev.trials()).item()
+    printed = loaded.scores.filter(pl.col("source") == "aa0710", benchmark=benchmark)["source_score"]
+    right = printed * tries
+    assert ((right - right.round()).abs() < 0.01 + 1e-5 * tries).mean() > 0.9
 
 
 def test_published_bases_are_the_default_calibration(loaded):

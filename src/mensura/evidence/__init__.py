@@ -6,6 +6,7 @@ from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.ids import require_id, slug
 from mensura.evidence.importer import import_facts
+from mensura.evidence.measurements import distinct_scores, trials
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
 from mensura.evidence.units import RATE_UNITS
 
@@ -19,6 +20,7 @@ __all__ = [
     "Fault",
     "add_scores",
     "benchmark_coverage",
+    "distinct_scores",
     "import_facts",
     "load",
     "read_calibration",
@@ -27,4 +29,5 @@ __all__ = [
     "slug",
     "source_coverage",
     "source_disagreement",
+    "trials",
 ]

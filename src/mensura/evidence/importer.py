@@ -21,6 +21,8 @@ WAYS = ("lookup", "fetch", "seed")
 """How a figure may have been obtained: typed in from a look-up, read from a snapshot, or from a method page."""
 
 _UNITS = {"index_-100_100": "index"}
+_EVALUATORS = ("Artificial Analysis", "ARC Prize")
+"""Evaluators of whom facts hold several printings, as the names of their sources begin."""
 _MISSING_RULES = {
     "zero if missing": "zero",
     "zero if missing and released before 2025-04": "zero-before-2025-04",
@@ -73,7 +75,7 @@ def _models(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFra
 
 def _benchmarks(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFrame:
     require_columns(facts, ["benchmark_id", "in_composite", "what_it_is", "missing_value_rule"], name=str(file))
-    known = load().benchmarks.select("benchmark", "chance", "ceiling", "items").cast(pl.String)
+    known = load().benchmarks.select("benchmark", "chance", "ceiling", "items", "repeats").cast(pl.String)
     return (
         facts.select(
             pl.col("benchmark_id").alias("benchmark"),
@@ -90,7 +92,7 @@ def _benchmarks(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.Dat
         .join(known, on="benchmark", how="left", maintain_order="left")
         .select(
             *("benchmark", "name", "dimension", "kind", "unit", "in_composite", "missing_rule"),
-            *("chance", "ceiling", "items", "description"),
+            *("chance", "ceiling", "items", "repeats", "description"),
         )
     )
 
@@ -168,6 +170,7 @@ def _sources(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFr
         "url",
         "date",
         "kind",
+        pl.col("name").str.extract(f"^({'|'.join(_EVALUATORS)})").alias("evaluator"),
         pl.col("licence_note").alias("licence"),
     )
 

@@ -18,7 +18,7 @@ import polars as pl
 
 from mensura.arrays import Floats
 from mensura.errors import MensuraError
-from mensura.evidence import RATE_UNITS, Evidence
+from mensura.evidence import RATE_UNITS, Evidence, distinct_scores, trials
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
 from mensura.iq.joint import fill_jointly
@@ -144,7 +144,7 @@ def score_errors(evidence: Evidence, matrix: ScoreMatrix, rules: IqRules) -> Flo
     ladder), and how far sources disagree on the benchmark, which contains the former. Where neither is known the rules
     give a value.
     """
-    facts = evidence.benchmarks.select("benchmark", "unit", "items")
+    facts = evidence.benchmarks.select("benchmark", "unit", trials())
     units = {name: (unit, items) for name, unit, items in facts.iter_rows()}
     gaps = disagreement(evidence, matrix)
     errors = np.full(matrix.iqs.shape, np.nan)
@@ -167,7 +167,7 @@ def disagreement(evidence: Evidence, matrix: ScoreMatrix) -> dict[str, float]:
     """Return, per benchmark, the error one source has if two differ as they do: root mean square gap over √2, in IQ."""
     keys = ["subject", "benchmark"]
     first = evidence.primary_scores.select(*keys, first="score")
-    second = evidence.scores.filter(~pl.col("primary")).join(first, on=keys)
+    second = distinct_scores(evidence).filter(~pl.col("primary")).join(first, on=keys)
     found = {}
     for name, ladder in zip(matrix.benchmarks, matrix.ladders, strict=True):
         both = second.filter(pl.col("benchmark") == name)

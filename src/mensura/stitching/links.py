@@ -4,7 +4,7 @@
 |---|---|
 | percent, fraction | divided by 100, as it is; chance, ceiling and number of items of the benchmark are used |
 | elo | expected win rate against a fixed opponent, the median model: 1/(1 + 10^((median − elo)/400)) |
-| index (−100 … 100) | (index + 100)/200 |
+| index (−100 … 100) | (index + 100)/200; its spread is at most that of as many tries that succeed or fail |
 | composite | stays out: no link to a success rate is known |
 """
 
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from mensura.evidence import Evidence
+from mensura.evidence import Evidence, distinct_scores, trials
 
 ELO_DECADE = 400.0
 """Elo points that multiply the odds of winning by ten (Elo's definition)."""
@@ -21,7 +21,7 @@ LINKED = ("percent", "fraction", "elo", "index")
 
 def evidence_scores(evidence: Evidence) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """Return the evidence as a score table for :func:`~mensura.stitching.stitch`, with notes on its units."""
-    linked = link(evidence.scores, evidence, "score").join(
+    linked = link(distinct_scores(evidence), evidence, "score").join(
         evidence.models.select("subject", "released"), on="subject", how="left"
     )
     levels = evidence.benchmarks.select(
@@ -32,7 +32,7 @@ def evidence_scores(evidence: Evidence) -> tuple[pl.DataFrame, tuple[str, ...]]:
             .alias(level)
             for level in ("chance", "ceiling")
         ),
-        pl.when(pl.col("unit").is_in(["percent", "fraction"])).then(pl.col("items")).alias("n"),
+        pl.when(pl.col("unit").is_in(["percent", "fraction", "index"])).then(trials()).alias("n"),
     )
     table = linked.join(levels, on="benchmark", how="left")
     return table.select("subject", "benchmark", "score", "source", "released", "chance", "ceiling", "n"), _notes(
