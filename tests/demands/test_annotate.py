@@ -1,6 +1,5 @@
 """Annotating from end to end: the shipped example, repeats, several annotators, the journal, one budget."""
 
-from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -153,7 +152,7 @@ def test_answers_from_the_journal_keep_their_price_in_a_comparison(items):
     class Paid(Scripted):
         def _answer(self, question, read):
             known = question.about["protocol"] == "cell"
-            return replace(super()._answer(question, read), cost=0.01, stored=known)
+            return super()._answer(question, read)._replace(cost=0.01, stored=known)
 
     found = compare_protocols(items, model=Paid(wobbling(0.0)))
     costs = dict(found.protocols.select("protocol", "cost").iter_rows())

@@ -1,0 +1,80 @@
+"""Names people write for models and benchmarks, and the ids they mean: exactly, but for spelling, or nearly."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+_OFFERED = 3
+_NEAR = 0.72
+"""Similarity from which a name is offered as the one that may have been meant."""
+_INSIDE = 0.8
+"""Similarity given to a name that holds another whole (GPQA in GPQA Diamond)."""
+
+
+class NameMatch(NamedTuple):
+    """What a written name stands for: an id and how it was found, or the nearest candidates."""
+
+    written: str
+    id: str | None
+    how: str
+    near: tuple[str, ...] = ()
+
+
+class KnownNames:
+    """Ids and display names; two ids that are spelled alike answer to neither spelling."""
+
+    def __init__(self, rows: Iterable[tuple[str, str]]) -> None:
+        self._ids: dict[str, str] = {}
+        self._spelled: dict[str, set[str]] = {}
+        for ident, name in rows:
+            self._ids[ident] = name
+            for text in (ident, name):
+                self._spelled.setdefault(spelling(text), set()).add(ident)
+
+    def match(self, written: str) -> NameMatch:
+        """Find what a name stands for; one that is only near is offered, never taken."""
+        if written in self._ids:
+            return NameMatch(written, written, "id")
+        alike = self._spelled.get(spelling(written), set())
+        if len(alike) == 1:
+            (ident,) = alike
+            how = "name" if written == self._ids[ident] else "spelling"
+            return NameMatch(written, ident, how)
+        if alike:
+            return NameMatch(written, None, "two ids are spelled like this", tuple(sorted(alike)))
+        if "/" in written:
+            inner = self.match(written.rsplit("/", 1)[1])
+            return NameMatch(written, inner.id, "without its provider" if inner.id else inner.how, inner.near)
+        return NameMatch(written, None, "unknown", self._near(written))
+
+    def _near(self, written: str) -> tuple[str, ...]:
+        """Return the ids most like a name, best first."""
+        wanted = spelling(written)
+        rated = sorted(
+            ((_likeness(wanted, spelled), ident) for spelled, ids in self._spelled.items() for ident in ids),
+            reverse=True,
+        )
+        best = dict.fromkeys(ident for likeness, ident in rated if likeness >= _NEAR)
+        return tuple(best)[:_OFFERED]
+
+
+def spelling(text: str) -> str:
+    """Return a name without case, spaces and signs: ``GPQA Diamond`` and ``gpqa_diamond`` are spelled alike.
+
+    A dot between digits stays, for 4.1 and 41 are two versions.
+    """
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    dotted = re.sub(r"(?<=\d)[._-](?=\d)", "\0", folded)
+    return "".join(sign for sign in dotted if sign.isalnum() or sign == "\0")
+
+
+def _likeness(wanted: str, spelled: str) -> float:
+    if wanted and spelled and (wanted in spelled or spelled in wanted):
+        shorter, longer = sorted((len(wanted), len(spelled)))
+        return max(_INSIDE if shorter > 2 else 0.0, shorter / longer)
+    matcher = SequenceMatcher(None, wanted, spelled, autojunk=False)
+    return matcher.ratio() if matcher.real_quick_ratio() >= _NEAR else 0.0

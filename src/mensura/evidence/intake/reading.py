@@ -1,0 +1,211 @@
+"""Understanding a table of scores: its shape, names and units, with everything that was chosen said aloud."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.evidence.faults import EvidenceError, Fault
+from mensura.evidence.intake.cells import Cells, read_cells
+from mensura.evidence.intake.columns import OPTIONAL, Shape, bare_title, find_shape
+from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
+from mensura.evidence.intake.names import KnownNames, NameMatch
+from mensura.evidence.intake.units_said import ReadScore, settle_units, unit_word
+from mensura.evidence.units import RATE_UNITS
+from mensura.results import Result
+
+_DROPPED = {"row": pl.Int64, "what": pl.String, "reason": pl.String}
+_NAMES = {"kind": pl.String, "written": pl.String, "id": pl.String, "how": pl.String, "scores": pl.Int64}
+_KINDS = {
+    "wide": "one row per model, one column per benchmark",
+    "turned": "one row per benchmark, one column per model",
+}
+
+
+class Entry(NamedTuple):
+    """One score as it was written: its row, both names, the cell, what else the row says, percent in its header."""
+
+    row: int
+    subject: str
+    benchmark: str
+    cell: str
+    extras: Mapping[str, str]
+    percent: bool
+
+
+class Allowed(NamedTuple):
+    """What the bringer of scores allows: a unit for shares, the nearest names, benchmarks that are new."""
+
+    unit: str | None = None
+    accept_near: bool = False
+    new: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ScoreReading(Result):
+    """What was understood of a table of scores.
+
+    ``scores``: row, subject, benchmark, score, unit and the optional columns that were given, as text. ``names``: how
+    each written name was matched. ``dropped``: rows and cells that hold no score. ``notes``: what was chosen.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("scores", "names", "dropped")
+
+    name: str
+    scores: pl.DataFrame
+    names: pl.DataFrame
+    dropped: pl.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def heading(self) -> str:
+        """How many scores were read of what."""
+        subjects, benchmarks = self.scores["subject"].n_unique(), self.scores["benchmark"].n_unique()
+        left = f", {self.dropped.height} blank" if self.dropped.height else ""
+        return f"{self.name}: {self.scores.height} scores of {subjects} models on {benchmarks} benchmarks{left}"
+
+
+def read_scores_of(
+    source: Any,  # noqa: ANN401
+    models: pl.DataFrame,
+    benchmarks: pl.DataFrame,
+    *,
+    allowed: Allowed = Allowed(),  # noqa: B008
+    name: str = "scores",
+) -> ScoreReading:
+    """Read a table of scores of any usual form, as rows that name known models and benchmarks.
+
+    ``source``: a file (CSV, TSV, Parquet, JSON, evaluation log) or a frame; one row per score, or one per model with a
+    column per benchmark, or the other way round. ``models`` (subject, name) and ``benchmarks`` (benchmark, name, unit)
+    are the evidence's. Raises :class:`EvidenceError` with every fault at once; nothing is guessed.
+    """
+    if allowed.unit is not None and allowed.unit not in RATE_UNITS:
+        raise MensuraError(f"unit: got {allowed.unit!r}; expected {' or '.join(RATE_UNITS)} (a column says others)")
+    known = {"model": KnownNames(models.select("subject", "name").iter_rows())}
+    known["benchmark"] = KnownNames(benchmarks.select("benchmark", "name").iter_rows())
+    cells = read_cells(source, name=name)
+    shape = find_shape(cells.header, known["model"], known["benchmark"], name=cells.name)
+    entries, dropped = _entries(cells, shape)
+    if not entries:
+        raise MensuraError(f"{cells.name}: every score is blank; there is nothing to read")
+    matches = _matched(entries, known, allowed, cells.name)
+    comma = uses_decimal_commas(entry.cell for entry in entries)
+    own_units = dict(benchmarks.select("benchmark", "unit").iter_rows())
+    scores, units = settle_units(_figures(entries, matches, comma, cells.name), own_units, allowed.unit, cells.name)
+    notes = [_KINDS[shape.kind]] if shape.kind in _KINDS else []
+    notes += [*cells.notes, *(["decimal commas"] if comma else []), *units]
+    notes += [f"columns left out: {', '.join(shape.left_out)}"] if shape.left_out else []
+    return ScoreReading(
+        cells.name,
+        _score_frame(scores, [column for column in OPTIONAL if column in shape.columns]),
+        pl.DataFrame(_name_rows(entries, matches), schema=_NAMES, orient="row"),
+        pl.DataFrame(dropped, schema=_DROPPED, orient="row"),
+        tuple(notes),
+    )
+
+
+def _entries(cells: Cells, shape: Shape) -> tuple[list[Entry], list[tuple[int, str, str]]]:
+    """Unfold a table into one entry per score; cells without one are listed."""
+    entries, dropped = [], []
+    for number, row in zip(cells.numbers, cells.rows, strict=True):
+        given = {column: cell for column, place in shape.columns.items() if (cell := row[place]) is not None}
+        extras = {column: cell for column, cell in given.items() if column in OPTIONAL}
+        for subject, benchmark, cell, percent in _scores_of(row, given, cells.header, shape):
+            if subject is None or benchmark is None or cell is None:
+                missing = [n for n, v in (("model", subject), ("benchmark", benchmark), ("score", cell)) if v is None]
+                dropped.append((number, benchmark or subject or "", f"no {' and no '.join(missing)}"))
+            else:
+                entries.append(Entry(number, subject, benchmark, cell, extras, percent))
+    return entries, dropped
+
+
+def _scores_of(
+    row: Sequence[str | None], given: Mapping[str, str], header: Sequence[str], shape: Shape
+) -> Iterator[tuple[str | None, str | None, str | None, bool]]:
+    """Yield model, benchmark, cell and whether the header says percent, for every score of one row."""
+    subject, benchmark = given.get("subject"), given.get("benchmark")
+    if shape.kind == "tidy":
+        yield subject, benchmark, given.get("score"), shape.columns["score"] in shape.percent
+    for place in shape.across:
+        title, percent = bare_title(header[place]), place in shape.percent
+        pair = (subject, title) if shape.kind == "wide" else (title, benchmark)
+        yield *pair, row[place], percent
+
+
+def _matched(
+    entries: Sequence[Entry], known: Mapping[str, KnownNames], allowed: Allowed, name: str
+) -> dict[tuple[str, str], NameMatch]:
+    """Match every written name; those that match nothing, and were not declared new, are refused together."""
+    matches: dict[tuple[str, str], NameMatch] = {}
+    faults = []
+    for entry in entries:
+        for kind, written in (("model", entry.subject), ("benchmark", entry.benchmark)):
+            if (kind, written) in matches:
+                continue
+            match = known[kind].match(written)
+            if match.id is None and allowed.accept_near and match.near:
+                match = match._replace(id=match.near[0], how="nearest name")
+            if match.id is None and _is_declared_new(kind, entry, allowed):
+                match = match._replace(id=written, how="new")
+            matches[kind, written] = match
+            if match.id is None:
+                faults.append(Fault(name, entry.row, kind, written, _what_to_do(kind, match)))
+    if faults:
+        raise EvidenceError(faults)
+    return matches
+
+
+def _is_declared_new(kind: str, entry: Entry, allowed: Allowed) -> bool:
+    """A model is new where its release is given; a benchmark where it is named so, or its kind or dimension given."""
+    if kind == "model":
+        return "released" in entry.extras
+    return entry.benchmark in allowed.new or bool({"kind", "dimension"} & set(entry.extras))
+
+
+def _what_to_do(kind: str, match: NameMatch) -> str:
+    near = f"did you mean {', '.join(match.near)}? (--accept-near takes the first); " if match.near else ""
+    new = "a column released" if kind == "model" else f"--new {match.written!r}"
+    return f"a known {kind}: {near}one that is new needs {new}"
+
+
+def _figures(
+    entries: Sequence[Entry], matches: Mapping[tuple[str, str], NameMatch], comma: bool, name: str
+) -> list[ReadScore]:
+    """Read every cell as a figure; those that hold none are refused together."""
+    scores, faults = [], []
+    for entry in entries:
+        figure = read_figure(entry.cell, decimal_comma=comma)
+        if figure is None:
+            faults.append(Fault(name, entry.row, "score", entry.cell, "a number such as 70.4, 70.4% or 0.704"))
+            continue
+        subject, benchmark = matches["model", entry.subject].id, matches["benchmark", entry.benchmark].id
+        unit = "percent" if figure.percent or entry.percent else unit_word(entry.extras.get("unit"))
+        scores.append(ReadScore(entry.row, str(subject), str(benchmark), figure.value, unit, entry.extras))
+    if faults:
+        raise EvidenceError(faults)
+    return scores
+
+
+def _score_frame(scores: Sequence[ReadScore], optional: Sequence[str]) -> pl.DataFrame:
+    """Return the scores as a table of text, as an evidence file has them, each with its row."""
+    main = {
+        "row": [score.row for score in scores],
+        "subject": [score.subject for score in scores],
+        "benchmark": [score.benchmark for score in scores],
+        "score": [f"{score.value:.12g}" for score in scores],
+        "unit": [score.unit for score in scores],
+    }
+    rest = {column: [score.extras.get(column) for score in scores] for column in optional if column != "unit"}
+    return pl.DataFrame(main | rest, schema_overrides=dict.fromkeys(rest, pl.String))
+
+
+def _name_rows(
+    entries: Sequence[Entry], matches: Mapping[tuple[str, str], NameMatch]
+) -> list[tuple[str, str, str | None, str, int]]:
+    """Return how each written name was read, with the number of scores under it."""
+    written = [("model", entry.subject) for entry in entries] + [("benchmark", entry.benchmark) for entry in entries]
+    return [(kind, name, match.id, match.how, written.count((kind, name))) for (kind, name), match in matches.items()]

@@ -1,0 +1,131 @@
+"""The one door for scores: messy files come out right, what could be two things is asked about, the rest refused."""
+
+import polars as pl
+import pytest
+
+import mensura
+from mensura.errors import MensuraError
+from mensura.evidence.intake import Allowed, KnownNames, read_scores_of
+from mensura.evidence.intake.figures import read_figure
+from tests.evidence.intake.messy import FILES, GPT, OPUS, archive
+
+
+@pytest.fixture(scope="module")
+def known():
+    evidence = mensura.load()
+    return evidence.models, evidence.benchmarks
+
+
+def read(source, known, **options):
+    return read_scores_of(source, *known, allowed=Allowed(**options))
+
+
+@pytest.mark.parametrize("messy", FILES, ids=lambda messy: messy.file)
+def test_messy_files(messy, known, tmp_path):
+    path = tmp_path / messy.file
+    path.write_bytes(messy.data)
+    if messy.asked or messy.refused:
+        with pytest.raises(MensuraError) as refusal:
+            read(path, known, **messy.options)
+        assert (messy.asked or messy.refused) in str(refusal.value)
+        return
+    found = read(path, known, **messy.options).scores
+    scores = found.with_columns(pl.col("score").cast(pl.Float64)).select("subject", "benchmark", "score", "unit").rows()
+    assert scores == list(messy.read)
+
+
+def test_there_are_forty_of_them():
+    assert len({messy.file for messy in FILES}) == len(FILES) >= 40
+
+
+def test_what_was_understood_is_said(known, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("Model;GPQA Diamond;HLE;Rank\nClaude Opus 4.8;70,4;;1\n\nGPT-5.5;;21,5;2\n", encoding="utf-16")
+    reading = read(path, known)
+    assert reading.heading == f"{path}: 2 scores of 2 models on 2 benchmarks, 2 blank"
+    assert reading.notes == (
+        "one row per model, one column per benchmark",
+        "read as utf-16",
+        "columns separated by semicolon",
+        "decimal commas",
+        "gpqa_diamond: percent (0–100: a fraction is at most 1)",
+        "hle: percent (0–100: a fraction is at most 1)",
+        "columns left out: Rank",
+    )
+    assert reading.scores["row"].to_list() == [2, 4]  # as a spreadsheet counts them, the empty row too
+    assert reading.dropped.rows() == [(2, "HLE", "no score"), (4, "GPQA Diamond", "no score")]
+    assert reading.names.select("kind", "written", "id", "how").rows() == [
+        ("model", "Claude Opus 4.8", OPUS, "name"),
+        ("benchmark", "GPQA Diamond", "gpqa_diamond", "name"),
+        ("model", "GPT-5.5", GPT, "name"),
+        ("benchmark", "HLE", "hle", "spelling"),
+    ]
+
+
+def test_frames_of_any_library(known):
+    rows = {"Model": [OPUS, GPT], "Task": ["hle", "hle"], "Accuracy": [21.5, None]}
+    assert read(rows, known).scores.rows() == [(1, OPUS, "hle", "21.5", "percent")]
+    assert read(pl.DataFrame(rows), known).scores.height == 1
+
+
+def test_every_unknown_name_is_listed_at_once(known):
+    rows = {"model": [OPUS, "hal", "hal"], "benchmark": ["Knitting", "hle", "Chess"], "score": [1.5, 2.5, 3.5]}
+    with pytest.raises(MensuraError, match="3 faults") as refusal:
+        read(rows, known)
+    assert "Knitting" in str(refusal.value)
+    assert "'hal'" in str(refusal.value)
+    assert "Chess" in str(refusal.value)
+
+
+def test_a_bomb_is_not_unpacked(known, tmp_path):
+    path = tmp_path / "bomb.eval"
+    path.write_bytes(archive({"header.json": "0" * (17 * 2**20)}))
+    with pytest.raises(MensuraError, match="this is no Inspect log"):
+        read(path, known)
+
+
+def test_a_monstrous_line_is_refused_in_one_sentence(known, tmp_path):
+    path = tmp_path / "line.csv"
+    path.write_text("model,benchmark,score\n" + "x" * 200_000, encoding="utf-8")
+    with pytest.raises(MensuraError, match="a line of 200,000 characters") as refusal:
+        read(path, known)
+    assert len(str(refusal.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "percent"),
+    [
+        ("70.4", 70.4, False),
+        ("70.4%", 70.4, True),
+        ("−3.5", -3.5, False),
+        (".5", 0.5, False),
+        ("1e-3", 0.001, False),
+        ("1,234.5", 1234.5, False),
+        ("1.234,5", 1234.5, False),
+        ("1 510", 1510, False),
+        ("0,704", 0.704, False),
+        ("12,34", 12.34, False),
+        ("70.4 ± 1.2%", 70.4, False),
+    ],
+)
+def test_figures(written, value, percent):
+    assert read_figure(written) == (pytest.approx(value), percent)
+
+
+@pytest.mark.parametrize("written", ["", "good", "1.2.3", "12–15", "70.4 71.2 x", "1,2,3", "0x10", "nan", "inf"])
+def test_what_is_no_figure(written):
+    assert read_figure(written) is None
+
+
+def test_names_that_two_ids_share_belong_to_neither():
+    names = KnownNames([("a-1", "Alpha One"), ("a1", "Other"), ("b", "Alpha-One ")])
+    assert names.match("a-1").id == "a-1"
+    assert names.match("A 1").id is None
+    assert names.match("alpha one").near == ("a-1", "b")
+
+
+def test_versions_are_told_apart_by_their_dot():
+    names = KnownNames([("gpt-4.1", "GPT-4.1"), ("gpt-41", "GPT-41")])
+    assert names.match("gpt 4.1").id == "gpt-4.1"
+    assert names.match("GPT_4-1").id == "gpt-4.1"
+    assert names.match("gpt41").id == "gpt-41"
