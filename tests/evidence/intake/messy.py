@@ -118,7 +118,7 @@ FILES = (
     text("wide.csv", f"Model,GPQA Diamond,HLE\n{OPUS},70.4,\n{GPT},-,21.5\n", *BOTH),
     text("wide_percent.csv", f"model,GPQA Diamond (%),HLE %\n{OPUS},70.4,\n{GPT},,21.5\n", *BOTH),
     text("wide_no_corner.csv", f",gpqa_diamond,hle\n{OPUS},70.4,\n{GPT},,21.5\n", *BOTH),
-    text("turned.csv", f"Benchmark,Claude Opus 4.8,GPT-5.5\nGPQA Diamond,70.4,\nHLE,,21.5\n", *BOTH),
+    text("turned.csv", "Benchmark,Claude Opus 4.8,GPT-5.5\nGPQA Diamond,70.4,\nHLE,,21.5\n", *BOTH),
     Messy(
         "harness.json",
         json.dumps(HARNESS).encode(),
