@@ -23,11 +23,41 @@ def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN40
         return read_frame(Path(table))
     if isinstance(table, Mapping):
         return pl.DataFrame(dict(table))
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        return _from_pandas(table, name)
     if hasattr(table, "__arrow_c_stream__"):
         return pl.DataFrame(table)
-    if hasattr(table, "to_dict") and hasattr(table, "columns"):
-        return pl.from_pandas(table)
     raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}")
+
+
+def _from_pandas(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+    """Read a pandas table column by column: its own way to Arrow, and polars', need pyarrow installed.
+
+    Missing values (NaN, NaT, None, pandas.NA) become null; an index that is not a plain count becomes a column.
+    """
+    if any(label is not None for label in table.index.names):
+        table = table.reset_index()
+    titles = [str(title) for title in table.columns]
+    twice = sorted({title for title in titles if titles.count(title) > 1})
+    if twice:
+        raise MensuraError(f"{name}: column {', '.join(map(repr, twice))} is there twice; rename or drop one")
+    return pl.DataFrame([_series(title, table.iloc[:, place]) for place, title in enumerate(titles)])
+
+
+def _series(title: str, column: Any) -> pl.Series:  # noqa: ANN401
+    missing = column.isna().to_numpy()
+    values = column.to_numpy()
+    if values.dtype.kind in "iufb" and not missing.any():
+        return pl.Series(title, values)
+    kept = [None if gone else _python(value) for value, gone in zip(values.tolist(), missing, strict=True)]
+    if values.dtype.kind == "M":
+        kept = [None if gone else value.to_pydatetime() for value, gone in zip(column, missing, strict=True)]
+    return pl.Series(title, kept, strict=False)
+
+
+def _python(value: Any) -> Any:  # noqa: ANN401
+    """Return a scalar of numpy as Python's own."""
+    return value.item() if hasattr(value, "item") else value
 
 
 def read_frame(path: Path) -> pl.DataFrame:

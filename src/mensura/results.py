@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from html import escape
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mensura.frames import text_table
 
@@ -37,6 +37,12 @@ class Result:
     def tables(self) -> dict[str, pl.DataFrame]:
         """Return every table by its name, as ``--out`` writes them."""
         return {name: getattr(self, name) for name in self.TABLES}
+
+    def to_pandas(self) -> dict[str, Any]:
+        """Return every table by its name as a pandas table; pandas itself is all that must be installed."""
+        import pandas as pd  # type: ignore[import-untyped]
+
+        return {name: pd.DataFrame(table.to_dict(as_series=False)) for name, table in self.tables().items()}
 
     def __str__(self) -> str:
         notices = (f"warning: {text}" for text in getattr(self, "warnings", ()))

@@ -1,6 +1,5 @@
 """Annotating from end to end: the shipped example, repeats, several annotators, the journal, one budget."""
 
-
 import polars as pl
 import pytest
 
