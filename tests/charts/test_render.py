@@ -88,4 +88,8 @@ def test_unknown_format_and_width_are_named(chart, tmp_path):
         charts.save(chart, tmp_path / "x.gif")
     with pytest.raises(MensuraError, match="width 3 mm: a figure is 40 to 420 mm wide"):
         charts.save(chart, tmp_path / "x.svg", width_mm=3)
+    for dpi in (0, -300, 100_000):
+        with pytest.raises(MensuraError, match=f"dpi {dpi}: expected 36 to 1200"):
+            charts.save(chart, tmp_path / "x.png", dpi=dpi)
+    assert not list(tmp_path.iterdir())
     assert list(tmp_path.iterdir()) == []

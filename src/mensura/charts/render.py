@@ -17,6 +17,8 @@ FORMATS = (".svg", ".png", ".pdf")
 POINT_SIZE = 7.0  # of the lettering in a printed figure
 _POINTS_PER_MM = 72 / 25.4
 _SCALE = POINT_SIZE / FONT_SIZE  # points per pixel of the drawing
+_DPI = (36, 1200)
+"""Beyond the upper bound a wide figure takes gigabytes; below the lower nobody can read it."""
 
 
 def web_spec(chart: Picture, theme: Literal["light", "dark"] = "light", *, legend: bool = True) -> dict[str, Any]:
@@ -59,8 +61,11 @@ def paper(chart: Picture, width_mm: float = 89.0) -> dict[str, Any]:
     return spec
 
 
-def check_figure(path: Path, width_mm: float) -> None:
+def check_figure(path: Path, width_mm: float, dpi: int = 300) -> None:
     """Refuse a figure that could not be written, before anything is computed for it."""
+    least, most = _DPI
+    if not least <= dpi <= most:
+        raise MensuraError(f"dpi {dpi}: expected {least} to {most} dots per inch; print takes 300, a poster 600")
     if path.suffix.lower() not in FORMATS:
         raise MensuraError(f"{path}: unknown format {path.suffix!r}; expected a name ending in {', '.join(FORMATS)}")
     if not 40 <= width_mm <= 420:
@@ -72,7 +77,7 @@ def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int =
     import vl_convert
 
     target = Path(path)
-    check_figure(target, width_mm)
+    check_figure(target, width_mm, dpi)
     spec = paper(chart, width_mm)
     version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     svg = vl_convert.vegalite_to_svg(spec, vl_version=version)

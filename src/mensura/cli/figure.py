@@ -46,7 +46,7 @@ def figure(
             "figure: give a NAME and --out FILE (.svg, .png or .pdf); mensura figure --list names them all"
         )
     millimetres = _millimetres(width)
-    check_figure(out, millimetres)
+    check_figure(out, millimetres, dpi)
     drawn = draw(Study.run(load_evidence(evidence, add)), name)
     save(drawn.chart, out, width_mm=millimetres, dpi=dpi)
     if not emit({}, out=None, as_json=as_json, figure=drawn.name, title=drawn.title, caption=drawn.caption, file=out):
