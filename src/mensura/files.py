@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Yield a temporary neighbour of ``path`` that replaces it only when the block succeeds."""
+    """Yield a temporary neighbour of ``path`` that replaces it only when the block succeeds; it keeps its mode."""
     if path.is_dir():
         raise MensuraError(f"{path}: a folder stands where a file is to be written; choose another name")
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -26,12 +27,19 @@ def atomic_path(path: Path) -> Iterator[Path]:
     part = Path(name)
     try:
         yield part
-        umask = os.umask(0)
-        os.umask(umask)
-        part.chmod(0o666 & ~umask)
+        part.chmod(_mode(path))
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def _mode(path: Path) -> int:
+    """Return the permissions a file has, or those a new one gets."""
+    if path.exists():
+        return stat.S_IMODE(path.stat().st_mode)
+    umask = os.umask(0)
+    os.umask(umask)
+    return 0o666 & ~umask
 
 
 def write_text(path: Path, text: str) -> None:

@@ -1,11 +1,15 @@
 """Evidence of one's own: five-line additions, folders, stores, imports."""
 
+import sqlite3
+import stat
+from contextlib import closing
 from dataclasses import replace
 
 import polars as pl
 import pytest
 
 import mensura
+from mensura.errors import MensuraError
 from mensura.evidence import EvidenceError, add_scores, import_facts, load, read_calibration
 
 FIVE_LINES = """\
@@ -212,3 +216,29 @@ def test_import_of_collected_facts(shared):
     assert everything.scores.height == 2860
     assert everything.primary_scores.height == 2016
     assert import_facts(shared / "data/models", via=["lookup", "seed"]).scores.equals(load().scores)
+
+
+def test_only_a_store_is_replaced_by_a_store_and_keeps_its_mode(tmp_path):
+    store = tmp_path / "mine.sqlite"
+    mensura.load().save(store)
+    store.chmod(0o600)
+    mensura.load().save(store)
+    assert stat.S_IMODE(store.stat().st_mode) == 0o600
+    notes = tmp_path / "notes.sqlite"
+    with closing(sqlite3.connect(notes)) as other, other:
+        other.execute("CREATE TABLE notes (text)")
+        other.execute("INSERT INTO notes VALUES ('years of work')")
+    before = notes.read_bytes()
+    with pytest.raises(MensuraError, match="exists and is no evidence store"):
+        mensura.load().save(notes)
+    assert notes.read_bytes() == before
+
+
+def test_a_store_that_is_being_written_is_left_alone(tmp_path):
+    store = tmp_path / "mine.sqlite"
+    mensura.load().save(store)
+    before = store.read_bytes()
+    (tmp_path / "mine.sqlite-journal").write_bytes(b"half a transaction")
+    with pytest.raises(MensuraError, match="another program is writing this store"):
+        mensura.load().save(store)
+    assert store.read_bytes() == before

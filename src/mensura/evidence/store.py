@@ -54,13 +54,30 @@ def write_folder(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
 
 
 def write_store(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
-    """Write tables into one SQLite file, whole or not at all."""
+    """Write tables into one SQLite file, whole or not at all; only an earlier store is replaced."""
+    _refuse_foreign(path)
     with atomic_path(path) as part, closing(sqlite3.connect(part)) as store, store:
         for name, frame in tables.items():
             columns = ", ".join(f'"{column}" TEXT' for column in frame.columns)
             store.execute(f'CREATE TABLE "{name}" ({columns})')
             marks = ", ".join("?" * frame.width)
             store.executemany(f'INSERT INTO "{name}" VALUES ({marks})', as_text(frame).iter_rows())
+
+
+def _refuse_foreign(path: Path) -> None:
+    """Refuse to replace a file that is no evidence store, or one that another program is writing."""
+    for suffix in ("-journal", "-wal"):
+        if Path(f"{path}{suffix}").exists():
+            raise MensuraError(f"{path}{suffix}: another program is writing this store, or died doing so; open it once")
+    if not path.is_file() or not path.stat().st_size:
+        return
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as store:
+            held = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except sqlite3.DatabaseError:
+        held = set()
+    if not set(OBSERVED) <= held:
+        raise MensuraError(f"{path}: exists and is no evidence store; choose another name, or move it away first")
 
 
 def as_text(frame: pl.DataFrame) -> pl.DataFrame:
