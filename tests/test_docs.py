@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mensura.evidence.intake import OPTIONAL
 from tools.write_reference import commands_page, rubrics_page, tables_page
 
 ROOT = Path(__file__).parents[1]
@@ -64,3 +65,9 @@ def test_no_registry_address_and_no_path_of_a_machine_is_committed():
         if word in (ROOT / name).read_text(encoding="utf-8")
     ]
     assert found == []
+
+
+def test_every_optional_column_of_added_scores_is_documented():
+    page = (ROOT / "docs" / "adding.md").read_text(encoding="utf-8")
+    for column, (_, about) in OPTIONAL.items():
+        assert f"| `{column}` | {about} |" in page

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import mensura
-from mensura.evidence import EMBEDDED, TABLES, EvidenceError, add_scores, import_facts, load, require_id, slug
+from mensura.evidence import EMBEDDED, TABLES, EvidenceError, import_facts, load, require_id, slug
 from mensura.evidence.ids import LONGEST, MARKS, id_fault
 
 letters = st.characters(categories=("L", "M", "N"))
@@ -180,34 +180,38 @@ def test_a_store_and_an_addition_with_a_bad_id_are_refused(tmp_path):
     with pytest.raises(EvidenceError, match=r"models, row \d+, column subject: got '../../evil'"):
         load(tmp_path / "e.sqlite")
     mine = tmp_path / "mine.csv"
-    mine.write_text("subject,released,benchmark,score,unit,source\ngpt-5.5,,hle,1,,\nm,2026-01-01,a\\b,1,percent,c|d\n")
+    mine.write_text(
+        "subject,released,benchmark,score,unit,source\ngpt-5.5,,hle,10,,\nm,2026-01-01,a\\b,10,percent,c|d\n"
+    )
     with pytest.raises(EvidenceError) as refusal:
-        add_scores(load(), mine)
+        load().add(mine)
     found = [(fault.file, fault.row, fault.column, fault.value) for fault in refusal.value.faults]
     assert found == [(str(mine), 3, "benchmark", "a\\b"), (str(mine), 3, "source", "c|d")]
 
 
 def test_an_id_that_only_case_or_form_tells_from_another_is_refused(tmp_path):
     mine = tmp_path / "mine.csv"
-    rows = ["subject,released,provider,benchmark,score", "GPT-5.5,2026-01-01,,hle,1", "ｏ3,2026-01-01,,hle,1"]
-    mine.write_text(
-        "\n".join([*rows, "m,2026-01-01,OPENAI,hle,1", "n,2026-01-01,OPENAI,hle,1"]) + "\n", encoding="utf-8"
-    )
+    rows = ["subject,released,provider,benchmark,score", "m,2026-01-01,OPENAI,hle,10", "n,2026-01-01,OPENAI,hle,10"]
+    mine.write_text("\n".join(rows) + "\n", encoding="utf-8")
     with pytest.raises(EvidenceError) as refusal:
-        add_scores(load(), mine)
+        load().add(mine)
     found = [(fault.row, fault.column, fault.value, fault.expected.split(",")[0]) for fault in refusal.value.faults]
-    assert found == [
-        (2, "subject", "GPT-5.5", "'gpt-5.5'"),
-        (3, "subject", "ｏ3", "'o3'"),
-        (4, "provider", "OPENAI", "'OpenAI'"),  # said once, where it stands first
-    ]
+    assert found == [(2, "provider", "OPENAI", "'OpenAI'")]  # said once, where it stands first
+
+
+def test_a_model_that_only_case_or_form_tells_from_another_is_that_one(tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("model,released,benchmark,score\nGPT-5.5,2026-01-01,hle,10\nｏ3,,hle,12\n", encoding="utf-8")
+    added = load().add(mine)
+    assert added.models.height == load().models.height
+    assert added.scores.filter(source="user")["subject"].to_list() == ["gpt-5.5", "o3"]
 
 
 def test_an_id_of_great_length_does_not_fill_the_screen(tmp_path):
     mine = tmp_path / "mine.csv"
-    mine.write_text(f"subject,released,benchmark,score\n{'x' * 5000},2026-01-01,hle,1\n")
+    mine.write_text(f"subject,released,benchmark,score\n{'x' * 5000},2026-01-01,hle,10\n")
     with pytest.raises(EvidenceError, match=r"\(this has 5000\)") as refusal:
-        add_scores(load(), mine)
+        load().add(mine)
     assert len(str(refusal.value)) < 600
     assert str(refusal.value).startswith("evidence refused, 1 fault; nothing")
 

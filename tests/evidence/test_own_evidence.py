@@ -10,7 +10,7 @@ import pytest
 
 import mensura
 from mensura.errors import MensuraError
-from mensura.evidence import EvidenceError, add_scores, import_facts, load, read_calibration
+from mensura.evidence import EvidenceError, import_facts, load, read_calibration
 
 FIVE_LINES = """\
 subject,released,benchmark,score,unit
@@ -29,7 +29,7 @@ def mine(tmp_path):
 
 
 def test_five_lines_add_a_model_and_a_benchmark(mine):
-    evidence = add_scores(load(), mine)
+    evidence = load().add(mine)
     assert evidence.models.height == load().models.height + 1
     assert evidence.benchmarks["benchmark"][-1] == "my-test"
     added = evidence.primary_scores.filter(source="user")
@@ -39,7 +39,7 @@ def test_five_lines_add_a_model_and_a_benchmark(mine):
 def test_an_added_score_becomes_the_primary_one(tmp_path):
     file = tmp_path / "again.csv"
     file.write_text("subject,benchmark,score\nclaude-opus-4.8,hle,50\n")
-    evidence = add_scores(load(), file)
+    evidence = load().add(file)
     pair = evidence.scores.filter(subject="claude-opus-4.8", benchmark="hle")
     assert pair.filter("primary")["score"].to_list() == [50.0]
     assert pair.height > 1
@@ -48,10 +48,10 @@ def test_an_added_score_becomes_the_primary_one(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("subject,benchmark\nm,hle\n", "missing column 'score'"),
-        ("subject,benchmark,score,prize\nm,hle,1,2\n", "unknown column prize"),
-        ("subject,benchmark,score\nnew,hle,1\n", r"mine.csv, row 2, column released: .*not an empty cell"),
-        ("subject,released,benchmark,score\nnew,2026-01-01,odd,1\n", r"mine.csv, row 2, column unit: .*not an empty"),
+        ("subject,benchmark\nm,hle\n", "expected columns model, benchmark, score"),
+        ("subject,benchmark,score,prize\nm,hle,1,2\n", "unknown column 'prize'"),
+        ("subject,benchmark,score\nnew,hle,1\n", r"mine.csv, row 2, column model: .*needs a column released"),
+        ("subject,released,benchmark,score\nnew,2026-01-01,odd,1\n", r"mine.csv, row 2, column benchmark: .*new needs"),
         ("subject,benchmark,score\ngpt-5.5,hle,1\ngpt-5.5,hle,140\n", r"mine.csv, row 3, column score: got '140'"),
     ],
 )
@@ -59,11 +59,11 @@ def test_faults_name_the_row_of_the_added_file(tmp_path, text, message):
     file = tmp_path / "mine.csv"
     file.write_text(text)
     with pytest.raises(mensura.MensuraError, match=message):
-        add_scores(load(), file)
+        load().add(file)
 
 
 def test_what_a_new_model_and_benchmark_are_when_the_file_does_not_say(mine):
-    evidence = add_scores(load(), mine)
+    evidence = load().add(mine)
     model = evidence.models.row(-1, named=True)
     assert (model["name"], model["provider"], model["reasoning"]) == ("my-model", "user", False)
     benchmark = evidence.benchmarks.row(-1, named=True)
@@ -80,7 +80,7 @@ def test_what_the_file_says_of_a_new_model_is_kept(tmp_path):
         "m,hle,30,percent,lab,2026-03-01,Acme,yes,3,15,gpt-5.5,\n"
         "m,own,0.5,fraction,,2026-03-01,Acme,yes,3,15,gpt-5.5,reliability\n"
     )
-    evidence = add_scores(load(), file)
+    evidence = load().add(file)
     model = evidence.models.row(-1, named=True)
     assert (model["provider"], model["reasoning"], model["predecessor"]) == ("Acme", True, "gpt-5.5")
     assert (model["input_price"], model["output_price"]) == (3.0, 15.0)
@@ -96,7 +96,7 @@ def test_faults_name_the_row_in_the_file_it_stands_in(tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text("subject,benchmark,score\ngpt-5.5,hle,30\ngpt-5.5,hle,31\n")
     with pytest.raises(EvidenceError) as refusal:
-        add_scores(given, file)
+        given.add(file)
     found = [(fault.file, fault.row, fault.column) for fault in refusal.value.faults]
     assert ("models of embedded", 4, "input_price") in found
     assert (str(file), 3, "subject + benchmark + source") in found
@@ -109,7 +109,7 @@ def test_a_folder_is_written_as_a_set(tmp_path, mine):
     folder = tmp_path / "evidence"
     load().save(folder)
     (folder / "notes.txt").write_text("mine")
-    add_scores(load(), mine).save(folder)
+    load().add(mine).save(folder)
     assert load(folder).models["subject"][-1] == "my-model"
     assert (folder / "notes.txt").read_text() == "mine"
     (tmp_path / "own").mkdir()
@@ -127,7 +127,7 @@ def test_a_store_may_have_any_name_a_file_may_have(tmp_path):
 
 @pytest.mark.parametrize("name", ["folder", "store.sqlite"])
 def test_saved_evidence_loads_as_it_was(tmp_path, mine, name):
-    evidence = add_scores(load(), mine)
+    evidence = load().add(mine)
     evidence.save(tmp_path / name)
     again = load(tmp_path / name)
     assert all(getattr(again, table).equals(frame) for table, frame in vars(evidence).items() if table != "origin")

@@ -21,16 +21,21 @@ EvidencePath = Annotated[
 AddedScores = Annotated[
     list[Path] | None,
     typer.Option(
-        "--add", help="CSV with scores of your own (subject, benchmark, score, …); repeatable.", metavar="CSV"
+        "--add",
+        help="Scores of your own: a table or evaluation log (mensura add says what is understood of it); repeatable.",
+        metavar="FILE",
     ),
 ]
 
 
 def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
     """Load the evidence a command was asked to work on."""
-    from mensura.evidence import add_scores, load
+    from mensura.cli.output import notices
+    from mensura.evidence import load
 
     evidence = load(path)
     for file in added or []:
-        evidence = add_scores(evidence, file)
+        reading = evidence.read_scores(file)
+        evidence = evidence.add(reading)
+        notices.print("; ".join([f"added {reading.heading}", *reading.notes]), style="dim", soft_wrap=True)
     return evidence

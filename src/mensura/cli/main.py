@@ -8,6 +8,8 @@ import typer
 from rich.text import Text
 
 from mensura.cli import demands, evidence, llm, people
+from mensura.cli.add import EXAMPLES as ADD_EXAMPLES
+from mensura.cli.add import add
 from mensura.cli.annotate import EXAMPLES as ANNOTATE_EXAMPLES
 from mensura.cli.annotate import annotate
 from mensura.cli.cost import EXAMPLES as COST_EXAMPLES
@@ -40,6 +42,7 @@ app = typer.Typer(
 )
 
 app.command(epilog="Example: mensura report --out report --add mine.csv")(report)
+app.command(epilog=ADD_EXAMPLES)(add)
 app.command(epilog=FIGURE_EXAMPLES)(figure)
 app.command(epilog=SCALE_EXAMPLES)(scale)
 app.command(epilog=EXTRAPOLATE_EXAMPLES)(extrapolate)

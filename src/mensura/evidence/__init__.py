@@ -1,11 +1,11 @@
 """What was observed: evidence tables with their checks, embedded data, reading, adding and writing."""
 
-from mensura.evidence.additions import add_scores
 from mensura.evidence.coverage import benchmark_coverage, source_coverage, source_disagreement
 from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration, require_subject
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.ids import require_id, slug
 from mensura.evidence.importer import import_facts
+from mensura.evidence.intake import ScoreReading
 from mensura.evidence.measurements import distinct_scores, trials
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
 from mensura.evidence.units import RATE_UNITS
@@ -18,7 +18,7 @@ __all__ = [
     "Evidence",
     "EvidenceError",
     "Fault",
-    "add_scores",
+    "ScoreReading",
     "benchmark_coverage",
     "distinct_scores",
     "import_facts",

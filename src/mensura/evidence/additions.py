@@ -1,76 +1,69 @@
-"""Adding figures of one's own: one CSV with a row per score, new models and benchmarks declared on the way."""
+"""Adding figures of one's own to the evidence: scores that were read, new models and benchmarks on the way."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Mapping
 
 import polars as pl
 
-from mensura.errors import MensuraError
 from mensura.evidence.checks import FIRST_ROW, RawTable
-from mensura.evidence.evidence import Evidence, from_raw
+from mensura.evidence.intake import ScoreReading
 from mensura.evidence.schema import TABLES
-from mensura.evidence.store import as_text, read_text_csv
-from mensura.frames import require_columns
 
 USER = "user"
 
-_MODEL = {"provider": USER, "released": None, "reasoning": "no"}
+ASSUMED = {"provider": USER, "reasoning": "no"}
+"""What is taken of a new model where its rows do not say; told with the reading."""
 _BENCHMARK = {"dimension": None, "kind": "tracked", "in_composite": "no"}
-_SCORE = ("subject", "benchmark", "score", "unit", "source", "date", "note")
 _MODEL_ONLY = (
-    "released",
-    "provider",
-    "reasoning",
-    "open_weights",
-    "input_price",
-    "output_price",
-    "predecessor",
+    *("released", "provider", "reasoning", "tier", "open_weights", "input_price", "output_price", "predecessor"),
 )
 _BENCHMARK_ONLY = ("dimension", "kind")
 
 
-def add_scores(evidence: Evidence, file: str | Path) -> Evidence:
-    """Return the evidence with the scores of a CSV file added; theirs become the primary ones.
+def with_scores(tables: Mapping[str, pl.DataFrame], reading: ScoreReading, origin: str) -> dict[str, RawTable]:
+    """Return evidence tables (cells as text) with scores that were read; theirs become the primary ones.
 
-    The file needs ``subject``, ``benchmark`` and ``score``. ``unit`` defaults to the benchmark's, ``source`` to "user".
-    A subject that is new needs ``released`` and may give ``provider``, ``reasoning``, prices and ``predecessor``; a
-    benchmark that is new needs ``unit``.
+    ``source`` is "user" where none is given. Every added row keeps the row it has in its own file, so that faults name
+    it; ``origin`` names the evidence that was there.
     """
-    file = Path(file)
-    if not file.is_file():
-        raise MensuraError(f"{file}: no such file; expected a CSV with columns subject, benchmark, score")
-    rows = read_text_csv(file).with_row_index("row", FIRST_ROW)
-    require_columns(rows, ["subject", "benchmark", "score"], name=str(file))
-    allowed = [*_SCORE, *_MODEL_ONLY, *_BENCHMARK_ONLY]
-    unknown = [name for name in rows.columns if name not in ["row", *allowed]]
-    if unknown:
-        raise MensuraError(f"{file}: unknown column {', '.join(unknown)}; expected some of {', '.join(allowed)}")
-    given = {name: as_text(frame) for name, frame in evidence.tables().items()}
-    models = _new_rows(rows, given["models"], "subject", _MODEL, _MODEL_ONLY)
-    benchmarks = _new_rows(rows, given["benchmarks"], "benchmark", _BENCHMARK, ("unit", *_BENCHMARK_ONLY))
+    rows = reading.scores
+    models = _new_rows(rows, tables["models"], "subject", {"released": None, **ASSUMED}, _MODEL_ONLY)
+    benchmarks = _new_rows(rows, tables["benchmarks"], "benchmark", _BENCHMARK, ("unit", *_BENCHMARK_ONLY))
     parts = {
         "models": models,
         "benchmarks": benchmarks,
-        "sources": _new_sources(rows, given["sources"]),
-        "scores": _score_rows(rows, pl.concat([given["benchmarks"], benchmarks], how="diagonal")),
+        "sources": _new_sources(rows, tables["sources"]),
+        "scores": _score_rows(rows),
     }
-    given["scores"] = _demoted(given["scores"], parts["scores"])
-    raws = {name: _joined(name, frame, parts.get(name), evidence.origin, file) for name, frame in given.items()}
-    return from_raw(raws, origin=f"{evidence.origin} + {file.name}")
+    given = {**tables, "scores": _demoted(tables["scores"], parts["scores"])}
+    return {name: _joined(name, frame, parts.get(name), origin, reading.name) for name, frame in given.items()}
 
 
-def _joined(name: str, given: pl.DataFrame, added: pl.DataFrame | None, origin: str, file: Path) -> RawTable:
+def assumptions(reading: ScoreReading) -> list[str]:
+    """Say what is assumed of each new model that its rows do not tell, and which columns would tell it."""
+    told = []
+    fresh = reading.names.filter(pl.col("kind") == "model", pl.col("how") == "new")["id"].to_list()
+    for subject in fresh:
+        rows = reading.scores.filter(pl.col("subject") == subject)
+        silent = [c for c in (*ASSUMED, "tier") if c not in rows.columns or rows[c].null_count() == rows.height]
+        words = {"provider": f"provider {USER}", "reasoning": "no reasoning", "tier": "no tier in a line of models"}
+        if silent:
+            told.append(f"{subject}: assumed {', '.join(words[c] for c in silent)} (columns {', '.join(silent)})")
+    return told
+
+
+def _joined(name: str, given: pl.DataFrame, added: pl.DataFrame | None, origin: str, file: str) -> RawTable:
     """Put added rows under the given ones; each keeps the row it has in its own file (column ``row``)."""
     if added is None:
         return RawTable(name, given)
     origins = [(f"{name} of {origin}", row + FIRST_ROW) for row in range(given.height)]
-    origins += [(str(file), row) for row in added["row"]]
-    return RawTable(str(file), pl.concat([given, added.drop("row")], how="diagonal"), tuple(origins))
+    origins += [(file, row) for row in added["row"]]
+    return RawTable(file, pl.concat([given, added.drop("row")], how="diagonal"), tuple(origins))
 
 
 def _new_rows(
-    rows: pl.DataFrame, known: pl.DataFrame, key: str, defaults: dict[str, str | None], extra: tuple[str, ...]
+    rows: pl.DataFrame, known: pl.DataFrame, key: str, defaults: Mapping[str, str | None], extra: tuple[str, ...]
 ) -> pl.DataFrame:
     """Return one row for each key that is not known yet, from what the file says and the defaults."""
     fresh = rows.filter(~pl.col(key).is_in(known[key].to_list())).unique(key, keep="first", maintain_order=True)
@@ -92,14 +85,8 @@ def _source(rows: pl.DataFrame) -> pl.Expr:
     return pl.col("source").fill_null(USER) if "source" in rows.columns else pl.lit(USER)
 
 
-def _score_rows(rows: pl.DataFrame, benchmarks: pl.DataFrame) -> pl.DataFrame:
-    units = dict(benchmarks.select("benchmark", "unit").iter_rows()) if "unit" in benchmarks.columns else {}
-    natural = pl.col("benchmark").replace_strict(units, default=None, return_dtype=pl.String)
-    present = rows.with_columns(
-        unit=pl.coalesce("unit", natural) if "unit" in rows.columns else natural,
-        source=_source(rows),
-        primary=pl.lit("yes"),
-    )
+def _score_rows(rows: pl.DataFrame) -> pl.DataFrame:
+    present = rows.with_columns(source=_source(rows), primary=pl.lit("yes"))
     return present.select("row", *(name for name in TABLES["scores"].dtypes if name in present.columns))
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import polars as pl
 
 from mensura.errors import MensuraError
+from mensura.evidence.additions import assumptions, with_scores
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
 from mensura.evidence.faults import EvidenceError, Fault
+from mensura.evidence.intake import Allowed, ScoreReading, read_scores_of
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, read_text_csv, write_folder, write_store
 from mensura.evidence.units import convert
@@ -66,6 +68,46 @@ class Evidence(Result):
         printed = self.scores.with_columns(score="source_score", unit="source_unit")
         tables["scores"] = printed.drop("source_score", "source_unit")
         return tables
+
+    def read_scores(
+        self,
+        source: Any,  # noqa: ANN401
+        *,
+        unit: str | None = None,
+        accept_near: bool = False,
+        new: Sequence[str] = (),
+    ) -> ScoreReading:
+        """Return what is understood of scores that somebody brings; :meth:`add` says what may come, nothing is added.
+
+        The notes of the reading say what was chosen and assumed.
+        """
+        allowed = Allowed(unit, accept_near, tuple(new))
+        reading = read_scores_of(source, self.models, self.benchmarks, allowed=allowed)
+        return replace(reading, notes=(*reading.notes, *assumptions(reading)))
+
+    def add(
+        self,
+        source: Any,  # noqa: ANN401
+        *,
+        unit: str | None = None,
+        accept_near: bool = False,
+        new: Sequence[str] = (),
+    ) -> Evidence:
+        """Return the evidence with scores added; theirs become the primary ones.
+
+        ``source``: a file (CSV in any usual encoding and with any separator, Parquet, JSON, results of
+        lm-evaluation-harness, an Inspect log), a frame of any library, or a reading. One row per score, or one row per
+        model with a column per benchmark, or the other way round; names as ids or as people write them. ``unit``:
+        percent or fraction, for shares that could be either. ``accept_near``: take the nearest name where none fits.
+        ``new``: benchmarks that are new. A model that is new needs its release. Raises :class:`EvidenceError` with
+        every fault at once.
+        """
+        reading = source if isinstance(source, ScoreReading) else None
+        if reading is None:
+            reading = self.read_scores(source, unit=unit, accept_near=accept_near, new=new)
+        tables = {name: as_text(frame) for name, frame in self.tables().items()}
+        raws = with_scores(tables, reading, self.origin)
+        return from_raw(raws, origin=f"{self.origin} + {Path(reading.name).name}")
 
     def save(self, path: str | Path) -> None:
         """Write to a folder of CSV files, or to an SQLite store if the name ends in .db, .sqlite or .sqlite3."""

@@ -66,7 +66,9 @@ class ScoreReading(Result):
         """How many scores were read of what."""
         subjects, benchmarks = self.scores["subject"].n_unique(), self.scores["benchmark"].n_unique()
         left = f", {self.dropped.height} blank" if self.dropped.height else ""
-        return f"{self.name}: {self.scores.height} scores of {subjects} models on {benchmarks} benchmarks{left}"
+        counts = ((self.scores.height, "score"), (subjects, "model"), (benchmarks, "benchmark"))
+        scores, models, tests = (f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
+        return f"{self.name}: {scores} of {models} on {tests}{left}"
 
 
 def read_scores_of(
@@ -99,6 +101,7 @@ def read_scores_of(
     notes = [_KINDS[shape.kind]] if shape.kind in _KINDS else []
     notes += [*cells.notes, *(["decimal commas"] if comma else []), *units]
     notes += [f"columns left out: {', '.join(shape.left_out)}"] if shape.left_out else []
+    notes += [f"new {kind}: {written}" for (kind, written), match in matches.items() if match.how == "new"]
     return ScoreReading(
         cells.name,
         _score_frame(scores, [column for column in OPTIONAL if column in shape.columns]),
@@ -149,7 +152,7 @@ def _matched(
             match = known[kind].match(written)
             if match.id is None and allowed.accept_near and match.near:
                 match = match._replace(id=match.near[0], how="nearest name")
-            if match.id is None and _is_declared_new(kind, entry, allowed):
+            if match.id is None and _is_declared_new(kind, entry, allowed, match):
                 match = match._replace(id=written, how="new")
             matches[kind, written] = match
             if match.id is None:
@@ -159,16 +162,21 @@ def _matched(
     return matches
 
 
-def _is_declared_new(kind: str, entry: Entry, allowed: Allowed) -> bool:
-    """A model is new where its release is given; a benchmark where it is named so, or its kind or dimension given."""
+def _is_declared_new(kind: str, entry: Entry, allowed: Allowed, match: NameMatch) -> bool:
+    """A model is new where its release is given.
+
+    A benchmark is new where it is named as new, where its kind or dimension is given, or where its unit is given and
+    no known one is called anything like it.
+    """
     if kind == "model":
         return "released" in entry.extras
-    return entry.benchmark in allowed.new or bool({"kind", "dimension"} & set(entry.extras))
+    declared = entry.benchmark in allowed.new or bool({"kind", "dimension"} & set(entry.extras))
+    return declared or ("unit" in entry.extras and not match.near)
 
 
 def _what_to_do(kind: str, match: NameMatch) -> str:
     near = f"did you mean {', '.join(match.near)}? (--accept-near takes the first); " if match.near else ""
-    new = "a column released" if kind == "model" else f"--new {match.written!r}"
+    new = "a column released" if kind == "model" else f"--new {match.written!r} and a column unit"
     return f"a known {kind}: {near}one that is new needs {new}"
 
 

@@ -43,8 +43,8 @@ def settle_units(
     unclear = [f"{benchmark}: {why}" for benchmark, (settled, why) in found.items() if settled is None]
     if unclear:
         raise MensuraError(
-            f"{name}: fractions or percents? {'; '.join(unclear)}. Say --unit fraction or --unit percent "
-            "(unit= in Python), or give a column unit"
+            f"{name}: fractions or percents? {'; '.join(unclear)}. Give a column unit, or say mensura add {name} "
+            "--unit fraction or --unit percent (unit= in Python)"
         )
     settled = [replace(score, unit=score.unit or found[score.benchmark][0]) for score in scores]
     return settled, [f"{benchmark}: {settled_unit} ({why})" for benchmark, (settled_unit, why) in found.items()]

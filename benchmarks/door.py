@@ -1,0 +1,49 @@
+"""How many messy files the one door for scores reads, asks about and refuses: ``python -m benchmarks.door``.
+
+The files are those of ``tests/evidence/intake/messy.py``; "as it should" counts outcomes that are the right one.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import polars as pl
+
+from mensura import MensuraError, load
+from mensura.frames import text_table
+from tests.evidence.intake.messy import FILES, Messy
+
+
+def main() -> None:
+    evidence = load()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [(messy.file, wanted(messy), *outcome(messy, evidence, Path(folder))) for messy in FILES]
+    table = pl.DataFrame(rows, schema=["file", "wanted", "found", "said"], orient="row")
+    print(text_table(table.with_columns(pl.col("said").str.slice(0, 60)), rows=len(rows)))
+    counts = Counter(table["found"])
+    right = table.filter(pl.col("wanted") == pl.col("found")).height
+    print(json.dumps({"files": len(rows), **counts, "as_it_should": right}))
+
+
+def wanted(messy: Messy) -> str:
+    return "asked about" if messy.asked else "refused" if messy.refused else "read"
+
+
+def outcome(messy: Messy, evidence: object, folder: Path) -> tuple[str, str]:
+    path = folder / messy.file
+    path.write_bytes(messy.data)
+    try:
+        reading = evidence.read_scores(path, **messy.options)  # type: ignore[attr-defined]
+    except MensuraError as fault:
+        said = " ".join(str(fault).split())
+        return ("asked about" if messy.asked and messy.asked in said else "refused"), said
+    found = reading.scores.with_columns(pl.col("score").cast(pl.Float64))
+    same = found.select("subject", "benchmark", "score", "unit").rows() == list(messy.read)
+    return ("read" if same else "read wrongly"), reading.heading
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""``mensura add``: what is understood of scores that somebody brings, and those scores in the form of the evidence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mensura.cli.inputs import EvidencePath
+from mensura.cli.output import Json, console, emit, print_note, print_table
+from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    from mensura.evidence import ScoreReading
+
+EXAMPLES = """\
+[bold]Examples[/]
+
+  mensura add mine.csv
+  mensura add leaderboard.csv --unit percent --accept-near --out mine.csv
+  mensura add results.json --out my-evidence/
+  mensura add run.eval --out mine.csv && mensura iq my-model --add mine.csv
+"""
+
+
+def add(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV, TSV, Parquet or JSON (one row per score, or one row per model and one column per benchmark), "
+            "results of lm-evaluation-harness, or an Inspect log.",
+            metavar="FILE",
+        ),
+    ],
+    unit: Annotated[
+        str | None, typer.Option(help="percent or fraction, for shares that could be either.", metavar="UNIT")
+    ] = None,
+    accept_near: Annotated[bool, typer.Option("--accept-near", help="Take the nearest name where none fits.")] = False,
+    new: Annotated[
+        list[str] | None, typer.Option(help="A benchmark that is new, as the file writes it; repeatable.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="Write what was understood: a .csv for --add, or a folder or .sqlite with all the evidence."
+        ),
+    ] = None,
+    evidence: EvidencePath = None,
+    as_json: Json = False,
+) -> None:
+    """Say what is understood of a file of scores: names, units, rows left out, what is assumed. Nothing is guessed."""
+    from mensura.evidence import load
+
+    known = load(evidence)
+    reading = known.read_scores(file, unit=unit, accept_near=accept_near, new=new or ())
+    added = known.add(reading)
+    if out is not None:
+        if out.suffix.lower() == ".csv":
+            _write_table(reading, out)
+        else:
+            added.save(out)
+    if emit(reading.tables(), out=None, as_json=as_json, heading=reading.heading, notes=list(reading.notes)):
+        return
+    _print(reading)
+    if out is not None:
+        console.print(f"wrote {out}", soft_wrap=True)
+
+
+def _write_table(reading: ScoreReading, out: Path) -> None:
+    """Write the scores as every ``--add`` takes them; only a file of this command is replaced."""
+    from mensura.files import write_csv
+
+    if out.exists():
+        raise MensuraError(f"{out}: exists; choose another name, or move it away first")
+    write_csv(reading.scores.drop("row"), out)
+
+
+def _print(reading: ScoreReading) -> None:
+    console.print(reading.heading, soft_wrap=True)
+    for note in reading.notes:
+        print_note(note)
+    print_table(reading.names, title="Names, and what they stand for")
+    if reading.dropped.height:
+        print_table(reading.dropped, title="Left out", rows=20)
+    print_table(reading.scores, title="Scores", rows=20)
