@@ -1,6 +1,6 @@
 """The one door for scores that people bring: any table, log or frame in, rows the evidence understands out."""
 
-from mensura.evidence.intake.cells import Cells, read_cells
+from mensura.evidence.intake.cells import CellTable, read_cells
 from mensura.evidence.intake.columns import OPTIONAL, Shape, find_shape
 from mensura.evidence.intake.names import KnownNames, NameMatch
 from mensura.evidence.intake.reading import Allowed, ScoreReading, read_scores_of
@@ -8,7 +8,7 @@ from mensura.evidence.intake.reading import Allowed, ScoreReading, read_scores_o
 __all__ = [
     "OPTIONAL",
     "Allowed",
-    "Cells",
+    "CellTable",
     "KnownNames",
     "NameMatch",
     "ScoreReading",

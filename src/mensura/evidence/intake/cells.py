@@ -32,7 +32,7 @@ _SNIFFED = 2000  # bytes that decide on the encoding
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellTable:
     """A table as text: None where a cell is blank; ``numbers`` are the rows as the user's own file counts them."""
 
     name: str
@@ -42,7 +42,7 @@ class Cells:
     notes: tuple[str, ...] = ()
 
 
-def read_cells(source: Any, *, name: str = "scores") -> Cells:  # noqa: ANN401
+def read_cells(source: Any, *, name: str = "scores") -> CellTable:  # noqa: ANN401
     """Read a file (CSV with any usual separator and encoding, Parquet, JSON and logs) or a frame of any library."""
     if not isinstance(source, str | Path):
         return _from_frame(source, name)
@@ -61,18 +61,18 @@ def read_cells(source: Any, *, name: str = "scores") -> Cells:  # noqa: ANN401
     return _from_text(path.read_bytes(), str(path))
 
 
-def _from_frame(source: Any, name: str) -> Cells:  # noqa: ANN401
+def _from_frame(source: Any, name: str) -> CellTable:  # noqa: ANN401
     frame = as_frame(source, name=name)
     rows = tuple(tuple(_plain(value) for value in row) for row in frame.iter_rows())
-    return _checked(Cells(name, tuple(frame.columns), rows, tuple(range(1, frame.height + 1))))
+    return _checked(CellTable(name, tuple(frame.columns), rows, tuple(range(1, frame.height + 1))))
 
 
-def _from_log(found: LogRows, name: str) -> Cells:
+def _from_log(found: LogRows, name: str) -> CellTable:
     rows = tuple(tuple(_plain(value) for value in row) for row in found.rows)
-    return Cells(name, found.header, rows, tuple(range(1, len(rows) + 1)), found.notes)
+    return CellTable(name, found.header, rows, tuple(range(1, len(rows) + 1)), found.notes)
 
 
-def _from_text(data: bytes, name: str) -> Cells:
+def _from_text(data: bytes, name: str) -> CellTable:
     text, encoding = _decoded(data, name)
     longest = max(map(len, text.splitlines()), default=0)
     if longest > LONGEST_CELL * 10:
@@ -92,7 +92,7 @@ def _from_text(data: bytes, name: str) -> Cells:
     notes = [] if encoding == "utf-8" else [f"read as {encoding}"]
     if separator != ",":
         notes.append(f"columns separated by {SEPARATORS[separator]}")
-    return _checked(Cells(name, tuple(map(str.strip, header)), rows, tuple(n for n, _ in body), tuple(notes)))
+    return _checked(CellTable(name, tuple(map(str.strip, header)), rows, tuple(n for n, _ in body), tuple(notes)))
 
 
 def _decoded(data: bytes, name: str) -> tuple[str, str]:
@@ -142,7 +142,7 @@ def _plain(value: object) -> str | None:
     return None if text.casefold() in _BLANK else text
 
 
-def _checked(cells: Cells) -> Cells:
+def _checked(cells: CellTable) -> CellTable:
     """Refuse a table whose columns cannot be told apart, or that holds no rows."""
     filled = [column for column in cells.header if column]
     twice = sorted({column for column in filled if filled.count(column) > 1})

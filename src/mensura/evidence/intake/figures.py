@@ -13,14 +13,14 @@ _NUMBER = re.compile(
 _THOUSANDS = re.compile(r"[1-9]\d{0,2}(?:([ ,'.])\d{3})(?:\1\d{3})*")
 
 
-class Figure(NamedTuple):
+class WrittenFigure(NamedTuple):
     """One figure: its value, and whether it carries a percent sign."""
 
     value: float
     percent: bool
 
 
-def read_figure(text: str, *, decimal_comma: bool = False) -> Figure | None:
+def read_figure(text: str, *, decimal_comma: bool = False) -> WrittenFigure | None:
     """Return the figure a cell holds, None where it holds none; an error behind it (``70.4 ± 1.2``) is left out."""
     found = _NUMBER.fullmatch(text.strip())
     if found is None:
@@ -29,7 +29,7 @@ def read_figure(text: str, *, decimal_comma: bool = False) -> Figure | None:
     if digits is None:
         return None
     sign = "-" if found["sign"] in ("-", "−") else ""
-    return Figure(float(f"{sign}{digits}{found['exponent'] or ''}"), bool(found["percent"]))
+    return WrittenFigure(float(f"{sign}{digits}{found['exponent'] or ''}"), bool(found["percent"]))
 
 
 def _plain_digits(digits: str, *, decimal_comma: bool) -> str | None:

@@ -10,7 +10,7 @@ import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.evidence.faults import EvidenceError, Fault
-from mensura.evidence.intake.cells import Cells, read_cells
+from mensura.evidence.intake.cells import CellTable, read_cells
 from mensura.evidence.intake.columns import OPTIONAL, Shape, bare_title, find_shape
 from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
 from mensura.evidence.intake.names import KnownNames, NameMatch
@@ -26,7 +26,7 @@ _KINDS = {
 }
 
 
-class Entry(NamedTuple):
+class WrittenScore(NamedTuple):
     """One score as it was written: its row, both names, the cell, what else the row says, percent in its header."""
 
     row: int
@@ -111,7 +111,7 @@ def read_scores_of(
     )
 
 
-def _entries(cells: Cells, shape: Shape) -> tuple[list[Entry], list[tuple[int, str, str]]]:
+def _entries(cells: CellTable, shape: Shape) -> tuple[list[WrittenScore], list[tuple[int, str, str]]]:
     """Unfold a table into one entry per score; cells without one are listed."""
     entries, dropped = [], []
     for number, row in zip(cells.numbers, cells.rows, strict=True):
@@ -122,7 +122,7 @@ def _entries(cells: Cells, shape: Shape) -> tuple[list[Entry], list[tuple[int, s
                 missing = [n for n, v in (("model", subject), ("benchmark", benchmark), ("score", cell)) if v is None]
                 dropped.append((number, benchmark or subject or "", f"no {' and no '.join(missing)}"))
             else:
-                entries.append(Entry(number, subject, benchmark, cell, extras, percent))
+                entries.append(WrittenScore(number, subject, benchmark, cell, extras, percent))
     return entries, dropped
 
 
@@ -140,7 +140,7 @@ def _scores_of(
 
 
 def _matched(
-    entries: Sequence[Entry], known: Mapping[str, KnownNames], allowed: Allowed, name: str
+    entries: Sequence[WrittenScore], known: Mapping[str, KnownNames], allowed: Allowed, name: str
 ) -> dict[tuple[str, str], NameMatch]:
     """Match every written name; those that match nothing, and were not declared new, are refused together."""
     matches: dict[tuple[str, str], NameMatch] = {}
@@ -162,7 +162,7 @@ def _matched(
     return matches
 
 
-def _is_declared_new(kind: str, entry: Entry, allowed: Allowed, match: NameMatch) -> bool:
+def _is_declared_new(kind: str, entry: WrittenScore, allowed: Allowed, match: NameMatch) -> bool:
     """A model is new where its release is given.
 
     A benchmark is new where it is named as new, where its kind or dimension is given, or where its unit is given and
@@ -181,7 +181,7 @@ def _what_to_do(kind: str, match: NameMatch) -> str:
 
 
 def _figures(
-    entries: Sequence[Entry], matches: Mapping[tuple[str, str], NameMatch], comma: bool, name: str
+    entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch], comma: bool, name: str
 ) -> list[ReadScore]:
     """Read every cell as a figure; those that hold none are refused together."""
     scores, faults = [], []
@@ -212,7 +212,7 @@ def _score_frame(scores: Sequence[ReadScore], optional: Sequence[str]) -> pl.Dat
 
 
 def _name_rows(
-    entries: Sequence[Entry], matches: Mapping[tuple[str, str], NameMatch]
+    entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch]
 ) -> list[tuple[str, str, str | None, str, int]]:
     """Return how each written name was read, with the number of scores under it."""
     written = [("model", entry.subject) for entry in entries] + [("benchmark", entry.benchmark) for entry in entries]
