@@ -63,3 +63,12 @@ def test_nobody_needs_pyarrow():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert run.stdout.strip() == "8", run.stderr
+
+
+def test_a_name_with_brackets_is_a_name_and_no_pattern(tmp_path):
+    (tmp_path / "fit2.csv").write_text("a\n2\n", encoding="utf-8")
+    (tmp_path / "fit[2].csv").write_text("a\n1\n", encoding="utf-8")
+    assert as_frame(tmp_path / "fit[2].csv")["a"].to_list() == [1]
+    pl.DataFrame({"a": [3]}).write_parquet(tmp_path / "fit2.parquet")
+    with pytest.raises(MensuraError, match="no such file"):
+        as_frame(tmp_path / "fit[2].parquet")

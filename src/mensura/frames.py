@@ -66,10 +66,15 @@ def read_frame(path: Path) -> pl.DataFrame:
         raise MensuraError(f"{path}: no such file")
     try:
         if path.suffix.lower() in {".parquet", ".pq"}:
-            return pl.read_parquet(path)
-        return pl.read_csv(path, infer_schema_length=None)
+            return pl.read_parquet(path, glob=False)
+        return read_csv(path, infer_schema_length=None)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
         raise MensuraError(f"{path}: not a readable CSV (UTF-8) or Parquet file: {fault}") from fault
+
+
+def read_csv(path: Path, **options: Any) -> pl.DataFrame:  # noqa: ANN401
+    """Read one CSV file whose name is a name: brackets and stars in it are no pattern."""
+    return pl.read_csv(path, glob=False, **options)
 
 
 def require_columns(frame: pl.DataFrame, columns: Sequence[str], *, name: str) -> None:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
+from mensura.frames import read_csv
+
 DATA = Path(__file__).parent / "data"
 UNGUESSABILITY = "UG"
 
@@ -31,13 +33,13 @@ class Dimension:
 @lru_cache(maxsize=1)
 def dimension_table() -> pl.DataFrame:
     """Return dimension, group, group_name, name, kind, meaning: eighteen that are annotated, and UG, computed."""
-    return pl.read_csv(DATA / "dimensions.csv")
+    return read_csv(DATA / "dimensions.csv")
 
 
 @lru_cache(maxsize=1)
 def boundary_table() -> pl.DataFrame:
     """Return topic, dimensions, rule: where subjects belong that annotators have put in different places."""
-    return pl.read_csv(DATA / "boundaries.csv")
+    return read_csv(DATA / "boundaries.csv")
 
 
 @lru_cache(maxsize=1)

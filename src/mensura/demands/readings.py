@@ -13,7 +13,7 @@ import polars as pl
 from mensura.arrays import Floats
 from mensura.demands.rubrics import HIGHEST, load_rubrics
 from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
+from mensura.frames import as_frame, read_csv, require_columns
 
 READING_COLUMNS = ("item", "dimension", "annotator", "repeat", "level")
 
@@ -103,7 +103,7 @@ def _read_sheet(path: Path) -> pl.DataFrame:
     if not path.is_file():
         raise MensuraError(f"{path}: no such file")
     try:
-        return pl.read_csv(path, infer_schema=False)
+        return read_csv(path, infer_schema=False)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
         raise MensuraError(f"{path}: not a readable CSV file in UTF-8 ({str(fault).splitlines()[0]})") from fault
 

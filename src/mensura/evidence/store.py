@@ -14,6 +14,7 @@ from mensura.evidence.checks import RawTable
 from mensura.evidence.schema import OBSERVED, TABLES
 from mensura.files import atomic_path, write_csv
 from mensura.folders import whole_folder
+from mensura.frames import read_csv
 
 STORE_SUFFIXES = {".db", ".sqlite", ".sqlite3"}
 
@@ -39,7 +40,7 @@ def read_raw(path: Path) -> dict[str, RawTable]:
 def read_text_csv(file: Path) -> pl.DataFrame:
     """Read a CSV file with every cell as text, blanks trimmed, empty cells null."""
     try:
-        frame = pl.read_csv(file, infer_schema=False)
+        frame = read_csv(file, infer_schema=False)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
         raise MensuraError(f"{file}: not a readable UTF-8 CSV file: {fault}") from fault
     trimmed = pl.all().str.strip_chars()

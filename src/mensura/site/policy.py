@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from mensura.errors import MensuraError
+from mensura.frames import read_csv
 
 _DATA = Path(__file__).parent / "data"
 _OVERRIDES = ("publication", "type", "generation", "display")
@@ -33,9 +34,9 @@ class Policy:
 @cache
 def load_policy(folder: Path = _DATA) -> Policy:
     """Read the policy files of a folder."""
-    rules = dict(pl.read_csv(folder / "policy.csv", infer_schema=False).select("setting", "value").iter_rows())
+    rules = dict(read_csv(folder / "policy.csv", infer_schema=False).select("setting", "value").iter_rows())
     schema = dict.fromkeys(("subject", *_OVERRIDES, "reason"), pl.String)
-    overrides = pl.read_csv(folder / "overrides.csv", schema=schema).with_columns(
+    overrides = read_csv(folder / "overrides.csv", schema=schema).with_columns(
         pl.col("generation").cast(pl.Int64, strict=False)
     )
     try:

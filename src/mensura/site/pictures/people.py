@@ -8,6 +8,7 @@ import polars as pl
 
 from mensura import charts
 from mensura.evidence import Evidence
+from mensura.frames import read_csv
 from mensura.site.pictures.registry import Picture, picture
 from mensura.site.study import Study
 
@@ -54,7 +55,7 @@ def outcome_rates(evidence: Evidence) -> pl.DataFrame:
 
 def _named(rates: pl.DataFrame) -> pl.DataFrame:
     """Keep the models shown, and say models and dimensions by name where one is known."""
-    names = dict(pl.read_csv(_NAMES).select("code", "name").iter_rows())
+    names = dict(read_csv(_NAMES).select("code", "name").iter_rows())
     return rates.filter(pl.col("subject").is_in(list(_SHOWN))).with_columns(
         pl.col("subject").replace(_SHOWN), pl.col("dimension").replace(names)
     )

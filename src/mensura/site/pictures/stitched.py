@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from mensura import charts
+from mensura.frames import read_csv
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.study import Study
 
@@ -129,7 +130,7 @@ def residual_profiles(study: Study) -> Picture:
 @picture("algorithmic-progress")
 def algorithmic_progress(study: Study) -> Picture:
     """How fast less compute reaches the same capability."""
-    estimates = pl.read_csv(_PROGRESS).select("label", "value", "low", "high")
+    estimates = read_csv(_PROGRESS).select("label", "value", "low", "high")
     return Picture(
         "algorithmic-progress",
         "Algorithmic progress",
