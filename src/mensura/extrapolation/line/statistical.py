@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from mensura.extrapolation.line.facts import concentration_of, expected
-from mensura.extrapolation.line.model import Contrast, FittedLine, Prior, reach_of
+from mensura.extrapolation.line.model import Contrast, FittedLine, Prior
 from mensura.extrapolation.line.priors import prior_for
+from mensura.extrapolation.line.tails import normal_reach
 from mensura.extrapolation.protocol import SENSITIVITY_COLUMNS, Prediction, empty_sensitivity
 
 if TYPE_CHECKING:
@@ -58,7 +59,7 @@ class LineParameter:
 
 def predict_line(contrast: Contrast, line: FittedLine, level: float) -> Prediction:
     """Turn a line into reference rates with ``level`` intervals; what they hang on is left to the method."""
-    reach = reach_of(level) * np.sqrt(line.variance)
+    reach = line.half_width(level)
     rate, low, high = (contrast.mix(line.logit + side) for side in (0.0, -reach, reach))
     return Prediction(rate, low, high, interval=INTERVAL)
 
@@ -86,7 +87,7 @@ def sensitivity_of(
     """
     if len(logit) > 1:
         return empty_sensitivity()
-    z = reach_of(level)
+    z = normal_reach(level)
     rows = []
     for source in parameters:
         low, high = (float(contrast.mix(logit[0] + sign * z * source.reach).mean()) for sign in (-1, 1))
