@@ -46,14 +46,17 @@ class DevelopmentPool:
 
     @property
     def name(self) -> str:
+        """The pool's name."""
         return self.pool.name
 
     @property
     def family(self) -> str:
+        """What the name begins with: the survey and its wave."""
         return self.name.split("_", 1)[0]
 
     @cached_property
     def cases(self) -> list[Case]:
+        """One case per focal group."""
         return cases_of(self.pool, self.description)
 
 
@@ -110,10 +113,15 @@ def _naep_implied(folder: Path, subject: str) -> DevelopmentPool:
     table = table.filter((pl.col("subject") == subject) & (pl.col("irt_model") == "3pl")).rename({"item_id": "item"})
     several = table.filter(pl.col("grade").n_unique().over("item") > 1).drop_nulls(["a", "b"])
     a, b, c = (several[column].fill_null(0.0).to_numpy() for column in ("a", "b", "c"))
-    several = several.with_columns(rate=pl.Series(_share(LOGITS_PER_PROBIT * a, b, c, POINTS, np.exp(-(POINTS**2) / 2))))
+    several = several.with_columns(
+        rate=pl.Series(_share(LOGITS_PER_PROBIT * a, b, c, POINTS, np.exp(-(POINTS**2) / 2)))
+    )
     kept = several["item"].unique().sort().head(MOST_ITEMS)
     return _graded(
-        f"naep_{subject}", f"NAEP {subject}, items given in several grades", several.filter(pl.col("item").is_in(kept.implode())), subject
+        f"naep_{subject}",
+        f"NAEP {subject}, items given in several grades",
+        several.filter(pl.col("item").is_in(kept.implode())),
+        subject,
     )
 
 
@@ -129,7 +137,9 @@ def _enem(folder: Path) -> DevelopmentPool:
     people = pl.read_csv(folder / "score_distribution_2020.csv").drop_nulls(["score_mean", "n_people"])
     columns = ["a", "b", "c", *(f"p_at_p{p}" for p in PERCENTILES)]
     items = pl.read_csv(folder / "items.csv", infer_schema_length=None).filter(pl.col("year") == ENEM_YEAR)
-    items = items.drop_nulls(columns).sort("area", "co_item").group_by("area", maintain_order=True).head(MOST_ITEMS // 4)
+    items = (
+        items.drop_nulls(columns).sort("area", "co_item").group_by("area", maintain_order=True).head(MOST_ITEMS // 4)
+    )
     rows: list[Row] = []
     domain: dict[str, str] = {}
     for (area,), part in items.group_by("area", maintain_order=True):

@@ -1,11 +1,12 @@
 """Accuracy and coverage of extrapolation in the three situations, every pool judged by priors learned without it.
 
-``python -m benchmarks.extrapolation_situations [SHARED_DATA] [--shipped] [--draws N]``. What is measured is the procedure
-that ships, as it meets a pool not yet seen: priors are learned anew on all other development pools (pools of one survey
-and wave are left out together). Coverage of 90% intervals counts the pool as the unit: mean over a pool's groups, then
-over pools; also by kind of group. Mean absolute errors are over focal groups, per pool and class of groups, beside the
-plain methods on the same items; the leave-one-group-out regression is read from ``baselines_summary.csv`` beside the
-pools. ``--shipped`` uses the shipped priors instead, which have seen the pools: what it covers is in-sample.
+``python -m benchmarks.extrapolation_situations [SHARED_DATA] [--shipped] [--draws N]``. What is measured is the
+procedure that ships, as it meets a pool not yet seen: priors are learned anew on all other development pools (pools of
+one survey and wave are left out together). Coverage of 90% intervals counts the pool as the unit: mean over a pool's
+groups, then over pools; also by kind of group. Mean absolute errors are over focal groups, per pool and class of
+groups, beside the plain methods on the same items; the leave-one-group-out regression is read from
+``baselines_summary.csv`` beside the pools. ``--shipped`` uses the shipped priors instead, which have seen the pools:
+what it covers is in-sample.
 """
 
 from __future__ import annotations
@@ -117,7 +118,8 @@ def by_class(table: pl.DataFrame) -> pl.DataFrame:
 
 def coverage_by_pool(table: pl.DataFrame, *keys: str) -> pl.DataFrame:
     """Return coverage per run with the pool as unit: means over a pool's groups, then over pools."""
-    pools = table.filter(pl.col("run") != "strict").group_by(*keys, "pool", "run").agg(pl.col("coverage").mean())
+    units = list(dict.fromkeys([*keys, "pool", "run"]))
+    pools = table.filter(pl.col("run") != "strict").group_by(units).agg(pl.col("coverage").mean())
     means = pools.group_by(*keys, "run").agg(pl.col("coverage").mean(), pools=pl.len())
     wide = means.pivot("run", index=[*keys], values="coverage") if keys else means
     if not keys:

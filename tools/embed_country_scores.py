@@ -1,8 +1,8 @@
 """Derive the country scores, their spreads and the sex gaps that the described-situation method ships with.
 
 Country means of TIMSS, PISA and PIRLS rounds are averaged over the rounds of an epoch (up to 2008, from 2009 on):
-what ships is an aggregate, in the points of Angrist et al. (2021). Their spreads say how far a fact on a country may err:
-by rounds of the same test (``matched``), by tests about the country's learning score (``general``), or between
+what ships is an aggregate, in the points of Angrist et al. (2021). Their spreads say how far a fact on a country may
+err: by rounds of the same test (``matched``), by tests about the country's learning score (``general``), or between
 countries where nothing is known (``none``); rows of other kinds in ``group_spreads.csv`` stay as they are.
 
 Run from the project root: ``python -m tools.embed_country_scores ../shared/data/world``.
@@ -52,8 +52,14 @@ def country_spreads(world: Path, learning: pl.DataFrame) -> pl.DataFrame:
     )
     everybody = pl.DataFrame({"test": ["all"], "spread": [scores["general"].std()]})
     parts = {
-        "matched": (same, "round to round within an epoch, same country, test, subject and level (Angrist et al. 2021)"),
-        "general": (other, "means of a test (Angrist et al. 2021) about the learning scores of the Human Capital Index"),
+        "matched": (
+            same,
+            "round to round within an epoch, same country, test, subject and level (Angrist et al. 2021)",
+        ),
+        "general": (
+            other,
+            "means of a test (Angrist et al. 2021) about the learning scores of the Human Capital Index",
+        ),
         "none": (everybody, "learning scores of 174 countries (World Bank, Human Capital Index 2020)"),
     }
     return pl.concat(

@@ -39,7 +39,9 @@ def share_below(world: World, subregions: tuple[str, ...] | None = None) -> floa
     cells = cells_of(WORLD.with_(ages=YOUTH), world)
     chosen = cells if subregions is None else cells.filter(pl.col("subregion").is_in(subregions))
     strata = Strata.from_cells(chosen)
-    found = abilities(strata, central(world.assumptions), Domain("quantitative", True, read_curves(world.curves)), given="")
+    found = abilities(
+        strata, central(world.assumptions), Domain("quantitative", True, read_curves(world.curves)), given=""
+    )
     above = found.able[0] * ndtr((found.mean[0] - BASIC) / np.sqrt(found.variance[0]))
     return float(1 - strata.weight @ above)
 

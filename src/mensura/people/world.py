@@ -46,8 +46,9 @@ class World:
     ``spread``) of their countries' learning scores, 0 = 500 points and 1 = 100 points. A ``country``
     column, when there is one, makes the strata national. ``countries``: names, place, people and learning
     score. ``links``: by how much a subregion's learning scores would have to move to agree with another link to the
-    PISA scale, in the same units. ``assumptions``: every constant of the model with the range it is drawn from. ``curves``: growth,
-    age and dementia by age. ``domains``: which word in an item's domain means which domain of the model.
+    PISA scale, in the same units. ``assumptions``: every constant of the model with the range it is drawn from.
+    ``curves``: growth, age and dementia by age. ``domains``: which word in an item's domain means which domain of the
+    model.
     ``populations``: named groups.
     """
 

@@ -22,8 +22,8 @@ import polars as pl
 from mensura.arrays import Floats, Mask, expit, logit
 from mensura.errors import MensuraError
 from mensura.extrapolation.line.model import smooth
-from mensura.extrapolation.line.tails import normal_reach
 from mensura.extrapolation.line.statistical import ranked
+from mensura.extrapolation.line.tails import normal_reach
 from mensura.extrapolation.protocol import empty_sensitivity
 from mensura.frames import as_frame, require_columns
 

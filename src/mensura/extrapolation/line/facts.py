@@ -179,9 +179,9 @@ def _one_value(kind: str, covariate: str, label: str, n_levels: int) -> float:
         native = truth_of(label, yes=r"native|test|same|first", no=r"other|foreign|second|different|non")
         return np.nan if native is None else 0.0 if native else _gap("language", "other")
     if kind == "ability":
-        share, rank = percentile_of(label), rank_of(label, n_levels)
-        if share is not None:
-            return _assumption("pupil_sd") * NormalDist().inv_cdf(share)
+        below, rank = percentile_of(label), rank_of(label, n_levels)
+        if below is not None:
+            return _assumption("pupil_sd") * NormalDist().inv_cdf(below)
         return np.nan if rank is None or n_levels < 2 else _assumption("pupil_sd") * _part_mean(rank, n_levels)
     if kind == "migration":
         abroad = _born_abroad(covariate, label)

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from mensura.extrapolation.line.descriptions import OTHER
-from mensura.extrapolation.line.slices import SMALLEST_INTERACTION
+from mensura.extrapolation.line.slices import SMALLEST_INTERACTION, TYPICAL_SLOPE_VARIANCE
 
 if TYPE_CHECKING:
     from mensura.arrays import Floats
@@ -53,14 +53,16 @@ def learn_shifts(table: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
     """
     groups = table.with_columns(pl.col("kind").map_elements(class_of, pl.String).alias("class"))
     keys = ["class", "kind", "basis", "pool"]
-    cells = [_Cell(*key, part) for key, part in groups.group_by(keys, maintain_order=True)]  # type: ignore[arg-type]
+    cells = [_Cell((str(k), str(b)), str(c), part) for (c, k, b, _), part in groups.group_by(keys, maintain_order=True)]
     kappa = dict.fromkeys({cell.group for cell in cells}, 0.5)
     published = {
         (kind, basis): part["spread"].to_numpy() ** 2 for (kind, basis), part in spreads.group_by("kind", "basis")
     }
     scatter: dict[tuple[str, str], float] = {}
     for _ in range(_ROUNDS):
-        seen = {key: np.append(values, published.get(key, [])) for key, values in _scatter(cells, kappa, scatter).items()}
+        seen = {
+            key: np.append(values, published.get(key, [])) for key, values in _scatter(cells, kappa, scatter).items()
+        }
         scatter = {key: float(values.mean()) for key, values in seen.items()}
         kappa = _ratio_spreads(cells, scatter)
     for key, values in published.items():
@@ -71,7 +73,13 @@ def learn_shifts(table: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
         found.setdefault((OTHER, basis), float(np.sqrt(np.mean(alike))) if alike else UNSEEN_SD)
     overall = float(np.mean(list(kappa.values())))
     rows = [
-        {"kind": kind, "basis": basis, "class": class_of(kind), "shift_sd": sd, "gap_shift": kappa.get(class_of(kind), overall)}
+        {
+            "kind": kind,
+            "basis": basis,
+            "class": class_of(kind),
+            "shift_sd": sd,
+            "gap_shift": kappa.get(class_of(kind), overall),
+        }
         for (kind, basis), sd in sorted(found.items())
     ]
     return pl.DataFrame(rows)
@@ -80,14 +88,14 @@ def learn_shifts(table: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
 class _Cell:
     """The groups of one pool, kind and basis: their shifts, in logits."""
 
-    def __init__(self, group: str, kind: str, basis: str, pool: str, part: pl.DataFrame) -> None:
-        self.group, self.key, self.pool = group, (kind, basis), pool
+    def __init__(self, key: tuple[str, str], group: str, part: pl.DataFrame) -> None:
+        self.key, self.group = key, group
         self.actual, self.expected, self.error, self.parts = (
             part[name].to_numpy() for name in ("actual", "expected", "shift_error", "parts")
         )
 
     def ratio(self, scatter: float) -> tuple[float, float] | None:
-        """Return actual over expected by weighted least squares, and its error variance; None where none is expected."""
+        """Return actual over expected by weighted least squares, and its error variance; None if none is expected."""
         weight = 1.0 / (scatter * self.parts + self.error)
         size = float(weight @ self.expected**2)
         return (float(weight @ (self.expected * self.actual)) / size, 1.0 / size) if size > 0 else None
@@ -122,7 +130,9 @@ def _ratio_spreads(cells: list[_Cell], scatter: dict[tuple[str, str], float]) ->
         if found is not None:
             ratios[cell.group].append(found)
     overall = ratio_spread([found for some in ratios.values() for found in some])
-    return {name: ratio_spread([*found, (1.0 + overall, 0.0)] if overall > 0 else found) for name, found in ratios.items()}
+    return {
+        name: ratio_spread([*found, (1.0 + overall, 0.0)] if overall > 0 else found) for name, found in ratios.items()
+    }
 
 
 def ratio_spread(ratios: list[tuple[float, float]]) -> float:
@@ -149,15 +159,16 @@ def ratio_spread(ratios: list[tuple[float, float]]) -> float:
 
 def _for_a_new_pool(variances: Floats) -> float:
     if len(variances) < FEW_POOLS:
-        return float(max(variances.max(), THINNEST_SD**2)) ** 0.5
-    found = float(variances.mean() + variances.std(ddof=1) / len(variances) ** 0.5) ** 0.5
-    return max(found, SMALLEST_SHIFT_SD)
+        return float(np.sqrt(max(variances.max(), THINNEST_SD**2)))
+    found = variances.mean() + variances.std(ddof=1) / len(variances) ** 0.5
+    return float(max(np.sqrt(found), SMALLEST_SHIFT_SD))
 
 
 def learn_lines(table: pl.DataFrame) -> pl.DataFrame:
     """Return, per class, slope and interaction, how both change with the gap, and the spread of either.
 
-    Levels are those of the class, changes with the gap common to all classes, as few classes show large gaps. What
+    Levels are those of the class, changes with the gap common to all classes, as few classes show large gaps. Slopes
+    count by how exactly they are known. What
     pools show of the interaction beyond that is its spread: ``weight`` is the degrees of freedom of an inverse-χ²
     with that coefficient of variation, 4 + 2 / cv².
     """
@@ -169,24 +180,28 @@ def learn_lines(table: pl.DataFrame) -> pl.DataFrame:
     gap, w, parts = (groups[name].to_numpy() for name in ("gap", "w", "parts"))
     classes = groups["class"].to_numpy()
     steep, tau2 = groups["slope"].to_numpy(), groups["tau2"].to_numpy()
-    level, fall = _regress(gap, steep, w, classes)
+    error = groups["slope_error"].to_numpy()
+    sure = w * TYPICAL_SLOPE_VARIANCE / (TYPICAL_SLOPE_VARIANCE + error)
+    level, fall = _regress(gap, steep, sure, classes)
     base, growth = _regress(gap**2, tau2, w, classes)
     fall, growth = max(-fall, 0.0), max(growth, 0.0)
-    left = (steep - np.array([level[name] for name in classes]) + fall * gap) ** 2 - groups["slope_error"].to_numpy()
+    left = (steep - np.array([level[name] for name in classes]) + fall * gap) ** 2 - error
     rows = []
     for name in sorted(set(classes)):
         mine = classes == name
         inner = max(base[name], SMALLEST_INTERACTION**2)
         pools = groups.filter(pl.col("class") == name).with_columns(left=tau2[mine] - growth * gap[mine] ** 2)
         means = pools.group_by("pool").agg(pl.col("left").mean())["left"].to_numpy()
-        error = float(means.std(ddof=1) / len(means) ** 0.5) if len(means) > 1 else inner
+        slope_variance = float(np.average((left / parts)[mine], weights=sure[mine]))
+        unsure = float(means.std(ddof=1) / len(means) ** 0.5) if len(means) > 1 else inner
         rows.append(
             {
                 "class": name,
                 "slope": min(level[name], 1.0),
-                "slope_sd": max(float(np.average((left / parts)[mine], weights=w[mine])), SMALLEST_SLOPE_SD**2) ** 0.5,
+                "slope_sd": max(slope_variance, SMALLEST_SLOPE_SD**2) ** 0.5,
+                **0.5,
                 "gap_slope": fall,
-                "interaction": (inner + error) ** 0.5,
+                "interaction": (inner + unsure) ** 0.5,
                 "gap_interaction": growth**0.5,
                 "weight": _degrees(means),
             }

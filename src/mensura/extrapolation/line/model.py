@@ -68,7 +68,7 @@ class Prior:
     def widened(self, factor: float) -> Prior:
         """Return the prior with the variances of shift, slope and interaction multiplied by ``factor``.
 
-        Not that part of the shift's that goes with the expected shift, which is a difference between both groups already.
+        Not that part of the shift's which goes with the expected shift: that is a difference between groups already.
         """
         names = ("shift_sd", "slope_sd", "interaction", "gap_interaction")
         return replace(self, **{name: factor**0.5 * getattr(self, name) for name in names})

@@ -61,7 +61,9 @@ def learn_priors(pools: Mapping[str, Sequence[Task]]) -> pl.DataFrame:
     """
     seen_rows = [_row(pool, task) for pool, tasks in pools.items() for task in tasks]
     table = pl.DataFrame([row for row in seen_rows if row is not None])
-    return learn_shifts(table, published_spreads()).join(learn_lines(table), on="class").select("kind", "basis", *FIELDS)
+    return (
+        learn_shifts(table, published_spreads()).join(learn_lines(table), on="class").select("kind", "basis", *FIELDS)
+    )
 
 
 @cache
@@ -104,6 +106,6 @@ def _row(pool: str, task: Task) -> dict[str, object] | None:
         "parts": 1.0 + concentration_of(task),
         "gap": min(abs(actual), LARGEST_GAP),
         "slope": fit.slope / contrast.reliability,
-        "slope_error": fit.slope_variance,
+        "slope_error": fit.slope_variance / contrast.reliability**2,
         "interaction": fit.interaction,
     }

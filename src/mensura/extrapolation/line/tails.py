@@ -73,4 +73,5 @@ def _table(level: float, shift_df: float, interaction_df: float) -> Floats:
         middle = (low + high) / 2
         below = (ndtr(middle[..., None, None] / sd) * weight).sum(axis=(-2, -1)) < target
         low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return (low + high) / 2
+    table: Floats = (low + high) / 2
+    return table
