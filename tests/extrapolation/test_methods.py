@@ -20,6 +20,7 @@ from mensura.extrapolation import (
 )
 from mensura.extrapolation.line.model import Prior
 from mensura.extrapolation.line.slices import feature_variances, features_of, fit_slice, learn_prior
+from mensura.extrapolation.line.tails import student_reach
 from mensura.extrapolation.validation.situations import trials_of
 
 PRIOR = Prior(shift_sd=0.4, slope=0.95, slope_sd=0.05, interaction=0.2)
@@ -49,9 +50,10 @@ def test_identity_allows_for_the_shift_that_facts_expect(new_case, priors_of):
     moved = replace(case.task, offset=np.full(30, 0.3))
     found = Identity(priors=priors_of(PRIOR)).predict(moved)
     centred = logit(case.task.rate) - logit(case.task.rate).mean()
-    sd = np.sqrt(0.4**2 + 0.3**2 + 0.2**2 + 0.05**2 * centred**2)
+    variance = 0.4**2 + 0.3**2 + 0.2**2 + 0.05**2 * centred**2
+    reach = student_reach(0.9, 0.25 / variance, 0.2**2 / variance, 4.0, 6.0)
     width = logit(found.high[0]) - logit(found.low[0])
-    assert width == pytest.approx(2 * 1.6448536 * sd, rel=2e-3)
+    assert width == pytest.approx(2 * reach * np.sqrt(variance), rel=2e-3)
 
 
 def test_constant_shift_is_the_mean_logit_difference_of_the_links(new_case):
@@ -71,8 +73,9 @@ def test_constant_shift_is_as_sure_as_its_links_are_many(new_case, priors_of):
     for links in (1, 4):
         found = ConstantShift(priors=priors_of(PRIOR)).predict(case.linked(masks(30, 1, links)))
         sampling = 1 / (500 * np.maximum(x * (1 - x), 0.02))
-        sd = np.sqrt(0.2**2 * (1 + 1 / links) * 0.8**2 + sampling)
-        assert logit(found.high[0]) - logit(found.rate[0]) == pytest.approx(1.6448536 * sd, rel=1e-6)
+        variance = 0.2**2 * (1 + 1 / links) * 0.8**2 + sampling
+        reach = student_reach(0.9, 0.2**2 / links / variance, 0.2**2 / variance, 4.0 + links, 6.0 + links)
+        assert logit(found.high[0]) - logit(found.rate[0]) == pytest.approx(reach * np.sqrt(variance), rel=1e-6)
 
 
 def test_a_known_difference_needs_no_links(new_case):

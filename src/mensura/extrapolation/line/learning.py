@@ -199,7 +199,6 @@ def learn_lines(table: pl.DataFrame) -> pl.DataFrame:
                 "class": name,
                 "slope": min(level[name], 1.0),
                 "slope_sd": max(slope_variance, SMALLEST_SLOPE_SD**2) ** 0.5,
-                **0.5,
                 "gap_slope": fall,
                 "interaction": (inner + unsure) ** 0.5,
                 "gap_interaction": growth**0.5,
