@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from mensura.arrays import Floats, expit
-from mensura.extrapolation import Case, cases_of
+from mensura.extrapolation import Case, cases_of, learn_priors
 from mensura.extrapolation.line.descriptions import read_description
 from mensura.people import ItemPool
 
@@ -63,6 +63,12 @@ class DevelopmentPool:
 def development_pools(data: Path = DATA) -> dict[str, DevelopmentPool]:
     """Return every pool that has rates of groups, by name; those that are not there are left out."""
     return human_pools(data / "human") | item_pools(data / "items" / "pools")
+
+
+def priors_without(pools: dict[str, DevelopmentPool], family: str) -> pl.DataFrame:
+    """Return priors learned on all pools but those of one survey and wave, as a pool of it would meet them."""
+    others = {name: found for name, found in pools.items() if found.family != family}
+    return learn_priors({name: [case.revealed for case in found.cases] for name, found in others.items()})
 
 
 def human_pools(human: Path) -> dict[str, DevelopmentPool]:

@@ -18,10 +18,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from benchmarks.extrapolation_pools import DATA, DevelopmentPool, development_pools
-from mensura.extrapolation import learn_priors, make_method
+from benchmarks.extrapolation_pools import DATA, DevelopmentPool, development_pools, priors_without
+from mensura.extrapolation import make_method
+from mensura.extrapolation.validation.cases import pairs_of
 from mensura.extrapolation.validation.scoring import ScoredCase
-from mensura.extrapolation.validation.situations import trials_of
+from mensura.extrapolation.validation.situations import Trial, trials_of
 from mensura.frames import text_table
 
 BARS = {
@@ -88,14 +89,29 @@ def measure(found: DevelopmentPool, priors: pl.DataFrame | None, draws: int) -> 
     return pl.DataFrame(rows, schema_overrides={"shift": pl.Float64}, infer_schema_length=None)
 
 
-def measure_all(pools: dict[str, DevelopmentPool], draws: int, *, shipped: bool = False) -> pl.DataFrame:
-    """Return the measures of every pool, each by priors learned on the pools of other surveys."""
-    tasks = {name: [case.revealed for case in found.cases] for name, found in pools.items()}
-    parts = []
+def measure_pairs(found: DevelopmentPool, priors: pl.DataFrame | None) -> pl.DataFrame:
+    """Return, per ordered pair of countries of a pool, error and coverage of the second predicted from the first."""
+    method = make_method("described", **({} if priors is None else {"priors": priors}))
+    rows = []
+    for case in pairs_of(found.pool, found.cases, found.description):
+        trial = Trial(case, (case.task,), np.ones((1, case.task.size), dtype=np.bool_))
+        metrics = ScoredCase.of(trial, [method.predict(case.task)]).metrics()
+        plain = float(np.abs(case.task.rate - case.truth).mean())
+        rows.append((found.name, plain, metrics["mae"], metrics["coverage"]))
+    types = {"pool": pl.String, "identity": pl.Float64, "mae": pl.Float64, "coverage": pl.Float64}
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def measure_all(
+    pools: dict[str, DevelopmentPool], draws: int, *, shipped: bool = False
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the measures of every pool and of its pairs of countries, each by priors learned on other surveys."""
+    parts, pairs = [], []
     for found in pools.values():
-        others = {name: tasks[name] for name, other in pools.items() if other.family != found.family}
-        parts.append(measure(found, None if shipped else learn_priors(others), draws))
-    return pl.concat(parts)
+        priors = None if shipped else priors_without(pools, found.family)
+        parts.append(measure(found, priors, draws))
+        pairs.append(measure_pairs(found, priors))
+    return pl.concat(parts), pl.concat(pairs)
 
 
 def _class(covariate: str) -> str:
@@ -129,7 +145,7 @@ def coverage_by_pool(table: pl.DataFrame, *keys: str) -> pl.DataFrame:
     return sizes.join(wide, on=list(keys)).select(*keys, "pools", *runs).sort(*keys)
 
 
-def report(table: pl.DataFrame, regression: pl.DataFrame) -> dict[str, object]:
+def report(table: pl.DataFrame, pairs: pl.DataFrame, regression: pl.DataFrame) -> dict[str, object]:
     """Print errors and coverage; return the figures."""
     classes = by_class(table)
     bars = pl.DataFrame([(*key, bar) for key, bar in BARS.items()], schema=["pool", "class", "bar"], orient="row")
@@ -161,6 +177,10 @@ def report(table: pl.DataFrame, regression: pl.DataFrame) -> dict[str, object]:
     show("coverage with the pool as unit, by kind of group", kinds)
     adults = coverage_by_pool(table.filter(pl.col("pool").is_in(ADULTS)), "kind")
     show("the same inside surveys of adults", adults)
+    countries = pairs.group_by("pool", maintain_order=True).agg(
+        pl.len().alias("pairs"), pl.all().exclude("pool").mean()
+    )
+    show("from one country to another, described", countries)
     overall = coverage_by_pool(table)
     show("coverage with the pool as unit", overall)
     return {
@@ -170,6 +190,8 @@ def report(table: pl.DataFrame, regression: pl.DataFrame) -> dict[str, object]:
         "coverage_by_pool": {row["pool"]: row for row in pools.to_dicts()},
         "coverage_by_kind": {row["kind"]: row for row in kinds.to_dicts()},
         "coverage_by_kind_adults": {row["kind"]: row for row in adults.to_dicts()},
+        "pairs_of_countries": {row["pool"]: row for row in countries.to_dicts()},
+        "pairs_coverage": float(countries["coverage"].to_numpy().mean()),
         "coverage": dict(overall.select("run", "coverage").iter_rows()),
         "mean_error": {run: float(part["mae"].to_numpy().mean()) for (run,), part in classes.group_by("run")},
     }
@@ -201,8 +223,8 @@ def main() -> None:
         print(f"{arguments.data}: no pools here; they do not ship with the package, so nothing was measured.")
         print(json.dumps({"missing": arguments.data.name}))
         return
-    table = measure_all(pools, arguments.draws, shipped=arguments.shipped)
-    figures = report(table, regression_baseline(arguments.data / "human"))
+    table, pairs = measure_all(pools, arguments.draws, shipped=arguments.shipped)
+    figures = report(table, pairs, regression_baseline(arguments.data / "human"))
     print(json.dumps(_rounded({"priors": "shipped" if arguments.shipped else "without the pool judged", **figures})))
 
 

@@ -26,7 +26,7 @@ DRAWS = 100  # of linking items
 
 def main() -> None:
     pools = development_pools(Path(sys.argv[1]) if len(sys.argv) > 1 else DATA)
-    measured = by_class(measure_all(pools, DRAWS))
+    measured = by_class(measure_all(pools, DRAWS)[0])
     kept = measured.filter(pl.col("run").is_in(list(SITUATIONS))).with_columns(
         situation=pl.col("run").replace_strict(SITUATIONS)
     )

@@ -51,22 +51,45 @@ DRIVERS = {
 
 
 @dataclass(frozen=True)
+class Kinds:
+    """Which cells are what: masks over cells. ``child`` overlaps with ``attending``; the others exclude each other."""
+
+    given: Mask
+    child: Mask
+    attending: Mask
+    youth: Mask
+    adult: Mask
+    level: dict[str, Mask]
+
+    @classmethod
+    def of(cls, age: Floats, attainment: np.ndarray) -> Kinds:
+        """Tell the cells apart by age and attainment."""
+        level = {name: attainment == name for name in ATTAINMENT}
+        given, attending = attainment == GIVEN, attainment == IN_SCHOOL
+        child = (age < ADULT_FROM) & ~given
+        finished = level["lower_secondary"] | level[UPPER] | level["post_secondary"]
+        youth = (age < ADULT_FROM + YOUTH_YEARS) & finished
+        return cls(given, child, attending, youth, ~(child | attending | youth | given), level)
+
+
+@dataclass(frozen=True)
 class Strata:
-    """Cells of a population as arrays, one entry per cell."""
+    """Cells of a population as arrays, one entry per cell; ``kinds`` tells which cells are what."""
 
     weight: Floats
     learning: Floats
     spread: Floats
     age: Floats
-    attainment: tuple[str, ...]
     regional: Floats
+    kinds: Kinds
 
     @classmethod
     def from_cells(cls, cells: pl.DataFrame) -> Strata:
         """Read the columns of :func:`mensura.people.cells.cells_of`; weights are scaled to sum to 1."""
         names = ("weight", "learning", "spread", "age", "regional")
         weight, learning, spread, age, regional = (cells[name].cast(pl.Float64).to_numpy() for name in names)
-        return cls(weight / weight.sum(), learning, spread, age, tuple(cells["attainment"].to_list()), regional)
+        kinds = Kinds.of(age, np.array(cells["attainment"].to_list()))
+        return cls(weight / weight.sum(), learning, spread, age, regional, kinds)
 
     def like(self, mean: float, sd: float) -> Strata:
         """Return the same people with the learning of one group."""
@@ -105,29 +128,6 @@ class Abilities:
     able: Floats
 
 
-@dataclass(frozen=True)
-class Kinds:
-    """Which cells are what: masks over cells. ``child`` overlaps with ``attending``; the others exclude each other."""
-
-    given: Mask
-    child: Mask
-    attending: Mask
-    youth: Mask
-    adult: Mask
-    level: dict[str, Mask]
-
-    @classmethod
-    def of(cls, strata: Strata) -> Kinds:
-        """Tell the cells apart by age and attainment."""
-        attainment = np.array(strata.attainment)
-        level = {name: attainment == name for name in ATTAINMENT}
-        given, attending = attainment == GIVEN, attainment == IN_SCHOOL
-        child = (strata.age < ADULT_FROM) & ~given
-        finished = level["lower_secondary"] | level[UPPER] | level["post_secondary"]
-        youth = (strata.age < ADULT_FROM + YOUTH_YEARS) & finished
-        return cls(given, child, attending, youth, ~(child | attending | youth | given), level)
-
-
 def abilities(
     strata: Strata, draws: AssumptionDraws, domain: Domain, *, given: str, off: frozenset[str] = frozenset()
 ) -> Abilities:
@@ -136,7 +136,7 @@ def abilities(
     ``given`` names the draws that hold the mean of a population whose ability is given.
     """
     value = {name: values[:, None] for name, values in draws.items()}
-    kinds = Kinds.of(strata)
+    kinds = strata.kinds
     mean = _means(strata, kinds, value, domain, off)
     if kinds.given.any() and "learning" not in off:
         mean = np.where(kinds.given, value[given], mean)
