@@ -22,6 +22,7 @@ from mensura.extrapolation.line.slices import SMALLEST_INTERACTION, TYPICAL_SLOP
 if TYPE_CHECKING:
     from mensura.arrays import Floats
 
+CLASSES = ("country", "sex", "stage", "within")
 STAGES = ("age", "grade", "education", "school", "ability")
 THINNEST_SD = 0.15  # of the shift, for a kind that few pools show
 FEW_POOLS = 3  # fewer say too little of the next one
@@ -170,7 +171,7 @@ def learn_lines(table: pl.DataFrame) -> pl.DataFrame:
     Levels are those of the class, changes with the gap common to all classes, as few classes show large gaps. Slopes
     count by how exactly they are known. What
     pools show of the interaction beyond that is its spread: ``weight`` is the degrees of freedom of an inverse-χ²
-    with that coefficient of variation, 4 + 2 / cv².
+    with that coefficient of variation, 4 + 2 / cv². A class that no pool shows is like ``within``.
     """
     groups = table.with_columns(
         pl.col("kind").map_elements(class_of, pl.String).alias("class"),
@@ -205,7 +206,9 @@ def learn_lines(table: pl.DataFrame) -> pl.DataFrame:
                 "weight": _degrees(means),
             }
         )
-    return pl.DataFrame(rows)
+    found = {row["class"]: row for row in rows}
+    default = found.get("within", rows[0])
+    return pl.DataFrame([found.get(name, {**default, "class": name}) for name in CLASSES])
 
 
 def _degrees(variances: Floats) -> float:
