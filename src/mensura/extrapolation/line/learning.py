@@ -11,6 +11,7 @@ Each row of the table is one group: its pool, kind and basis, the ``actual`` and
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,6 @@ FEW_POOLS = 3  # fewer say too little of the next one
 UNSEEN_SD = 0.3  # of the shift, for a basis that no pool shows
 SMALLEST_SLOPE_SD = 0.04
 SMALLEST_SHIFT_SD = 0.08  # no pool shows that groups are alike
-LARGEST_EXCESS = 4.0  # of a kind's interaction variance over that of its class: one odd pool must not decide
 NO_CHANGE = 0.1  # weight of the pool in which nothing changes with the gap, in squared units of the regressor
 LARGEST_RATIO_SD = 3.0  # a bound for κ; facts that err by more than their own size several times are no facts
 DF_RANGE = (4.5, 20.0)  # of the Student interaction of a pool not yet seen
@@ -54,7 +54,8 @@ def learn_shifts(table: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
     """
     groups = table.with_columns(pl.col("kind").map_elements(class_of, pl.String).alias("class"))
     keys = ["class", "kind", "basis", "pool"]
-    cells = [_Cell((str(k), str(b)), str(c), part) for (c, k, b, _), part in groups.group_by(keys, maintain_order=True)]
+    parts = groups.group_by(keys, maintain_order=True)
+    cells = [_Cell.of((str(kind), str(basis)), str(group), part) for (group, kind, basis, _), part in parts]
     kappa = dict.fromkeys({cell.group for cell in cells}, 0.5)
     published = {
         (kind, basis): part["spread"].to_numpy() ** 2 for (kind, basis), part in spreads.group_by("kind", "basis")
@@ -86,14 +87,21 @@ def learn_shifts(table: pl.DataFrame, spreads: pl.DataFrame) -> pl.DataFrame:
     return pl.DataFrame(rows)
 
 
+@dataclass(frozen=True, eq=False)
 class _Cell:
-    """The groups of one pool, kind and basis: their shifts, in logits."""
+    """The groups of one pool, kind and basis (``key``), and their class: shifts in logits, with sampling variances."""
 
-    def __init__(self, key: tuple[str, str], group: str, part: pl.DataFrame) -> None:
-        self.key, self.group = key, group
-        self.actual, self.expected, self.error, self.parts = (
-            part[name].to_numpy() for name in ("actual", "expected", "shift_error", "parts")
-        )
+    key: tuple[str, str]
+    group: str
+    actual: Floats
+    expected: Floats
+    error: Floats
+    parts: Floats
+
+    @classmethod
+    def of(cls, key: tuple[str, str], group: str, part: pl.DataFrame) -> _Cell:
+        """Read the rows of a cell."""
+        return cls(key, group, *(part[name].to_numpy() for name in ("actual", "expected", "shift_error", "parts")))
 
     def ratio(self, scatter: float) -> tuple[float, float] | None:
         """Return actual over expected by weighted least squares, and its error variance; None if none is expected."""
@@ -119,7 +127,7 @@ def _scatter(
     found: dict[tuple[str, str], list[float]] = {}
     for cell in cells:
         before = scatter.get(cell.key, UNSEEN_SD**2)
-        found.setdefault(cell.key, []).append(cell.left_over(kappa[cell.group], max(before, SMALLEST_SLOPE_SD**2)))
+        found.setdefault(cell.key, []).append(cell.left_over(kappa[cell.group], max(before, SMALLEST_SHIFT_SD**2)))
     return {key: np.array(values) for key, values in found.items()}
 
 
@@ -127,7 +135,7 @@ def _ratio_spreads(cells: list[_Cell], scatter: dict[tuple[str, str], float]) ->
     """Return κ by class: that of the class's ratios with one more that behaves like those of all classes together."""
     ratios: dict[str, list[tuple[float, float]]] = {cell.group: [] for cell in cells}
     for cell in cells:
-        found = cell.ratio(max(scatter[cell.key], SMALLEST_SLOPE_SD**2))
+        found = cell.ratio(max(scatter[cell.key], SMALLEST_SHIFT_SD**2))
         if found is not None:
             ratios[cell.group].append(found)
     overall = ratio_spread([found for some in ratios.values() for found in some])

@@ -111,8 +111,8 @@ class ConstantShift:
         )
         every = np.ones(task.size)
         parameters = (
-            LineParameter(SHIFT, float(shift[0, 0]), float(shift_sd[0]), shift_sd[0] * every),
-            LineParameter(INTERACTION, 0.0, float(tau[0]), tau[0] * every),
+            LineParameter(SHIFT, float(shift[0, 0]), float(shift_sd[0]), shift_sd[0] * every, float(line.shift_df[0])),
+            LineParameter(INTERACTION, 0.0, float(tau[0]), tau[0] * every, float(line.interaction_df[0])),
         )
         account = partial(sensitivity_of, apart, line.logit, parameters, self.level)
         return replace(predict_line(apart, line, self.level), account=account)
