@@ -98,7 +98,7 @@ def rates_table(world: World) -> pl.DataFrame:
         )
         found = PostStratification(world=world).predict(posed)
         cells = {
-            name: f"{100 * rate:.1f} ({100 * low:.1f}–{100 * high:.1f})"
+            name: f"{_percent(rate)} ({_percent(low)}–{_percent(high)})"
             for name, rate, low, high in zip(items["item"], found.rate[0], found.low[0], found.high[0], strict=True)
         }
         rows.append({"of": focal, "in": domain, "to": reference, **cells})
@@ -106,6 +106,11 @@ def rates_table(world: World) -> pl.DataFrame:
     print("\nPer cent right, with 90% intervals, of those who were right at 1, 50 and 95%")
     print(text_table(table, rows=table.height))
     return table
+
+
+def _percent(rate: float) -> str:
+    """Return a rate in per cent with two digits that count."""
+    return f"{100 * rate:.0f}" if rate >= 0.1 else f"{100 * rate:.2g}" if rate >= 1e-5 else "0.00"
 
 
 def _people(world: World, name: str) -> Population:

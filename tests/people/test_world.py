@@ -131,6 +131,9 @@ def test_tables_can_be_swapped_and_are_checked(world, tmp_path):
     world.assumptions.with_columns(value=pl.col("low")).write_csv(tmp_path / "assumptions.csv")
     assert World.load(tmp_path).assumptions["value"].to_list() == world.assumptions["low"].to_list()
     assert world.assume(slope=1.0).assumptions.row(0)[1:4] == (1.0, 1.0, 1.0)
+    world.assumptions.filter(pl.col("assumption") != "language").write_csv(tmp_path / "assumptions.csv")
+    with pytest.raises(MensuraError, match=r"no row 'language' \(1 missing\)"):
+        World.load(tmp_path)
     with pytest.raises(MensuraError, match="no assumption 'charm'"):
         world.assume(charm=1.0)
     with pytest.raises(MensuraError, match="no world table 'weather'"):

@@ -39,10 +39,17 @@ def summary(folder: Folder, out: Out = None, as_json: Json = False) -> None:
     )
     tables = {"domains": domains, "groups": pool.groups, "exclusions": screen(pool).exclusions}
     persons = None if pool.persons is None else pool.persons.height
-    if emit(tables, out=out, as_json=as_json, pool=pool.name, items=pool.items.height, persons=persons):
+    facts = {
+        "pool": pool.name,
+        "items": pool.items.height,
+        "persons": persons,
+        **pool.administration.table().row(0, named=True),
+    }
+    if emit(tables, out=out, as_json=as_json, **facts):
         return
     counted = "published rates only" if persons is None else f"{persons:,} persons"
-    print_table(domains, title=f"{pool.name}: {pool.items.height} items, {counted}; rates of the whole sample")
+    given = f" ({pool.administration})" if pool.administration.known else ""
+    print_table(domains, title=f"{pool.name}{given}: {pool.items.height} items, {counted}; rates of the whole sample")
     print_table(pool.groups, title="Groups (n: median answers per item)", rows=40, digits=0)
     if tables["exclusions"].height:
         print_table(tables["exclusions"], title="Items that a text-only study with 30 answers each would leave out")

@@ -65,7 +65,15 @@ class World:
         """Read the packaged tables, each replaced by the file of its name in ``folder``, if there is one."""
         with as_file(files("mensura.people") / "data" / "world") as packaged:
             tables = {name: read_table(_choose(name, packaged, folder)) for name in _COLUMNS}
-        return cls(**tables)
+            needed = read_table(packaged / "assumptions.csv")
+        world = cls(**tables)
+        missing = [name for name in needed["assumption"] if name not in world.assumptions["assumption"]]
+        if missing:
+            raise MensuraError(
+                f"world table 'assumptions': no row {missing[0]!r} ({len(missing)} missing); the model needs every one, "
+                "so copy it from the packaged table, with a value of your own if you like"
+            )
+        return world
 
     def __post_init__(self) -> None:
         for table, columns in _COLUMNS.items():
