@@ -70,8 +70,8 @@ class World:
         missing = [name for name in needed["assumption"] if name not in world.assumptions["assumption"]]
         if missing:
             raise MensuraError(
-                f"world table 'assumptions': no row {missing[0]!r} ({len(missing)} missing); the model needs every one, "
-                "so copy it from the packaged table, with a value of your own if you like"
+                f"world table 'assumptions': no row {missing[0]!r} ({len(missing)} missing); "
+                "the model needs every one: copy it from the packaged table, with a value of your own if you like"
             )
         return world
 

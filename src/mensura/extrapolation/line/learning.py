@@ -29,6 +29,8 @@ THINNEST_SD = 0.15  # of the shift, for a kind that few pools show
 FEW_POOLS = 3  # fewer say too little of the next one
 UNSEEN_SD = 0.3  # of the shift, for a basis that no pool shows
 SMALLEST_SLOPE_SD = 0.04
+SHIFT_ERRORS, INTERACTION_ERRORS = 1.0, 2.0
+"""Standard errors over pools that s₀² and τ² have on top: a new pool may differ, in its interactions above all."""
 SMALLEST_SHIFT_SD = 0.08  # no pool shows that groups are alike
 NO_CHANGE = 0.1  # weight of the pool in which nothing changes with the gap, in squared units of the regressor
 LARGEST_RATIO_SD = 3.0  # a bound for κ; facts that err by more than their own size several times are no facts
@@ -169,7 +171,7 @@ def ratio_spread(ratios: list[tuple[float, float]]) -> float:
 def _for_a_new_pool(variances: Floats) -> float:
     if len(variances) < FEW_POOLS:
         return float(np.sqrt(max(variances.max(), THINNEST_SD**2)))
-    found = variances.mean() + variances.std(ddof=1) / len(variances) ** 0.5
+    found = variances.mean() + SHIFT_ERRORS * variances.std(ddof=1) / len(variances) ** 0.5
     return float(max(np.sqrt(found), SMALLEST_SHIFT_SD))
 
 
@@ -177,9 +179,9 @@ def learn_lines(table: pl.DataFrame) -> pl.DataFrame:
     """Return, per class, slope and interaction, how both change with the gap, and the spread of either.
 
     Levels are those of the class, changes with the gap common to all classes, as few classes show large gaps. Slopes
-    count by how exactly they are known. What
-    pools show of the interaction beyond that is its spread: ``weight`` is the degrees of freedom of an inverse-χ²
-    with that coefficient of variation, 4 + 2 / cv². A class that no pool shows is like ``within``.
+    count by how exactly they are known. What pools show of the interaction beyond that is its spread: ``weight`` is the
+    degrees of freedom of an inverse-χ² with that coefficient of variation, 4 + 2 / cv²; and τ² has two standard errors
+    over pools on top. A class that no pool shows is like ``within``.
     """
     groups = table.with_columns(
         pl.col("kind").map_elements(class_of, pl.String).alias("class"),
@@ -209,7 +211,7 @@ def learn_lines(table: pl.DataFrame) -> pl.DataFrame:
                 "slope": min(level[name], 1.0),
                 "slope_sd": max(slope_variance, SMALLEST_SLOPE_SD**2) ** 0.5,
                 "gap_slope": fall,
-                "interaction": (inner + unsure) ** 0.5,
+                "interaction": (inner + INTERACTION_ERRORS * unsure) ** 0.5,
                 "gap_interaction": growth**0.5,
                 "weight": _degrees(means),
             }
