@@ -63,6 +63,7 @@ def test_assessments_are_recognised(text, expected):
         ("born_in_country", "migration"),
         ("country_of_birth", "migration"),
         ("immigrant", "migration"),
+        ("foreign_language_at_home", "language"),
         ("countryside", "other"),
         ("nationality", "country"),
         ("ability_percentile", "ability"),

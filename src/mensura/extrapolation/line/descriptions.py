@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 KINDS = {
-    "migration": r"\bborn\b|birth ?(place|country)|(country|place) of birth|migra|nativity|foreign",
+    "migration": r"\bborn\b|birth ?(place|country)|(country|place) of birth|migra|nativity|foreign ?born",
     "country": r"\bcountr(y|ies)\b|\bnation(s|ality)?\b|^cnt|iso3|iso2",
     "ethnicity": r"\brace\b|\bracial|ethnic|minority",
     "sex": r"sex|gender",

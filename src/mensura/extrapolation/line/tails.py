@@ -25,6 +25,7 @@ _STEPS = 21  # of either share in the table
 _HALVINGS = 40  # of the bracket about a quantile
 
 
+@lru_cache(maxsize=64)
 def unknown_variances(df: float, nodes: int = _NODES) -> tuple[Floats, Floats]:
     """Return values and weights that stand for ``w = (df − 2) / χ²_df``, of mean 1; one value where nearly normal.
 
