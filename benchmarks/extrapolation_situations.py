@@ -1,9 +1,12 @@
-"""Accuracy of extrapolation in the three situations: ours, the plain method, the bar, and interval coverage.
+"""Accuracy and coverage of extrapolation in the three situations, every pool judged by priors learned without it.
 
-``python -m benchmarks.extrapolation_situations [HUMAN_DATA] [--leave-one-out]``. Mean absolute error over focal groups,
-per pool and class of groups. The plain methods are computed on the same items; the leave-one-group-out regression
-is read from ``baselines_summary.csv`` beside the pools. With ``--leave-one-out`` the priors are learned again without
-the pool they are used on.
+``python -m benchmarks.extrapolation_situations [SHARED_DATA] [--shipped] [--draws N]``. What is measured is the
+procedure that ships, as it meets a pool not yet seen: priors are learned anew on all other development pools (pools of
+one survey and wave are left out together). Coverage of 90% intervals counts the pool as the unit: mean over a pool's
+groups, then over pools; also by kind of group. Mean absolute errors are over focal groups, per pool and class of
+groups, beside the plain methods on the same items; the leave-one-group-out regression is read from
+``baselines_summary.csv`` beside the pools. ``--shipped`` uses the shipped priors instead, which have seen the pools:
+what it covers is in-sample.
 """
 
 from __future__ import annotations
@@ -15,23 +18,26 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mensura.extrapolation import cases_of, learn_priors, validate
-from mensura.extrapolation.line.descriptions import read_description
-from mensura.people import ItemPool
+from benchmarks.extrapolation_pools import DATA, DevelopmentPool, development_pools, priors_without
+from mensura.extrapolation import make_method
+from mensura.extrapolation.validation.cases import pairs_of
+from mensura.extrapolation.validation.scoring import ScoredCase
+from mensura.extrapolation.validation.situations import Trial, trials_of
+from mensura.frames import text_table
 
-DEFAULT = Path(__file__).resolve().parents[2] / "shared" / "data" / "human"
 BARS = {
     ("timss2011_g8_math_4c", "country"): 0.080,
     ("pisa2009_12c", "country"): 0.052,
     ("pirls2011_4c", "country"): 0.045,
 }
 RUNS = {
-    "described": {"situation": "described"},
-    "linked3": {"situation": "linked", "links": 3},
-    "linked5": {"situation": "linked", "links": 5},
-    "slices": {"situation": "slices"},
-    "strict": {"situation": "slices", "method": "hierarchical-strict"},
+    "described": ("described", "described", 3),
+    "linked3": ("linked", "linked", 3),
+    "linked5": ("linked", "linked", 5),
+    "slices": ("slices", "hierarchical", 3),
+    "strict": ("slices", "hierarchical-strict", 3),
 }
+"""Per run its situation, method and number of links."""
 QUOTED = [
     ("cz_matura2019_math", "other"),
     ("gapminder2017_14c", "country"),
@@ -41,114 +47,159 @@ QUOTED = [
     ("viqt_vocabulary", "other"),
 ]
 """Pools and classes of groups whose plain figures the specification quotes."""
+KINDS = {
+    "country": "countries",
+    **dict.fromkeys(("age", "education", "grade", "school", "ability"), "age and schooling"),
+    **dict.fromkeys(("sex", "ethnicity"), "sex and ethnicity"),
+}
+"""Kinds of groups whose coverage is given apart; the others are ``other groups``."""
+ADULTS = ("viqt_vocabulary", "spisa_general_knowledge", "pks_probability", "iq1_matrices", "ccobra_syllogisms")
+"""Pools of adults."""
 
 
-def group_class(covariate: pl.Expr) -> pl.Expr:
-    sexes = pl.when(covariate == "country_sex").then(pl.lit("country_x_sex"))
-    return sexes.when(covariate == "country").then(pl.lit("country")).otherwise(pl.lit("other"))
-
-
-def measure(folder: Path, pool: ItemPool, priors: pl.DataFrame | None) -> pl.DataFrame:
-    """Return one row per run and class of groups: groups, mae, MAE of the plain methods, coverage."""
-    text, tables = read_description(folder), []
-    for run, settings in RUNS.items():
-        situation = {name: value for name, value in settings.items() if name != "method"}
-        plain = ("identity", "shift") if situation["situation"] == "linked" else ("identity",)
-        learned = {} if priors is None else {"priors": priors}
-        table = validate(pool, description=text, **learned, **settings).summary
-        table = table.select("covariate", "group", "mae", "coverage").with_columns(shift=pl.lit(None, pl.Float64))
-        for name in plain:
-            found = validate(pool, description=text, method=name, **situation).summary.select(
-                "covariate", "group", "mae"
+def measure(found: DevelopmentPool, priors: pl.DataFrame | None, draws: int) -> pl.DataFrame:
+    """Return one row per run and focal group: covariate, kind, errors of the method and of the plain ones, coverage."""
+    learned = {} if priors is None else {"priors": priors}
+    rows = []
+    for run, (situation, name, links) in RUNS.items():
+        method, plain = make_method(name, **learned), make_method("shift")
+        trials = trials_of(situation, found.cases, links=links, draws=draws, rng=np.random.default_rng(0))
+        for trial in trials:
+            if trial is None:
+                continue
+            scored = ScoredCase.of(trial, [method.predict(task) for task in trial.tasks])
+            case, metrics = trial.case, scored.metrics()
+            gap = np.broadcast_to(np.abs(case.task.rate - case.truth), scored.hidden.shape)[scored.hidden]
+            shift = None
+            if situation == "linked":
+                shift = ScoredCase.of(trial, [plain.predict(task) for task in trial.tasks]).metrics()["mae"]
+            rows.append(
+                {
+                    "pool": found.name,
+                    "run": run,
+                    "class": _class(case.covariate),
+                    "kind": KINDS.get(case.task.kind, "other groups"),
+                    "group": case.group,
+                    "identity": float(gap.mean()),
+                    "shift": shift,
+                    "mae": metrics["mae"],
+                    "coverage": metrics["coverage"],
+                }
             )
-            table = table.drop(name, strict=False).join(
-                found.rename({"mae": name}), on=["covariate", "group"], maintain_order="left"
-            )
-        table = table.with_columns(group_class(pl.col("covariate")).alias("class"))
-        columns = pl.col("mae", "identity", "shift", "coverage").mean()
-        means = table.group_by("class", maintain_order=True).agg(pl.len().alias("groups"), columns)
-        tables.append(means.with_columns(pl.lit(pool.name).alias("pool"), pl.lit(run).alias("run")))
-    return pl.concat(tables)
+    return pl.DataFrame(rows, schema_overrides={"shift": pl.Float64}, infer_schema_length=None)
+
+
+def measure_pairs(found: DevelopmentPool, priors: pl.DataFrame | None) -> pl.DataFrame:
+    """Return, per ordered pair of countries of a pool, error and coverage of the second predicted from the first."""
+    method = make_method("described", **({} if priors is None else {"priors": priors}))
+    rows = []
+    for case in pairs_of(found.pool, found.cases, found.description):
+        trial = Trial(case, (case.task,), np.ones((1, case.task.size), dtype=np.bool_))
+        metrics = ScoredCase.of(trial, [method.predict(case.task)]).metrics()
+        plain = float(np.abs(case.task.rate - case.truth).mean())
+        rows.append((found.name, plain, metrics["mae"], metrics["coverage"]))
+    types = {"pool": pl.String, "identity": pl.Float64, "mae": pl.Float64, "coverage": pl.Float64}
+    return pl.DataFrame(rows, schema=types, orient="row")
+
+
+def measure_all(
+    pools: dict[str, DevelopmentPool], draws: int, *, shipped: bool = False
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the measures of every pool and of its pairs of countries, each by priors learned on other surveys."""
+    parts, pairs = [], []
+    for found in pools.values():
+        priors = None if shipped else priors_without(pools, found.family)
+        parts.append(measure(found, priors, draws))
+        pairs.append(measure_pairs(found, priors))
+    return pl.concat(parts), pl.concat(pairs)
+
+
+def _class(covariate: str) -> str:
+    return {"country": "country", "country_sex": "country_x_sex"}.get(covariate, "other")
 
 
 def regression_baseline(human: Path) -> pl.DataFrame:
-    table = pl.read_csv(human / "baselines_summary.csv").filter(pl.col("method") == "d1_logo_regression")
+    file = human / "baselines_summary.csv"
+    if not file.is_file():
+        return pl.DataFrame(schema={"pool": pl.String, "class": pl.String, "d1": pl.Float64})
+    table = pl.read_csv(file).filter(pl.col("method") == "d1_logo_regression")
     return table.select(pool="dataset", class_="class", d1="mae").rename({"class_": "class"})
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("human", nargs="?", type=Path, default=DEFAULT)
-    parser.add_argument("--leave-one-out", action="store_true", help="learn the priors without the pool they serve")
-    arguments = parser.parse_args()
-    if not arguments.human.is_dir():
-        raise SystemExit(f"{arguments.human}: no pools here; give the folder of tidy pools as the argument")
-    folders = sorted(path for path in arguments.human.iterdir() if (path / "items.csv").is_file())
-    pools = {folder: ItemPool.read(folder) for folder in folders}
-    tasks = {
-        folder: [case.revealed for case in cases_of(pool, read_description(folder))] for folder, pool in pools.items()
-    }
-    parts = []
-    for folder, pool in pools.items():
-        others = {str(path): found for path, found in tasks.items() if path != folder}
-        parts.append(measure(folder, pool, learn_priors(others) if arguments.leave_one_out else None))
-    report(pl.concat(parts), regression_baseline(arguments.human), leave_one_out=arguments.leave_one_out)
+def by_class(table: pl.DataFrame) -> pl.DataFrame:
+    """Return means over focal groups per pool, class of groups and run."""
+    means = pl.col("mae", "identity", "shift", "coverage").mean()
+    return table.group_by("pool", "class", "run", maintain_order=True).agg(pl.len().alias("groups"), means)
 
 
-def report(table: pl.DataFrame, regression: pl.DataFrame, *, leave_one_out: bool) -> None:
+def coverage_by_pool(table: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Return coverage per run with the pool as unit: means over a pool's groups, then over pools."""
+    units = list(dict.fromkeys([*keys, "pool", "run"]))
+    pools = table.filter(pl.col("run") != "strict").group_by(units).agg(pl.col("coverage").mean())
+    means = pools.group_by(*keys, "run").agg(pl.col("coverage").mean(), pools=pl.len())
+    wide = means.pivot("run", index=[*keys], values="coverage") if keys else means
+    if not keys:
+        return means.sort("run")
+    sizes = pools.filter(pl.col("run") == "described").group_by(*keys).agg(pools=pl.len())
+    runs = [run for run in RUNS if run in wide.columns]
+    return sizes.join(wide, on=list(keys)).select(*keys, "pools", *runs).sort(*keys)
+
+
+def report(table: pl.DataFrame, pairs: pl.DataFrame, regression: pl.DataFrame) -> dict[str, object]:
+    """Print errors and coverage; return the figures."""
+    classes = by_class(table)
     bars = pl.DataFrame([(*key, bar) for key, bar in BARS.items()], schema=["pool", "class", "bar"], orient="row")
-    described = table.filter(pl.col("run") == "described").join(bars, on=["pool", "class"], how="left")
+    described = classes.filter(pl.col("run") == "described").join(bars, on=["pool", "class"], how="left")
     described = described.with_columns(against_identity=pl.col("mae") - pl.col("identity"))
     columns = ["pool", "class", "groups", "identity"]
     show("described", described.select(*columns, "mae", "bar", "against_identity", "coverage"))
     linked = {}
     for run in ("linked3", "linked5"):
-        part = table.filter(pl.col("run") == run).with_columns(change=pl.col("mae") / pl.col("shift") - 1)
+        part = classes.filter(pl.col("run") == run).with_columns(change=pl.col("mae") / pl.col("shift") - 1)
         show(run, part.select(*columns, "shift", "mae", "change", "coverage"))
         quoted = [change for *key, change in part.select("pool", "class", "change").iter_rows() if tuple(key) in QUOTED]
         linked[run] = {
-            "mean_change_quoted_pools": float(np.mean(quoted)),
+            "mean_change_quoted_pools": float(np.mean(quoted)) if quoted else None,
             "mean_change_all": float(part["change"].to_numpy().mean()),
             "change_of_mean_mae": float(part["mae"].to_numpy().mean() / part["shift"].to_numpy().mean() - 1),
             "worst_against_identity": float((part["mae"] - part["identity"]).to_numpy().max()),
         }
-    strict = table.filter(pl.col("run") == "strict").select("pool", "class", strict="mae")
-    slices = table.filter(pl.col("run") == "slices").join(strict, on=["pool", "class"])
+    strict = classes.filter(pl.col("run") == "strict").select("pool", "class", strict="mae")
+    slices = classes.filter(pl.col("run") == "slices").join(strict, on=["pool", "class"])
     slices = slices.join(regression, on=["pool", "class"], how="left", maintain_order="left")
     show(
         "slices (d1: leave-one-group-out regression; strict: other groups' fold means hidden too)",
         slices.select(*columns, "d1", "mae", "strict", "coverage"),
     )
-    runs = [run for run in RUNS if run != "strict"]
-    weighted = (pl.col("coverage") * pl.col("groups")).sum() / pl.col("groups").sum()
-    coverage = table.group_by("pool", "run").agg(coverage=weighted).pivot("run", index="pool", values="coverage")
-    coverage = coverage.select("pool", *runs).sort("pool")
-    show("coverage of 90% intervals per pool (mean over groups)", coverage)
-    overall = table.group_by("run").agg(coverage=weighted)
-    figures = {
-        "leave_one_out": leave_one_out,
+    pools = coverage_by_pool(table, "pool").drop("pools")
+    show("coverage of 90% intervals per pool (mean over groups)", pools)
+    kinds = coverage_by_pool(table, "kind")
+    show("coverage with the pool as unit, by kind of group", kinds)
+    adults = coverage_by_pool(table.filter(pl.col("pool").is_in(ADULTS)), "kind")
+    show("the same inside surveys of adults", adults)
+    countries = pairs.group_by("pool", maintain_order=True).agg(
+        pl.len().alias("pairs"), pl.all().exclude("pool").mean()
+    )
+    show("from one country to another, described", countries)
+    overall = coverage_by_pool(table)
+    show("coverage with the pool as unit", overall)
+    return {
         "described": _rows(described, "mae", "identity", "bar", "coverage"),
-        "described_worst_against_identity": float(described["against_identity"].to_numpy().max()),
         "linked": linked,
         "slices": _rows(slices, "mae", "strict", "d1", "coverage"),
-        "coverage": {row["pool"]: {run: row[run] for run in runs} for row in coverage.to_dicts()},
-        "coverage_overall": {run: value for run, value in sorted(overall.iter_rows()) if run in runs},
+        "coverage_by_pool": {row["pool"]: row for row in pools.to_dicts()},
+        "coverage_by_kind": {row["kind"]: row for row in kinds.to_dicts()},
+        "coverage_by_kind_adults": {row["kind"]: row for row in adults.to_dicts()},
+        "pairs_of_countries": {row["pool"]: row for row in countries.to_dicts()},
+        "pairs_coverage": float(countries["coverage"].to_numpy().mean()),
+        "coverage": dict(overall.select("run", "coverage").iter_rows()),
+        "mean_error": {run: float(part["mae"].to_numpy().mean()) for (run,), part in classes.group_by("run")},
     }
-    print(json.dumps(_rounded(figures)))
 
 
 def show(title: str, table: pl.DataFrame) -> None:
     print(f"\n{title}")
-    with pl.Config(
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=160,
-        float_precision=4,
-        tbl_hide_dataframe_shape=True,
-        tbl_hide_column_data_types=True,
-        tbl_formatting="NOTHING",
-    ):
-        print(table)
+    print(text_table(table, rows=table.height, digits=4))
 
 
 def _rows(table: pl.DataFrame, *columns: str) -> dict[str, dict[str, float]]:
@@ -159,6 +210,22 @@ def _rounded(value: object) -> object:
     if isinstance(value, dict):
         return {key: _rounded(item) for key, item in value.items()}
     return round(value, 4) if isinstance(value, float) else value
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("data", nargs="?", type=Path, default=DATA)
+    parser.add_argument("--shipped", action="store_true", help="use the shipped priors, which have seen the pools")
+    parser.add_argument("--draws", type=int, default=100, help="of linking items")
+    arguments = parser.parse_args()
+    pools = development_pools(arguments.data)
+    if not pools:
+        print(f"{arguments.data}: no pools here; they do not ship with the package, so nothing was measured.")
+        print(json.dumps({"missing": arguments.data.name}))
+        return
+    table, pairs = measure_all(pools, arguments.draws, shipped=arguments.shipped)
+    figures = report(table, pairs, regression_baseline(arguments.data / "human"))
+    print(json.dumps(_rounded({"priors": "shipped" if arguments.shipped else "without the pool judged", **figures})))
 
 
 if __name__ == "__main__":

@@ -17,9 +17,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.extrapolation_pools import development_pools, priors_without
 from mensura.arrays import Floats, expit, logit
 from mensura.errors import MensuraError
-from mensura.extrapolation import Described, Prediction, Task, cases_of, extrapolate, learn_priors, measure_distance
+from mensura.extrapolation import Described, Prediction, Task, cases_of, extrapolate, measure_distance
 from mensura.extrapolation.asking import (
     Correction,
     ErrorShape,
@@ -248,12 +249,8 @@ def main() -> None:
         return
     records = pl.read_csv(source)
     recorded = records.filter(pl.col("design") == ONE_GROUP)
-    folders = sorted(path for path in (data / "human").iterdir() if (path / "items.csv").is_file())
-    tasks = {f.name: [c.revealed for c in cases_of(ItemPool.read(f), read_description(f))] for f in folders}
-    priors = {
-        pool: learn_priors({name: found for name, found in tasks.items() if name != pool})
-        for pool in recorded["pool"].unique()
-    }
+    pools = development_pools(data)
+    priors = {pool: priors_without(pools, pools[pool].family) for pool in recorded["pool"].unique()}
     cells = read_cells(data, recorded, priors)
     weights = add_learned(cells)
     figures = report(cells)

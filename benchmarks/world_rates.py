@@ -18,9 +18,27 @@ from mensura.extrapolation import PostStratification, make_task
 from mensura.extrapolation.world.ability import Domain, Strata, abilities, read_curves
 from mensura.extrapolation.world.assumptions import central
 from mensura.frames import text_table
-from mensura.people import WORLD, World, cells_of
+from mensura.people import WORLD, Population, World, cells_of
+from tools.embed_links import share_below
 
 ITEMS, DRAWS = 1000, 1000
+RATES = (0.01, 0.5, 0.95)
+TABLE = (
+    ("pisa", "mathematics", "world"),
+    ("pisa", "reading", "world"),
+    ("pisa", "matrices", "world"),
+    ("pisa", "mathematics", "adults"),
+    ("pisa", "reading", "adults"),
+    ("icar", "reasoning", "world"),
+    ("naep-grade8", "mathematics", "world"),
+    ("pisa", "mathematics", "Japan"),
+    ("pisa", "mathematics", "USA"),
+    ("pisa", "mathematics", "Brazil"),
+    ("pisa", "mathematics", "India"),
+    ("pisa", "mathematics", "Nigeria"),
+    ("USA", "reading", "India"),
+)
+"""Of whom, in what, to whom the table of rates goes; ``adults`` are everybody from 20."""
 REPEATS = 3
 
 
@@ -57,7 +75,7 @@ def example(world: World, focal: str) -> dict[str, object]:
     print(f"between countries {general[0]:.1%} to {general[1]:.1%})")
     print(text_table(region, digits=3))
     print(text_table(drivers, digits=3))
-    print(text_table(result.sensitivity, rows=6, digits=3))
+    print(text_table(result.sensitivity, rows=12, digits=3))
     return {
         "rate": rate,
         "low": low,
@@ -68,6 +86,50 @@ def example(world: World, focal: str) -> dict[str, object]:
         "drivers": dict(drivers.select("driver", "change").iter_rows()),
         "sensitivity": dict(result.sensitivity.head(5).select("assumption", "share").iter_rows()),
     }
+
+
+def rates_table(world: World) -> pl.DataFrame:
+    """Print what rates of 1, 50 and 95% become: mathematics and reading, everybody, adults, single countries."""
+    rows = []
+    for focal, domain, reference in TABLE:
+        items = pl.DataFrame({"item": [f"{rate:.0%}" for rate in RATES], "domain": domain})
+        posed = make_task(
+            items, items.select("item", rate=pl.Series(RATES)), world.population(focal), _people(world, reference)
+        )
+        found = PostStratification(world=world).predict(posed)
+        cells = {
+            name: f"{_percent(rate)} ({_percent(low)}–{_percent(high)})"
+            for name, rate, low, high in zip(items["item"], found.rate[0], found.low[0], found.high[0], strict=True)
+        }
+        rows.append({"of": focal, "in": domain, "to": reference, **cells})
+    table = pl.DataFrame(rows)
+    print("\nPer cent right, with 90% intervals, of those who were right at 1, 50 and 95%")
+    print(text_table(table, rows=table.height))
+    return table
+
+
+def _percent(rate: float) -> str:
+    """Return a rate in per cent with two digits that count."""
+    return f"{100 * rate:.0f}" if rate >= 0.1 else f"{100 * rate:.2g}" if rate >= 1e-5 else "0.00"
+
+
+def _people(world: World, name: str) -> Population:
+    return WORLD.with_(name=name, ages=(20, 120)) if name == "adults" else world.population(name)
+
+
+def below_basic(world: World) -> dict[str, float]:
+    """Print the share of 15- to 19-year-olds below 420 points, by the learning scores and with the regional links."""
+    found = {
+        name: share_below(world.assume(regional_link=value))
+        for name, value in (("learning_scores", 0.0), ("regional_links", 1.0))
+    }
+    south = share_below(world.assume(regional_link=0.0), ("Southern Asia",))
+    found["south_asia_learning_scores"], found["south_asia_regional_links"] = (
+        south,
+        share_below(world, ("Southern Asia",)),
+    )
+    print("\nbelow 420 points at 15 to 19: " + ", ".join(f"{name} {value:.1%}" for name, value in found.items()))
+    return found
 
 
 def adult_literacy(world: World, data: Path) -> dict[str, float] | None:
@@ -106,7 +168,15 @@ def main() -> None:
     print(text_table(report, digits=2))
     examples = {focal: example(world, focal) for focal in ("pisa", "pisa-oecd", "pisa-weighted")}
     full = report.filter((pl.col("items") == ITEMS) & (pl.col("draws") == DRAWS)).row(0, named=True)
-    figures = {"growth": report.to_dicts(), "paper_example": examples, "adult_literacy": adult_literacy(world, data)}
+    unlinked = example(world.assume(regional_link=0.0), "pisa")
+    figures = {
+        "growth": report.to_dicts(),
+        "paper_example": examples,
+        "paper_example_without_links": {name: unlinked[name] for name in ("rate", "low", "high")},
+        "rates": rates_table(world).to_dicts(),
+        "below_basic": below_basic(world),
+        "adult_literacy": adult_literacy(world, data),
+    }
     print(json.dumps({**full, "bar_seconds": 5, **figures}))
 
 

@@ -1,6 +1,6 @@
 """Learn the shipped priors of extrapolation again from the development pools.
 
-Run from the project root: ``python -m tools.embed_priors ../shared/data/human``.
+Run from the project root: ``python -m tools.embed_priors [SHARED_DATA]``. Only the few numbers learned are kept.
 """
 
 from __future__ import annotations
@@ -10,22 +10,21 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.extrapolation import cases_of, learn_priors
-from mensura.extrapolation.line.descriptions import read_description
+from benchmarks.extrapolation_pools import DATA as DEVELOPMENT
+from benchmarks.extrapolation_pools import development_pools
+from mensura.extrapolation import learn_priors
 from mensura.extrapolation.line.facts import DATA
-from mensura.people import ItemPool
+from mensura.files import write_csv
 
 
-def learned(human: Path) -> pl.DataFrame:
-    folders = sorted(path for path in human.iterdir() if (path / "items.csv").is_file())
-    pools = {folder.name: cases_of(ItemPool.read(folder), read_description(folder)) for folder in folders}
-    tasks = {name: [case.revealed for case in cases] for name, cases in pools.items()}
+def learned(data: Path) -> pl.DataFrame:
+    tasks = {name: [case.revealed for case in found.cases] for name, found in development_pools(data).items()}
     return learn_priors(tasks).with_columns(pl.col(pl.Float64).round(3)).sort("kind", "basis")
 
 
 def main() -> None:
-    table = learned(Path(sys.argv[1]))
-    table.write_csv(DATA / "priors.csv")
+    table = learned(Path(sys.argv[1]) if len(sys.argv) > 1 else DEVELOPMENT)
+    write_csv(table, DATA / "priors.csv")
     print(table)
 
 

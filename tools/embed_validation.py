@@ -1,6 +1,6 @@
-"""Rebuild the report's table of our extrapolation errors: ``python -m tools.embed_validation [HUMAN_DATA]``.
+"""Rebuild the report's table of our extrapolation errors: ``python -m tools.embed_validation [SHARED_DATA]``.
 
-Only the errors are kept, one row per open item pool, class of groups and situation.
+Only the errors are kept, one row per open item pool, class of groups and situation, by priors learned without the pool.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks.extrapolation_situations import DEFAULT, measure
+from benchmarks.extrapolation_pools import DATA, development_pools
+from benchmarks.extrapolation_situations import by_class, measure_all
 from mensura.files import write_csv
-from mensura.people import ItemPool
 
 TARGET = Path(__file__).parents[1] / "src" / "mensura" / "site" / "data" / "extrapolation_validation.csv"
 SITUATIONS = {
@@ -21,12 +21,12 @@ SITUATIONS = {
     "slices": "other groups of the pool",
 }
 CLASSES = {"country": "countries", "country_x_sex": "countries by sex", "other": "other groups"}
+DRAWS = 100  # of linking items
 
 
 def main() -> None:
-    human = Path(sys.argv[1]) if len(sys.argv) > 1 else DEFAULT
-    folders = sorted(folder for folder in human.iterdir() if (folder / "group_rates.csv").is_file())
-    measured = pl.concat([measure(folder, ItemPool.read(folder), None) for folder in folders])
+    pools = development_pools(Path(sys.argv[1]) if len(sys.argv) > 1 else DATA)
+    measured = by_class(measure_all(pools, DRAWS)[0])
     kept = measured.filter(pl.col("run").is_in(list(SITUATIONS))).with_columns(
         situation=pl.col("run").replace_strict(SITUATIONS)
     )

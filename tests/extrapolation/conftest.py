@@ -29,13 +29,26 @@ def simulate_pool(seed: int = 0, items: int = 40, n: int = 400, interaction: flo
     return ItemPool.from_rates("timss2011_g8_sim", table, rates)
 
 
-def simulate_case(rng: np.random.Generator, prior: Prior, *, items: int = 30, n: int = 500, share: float = 0.2) -> Case:
-    """Draw a case from the model itself, so that intervals must cover what they say."""
+def simulate_case(
+    rng: np.random.Generator,
+    prior: Prior,
+    *,
+    items: int = 30,
+    n: int = 500,
+    share: float = 0.2,
+    expected: float = 0.0,
+    ratio: float = 1.0,
+    kind: str = "other",
+) -> Case:
+    """Draw a case from the model itself, so that intervals must cover what they say.
+
+    ``expected``: the shift that facts predict; ``ratio``: the part of it that is there.
+    """
     x = rng.normal(0, 1, items)
     focal = rng.binomial(n, expit(x)) / n
-    shift = prior.shift_sd * rng.normal()
+    shift = prior.shift_sd * rng.standard_t(4) / 2**0.5
     slope = prior.slope + prior.slope_sd * rng.normal()
-    y = x + shift + (slope - 1) * (x - x.mean()) + prior.interaction * rng.normal(size=items)
+    y = x + ratio * expected + shift + (slope - 1) * (x - x.mean()) + prior.interaction * rng.normal(size=items)
     rest = round(n / share * (1 - share))
     rest_rate = rng.binomial(rest, expit(y)) / rest
     task = Task(
@@ -49,8 +62,9 @@ def simulate_case(rng: np.random.Generator, prior: Prior, *, items: int = 30, n:
         share=np.full(items, share),
         covariate="c",
         group="g",
-        kind="other",
-        offset=np.zeros(items),
+        kind=kind,
+        offset=np.full(items, expected),
+        basis="matched" if expected else "none",
         concentration=0.0,
     )
     return Case(task, share * focal + (1 - share) * rest_rate)

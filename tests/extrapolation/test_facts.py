@@ -58,8 +58,16 @@ def test_assessments_are_recognised(text, expected):
         ("grade_band", "grade"),
         ("school_type", "school"),
         ("language", "language"),
-        ("minority", "other"),
-        ("ethnicity", "other"),
+        ("minority", "ethnicity"),
+        ("race", "ethnicity"),
+        ("born_in_country", "migration"),
+        ("country_of_birth", "migration"),
+        ("immigrant", "migration"),
+        ("foreign_language_at_home", "language"),
+        ("countryside", "other"),
+        ("nationality", "country"),
+        ("ability_percentile", "ability"),
+        ("score_quartile", "ability"),
         ("news_use_band", "other"),
     ],
 )
@@ -175,7 +183,7 @@ def test_every_kind_and_basis_has_a_prior():
             assert 0 < prior.slope <= 1
     assert prior_for("country", "matched").shift_sd < prior_for("country", "none").shift_sd
     assert len(shipped_priors()) >= 10
-    with pytest.raises(MensuraError, match="unknown kind 'contry'; there are country, sex"):
+    with pytest.raises(MensuraError, match="unknown kind 'contry'; there are migration, country"):
         prior_for("contry", "none")
 
 

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from mensura.arrays import expit, logit
 from mensura.extrapolation.line.model import SHIFT_DF, Contrast, Prior, fit_line
 from mensura.extrapolation.line.statistical import line_sensitivity, predict_line
+from mensura.extrapolation.line.tails import student_reach
 
 PRIOR = Prior(shift_sd=0.3, slope=0.9, slope_sd=0.1, interaction=0.25)
 
@@ -20,16 +22,58 @@ def contrast_of(case, links=0):
     return Contrast.of(case.linked(known), case.task.offset)
 
 
-def test_shift_is_the_precision_weighted_mean_when_slope_and_interaction_are_fixed(new_case):
+@pytest.mark.parametrize("moved", [0.0, 0.4, -1.2])
+def test_shift_is_the_mean_of_student_prior_times_normal_likelihood(new_case, moved):
+    """Slope and interaction fixed: E(δ | links) = ∫ δ t₄(δ) N(d̄; δ, s²) dδ / ∫ t₄(δ) N(d̄; δ, s²) dδ, by quadrature."""
     case = new_case(np.random.default_rng(1), PRIOR)
-    contrast = contrast_of(case, links=4)
+    start = contrast_of(case)
+    apart = replace(case, truth=start.mix(start.x + moved))
+    contrast = contrast_of(apart, links=4)
     sure = replace(PRIOR, slope=1.0 / contrast.reliability, slope_sd=1e-9, weight=1e12)
-    shift = fit_line(contrast, sure).shift[0]
-    y = contrast_of(case, links=30).y[0]
+    line = fit_line(contrast, sure)
+    y = contrast_of(apart, links=30).y[0]
     weight = 1 / (sure.interaction**2 + contrast.x_noise + contrast.y_noise(y))[:4]
-    prior_variance = (SHIFT_DF * sure.shift_sd**2 / 2 + shift**2) / (SHIFT_DF + 1)
-    expected = weight @ (y - contrast.x)[:4] / (weight.sum() + 1 / prior_variance)
-    assert shift == pytest.approx(expected, rel=1e-3)
+    seen, error = weight @ (y - contrast.x)[:4] / weight.sum(), weight.sum() ** -0.5
+    delta = np.linspace(-6, 6, 60_001)
+    density = stats.t.pdf(delta, SHIFT_DF, scale=0.3 * 0.5**0.5) * stats.norm.pdf(seen, delta, error)
+    density /= density.sum()
+    mean = density @ delta
+    assert line.shift[0] == pytest.approx(mean, abs=0.02)
+    assert line.shift_sd[0] == pytest.approx(np.sqrt(density @ (delta - mean) ** 2), rel=0.08)
+
+
+def test_an_interval_that_is_all_shift_or_all_interaction_is_a_student_interval():
+    """Half-width: t₄ quantile × SD × √½ for the shift, t₆ quantile × τ × √(4/6) for the interaction."""
+    apart = replace(flat_contrast([0.0] * 5), links=np.full((1, 5), np.nan))
+    sure = Prior(shift_sd=1e-6, slope=1.0, slope_sd=1e-6, interaction=1e-6)
+    for level in (0.5, 0.9):
+        shift = fit_line(apart, replace(sure, shift_sd=0.4)).half_width(level)[0]
+        assert shift == pytest.approx(stats.t.ppf((1 + level) / 2, 4) * 0.4 * 0.5**0.5, rel=2e-3)
+        items = fit_line(apart, replace(sure, interaction=0.3)).half_width(level)[0]
+        assert items == pytest.approx(stats.t.ppf((1 + level) / 2, 6) * 0.3 * (4 / 6) ** 0.5, rel=2e-3)
+
+
+def test_the_reach_of_a_sum_of_student_and_normal_parts_is_that_of_draws():
+    rng = np.random.default_rng(0)
+    shift, items = rng.standard_t(4, 10**6) * 0.5**0.5, rng.standard_t(6, 10**6) * (4 / 6) ** 0.5
+    total = 0.6**0.5 * shift + 0.3**0.5 * items + 0.1**0.5 * rng.normal(size=10**6)
+    reach = student_reach(0.9, np.array([0.6]), np.array([0.3]), 4.0, 6.0)
+    assert reach == pytest.approx([np.quantile(np.abs(total), 0.9)], rel=0.005)
+    assert student_reach(0.9, np.zeros(1), np.zeros(1), 4.0, 6.0) == pytest.approx([1.6448536], rel=1e-6)
+
+
+def test_the_shift_is_as_unsure_as_a_part_of_what_is_expected(new_case):
+    """Variance s₀² + (κ ō)²: 0.3² + (0.5 × 0.8)² = 0.5²."""
+    case = new_case(np.random.default_rng(2), PRIOR)
+    contrast = replace(contrast_of(case), offset=np.full(30, -0.8))
+    assert fit_line(contrast, replace(PRIOR, gap_shift=0.5)).shift_sd[0] == pytest.approx(0.5)
+
+
+def test_a_rest_of_few_groups_widens_shift_slope_and_interaction_alike():
+    prior = replace(PRIOR, gap_shift=0.5, gap_interaction=0.2, gap_slope=0.1)
+    wide = prior.widened(4.0)
+    assert (wide.shift_sd, wide.slope_sd, wide.interaction, wide.gap_interaction) == (0.6, 0.2, 0.5, 0.4)
+    assert (wide.slope, wide.gap_slope, wide.gap_shift) == (prior.slope, prior.gap_slope, prior.gap_shift)
 
 
 def test_without_links_the_prior_is_the_prediction(new_case):
@@ -151,12 +195,12 @@ def test_sensitivity_moves_the_mean_rate_by_each_parameter_s_range(new_case):
     line = fit_line(contrast, PRIOR)
     table = line_sensitivity(contrast, line, 0.9)
     rows = {row["assumption"]: row for row in table.to_dicts()}
-    z = 1.6448536
+    z, shift_z, item_z = 1.6448536, stats.t.ppf(0.95, 4) * 0.5**0.5, stats.t.ppf(0.95, 6) * (4 / 6) ** 0.5
     shift = rows["shift"]
-    assert (shift["low"], shift["high"]) == pytest.approx((-0.3 * z, 0.3 * z), rel=1e-6)
-    up = 0.2 * contrast.rate + 0.8 * expit(line.logit[0] + 0.3 * z)
-    assert shift["rate_high"] == pytest.approx(up.mean())
-    assert rows["item-by-group interaction"]["high"] == pytest.approx(0.25 * z)
+    assert (shift["low"], shift["high"]) == pytest.approx((-0.3 * shift_z, 0.3 * shift_z), rel=2e-3)
+    up = 0.2 * contrast.rate + 0.8 * expit(line.logit[0] + 0.3 * shift_z)
+    assert shift["rate_high"] == pytest.approx(up.mean(), rel=1e-3)
+    assert rows["item-by-group interaction"]["high"] == pytest.approx(0.25 * item_z, rel=2e-3)
     turned = line.logit[0] + 0.1 * z * (contrast.x - contrast.x.mean())
     assert rows["slope"]["rate_high"] == pytest.approx((0.2 * contrast.rate + 0.8 * expit(turned)).mean())
     squares = np.array([(row["rate_high"] - row["rate_low"]) ** 2 for row in table.to_dicts()])

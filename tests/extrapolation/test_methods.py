@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from mensura.arrays import expit, logit
 from mensura.extrapolation import (
@@ -20,9 +21,12 @@ from mensura.extrapolation import (
 )
 from mensura.extrapolation.line.model import Prior
 from mensura.extrapolation.line.slices import feature_variances, features_of, fit_slice, learn_prior
+from mensura.extrapolation.line.tails import student_reach
 from mensura.extrapolation.validation.situations import trials_of
 
 PRIOR = Prior(shift_sd=0.4, slope=0.95, slope_sd=0.05, interaction=0.2)
+SHIFT_REACH, ITEM_REACH = stats.t.ppf(0.95, 4) * 0.5**0.5, stats.t.ppf(0.95, 6) * (4 / 6) ** 0.5
+"""SDs that a 90% interval of a Student shift and of a Student interaction reaches, before any link."""
 
 
 def masks(size, draws, links, seed=0):
@@ -49,9 +53,10 @@ def test_identity_allows_for_the_shift_that_facts_expect(new_case, priors_of):
     moved = replace(case.task, offset=np.full(30, 0.3))
     found = Identity(priors=priors_of(PRIOR)).predict(moved)
     centred = logit(case.task.rate) - logit(case.task.rate).mean()
-    sd = np.sqrt(0.4**2 + 0.3**2 + 0.2**2 + 0.05**2 * centred**2)
+    variance = 0.4**2 + 0.3**2 + 0.2**2 + 0.05**2 * centred**2
+    reach = student_reach(0.9, 0.25 / variance, 0.2**2 / variance, 4.0, 6.0)
     width = logit(found.high[0]) - logit(found.low[0])
-    assert width == pytest.approx(2 * 1.6448536 * sd, rel=2e-3)
+    assert width == pytest.approx(2 * reach * np.sqrt(variance), rel=2e-3)
 
 
 def test_constant_shift_is_the_mean_logit_difference_of_the_links(new_case):
@@ -71,8 +76,9 @@ def test_constant_shift_is_as_sure_as_its_links_are_many(new_case, priors_of):
     for links in (1, 4):
         found = ConstantShift(priors=priors_of(PRIOR)).predict(case.linked(masks(30, 1, links)))
         sampling = 1 / (500 * np.maximum(x * (1 - x), 0.02))
-        sd = np.sqrt(0.2**2 * (1 + 1 / links) * 0.8**2 + sampling)
-        assert logit(found.high[0]) - logit(found.rate[0]) == pytest.approx(1.6448536 * sd, rel=1e-6)
+        variance = 0.2**2 * (1 + 1 / links) * 0.8**2 + sampling
+        reach = student_reach(0.9, 0.2**2 / links / variance, 0.2**2 / variance, 4.0 + links, 6.0 + links)
+        assert logit(found.high[0]) - logit(found.rate[0]) == pytest.approx(reach * np.sqrt(variance), rel=1e-6)
 
 
 def test_a_known_difference_needs_no_links(new_case):
@@ -228,7 +234,9 @@ def test_other_groups_means_on_hidden_items_move_the_level_and_nothing_else(pool
     rest = [logit((found.rate[0] - share * posed.rate) / (1 - share)) for found in (before, after)]
     steps = (rest[1] - rest[0])[hidden]
     assert steps == pytest.approx(np.full(hidden.sum(), steps[0]))
-    tau = before.sensitivity.filter(pl.col("assumption") == "item-by-group interaction")["high"][0] / 1.6448536
+    df = 10 + (~hidden).sum()
+    reach = stats.t.ppf(0.95, df) * ((df - 2) / df) ** 0.5
+    tau = before.sensitivity.filter(pl.col("assumption") == "item-by-group interaction")["high"][0] / reach
     x = np.array([logit((c.task.rate * c.task.n + 0.5) / (c.task.n + 1)) for c in cases[1:]])
     easier = x[:, hidden].mean(axis=1) - x[:, ~hidden].mean(axis=1)
     own = tau**2 / hidden.sum() + 0.003
@@ -265,5 +273,5 @@ def test_a_rest_of_one_group_doubles_the_variances_of_shift_and_interaction(new_
     for concentration, factor in ((0.0, 1.0), (1.0, 2.0)):
         found = Described(priors=priors_of(PRIOR)).predict(replace(task, concentration=concentration)).sensitivity
         high = dict(found.select("assumption", "high").iter_rows())
-        assert high["shift"] == pytest.approx(1.6448536 * np.sqrt(factor) * 0.4)
-        assert high["item-by-group interaction"] == pytest.approx(1.6448536 * np.sqrt(factor) * 0.2)
+        assert high["shift"] == pytest.approx(SHIFT_REACH * np.sqrt(factor) * 0.4, rel=1e-3)
+        assert high["item-by-group interaction"] == pytest.approx(ITEM_REACH * np.sqrt(factor) * 0.2, rel=1e-3)

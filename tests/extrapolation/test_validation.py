@@ -201,8 +201,19 @@ def test_a_kind_that_few_pools_show_keeps_a_wide_prior_of_its_shift(new_case):
     rng = np.random.default_rng(0)
     pools = {name: [new_case(rng, still, items=60, n=50_000).revealed for _ in range(3)] for name in "abc"}
     thin, thick = (learn_priors({name: pools[name] for name in names}) for names in ("ab", "abc"))
-    assert thin.filter(pl.col("basis") == "none")["shift_sd"].to_list() == pytest.approx([0.15])
-    assert thick.filter(pl.col("basis") == "none")["shift_sd"][0] < 0.05
+    other = (pl.col("kind") == "other") & (pl.col("basis") == "none")
+    assert thin.filter(other)["shift_sd"].to_list() == pytest.approx([0.15])
+    assert thick.filter(other)["shift_sd"].to_list() == pytest.approx([0.08]), "no pool shows that groups are alike"
+
+
+def test_kinds_that_no_pool_shows_have_published_spreads_and_the_lines_of_others(new_case):
+    rng = np.random.default_rng(0)
+    plain = Prior(shift_sd=0.3, slope=0.9, slope_sd=0.1, interaction=0.25)
+    table = learn_priors({name: [new_case(rng, plain).revealed for _ in range(3)] for name in "abc"})
+    rows = {(row["kind"], row["basis"]): row for row in table.to_dicts()}
+    country, other = rows["country", "none"], rows["other", "none"]
+    assert country["shift_sd"] > 0.6
+    assert country["interaction"] == other["interaction"]
 
 
 def test_every_column_method_and_kind_is_documented(results):
@@ -250,4 +261,4 @@ def test_the_shipped_priors_are_the_learned_ones(shared):
     from mensura.extrapolation.line.facts import DATA
     from tools.embed_priors import learned
 
-    assert learned(shared / "data" / "human").equals(pl.read_csv(DATA / "priors.csv"))
+    assert learned(shared / "data").equals(pl.read_csv(DATA / "priors.csv"))

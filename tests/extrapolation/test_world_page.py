@@ -18,5 +18,5 @@ def test_page_names_tables_columns_and_breakdowns():
 def test_table_notes_count_their_rows():
     notes = (ROOT / "src/mensura/people/data/world/README.md").read_text(encoding="utf-8")
     world = World.load()
-    for name in ("strata", "countries", "assumptions", "curves", "domains", "populations"):
+    for name in ("strata", "countries", "links", "assumptions", "curves", "domains", "populations"):
         assert f"| `{name}.csv` | {getattr(world, name).height:,} |" in notes

@@ -50,10 +50,22 @@ def test_import_of_a_fixed_width_file(mensura_command, tmp_path):
     )
     arguments = ["--layout", tmp_path / "cog.sps", "--items", "^M", "--person", "CNT,ID", "--covariates", "CNT"]
     run = mensura_command(
-        "people", "import", tmp_path / "cog.txt", *arguments, "--absent", "7,8", "--out", tmp_path / "pool"
+        "people",
+        "import",
+        tmp_path / "cog.txt",
+        *arguments,
+        "--absent",
+        "7,8",
+        "--year",
+        "2009",
+        "--mode",
+        "paper",
+        "--out",
+        tmp_path / "pool",
     )
     assert run.code == 0
     pool = ItemPool.read(tmp_path / "pool")
+    assert (pool.administration.year, pool.administration.language, pool.administration.mode) == (2009, None, "paper")
     right = sum(line[7] == "2" for line in lines)
     assert pool.rates_of("all").row(1)[:3] == ("M2", 200, right)
     assert pool.rates_of("all")["n"][0] == sum(line[6] in "01" for line in lines)
@@ -139,6 +151,10 @@ def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
         (["extrapolate", "--rate", "0.2", "--n", "-5", "--from", "pisa"], "n must be above 0, got -5"),
         (["people", "summary", "nowhere"], "nowhere: no such folder"),
         (["people", "import", "x.csv", "--items", "q", "--out", "y"], "x.csv: no such file"),
+        (
+            ["people", "import", "x.csv", "--items", "q", "--out", "y", "--mode", "post"],
+            "unknown mode 'post'; there are",
+        ),
     ],
 )
 def test_what_a_careless_user_types(mensura_command, arguments, message):

@@ -1,10 +1,12 @@
 """Item pools: the tidy folder read, checked, written; faults refused by name."""
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
 from mensura.errors import MensuraError
-from mensura.people import ItemPool
+from mensura.people import Administration, ItemPool
 
 ITEMS = pl.DataFrame({"item": ["01", "02"], "domain": ["math", "math"], "n_options": [4, None]})
 RATES = pl.DataFrame(
@@ -205,3 +207,34 @@ def test_every_development_pool_is_read_and_recounted(shared):
         assert both.height > 0
         assert (both["n"] == both["n_right"]).all()
         assert (both["rate"] - both["rate_right"]).abs().max() < 1e-6
+
+
+def test_a_pool_keeps_year_language_and_mode(tmp_path):
+    rates = {"item": ["a"], "group": ["all"], "n": [100], "rate": [0.5]}
+    pool = replace(
+        ItemPool.from_rates("p", {"item": ["a"]}, rates), administration=Administration(2009, "German", "paper")
+    )
+    pool.write(tmp_path / "p")
+    again = ItemPool.read(tmp_path / "p")
+    assert again.administration == Administration(2009, "German", "paper")
+    assert "2009, German, paper" in again.heading
+    assert ItemPool.from_rates("q", {"item": ["a"]}, rates).administration == Administration()
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("year,mode\n2009,phone\n", "unknown mode 'phone'; there are paper, computer"),
+        ("year\n12\n", "year must lie between 1900 and 2100, got 12"),
+        ("year\nlong ago\n", "year must be a whole number, got 'long ago'"),
+        ("year,place\n2009,Rome\n", "unknown column 'place'; there are year, language, mode"),
+        ("year\n2009\n2010\n", "one row is needed"),
+    ],
+)
+def test_a_faulty_administration_is_refused(tmp_path, text, fault):
+    ItemPool.from_rates("p", {"item": ["a"]}, {"item": ["a"], "group": ["all"], "n": [100], "rate": [0.5]}).write(
+        tmp_path / "p"
+    )
+    (tmp_path / "p" / "administration.csv").write_text(text)
+    with pytest.raises(MensuraError, match=fault):
+        ItemPool.read(tmp_path / "p")

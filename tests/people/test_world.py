@@ -131,6 +131,9 @@ def test_tables_can_be_swapped_and_are_checked(world, tmp_path):
     world.assumptions.with_columns(value=pl.col("low")).write_csv(tmp_path / "assumptions.csv")
     assert World.load(tmp_path).assumptions["value"].to_list() == world.assumptions["low"].to_list()
     assert world.assume(slope=1.0).assumptions.row(0)[1:4] == (1.0, 1.0, 1.0)
+    world.assumptions.filter(pl.col("assumption") != "language").write_csv(tmp_path / "assumptions.csv")
+    with pytest.raises(MensuraError, match=r"no row 'language' \(1 missing\)"):
+        World.load(tmp_path)
     with pytest.raises(MensuraError, match="no assumption 'charm'"):
         world.assume(charm=1.0)
     with pytest.raises(MensuraError, match="no world table 'weather'"):
@@ -222,3 +225,26 @@ def test_packaged_strata_are_what_the_command_makes(world, shared):
     tables = build_world(shared / "data/world", world.countries)
     assert tables["strata"].equals(world.strata.with_columns(pl.col("age_low", "age_high").cast(pl.Int64)))
     assert tables["countries"].equals(world.countries)
+
+
+@pytest.mark.parametrize(
+    ("name", "ages", "school"),
+    [
+        ("timss-grade8", (13, 14), True),
+        ("timss-grade4-2003", (9, 10), True),
+        ("icar-china", (14, 16), True),
+        ("naep-grade12", (17, 18), True),
+        ("enem", (16, 40), False),
+    ],
+)
+def test_samples_of_the_sources_are_populations_by_name(world, name, ages, school):
+    found = world.population(name)
+    assert (found.ages, found.in_school) == (ages, school)
+    assert cells_of(found, world)["weight"].sum() == pytest.approx(1)
+
+
+def test_younger_pupils_of_one_test_know_less(world):
+    four, eight = (world.population(f"timss-grade{grade}").ability.mean for grade in (4, 8))
+    assert eight - four == pytest.approx(1.02, abs=0.01), (
+        "growth of 1.23 from 10 to 14, in countries that differ by 0.21"
+    )

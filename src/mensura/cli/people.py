@@ -39,10 +39,17 @@ def summary(folder: Folder, out: Out = None, as_json: Json = False) -> None:
     )
     tables = {"domains": domains, "groups": pool.groups, "exclusions": screen(pool).exclusions}
     persons = None if pool.persons is None else pool.persons.height
-    if emit(tables, out=out, as_json=as_json, pool=pool.name, items=pool.items.height, persons=persons):
+    facts = {
+        "pool": pool.name,
+        "items": pool.items.height,
+        "persons": persons,
+        **pool.administration.table().row(0, named=True),
+    }
+    if emit(tables, out=out, as_json=as_json, **facts):
         return
     counted = "published rates only" if persons is None else f"{persons:,} persons"
-    print_table(domains, title=f"{pool.name}: {pool.items.height} items, {counted}; rates of the whole sample")
+    given = f" ({pool.administration})" if pool.administration.known else ""
+    print_table(domains, title=f"{pool.name}{given}: {pool.items.height} items, {counted}; rates of the whole sample")
     print_table(pool.groups, title="Groups (n: median answers per item)", rows=40, digits=0)
     if tables["exclusions"].height:
         print_table(tables["exclusions"], title="Items that a text-only study with 30 answers each would leave out")
@@ -96,11 +103,17 @@ def import_(
     credit: Annotated[str, typer.Option(help="Partial credit is right when full, half or any.")] = "full",
     min_answers: Annotated[int, typer.Option(help="Fewer answers make an item thin; it goes.")] = 30,
     pictures: Annotated[bool, typer.Option("--pictures", help="Keep items that need a picture.")] = False,
+    year: Annotated[int | None, typer.Option(help="Year of the test.")] = None,
+    language: Annotated[str | None, typer.Option(help="Language of the test.")] = None,
+    mode: Annotated[str | None, typer.Option(help="How it was given: paper, computer, web, interview, mixed.")] = None,
     as_json: Json = False,
 ) -> None:
     """Turn a published file into a pool: scored 0/1, exclusions logged, rates of groups."""
-    from mensura.people import HarmonisingRules, harmonise, read_raw, split_persons
+    from dataclasses import replace
 
+    from mensura.people import Administration, HarmonisingRules, harmonise, read_raw, split_persons
+
+    administration = Administration(year, language, mode)
     raw = read_raw(file, layout=layout, object_name=object_name, encoding=encoding)
     table = _item_table(items, raw.frame.columns, raw.labels)
     named = [name for name in table["item"] if name in raw.frame.columns]
@@ -109,6 +122,7 @@ def import_(
     rules = HarmonisingRules(credit, _names(absent), _names(omitted), min_answers, pictures)
     groups = _crossings(by) if by else None
     pool = harmonise(out.name, table, answers, persons, rules=rules, by=groups, weight=weight)
+    pool = replace(pool, administration=administration)
     pool.write(out)
     facts = {"pool": str(out), "items": pool.items.height, "persons": answers.height}
     if not emit({"groups": pool.groups, "exclusions": pool.exclusions}, out=None, as_json=as_json, **facts):

@@ -112,7 +112,8 @@ def validate(
             result.comparison.drop("note"), title="Beside the paper's models (other items and countries)", digits=3
         )
     if result.clusters.height:
-        print_table(result.clusters, title="Countries by alignment (k-means, 2 clusters)", digits=3)
+        title = "Countries by alignment (k-means on r and mean absolute error), with cluster means"
+        print_table(result.clusters, title=title, digits=3)
     if result.dif.height:
         print_table(result.dif, title="Items that behave differently in a group (largest first)", rows=8, digits=2)
     for warning in result.warnings:

@@ -16,6 +16,7 @@ from mensura.extrapolation.protocol import (
 )
 from mensura.extrapolation.validation.answers import dominant_dimensions, measure_distance, score_answers
 from mensura.extrapolation.validation.cases import Case, cases_of
+from mensura.extrapolation.validation.published import published_distances, published_errors
 from mensura.extrapolation.validation.validate import Validation, validate
 from mensura.extrapolation.world.poststratification import PostStratification
 
@@ -47,6 +48,8 @@ __all__ = [
     "make_task",
     "measure_distance",
     "methods_of",
+    "published_distances",
+    "published_errors",
     "score_answers",
     "validate",
 ]

@@ -1,5 +1,6 @@
 """People: item pools, groups, populations and world strata; readers of the formats human data comes in."""
 
+from mensura.people.administration import Administration
 from mensura.people.cells import cells_of
 from mensura.people.groups import add_bands, describe, parse_ages, population_of
 from mensura.people.harmonise import HarmonisingRules, harmonise, screen
@@ -12,6 +13,7 @@ from mensura.people.world import World
 __all__ = [
     "WORLD",
     "Ability",
+    "Administration",
     "HarmonisingRules",
     "ItemPool",
     "Population",

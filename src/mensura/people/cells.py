@@ -17,14 +17,14 @@ ADULT_FROM = 15  # age from which people are counted in bands of five years
 BAND_YEARS = 5
 _TINY = 1e-12
 GIVEN, IN_SCHOOL = "given", "in_school"
-_ORDER = ["country", "region", "subregion", "age", "attainment", "weight", "learning", "spread"]
+_ORDER = ["country", "region", "subregion", "age", "attainment", "weight", "learning", "spread", "regional"]
 
 
 def cells_of(population: Population, world: World) -> pl.DataFrame:
     """Return the cells a population is made of.
 
     Columns: country (null: a whole subregion), region, subregion, age, attainment, weight (they sum to 1),
-    learning and spread.
+    learning and spread, regional (the subregion's shift in the world table ``links``, 0 where it has none).
 
     Children are split into single years of age, evenly within their five. A country without strata of its
     own has its subregion's ages and attainment and its own learning score. Where everyone is a pupil, each
@@ -45,7 +45,11 @@ def cells_of(population: Population, world: World) -> pl.DataFrame:
         strata = strata.filter(pl.col("attainment").is_in(list(population.attainment)))
     if strata.is_empty():
         raise MensuraError(f"population {population.name!r}: the world tables have nobody of that description")
-    return strata.with_columns(weight=pl.col("weight") / pl.col("weight").sum()).select(_ORDER)
+    shifts = world.links.select("subregion", regional=pl.col("shift").cast(pl.Float64))
+    linked = strata.join(shifts, on="subregion", how="left", maintain_order="left").with_columns(
+        pl.col("regional").fill_null(0.0), weight=pl.col("weight") / pl.col("weight").sum()
+    )
+    return linked.select(_ORDER)
 
 
 def _one_cell(population: Population, ability: Ability) -> pl.DataFrame:
@@ -58,6 +62,7 @@ def _one_cell(population: Population, ability: Ability) -> pl.DataFrame:
         "weight": 1.0,
         "learning": ability.mean,
         "spread": ability.sd,
+        "regional": 0.0,
     }
     text = {"country": pl.String, "region": pl.String, "subregion": pl.String, "attainment": pl.String}
     return pl.DataFrame([row], schema_overrides=text).select(_ORDER)

@@ -57,13 +57,16 @@ def describe(pool: ItemPool, world: World) -> Population:
         )
     low, high = ages or (15, OLDEST)
     where = ", ".join(countries) or "unknown countries"
+    given = f" The test was given in {pool.administration}." if pool.administration.known else ""
     return Population(
         name=pool.name,
-        prose=f"The people tested in {pool.name}: aged {low} to {high}, in {where}.",
+        prose=f"The people tested in {pool.name}: aged {low} to {high}, in {where}.{given}",
         ages=(low, high),
         countries=tuple(countries),
         shares=tuple(countries.values()),
         in_school=high <= SCHOOL_AGE,
+        year=pool.administration.year,
+        language=pool.administration.language,
     )
 
 

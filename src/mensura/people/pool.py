@@ -11,6 +11,7 @@ import polars as pl
 from mensura.errors import MensuraError
 from mensura.folders import whole_folder
 from mensura.frames import as_frame
+from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.rates import ALL, tabulate
 from mensura.people.tidy import check_items, check_persons, check_rates, read_tables, widen
 from mensura.results import Result
@@ -37,6 +38,7 @@ class ItemPool(Result):
     whole sample with every focal group inside it (part-to-whole). ``persons``: person and covariates, null
     for unknown. ``responses``: person and one column per item, 1, 0 or null (not given, not reached), its
     rows in the order of ``persons``. ``exclusions``: kind, id, reason of whatever was left out.
+    ``administration``: year, language and mode of the test, where known.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("items", "rates", "persons", "responses", "exclusions")
@@ -49,6 +51,7 @@ class ItemPool(Result):
     responses: pl.DataFrame | None = None
     exclusions: pl.DataFrame = field(default_factory=empty_log)
     warnings: tuple[str, ...] = ()
+    administration: Administration = UNKNOWN
 
     @classmethod
     def of(cls, pool: ItemPool | str | Path) -> ItemPool:
@@ -76,7 +79,15 @@ class ItemPool(Result):
             if responses is None or persons is None:
                 raise MensuraError(f"{folder}: neither group_rates nor responses (CSV or Parquet); a pool needs one")
             rates = tabulate(responses, persons, by=_groupable(persons))
-        return cls(folder.resolve().name, tables.items, rates, persons, responses, warnings=tables.warnings)
+        return cls(
+            folder.resolve().name,
+            tables.items,
+            rates,
+            persons,
+            responses,
+            warnings=tables.warnings,
+            administration=tables.administration,
+        )
 
     @classmethod
     def from_rates(cls, name: str, items: Any, rates: Any) -> ItemPool:  # noqa: ANN401
@@ -145,6 +156,8 @@ class ItemPool(Result):
         with whole_folder(Path(folder), WRITER) as stage:
             self.items.write_csv(stage / "items.csv")
             self.rates.rename({"correct": "n_correct"}).write_csv(stage / "group_rates.csv")
+            if self.administration.known:
+                self.administration.table().write_csv(stage / "administration.csv")
             if self.exclusions.height:
                 self.exclusions.write_csv(stage / "exclusions.csv")
             if self.persons is not None:
@@ -157,7 +170,8 @@ class ItemPool(Result):
         """How many items, persons and groups, and how much was left out."""
         people = "published rates" if self.persons is None else f"{self.persons.height:,} persons"
         gone = f", {self.exclusions.height} exclusions (see .exclusions)" if self.exclusions.height else ""
-        return f"{self.name}: {self.items.height} items, {people}, {self.groups.height} groups{gone}"
+        given = f" ({self.administration})" if self.administration.known else ""
+        return f"{self.name}{given}: {self.items.height} items, {people}, {self.groups.height} groups{gone}"
 
     @property
     def shown(self) -> pl.DataFrame:

@@ -2,7 +2,8 @@
 
 ``items``: item, domain and what else is known. ``group_rates``: item, covariate, group, n, n_correct, rate,
 se, where group ``all`` is the whole sample, focal groups included. ``persons``: person and covariates.
-``responses``: person, item, correct (1, 0 or empty), one row per answer.
+``responses``: person, item, correct (1, 0 or empty), one row per answer. ``administration``: year, language and mode
+of the test, one row.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.frames import require_columns
+from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.rates import RATE_COLUMNS
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ class TidyTables:
     persons: pl.DataFrame | None
     responses: pl.DataFrame | None
     warnings: tuple[str, ...]
+    administration: Administration = UNKNOWN
 
 
 def read_tables(folder: Path) -> TidyTables:
@@ -64,7 +67,9 @@ def read_tables(folder: Path) -> TidyTables:
     if responses is not None:
         items, added = _adopt(items, pl.Series("item", responses.columns[1:], dtype=pl.String))
         warnings += added
-    return TidyTables(items, rates, persons, responses, tuple(warnings))
+    given = _find(folder, "administration")
+    known = UNKNOWN if given is None else Administration.from_table(given, name=f"{folder}/administration")
+    return TidyTables(items, rates, persons, responses, tuple(warnings), known)
 
 
 def read_items(place: Path) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The world tables: strata, countries, assumptions, curves, domains, populations; each can be swapped."""
+"""The world tables: strata, countries, links, assumptions, curves, domains, populations; each can be swapped."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ _COLUMNS = {
         "spread",
     ],
     "countries": ["country", "iso2", "name", "subregion", "region", "population", "learning_score"],
+    "links": ["subregion", "shift"],
     "assumptions": ["assumption", "value", "low", "high", "meaning", "basis"],
     "curves": ["curve", "age", "value"],
     "domains": ["word", "domain", "curricular"],
@@ -44,13 +45,16 @@ class World:
     ``strata``: people (thousands) by subregion, age and attainment, with the mean and SD (``learning``,
     ``spread``) of their countries' learning scores, 0 = 500 points and 1 = 100 points. A ``country``
     column, when there is one, makes the strata national. ``countries``: names, place, people and learning
-    score. ``assumptions``: every constant of the model with the range it is drawn from. ``curves``: growth,
-    age and dementia by age. ``domains``: which word in an item's domain means which domain of the model.
+    score. ``links``: by how much a subregion's learning scores would have to move to agree with another link to the
+    PISA scale, in the same units. ``assumptions``: every constant of the model with the range it is drawn from.
+    ``curves``: growth, age and dementia by age. ``domains``: which word in an item's domain means which domain of the
+    model.
     ``populations``: named groups.
     """
 
     strata: pl.DataFrame
     countries: pl.DataFrame
+    links: pl.DataFrame
     assumptions: pl.DataFrame
     curves: pl.DataFrame
     domains: pl.DataFrame
@@ -61,7 +65,15 @@ class World:
         """Read the packaged tables, each replaced by the file of its name in ``folder``, if there is one."""
         with as_file(files("mensura.people") / "data" / "world") as packaged:
             tables = {name: read_table(_choose(name, packaged, folder)) for name in _COLUMNS}
-        return cls(**tables)
+            needed = read_table(packaged / "assumptions.csv")
+        world = cls(**tables)
+        missing = [name for name in needed["assumption"] if name not in world.assumptions["assumption"]]
+        if missing:
+            raise MensuraError(
+                f"world table 'assumptions': no row {missing[0]!r} ({len(missing)} missing); "
+                "the model needs every one: copy it from the packaged table, with a value of your own if you like"
+            )
+        return world
 
     def __post_init__(self) -> None:
         for table, columns in _COLUMNS.items():

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from mensura.evidence import TABLES, Evidence, slug
+from mensura.extrapolation import published_distances, published_errors
 from mensura.frames import read_csv
 from mensura.site.derivation import derivation_html
 from mensura.site.leaders import leaders_beside_people
@@ -190,7 +191,8 @@ def human(study: Study) -> Page:
         {
             "pictures": _figures(study, *names),
             "calibration": list(study.evidence.calibration),
-            "validations": study.evidence.validations.to_dicts(),
+            "validations": published_errors(study.evidence.validations).to_dicts(),
+            "distances": published_distances(study.evidence.validations).to_dicts(),
             "own_validations": read_csv(_VALIDATION).to_dicts(),
         },
         scripts=("converter", "table"),

@@ -21,8 +21,9 @@ import polars as pl
 
 from mensura.arrays import Floats, Mask, expit, logit
 from mensura.errors import MensuraError
-from mensura.extrapolation.line.model import reach_of, smooth
+from mensura.extrapolation.line.model import smooth
 from mensura.extrapolation.line.statistical import ranked
+from mensura.extrapolation.line.tails import normal_reach
 from mensura.extrapolation.protocol import empty_sensitivity
 from mensura.frames import as_frame, require_columns
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
 STATED_LEVEL = 0.9
 """The probability that prompts ask intervals to have."""
-Z = reach_of(STATED_LEVEL)
+Z = normal_reach(STATED_LEVEL)
 NEAREST = 0.002
 """Rates closer than this to 0 or 1 are read as this far from them: models answer 0% and mean "hardly anyone"."""
 SPREAD_SCALE = 0.2
@@ -79,7 +80,7 @@ class Correction:
         gap = np.where(answered, logit(_inside(rate)) - x, 0.0)
         noise = self.item_sd**2 + (self.width * np.where(answered, half, 0.0) / Z) ** 2
         mean, variance = self._predictive(task, x, gap, noise, task.known & answered)
-        reach = reach_of(level) * np.sqrt(variance)
+        reach = normal_reach(level) * np.sqrt(variance)
         least = task.share * task.rate
         low, middle, high = (
             np.where(answered, np.clip(expit(x + mean + side), least, least + 1 - task.share), np.nan)
@@ -97,7 +98,7 @@ class Correction:
         if task.draws > 1 or not answered.any():
             return empty_sensitivity()
         x = logit(_inside(smooth(task.rate, task.n)))[answered]
-        gap, z = logit(_inside(rate[answered])) - x, reach_of(level)
+        gap, z = logit(_inside(rate[answered])) - x, normal_reach(level)
         own = np.sqrt(self.item_sd**2 + (self.width * half[answered] / Z) ** 2)
         moved = {
             SHIFT: (0.0, self.shift_sd, np.ones_like(gap)),

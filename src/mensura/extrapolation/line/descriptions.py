@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 KINDS = {
-    "country": r"country|countries|nation|^cnt|iso3|iso2",
+    "migration": r"\bborn\b|birth ?(place|country)|(country|place) of birth|migra|nativity|foreign ?born",
+    "country": r"\bcountr(y|ies)\b|\bnation(s|ality)?\b|^cnt|iso3|iso2",
+    "ethnicity": r"\brace\b|\bracial|ethnic|minority",
     "sex": r"sex|gender",
     "parents": r"(parent|mother|father)s?.*(educ|school|degree)",
     "education": r"educ|degree|attainment|qualification",
@@ -19,6 +21,7 @@ KINDS = {
     "language": r"language|native|mother tongue",
     "age": r"\bage\b",
     "grade": r"\bgrade\b",
+    "ability": r"\bability\b|percentile|\bscore (band|group|third|quart|quint|dec)",
     "school": r"school|gymnasium|track|stream|attempt|programme|program|course",
 }
 """Kinds of covariates and the words they are known by; the first that fits counts, none is ``other``."""
@@ -38,6 +41,9 @@ SCHOOLING = (
     ("primary", r"primary|elementary"),
     ("upper_secondary", r"high school|upper|secondary|matura|a level|vocational"),
 )
+ABROAD = r"foreign|abroad|immigrant|(first|second) gen|(an)?other country"
+NATIVE = r"nativ|this country|same|domestic|\blocal"
+NEWCOMERS = r"migra|foreign|abroad"  # covariates whose plain yes means born elsewhere
 ACADEMIC = r"gymnasium|grammar|academic|lyceum|lycee|college prep"
 OTHER_TRACK = r"vocation|technical|hauptschule|realschule|secondary modern|apprentice"
 
@@ -112,6 +118,13 @@ def truth_of(label: str, *, yes: str, no: str, bare: bool = True) -> bool | None
     if re.search(yes, text) or (bare and re.fullmatch(r"y(es)?|1|true", text)):
         return True
     return None
+
+
+def percentile_of(label: str) -> float | None:
+    """Return the share below which a label such as ``p25`` or ``75th percentile`` puts its people, or None."""
+    found = re.fullmatch(r"p ?(\d\d?)|(\d\d?)(th|st|nd|rd)?( percentile)", words(label))
+    share = int(found[1] or found[2]) / 100 if found else 0.0
+    return share if share > 0 else None
 
 
 def rank_of(label: str, n_levels: int) -> int | None:

@@ -3,11 +3,13 @@
 0 = 500, one unit = 100 points of TIMSS, PISA, PIRLS or HLO, about one SD of pupils within a country. Country means
 come from the same test, subject, school level and epoch where there is one, else from the country's general
 learning score; schooling and age from the world tables; other gaps from ``data/group_gaps.csv``. What has no
-fact has no ability (NaN), and then no shift is expected. Ethnicity is never used.
+fact has no ability (NaN), and then no shift is expected. Ethnicity never shifts a prediction; how far groups lie apart
+in published figures makes its interval wide (``data/group_spreads.csv``).
 """
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 from statistics import NormalDist
@@ -16,11 +18,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mensura.extrapolation.line.descriptions import (
+    ABROAD,
     ACADEMIC,
+    NATIVE,
+    NEWCOMERS,
     OTHER_TRACK,
     Assessment,
     age_of,
     kind_of,
+    percentile_of,
     rank_of,
     schooling_of,
     truth_of,
@@ -42,6 +48,7 @@ TRANSFER = {"matched": 1.0, "general": 0.6, "none": 0.0}
 """Part of an expected shift to believe: a mean of the same test, a mean of another kind, no fact."""
 LOGITS_PER_PROBIT = 1.7
 LATE_EPOCH = 2009  # first year of the later epoch of country means
+_NOTHING = r"(?!)"  # a pattern that fits no label
 
 
 def expected(task: Task) -> tuple[Floats, str]:
@@ -171,6 +178,14 @@ def _one_value(kind: str, covariate: str, label: str, n_levels: int) -> float:
     if kind == "language":
         native = truth_of(label, yes=r"native|test|same|first", no=r"other|foreign|second|different|non")
         return np.nan if native is None else 0.0 if native else _gap("language", "other")
+    if kind == "ability":
+        below, rank = percentile_of(label), rank_of(label, n_levels)
+        if below is not None:
+            return _assumption("pupil_sd") * NormalDist().inv_cdf(below)
+        return np.nan if rank is None or n_levels < 2 else _assumption("pupil_sd") * _part_mean(rank, n_levels)
+    if kind == "migration":
+        abroad = _born_abroad(covariate, label)
+        return np.nan if abroad is None else _gap("migration", "born_abroad") if abroad else 0.0
     if kind == "grade":
         digits = "".join(filter(str.isdigit, label.split("_")[0]))
         return _gap("grade", "per_grade") * int(digits) if digits else np.nan
@@ -179,6 +194,15 @@ def _one_value(kind: str, covariate: str, label: str, n_levels: int) -> float:
         academic = truth_of(label, yes=ACADEMIC, no=OTHER_TRACK, bare=bare)
         return np.nan if academic is None else _gap("track", "academic") if academic else 0.0
     return np.nan
+
+
+def _born_abroad(covariate: str, label: str) -> bool | None:
+    """Tell whether a label of a covariate such as ``born_in_country`` or ``immigrant`` means born elsewhere."""
+    found = truth_of(label, yes=ABROAD, no=NATIVE, bare=False)
+    if found is not None:
+        return found
+    plain = truth_of(label, yes=_NOTHING, no=_NOTHING)
+    return None if plain is None else plain == bool(re.search(NEWCOMERS, words(covariate)))
 
 
 def _part_mean(rank: int, parts: int) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 
 from mensura.arrays import expit, logit
 from mensura.errors import MensuraError
-from mensura.extrapolation.line.model import Contrast, FittedLine, fit_line, smooth
+from mensura.extrapolation.line.model import SHIFT_DF, Contrast, FittedLine, fit_line, smooth
 from mensura.extrapolation.line.slices import feature_variances, features_of, fold_mean, learn_prior
 from mensura.extrapolation.line.statistical import (
     INTERACTION,
@@ -63,7 +63,7 @@ class Identity:
         setting = Setting.of(task, self.priors)
         gap = float(setting.contrast.offset.mean())
         plain = replace(setting.contrast.unlinked(), offset=np.zeros(task.size))
-        prior = replace(setting.prior, shift_sd=float(np.hypot(setting.prior.shift_sd, gap)), slope=1.0)
+        prior = replace(setting.prior, shift_sd=(setting.prior.shift_variance(gap) + gap**2) ** 0.5, slope=1.0)
         around = predict_line(plain, fit_line(plain, prior), self.level)
         return spread_draws(_centred(task.rate, around), task.draws)
 
@@ -97,18 +97,22 @@ class ConstantShift:
         links = known.sum(axis=1, keepdims=True)
         mean = np.where(known, whole - x, 0.0).sum(axis=1, keepdims=True) / np.maximum(links, 1)
         shift = np.full_like(mean, self.difference) if self.difference is not None else mean
-        interaction = prior.interaction**2 + (prior.gap_interaction * np.abs(shift)) ** 2
+        interaction = prior.interaction_variance(np.abs(shift))
         spread = interaction * (1 + 1 / np.maximum(links, 1)) * (1 - task.share) ** 2
-        shift_variance = np.where(links > 0, interaction / np.maximum(links, 1), prior.shift_sd**2)
-        variance = np.where(links > 0, spread, spread + prior.shift_sd**2) + setting.contrast.x_noise
+        before = prior.shift_variance(float(setting.contrast.offset.mean()))
+        shift_variance = np.where(links > 0, interaction / np.maximum(links, 1), before)
+        variance = np.where(links > 0, spread, spread + before) + setting.contrast.x_noise
         apart = replace(setting.contrast, share=np.zeros(task.size))
         tau, shift_sd = (np.sqrt(part[:, 0]) for part in (interaction, shift_variance))
         ones = np.ones(task.draws)
-        line = FittedLine(x + shift, variance, shift[:, 0], ones, tau, shift_sd, 0 * ones)
+        seen = links[:, 0]
+        line = FittedLine(
+            x + shift, variance, shift[:, 0], ones, tau, shift_sd, 0 * ones, SHIFT_DF + seen, prior.weight + seen
+        )
         every = np.ones(task.size)
         parameters = (
-            LineParameter(SHIFT, float(shift[0, 0]), float(shift_sd[0]), shift_sd[0] * every),
-            LineParameter(INTERACTION, 0.0, float(tau[0]), tau[0] * every),
+            LineParameter(SHIFT, float(shift[0, 0]), float(shift_sd[0]), shift_sd[0] * every, float(line.shift_df[0])),
+            LineParameter(INTERACTION, 0.0, float(tau[0]), tau[0] * every, float(line.interaction_df[0])),
         )
         account = partial(sensitivity_of, apart, line.logit, parameters, self.level)
         return replace(predict_line(apart, line, self.level), account=account)

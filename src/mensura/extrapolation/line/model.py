@@ -8,29 +8,34 @@ the rest. Only the rest is unknown:
 
 x_i is the logit of the focal rate; o_i the shift expected from what is publicly known of the groups; δ what that
 knowledge misses; β < 1 because an item that is easy for the focal group is so partly for the focal group alone;
-τ the item-by-group interaction, which no shift removes. δ has a Student prior, β a normal one, τ² a scaled
-inverse-χ² one; larger differences between groups come with larger τ and smaller β, and the priors say so. Items
-whose reference rate is known (links) update them by conjugate regression. The three situations differ only in what
-is known: no links and a public o (described), a few links (linked), most items and a prior learned from the other
-groups of the pool (slices).
+τ the item-by-group interaction, which no shift removes.
+
+δ has a Student prior of variance s₀² + (κ ō)²: public knowledge errs by a part κ of the shift it expects, and by s₀
+where it expects none. It enters as what it is, a normal with an unknown variance: a few variances stand for it, each
+weighed by how well it explains the links. β has a normal prior, τ² a scaled inverse-χ² one, so that the interaction of
+an item in a new pool is Student too (see :mod:`~mensura.extrapolation.line.tails`). Larger differences between groups
+come with larger τ and smaller β. Items whose reference rate is known (links) update all of them by
+conjugate regression. The three situations differ only in what is known: no links and a public o (described), a few
+links (linked), most items and a prior learned from the other groups of the pool (slices).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mensura.arrays import expit, logit
+from mensura.extrapolation.line.tails import student_reach, unknown_variances
 
 if TYPE_CHECKING:
     from mensura.arrays import Floats, Mask
     from mensura.extrapolation.protocol import Task
 
-SHIFT_DF = 2.0  # of the Student prior of δ, whose scale is shift_sd / √2: links that agree can overrule it
+SHIFT_DF = 4.0  # of the Student prior of δ: heavy enough for links that agree to overrule it, with a variance
+SHIFT_NODES = 6  # variances that stand for the Student prior of δ
 LARGEST_GAP = 1.5  # logits; beyond it, the priors of slope and interaction move no further
 LEAST_RELIABILITY = 0.3  # of focal logits: below it, the spread of so few or so noisy rates says nothing of its own
 LINK_TRUST = 6.0  # observations that the prior of τ² is worth
@@ -45,23 +50,42 @@ _TINY = 1e-9
 class Prior:
     """What is believed of δ, β and τ before any link is seen.
 
-    ``shift_sd`` is the SD of δ, ``slope`` and ``slope_sd`` those of β, ``interaction`` is τ, worth
-    ``weight`` observations. Per logit of difference between the groups τ grows by ``gap_interaction`` (in
-    quadrature) and β falls by ``gap_slope``.
+    ``shift_sd`` is the SD of δ where no shift is expected (s₀), ``slope`` and ``slope_sd`` those of β,
+    ``interaction`` is τ, worth ``weight`` observations. Per logit of expected shift the SD of δ grows by ``gap_shift``
+    (κ); per logit of difference between the groups τ grows by ``gap_interaction`` (both in quadrature), and β falls by
+    ``gap_slope``.
     """
 
     shift_sd: float
     slope: float
     slope_sd: float
     interaction: float
+    gap_shift: float = 0.0
     gap_interaction: float = 0.0
     gap_slope: float = 0.0
     weight: float = LINK_TRUST
 
     def widened(self, factor: float) -> Prior:
-        """Return the prior with the variances of shift and interaction multiplied by ``factor``."""
-        names = ("shift_sd", "interaction", "gap_interaction")
+        """Return the prior with the variances of shift, slope and interaction multiplied by ``factor``.
+
+        Not that part of the shift's which goes with the expected shift: that is a difference between groups already.
+        """
+        names = ("shift_sd", "slope_sd", "interaction", "gap_interaction")
         return replace(self, **{name: factor**0.5 * getattr(self, name) for name in names})
+
+    def shift_variance(self, expected: float) -> float:
+        """Return the variance of δ where a shift of ``expected`` logits is expected."""
+        return self.shift_sd**2 + (self.gap_shift * expected) ** 2
+
+    def interaction_variance(self, gap: Floats) -> Floats:
+        """Return τ² between groups that differ by ``gap`` logits."""
+        variance: Floats = self.interaction**2 + (self.gap_interaction * np.minimum(gap, LARGEST_GAP)) ** 2
+        return variance
+
+    def slope_mean(self, gap: Floats) -> Floats:
+        """Return the mean of β between groups that differ by ``gap`` logits."""
+        mean: Floats = self.slope - self.gap_slope * np.minimum(gap, LARGEST_GAP)
+        return mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,6 +155,7 @@ class FittedLine:
     """A fitted line: predicted logits of the rest with their variance (draws × items), and its parameters per draw.
 
     ``shift`` includes the expected one; ``shift_sd`` and ``slope_sd`` are what remains unknown of the two.
+    ``shift_df``, ``interaction_df``: degrees of freedom of what remains Student.
     """
 
     logit: Floats
@@ -140,6 +165,18 @@ class FittedLine:
     interaction: Floats
     shift_sd: Floats
     slope_sd: Floats
+    shift_df: Floats
+    interaction_df: Floats
+
+    def half_width(self, level: float) -> Floats:
+        """Return, draws × items, how far an interval of probability ``level`` goes to either side, in logits."""
+        shift, interaction = (part[:, None] ** 2 / self.variance for part in (self.shift_sd, self.interaction))
+        reach = np.empty_like(self.variance)
+        for pair in sorted(set(zip(self.shift_df.tolist(), self.interaction_df.tolist(), strict=True))):
+            rows = (self.shift_df == pair[0]) & (self.interaction_df == pair[1])
+            reach[rows] = student_reach(level, shift[rows], interaction[rows], *pair)
+        width: Floats = reach * np.sqrt(self.variance)
+        return width
 
 
 def fit_line(
@@ -152,23 +189,20 @@ def fit_line(
     """
     x, noise, known, y = contrast.x, contrast.x_noise, contrast.known, contrast.y
     design = [np.ones_like(x), x - x.mean()]
-    variances = [prior.shift_sd**2, prior.slope_sd**2]
     if features is not None and feature_variance is not None:
         design += list(features)
-        variances += list(feature_variance)
     X = np.stack(design, axis=1)
-    evidence = _Evidence(X, y - x - contrast.offset, noise + contrast.y_noise(y), known, contrast.reliability)
+    evidence = _Evidence(X, y - x - contrast.offset, noise + contrast.y_noise(y), known)
     links, expected_gap = known.sum(axis=1), float(contrast.offset.mean())
+    belief = _Belief(prior, contrast.reliability, expected_gap, feature_variance)
     gap = np.full(len(known), abs(expected_gap))
-    tau2 = _prior_tau2(prior, gap)
-    prior_variance = np.tile(variances, (len(known), 1))
-    b, C = evidence.posterior(prior, prior_variance, gap, tau2)
+    tau2 = prior.interaction_variance(gap)
+    b, C = evidence.posterior(belief, gap, tau2)
     for _ in range(_ROUNDS if links.any() else 0):
         gap = np.abs(expected_gap + b[:, 0])
-        prior_variance[:, 0] = (SHIFT_DF * prior.shift_sd**2 / 2 + b[:, 0] ** 2) / (SHIFT_DF + 1)
-        worth = prior.weight * _prior_tau2(prior, gap)
+        worth = prior.weight * prior.interaction_variance(gap)
         tau2 = np.maximum(worth + evidence.excess(b, C), LEAST_INTERACTION * worth) / (prior.weight + links)
-        b, C = evidence.posterior(prior, prior_variance, gap, tau2)
+        b, C = evidence.posterior(belief, gap, tau2)
     predicted = x + contrast.offset + b @ X.T
     variance = _leverage(X, C) + tau2[:, None] + noise + contrast.y_noise(predicted)
     return FittedLine(
@@ -179,12 +213,35 @@ def fit_line(
         interaction=np.sqrt(tau2),
         shift_sd=np.sqrt(C[:, 0, 0]),
         slope_sd=np.sqrt(C[:, 1, 1]),
+        shift_df=SHIFT_DF + links,
+        interaction_df=prior.weight + links,
     )
 
 
-def reach_of(level: float) -> float:
-    """Return how many standard deviations an interval of probability ``level`` goes to either side."""
-    return NormalDist().inv_cdf((1 + level) / 2)
+@dataclass(frozen=True, eq=False)
+class _Belief:
+    """The prior of the regression parameters as a mixture of normals, one per variance that the shift may have."""
+
+    prior: Prior
+    reliability: float
+    expected_gap: float
+    feature_variance: Floats | None
+
+    def mean(self, gap: Floats, size: int) -> Floats:
+        """Return draws × parameters: all 0 but the slope, whose distance from 1 is what the design has."""
+        mean = np.zeros((len(gap), size))
+        mean[:, 1] = self.reliability * self.prior.slope_mean(gap) - 1.0
+        return mean
+
+    def variances(self, gap: Floats, size: int) -> tuple[Floats, Floats]:
+        """Return nodes × draws × parameters, and the weight of each node."""
+        factor, weight = unknown_variances(SHIFT_DF, SHIFT_NODES)
+        variance = np.empty((len(factor), len(gap), size))
+        variance[:, :, 0] = self.prior.shift_variance(self.expected_gap) * factor[:, None]
+        variance[:, :, 1] = self.prior.slope_sd**2
+        if self.feature_variance is not None and size > 2:
+            variance[:, :, 2:] = self.feature_variance
+        return variance, weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,32 +252,38 @@ class _Evidence:
     difference: Floats
     noise: Floats
     known: Mask
-    reliability: float
 
-    def posterior(self, prior: Prior, prior_variance: Floats, gap: Floats, tau2: Floats) -> tuple[Floats, Floats]:
-        """Return the posterior means (draws × parameters) and covariances of the regression parameters."""
+    def posterior(self, belief: _Belief, gap: Floats, tau2: Floats) -> tuple[Floats, Floats]:
+        """Return the posterior means (draws × parameters) and covariances of the regression parameters.
+
+        Given the shift's variance everything is normal: precision A = XᵀWX + V⁻¹, mean b = A⁻¹(XᵀWd + V⁻¹m). A variance
+        counts by the likelihood of the links, |V|^-½ |A|^-½ exp ½(bᵀAb − mᵀV⁻¹m) up to what all have in common.
+        """
+        size = self.X.shape[1]
         precision = np.where(self.known, 1.0 / (tau2[:, None] + self.noise), 0.0)
         weighted = precision[:, None, :] * self.X.T
-        A = weighted @ self.X
-        diagonal = np.arange(self.X.shape[1])
-        A[:, diagonal, diagonal] += 1.0 / prior_variance
-        mean = np.zeros((len(self.known), self.X.shape[1]))
-        mean[:, 1] = self.reliability * (prior.slope - prior.gap_slope * np.minimum(gap, LARGEST_GAP)) - 1.0
-        C: Floats = np.linalg.inv(A).astype(np.float64, copy=False)
-        seen = (weighted @ self.difference[:, :, None])[:, :, 0]
-        b: Floats = np.einsum("dpq,dq->dp", C, mean / prior_variance + seen)
-        return b, C
+        gram, seen = weighted @ self.X, (weighted @ self.difference[:, :, None])[:, :, 0]
+        mean, (variance, weight) = belief.mean(gap, size), belief.variances(gap, size)
+        A = np.repeat(gram[None], len(weight), axis=0)
+        diagonal = np.arange(size)
+        A[..., diagonal, diagonal] += 1.0 / variance
+        C = np.linalg.inv(A)
+        right = mean / variance + seen
+        each = np.einsum("jdpq,jdq->jdp", C, right)
+        fit = (each * right).sum(axis=-1) - (mean**2 / variance).sum(axis=-1)
+        logs = np.log(weight)[:, None] + (fit - np.log(variance).sum(axis=-1) - np.linalg.slogdet(A)[1]) / 2
+        share = np.exp(logs - logs.max(axis=0))
+        share /= share.sum(axis=0)
+        b: Floats = np.einsum("jd,jdp->dp", share, each)
+        apart = each - b
+        spread: Floats = np.einsum("jd,jdpq->dpq", share, C) + np.einsum("jd,jdp,jdq->dpq", share, apart, apart)
+        return b, spread
 
     def excess(self, b: Floats, C: Floats) -> Floats:
         """Return, per draw, the squared residuals of the links beyond what sampling and parameters explain."""
         residual = self.difference - b @ self.X.T
         excess: Floats = np.where(self.known, residual**2 + _leverage(self.X, C) - self.noise, 0.0).sum(axis=1)
         return excess
-
-
-def _prior_tau2(prior: Prior, gap: Floats) -> Floats:
-    tau2: Floats = prior.interaction**2 + (prior.gap_interaction * np.minimum(gap, LARGEST_GAP)) ** 2
-    return tau2
 
 
 def _leverage(X: Floats, C: Floats) -> Floats:

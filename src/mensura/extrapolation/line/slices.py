@@ -100,6 +100,7 @@ def learn_prior(task: Task, slices: Slices, own: Prior, trust: float) -> Prior:
     interaction = max(float(np.average(taus, weights=weight)), SMALLEST_INTERACTION**2)
     return Prior(
         shift_sd=2 * own.shift_sd,
+        gap_shift=2 * own.gap_shift,
         slope=slope / trust,
         slope_sd=max(spread, SMALLEST_SD**2) ** 0.5,
         interaction=interaction**0.5,

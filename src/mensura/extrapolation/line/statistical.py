@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from mensura.extrapolation.line.facts import concentration_of, expected
-from mensura.extrapolation.line.model import Contrast, FittedLine, Prior, reach_of
+from mensura.extrapolation.line.model import Contrast, FittedLine, Prior
 from mensura.extrapolation.line.priors import prior_for
+from mensura.extrapolation.line.tails import NEARLY_NORMAL, student_reach
 from mensura.extrapolation.protocol import SENSITIVITY_COLUMNS, Prediction, empty_sensitivity
 
 if TYPE_CHECKING:
@@ -48,17 +49,18 @@ class Setting:
 
 @dataclass(frozen=True, eq=False)
 class LineParameter:
-    """A parameter of the line: its value, its SD, and how far one SD moves each item's logit."""
+    """A parameter of the line: its value, SD and degrees of freedom, and how far one SD moves each item's logit."""
 
     name: str
     value: float
     sd: float
     reach: Floats
+    df: float = NEARLY_NORMAL
 
 
 def predict_line(contrast: Contrast, line: FittedLine, level: float) -> Prediction:
     """Turn a line into reference rates with ``level`` intervals; what they hang on is left to the method."""
-    reach = reach_of(level) * np.sqrt(line.variance)
+    reach = line.half_width(level)
     rate, low, high = (contrast.mix(line.logit + side) for side in (0.0, -reach, reach))
     return Prediction(rate, low, high, interval=INTERVAL)
 
@@ -68,9 +70,9 @@ def line_sensitivity(contrast: Contrast, line: FittedLine, level: float) -> pl.D
     centred = contrast.x - contrast.x.mean()
     tau, shift_sd, slope_sd = (float(part[0]) for part in (line.interaction, line.shift_sd, line.slope_sd))
     parameters = (
-        LineParameter(SHIFT, float(line.shift[0]), shift_sd, np.full(len(centred), shift_sd)),
+        LineParameter(SHIFT, float(line.shift[0]), shift_sd, np.full(len(centred), shift_sd), float(line.shift_df[0])),
         LineParameter(SLOPE, float(line.slope[0]), slope_sd, slope_sd * centred),
-        LineParameter(INTERACTION, 0.0, tau, np.full(len(centred), tau)),
+        LineParameter(INTERACTION, 0.0, tau, np.full(len(centred), tau), float(line.interaction_df[0])),
     )
     return sensitivity_of(contrast, line.logit, parameters, level)
 
@@ -86,9 +88,9 @@ def sensitivity_of(
     """
     if len(logit) > 1:
         return empty_sensitivity()
-    z = reach_of(level)
     rows = []
     for source in parameters:
+        z = float(student_reach(level, np.ones(1), np.zeros(1), source.df, NEARLY_NORMAL)[0])
         low, high = (float(contrast.mix(logit[0] + sign * z * source.reach).mean()) for sign in (-1, 1))
         span = z * source.sd
         rows.append((source.name, source.value, source.value - span, source.value + span, low, high))

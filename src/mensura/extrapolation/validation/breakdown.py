@@ -25,21 +25,24 @@ _ROUNDS = 100  # of Lloyd's algorithm; a few are enough
 
 
 def cluster_countries(cases: Sequence[Case], summary: pl.DataFrame) -> pl.DataFrame:
-    """Group countries by how well their items are ranked and sized, by k-means on standardised alignment.
+    """Group countries by how well their items are predicted, by k-means on standardised r and mean absolute error.
 
-    Ranked: Spearman correlation of predicted and observed rates. Sized: mean absolute error. Columns: group,
-    spearman, mae, cluster (1 holds the best-ranked countries); empty with fewer than two countries per cluster.
+    r is the Pearson correlation of predicted and observed rates, as in the published analysis. Columns: group, pearson,
+    mae, cluster (1 holds the countries of the higher r), cluster_pearson and cluster_mae (means over the cluster's
+    countries); empty with fewer than two countries per cluster. Countries that are all alike are one cluster.
     """
     countries = pl.col("covariate").is_in({case.covariate for case in countries_of(cases)})
-    table = summary.filter(countries).select("group", "spearman", "mae").drop_nulls()
+    table = summary.filter(countries).select("group", "pearson", "mae").drop_nulls()
     if table.height < 2 * CLUSTERS:
-        return pl.DataFrame(schema={"group": pl.String, "spearman": pl.Float64, "mae": pl.Float64, "cluster": pl.Int64})
-    points = table.select("spearman", "mae").to_numpy()
+        return pl.DataFrame(schema=_CLUSTERED)
+    points = table.select("pearson", "mae").to_numpy()
     spread = points.std(axis=0)
     label = k_means((points - points.mean(axis=0)) / np.where(spread > 0, spread, 1.0), CLUSTERS)
-    order = sorted(range(CLUSTERS), key=lambda k: -float(points[label == k, 0].mean()))
+    order = sorted(set(label.tolist()), key=lambda k: -float(points[label == k, 0].mean()))
     rank = np.array([order.index(k) + 1 for k in label])
-    return table.with_columns(cluster=pl.Series(rank, dtype=pl.Int64)).sort("cluster", "mae")
+    ranked = table.with_columns(cluster=pl.Series(rank, dtype=pl.Int64))
+    means = pl.col("pearson", "mae").mean().over("cluster").name.prefix("cluster_")
+    return ranked.with_columns(means).sort("cluster", "mae").select(list(_CLUSTERED))
 
 
 def k_means(points: Floats, clusters: int) -> Ints:
@@ -87,6 +90,14 @@ def differential_items(cases: Sequence[Case]) -> pl.DataFrame:
     return found.sort(pl.col("difference").abs(), descending=True).select(list(_DIF))
 
 
+_CLUSTERED = {
+    "group": pl.String,
+    "pearson": pl.Float64,
+    "mae": pl.Float64,
+    "cluster": pl.Int64,
+    "cluster_pearson": pl.Float64,
+    "cluster_mae": pl.Float64,
+}
 _DIF = {
     "item": pl.String,
     "covariate": pl.String,

@@ -93,7 +93,7 @@ class _Words:
             levels.setdefault(covariate, []).append(_label(group))
         text = description or pool.name
         domains = dict(pool.items.select("item", "domain").iter_rows())
-        return cls(pool, text, levels, domains, assessment_of(text), _whole_population(pool, text))
+        return cls(pool, text, levels, domains, _assessment(pool, text), _whole_population(pool, text))
 
     def expect(self, covariate: str, group: str, items: Sequence[str]) -> Expectation:
         """Return what is expected of one group on some items."""
@@ -174,6 +174,12 @@ def _whole(pool: ItemPool) -> pl.DataFrame:
     if whole.is_empty():
         raise MensuraError(f"pool {pool.name!r} has no group 'all', the whole sample to extrapolate to")
     return whole.select("item", n_whole="n", whole="rate")
+
+
+def _assessment(pool: ItemPool, text: str) -> Assessment | None:
+    """Return the assessment that the description names, of the year the pool states, where it states one."""
+    found, year = assessment_of(text), pool.administration.year
+    return found if found is None or year is None else replace(found, year=year)
 
 
 def _whole_population(pool: ItemPool, text: str) -> Population:

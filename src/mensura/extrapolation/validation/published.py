@@ -1,4 +1,8 @@
-"""The paper's language-model figures beside ours, where the test is of the same kind."""
+"""The paper's language-model figures: errors beside ours where the test is of the same kind, and distances apart.
+
+Its "calibration" tables hold no errors: they compare estimates for the world with the rates of the people tested, and
+nobody knows the world's rates. Here they are distances, and stand in a table of their own.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,27 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 COLUMNS = ("method", "origin", "n", "mae", "rmse", "pearson", "spearman", "correlations", "note")
+_CALIBRATION = "calibration"
 _NOTE = "other items, countries and years than here: orientation, no head-to-head"
+
+
+def published_errors(validations: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Return the published rows whose truth was known: a whole sample's rates, predicted or taken over as they are.
+
+    ``validations``: the evidence table, the packaged one when not given.
+    """
+    table = load().validations if validations is None else validations
+    return table.filter(pl.col("task") != _CALIBRATION)
+
+
+def published_distances(validations: pl.DataFrame | None = None) -> pl.DataFrame:
+    """Return pool, method, n, distance, rms_distance, pearson, spearman, source of the published world estimates.
+
+    ``distance``: mean of |world estimate − rate of the people tested|, printed as MAE in the paper.
+    """
+    table = load().validations if validations is None else validations
+    rows = table.filter(pl.col("task") == _CALIBRATION)
+    return rows.drop("task").rename({"mae": "distance", "rmse": "rms_distance"})
 
 
 def comparison(description: str, ours: Mapping[str, object], method: str, predictions: int) -> pl.DataFrame:
@@ -26,7 +50,7 @@ def comparison(description: str, ours: Mapping[str, object], method: str, predic
     test = re.search(r"(?<![a-z])(icar|pisa|timss)", description.lower())
     if test is None:
         return pl.DataFrame(schema=dict.fromkeys(COLUMNS, pl.String))
-    rows = load().validations.filter((pl.col("pool") == test[1].upper()) & (pl.col("task") != "calibration"))
+    rows = published_errors().filter(pl.col("pool") == test[1].upper())
     theirs = rows.select(
         "method",
         origin=pl.lit("paper"),

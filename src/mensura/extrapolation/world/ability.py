@@ -5,7 +5,12 @@ Unit: 100 points of the PISA or HLO scale, 0 at 500. For a stratum with learning
     children      H + link − growth still to come before 15           (+ gap of no schooling, out of school)
     15–19         H + link + youth gain                               (lower secondary or more)
     older, others adult_slope (H + link) + anchor + gap(attainment) × schooling(domain)
-                  + ageing × curve(domain, age) − forgetting(age, curricular domains)
+                  + ageing × curve(domain, age) − forgetting(age, curricular domains) − language
+
+``link`` is the common error of learning scores plus ``regional_link`` of the shift that puts a subregion's share of
+15- to 19-year-olds below 420 points where Gust, Hanushek and Woessmann find it. ``language`` is the loss of adults who
+answer in a language they do not speak best. Adults also differ in what they specialised in: their spread in taught and
+knowledge domains has the part ``specialisation`` besides.
 
 Answering takes being old enough, reading the item and being well: ``present`` is the share of a stratum
 above the first age, ``able`` the share that can read and is neither demented nor intellectually disabled.
@@ -31,6 +36,7 @@ SCHOOL_END, FORGOTTEN_AT = 18.0, 28.0
 """Ages at which forgetting of school content begins and is complete; the loss is linear between them."""
 YOUTH_YEARS = 5  # after ADULT_FROM: the band of 15 to 19, whose learning scores were measured at 15
 UPPER = "upper_secondary"
+KNOWLEDGE = "knowledge"
 DRIVERS = {
     "learning": "how much pupils of each country learn at school, against the focal group",
     "childhood": "children who are still learning, or too young to answer",
@@ -39,25 +45,51 @@ DRIVERS = {
     "forgetting": "loss of school content after school",
     "illiteracy": "people who cannot read the item",
     "health": "dementia and intellectual disability",
+    "specialisation": "adults who met the subject more, or less, than others of their schooling",
+    "language": "adults who answer in a language they do not speak best",
 }
 
 
 @dataclass(frozen=True)
+class Kinds:
+    """Which cells are what: masks over cells. ``child`` overlaps with ``attending``; the others exclude each other."""
+
+    given: Mask
+    child: Mask
+    attending: Mask
+    youth: Mask
+    adult: Mask
+    level: dict[str, Mask]
+
+    @classmethod
+    def of(cls, age: Floats, attainment: np.ndarray) -> Kinds:
+        """Tell the cells apart by age and attainment."""
+        level = {name: attainment == name for name in ATTAINMENT}
+        given, attending = attainment == GIVEN, attainment == IN_SCHOOL
+        child = (age < ADULT_FROM) & ~given
+        finished = level["lower_secondary"] | level[UPPER] | level["post_secondary"]
+        youth = (age < ADULT_FROM + YOUTH_YEARS) & finished
+        return cls(given, child, attending, youth, ~(child | attending | youth | given), level)
+
+
+@dataclass(frozen=True)
 class Strata:
-    """Cells of a population as arrays, one entry per cell."""
+    """Cells of a population as arrays, one entry per cell; ``kinds`` tells which cells are what."""
 
     weight: Floats
     learning: Floats
     spread: Floats
     age: Floats
-    attainment: tuple[str, ...]
+    regional: Floats
+    kinds: Kinds
 
     @classmethod
     def from_cells(cls, cells: pl.DataFrame) -> Strata:
         """Read the columns of :func:`mensura.people.cells.cells_of`; weights are scaled to sum to 1."""
-        numbers = (cells[name].cast(pl.Float64).to_numpy() for name in ("weight", "learning", "spread", "age"))
-        weight, learning, spread, age = numbers
-        return cls(weight / weight.sum(), learning, spread, age, tuple(cells["attainment"].to_list()))
+        names = ("weight", "learning", "spread", "age", "regional")
+        weight, learning, spread, age, regional = (cells[name].cast(pl.Float64).to_numpy() for name in names)
+        kinds = Kinds.of(age, np.array(cells["attainment"].to_list()))
+        return cls(weight / weight.sum(), learning, spread, age, regional, kinds)
 
     def like(self, mean: float, sd: float) -> Strata:
         """Return the same people with the learning of one group."""
@@ -96,29 +128,6 @@ class Abilities:
     able: Floats
 
 
-@dataclass(frozen=True)
-class Kinds:
-    """Which cells are what: masks over cells. ``child`` overlaps with ``attending``; the others exclude each other."""
-
-    given: Mask
-    child: Mask
-    attending: Mask
-    youth: Mask
-    adult: Mask
-    level: dict[str, Mask]
-
-    @classmethod
-    def of(cls, strata: Strata) -> Kinds:
-        """Tell the cells apart by age and attainment."""
-        attainment = np.array(strata.attainment)
-        level = {name: attainment == name for name in ATTAINMENT}
-        given, attending = attainment == GIVEN, attainment == IN_SCHOOL
-        child = (strata.age < ADULT_FROM) & ~given
-        finished = level["lower_secondary"] | level[UPPER] | level["post_secondary"]
-        youth = (strata.age < ADULT_FROM + YOUTH_YEARS) & finished
-        return cls(given, child, attending, youth, ~(child | attending | youth | given), level)
-
-
 def abilities(
     strata: Strata, draws: AssumptionDraws, domain: Domain, *, given: str, off: frozenset[str] = frozenset()
 ) -> Abilities:
@@ -127,7 +136,7 @@ def abilities(
     ``given`` names the draws that hold the mean of a population whose ability is given.
     """
     value = {name: values[:, None] for name, values in draws.items()}
-    kinds = Kinds.of(strata)
+    kinds = strata.kinds
     mean = _means(strata, kinds, value, domain, off)
     if kinds.given.any() and "learning" not in off:
         mean = np.where(kinds.given, value[given], mean)
@@ -135,12 +144,12 @@ def abilities(
     if "childhood" not in off:
         present = np.where(kinds.child, np.clip(strata.age + 0.5 - value["first_age"], 0, 1), present)
     able = _able(strata, kinds, value, domain, off)
-    return Abilities(mean, _variances(strata, kinds, value, off), present, able)
+    return Abilities(mean, _variances(strata, kinds, value, domain, off), present, able)
 
 
 def _means(strata: Strata, kinds: Kinds, value: AssumptionDraws, domain: Domain, off: frozenset[str]) -> Floats:
     """Return the mean ability of every cell, as in the head of this file."""
-    link = 0.0 if "learning" in off else value["score_link"]
+    link = 0.0 if "learning" in off else value["score_link"] + value["regional_link"] * strata.regional
     base = strata.learning + link + np.zeros_like(value["slope"])
     mean, adult = base, kinds.adult
     weight = 0.0 if "schooling" in off else value[f"schooling_{domain.name}"]
@@ -158,16 +167,20 @@ def _means(strata: Strata, kinds: Kinds, value: AssumptionDraws, domain: Domain,
     if "forgetting" not in off and domain.curricular:
         passed = np.clip((strata.age - SCHOOL_END) / (FORGOTTEN_AT - SCHOOL_END), 0, 1)
         mean = np.where(adult, mean - value["forgetting"] * passed, mean)
+    if "language" not in off:
+        mean = np.where(adult, mean - value["language"], mean)
     return mean
 
 
-def _variances(strata: Strata, kinds: Kinds, value: AssumptionDraws, off: frozenset[str]) -> Floats:
-    """Return the variance of every cell: within one country, and between its countries' learning scores.
+def _variances(strata: Strata, kinds: Kinds, value: AssumptionDraws, domain: Domain, off: frozenset[str]) -> Floats:
+    """Return the variance of every cell: within one country, by specialisation, and between countries' learning scores.
 
     A population whose ability is given states its own; so does everybody when the learning driver is off.
     """
     adult = kinds.adult & ("schooling" not in off)
     within = np.where(adult, value["adult_sd"], value["pupil_sd"])
+    if "specialisation" not in off and (domain.curricular or domain.name == KNOWLEDGE):
+        within = np.where(adult, np.hypot(within, value["specialisation"]), within)
     between = np.where(adult, value["adult_slope"], 1.0) * strata.spread
     return np.where(kinds.given | ("learning" in off), strata.spread**2, within**2 + between**2)
 

@@ -162,12 +162,20 @@ class Transfer:
         ``off``: drivers without effect.
         """
         result = np.empty(drawn.focal_rate.shape)
-        strata = Strata.from_cells(self.reference_cells if cells is None else cells)
+        strata = self._reference_strata if cells is None else Strata.from_cells(cells)
         for kind, rows in self._alike.items():
             for start in range(0, drawn.shift.size, CHUNK):
                 block = slice(start, start + CHUNK)
                 result[rows, block] = self._carry(kind, rows, strata, drawn.part(rows, block), off)
         return result
+
+    @cached_property
+    def _focal_strata(self) -> Strata:
+        return Strata.from_cells(self.focal_cells)
+
+    @cached_property
+    def _reference_strata(self) -> Strata:
+        return Strata.from_cells(self.reference_cells)
 
     @cached_property
     def _curves(self) -> dict[str, tuple[Floats, Floats]]:
@@ -187,7 +195,7 @@ class Transfer:
     def _carry(self, kind: _Kind, rows: Ints, strata: Strata, drawn: Drawn, off: frozenset[str]) -> Floats:
         (name, curricular), slope = kind
         domain = Domain(name, curricular, self._curves)
-        focal, draws = Strata.from_cells(self.focal_cells), drawn.draws
+        focal, draws = self._focal_strata, drawn.draws
         here = abilities(focal, draws, domain, given=_mean_of(self.focal))
         if "learning" in off:
             strata = strata.like(*moments(focal.weight, here))
