@@ -1,8 +1,10 @@
 """Tables at the edge: pandas, Arrow and mappings in and out, without pyarrow."""
 
 import datetime as dt
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
@@ -72,3 +74,10 @@ def test_a_name_with_brackets_is_a_name_and_no_pattern(tmp_path):
     pl.DataFrame({"a": [3]}).write_parquet(tmp_path / "fit2.parquet")
     with pytest.raises(MensuraError, match="no such file"):
         as_frame(tmp_path / "fit[2].parquet")
+
+
+def test_no_room_reads_a_file_by_a_pattern():
+    source = Path(mensura.__file__).parent
+    calls = re.compile(r"pl\.(?:read|scan)_(?:csv|parquet)\((?!.*(?:glob=False|read_bytes))")
+    found = [f"{path}: {line.strip()}" for path in source.rglob("*.py") for line in path.open() if calls.search(line)]
+    assert found == []

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.frames import require_columns
+from mensura.frames import read_csv, require_columns
 from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.rates import RATE_COLUMNS
 
@@ -88,11 +88,11 @@ def read_table(path: Path) -> pl.DataFrame:
         raise MensuraError(f"{path}: no such file")
     try:
         if path.suffix.lower() in {".parquet", ".pq"}:
-            return pl.read_parquet(path)
+            return pl.read_parquet(path, glob=False)
         # Older polars take overrides of columns that are not there for the names of those that are.
-        there = pl.read_csv(path, n_rows=0, infer_schema=False).columns
+        there = read_csv(path, n_rows=0, infer_schema=False).columns
         kept = {name: pl.String for name in _TEXT if name in there}
-        return pl.read_csv(path, infer_schema_length=None, schema_overrides=kept)
+        return read_csv(path, infer_schema_length=None, schema_overrides=kept)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
         raise MensuraError(
             f"{path}: not a readable CSV or Parquet file ({str(fault).splitlines()[0]}); "
@@ -261,7 +261,7 @@ def _scan(folder: Path, stem: str) -> pl.DataFrame | pl.LazyFrame | None:
         pl.read_parquet_schema(path)
     except (pl.exceptions.PolarsError, OSError) as fault:
         raise MensuraError(f"{path}: not a readable CSV or Parquet file ({fault})") from fault
-    return pl.scan_parquet(path)
+    return pl.scan_parquet(path, glob=False)
 
 
 def _adopt(items: pl.DataFrame, mentioned: pl.Series) -> tuple[pl.DataFrame, list[str]]:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import polars as pl
-
 from mensura.demands.views import item_table
 from mensura.extrapolation.line.descriptions import read_description
+from mensura.frames import read_csv
 from mensura.people import ItemPool
 
 EXAMPLE = Path(__file__).parent / "data" / "example"
@@ -21,4 +20,4 @@ def example_description() -> str:
 
 def example_pool() -> ItemPool:
     """Return the shipped example: sixteen items, two imagined groups; nobody was tested."""
-    return ItemPool.from_rates(NAME, item_table(NAME), pl.read_csv(EXAMPLE / "group_rates.csv"))
+    return ItemPool.from_rates(NAME, item_table(NAME), read_csv(EXAMPLE / "group_rates.csv"))
