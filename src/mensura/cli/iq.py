@@ -137,19 +137,25 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
     }
     if emit(result.tables() | {"ranking": ranking}, out=out, as_json=as_json, **facts):
         return
+    ends = (pl.col(name).round(0).cast(pl.Int64) for name in ("low", "high"))
     table = (
         ranking.drop("measured")
         .join(result.composites, on="subject", maintain_order="left")
         .select(
             *("rank", "subject", "iq"),
-            pl.format("{}–{}", pl.col("low").round(0).cast(pl.Int64), pl.col("high").round(0).cast(pl.Int64)).alias(
-                "90 %"
-            ),
+            pl.format("{}–{}", *ends).alias("90 %"),
             pl.format("{}–{}", "rank_low", "rank_high").alias("ranks"),
-            *("published", "measured", "inherited", "estimated", "status"),
+            pl.col("published").alias("publ."),
+            pl.format("{}/{}/{}", "measured", "inherited", "estimated").alias("m/i/e"),
+            "status",
         )
     )
     print_table(table, title=f"IQ, method {result.method}, ladders {result.ladders}")
+    console.print(
+        "90 %: the composite that full measurement would give. publ.: by the published method. m/i/e: of "
+        f"{len(result.matrix.benchmarks)} benchmarks measured, inherited, estimated.",
+        style="dim",
+    )
     if scored > ranking.height:
         share = result.rules.status.partial if least is None else least
         console.print(

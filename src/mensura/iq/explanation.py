@@ -151,7 +151,7 @@ def no_composite(matrix: ScoreMatrix, scored: ScoredDimensions, rules: IqRules, 
     if known < needed:
         return f"scores in {known} of {len(matrix.dimensions)} dimensions, and a composite needs {needed}"
     lacking = np.array(matrix.dimensions)[np.isnan(scored.dimensions[0, row])]
-    return f"no model of its time was measured in {', '.join(lacking)}"
+    return f"no model of the time was measured in {', '.join(lacking)}"
 
 
 def _dimension(workings: Workings, row: int, place: int) -> Explanation:

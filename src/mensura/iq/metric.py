@@ -28,7 +28,7 @@ class Metric:
 
     @classmethod
     def of(cls, unit: str, scores: Floats, middle: float = 0.0) -> Metric:
-        """Return the metric of a benchmark in this unit; Elo takes the median score, or ``middle`` if nobody has one."""
+        """Return the metric of a benchmark in this unit; for Elo the median score, else ``middle``."""
         if unit == "elo":
             return cls(unit, float(np.nanmedian(scores)) if np.isfinite(scores).any() else middle)
         if unit not in _SIZES:

@@ -31,7 +31,7 @@ class IqResult(Result):
     status), ``dimensions`` (subject, dimension, iq, low, high, measured, inherited, estimated, status),
     ``benchmark_iqs`` (subject, benchmark, iq, status, step), ``trail`` (all of that with scores, sources and errors),
     ``ranking`` and ``emotional``. ``low`` and ``high`` are null unless draws were asked for; ``published`` is the
-    composite of the published method; ``measured``, ``inherited`` and ``estimated`` count the benchmarks behind a value.
+    composite of the published method; ``measured``, ``inherited`` and ``estimated`` count benchmarks behind a value.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
@@ -160,9 +160,15 @@ class IqResult(Result):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader should know: which models have scores but no composite, and why."""
+        """What a reader should know: models that have dimensions enough but no composite, and why.
+
+        The joint model gives every model with enough scores a composite.
+        """
+        if self.rules.imputation.is_joint:
+            return ()
+        enough = self.scored.scored.sum(axis=1) >= self.rules.dimension.minimum_scored
         reasons: dict[str, list[int]] = {}
-        for row in np.flatnonzero(np.isnan(self.scored.composites[0]) & self.matrix.measured.any(axis=1)):
+        for row in np.flatnonzero(np.isnan(self.scored.composites[0]) & enough):
             reasons.setdefault(no_composite(self.matrix, self.scored, self.rules, int(row)), []).append(int(row))
         return tuple(
             f"no composite for {self.matrix.listed(np.array(rows))}: {reason}" for reason, rows in reasons.items()
