@@ -6,7 +6,7 @@ from mensura.iq.cost import CostResult, cheapest, frontier, require_axis, score_
 from mensura.iq.explanation import Explanation
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
-from mensura.iq.result import IqResult
+from mensura.iq.result import COUNTS, IqResult
 from mensura.iq.rules import IqRules, read_rules
 from mensura.iq.scoring import score_iq
 from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
@@ -15,6 +15,7 @@ from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
 
 __all__ = [
     "COST_AXES",
+    "COUNTS",
     "CostResult",
     "DerivedLadders",
     "Explanation",

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mensura.iq.dimensions import ESTIMATED, MEASURED, STATUSES
-from mensura.iq.result import IqResult
+from mensura.iq.result import COUNTS, IqResult
 from mensura.results import Result
 
 _AVERAGED = list(STATUSES[MEASURED : ESTIMATED + 1])  # the others are estimated as a whole
@@ -66,7 +66,7 @@ def _dimension_changes(before: IqResult, after: IqResult) -> pl.DataFrame:
         sides.append(
             result.dimensions.join(facts, on="dimension", maintain_order="left")
             .rename({name: name + suffix for name in ("iq", "status", "weight", "size")})
-            .drop("low", "high", "measured", "inherited", "estimated")
+            .drop("low", "high", *COUNTS)
         )
     joined = sides[0].join(
         sides[1], on=["subject", "dimension"], how="full", coalesce=True, maintain_order="left_right"

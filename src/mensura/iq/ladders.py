@@ -51,6 +51,10 @@ class Ladder:
         segment = np.clip(np.searchsorted(points, score, side="right") - 1, 0, LEVELS.size - 2)
         return np.asarray((np.diff(LEVELS) / np.diff(points))[segment])
 
+    def to_dict(self) -> dict[str, float]:
+        """Return the scores by the names of their IQ levels, iq70 to iq160."""
+        return dict(zip(POINTS, self.scores, strict=True))
+
     def segment(self, score: float) -> tuple[int, int]:
         """Return the two IQ levels a score lies between (equal past either end)."""
         upper = int(np.searchsorted(np.array(self.scores), score, side="right"))

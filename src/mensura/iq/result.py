@@ -22,6 +22,9 @@ from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, rank_interval, r
 from mensura.iq.waterfall import PREDECESSOR, SOURCE, STEPS, Filled
 from mensura.results import Result
 
+COUNTS = ("measured", "inherited", "estimated")
+"""Columns that count the benchmarks behind a value by where theirs come from."""
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IqResult(Result):
@@ -190,11 +193,8 @@ class IqResult(Result):
         )
         size = self.matrix.members.sum(axis=0).astype(np.int64)
         there = ~np.isnan(self.scored.dimensions[0])
-        return {
-            "measured": measured,
-            "inherited": inherited,
-            "estimated": np.where(there, size - measured - inherited, 0),
-        }
+        estimated = np.where(there, size - measured - inherited, 0)
+        return dict(zip(COUNTS, (measured, inherited, estimated), strict=True))
 
     @cached_property
     def errors(self) -> Floats:

@@ -15,6 +15,7 @@ Several chains run side by side as the first axis of every array: the same work 
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -29,6 +30,7 @@ BURN_IN = 40
 """Sweeps before the first draw is kept: all variances are steady after 25 on the embedded evidence."""
 CHAINS = 10
 """Chains side by side, each giving its share of the draws; more would cost memory and save no time."""
+_STATES_KEPT = 3  # sweeps of all chains whose parameters stay at hand
 _WORTH = 4.0  # pseudo-observations behind every prior variance
 _NOISE_WORTH = 6.0  # pseudo-observations that draw a benchmark's noise towards that of all benchmarks
 _DIMENSION_VARIANCE = 0.1  # squared logits, prior guess of τ
@@ -113,7 +115,40 @@ class _State:
         return self.lines[:, None, :, 0] + self.factors @ self.lines[:, :, 1:].swapaxes(1, 2)
 
 
-def draw_missing(
+@dataclass(frozen=True)
+class Sampled:
+    """Draws of the missing scores, and the last parameters of every chain, from which others can be drawn."""
+
+    draws: Floats  # draws × models × benchmarks, log odds; scores that are there as they are
+    _data: _Data
+    _states: tuple[_State, ...]
+
+    def redraw(self, rows: Ints, known: Mask, rng: np.random.Generator) -> Floats:
+        """Draw all scores of models as if they were new and only these were known: draws × cases × benchmarks.
+
+        ``rows`` holds the model of each case, ``known`` (cases × benchmarks) the scores it is entered with; of the
+        model itself release and kind count, predecessors do not.
+        """
+        data, alone = self._data, np.full(len(rows), -1)
+        entered = replace(
+            data,
+            eta=np.where(known, data.eta[rows], 0.0),
+            known=known,
+            regressors=data.regressors[rows],
+            descent=_Descent.of(alone),
+        )
+        drawn = []
+        for state in self._states:
+            chains = len(state.noise)
+            new = replace(state, factors=np.zeros((chains, len(rows), FACTORS)))
+            precision = known / state.noise[:, None]
+            new = replace(new, factors=_draw_factors(entered, new, precision, rng))
+            new = replace(new, dimensions=_draw_dimensions(entered, new, precision, rng))
+            drawn.append(_scores(entered, new, rng))
+        return np.concatenate(drawn)
+
+
+def sample(
     eta: Floats,
     regressors: Floats,
     dimension_of: Ints,
@@ -121,8 +156,8 @@ def draw_missing(
     draws: int,
     rng: np.random.Generator,
     advance: Callable[[int], object] | None = None,
-) -> Floats:
-    """Return draws × models × benchmarks of η: the scores that are there as they are, NaN ones drawn.
+) -> Sampled:
+    """Draw every missing (NaN) score of η, models × benchmarks, given all others.
 
     ``regressors`` (models × q) have mean 0, since the benchmarks' intercepts hold the level; ``parents`` holds the row
     of each model's predecessor, −1 where there is none. ``advance`` is told the number of draws after each sweep.
@@ -130,17 +165,22 @@ def draw_missing(
     known = ~np.isnan(eta)
     members = np.eye(int(dimension_of.max()) + 1)[dimension_of]
     data = _Data(np.where(known, eta, 0.0), known, regressors, dimension_of, members, _Descent.of(parents))
-    state, kept = _start(data, min(CHAINS, draws)), []
+    state, kept, states = _start(data, CHAINS), [], deque[_State](maxlen=_STATES_KEPT)
     for _ in range(BURN_IN):
         state = _sweep(data, state, rng)
     for done in range(0, draws, CHAINS):
         state = _sweep(data, state, rng)
-        expected = state.common() + state.dimensions[:, :, dimension_of]
-        drawn = expected + np.sqrt(state.noise)[:, None] * rng.standard_normal(expected.shape)
-        kept.append(np.where(known, eta, drawn)[: draws - done])
+        states.append(state)
+        kept.append(np.where(known, eta, _scores(data, state, rng))[: draws - done])
         if advance is not None:
             advance(len(kept[-1]))
-    return np.concatenate(kept)
+    return Sampled(np.concatenate(kept), data, tuple(states))
+
+
+def _scores(data: _Data, state: _State, rng: np.random.Generator) -> Floats:
+    """Draw every score, those that are there too, given all parameters."""
+    expected = state.common() + state.dimensions[:, :, data.dimension_of]
+    return np.asarray(expected + np.sqrt(state.noise)[:, None] * rng.standard_normal(expected.shape))
 
 
 def _start(data: _Data, chains: int) -> _State:

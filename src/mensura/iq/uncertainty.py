@@ -24,7 +24,7 @@ from mensura.errors import MensuraError
 from mensura.evidence import RATE_UNITS, Evidence
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
-from mensura.iq.joint import draw_log_odds, read_drawn
+from mensura.iq.joint import draw_scores, read_drawn
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.rules import IqRules
@@ -173,7 +173,7 @@ def _draw_jointly(
         if advance is not None and (done // _CHUNK > before // _CHUNK or done == n):
             advance()
 
-    filled = read_drawn(matrix, rules.imputation, draw_log_odds(matrix, n, generator, count))
+    filled = read_drawn(matrix, rules.imputation, draw_scores(matrix, rules.imputation, n, generator, count))
     shaken = filled.iqs + np.where(matrix.measured, errors, 0.0) * generator.standard_normal(filled.iqs.shape)
     filled = replace(filled, iqs=np.clip(shaken, LOWEST, HIGHEST))
     scored = score_dimensions(matrix, filled, rules, weights)

@@ -106,7 +106,10 @@ def overview(study: Study) -> Page:
         "index.html",
         {
             "sentences": headline_sentences(study),
-            "leaders": study.models.drop_nulls("iq").head(LEADERS).to_dicts(),
+            "leaders": study.ranked.head(LEADERS).to_dicts(),
+            "benchmarks": len(study.iq.matrix.benchmarks),
+            "left_out": study.iq.left_out,
+            "least": study.iq.rules.status.partial,
             "pictures": _figures(study, "iq-bell"),
             "beside_people": leaders_beside_people(study.evidence).to_dicts(),
         },
@@ -121,7 +124,7 @@ def iq(study: Study) -> Page:
     return Page(
         "iq.html",
         "IQ",
-        "Seven dimensions, each averaged over its benchmarks; gaps are estimated with care and shown as such.",
+        "Seven dimensions, each averaged over its benchmarks; gaps are estimated from all scores and shown as such.",
         "charts.html",
         {
             "pictures": _figures(study, *names),
@@ -232,7 +235,7 @@ def cheapest_section(study: Study) -> dict[str, Any]:
 
 def compare(study: Study) -> Page:
     """Two to five models or groups side by side."""
-    top = study.models.drop_nulls("iq")
+    top = study.ranked
     first = top.unique("provider", keep="first", maintain_order=True)["subject"].head(_COMPARED).to_list()
     picture = profile(study, first, name="compare", title="Dimension by dimension")
     return Page(
@@ -288,7 +291,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "row": row,
             "rivals": rivals(study, subject),
             "pictures": [profile(study, [subject], name=f"profile-{slug(subject)}")] if scored else [],
-            "tree": derivation_html(study.iq.explain(subject), study.benchmark_names) if scored else None,
+            "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
             "scores": model_scores(study, subject),
         },
         scripts=("table",),
