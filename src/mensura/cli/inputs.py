@@ -28,9 +28,12 @@ AddedScores = Annotated[
 
 def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
     """Load the evidence a command was asked to work on."""
+    from mensura.cli.output import print_note
     from mensura.evidence import add_scores, load
 
     evidence = load(path)
     for file in added or []:
         evidence = add_scores(evidence, file)
+    for text in evidence.warnings:
+        print_note(text)
     return evidence

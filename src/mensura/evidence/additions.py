@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -16,12 +17,21 @@ from mensura.frames import require_columns
 USER = "user"
 
 _MODEL = {"provider": USER, "released": None, "reasoning": "no"}
+_ASSUMED = {
+    "reasoning": "no (it does not think before it answers)",
+    "tier": "0 (a flagship)",
+    "provider": f"{USER!r}",
+    "predecessor": "none",
+}
+"""What instruments take a new model for where the file does not say; each is told with the evidence."""
 _BENCHMARK = {"dimension": None, "kind": "tracked", "in_composite": "no"}
 _SCORE = ("subject", "benchmark", "score", "unit", "source", "date", "note")
 _MODEL_ONLY = (
     "released",
     "provider",
     "reasoning",
+    "tier",
+    "line",
     "open_weights",
     "input_price",
     "output_price",
@@ -34,8 +44,9 @@ def add_scores(evidence: Evidence, file: str | Path) -> Evidence:
     """Return the evidence with the scores of a CSV file added; theirs become the primary ones.
 
     The file needs ``subject``, ``benchmark`` and ``score``. ``unit`` defaults to the benchmark's, ``source`` to "user".
-    A subject that is new needs ``released`` and may give ``provider``, ``reasoning``, prices and ``predecessor``; a
-    benchmark that is new needs ``unit``.
+    A subject that is new needs ``released`` and may give ``provider``, ``reasoning``, ``tier``, ``line``, prices and
+    ``predecessor``; a benchmark that is new needs ``unit``. What a new subject does not say of itself and instruments
+    use is assumed, and :attr:`Evidence.warnings` says so.
     """
     file = Path(file)
     if not file.is_file():
@@ -57,7 +68,27 @@ def add_scores(evidence: Evidence, file: str | Path) -> Evidence:
     }
     given["scores"] = _demoted(given["scores"], parts["scores"])
     raws = {name: _joined(name, frame, parts.get(name), evidence.origin, file) for name, frame in given.items()}
-    return from_raw(raws, origin=f"{evidence.origin} + {file.name}")
+    found = from_raw(raws, origin=f"{evidence.origin} + {file.name}")
+    return replace(found, warnings=(*evidence.warnings, *_assumptions(rows, models["subject"].to_list(), file)))
+
+
+def _assumptions(rows: pl.DataFrame, new: list[str], file: Path) -> list[str]:
+    """Say what was assumed of new models, those that are silent about the same together."""
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for row in (
+        rows.filter(pl.col("subject").is_in(new))
+        .unique("subject", keep="first", maintain_order=True)
+        .iter_rows(named=True)
+    ):
+        silent = tuple(name for name in _ASSUMED if row.get(name) is None)
+        kinds.setdefault(silent, []).append(row["subject"])
+    return [
+        f"{file.name}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} new; assumed "
+        + ", ".join(f"{name} = {_ASSUMED[name]}" for name in silent)
+        + f"; say otherwise in the column{'s' if len(silent) > 1 else ''} {', '.join(silent)}"
+        for silent, names in kinds.items()
+        if silent
+    ]
 
 
 def _joined(name: str, given: pl.DataFrame, added: pl.DataFrame | None, origin: str, file: Path) -> RawTable:

@@ -32,7 +32,8 @@ class Evidence(Result):
     """Typed, checked tables; the columns of each are listed in ``mensura.evidence.TABLES`` and the docs.
 
     ``scores`` carries two columns more than its file: ``source_score`` and ``source_unit`` keep the figure as
-    printed, while ``score`` and ``unit`` are in the unit of the benchmark.
+    printed, while ``score`` and ``unit`` are in the unit of the benchmark. ``warnings`` says what was assumed of
+    models and benchmarks that were added without saying it.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = tuple(TABLES)
@@ -49,6 +50,7 @@ class Evidence(Result):
     bases: pl.DataFrame
     validations: pl.DataFrame
     origin: str
+    warnings: tuple[str, ...]
 
     @property
     def primary_scores(self) -> pl.DataFrame:
@@ -118,7 +120,7 @@ def from_raw(raws: Mapping[str, RawTable], *, origin: str) -> Evidence:
     if faults:
         raise EvidenceError(sorted(set(faults), key=lambda fault: (fault.file, fault.row, fault.column)))
     tables["scores"] = _in_benchmark_units(tables["scores"], tables["benchmarks"])
-    return Evidence(**tables, origin=origin)
+    return Evidence(**tables, origin=origin, warnings=())
 
 
 @cache

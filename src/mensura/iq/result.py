@@ -163,19 +163,18 @@ class IqResult(Result):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader should know: models that have dimensions enough but no composite, and why.
+        """What a reader should know: what the evidence assumes, and models with dimensions enough but no composite.
 
         The joint model gives every model with enough scores a composite.
         """
         if self.rules.imputation.is_joint:
-            return ()
+            return self.evidence.warnings
         enough = self.scored.scored.sum(axis=1) >= self.rules.dimension.minimum_scored
         reasons: dict[str, list[int]] = {}
         for row in np.flatnonzero(np.isnan(self.scored.composites[0]) & enough):
             reasons.setdefault(no_composite(self.matrix, self.scored, self.rules, int(row)), []).append(int(row))
-        return tuple(
-            f"no composite for {self.matrix.listed(np.array(rows))}: {reason}" for reason, rows in reasons.items()
-        )
+        without = (f"no composite for {self.matrix.listed(np.array(rows))}: {why}" for why, rows in reasons.items())
+        return (*self.evidence.warnings, *without)
 
     @cached_property
     def measured_share(self) -> Floats:
