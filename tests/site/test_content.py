@@ -66,6 +66,29 @@ def test_the_cheapest_model_at_an_iq_is_the_cheapest_that_reaches_it(study):
     assert priced.filter(pl.col("exact_iq") >= rows[-1]["floor"] + 5).is_empty()
 
 
+def test_an_effective_cost_is_never_shown_without_how_far_it_is_from_the_published_one(study):
+    note = "differ from it by a factor of 1.35 in the median"
+    assert note in cheapest_section(study)["about"]
+    assert note in model(study, study.models.row(0, named=True)).context["cost_note"]
+    assert note in str(study.costs)
+
+
+@pytest.mark.shared
+def test_effective_costs_are_as_far_from_the_published_as_is_said(shared):
+    """Sixteen models have both; the median factor is 1.35, and log usage multipliers correlate by 0.27."""
+    published = pl.read_csv(shared / "data" / "models" / "aiiq_published.csv").select(
+        subject="model_id", theirs="effective_cost_usd_per_1m_io"
+    )
+    both = mensura.score_costs(mensura.load()).costs.join(published, on="subject")
+    both = both.drop_nulls(["effective_cost", "theirs"])
+    factor = (both["effective_cost"] / both["theirs"]).log().abs().median()
+    usage = pl.DataFrame({"ours": both["usage_multiplier"], "theirs": both["theirs"] / both["sticker_price"]})
+    correlation = usage.select(pl.corr(pl.col("ours").log(), pl.col("theirs").log())).item()
+    assert both.height == 16
+    assert math.exp(factor) == pytest.approx(1.35, abs=0.03)
+    assert correlation == pytest.approx(0.27, abs=0.03)
+
+
 def test_second_sources_stand_under_their_primary_with_the_gap_between_them(study):
     rows = model_scores(study, MODEL)
     primary = {row["benchmark"]: row["score"] for row in rows if row["primary"]}

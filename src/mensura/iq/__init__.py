@@ -2,7 +2,7 @@
 
 from mensura.iq.comparison import IqChange, compare_iq
 from mensura.iq.cost import AXES as COST_AXES
-from mensura.iq.cost import CostResult, cheapest, frontier, require_axis, score_costs
+from mensura.iq.cost import EFFECTIVE_COST_NOTE, CostResult, cheapest, frontier, require_axis, score_costs
 from mensura.iq.explanation import Explanation
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
@@ -16,6 +16,7 @@ from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
 __all__ = [
     "COST_AXES",
     "COUNTS",
+    "EFFECTIVE_COST_NOTE",
     "CostResult",
     "DerivedLadders",
     "Explanation",

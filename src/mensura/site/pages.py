@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from mensura.evidence import TABLES, Evidence, slug
+from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.derivation import derivation_html
 from mensura.site.leaders import leaders_beside_people
 from mensura.site.method import method_parts
@@ -229,7 +230,7 @@ def cheapest_section(study: Study) -> dict[str, Any]:
         ("able", "models that qualify", 0),
     ]
     table = {"rows": rows, "columns": columns, "id": "cheapest", "caption": "Dollars per 1M tokens in + 1M out"}
-    about = "For each IQ the model with the lowest effective cost among those that reach it."
+    about = f"For each IQ the model with the lowest effective cost among those that reach it. {EFFECTIVE_COST_NOTE}"
     return {"id": "cheapest-at", "title": "Cheapest at IQ …", "about": about, "table": table}
 
 
@@ -293,6 +294,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "pictures": [profile(study, [subject], name=f"profile-{slug(subject)}")] if scored else [],
             "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
             "scores": model_scores(study, subject),
+            "cost_note": EFFECTIVE_COST_NOTE,
         },
         scripts=("table",),
     )
