@@ -7,16 +7,17 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.arrays import Floats
-from mensura.iq.ladders import HIGHEST, LOWEST
+from mensura.arrays import Floats, Mask
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.own_mask import Entries, correct, find_entries
+from mensura.iq.own_mask import Correction, Entries, correct, find_entries, in_parts
 from mensura.iq.rules import ImputationRule
-from mensura.iq.sampler import sample
+from mensura.iq.sampler import CHAINS, Sampled, sample
 from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations
 
 POINT_DRAWS = 400
 """Draws behind a plain scoring, whose values are their means; a composite then errs by about 0.15 from sampling."""
+_PARTS = 4  # parts of the well-measured models left out of a fit in turn, each fit keeping most of what is known
+_STATES = 3  # sweeps of all chains from which left-out models are drawn: thirty draws each
 
 
 @dataclass(frozen=True)
@@ -28,24 +29,23 @@ class JointDraws:
     entered: Floats  # draws × pairs × benchmarks
 
 
-def draw_scores(
-    matrix: ScoreMatrix,
-    rule: ImputationRule,
-    draws: int,
-    rng: np.random.Generator,
-    advance: Callable[[int], object] | None = None,
-) -> JointDraws:
-    """Draw every missing score, and those of well-measured models under the masks of the others."""
-    measured = matrix.measured
-    eta = np.column_stack([one.log_odds(matrix.scores[:, j]) for j, one in enumerate(matrix.metrics)])
-    parents = matrix.ancestors[:, 0] if matrix.ancestors.shape[1] else np.full(len(measured), -1)
-    known = np.where(measured, eta, np.nan)
-    sampled = sample(known, _regressors(matrix), matrix.dimension_of, parents, draws, rng, advance)
-    entries = find_entries(matrix, matrix.read(sampled.draws.mean(axis=0)), rule.suffices(measured))
-    return JointDraws(sampled.draws, entries, sampled.redraw(entries.donors, entries.kept, rng))
+def draw_log_odds(
+    matrix: ScoreMatrix, draws: int, rng: np.random.Generator, advance: Callable[[int], object] | None = None
+) -> Floats:
+    """Draw every missing score as log odds (draws × models × benchmarks); measured ones as they are."""
+    return _fit(matrix, np.zeros(len(matrix.subjects), dtype=bool), draws, rng, advance).draws
 
 
-def read_drawn(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraws) -> Filled:
+def point_draws(matrix: ScoreMatrix, rule: ImputationRule) -> JointDraws:
+    """Return the draws behind a plain scoring: always the same for the same scores."""
+    rng = np.random.default_rng(0)
+    log_odds = draw_log_odds(matrix, POINT_DRAWS, rng)
+    targets = rule.suffices(matrix.measured) & rule.own_mask
+    entries = find_entries(matrix, matrix.read(log_odds.mean(axis=0)), targets)
+    return JointDraws(log_odds, entries, _enter(matrix, entries, rng))
+
+
+def read_drawn(matrix: ScoreMatrix, rule: ImputationRule, log_odds: Floats, correction: Correction) -> Filled:
     """Read drawn scores off the ladders, for the models with enough scores of their own; measured IQs stay.
 
     Estimates are corrected by what the model's own mask does to well-measured models (:mod:`mensura.iq.own_mask`).
@@ -53,28 +53,53 @@ def read_drawn(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraws) -> 
     """
     measured = matrix.measured
     new = ~measured & rule.suffices(measured)[:, None]
-    iqs = np.where(new, matrix.read(drawn.log_odds), matrix.iqs)
-    shift, factor = correct(matrix, drawn.entries, matrix.read(drawn.entered))
-    middle = iqs.mean(axis=0)
-    moved = middle + shift[:, None] + factor[:, None] * (iqs - middle)
-    iqs = np.where(new, np.clip(moved, LOWEST, HIGHEST), iqs)
+    iqs = np.where(new, correction.apply(matrix.read(log_odds)), matrix.iqs)
     errors = np.where(new, iqs.std(axis=0), 0.0)[None]
     steps = np.select([measured, new], [SOURCE, JOINT], NONE).astype(np.int8)
     known, average = known_in(matrix, matrix.iqs[None])
     nobody = np.full(measured.shape, -1)
     caps, capability = (np.full((1, size), np.nan) for size in reversed(measured.shape))
-    return Filled(iqs, steps, errors, nobody, average, known, caps, no_correlations(iqs[:1]), capability)
-
-
-def point_draws(matrix: ScoreMatrix, rule: ImputationRule) -> JointDraws:
-    """Return the draws behind a plain scoring: always the same for the same scores."""
-    return draw_scores(matrix, rule, POINT_DRAWS, np.random.default_rng(0))
+    lines = no_correlations(iqs[:1])
+    return Filled(iqs, steps, errors, nobody, average, known, caps, lines, capability, correction)
 
 
 def complete_jointly(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraws | None = None) -> Filled:
     """Fill every missing benchmark IQ by the mean of its draws, which may be given where scores did not change."""
-    filled = read_drawn(matrix, rule, point_draws(matrix, rule) if drawn is None else drawn)
+    drawn = point_draws(matrix, rule) if drawn is None else drawn
+    correction = correct(matrix, drawn.entries, matrix.read(drawn.entered))
+    filled = read_drawn(matrix, rule, drawn.log_odds, correction)
     return replace(filled, iqs=filled.iqs.mean(axis=0, keepdims=True))
+
+
+def _fit(
+    matrix: ScoreMatrix,
+    without: Mask,
+    draws: int,
+    rng: np.random.Generator,
+    advance: Callable[[int], object] | None = None,
+) -> Sampled:
+    """Sample the joint model of all scores but those of the models ``without``."""
+    parents = matrix.ancestors[:, 0] if matrix.ancestors.shape[1] else np.full(len(matrix.subjects), -1)
+    known = np.where(without[:, None], np.nan, _log_odds(matrix))
+    return sample(known, _regressors(matrix), matrix.dimension_of, parents, draws, rng, advance)
+
+
+def _enter(matrix: ScoreMatrix, entries: Entries, rng: np.random.Generator) -> Floats:
+    """Draw the scores of entered models, a part of them at a time, by fits that have not seen them."""
+    eta = np.where(entries.kept, _log_odds(matrix)[entries.donors], np.nan)
+    regressors = _regressors(matrix)[entries.donors]
+    entered = np.empty((_STATES * CHAINS, *eta.shape))
+    for part in in_parts(entries, _PARTS):
+        without = np.isin(np.arange(len(matrix.subjects)), entries.donors[part])
+        fitted = _fit(matrix, without, _STATES * CHAINS, rng)
+        entered[:, part] = fitted.draw_new(eta[part], regressors[part], rng)
+    return entered
+
+
+def _log_odds(matrix: ScoreMatrix) -> Floats:
+    """Return the measured scores as log odds, NaN where there is none."""
+    eta = np.column_stack([one.log_odds(matrix.scores[:, j]) for j, one in enumerate(matrix.metrics)])
+    return np.where(matrix.measured, eta, np.nan)
 
 
 def _regressors(matrix: ScoreMatrix) -> Floats:

@@ -4,7 +4,8 @@ For each model with gaps, well-measured models of about its level are entered ag
 the benchmarks this model was measured on. Their other scores are known, so the error of the estimate is: its mean is
 taken off the model's estimates, and its size, against the spread that was claimed, widens or narrows them. What the
 joint model does not know (that tests of one kind say little about another, that models with many scores are the better
-ones of their time) thus enters by experience.
+ones of their time) thus enters by experience. The joint model is fitted without the models that are entered, a part of
+them at a time: what it has seen it would seem to know too well.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mensura.arrays import Floats, Ints, Mask
+from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 
 WELL_MEASURED = 0.45
@@ -35,6 +37,25 @@ class Entries:
     kept: Mask  # pairs × benchmarks: the scores it is entered with
 
 
+@dataclass(frozen=True)
+class Correction:
+    """What is added to each model's estimates, in IQ points, and the factor by which they are widened."""
+
+    shift: Floats
+    factor: Floats
+
+    def apply(self, iqs: Floats) -> Floats:
+        """Return drawn IQs (draws × models × benchmarks) moved and widened about their means, kept on the scale."""
+        middle = iqs.mean(axis=0)
+        moved = middle + self.shift[:, None] + self.factor[:, None] * (iqs - middle)
+        return np.asarray(np.clip(moved, LOWEST, HIGHEST))
+
+
+def uncorrected(models: int) -> Correction:
+    """Return the correction that changes nothing."""
+    return Correction(np.zeros(models), np.ones(models))
+
+
 def find_entries(matrix: ScoreMatrix, iqs: Floats, targets: Mask) -> Entries:
     """Choose for each of the ``targets`` well-measured models within 15 points of it, by estimated ``iqs``."""
     measured = matrix.measured
@@ -50,8 +71,14 @@ def find_entries(matrix: ScoreMatrix, iqs: Floats, targets: Mask) -> Entries:
     return Entries(rows, donors[places], kept[rows, places])
 
 
-def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> tuple[Floats, Floats]:
-    """Return, per model, the IQ points to add to its estimates and the factor by which to widen them.
+def in_parts(entries: Entries, parts: int) -> list[Mask]:
+    """Return which pairs belong to each part of the donors, every donor in one part only."""
+    donors, place = np.unique(entries.donors, return_inverse=True)
+    return [place % parts == part for part in range(min(parts, donors.size))]
+
+
+def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> Correction:
+    """Compare estimates with what was measured, and return what follows for each model.
 
     ``iqs`` are the draws of the entered models, draws × pairs × benchmarks. An error is that of the mean over the
     benchmarks hidden, each weighing what it weighs in the composite; its spread that of the draws.
@@ -70,4 +97,4 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> tuple[Floats,
 
     shift = total(error) / (count + _WORTH)
     surprise = ((error - shift[entries.targets]) / spread) ** 2
-    return shift, np.sqrt((total(surprise) + _WORTH) / (count + _WORTH))
+    return Correction(shift, np.sqrt((total(surprise) + _WORTH) / (count + _WORTH)))

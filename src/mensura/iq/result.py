@@ -210,7 +210,7 @@ class IqResult(Result):
 
         ``advance`` is called once per hundred draws.
         """
-        raw = draw_iqs(self.matrix, self.errors, self.rules, self.weights, n, seed, advance)
+        raw = draw_iqs(self.matrix, self.errors, self.rules, self.weights, n, seed, advance, self.filled.correction)
         if self.rules.imputation.is_joint:
             return raw
         return raw.centred(self.scored.composites[0], self.scored.dimensions[0], self.filled.iqs[0])

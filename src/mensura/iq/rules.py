@@ -37,6 +37,7 @@ class ImputationRule:
 
     method: str
     minimum_scores: int
+    own_mask: bool
 
     @property
     def is_joint(self) -> bool:

@@ -30,7 +30,7 @@ BURN_IN = 40
 """Sweeps before the first draw is kept: all variances are steady after 25 on the embedded evidence."""
 CHAINS = 10
 """Chains side by side, each giving its share of the draws; more would cost memory and save no time."""
-_STATES_KEPT = 3  # sweeps of all chains whose parameters stay at hand
+_STATES_KEPT = 3  # sweeps of all chains whose parameters stay at hand for models that come later
 _WORTH = 4.0  # pseudo-observations behind every prior variance
 _NOISE_WORTH = 6.0  # pseudo-observations that draw a benchmark's noise towards that of all benchmarks
 _DIMENSION_VARIANCE = 0.1  # squared logits, prior guess of τ
@@ -123,24 +123,19 @@ class Sampled:
     _data: _Data
     _states: tuple[_State, ...]
 
-    def redraw(self, rows: Ints, known: Mask, rng: np.random.Generator) -> Floats:
-        """Draw all scores of models as if they were new and only these were known: draws × cases × benchmarks.
-
-        ``rows`` holds the model of each case, ``known`` (cases × benchmarks) the scores it is entered with; of the
-        model itself release and kind count, predecessors do not.
-        """
-        data, alone = self._data, np.full(len(rows), -1)
+    def draw_new(self, eta: Floats, regressors: Floats, rng: np.random.Generator) -> Floats:
+        """Draw all scores of new models (cases) of which these are known, NaN where not: draws × cases × benchmarks."""
+        known, alone = ~np.isnan(eta), np.full(len(eta), -1)
         entered = replace(
-            data,
-            eta=np.where(known, data.eta[rows], 0.0),
+            self._data,
+            eta=np.where(known, eta, 0.0),
             known=known,
-            regressors=data.regressors[rows],
+            regressors=regressors,
             descent=_Descent.of(alone),
         )
         drawn = []
         for state in self._states:
-            chains = len(state.noise)
-            new = replace(state, factors=np.zeros((chains, len(rows), FACTORS)))
+            new = replace(state, factors=np.zeros((len(state.noise), len(eta), FACTORS)))
             precision = known / state.noise[:, None]
             new = replace(new, factors=_draw_factors(entered, new, precision, rng))
             new = replace(new, dimensions=_draw_dimensions(entered, new, precision, rng))

@@ -24,9 +24,10 @@ from mensura.errors import MensuraError
 from mensura.evidence import RATE_UNITS, Evidence
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
-from mensura.iq.joint import draw_scores, read_drawn
+from mensura.iq.joint import draw_log_odds, read_drawn
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
+from mensura.iq.own_mask import Correction, uncorrected
 from mensura.iq.rules import IqRules
 from mensura.results import Result
 
@@ -133,13 +134,17 @@ def draw_iqs(
     n: int,
     seed: int,
     advance: Callable[[], object] | None = None,
+    correction: Correction | None = None,
 ) -> IqDraws:
-    """Draw ``n`` times; ``advance`` is called once per hundred draws, and once for what is left of a hundred."""
+    """Draw ``n`` times; ``advance`` is called once per hundred draws, and once for what is left of a hundred.
+
+    ``correction`` is that of the scoring whose intervals these are, where the joint model fills gaps.
+    """
     if n < 1:
         raise MensuraError(f"draws: expected at least 1, got {n}")
     generator = np.random.default_rng(seed)
     if rules.imputation.is_joint:
-        return _draw_jointly(matrix, errors, rules, weights, n, generator, advance)
+        return _draw_jointly(matrix, errors, rules, weights, n, generator, advance, correction)
     parts = []
     for start in range(0, n, _CHUNK):
         count = min(_CHUNK, n - start)
@@ -163,6 +168,7 @@ def _draw_jointly(
     n: int,
     generator: np.random.Generator,
     advance: Callable[[], object] | None,
+    correction: Correction | None,
 ) -> IqDraws:
     """Draw what is missing from the joint model, and what was measured by its error."""
     done = 0
@@ -173,7 +179,8 @@ def _draw_jointly(
         if advance is not None and (done // _CHUNK > before // _CHUNK or done == n):
             advance()
 
-    filled = read_drawn(matrix, rules.imputation, draw_scores(matrix, rules.imputation, n, generator, count))
+    drawn = draw_log_odds(matrix, n, generator, count)
+    filled = read_drawn(matrix, rules.imputation, drawn, correction or uncorrected(len(matrix.subjects)))
     shaken = filled.iqs + np.where(matrix.measured, errors, 0.0) * generator.standard_normal(filled.iqs.shape)
     filled = replace(filled, iqs=np.clip(shaken, LOWEST, HIGHEST))
     scored = score_dimensions(matrix, filled, rules, weights)
