@@ -11,13 +11,12 @@ from mensura.arrays import Floats, Mask
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Correction, Entries, correct, find_entries, in_parts
 from mensura.iq.rules import ImputationRule
-from mensura.iq.sampler import CHAINS, Sampled, sample
+from mensura.iq.sampler import CHAINS, STATES_KEPT, Sampled, sample
 from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations
 
 POINT_DRAWS = 400
 """Draws behind a plain scoring, whose values are their means; a composite then errs by about 0.15 from sampling."""
 _PARTS = 4  # parts of the well-measured models left out of a fit in turn, each fit keeping most of what is known
-_STATES = 3  # sweeps of all chains from which left-out models are drawn: thirty draws each
 
 
 @dataclass(frozen=True)
@@ -88,10 +87,10 @@ def _enter(matrix: ScoreMatrix, entries: Entries, rng: np.random.Generator) -> F
     """Draw the scores of entered models, a part of them at a time, by fits that have not seen them."""
     eta = np.where(entries.kept, _log_odds(matrix)[entries.donors], np.nan)
     regressors = _regressors(matrix)[entries.donors]
-    entered = np.empty((_STATES * CHAINS, *eta.shape))
+    entered = np.empty((STATES_KEPT * CHAINS, *eta.shape))
     for part in in_parts(entries, _PARTS):
         without = np.isin(np.arange(len(matrix.subjects)), entries.donors[part])
-        fitted = _fit(matrix, without, _STATES * CHAINS, rng)
+        fitted = _fit(matrix, without, STATES_KEPT * CHAINS, rng)
         entered[:, part] = fitted.draw_new(eta[part], regressors[part], rng)
     return entered
 
