@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.arrays import Floats, Mask
+from mensura.arrays import Floats
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Correction, Entries, correct, find_entries, in_parts
 from mensura.iq.rules import ImputationRule
@@ -32,16 +32,16 @@ def draw_log_odds(
     matrix: ScoreMatrix, draws: int, rng: np.random.Generator, advance: Callable[[int], object] | None = None
 ) -> Floats:
     """Draw every missing score as log odds (draws × models × benchmarks); measured ones as they are."""
-    return _fit(matrix, np.zeros(len(matrix.subjects), dtype=bool), draws, rng, advance).draws
+    return _fit(matrix, draws, rng, advance).draws
 
 
 def point_draws(matrix: ScoreMatrix, rule: ImputationRule) -> JointDraws:
     """Return the draws behind a plain scoring: always the same for the same scores."""
     rng = np.random.default_rng(0)
-    log_odds = draw_log_odds(matrix, POINT_DRAWS, rng)
+    sampled = _fit(matrix, POINT_DRAWS, rng)
     targets = rule.suffices(matrix.measured) & rule.own_mask
-    entries = find_entries(matrix, matrix.read(log_odds.mean(axis=0)), targets)
-    return JointDraws(log_odds, entries, _enter(matrix, entries, rng))
+    entries = find_entries(matrix, matrix.read(sampled.draws.mean(axis=0)), targets)
+    return JointDraws(sampled.draws, entries, _enter(matrix, entries, sampled, rng))
 
 
 def read_drawn(matrix: ScoreMatrix, rule: ImputationRule, log_odds: Floats, correction: Correction) -> Filled:
@@ -71,27 +71,21 @@ def complete_jointly(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraw
 
 
 def _fit(
-    matrix: ScoreMatrix,
-    without: Mask,
-    draws: int,
-    rng: np.random.Generator,
-    advance: Callable[[int], object] | None = None,
+    matrix: ScoreMatrix, draws: int, rng: np.random.Generator, advance: Callable[[int], object] | None = None
 ) -> Sampled:
-    """Sample the joint model of all scores but those of the models ``without``."""
+    """Sample the joint model of all scores."""
     parents = matrix.ancestors[:, 0] if matrix.ancestors.shape[1] else np.full(len(matrix.subjects), -1)
-    known = np.where(without[:, None], np.nan, _log_odds(matrix))
-    return sample(known, _regressors(matrix), matrix.dimension_of, parents, draws, rng, advance)
+    return sample(_log_odds(matrix), _regressors(matrix), matrix.dimension_of, parents, draws, rng, advance)
 
 
-def _enter(matrix: ScoreMatrix, entries: Entries, rng: np.random.Generator) -> Floats:
+def _enter(matrix: ScoreMatrix, entries: Entries, sampled: Sampled, rng: np.random.Generator) -> Floats:
     """Draw the scores of entered models, a part of them at a time, by fits that have not seen them."""
     eta = np.where(entries.kept, _log_odds(matrix)[entries.donors], np.nan)
     regressors = _regressors(matrix)[entries.donors]
     entered = np.empty((STATES_KEPT * CHAINS, *eta.shape))
     for part in in_parts(entries, _PARTS):
-        without = np.isin(np.arange(len(matrix.subjects)), entries.donors[part])
-        fitted = _fit(matrix, without, STATES_KEPT * CHAINS, rng)
-        entered[:, part] = fitted.draw_new(eta[part], regressors[part], rng)
+        unseen = np.isin(np.arange(len(matrix.subjects)), entries.donors[part])
+        entered[:, part] = sampled.without(unseen, rng).draw_new(eta[part], regressors[part], rng)
     return entered
 
 

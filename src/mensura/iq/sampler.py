@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
+from mensura.arrays import Floats, Ints, Mask
 from mensura.iq.gibbs import (
     FACTORS,
     Descent,
@@ -35,6 +35,8 @@ from mensura.iq.gibbs import (
 
 BURN_IN = 40
 """Sweeps before the first draw is kept: all variances are steady after 25 on the embedded evidence."""
+FORGETTING = 15
+"""Sweeps after which chains that go on without some models know no more of them."""
 CHAINS = 10
 """Chains side by side, each giving its share of the draws; more would cost memory and save no time."""
 STATES_KEPT = 3
@@ -48,6 +50,12 @@ class Sampled:
     draws: Floats  # draws × models × benchmarks, log odds; scores that are there as they are
     _data: GibbsData
     _states: tuple[GibbsState, ...]
+
+    def without(self, rows: Mask, rng: np.random.Generator) -> Sampled:
+        """Return what is sampled when these models have no scores: the chains run on until they are forgotten."""
+        known = self._data.known & ~rows[:, None]
+        data = replace(self._data, eta=np.where(known, self._data.eta, 0.0), known=known)
+        return _run(data, self._states[-1], FORGETTING, STATES_KEPT * CHAINS, rng)
 
     def draw_new(self, eta: Floats, regressors: Floats, rng: np.random.Generator) -> Floats:
         """Draw all scores of new models (cases) of which these are known, NaN where not: draws × cases × benchmarks."""
@@ -86,13 +94,25 @@ def sample(
     known = ~np.isnan(eta)
     members = np.eye(int(dimension_of.max()) + 1)[dimension_of]
     data = GibbsData(np.where(known, eta, 0.0), known, regressors, dimension_of, members, Descent.of(parents))
-    state, kept, states = start_chains(data, CHAINS), [], deque[GibbsState](maxlen=STATES_KEPT)
-    for _ in range(BURN_IN):
+    return _run(data, start_chains(data, CHAINS), BURN_IN, draws, rng, advance)
+
+
+def _run(
+    data: GibbsData,
+    state: GibbsState,
+    burn_in: int,
+    draws: int,
+    rng: np.random.Generator,
+    advance: Callable[[int], object] | None = None,
+) -> Sampled:
+    """Run all chains from a state, and keep draws after the first sweeps."""
+    kept, states = [], deque[GibbsState](maxlen=STATES_KEPT)
+    for _ in range(burn_in):
         state = sweep(data, state, rng)
     for done in range(0, draws, CHAINS):
         state = sweep(data, state, rng)
         states.append(state)
-        kept.append(np.where(known, eta, draw_scores(data, state, rng))[: draws - done])
+        kept.append(np.where(data.known, data.eta, draw_scores(data, state, rng))[: draws - done])
         if advance is not None:
             advance(len(kept[-1]))
     return Sampled(np.concatenate(kept), data, tuple(states))
