@@ -16,9 +16,9 @@ import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.evidence import Evidence, import_facts
+from mensura.evidence import Evidence, import_facts, load
 from mensura.frames import text_table
-from mensura.iq import IqResult, IqRules, read_rules, score_iq
+from mensura.iq import IqResult, IqRules, read_rules, score_costs, score_iq
 
 FACTS = Path(__file__).parents[2] / "shared" / "data" / "models"
 GRID = {
@@ -76,7 +76,11 @@ def cross_validated(evidence: Evidence, published: pl.DataFrame, rules: IqRules)
         named = dict(zip(GRID, values, strict=True))
         band = replace(rules.dimension, band=named.pop("band"))
         tried = replace(rules, correlation=replace(rules.correlation, **named), dimension=band)
-        errors.append(composite_errors(score_iq(evidence, source="aiiq", rules=tried), published)["error"].abs())
+        errors.append(
+            composite_errors(score_iq(evidence, method="published", source="aiiq", rules=tried), published)[
+                "error"
+            ].abs()
+        )
     table = np.array([series.to_numpy() for series in errors])
     order = np.random.default_rng(0).permutation(table.shape[1])
     held = np.empty(table.shape[1])
@@ -86,12 +90,22 @@ def cross_validated(evidence: Evidence, published: pl.DataFrame, rules: IqRules)
     return float(held.mean()), float(table.mean(axis=1).min()), len(table)
 
 
+def cost_agreement(evidence: Evidence, published: pl.DataFrame) -> tuple[int, float, float]:
+    """Effective costs beside the published: how many, the median factor between them, r of log usage multipliers."""
+    theirs = published.select("subject", theirs="effective_cost_usd_per_1m_io").drop_nulls()
+    both = score_costs(evidence).costs.join(theirs, on="subject").drop_nulls("effective_cost")
+    factor = np.log((both["effective_cost"] / both["theirs"]).to_numpy())
+    multipliers = (both["usage_multiplier"], both["theirs"] / both["sticker_price"])
+    correlation = np.corrcoef(*(np.log(one.to_numpy()) for one in multipliers))[0, 1]
+    return both.height, float(np.exp(np.median(np.abs(factor)))), float(correlation)
+
+
 def abstract_without_peers(evidence: Evidence, published: pl.DataFrame, rules: IqRules) -> tuple[int, float, float]:
     """Abstract values the publisher marks as imputed: how many, and our error with and without the peer step."""
     theirs = published.filter(pl.col("abstract_reasoning_imputed") == "yes").select("subject", "abstract_reasoning_iq")
     errors = []
     for tried in (rules, replace(rules, peers=replace(rules.peers, minimum=10**6))):
-        ours = score_iq(evidence, source="aiiq", ladders="recut", rules=tried).dimensions
+        ours = score_iq(evidence, method="published", source="aiiq", ladders="recut", rules=tried).dimensions
         both = theirs.join(ours.filter(pl.col("dimension") == "abstract-reasoning"), on="subject")
         errors.append(float((both["iq"] - both["abstract_reasoning_iq"]).abs().to_numpy().mean()))
     return theirs.height, errors[0], errors[1]
@@ -103,7 +117,7 @@ def main() -> None:
     evidence = import_facts(facts)
     figures: dict[str, object] = {}
     for ladders in ("published", "recut"):
-        result = score_iq(evidence, source="aiiq", ladders=ladders)
+        result = score_iq(evidence, method="published", source="aiiq", ladders=ladders)
         errors = composite_errors(result, published)["error"]
         table = dimension_table(result, published)
         print(
@@ -124,6 +138,10 @@ def main() -> None:
             "exact_measured_but_maths": f"{others['exact'].sum()}/{others['n'].sum()}",
             "exact_measured_maths": f"{maths['exact'].sum()}/{maths['n'].sum()}",
         }
+    count, factor, correlation = cost_agreement(load(), published)
+    print(f"Effective cost of {count} models beside the published: median factor {factor:.2f}, ", end="")
+    print(f"correlation of log usage multipliers {correlation:.2f}")
+    figures["cost"] = {"n": count, "median_factor": factor, "multiplier_r": correlation}
     held, best, tried = cross_validated(evidence, published, read_rules())
     print(f"Constants chosen by {FOLDS}-fold cross-validation among {tried} settings: ", end="")
     print(f"mean absolute error {held:.2f} on models kept out (best setting on all: {best:.2f})")

@@ -79,5 +79,6 @@ def test_a_name_with_brackets_is_a_name_and_no_pattern(tmp_path):
 def test_no_room_reads_a_file_by_a_pattern():
     source = Path(mensura.__file__).parent
     calls = re.compile(r"pl\.(?:read|scan)_(?:csv|parquet)\((?!.*(?:glob=False|read_bytes))")
-    found = [f"{path}: {line.strip()}" for path in source.rglob("*.py") for line in path.open() if calls.search(line)]
+    files = {path: path.read_text(encoding="utf-8").splitlines() for path in source.rglob("*.py")}
+    found = [f"{path}: {line.strip()}" for path, lines in files.items() for line in lines if calls.search(line)]
     assert found == []

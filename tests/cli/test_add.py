@@ -31,7 +31,7 @@ def test_a_new_model_is_told_with_what_is_assumed_of_it(mensura_command, tmp_pat
     run = mensura_command("add", mine, "--json")
     told = json.loads(run.out)
     assert "new model: my-model" in told["notes"]
-    assert any("assumed provider user, no reasoning" in note for note in told["notes"])
+    assert "my-model is new; assumed reasoning = no" in told["warnings"][0]
     assert told["scores"] == [
         {
             "row": 2,

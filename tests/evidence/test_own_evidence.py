@@ -73,6 +73,28 @@ def test_what_a_new_model_and_benchmark_are_when_the_file_does_not_say(mine):
     assert evidence.origin == "embedded + mine.csv"
 
 
+def test_what_is_assumed_of_a_new_model_is_said(mine, tmp_path):
+    """Reasoning and tier decide who counts as alike, so a guess is told wherever the evidence goes."""
+    evidence = load().add(mine)
+    [said] = evidence.warnings
+    assert said.startswith("mine.csv: my-model is new; assumed reasoning = no")
+    assert "tier = 0 (a flagship)" in said
+    assert said.endswith("say otherwise in the columns reasoning, tier, provider, predecessor")
+    assert said in mensura.score_iq(evidence, method="published").warnings
+    file = tmp_path / "told.csv"
+    file.write_text(
+        "subject,released,benchmark,score,reasoning,tier,provider,predecessor\n"
+        "a,2026-11-01,hle,20,yes,-1,Acme,gpt-5.5\nb,2026-11-01,hle,20,yes,,Acme,gpt-5.5\nc,2026-11-01,hle,9,no,,Acme,a\n"
+    )
+    told = evidence.add(file)
+    assert told.warnings == (
+        said,
+        "told.csv: b, c are new; assumed tier = 0 (a flagship); say otherwise in the column tier",
+    )
+    assert told.models.filter(subject="a")["tier"].to_list() == [-1]
+    assert load().warnings == ()
+
+
 def test_what_the_file_says_of_a_new_model_is_kept(tmp_path):
     file = tmp_path / "mine.csv"
     file.write_text(
@@ -130,7 +152,7 @@ def test_saved_evidence_loads_as_it_was(tmp_path, mine, name):
     evidence = load().add(mine)
     evidence.save(tmp_path / name)
     again = load(tmp_path / name)
-    assert all(getattr(again, table).equals(frame) for table, frame in vars(evidence).items() if table != "origin")
+    assert all(getattr(again, table).equals(getattr(evidence, table)) for table in evidence.TABLES)
 
 
 def test_a_folder_of_three_tables_is_enough(tmp_path):

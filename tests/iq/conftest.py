@@ -52,15 +52,23 @@ def build():
 
 @pytest.fixture(scope="session")
 def scored():
-    """The embedded evidence, scored once."""
+    """The embedded evidence, scored once by the published method."""
     import mensura
 
-    return mensura.score_iq(mensura.load())
+    return mensura.score_iq(mensura.load(), method="published")
+
+
+@pytest.fixture(scope="session")
+def joint():
+    """The embedded evidence, scored once by the default method, with intervals."""
+    import mensura
+
+    return mensura.score_iq(mensura.load(), draws=100)
 
 
 @pytest.fixture(scope="session")
 def drawn():
-    """The embedded evidence, scored once with intervals."""
+    """The embedded evidence, scored once by the published method with intervals."""
     import mensura
 
-    return mensura.score_iq(mensura.load(), draws=100)
+    return mensura.score_iq(mensura.load(), draws=100, method="published")

@@ -11,34 +11,58 @@ def test_iq_writes_the_contract(mensura_command, tmp_path):
     assert run.code == 0
     assert "claude-fable-5" in run.out
     heads = {file.stem: file.read_text(encoding="utf-8").splitlines()[0] for file in (tmp_path / "iq").glob("*.csv")}
-    assert heads["composites"] == "subject,iq,low,high,scored_dimensions,status"
-    assert heads["dimensions"] == "subject,dimension,iq,low,high,status"
+    counts = "measured,inherited,estimated"
+    assert heads["composites"] == f"subject,iq,low,high,published,{counts},scored_dimensions,status"
+    assert heads["dimensions"] == f"subject,dimension,iq,low,high,{counts},status"
     assert heads["benchmark_iqs"] == "subject,benchmark,iq,status,step"
-    composites = pl.read_csv(tmp_path / "iq" / "composites.csv")
+    composites, ranking = (pl.read_csv(tmp_path / "iq" / f"{name}.csv") for name in ("composites", "ranking"))
     assert composites["iq"].drop_nulls().is_between(70, 160).all()
+    assert ranking["measured"].min() == 8
+    left_out = composites["iq"].count() - ranking.height
+    assert f"Left out: {left_out} models measured on less than 25% of the 32 benchmarks" in " ".join(run.out.split())
+
+
+def test_every_model_is_ranked_when_asked(mensura_command):
+    facts = json.loads(
+        mensura_command("iq", "--method", "published", "--draws", 0, "--least-measured", 0, "--json").out
+    )
+    assert (facts["method"], facts["ladders"], facts["left_out"]) == ("published", "published", 0)
+    scored = [row for row in facts["composites"] if row["iq"] is not None]
+    assert len(facts["ranking"]) == len(scored)
+    assert all(row["iq"] == row["published"] for row in scored)
+
+
+def test_the_published_method_beside_the_default_one(mensura_command):
+    facts = json.loads(mensura_command("iq", "--against-method", "published", "--json").out)
+    causes = {row["cause"] for row in facts["inputs"]}
+    assert {"imputed by joint instead of correlation", "ladder moved"} <= causes
+    changes = [row["change"] for row in facts["changes"] if row["change"] is not None]
+    assert sum(changes) / len(changes) > 1
 
 
 def test_iq_of_one_model_and_its_tree(mensura_command):
-    plain = mensura_command("iq", "gpt-5.5", "--draws", 20)
+    plain = mensura_command("iq", "gpt-5.5", "--draws", 20, "--method", "published")
     assert "Cannot be told apart from" in plain.out
-    tree = mensura_command("iq", "claude-opus-4.8", "--explain", "--draws", 0)
+    tree = mensura_command("iq", "claude-opus-4.8", "--explain", "--draws", 0, "--method", "published")
     for word in ("Claude Opus 4.8", "Mathematical Reasoning", "predecessor", "between IQ"):
         assert word in tree.out
-    data = json.loads(mensura_command("iq", "gpt-5.5", "--draws", 0, "--json").out)
+    data = json.loads(mensura_command("iq", "gpt-5.5", "--draws", 0, "--method", "published", "--json").out)
     assert data["explanation"]["parts"][6]["label"] == "Reliability"
     assert data["composites"][0]["subject"] == "gpt-5.5"
 
 
 def test_iq_sensitivity_and_changes(mensura_command, tmp_path):
-    run = mensura_command("iq", "--sensitivity", "--json")
+    run = mensura_command("iq", "--sensitivity", "--method", "published", "--json")
     assert len(json.loads(run.out)["sensitivity"]) == 103
-    run = mensura_command("iq", "--against-ladders", "recut", "--json")
+    run = mensura_command("iq", "--method", "published", "--against-ladders", "recut", "--json")
     assert "ladder moved" in {row["cause"] for row in json.loads(run.out)["inputs"]}
     mensura_command("evidence", "export", tmp_path / "before")
     (tmp_path / "mine.csv").write_text("subject,benchmark,score\ngpt-5.5,hle,60\n")
-    run = mensura_command("iq", "gpt-5.5", "--against", tmp_path / "before", "--json")
+    run = mensura_command("iq", "gpt-5.5", "--method", "published", "--against", tmp_path / "before", "--json")
     assert json.loads(run.out)["inputs"] == []
-    run = mensura_command("iq", "gpt-5.5", "--add", tmp_path / "mine.csv", "--against", "embedded", "--json")
+    run = mensura_command(
+        *("iq", "gpt-5.5", "--method", "published", "--add", tmp_path / "mine.csv", "--against", "embedded", "--json")
+    )
     assert json.loads(run.out)["inputs"][0]["cause"].startswith("score ")
 
 
@@ -49,14 +73,18 @@ def test_iq_validates_its_imputation(mensura_command, tmp_path):
     (tmp_path / "scores.csv").write_text("\n".join(["subject,benchmark,score,unit,source", *scores]) + "\n")
     mensura_command("evidence", "export", tmp_path / "all")
     (tmp_path / "benchmarks.csv").write_bytes((tmp_path / "all" / "benchmarks.csv").read_bytes())
-    run = mensura_command("iq", "--validate", "--evidence", tmp_path, "--json")
+    run = mensura_command("iq", "--validate", "--method", "published", "--evidence", tmp_path, "--json")
     assert len(json.loads(run.out)["outcomes"]) == 12
 
 
 def test_iq_options_reach_the_scorer(mensura_command, tmp_path):
-    run = mensura_command("iq", "gpt-5.5", "--weight", "reliability=3", "--draws", 0, "--json")
+    run = mensura_command(
+        *("iq", "gpt-5.5", "--weight", "reliability=3", "--method", "published", "--draws", 0, "--json")
+    )
     assert "weighted mean" in json.loads(run.out)["explanation"]["note"]
-    run = mensura_command("iq", "--source", "aiiq", "--ladders", "recut", "--draws", 0, "--json")
+    run = mensura_command(
+        *("iq", "--source", "aiiq", "--method", "published", "--ladders", "recut", "--draws", 0, "--json")
+    )
     facts = json.loads(run.out)
     assert (facts["source"], facts["ladders"]) == ("aiiq", "recut")
     curves = tmp_path / "curves.csv"
@@ -73,6 +101,7 @@ def test_iq_options_reach_the_scorer(mensura_command, tmp_path):
         (["iq", "--weight", "reliability"], "expected NAME=NUMBER"),
         (["iq", "--source", "nowhere"], "no score comes from 'nowhere'"),
         (["iq", "--ladders", "nothing"], "neither a set"),
+        (["iq", "--method", "guess"], "'guess' is none of joint, published"),
         (["cost", "--at-least", "100", "--by", "beauty"], "'beauty' is no cost"),
         (["cost", "--by", "subject"], "'subject' is no cost"),
     ],
@@ -135,7 +164,10 @@ def test_cost_tables_frontier_and_query(mensura_command, tmp_path):
     assert set(json.loads(mensura_command("cost", "--frontier", "--json").out)) == {
         f"frontier_{axis}" for axis in ("sticker_price", "effective_cost", "usage_multiplier", "response_time")
     }
-    rows = json.loads(mensura_command("cost", "--at-least", 125, "--json").out)["cheapest"]
+    found = json.loads(mensura_command("cost", "--at-least", 125, "--json").out)
+    assert "differ from it by a factor of 1.35" in found["note"]
+    assert "differ from it by a factor of 1.35" in " ".join(run.out.split())
+    rows = found["cheapest"]
     assert rows
     assert all(row["iq"] >= 125 for row in rows)
 
@@ -144,7 +176,8 @@ def test_cost_tables_frontier_and_query(mensura_command, tmp_path):
 def test_published_values_are_met(shared, mensura_command, tmp_path):
     mensura_command("evidence", "import", shared / "data" / "models", "--out", tmp_path / "evidence")
     mensura_command(
-        "iq", "--evidence", tmp_path / "evidence", "--source", "aiiq", "--draws", 0, "--out", tmp_path / "iq"
+        *("iq", "--method", "published", "--evidence", tmp_path / "evidence", "--source", "aiiq"),
+        *("--draws", 0, "--out", tmp_path / "iq"),
     )
     theirs = pl.read_csv(shared / "data" / "models" / "aiiq_published.csv").rename({"model_id": "subject"})
     ours = pl.read_csv(tmp_path / "iq" / "composites.csv")

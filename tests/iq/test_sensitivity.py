@@ -21,7 +21,7 @@ def on_three_dimensions(build, scores):
     used = [*SCIENCE, *ABSTRACT, *RELIABILITY]
     kept = evidence.benchmarks.with_columns(in_composite=pl.col("benchmark").is_in(used))
     rules = read_rules().keep(["scientific-reasoning", "abstract-reasoning", "reliability"])
-    return mensura.score_iq(replace(evidence, benchmarks=kept), rules=rules)
+    return mensura.score_iq(replace(evidence, benchmarks=kept), rules=rules, method="published")
 
 
 @pytest.fixture(scope="module")
@@ -100,7 +100,7 @@ def test_with_two_models_there_is_nothing_to_digest(build):
 
 
 def test_weights_are_shared_out_again_when_a_dimension_goes(scored):
-    weighted = mensura.score_iq(mensura.load(), weights={"reliability": 3.0})
+    weighted = mensura.score_iq(mensura.load(), weights={"reliability": 3.0}, method="published")
     found = sensitivity(weighted).moves.filter(change="without dimension", name="mathematical-reasoning")
     rest = weighted.dimensions.filter(pl.col("dimension") != "mathematical-reasoning").with_columns(
         weight=pl.when(pl.col("dimension") == "reliability").then(3.0).otherwise(1.0)

@@ -8,7 +8,7 @@ import pytest
 
 import mensura
 from mensura.iq import IqDraws
-from mensura.iq.uncertainty import disagreement, draw_iqs, interval, score_errors
+from mensura.iq.uncertainty import disagreement, draw_iqs, interval, rank_interval, ranks_among, score_errors
 
 
 def second_sources(evidence, gaps):
@@ -31,13 +31,13 @@ def twice(build):
 def test_one_source_errs_by_the_gap_between_two_over_root_two(twice):
     """Var(a − b) = 2 σ²: gaps of 3, 3 and −6 IQ points, mean square 18, come from errors of 3 points each."""
     evidence = second_sources(twice, {"hle": [1.0, 1.0, -1.2]})  # below 5 percent the ladder has 15 points for 3
-    matrix = mensura.score_iq(evidence).matrix
+    matrix = mensura.score_iq(evidence, method="published").matrix
     assert disagreement(evidence, matrix) == {"hle": pytest.approx(3.0)}
 
 
 def test_two_pairs_say_nothing_about_disagreement(twice):
     evidence = second_sources(twice, {"hle": [1.0, 1.0]})
-    assert disagreement(evidence, mensura.score_iq(evidence).matrix) == {}
+    assert disagreement(evidence, mensura.score_iq(evidence, method="published").matrix) == {}
 
 
 def errors_of(evidence, benchmark, items):
@@ -45,7 +45,7 @@ def errors_of(evidence, benchmark, items):
         items=pl.when(pl.col("benchmark") == benchmark).then(pl.lit(items, pl.Int64)).otherwise("items")
     )
     evidence = replace(evidence, benchmarks=known)
-    result = mensura.score_iq(evidence)
+    result = mensura.score_iq(evidence, method="published")
     column = result.matrix.benchmarks.index(benchmark)
     return score_errors(evidence, result.matrix, result.rules)[:, column]
 
@@ -62,7 +62,7 @@ def test_the_error_of_a_score_is_binomial_with_one_success_and_one_failure_added
 def test_a_fraction_has_the_error_of_its_percentage(build):
     """SWE-bench Pro is a fraction; without its number of items the rules say how far to trust it."""
     evidence = build({("m", "swe_bench_pro"): 0.5})
-    result = mensura.score_iq(evidence)
+    result = mensura.score_iq(evidence, method="published")
     ladder = result.matrix.ladders[result.matrix.benchmarks.index("swe_bench_pro")]
     expected = np.sqrt(0.25 / 98) * float(ladder.slope(np.array(0.5)))
     assert errors_of(evidence, "swe_bench_pro", 98) == pytest.approx([expected])
@@ -84,6 +84,30 @@ def by_hand(composites):
 def test_intervals_hold_the_middle_nine_tenths():
     low, high = interval(np.arange(101.0)[:, None])
     assert (low[0], high[0]) == (pytest.approx(5.0), pytest.approx(95.0))
+
+
+@pytest.mark.parametrize(
+    ("shares", "ends"),
+    [
+        ({1: 100}, (1, 1)),
+        ({1: 4, 2: 92, 3: 4}, (2, 2)),  # 92 % are nearer to 90 than 96 or 100
+        ({1: 6, 2: 88, 3: 6}, (2, 2)),  # 88 % rather than 94 or 100
+        ({1: 8, 2: 84, 3: 8}, (2, 3)),  # 92 % rather than 84 or 100
+        ({1: 5, 2: 40, 3: 40, 4: 10, 5: 5}, (2, 4)),
+        (dict.fromkeys(range(1, 11), 10), (1, 9)),
+    ],
+)
+def test_a_rank_interval_holds_the_share_of_draws_nearest_to_nine_tenths(shares, ends):
+    ranks = np.repeat(list(shares), list(shares.values())).astype(float)[:, None]
+    low, high = rank_interval(ranks)
+    share = ((low <= ranks) & (ranks <= high)).mean()
+    assert share == pytest.approx(((ends[0] <= ranks) & (ranks <= ends[1])).mean())
+
+
+def test_ranks_are_among_those_who_are_ranked():
+    composites = np.array([[100.0, 120, 130, 110], [130, 120, 90, 110]])
+    ranks = ranks_among(composites, np.array([True, True, False, True]))
+    np.testing.assert_array_equal(ranks, [[3, 1, np.nan, 2], [1, 2, np.nan, 3]])
 
 
 def test_ranks_count_from_the_best_and_skip_who_has_no_composite():
@@ -114,7 +138,7 @@ def test_draws_vary_by_the_errors_they_were_given(build):
     """A measured score varies by its own error, one inherited from a predecessor by the error of that step too."""
     models = {"heir": {"predecessor": "elder"}, "elder": {}}
     evidence = build({("heir", "hle"): 12.0, ("elder", "ifbench"): 75.0, ("elder", "hle"): 12.0}, models)
-    result = mensura.score_iq(evidence)
+    result = mensura.score_iq(evidence, method="published")
     matrix, rules = result.matrix, result.rules
     errors = np.where(matrix.measured, 2.0, np.nan)
     calls = []

@@ -13,7 +13,7 @@ from mensura.iq import Explanation
 from mensura.site.api import ranged, to_json
 from mensura.site.derivation import derivation_html
 from mensura.site.leaders import leaders_beside_people
-from mensura.site.pages import cheapest_section, compare, count_pages, model_scores, rivals
+from mensura.site.pages import cheapest_section, compare, count_pages, model, model_scores, rivals
 from mensura.site.pictures import people, stitched
 from mensura.site.pictures.registry import labelled
 from mensura.site.sentences import leader_sentence, people_sentence
@@ -66,6 +66,29 @@ def test_the_cheapest_model_at_an_iq_is_the_cheapest_that_reaches_it(study):
     assert priced.filter(pl.col("exact_iq") >= rows[-1]["floor"] + 5).is_empty()
 
 
+def test_an_effective_cost_is_never_shown_without_how_far_it_is_from_the_published_one(study):
+    note = "differ from it by a factor of 1.35 in the median"
+    assert note in cheapest_section(study)["about"]
+    assert note in model(study, study.models.row(0, named=True)).context["cost_note"]
+    assert note in str(study.costs)
+
+
+@pytest.mark.shared
+def test_effective_costs_are_as_far_from_the_published_as_is_said(shared):
+    """Sixteen models have both; the median factor is 1.35, and log usage multipliers correlate by 0.27."""
+    published = pl.read_csv(shared / "data" / "models" / "aiiq_published.csv").select(
+        subject="model_id", theirs="effective_cost_usd_per_1m_io"
+    )
+    both = mensura.score_costs(mensura.load()).costs.join(published, on="subject")
+    both = both.drop_nulls(["effective_cost", "theirs"])
+    factor = (both["effective_cost"] / both["theirs"]).log().abs().median()
+    usage = pl.DataFrame({"ours": both["usage_multiplier"], "theirs": both["theirs"] / both["sticker_price"]})
+    correlation = usage.select(pl.corr(pl.col("ours").log(), pl.col("theirs").log())).item()
+    assert both.height == 16
+    assert math.exp(factor) == pytest.approx(1.35, abs=0.03)
+    assert correlation == pytest.approx(0.27, abs=0.03)
+
+
 def test_second_sources_stand_under_their_primary_with_the_gap_between_them(study):
     rows = model_scores(study, MODEL)
     primary = {row["benchmark"]: row["score"] for row in rows if row["primary"]}
@@ -80,7 +103,7 @@ def test_second_sources_stand_under_their_primary_with_the_gap_between_them(stud
 def test_compare_opens_with_the_best_models_of_three_providers(study):
     chosen = study.models.filter(pl.col("subject").is_in(compare(study).context["compared"]))
     assert chosen["provider"].n_unique() == chosen.height == 3
-    best = study.models.drop_nulls("iq").group_by("provider").agg(pl.col("exact_iq").max())["exact_iq"]
+    best = study.ranked.group_by("provider").agg(pl.col("exact_iq").max())["exact_iq"]
     assert sorted(chosen["exact_iq"], reverse=True) == sorted(best, reverse=True)[:3]
 
 
@@ -99,8 +122,31 @@ def test_every_model_has_a_record_with_its_dimensions_in_order(study):
     record = model_records(study)[MODEL]
     assert [part["name"] for part in record["dimensions"]] == list(study.dimension_names.values())
     assert record["iq"]["low"] <= record["iq"]["value"] <= record["iq"]["high"]
-    scored = record["scored_dimensions"]
-    assert ("All dimensions" in record["iq"]["note"]) == (scored == len(study.dimension_names))
+    assert record["measured"] + record["estimated"] == 32
+    assert record["iq"]["note"].startswith(f"{record['measured']} of 32 benchmarks measured")
+
+
+def test_a_model_without_an_iq_says_why_and_shows_what_it_has(study):
+    """One score of its own is too little to estimate the other 31; what was measured is in the tree all the same."""
+    without = study.models.filter(pl.col("iq").is_null())
+    assert without.height > 0
+    for row in without.iter_rows(named=True):
+        page = model(study, row)
+        text = str(page.context["tree"])
+        assert page.context["pictures"] == []
+        if row["measured"] == 0:
+            assert "none of its scores is on a benchmark of the composite" in text
+        else:
+            assert f"measured on {row['measured']} of the benchmarks, and an estimate needs 3" in text
+            assert text.count("between IQ") + text.count("past the ladder") == row["measured"]
+        assert "Fewer than two dimensions" not in text
+
+
+def test_leaders_are_the_ranked_models_and_the_others_are_counted(study):
+    assert study.ranked["rank"].to_list() == list(range(1, study.ranked.height + 1))
+    assert study.ranked["measured"].min() == 8
+    scored = study.models.drop_nulls("iq")
+    assert study.iq.left_out == (scored["measured"] < 8).sum() > 0
 
 
 def test_groups_of_people_have_scores_with_units_and_no_constructed_ones(study):
@@ -202,7 +248,7 @@ def test_the_sentence_on_the_leader_names_two_rivals_at_most(alike, said):
     )
     pairs = pl.DataFrame({"other": names[1:], "told_apart": [name not in alike for name in names[1:]]})
     drawn = SimpleNamespace(pairs=lambda subject: pairs)
-    sentence = leader_sentence(SimpleNamespace(models=models, iq=SimpleNamespace(drawn=drawn)))
+    sentence = leader_sentence(SimpleNamespace(ranked=models, iq=SimpleNamespace(drawn=drawn)))
     assert sentence.startswith("Ann has the highest composite IQ, 130 (90% interval 126 to 133)")
     assert sentence.endswith(said)
 

@@ -60,7 +60,14 @@ def add(
             _write_table(reading, out)
         else:
             added.save(out)
-    if emit(reading.tables(), out=None, as_json=as_json, heading=reading.heading, notes=list(reading.notes)):
+    if emit(
+        reading.tables(),
+        out=None,
+        as_json=as_json,
+        heading=reading.heading,
+        notes=list(reading.notes),
+        warnings=list(reading.warnings),
+    ):
         return
     _print(reading)
     if out is not None:
@@ -80,6 +87,8 @@ def _print(reading: ScoreReading) -> None:
     console.print(reading.heading, soft_wrap=True)
     for note in reading.notes:
         print_note(note)
+    for warning in reading.warnings:
+        print_note(warning, kind="assumed")
     print_table(reading.names, title="Names, and what they stand for")
     if reading.dropped.height:
         print_table(reading.dropped, title="Left out", rows=20)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.output import Json, Out, emit, print_table
+from mensura.cli.output import Json, Out, console, emit, print_table
 
 EXAMPLES = "Examples: mensura cost  ·  mensura cost --frontier  ·  mensura cost --at-least 120 --by effective_cost"
 
@@ -26,7 +26,7 @@ def cost(
     as_json: Json = False,
 ) -> None:
     """Show list price, effective cost, task efficiency and response time of every model, beside its IQ."""
-    from mensura.iq import COST_AXES, cheapest, require_axis, score_costs, score_iq
+    from mensura.iq import COST_AXES, EFFECTIVE_COST_NOTE, cheapest, require_axis, score_costs, score_iq
     from mensura.iq import frontier as pareto
 
     require_axis(by)
@@ -40,7 +40,7 @@ def cost(
     else:
         beside = costs.costs.join(iqs, on="subject", how="left", maintain_order="left")
         tables = {"costs": beside, "signals": costs.signals, "fits": costs.fits}
-    if emit(tables, out=out, as_json=as_json):
+    if emit(tables, out=out, as_json=as_json, note=EFFECTIVE_COST_NOTE):
         return
     if frontier:
         for axis in COST_AXES:
@@ -52,3 +52,4 @@ def cost(
         columns = ["subject", "iq", "sticker_price", "usage_multiplier", "effective_cost", "response_time", "status"]
         shown = tables["costs"].select(columns).sort(by, nulls_last=True)
         print_table(shown, title="Cost (US dollars for 1M tokens in and 1M out; seconds to an answer)")
+    console.print(EFFECTIVE_COST_NOTE, style="dim")

@@ -37,5 +37,7 @@ def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
     for file in added or []:
         reading = evidence.read_scores(file)
         evidence = evidence.add(reading)
-        notices.print("; ".join([f"added {reading.heading}", *reading.notes]), style="dim", soft_wrap=True)
+        notices.print(
+            "; ".join([f"added {reading.heading}", *reading.notes, *reading.warnings]), style="dim", soft_wrap=True
+        )
     return evidence

@@ -17,11 +17,21 @@ if TYPE_CHECKING:
     from mensura.iq import Explanation, IqResult
 
 EXAMPLES = (
-    "Examples: mensura iq  ·  mensura iq claude-opus-4.8 --explain  ·  mensura iq --ladders recut --out iq/  ·  "
-    "mensura iq --sensitivity  ·  mensura iq --add mine.csv --against embedded"
+    "Examples: mensura iq  ·  mensura iq claude-opus-4.8 --explain  ·  mensura iq --method published --out iq/  ·  "
+    "mensura iq --against-method published  ·  mensura iq --add mine.csv --against embedded"
 )
 Source = Annotated[str | None, typer.Option(help="Use only the scores of this source.", metavar="KEY")]
-Ladders = Annotated[str, typer.Option(help="Ladder set (published, recut) or a CSV file.", metavar="SET|FILE")]
+Ladders = Annotated[
+    str | None,
+    typer.Option(help="Ladder set (recut, published) or a CSV file, instead of the method's.", metavar="SET|FILE"),
+]
+Method = Annotated[
+    str | None,
+    typer.Option(
+        help="joint (default: gaps from one model of all scores, ladders recut) or published: to the digit.",
+        metavar="NAME",
+    ),
+]
 
 
 def iq(
@@ -35,19 +45,23 @@ def iq(
         str | None, typer.Option(help="Evidence to compare with (embedded, or a path): what changed?", metavar="PATH")
     ] = None,
     against_ladders: Annotated[str | None, typer.Option(help="Ladders to compare with.", metavar="SET|FILE")] = None,
+    against_method: Annotated[str | None, typer.Option(help="Method to compare with.", metavar="NAME")] = None,
     curves: Annotated[
         Path | None,
         typer.Option(help="Derive ladders from people: benchmarks.csv of mensura stitch --out.", metavar="CSV"),
     ] = None,
     source: Source = None,
-    ladders: Ladders = "published",
+    method: Method = None,
+    ladders: Ladders = None,
     rules: Annotated[Path | None, typer.Option(help="TOML file with rules of your own.", metavar="FILE")] = None,
-    imputation: Annotated[
-        str | None,
-        typer.Option(help="Fill gaps by waterfall (the method) or joint (one model of all scores).", metavar="HOW"),
-    ] = None,
     weight: Annotated[
         list[str] | None, typer.Option(help="Weight of a dimension in your task profile; repeatable.", metavar="NAME=W")
+    ] = None,
+    least_measured: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of the benchmarks a ranked model is measured on (default 0.25); 0 ranks all.", metavar="SHARE"
+        ),
     ] = None,
     draws: Annotated[int, typer.Option(help="Draws behind the intervals; 0 = no intervals.", min=0)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
@@ -66,13 +80,14 @@ def iq(
         _derived(loaded, curves, out, as_json)
         return
     weights = _weights(weight or [])
-    plain = sensitivity or validate or against is not None or against_ladders is not None
+    compared = against is not None or against_ladders is not None or against_method is not None
+    plain = sensitivity or validate or compared
     result = score_iq(
         loaded,
+        method=method,
         ladders=ladders,
         source=source,
         rules=rules,
-        imputation=imputation,
         weights=weights,
         draws=0 if plain else draws,
         seed=seed,
@@ -81,18 +96,18 @@ def iq(
         _validation(result, out, as_json)
     elif sensitivity:
         _sensitivity(result, out, as_json)
-    elif plain:
+    elif compared:
         before = score_iq(
             loaded if against is None else load_evidence(None if against == "embedded" else Path(against), None),
+            method=against_method or method,
             ladders=against_ladders or ladders,
             source=source,
             rules=rules,
-            imputation=imputation,
             weights=weights,
         )
         _changes(before, result, model, out, as_json)
     elif model is None:
-        _all(result, out, as_json)
+        _all(result, least_measured, out, as_json)
     else:
         _one(result, model, explain, out, as_json)
 
@@ -108,21 +123,46 @@ def _weights(given: list[str]) -> dict[str, float]:
     return weights
 
 
-def _all(result: IqResult, out: Path | None, as_json: bool) -> None:
+def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool) -> None:
     import polars as pl
 
-    facts = {"ladders": result.ladders, "source": result.source, "warnings": list(result.warnings)}
-    if emit(result.tables(), out=out, as_json=as_json, **facts):
+    ranking = result.rank(least)
+    without, scored = result.composites["iq"].null_count(), result.composites["iq"].count()
+    facts = {
+        "method": result.method,
+        "ladders": result.ladders,
+        "source": result.source,
+        "left_out": scored - ranking.height,
+        "warnings": list(result.warnings),
+    }
+    if emit(result.tables() | {"ranking": ranking}, out=out, as_json=as_json, **facts):
         return
-    table = result.ranking.join(result.composites, on="subject", maintain_order="left").select(
-        *("rank", "subject", "iq"),
-        pl.format("{}–{}", pl.col("low").round(0).cast(pl.Int64), pl.col("high").round(0).cast(pl.Int64)).alias("90 %"),
-        pl.format("{}–{}", "rank_low", "rank_high").alias("ranks"),
-        pl.format("{}/{}", "scored_dimensions", len(result.matrix.dimensions)).alias("scored"),
-        "status",
+    ends = (pl.col(name).round(0).cast(pl.Int64) for name in ("low", "high"))
+    table = (
+        ranking.drop("measured")
+        .join(result.composites, on="subject", maintain_order="left")
+        .select(
+            *("rank", "subject", "iq"),
+            pl.format("{}–{}", *ends).alias("90 %"),
+            pl.format("{}–{}", "rank_low", "rank_high").alias("ranks"),
+            pl.col("published").alias("publ."),
+            pl.format("{}/{}/{}", "measured", "inherited", "estimated").alias("m/i/e"),
+            "status",
+        )
     )
-    print_table(table, title=f"IQ, ladders {result.ladders}")
-    without = result.composites["iq"].null_count()
+    print_table(table, title=f"IQ, method {result.method}, ladders {result.ladders}")
+    console.print(
+        "90 %: the composite that full measurement would give. publ.: by the published method. m/i/e: of "
+        f"{len(result.matrix.benchmarks)} benchmarks measured, inherited, estimated.",
+        style="dim",
+    )
+    if scored > ranking.height:
+        share = result.rules.status.partial if least is None else least
+        console.print(
+            f"Left out: {scored - ranking.height} models measured on less than {share:.0%} of the "
+            f"{len(result.matrix.benchmarks)} benchmarks; --least-measured 0 ranks them too.",
+            style="dim",
+        )
     console.print(f"{without} models without a composite; mensura iq MODEL says why.", style="dim")
 
 

@@ -41,5 +41,6 @@ def _for_people(headline: pl.DataFrame) -> pl.DataFrame:
     interval = pl.format(
         "{} to {}", pl.col("iq_low").round(0).cast(pl.Int64), pl.col("iq_high").round(0).cast(pl.Int64)
     )
-    scored = pl.format("{}/7", "scored_dimensions")
-    return headline.select("rank", model="name", IQ="iq", interval=interval, scored=scored, capability="capability")
+    return headline.select(
+        "rank", model="name", IQ="iq", interval=interval, measured="measured", capability="capability"
+    )

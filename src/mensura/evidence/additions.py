@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import polars as pl
 
@@ -12,11 +13,18 @@ from mensura.evidence.schema import TABLES
 
 USER = "user"
 
-ASSUMED = {"provider": USER, "reasoning": "no"}
-"""What is taken of a new model where its rows do not say; told with the reading."""
+_MODEL = {"provider": USER, "released": None, "reasoning": "no"}
+_ASSUMED = {
+    "reasoning": "no (it does not think before it answers)",
+    "tier": "0 (a flagship)",
+    "provider": f"{USER!r}",
+    "predecessor": "none",
+}
+"""What instruments take a new model for where its rows do not say; each is told with the evidence."""
 _BENCHMARK = {"dimension": None, "kind": "tracked", "in_composite": "no"}
 _MODEL_ONLY = (
-    *("released", "provider", "reasoning", "tier", "open_weights", "input_price", "output_price", "predecessor"),
+    *("released", "provider", "reasoning", "tier", "line", "open_weights", "input_price", "output_price"),
+    "predecessor",
 )
 _BENCHMARK_ONLY = ("dimension", "kind")
 
@@ -28,7 +36,7 @@ def with_scores(tables: Mapping[str, pl.DataFrame], reading: ScoreReading, origi
     it; ``origin`` names the evidence that was there.
     """
     rows = reading.scores
-    models = _new_rows(rows, tables["models"], "subject", {"released": None, **ASSUMED}, _MODEL_ONLY)
+    models = _new_rows(rows, tables["models"], "subject", _MODEL, _MODEL_ONLY)
     benchmarks = _new_rows(rows, tables["benchmarks"], "benchmark", _BENCHMARK, ("unit", *_BENCHMARK_ONLY))
     parts = {
         "models": models,
@@ -40,17 +48,21 @@ def with_scores(tables: Mapping[str, pl.DataFrame], reading: ScoreReading, origi
     return {name: _joined(name, frame, parts.get(name), origin, reading.name) for name, frame in given.items()}
 
 
-def assumptions(reading: ScoreReading) -> list[str]:
-    """Say what is assumed of each new model that its rows do not tell, and which columns would tell it."""
-    told = []
-    fresh = reading.names.filter(pl.col("kind") == "model", pl.col("how") == "new")["id"].to_list()
-    for subject in fresh:
-        rows = reading.scores.filter(pl.col("subject") == subject)
-        silent = [c for c in (*ASSUMED, "tier") if c not in rows.columns or rows[c].null_count() == rows.height]
-        words = {"provider": f"provider {USER}", "reasoning": "no reasoning", "tier": "no tier in a line of models"}
-        if silent:
-            told.append(f"{subject}: assumed {', '.join(words[c] for c in silent)} (columns {', '.join(silent)})")
-    return told
+def assumptions(reading: ScoreReading) -> tuple[str, ...]:
+    """Say what is assumed of new models, those that are silent about the same together."""
+    new = reading.names.filter(pl.col("kind") == "model", pl.col("how") == "new")["id"].to_list()
+    rows = reading.scores.filter(pl.col("subject").is_in(new)).unique("subject", keep="first", maintain_order=True)
+    kinds: dict[tuple[str, ...], list[str]] = {}
+    for row in rows.iter_rows(named=True):
+        silent = tuple(name for name in _ASSUMED if row.get(name) is None)
+        kinds.setdefault(silent, []).append(row["subject"])
+    return tuple(
+        f"{Path(reading.name).name}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} new; assumed "
+        + ", ".join(f"{name} = {_ASSUMED[name]}" for name in silent)
+        + f"; say otherwise in the column{'s' if len(silent) > 1 else ''} {', '.join(silent)}"
+        for silent, names in kinds.items()
+        if silent
+    )
 
 
 def _joined(name: str, given: pl.DataFrame, added: pl.DataFrame | None, origin: str, file: str) -> RawTable:

@@ -34,7 +34,8 @@ class Evidence(Result):
     """Typed, checked tables; the columns of each are listed in ``mensura.evidence.TABLES`` and the docs.
 
     ``scores`` carries two columns more than its file: ``source_score`` and ``source_unit`` keep the figure as
-    printed, while ``score`` and ``unit`` are in the unit of the benchmark.
+    printed, while ``score`` and ``unit`` are in the unit of the benchmark. ``warnings`` says what was assumed of
+    models and benchmarks that were added without saying it.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = tuple(TABLES)
@@ -51,6 +52,7 @@ class Evidence(Result):
     bases: pl.DataFrame
     validations: pl.DataFrame
     origin: str
+    warnings: tuple[str, ...]
 
     @property
     def primary_scores(self) -> pl.DataFrame:
@@ -83,7 +85,7 @@ class Evidence(Result):
         """
         allowed = Allowed(unit, accept_near, tuple(new))
         reading = read_scores_of(source, self.models, self.benchmarks, allowed=allowed)
-        return replace(reading, notes=(*reading.notes, *assumptions(reading)))
+        return replace(reading, warnings=assumptions(reading))
 
     def add(
         self,
@@ -107,7 +109,8 @@ class Evidence(Result):
             reading = self.read_scores(source, unit=unit, accept_near=accept_near, new=new)
         tables = {name: as_text(frame) for name, frame in self.tables().items()}
         raws = with_scores(tables, reading, self.origin)
-        return from_raw(raws, origin=f"{self.origin} + {Path(reading.name).name}")
+        found = from_raw(raws, origin=f"{self.origin} + {Path(reading.name).name}")
+        return replace(found, warnings=(*self.warnings, *assumptions(reading)))
 
     def save(self, path: str | Path) -> None:
         """Write to a folder of CSV files, or to an SQLite store if the name ends in .db, .sqlite or .sqlite3."""
@@ -160,7 +163,7 @@ def from_raw(raws: Mapping[str, RawTable], *, origin: str) -> Evidence:
     if faults:
         raise EvidenceError(sorted(set(faults), key=lambda fault: (fault.file, fault.row, fault.column)))
     tables["scores"] = _in_benchmark_units(tables["scores"], tables["benchmarks"])
-    return Evidence(**tables, origin=origin)
+    return Evidence(**tables, origin=origin, warnings=())
 
 
 @cache

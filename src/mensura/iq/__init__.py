@@ -2,11 +2,11 @@
 
 from mensura.iq.comparison import IqChange, compare_iq
 from mensura.iq.cost import AXES as COST_AXES
-from mensura.iq.cost import CostResult, cheapest, frontier, require_axis, score_costs
+from mensura.iq.cost import EFFECTIVE_COST_NOTE, CostResult, cheapest, frontier, require_axis, score_costs
 from mensura.iq.explanation import Explanation
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
-from mensura.iq.result import IqResult
+from mensura.iq.result import COUNTS, IqResult
 from mensura.iq.rules import IqRules, read_rules
 from mensura.iq.scoring import score_iq
 from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
@@ -15,6 +15,8 @@ from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
 
 __all__ = [
     "COST_AXES",
+    "COUNTS",
+    "EFFECTIVE_COST_NOTE",
     "CostResult",
     "DerivedLadders",
     "Explanation",

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mensura.iq.dimensions import ESTIMATED, MEASURED, STATUSES
-from mensura.iq.result import IqResult
+from mensura.iq.result import COUNTS, IqResult
 from mensura.results import Result
 
 _AVERAGED = list(STATUSES[MEASURED : ESTIMATED + 1])  # the others are estimated as a whole
@@ -44,7 +44,7 @@ class IqChange(Result):
 
 def compare_iq(before: IqResult, after: IqResult) -> IqChange:
     """Compare two scorings: of two evidence versions, ladder sets, rules or sources."""
-    exact = [_exact(result) for result in (before, after)]
+    exact = [before.exact, after.exact]
     composites = (
         exact[0]
         .join(exact[1], on="subject", how="full", coalesce=True, maintain_order="right_left", suffix="_after")
@@ -57,11 +57,6 @@ def compare_iq(before: IqResult, after: IqResult) -> IqChange:
     return IqChange(composites, inputs.sort(pl.col("contribution").abs(), descending=True, maintain_order=True))
 
 
-def _exact(result: IqResult) -> pl.DataFrame:
-    values = pl.Series("exact", result.scored.composites[0], nan_to_null=True)
-    return pl.DataFrame({"subject": result.matrix.subjects, "exact": values})
-
-
 def _dimension_changes(before: IqResult, after: IqResult) -> pl.DataFrame:
     """Return one row per model and dimension of either side, with its share in the composite's change."""
     sides = []
@@ -71,7 +66,7 @@ def _dimension_changes(before: IqResult, after: IqResult) -> pl.DataFrame:
         sides.append(
             result.dimensions.join(facts, on="dimension", maintain_order="left")
             .rename({name: name + suffix for name in ("iq", "status", "weight", "size")})
-            .drop("low", "high")
+            .drop("low", "high", *COUNTS)
         )
     joined = sides[0].join(
         sides[1], on=["subject", "dimension"], how="full", coalesce=True, maintain_order="left_right"

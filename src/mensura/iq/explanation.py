@@ -125,16 +125,33 @@ def explain_subject(workings: Workings, subject: str) -> Explanation:
     exact = float(workings.scored.composites[0, row])
     parts = tuple(_dimension(workings, row, place) for place in range(len(matrix.dimensions)))
     if np.isnan(exact):
-        note = f"{composite['scored_dimensions']}/{len(parts)} dimensions scored; no composite"
+        note = f"no composite: {no_composite(matrix, workings.scored, workings.rules, row)}"
     else:
         equal = np.allclose(workings.weights, workings.weights[0])
         kind = "mean" if equal else "weighted mean"
-        note = f"{kind} of {len(parts)} dimensions, {exact:.2f} before rounding; "
-        note += f"{composite['scored_dimensions']}/{len(parts)} scored"
+        note = f"{kind} of {len(parts)} dimensions, {exact:.2f} before rounding"
+        if composite["published"] is not None:
+            note += f" (by the published method {composite['published']})"
+    note += f"; of {len(matrix.benchmarks)} benchmarks {composite['measured']} measured, "
+    note += f"{composite['inherited']} inherited, {composite['estimated']} estimated"
     note += f"; released {facts['released']}, ladders {workings.ladders}"
     return Explanation(
         facts["name"], composite["iq"], composite["low"], composite["high"], composite["status"], note, parts
     )
+
+
+def no_composite(matrix: ScoreMatrix, scored: ScoredDimensions, rules: IqRules, row: int) -> str:
+    """Return why a model has no composite."""
+    count, imputation = int(matrix.measured[row].sum()), rules.imputation
+    if count == 0:
+        return "none of its scores is on a benchmark of the composite"
+    if imputation.is_joint:
+        return f"measured on {count} of the benchmarks, and an estimate needs {imputation.minimum_scores}"
+    known, needed = int(scored.scored[row].sum()), rules.dimension.minimum_scored
+    if known < needed:
+        return f"scores in {known} of {len(matrix.dimensions)} dimensions, and a composite needs {needed}"
+    lacking = np.array(matrix.dimensions)[np.isnan(scored.dimensions[0, row])]
+    return f"no model of the time was measured in {', '.join(lacking)}"
 
 
 def _dimension(workings: Workings, row: int, place: int) -> Explanation:
@@ -146,7 +163,7 @@ def _dimension(workings: Workings, row: int, place: int) -> Explanation:
     parts = tuple(_benchmark(workings, row, int(column)) for column in shown)
     rule = workings.rules.dimensions[matrix.dimensions[place]]
     if status == MISSING:
-        note = "no evidence, and no model of its time was measured here"
+        note = _nothing_note(workings, row, int(matrix.measured[row, columns].sum()))
     elif status >= MATCHED:
         note = _missing_dimension_note(workings, row, place)
     else:
@@ -154,6 +171,14 @@ def _dimension(workings: Workings, row: int, place: int) -> Explanation:
         note = f"mean of {columns.size} benchmarks, {measured} measured"
     low, high = _span(workings, matrix.dimensions[place], row)
     return Explanation(rule.name, _number(value), low, high, STATUSES[status], note, parts)
+
+
+def _nothing_note(workings: Workings, row: int, measured: int) -> str:
+    """Say why a dimension has no value."""
+    known = f"{measured} measured" if measured else "nothing measured"
+    if np.isnan(workings.scored.composites[0, row]):
+        return f"{known}, and too little of the model to estimate the rest"
+    return f"{known}, and no model of its time was measured here"
 
 
 def _missing_dimension_note(workings: Workings, row: int, place: int) -> str:

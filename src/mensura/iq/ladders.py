@@ -18,7 +18,8 @@ from mensura.iq.rules import DATA
 LEVELS = np.array(LADDER_LEVELS, dtype=np.float64)
 LOWEST, HIGHEST = float(LEVELS[0]), float(LEVELS[-1])
 POINTS = [f"iq{level:.0f}" for level in LEVELS]
-PUBLISHED = "published"
+PUBLISHED, RECUT = "published", "recut"
+"""The ladders of the method page, and these with the one row the published values cannot come from put right."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,10 @@ class Ladder:
         segment = np.clip(np.searchsorted(points, score, side="right") - 1, 0, LEVELS.size - 2)
         return np.asarray((np.diff(LEVELS) / np.diff(points))[segment])
 
+    def to_dict(self) -> dict[str, float]:
+        """Return the scores by the names of their IQ levels, iq70 to iq160."""
+        return dict(zip(POINTS, self.scores, strict=True))
+
     def segment(self, score: float) -> tuple[int, int]:
         """Return the two IQ levels a score lies between (equal past either end)."""
         upper = int(np.searchsorted(np.array(self.scores), score, side="right"))
@@ -68,7 +73,8 @@ def ladder_table(evidence: Evidence, ladders: str | Path | pl.DataFrame = PUBLIS
     if isinstance(ladders, pl.DataFrame):
         chosen = ladders
     elif str(ladders) in known["set"].unique():
-        chosen = known.filter(pl.col("set") == str(ladders))
+        ours = pl.col("benchmark").is_in(evidence.benchmarks["benchmark"].to_list())
+        chosen = known.filter(ours, pl.col("set") == str(ladders))
     elif Path(ladders).is_file():
         chosen = read_frame(Path(ladders))
     else:

@@ -14,12 +14,13 @@ import polars as pl
 from mensura.arrays import Floats, Ints, Mask
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence
-from mensura.iq.ladders import HIGHEST, LOWEST, PUBLISHED, Ladder, ladder_table, read_ladders
+from mensura.iq.ladders import HIGHEST, LOWEST, Ladder, ladder_table, read_ladders
 from mensura.iq.metric import Metric
 from mensura.iq.rules import IqRules
 
 ALWAYS = date.max.toordinal()
 """The day before which every release lies: benchmarks whose missing scores are zero whatever the date."""
+_AVERAGE = 100.0  # IQ of the opponent where nobody has an Elo
 _NAMED = 5  # of many models; a sentence with more is not read
 
 
@@ -109,7 +110,7 @@ class ScoreMatrix:
 
 
 def build_matrix(
-    evidence: Evidence, rules: IqRules, *, ladders: str | Path | pl.DataFrame = PUBLISHED, source: str | None = None
+    evidence: Evidence, rules: IqRules, *, ladders: str | Path | pl.DataFrame, source: str | None = None
 ) -> ScoreMatrix:
     """Lay evidence out as arrays; ``source`` keeps only the scores of one source, else each pair's primary score."""
     used = evidence.benchmarks.filter("in_composite")
@@ -128,7 +129,10 @@ def build_matrix(
         benchmarks=tuple(benchmarks),
         dimensions=tuple(rules.dimensions),
         ladders=steps,
-        metrics=tuple(Metric.of(unit, scores[:, j]) for j, unit in enumerate(used["unit"])),
+        metrics=tuple(
+            Metric.of(unit, scores[:, j], middle=float(steps[j].score(np.array(_AVERAGE))))
+            for j, unit in enumerate(used["unit"])
+        ),
         shift=np.zeros(len(benchmarks)),
         scores=scores,
         iqs=iqs,

@@ -10,25 +10,31 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
+from mensura.arrays import Floats, Ints
+from mensura.errors import MensuraError
 from mensura.evidence import Evidence, require_subject
 from mensura.iq.dimensions import STATUSES, ScoredDimensions, rounded
 from mensura.iq.emotional import score_emotional
-from mensura.iq.explanation import Explanation, Workings, explain_subject
+from mensura.iq.explanation import Explanation, Workings, explain_subject, no_composite
 from mensura.iq.matrix import ScoreMatrix, scores_of
 from mensura.iq.rules import IqRules
-from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, score_errors
-from mensura.iq.waterfall import SOURCE, STEPS, Filled
+from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, rank_interval, ranks_among, score_errors
+from mensura.iq.waterfall import PREDECESSOR, SOURCE, STEPS, Filled
 from mensura.results import Result
+
+COUNTS = ("measured", "inherited", "estimated")
+"""Columns that count the benchmarks behind a value by where theirs come from."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class IqResult(Result):
     """Every IQ of one scoring. Imputed values live only here, with their step, inputs and error.
 
-    Tables: ``composites`` (subject, iq, low, high, scored_dimensions, status), ``dimensions`` (subject, dimension, iq,
-    low, high, status), ``benchmark_iqs`` (subject, benchmark, iq, status, step), ``trail`` (all of that with scores,
-    sources and errors), ``ranking`` and ``emotional``. ``low`` and ``high`` are null unless draws were asked for.
+    Tables: ``composites`` (subject, iq, low, high, published, measured, inherited, estimated, scored_dimensions,
+    status), ``dimensions`` (subject, dimension, iq, low, high, measured, inherited, estimated, status),
+    ``benchmark_iqs`` (subject, benchmark, iq, status, step), ``trail`` (all of that with scores, sources and errors),
+    ``ranking`` and ``emotional``. ``low`` and ``high`` are null unless draws were asked for; ``published`` is the
+    composite of the published method; ``measured``, ``inherited`` and ``estimated`` count benchmarks behind a value.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
@@ -44,34 +50,44 @@ class IqResult(Result):
     matrix: ScoreMatrix
     filled: Filled
     scored: ScoredDimensions
+    published: Floats  # composites by the published method, one per model
     n_draws: int
     seed: int
 
     @cached_property
     def composites(self) -> pl.DataFrame:
-        """One row per model: rounded composite, its interval, scored dimensions and rank status."""
+        """One row per model: rounded composite, its interval, the published one, what it rests on, and rank status."""
         exact = self.scored.composites[0]
         low, high = self._interval("composites", exact)
-        counts = self.scored.scored.sum(axis=1)
+        counted = zip(self.measured_share, ~np.isnan(exact), strict=True)
         return pl.DataFrame(
             {
                 "subject": self.matrix.subjects,
                 "iq": pl.Series(rounded(exact), nan_to_null=True).cast(pl.Int64),
                 "low": pl.Series(low, nan_to_null=True),
                 "high": pl.Series(high, nan_to_null=True),
-                "scored_dimensions": counts,
-                "status": [self.rules.status.of(int(count)) for count in counts],
+                "published": pl.Series(rounded(self.published), nan_to_null=True).cast(pl.Int64),
+                **{name: counts.sum(axis=1) for name, counts in self._counts.items()},
+                "scored_dimensions": self.scored.scored.sum(axis=1),
+                "status": [self.rules.status.of(float(share), composite=bool(has)) for share, has in counted],
             }
         )
 
+    @property
+    def exact(self) -> pl.DataFrame:
+        """Composites before rounding: subject, exact (null where there is none)."""
+        values = pl.Series("exact", self.scored.composites[0], nan_to_null=True)
+        return pl.DataFrame({"subject": self.matrix.subjects, "exact": values})
+
     @cached_property
     def dimensions(self) -> pl.DataFrame:
-        """One row per model and dimension that has a value: its IQ (not rounded), interval and status."""
+        """One row per model and dimension that has a value: its IQ (not rounded), interval, counts and status."""
         values = self.scored.dimensions[0]
         low, high = self._interval("dimensions", values)
         return self._long(values, self.matrix.dimensions, "dimension").with_columns(
             low=_picked(low, values),
             high=_picked(high, values),
+            **{name: pl.Series(counts[~np.isnan(values)]) for name, counts in self._counts.items()},
             status=pl.Series(STATUSES).gather(self.scored.statuses[~np.isnan(values)]),
         )
 
@@ -87,19 +103,32 @@ class IqResult(Result):
 
     @cached_property
     def ranking(self) -> pl.DataFrame:
-        """Models with a composite, best first: rank with interval, and the composite before rounding."""
+        """The ranking of the models that are Full or Partial (see :meth:`rank`)."""
+        return self.rank()
+
+    def rank(self, least: float | None = None) -> pl.DataFrame:
+        """Rank the models with a composite and at least this share of the benchmarks measured, best first.
+
+        Not given, the share is that from which a model is Partial; 0 ranks all. Columns: rank, subject, exact (the
+        composite before rounding), rank_low, rank_high (among the models ranked), measured (benchmarks).
+        """
+        least = self.rules.status.partial if least is None else least
+        if not 0 <= least <= 1:
+            raise MensuraError(f"least: {least}; expected a share of the benchmarks from 0 to 1")
         exact = self.scored.composites[0]
-        order = np.argsort(-exact, kind="stable")[: int((~np.isnan(exact)).sum())]
+        ranked = ~np.isnan(exact) & (self.measured_share >= least)
+        order = np.argsort(np.where(ranked, -exact, np.inf), kind="stable")[: int(ranked.sum())]
         low = high = np.full(exact.shape, np.nan)
         if self.n_draws:
-            low, high = interval(self.drawn.ranks)
+            low, high = rank_interval(ranks_among(self.drawn.composites, ranked))
         return pl.DataFrame(
             {
                 "rank": np.arange(1, order.size + 1),
                 "subject": pl.Series(self.matrix.subjects).gather(order),
                 "exact": exact[order],
-                "rank_low": pl.Series(low[order], nan_to_null=True).round(0).cast(pl.Int64),
-                "rank_high": pl.Series(high[order], nan_to_null=True).round(0).cast(pl.Int64),
+                "rank_low": pl.Series(low[order], nan_to_null=True).cast(pl.Int64),
+                "rank_high": pl.Series(high[order], nan_to_null=True).cast(pl.Int64),
+                "measured": self.matrix.measured.sum(axis=1)[order],
             }
         )
 
@@ -134,17 +163,37 @@ class IqResult(Result):
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What a reader should know: models that have dimensions enough but no composite, and why."""
-        counts = self.scored.scored.sum(axis=1)
-        without = np.isnan(self.scored.composites[0]) & (counts >= self.rules.dimension.minimum_scored)
-        rows, missing = np.flatnonzero(without), np.isnan(self.scored.dimensions[0][without])
-        kinds, kind = np.unique(missing, axis=0, return_inverse=True)
-        dimensions = np.array(self.matrix.dimensions)
-        return tuple(
-            f"no composite for {self.matrix.listed(rows[kind == place])}: no model of their time was measured in "
-            + ", ".join(dimensions[lacking])
-            for place, lacking in enumerate(kinds)
+        """What a reader should know: what the evidence assumes, and models with dimensions enough but no composite.
+
+        The joint model gives every model with enough scores a composite.
+        """
+        if self.rules.imputation.is_joint:
+            return self.evidence.warnings
+        enough = self.scored.scored.sum(axis=1) >= self.rules.dimension.minimum_scored
+        reasons: dict[str, list[int]] = {}
+        for row in np.flatnonzero(np.isnan(self.scored.composites[0]) & enough):
+            reasons.setdefault(no_composite(self.matrix, self.scored, self.rules, int(row)), []).append(int(row))
+        without = (f"no composite for {self.matrix.listed(np.array(rows))}: {why}" for why, rows in reasons.items())
+        return (*self.evidence.warnings, *without)
+
+    @cached_property
+    def measured_share(self) -> Floats:
+        """Share of the benchmarks on which each model was measured."""
+        return np.asarray(self.matrix.measured.mean(axis=1))
+
+    @cached_property
+    def _counts(self) -> dict[str, Ints]:
+        """Benchmarks behind each dimension of each model, by where their values come from: models × dimensions.
+
+        Estimated are all others of a dimension that has a value, also where it was filled as a whole.
+        """
+        measured, inherited = (
+            ((self.filled.steps == step) @ self.matrix.members).astype(np.int64) for step in (SOURCE, PREDECESSOR)
         )
+        size = self.matrix.members.sum(axis=0).astype(np.int64)
+        there = ~np.isnan(self.scored.dimensions[0])
+        estimated = np.where(there, size - measured - inherited, 0)
+        return dict(zip(COUNTS, (measured, inherited, estimated), strict=True))
 
     @cached_property
     def errors(self) -> Floats:
@@ -157,8 +206,11 @@ class IqResult(Result):
         return explain_subject(self._workings, subject)
 
     def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> IqDraws:
-        """Draw IQs ``n`` times through the whole waterfall, scores and imputed values varied by their errors."""
-        raw = draw_iqs(self.matrix, self.errors, self.rules, self.weights, n, seed, advance)
+        """Draw every IQ ``n`` times, scores varied by their errors and missing values by theirs.
+
+        ``advance`` is called once per hundred draws.
+        """
+        raw = draw_iqs(self.matrix, self.errors, self.rules, self.weights, n, seed, advance, self.filled.correction)
         if self.rules.imputation.is_joint:
             return raw
         return raw.centred(self.scored.composites[0], self.scored.dimensions[0], self.filled.iqs[0])
@@ -203,14 +255,29 @@ class IqResult(Result):
         )
 
     @property
+    def method(self) -> str:
+        """How gaps were filled: ``joint``, or ``published`` for the page's waterfall."""
+        return "joint" if self.rules.imputation.is_joint else "published"
+
+    @property
     def heading(self) -> str:
-        """How many models have a composite, and by which ladders and scores."""
-        return f"IQ of {self.ranking.height} models (ladders {self.ladders}, {self.source or 'primary'} scores)"
+        """How many models are ranked, how many were left out, and by which method, ladders and scores."""
+        how = f"method {self.method}, ladders {self.ladders}, {self.source or 'primary'} scores"
+        return (
+            f"IQ of {self.ranking.height} models ({how}); "
+            f"{self.left_out} more measured on less than {self.rules.status.partial:.0%} of the benchmarks: rank(0)"
+        )
+
+    @property
+    def left_out(self) -> int:
+        """How many models have a composite but too little measured for the ranking."""
+        return self.composites["iq"].count() - self.ranking.height
 
     @property
     def shown(self) -> pl.DataFrame:
-        """The composites, best first."""
-        return self.ranking.select("rank", "subject").join(self.composites, on="subject", maintain_order="left")
+        """The composites of the ranked models, best first."""
+        shown = self.ranking.select("rank", "subject").join(self.composites, on="subject", maintain_order="left")
+        return shown.drop("scored_dimensions")
 
 
 def _picked(values: Floats, where: Floats) -> pl.Series:

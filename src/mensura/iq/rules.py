@@ -11,10 +11,13 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+import numpy as np
+
+from mensura.arrays import Mask
 from mensura.errors import MensuraError
 from mensura.evidence import require_id
 
-METHODS = ("waterfall", "joint")
+IMPUTATIONS = ("waterfall", "joint")
 DATA = Path(__file__).parent / "data"
 _Block = TypeVar("_Block")
 
@@ -34,11 +37,16 @@ class ImputationRule:
 
     method: str
     minimum_scores: int
+    own_mask: bool
 
     @property
     def is_joint(self) -> bool:
         """Whether the joint model fills the gaps."""
         return self.method == "joint"
+
+    def suffices(self, measured: Mask) -> Mask:
+        """Say which models (rows of models × benchmarks) have scores enough for the joint model."""
+        return np.asarray(measured.sum(axis=1) >= self.minimum_scores)
 
 
 @dataclass(frozen=True)
@@ -82,19 +90,18 @@ class MissingDimensionRule:
 
 @dataclass(frozen=True)
 class StatusRule:
-    """Scored dimensions from which a model is Full, Partial or Provisional; below it is Unranked."""
+    """Shares of the benchmarks that must be measured for a composite to count as Full or Partial."""
 
-    full: int
-    partial: int
-    provisional: int
+    full: float
+    partial: float
 
-    def of(self, scored: int) -> str:
-        """Return the rank status of a model with this many scored dimensions."""
-        if scored >= self.full:
+    def of(self, share: float, *, composite: bool) -> str:
+        """Return the rank status of a model with this share of benchmarks measured, and a composite or none."""
+        if not composite:
+            return "Unranked"
+        if share >= self.full:
             return "Full"
-        if scored >= self.partial:
-            return "Partial"
-        return "Provisional" if scored >= self.provisional else "Unranked"
+        return "Partial" if share >= self.partial else "Provisional"
 
 
 @dataclass(frozen=True)
@@ -208,6 +215,7 @@ def _rules(blocks: Mapping[str, Any], file: str) -> IqRules:
 
 
 _KINDS: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool}
+_SHARES = ("full", "partial")
 _AT_LEAST_ONE = ("count", "comparable", "factors", "rounds", "minimum_scored")
 
 
@@ -240,7 +248,9 @@ def _check(name: str, value: Any, type_name: str, where: str) -> None:  # noqa: 
         raise MensuraError(f"{where}: {name} = {value}; expected zero or more")
     if name in _AT_LEAST_ONE and value < 1:
         raise MensuraError(f"{where}: {name} = {value}; expected one or more")
-    if name == "method" and value not in METHODS:
-        raise MensuraError(f"{where}: method = {value!r}; expected {' or '.join(METHODS)}")
+    if name == "method" and value not in IMPUTATIONS:
+        raise MensuraError(f"{where}: method = {value!r}; expected {' or '.join(IMPUTATIONS)}")
+    if name in _SHARES and value > 1:
+        raise MensuraError(f"{where}: {name} = {value}; expected a share from 0 to 1")
     if name == "percentile" and value > 100:
         raise MensuraError(f"{where}: percentile = {value}; expected 0 to 100")

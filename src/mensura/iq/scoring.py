@@ -14,41 +14,63 @@ from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
-from mensura.iq.ladders import PUBLISHED
+from mensura.iq.ladders import PUBLISHED, RECUT
 from mensura.iq.matrix import build_matrix
 from mensura.iq.result import IqResult
-from mensura.iq.rules import METHODS, IqRules, as_rules
+from mensura.iq.rules import IqRules, as_rules
+
+METHODS = {"joint": ("joint", RECUT), "published": ("waterfall", PUBLISHED)}
+"""How gaps are filled and which ladders are read, by the name of the method."""
 
 
 def score_iq(
     evidence: Evidence,
     *,
-    ladders: str | Path | pl.DataFrame = PUBLISHED,
+    method: str | None = None,
+    ladders: str | Path | pl.DataFrame | None = None,
     source: str | None = None,
     rules: IqRules | str | Path | None = None,
-    imputation: str | None = None,
     weights: Mapping[str, float] | None = None,
     draws: int = 0,
     seed: int = 0,
 ) -> IqResult:
     """Score every model: benchmarks through ladders, dimensions, composite, each missing value filled by the method.
 
-    ``ladders`` names a set (``published``, ``recut``), a CSV file or a table; ``source`` keeps the scores of one
-    source; ``rules`` is a TOML file or :class:`IqRules`; ``imputation`` is ``waterfall``, the method's cautious way, or
-    ``joint``, draws from one model of all scores; ``weights`` gives dimensions other weights than equal ones.
-    With ``draws`` the result has intervals (1,000 are enough for whole IQ points). The evidence is never changed.
+    ``method`` is ``joint`` (the default: gaps drawn from one model of all scores, ladders ``recut``) or ``published``
+    (the page's waterfall and ladders, to the digit); not given, the rules say how gaps are filled. ``ladders`` names
+    another set, a CSV file or a table; ``source`` keeps the scores of one source; ``rules`` is a TOML file or
+    :class:`IqRules`; ``weights`` gives dimensions other weights than equal ones. With ``draws`` the result has
+    intervals (1,000 are enough for whole IQ points). The evidence is never changed.
     """
+    if method is not None and method not in METHODS:
+        raise MensuraError(f"method: {method!r} is none of {', '.join(METHODS)}")
     rules = as_rules(rules)
-    if imputation is not None:
-        if imputation not in METHODS:
-            raise MensuraError(f"imputation: {imputation!r} is none of {', '.join(METHODS)}")
-        rules = replace(rules, imputation=replace(rules.imputation, method=imputation))
+    used = rules if method is None else _filled_by(rules, METHODS[method][0])
+    if ladders is None:
+        ladders = RECUT if method is None else METHODS[method][1]
     shares = _shares(weights, rules)
-    matrix = build_matrix(evidence, rules, ladders=ladders, source=source)
-    filled = fill_benchmarks(matrix, matrix.iqs[None], rules)
-    scored = score_dimensions(matrix, filled, rules, shares)
+    matrix = build_matrix(evidence, used, ladders=ladders, source=source)
+    filled = fill_benchmarks(matrix, matrix.iqs[None], used)
+    scored = score_dimensions(matrix, filled, used, shares)
     name = "table" if isinstance(ladders, pl.DataFrame) else str(ladders)
-    return IqResult(evidence, name, source, rules, shares, matrix, filled, scored, draws, seed)
+    published = _published(evidence, rules, shares, source)
+    return IqResult(evidence, name, source, used, shares, matrix, filled, scored, published, draws, seed)
+
+
+def _filled_by(rules: IqRules, imputation: str) -> IqRules:
+    return replace(rules, imputation=replace(rules.imputation, method=imputation))
+
+
+def _published(evidence: Evidence, rules: IqRules, shares: Floats, source: str | None) -> Floats:
+    """Return the composites of the published method on the same scores, NaN where it gives none."""
+    imputation, ladders = METHODS["published"]
+    rules = _filled_by(rules, imputation)
+    try:
+        matrix = build_matrix(evidence, rules, ladders=ladders, source=source)
+    except MensuraError:  # a benchmark of the user's own has no published ladder
+        return np.full(evidence.models.height, np.nan)
+    filled = fill_benchmarks(matrix, matrix.iqs[None], rules)
+    return np.asarray(score_dimensions(matrix, filled, rules, shares).composites[0])
 
 
 def _shares(weights: Mapping[str, float] | None, rules: IqRules) -> Floats:

@@ -13,6 +13,7 @@ from scipy.stats import spearmanr
 from mensura.arrays import Floats, Mask
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
+from mensura.iq.joint import JointDraws, complete_jointly, point_draws
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.result import IqResult
 from mensura.iq.rules import IqRules
@@ -47,9 +48,11 @@ def sensitivity(result: IqResult, *, shift: float = 5.0, advance: Callable[[], o
     A benchmark left out is gone, not imputed. ``advance`` is called once per change.
     """
     before = result.scored.composites[0]
+    rule = result.rules.imputation
+    drawn = point_draws(result.matrix, rule) if rule.is_joint else None
     moves, summary = [], []
     for change, name, matrix, rules, weights in _changes(result, shift):
-        after = _composites(matrix, rules, weights)
+        after = _composites(matrix, rules, weights, drawn if matrix.scores is result.matrix.scores else None)
         move = _moves(result.matrix.subjects, before, after)
         moves.append(move.select(pl.lit(change).alias("change"), pl.lit(name).alias("name"), pl.all()))
         summary.append((change, name, *_digest(move)))
@@ -84,8 +87,12 @@ def _kept(matrix: ScoreMatrix, rules: IqRules, weights: Floats, keep: Mask) -> t
     return smaller, rules.keep(smaller.dimensions), shares
 
 
-def _composites(matrix: ScoreMatrix, rules: IqRules, weights: Floats) -> Floats:
-    filled = fill_benchmarks(matrix, matrix.iqs[None], rules)
+def _composites(matrix: ScoreMatrix, rules: IqRules, weights: Floats, drawn: JointDraws | None) -> Floats:
+    """Score again; scores drawn by the joint model are given where only a ladder moved."""
+    if drawn is None:
+        filled = fill_benchmarks(matrix, matrix.iqs[None], rules)
+    else:
+        filled = complete_jointly(matrix, rules.imputation, drawn)
     return np.asarray(score_dimensions(matrix, filled, rules, weights).composites[0])
 
 

@@ -1,29 +1,33 @@
-"""How sure the IQs are: score errors, draws through the whole waterfall, intervals, ranks and pairs.
+"""How sure the IQs are: score errors, draws of everything, intervals, ranks and pairs.
 
-Each draw varies every source value by its error, re-runs the waterfall on the varied values (so caps, quartiles and
-correlations move too) and adds each imputed value's own error. The draws are then moved so that their median is the
-scored value: a waterfall of minima sinks when it is shaken, which is no news about the model. Intervals hold the middle
-90 % of draws.
+An interval is about the composite that full measurement would give, each test taken anew: what is missing is drawn from
+the joint model of all scores, and every source value varies by its measurement error, so that also a model with nothing
+missing has an interval. Intervals hold the middle 90 % of draws.
+
+By the published waterfall, each draw re-runs it on the varied source values (so caps, quartiles and correlations move
+too) and adds each imputed value's own error. These draws are then moved so that their median is the scored value: a
+waterfall of minima sinks when it is shaken, which is no news about the model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
+from mensura.arrays import Floats, Mask
 from mensura.errors import MensuraError
 from mensura.evidence import RATE_UNITS, Evidence, distinct_scores, trials
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
-from mensura.iq.joint import fill_jointly
+from mensura.iq.joint import draw_log_odds, read_drawn
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
+from mensura.iq.own_mask import Correction, uncorrected
 from mensura.iq.rules import IqRules
 from mensura.results import Result
 
@@ -49,16 +53,13 @@ class IqDraws(Result):
     @cached_property
     def ranks(self) -> Floats:
         """Rank of each model in each draw, 1 = best; NaN without a composite."""
-        ranked = ~np.isnan(self.composites[0])
-        ranks = np.full(self.composites.shape, np.nan)
-        ranks[:, ranked] = 1.0 + np.argsort(np.argsort(-self.composites[:, ranked], axis=1), axis=1)
-        return ranks
+        return ranks_among(self.composites, ~np.isnan(self.composites[0]))
 
     @property
     def intervals(self) -> pl.DataFrame:
         """Median and interval of each composite and rank, best first: subject, iq, low, high, rank_low, rank_high."""
         low, high = interval(self.composites)
-        best, worst = (pl.Series(ends, nan_to_null=True).round(0).cast(pl.Int64) for ends in interval(self.ranks))
+        best, worst = (pl.Series(ends, nan_to_null=True).cast(pl.Int64) for ends in rank_interval(self.ranks))
         table = {"subject": self.subjects, "iq": np.median(self.composites, axis=0), "low": low, "high": high}
         return (
             pl.DataFrame(table, nan_to_null=True)
@@ -105,6 +106,26 @@ def interval(draws: Floats) -> tuple[Floats, Floats]:
     return low, high
 
 
+def ranks_among(composites: Floats, ranked: Mask) -> Floats:
+    """Return the rank of each model in each draw (first axis) among the ``ranked``, 1 = best; NaN for the others."""
+    ranks = np.full(composites.shape, np.nan)
+    ranks[:, ranked] = 1.0 + np.argsort(np.argsort(-composites[:, ranked], axis=1), axis=1)
+    return ranks
+
+
+def rank_interval(ranks: Floats) -> tuple[Floats, Floats]:
+    """Return the best and worst rank between which a share of draws (first axis) lies that is nearest to 90 %.
+
+    Ranks are whole, so ends that leave at most 5 % on either side hold more than 90 %, often much more; an end is
+    taken in by one rank where that comes nearer.
+    """
+    best, worst = np.quantile(ranks, [TAIL, 1 - TAIL], axis=0, method="inverted_cdf")
+    ends = [(best + low, worst - high) for low, high in ((0, 0), (1, 0), (0, 1), (1, 1))]
+    share = np.array([((first <= ranks) & (ranks <= last)).mean(axis=0) for first, last in ends])
+    nearest = np.argmin(np.round(np.abs(share - COVERAGE), 9), axis=0)
+    return best + np.isin(nearest, (1, 3)), worst - np.isin(nearest, (2, 3))
+
+
 def draw_iqs(
     matrix: ScoreMatrix,
     errors: Floats,
@@ -113,15 +134,17 @@ def draw_iqs(
     n: int,
     seed: int,
     advance: Callable[[], object] | None = None,
+    correction: Correction | None = None,
 ) -> IqDraws:
-    """Draw ``n`` times; ``advance`` is called once per hundred draws."""
+    """Draw ``n`` times; ``advance`` is called once per hundred draws, and once for what is left of a hundred.
+
+    ``correction`` is that of the scoring whose intervals these are, where the joint model fills gaps.
+    """
     if n < 1:
         raise MensuraError(f"draws: expected at least 1, got {n}")
     generator = np.random.default_rng(seed)
     if rules.imputation.is_joint:
-        filled = fill_jointly(matrix, rules.imputation, n, generator)
-        scored = score_dimensions(matrix, filled, rules, weights)
-        return IqDraws(matrix.subjects, scored.composites, scored.dimensions, filled.iqs)
+        return _draw_jointly(matrix, errors, rules, weights, n, generator, advance, correction)
     parts = []
     for start in range(0, n, _CHUNK):
         count = min(_CHUNK, n - start)
@@ -135,6 +158,33 @@ def draw_iqs(
             advance()
     composites, dimensions, benchmarks = (np.concatenate(part) for part in zip(*parts, strict=True))
     return IqDraws(matrix.subjects, composites, dimensions, benchmarks)
+
+
+def _draw_jointly(
+    matrix: ScoreMatrix,
+    errors: Floats,
+    rules: IqRules,
+    weights: Floats,
+    n: int,
+    generator: np.random.Generator,
+    advance: Callable[[], object] | None,
+    correction: Correction | None,
+) -> IqDraws:
+    """Draw what is missing from the joint model, and what was measured by its error."""
+    done = 0
+
+    def count(draws: int) -> None:
+        nonlocal done
+        before, done = done, done + draws
+        if advance is not None and (done // _CHUNK > before // _CHUNK or done == n):
+            advance()
+
+    drawn = draw_log_odds(matrix, n, generator, count)
+    filled = read_drawn(matrix, rules.imputation, drawn, correction or uncorrected(len(matrix.subjects)))
+    shaken = filled.iqs + np.where(matrix.measured, errors, 0.0) * generator.standard_normal(filled.iqs.shape)
+    filled = replace(filled, iqs=np.clip(shaken, LOWEST, HIGHEST))
+    scored = score_dimensions(matrix, filled, rules, weights)
+    return IqDraws(matrix.subjects, scored.composites, scored.dimensions, filled.iqs.astype(np.float32))
 
 
 def score_errors(evidence: Evidence, matrix: ScoreMatrix, rules: IqRules) -> Floats:

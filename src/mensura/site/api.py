@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from datetime import date
 from typing import Any
 
+from mensura.iq import COUNTS
+
 VERSION = "v1"
 
 _RANGED = {
@@ -28,6 +30,7 @@ def _listing(name: str, properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
+_COUNTED = {name: {"type": "integer", "minimum": 0} for name in COUNTS}
 SCHEMAS: dict[str, dict[str, Any]] = {
     "models": _listing(
         "models",
@@ -37,6 +40,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             "provider": _TEXT,
             "released": {"type": "string", "format": "date"},
             "iq": _RANGED,
+            **_COUNTED,
             "scored_dimensions": {"type": ["integer", "null"], "minimum": 0, "maximum": 7},
             "status": _TEXT,
             "capability": _RANGED,
@@ -56,6 +60,7 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             "rank_high": {"type": "integer", "minimum": 1},
             "subject": _TEXT,
             "iq": _RANGED,
+            **_COUNTED,
             "status": _TEXT,
         },
     ),

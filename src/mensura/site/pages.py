@@ -12,6 +12,7 @@ import polars as pl
 from mensura.evidence import TABLES, Evidence, slug
 from mensura.extrapolation import published_distances, published_errors
 from mensura.frames import read_csv
+from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.derivation import derivation_html
 from mensura.site.leaders import leaders_beside_people
 from mensura.site.method import method_parts
@@ -108,7 +109,10 @@ def overview(study: Study) -> Page:
         "index.html",
         {
             "sentences": headline_sentences(study),
-            "leaders": study.models.drop_nulls("iq").head(LEADERS).to_dicts(),
+            "leaders": study.ranked.head(LEADERS).to_dicts(),
+            "benchmarks": len(study.iq.matrix.benchmarks),
+            "left_out": study.iq.left_out,
+            "least": study.iq.rules.status.partial,
             "pictures": _figures(study, "iq-bell"),
             "beside_people": leaders_beside_people(study.evidence).to_dicts(),
         },
@@ -123,7 +127,7 @@ def iq(study: Study) -> Page:
     return Page(
         "iq.html",
         "IQ",
-        "Seven dimensions, each averaged over its benchmarks; gaps are estimated with care and shown as such.",
+        "Seven dimensions, each averaged over its benchmarks; gaps are estimated from all scores and shown as such.",
         "charts.html",
         {
             "pictures": _figures(study, *names),
@@ -229,13 +233,13 @@ def cheapest_section(study: Study) -> dict[str, Any]:
         ("able", "models that qualify", 0),
     ]
     table = {"rows": rows, "columns": columns, "id": "cheapest", "caption": "Dollars per 1M tokens in + 1M out"}
-    about = "For each IQ the model with the lowest effective cost among those that reach it."
+    about = f"For each IQ the model with the lowest effective cost among those that reach it. {EFFECTIVE_COST_NOTE}"
     return {"id": "cheapest-at", "title": "Cheapest at IQ …", "about": about, "table": table}
 
 
 def compare(study: Study) -> Page:
     """Two to five models or groups side by side."""
-    top = study.models.drop_nulls("iq")
+    top = study.ranked
     first = top.unique("provider", keep="first", maintain_order=True)["subject"].head(_COMPARED).to_list()
     picture = profile(study, first, name="compare", title="Dimension by dimension")
     return Page(
@@ -291,8 +295,9 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "row": row,
             "rivals": rivals(study, subject),
             "pictures": [profile(study, [subject], name=f"profile-{slug(subject)}")] if scored else [],
-            "tree": derivation_html(study.iq.explain(subject), study.benchmark_names) if scored else None,
+            "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
             "scores": model_scores(study, subject),
+            "cost_note": EFFECTIVE_COST_NOTE,
         },
         scripts=("table",),
     )

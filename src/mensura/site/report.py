@@ -14,6 +14,7 @@ from mensura import __version__
 from mensura.charts.theme import THEMES, config
 from mensura.evidence import Evidence, slug
 from mensura.folders import whole_folder
+from mensura.iq import COUNTS
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
 from mensura.site.library import bundled_library
 from mensura.site.method import method_parts
@@ -29,6 +30,10 @@ HEADLINE = (
     "iq",
     "iq_low",
     "iq_high",
+    "published",
+    "measured",
+    "inherited",
+    "estimated",
     "scored_dimensions",
     "status",
     "capability",
@@ -58,7 +63,7 @@ def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object]
             _write_page(page, environment, shared, stage)
             if advance is not None:
                 advance()
-    return study.models.drop_nulls("iq").select(HEADLINE)
+    return study.ranked.select(HEADLINE)
 
 
 def _environment() -> jinja2.Environment:
@@ -109,10 +114,8 @@ def _write_tables(study: Study, out: Path) -> None:
 
 
 def _write_api(study: Study, out: Path) -> None:
-    ranked = study.models.drop_nulls("iq").iter_rows(named=True)
-    ladders = {
-        row.pop("benchmark"): row for row in study.evidence.ladders.filter(set="published").drop("set").to_dicts()
-    }
+    ranked = study.ranked.iter_rows(named=True)
+    ladders = {one.benchmark: one.to_dict() for one in study.iq.matrix.ladders}
     people = study.evidence.human_references
     files = {
         "models": listing("models", model_records(study).values()),
@@ -120,7 +123,7 @@ def _write_api(study: Study, out: Path) -> None:
             "rankings",
             (
                 {
-                    **{key: row[key] for key in ("rank", "rank_low", "rank_high", "subject", "status")},
+                    **{key: row[key] for key in ("rank", "rank_low", "rank_high", "subject", "status", *COUNTS)},
                     "iq": ranged(row["iq"], row["iq_low"], row["iq_high"]),
                 }
                 for row in ranked

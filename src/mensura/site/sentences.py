@@ -17,7 +17,7 @@ def headline_sentences(study: Study) -> list[str]:
 
 def leader_sentence(study: Study) -> str:
     """Say who leads the composite, how sure that is, and who cannot be told apart."""
-    ranked = study.models.drop_nulls("iq")
+    ranked = study.ranked
     best = ranked.row(0, named=True)
     pairs = study.iq.drawn.pairs(best["subject"]).filter(~pl.col("told_apart")).select(subject="other")
     alike = ranked.join(pairs, on="subject", maintain_order="left")["name"].to_list()

@@ -65,11 +65,13 @@ class Study(Result):
     def models(self) -> pl.DataFrame:
         """One row per model: facts, IQ, capability, EQ, cost and what the chart policy says; best IQ first.
 
-        ``own`` counts the dimensions behind which the model's own scores stand; ``shown`` is "measured" when they are
-        most of the seven, else "estimated".
+        ``rank`` is null where too little was measured to rank the model; ``own`` counts the dimensions behind which the
+        model's own scores stand; ``shown`` is "measured" when they are most of the seven, else "estimated".
         """
-        iq = self.iq.composites.rename({"low": "iq_low", "high": "iq_high"})
-        ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high", exact_iq="exact")
+        iq = self.iq.composites.rename({"low": "iq_low", "high": "iq_high"}).join(
+            self.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left"
+        )
+        ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high")
         capability = self.fit.capabilities.rename({"low": "capability_low", "high": "capability_high"})
         costs = self.costs.costs.select(
             "subject", "sticker_price", "effective_cost", "task_efficiency", "response_time", "output_speed"
@@ -85,6 +87,11 @@ class Study(Result):
         return joined.join(shown, on="subject", maintain_order="left").sort(
             "exact_iq", "capability", descending=True, nulls_last=True, maintain_order=True
         )
+
+    @property
+    def ranked(self) -> pl.DataFrame:
+        """The models that are ranked, best first: those with a composite and enough benchmarks measured."""
+        return self.models.drop_nulls("rank")
 
     @cached_property
     def dimensions(self) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from typing import Any
 import polars as pl
 
 from mensura.evidence import slug
+from mensura.iq import COUNTS
 from mensura.site.api import ranged
 from mensura.site.study import Study
 
@@ -23,7 +24,8 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
             "name": row["name"],
             "provider": row["provider"],
             "released": row["released"],
-            "iq": _iq(row, len(study.dimension_names)),
+            "iq": _iq(row, len(study.iq.matrix.benchmarks)),
+            **{name: row[name] for name in COUNTS},
             "scored_dimensions": row["scored_dimensions"],
             "status": row["status"] or "Unranked",
             "capability": ranged(row["capability"], row["capability_low"], row["capability_high"]),
@@ -56,13 +58,13 @@ def group_records(study: Study) -> dict[str, dict[str, Any]]:
     return records
 
 
-def _iq(row: dict[str, Any], dimensions: int) -> dict[str, Any] | None:
+def _iq(row: dict[str, Any], benchmarks: int) -> dict[str, Any] | None:
     value = ranged(row["iq"], row["iq_low"], row["iq_high"])
     if value is None:
         return None
-    note = f"{row['scored_dimensions']} of {dimensions} dimensions rest on evidence; the others are careful estimates."
-    if row["scored_dimensions"] == dimensions:
-        note = "All dimensions rest on evidence."
+    note = f"{row['measured']} of {benchmarks} benchmarks measured, {row['estimated']} estimated from them."
+    if row["published"] is not None:
+        note += f" By the published method {row['published']}."
     return {**value, "note": note}
 
 

@@ -23,6 +23,7 @@ OPTIONAL = {
     "provider": ("provider|organisation|organization|developer|lab|company|vendor", "who offers a new model"),
     "reasoning": ("reasoning|thinking", "yes where a new model thinks before it answers"),
     "tier": ("tier|provider tier", "a new model's place in its line: 0 flagship, below 0 smaller"),
+    "line": ("line|model line|family", "the line of models a new one belongs to"),
     "open_weights": ("open weights|open|open source", "yes where a new model's weights are published"),
     "input_price": ("input price|price in", "US dollars per million tokens read"),
     "output_price": ("output price|price out", "US dollars per million tokens written"),

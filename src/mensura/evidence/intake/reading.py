@@ -51,6 +51,7 @@ class ScoreReading(Result):
 
     ``scores``: row, subject, benchmark, score, unit and the optional columns that were given, as text. ``names``: how
     each written name was matched. ``dropped``: rows and cells that hold no score. ``notes``: what was chosen.
+    ``warnings``: what the evidence will assume of new models.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("scores", "names", "dropped")
@@ -60,6 +61,7 @@ class ScoreReading(Result):
     names: pl.DataFrame
     dropped: pl.DataFrame
     notes: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:

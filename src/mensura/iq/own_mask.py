@@ -1,0 +1,100 @@
+"""Calibration by a model's own mask: how far off estimates are that rest on the very benchmarks this model has.
+
+For each model with gaps, well-measured models of about its level are entered again as new ones, with only the scores on
+the benchmarks this model was measured on. Their other scores are known, so the error of the estimate is: its mean is
+taken off the model's estimates, and its size, against the spread that was claimed, widens or narrows them. What the
+joint model does not know (that tests of one kind say little about another, that models with many scores are the better
+ones of their time) thus enters by experience. The joint model is fitted without the models that are entered, a part of
+them at a time: what it has seen it would seem to know too well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mensura.arrays import Floats, Ints, Mask
+from mensura.iq.ladders import HIGHEST, LOWEST
+from mensura.iq.matrix import ScoreMatrix
+
+WELL_MEASURED = 0.45
+"""Share of the benchmarks from which a model's other scores can stand in for the truth."""
+ALIKE = 15.0
+"""IQ points within which a well-measured model is of a model's level."""
+MOST = 24
+"""Models entered with one mask, nearest first; more cost time and say little more."""
+_LEAST_KEPT, _LEAST_HIDDEN = 3, 3  # scores a model is entered with, and scores to check the estimate on
+_WORTH = 8.0  # models for which the claim (no error on average, spread as said) counts
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Well-measured models entered with other models' masks: one row per pair."""
+
+    targets: Ints  # the model whose mask it is
+    donors: Ints  # the well-measured model
+    kept: Mask  # pairs × benchmarks: the scores it is entered with
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What is added to each model's estimates, in IQ points, and the factor by which they are widened."""
+
+    shift: Floats
+    factor: Floats
+
+    def apply(self, iqs: Floats) -> Floats:
+        """Return drawn IQs (draws × models × benchmarks) moved and widened about their means, kept on the scale."""
+        middle = iqs.mean(axis=0)
+        moved = middle + self.shift[:, None] + self.factor[:, None] * (iqs - middle)
+        return np.asarray(np.clip(moved, LOWEST, HIGHEST))
+
+
+def uncorrected(models: int) -> Correction:
+    """Return the correction that changes nothing."""
+    return Correction(np.zeros(models), np.ones(models))
+
+
+def find_entries(matrix: ScoreMatrix, iqs: Floats, targets: Mask) -> Entries:
+    """Choose for each of the ``targets`` well-measured models within 15 points of it, by estimated ``iqs``."""
+    measured = matrix.measured
+    level = (iqs @ matrix.members / matrix.members.sum(axis=0)).mean(axis=1)
+    donors = np.flatnonzero(measured.mean(axis=1) >= WELL_MEASURED)
+    gap = np.abs(level[:, None] - level[donors])
+    kept = measured[:, None] & measured[donors]
+    hidden = ~measured[:, None] & measured[donors]
+    fits = (kept.sum(axis=2) >= _LEAST_KEPT) & (hidden.sum(axis=2) >= _LEAST_HIDDEN) & (gap <= ALIKE)
+    fits &= targets[:, None] & (np.arange(len(measured))[:, None] != donors)
+    nearest = np.argsort(np.argsort(np.where(fits, gap, np.inf), axis=1, kind="stable"), axis=1, kind="stable")
+    rows, places = np.nonzero(fits & (nearest < MOST))
+    return Entries(rows, donors[places], kept[rows, places])
+
+
+def in_parts(entries: Entries, parts: int) -> list[Mask]:
+    """Return which pairs belong to each part of the donors, every donor in one part only."""
+    donors, place = np.unique(entries.donors, return_inverse=True)
+    return [place % parts == part for part in range(min(parts, donors.size))]
+
+
+def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> Correction:
+    """Compare estimates with what was measured, and return what follows for each model.
+
+    ``iqs`` are the draws of the entered models, draws × pairs × benchmarks. An error is that of the mean over the
+    benchmarks hidden, each weighing what it weighs in the composite; its spread that of the draws.
+    """
+    size = matrix.members.sum(axis=0)[matrix.dimension_of]
+    hidden = matrix.measured[entries.donors] & ~entries.kept
+    weight = hidden / size
+    weight /= weight.sum(axis=1, keepdims=True)
+    truth = (np.where(hidden, matrix.iqs[entries.donors], 0.0) * weight).sum(axis=1)
+    drawn = (iqs * weight).sum(axis=2)
+    error, spread = truth - drawn.mean(axis=0), drawn.std(axis=0)
+    count = np.bincount(entries.targets, minlength=len(matrix.subjects))
+
+    def total(values: Floats) -> Floats:
+        return np.bincount(entries.targets, values, minlength=len(matrix.subjects)).astype(np.float64)
+
+    shift = total(error) / (count + _WORTH)
+    surprise = ((error - shift[entries.targets]) / spread) ** 2
+    return Correction(shift, np.sqrt((total(surprise) + _WORTH) / (count + _WORTH)))
