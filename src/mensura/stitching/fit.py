@@ -13,11 +13,13 @@ from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
 from mensura.stitching.links import evidence_scores
-from mensura.stitching.models import Model, PooledModel, RosettaModel
+from mensura.stitching.models import Model
+from mensura.stitching.pooled_model import PooledModel
 from mensura.stitching.positions import Scale
-from mensura.stitching.regressors import regressors
+from mensura.stitching.regressors import Background
 from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta import RIDGE
+from mensura.stitching.rosetta_model import RosettaModel
 from mensura.stitching.scores import Duplicates, ScoreSet, encode, read_scores
 from mensura.stitching.sources import adjust_sources
 
@@ -83,8 +85,8 @@ def stitch(
         scale = Scale(benchmark=anchor) if anchor_subjects is None else _two_subjects(data, anchor_subjects)
         settings |= {"ridge": ridge}
     else:
-        x = regressors(data.layout, data.counts, data.years, informed=informed)
-        model = PooledModel.fit(data, x, _affordable(dimensions, data), pooling)
+        background = Background.of(data.layout, data.counts, data.years, informed=informed)
+        model = PooledModel.fit(data, background, _affordable(dimensions, data), pooling)
         scale = _scale(data, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
     return Stitch(method, model, scale, settings, warnings_of(data), notes + left_out)
