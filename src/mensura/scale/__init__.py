@@ -12,6 +12,7 @@ from mensura.scale.ruler import (
     rate_to_one_in,
     rate_to_percentile,
 )
+from mensura.scale.stitched import score_to_capability
 
 __all__ = [
     "Calibration",
@@ -26,4 +27,5 @@ __all__ = [
     "rate_to_level",
     "rate_to_one_in",
     "rate_to_percentile",
+    "score_to_capability",
 ]

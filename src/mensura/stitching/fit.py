@@ -16,7 +16,6 @@ from mensura.stitching.links import evidence_scores
 from mensura.stitching.models import Model
 from mensura.stitching.pooled_model import PooledModel
 from mensura.stitching.positions import Scale
-from mensura.stitching.regressors import Background
 from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta import RIDGE
 from mensura.stitching.rosetta_model import RosettaModel
@@ -85,8 +84,7 @@ def stitch(
         scale = Scale(benchmark=anchor) if anchor_subjects is None else _two_subjects(data, anchor_subjects)
         settings |= {"ridge": ridge}
     else:
-        background = Background.of(data.layout, data.counts, data.years, informed=informed)
-        model = PooledModel.fit(data, background, _affordable(dimensions, data), pooling)
+        model = PooledModel.fit(data, _affordable(dimensions, data), pooling, informed=informed)
         scale = _scale(data, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
     return Stitch(method, model, scale, settings, warnings_of(data), notes + left_out)

@@ -46,8 +46,12 @@ class Floors(NamedTuple):
     error: Floats
 
 
-def estimate_floors(cells: Cells, unknown: Mask, pooling: float) -> Floors:
-    """Estimate the floors of the ``unknown`` benchmarks; the others keep what ``cells`` gives them."""
+def estimate_floors(cells: Cells, unknown: Mask, pooling: float, shares: Floats) -> Floors:
+    """Estimate the floors of the ``unknown`` benchmarks; the others keep what ``cells`` gives them.
+
+    ``shares`` (benchmarks,), which the weights of ``cells`` hold, keep near-duplicates from counting twice in the prior;
+    a benchmark's own scores count in full for its own floor.
+    """
     chance, error = cells.chance.copy(), np.zeros(cells.chance.size)
     if not unknown.any():
         return Floors(chance, error)
@@ -58,9 +62,10 @@ def estimate_floors(cells: Cells, unknown: Mask, pooling: float) -> Floors:
         now = replace(cells, chance=chance)
         sweeps = FIRST_SWEEPS if fit is None else FLOOR_SWEEPS
         fit = solve_pooled(now, 1, start=fit, pooling=pooling, max_iterations=sweeps)
-        centre, variance = _likelihood(now, fit, pooling)
+        centre, variance = _likelihood(replace(now, weights=now.weights / shares[now.layout.cols]), fit, pooling)
         each = _posterior(centre[unknown], variance[unknown], weights)
-        weights = (PRIOR_BENCHMARKS * FIRST_WEIGHTS + each.sum(axis=0)) / (PRIOR_BENCHMARKS + len(each))
+        own = shares[unknown]
+        weights = (PRIOR_BENCHMARKS * FIRST_WEIGHTS + own @ each) / (PRIOR_BENCHMARKS + own.sum())
         before, chance = chance, chance.copy()
         chance[unknown] = each @ FLOORS
         error[unknown] = np.sqrt(each @ FLOORS**2 - chance[unknown] ** 2)

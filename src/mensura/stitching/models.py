@@ -26,6 +26,10 @@ class Model(Protocol):
         """The estimate (one draw)."""
 
     @property
+    def shares(self) -> Floats:
+        """How much each benchmark adds: 1, less where others say the same."""
+
+    @property
     def convergence(self) -> Convergence:
         """How the fit ended."""
 

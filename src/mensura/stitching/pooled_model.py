@@ -15,6 +15,7 @@ from mensura.stitching.placing import Placed, SubjectPrior, place_subjects
 from mensura.stitching.pooled import calibrated, solve_pooled
 from mensura.stitching.positions import Positions, joined
 from mensura.stitching.posterior import Cells, Pooled
+from mensura.stitching.redundancy import benchmark_weights
 from mensura.stitching.regressors import Background
 from mensura.stitching.response import variance_shape
 from mensura.stitching.scores import ScoreSet
@@ -37,19 +38,29 @@ class PooledModel:
     pooling: float
     floors: Floors
     background: Background
+    shares: Floats
 
     @classmethod
-    def fit(cls, data: ScoreSet, background: Background, dimensions: int, pooling: float) -> PooledModel:
-        """Fit with ``dimensions`` latent dimensions, floors estimated where no chance level is given."""
+    def fit(cls, data: ScoreSet, dimensions: int, pooling: float, *, informed: bool) -> PooledModel:
+        """Fit with ``dimensions`` latent dimensions.
+
+        Floors are estimated where no chance level is given, near-duplicates share their weight, and the prior is
+        ``informed`` by dates and tests taken.
+        """
         single = bool(np.isin(data.y, (0.0, 1.0)).all())
-        cells = Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, data.counts, background.x, single)
+        plain = np.ones((len(data.subjects), 1))
+        cells = Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, data.counts, plain, single)
+        shares = np.ones(len(data.benchmarks)) if single else benchmark_weights(cells, pooling)
+        weights = data.counts * shares[data.layout.cols]
         unknown = np.zeros_like(data.chance_given) if single else ~data.chance_given
-        floors = estimate_floors(cells, unknown, pooling)
-        data, cells = replace(data, chance=floors.chance), replace(cells, chance=floors.chance)
+        floors = estimate_floors(replace(cells, weights=weights), unknown, pooling, shares)
+        data = replace(data, chance=floors.chance)
+        background = Background.of(data.layout, weights, data.years, informed=informed)
+        cells = replace(cells, chance=floors.chance, weights=weights, x=background.x)
         fitted = solve_pooled(cells, dimensions, pooling=pooling)
         if len(data.subjects) * fitted.dimensions * fitted.phi.size <= LARGEST_COUPLING:
             fitted = calibrated(cells, fitted, pooling=pooling)
-        return cls(data, cells, fitted, pooling, floors, background)
+        return cls(data, cells, fitted, pooling, floors, background, shares)
 
     @property
     def positions(self) -> Positions:

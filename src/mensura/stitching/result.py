@@ -83,7 +83,12 @@ class Stitch(Result):
     @cached_property
     def laplace(self) -> PositionDraws:
         """Draws from the Gaussian approximation of the posterior (fixed seed)."""
-        return self.draws("Laplace", self.scaled(self._own_draws))
+        return self.draws("Laplace", self.scaled(self.own_draws))
+
+    @cached_property
+    def own_draws(self) -> Positions:
+        """The same draws on the model's own scale."""
+        return self.model.sample(DRAWS, np.random.default_rng(0))
 
     @property
     def capabilities(self) -> pl.DataFrame:
@@ -141,7 +146,7 @@ class Stitch(Result):
         frame = read_pairs(pairs, name="pairs").select("subject", "benchmark")
         rows = positions_of(self.data.subjects, frame["subject"].to_list())
         cols = positions_of(self.data.benchmarks, frame["benchmark"].to_list())
-        columns = zip(("score", "low", "high"), predictive(self.model, self._own_draws, rows, cols, LEVEL), strict=True)
+        columns = zip(("score", "low", "high"), predictive(self.model, self.own_draws, rows, cols, LEVEL), strict=True)
         return frame.with_columns(pl.Series(name, values).fill_nan(None) for name, values in columns)
 
     def bootstrap(
@@ -160,12 +165,8 @@ class Stitch(Result):
 
     def scaled(self, positions: Positions, basis: int | None = None) -> Positions:
         """Put positions of the model's own making on the result's scale; the first ``basis`` subjects define it."""
-        return self.scale.apply(principal(positions, basis), basis)
+        return self.scale.apply(principal(positions, basis, self.model.shares), basis)
 
     def draws(self, kind: str, positions: Positions, unconverged: int = 0) -> PositionDraws:
         """Wrap scaled positions of this fit's subjects and benchmarks."""
         return PositionDraws(kind, self.data.subjects, self.data.benchmarks, self.estimate, positions, unconverged)
-
-    @cached_property
-    def _own_draws(self) -> Positions:
-        return self.model.sample(DRAWS, np.random.default_rng(0))

@@ -44,6 +44,11 @@ class RosettaModel:
         return _as_positions(self.solution)
 
     @property
+    def shares(self) -> Floats:
+        """Every benchmark counts once, as published."""
+        return np.ones(len(self.data.benchmarks))
+
+    @property
     def convergence(self) -> Convergence:
         """How the fit ended."""
         at = self.solution
