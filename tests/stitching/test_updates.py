@@ -115,22 +115,18 @@ def test_benchmarks_are_a_regression_with_their_prior_when_the_subjects_are_know
 
 
 def test_learning_the_subjects_prior_moves_no_expectation_and_sets_its_unit(state):
+    """The date informs capability alone: here all regressors but the constant count as dates."""
     cells, fit = state
     found = learn_subject_prior(cells, fit)
     np.testing.assert_allclose(fitted_eta(cells.layout, found), fitted_eta(cells.layout, fit))
     rows, cols = cells.layout.rows, cells.layout.cols
     np.testing.assert_allclose(eta_variance(found, rows, cols), eta_variance(fit, rows, cols))
-    spread = ((found.theta - cells.x @ found.gamma) ** 2).sum(axis=0) + np.einsum("mii->i", found.theta_cov)
+    cells = replace(cells, lasting=1)
+    found = learn_subject_prior(cells, fit)
     capability = cells.x @ np.linalg.lstsq(cells.x, fit.theta[:, 0], rcond=None)[0]
+    spread = ((found.theta - cells.x @ found.gamma) ** 2).sum(axis=0) + np.einsum("mii->i", found.theta_cov)
     predicted = np.stack([capability, np.full(M, fit.theta[:, 1].mean())], axis=1)
-    unit = np.sqrt(
-        (
-            ((fit.theta - predicted) ** 2).sum(axis=0)
-            + np.einsum("mii->i", fit.theta_cov)
-            + 1
-        )
-        / (M + 1)
-    )
+    unit = np.sqrt((((fit.theta - predicted) ** 2).sum(axis=0) + np.einsum("mii->i", fit.theta_cov) + 1) / (M + 1))
     np.testing.assert_allclose(spread, (unit**2 * (M + 1) - 1) / unit**2, rtol=1e-5)
     np.testing.assert_allclose(found.gamma[0], 0)
     assert (found.gamma[1:, 0] != 0).all()

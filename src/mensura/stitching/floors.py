@@ -49,8 +49,8 @@ class Floors(NamedTuple):
 def estimate_floors(cells: Cells, unknown: Mask, pooling: float, shares: Floats) -> Floors:
     """Estimate the floors of the ``unknown`` benchmarks; the others keep what ``cells`` gives them.
 
-    ``shares`` (benchmarks,), which the weights of ``cells`` hold, keep near-duplicates from counting twice in the prior;
-    a benchmark's own scores count in full for its own floor.
+    ``shares`` (benchmarks,), which the weights of ``cells`` hold, keep near-duplicates from counting twice in the
+    prior; a benchmark's own scores count in full for its own floor.
     """
     chance, error = cells.chance.copy(), np.zeros(cells.chance.size)
     if not unknown.any():

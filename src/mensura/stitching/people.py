@@ -17,9 +17,9 @@ import polars as pl
 
 from mensura.arrays import Floats, logit
 from mensura.errors import MensuraError
-from mensura.evidence import Evidence, load, trials
+from mensura.evidence import Evidence, load
 from mensura.results import Result
-from mensura.scale import score_to_capability
+from mensura.scale import score_to_capability, share_above_chance
 from mensura.stitching.checks import position, positions_of
 from mensura.stitching.draws import PositionDraws
 from mensura.stitching.links import link
@@ -125,7 +125,7 @@ def people_scores(evidence: Evidence) -> pl.DataFrame:
     90%), from the number of people, from the number of items, or is assumed (0.05). ``bound`` is "at most" for scores
     of about zero, whose score is then the bound.
     """
-    units = evidence.benchmarks.select("benchmark", "unit", trials().alias("items"))
+    units = evidence.benchmarks.select("benchmark", "unit", "items")
     same = evidence.human_references.join(units, on=["benchmark", "unit"], maintain_order="left")
     linked = link(same, evidence, "score", "low", "high")
     p = (pl.col("score") * PRIOR_TRIALS + 1) / (PRIOR_TRIALS + 2)
@@ -180,9 +180,9 @@ def _placed_classes(fit: Stitch, tests: pl.DataFrame, seed: int) -> tuple[Positi
 def _class_scores(fit: Stitch, part: pl.DataFrame, names: list[str]) -> ClassScores:
     """Scores as logits of the share above chance, with their errors and bounds."""
     cols = positions_of(fit.data.benchmarks, part["benchmark"].to_list())
-    low, span = fit.data.chance[cols], (fit.data.ceiling - fit.data.chance)[cols]
-    share = (part["score"].to_numpy() - low) / span
-    error = np.maximum(part["stderr"].to_numpy() / span, SMALLEST_SHARE_ERROR)
+    chance, ceiling = fit.data.chance[cols], fit.data.ceiling[cols]
+    share = share_above_chance(part["score"].to_numpy(), chance, ceiling)
+    error = np.maximum(part["stderr"].to_numpy() / (ceiling - chance), SMALLEST_SHARE_ERROR)
     at_most = (share <= EDGE) | (part["bound"] == "at most").fill_null(value=False).to_numpy()
     inside = np.clip(share, EDGE, 1 - EDGE)
     return ClassScores(

@@ -56,7 +56,7 @@ class PooledModel:
         floors = estimate_floors(replace(cells, weights=weights), unknown, pooling, shares)
         data = replace(data, chance=floors.chance)
         background = Background.of(data.layout, weights, data.years, informed=informed)
-        cells = replace(cells, chance=floors.chance, weights=weights, x=background.x)
+        cells = replace(cells, chance=floors.chance, weights=weights, x=background.x, lasting=background.lasting)
         fitted = solve_pooled(cells, dimensions, pooling=pooling)
         if len(data.subjects) * fitted.dimensions * fitted.phi.size <= LARGEST_COUPLING:
             fitted = calibrated(cells, fitted, pooling=pooling)

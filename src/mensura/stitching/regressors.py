@@ -56,11 +56,14 @@ def pattern_axis(layout: ScoreLayout, weights: Floats) -> Floats | None:
 class Background:
     """The regressors ``x`` (subjects, q) of a fit, a constant first, and how they are read off new subjects.
 
+    The first ``lasting`` of them, all but the date, inform every latent dimension, the date capability alone.
+
     ``tests`` are the benchmarks' numbers on the pattern axis with the line that leads from their mean over a subject's
     tests to the subject's own number; ``dates`` the mean and spread of the release years. None: not used.
     """
 
     x: Floats
+    lasting: int
     tests: tuple[Floats, Floats] | None
     dates: tuple[float, float] | None
 
@@ -68,7 +71,7 @@ class Background:
     def of(cls, layout: ScoreLayout, weights: Floats, years: Floats, *, informed: bool) -> Background:
         """Gather a constant, the pattern of tests and the release date (unknown ones at the mean)."""
         columns: list[Floats] = [np.ones(layout.n_subjects)]
-        tests, dates = None, None
+        tests, dates, lasting = None, None, 1
         if informed:
             pattern = pattern_axis(layout, weights)
             if pattern is not None:
@@ -76,11 +79,12 @@ class Background:
                 axis = _means(layout.cols, weights, pattern[layout.rows], layout.n_benchmarks)
                 own = _means(layout.rows, weights, axis[layout.cols], layout.n_subjects)
                 tests = (axis, np.polyfit(own, pattern, 1))
+            lasting = len(columns)
             if np.isfinite(years).sum() >= FEWEST_DATES and np.nanstd(years) > 0:
                 dates = (float(np.nanmean(years)), float(np.nanstd(years)))
                 dated = (years - dates[0]) / dates[1]
                 columns.append(np.where(np.isfinite(dated), dated, 0.0))
-        return cls(np.stack(columns, axis=1), tests, dates)
+        return cls(np.stack(columns, axis=1), lasting, tests, dates)
 
     def of_new(self, new: ScoreSet) -> tuple[Floats, Mask]:
         """Return the regressors of new subjects on the fit's benchmarks, and of whom all of them are known."""
