@@ -2,6 +2,9 @@
 
 Two truths: the fitted default model (four dimensions, overdispersed noise), and one dimension with the published fit's
 parameters, scattered afresh. Each with release dates and without. A tenth of the cells is held out and predicted.
+Then worlds of one dimension that break a supposition: chance levels of 0 to ½ that nobody states (estimated, and taken
+as 0 as before), low scores half of which go unreported, and one benchmark entered twice. ``top``: bias of the best
+tenth, in standard deviations; ``new bias``: predicted minus measured score.
 """
 
 from __future__ import annotations
@@ -14,15 +17,19 @@ from mensura.stitching import Stitch, stitch, to_date
 from mensura.stitching.positions import Positions, principal
 from mensura.stitching.response import levels, variance_shape
 
+COLUMNS = ("capability", "new score", "rmse of C", "mean se", "top", "new bias")
+HIDDEN = 0.5
+"""Share of the scores below their expectation that go unreported in the world of selective reporting."""
+
 
 def main() -> None:
     arguments = parser(__doc__)
-    arguments.add_argument("--runs", type=int, default=20, help="simulated data sets per row")
+    arguments.add_argument("--runs", type=int, default=8, help="simulated data sets per row")
     options = arguments.parse_args()
     scores = reference_scores(options.shared).select("model", "benchmark", "score", "release_date")
     base, published = stitch(scores), stitch(scores, method="rosetta", anchor_benchmark="Winogrande")
     figures: dict[str, object] = {}
-    print(f"{'truth':28}{'dates':8}{'capability':>12}{'new score':>12}{'rmse of C':>12}{'mean se':>10}")
+    print(f"{'truth':28}{'dates':8}" + "".join(f"{name:>12}" for name in COLUMNS))
     total = []
     for truth, simulate in (("four dimensions", four_dimensions), ("one dimension", one_dimension)):
         for dated in (True, False):
@@ -32,9 +39,15 @@ def main() -> None:
             total.append(mean)
             name = f"{truth}, {'dates' if dated else 'no dates'}"
             figures[name] = {"capability": mean[0], "new_score": mean[1]}
-            print(f"{truth:28}{dated!s:8}{mean[0]:12.3f}{mean[1]:12.3f}{mean[2]:12.3f}{mean[3]:10.3f}")
+            print(line(truth, dated, mean), flush=True)
     overall = np.mean(total, axis=0)
-    print(f"{'mean':36}{overall[0]:12.3f}{overall[1]:12.3f}")
+    print(f"{'mean':36}{overall[0]:12.3f}{overall[1]:12.3f}", flush=True)
+    for world in ("chance unknown", "chance taken as 0", "selective reporting", "a benchmark twice"):
+        rng = np.random.default_rng(8)
+        runs = [one_run(base, *one_dimension(base, published, rng), rng, True, world) for _ in range(options.runs)]
+        mean = np.array(runs).mean(axis=0)
+        figures[world] = {"capability": mean[0], "new_score": mean[1], "top": mean[4], "new_bias": mean[5]}
+        print(line(world, True, mean), flush=True)
     figures |= {"capability_coverage": overall[0], "new_score_coverage": overall[1]}
     finish(figures)
 
@@ -51,12 +64,19 @@ def one_dimension(base: Stitch, published: Stitch, rng: np.random.Generator) -> 
     return Positions(C[:, :, None], np.stack((-slope * D, slope), axis=2)), np.full(D.size, 0.02)
 
 
+def line(truth: str, dated: bool, mean: np.ndarray) -> str:
+    return f"{truth:28}{dated!s:8}" + "".join(f"{value:12.3f}" for value in mean)
+
+
 def one_run(
-    base: Stitch, truth: Positions, dispersion: np.ndarray, rng: np.random.Generator, dated: bool
-) -> tuple[float, float, float, float]:
+    base: Stitch, truth: Positions, dispersion: np.ndarray, rng: np.random.Generator, dated: bool, world: str = ""
+) -> tuple[float, ...]:
     """Simulate, fit nine tenths, and count what the intervals hold."""
     data, layout = base.data, base.data.layout
-    f, _ = levels(np.zeros(1), np.ones(1), truth.eta(layout.rows, layout.cols)[0])
+    chance = np.zeros(layout.n_benchmarks)
+    if world.startswith("chance"):
+        chance = rng.choice([0.0, 0.0, 0.1, 0.25, 0.5], layout.n_benchmarks)
+    f, _ = levels(chance[layout.cols], np.ones(1), truth.eta(layout.rows, layout.cols)[0])
     variance = np.minimum(dispersion[layout.cols] * variance_shape(f), 0.5 * f * (1 - f) + 1e-6)
     size = np.maximum(f * (1 - f) / variance - 1, 0.5)
     score = rng.beta(np.maximum(f * size, 1e-3), np.maximum((1 - f) * size, 1e-3))
@@ -67,20 +87,40 @@ def one_run(
             "score": np.clip(np.nan_to_num(score), 0, 1),
         }
     )
+    if world != "chance unknown":  # also where it is taken to be 0
+        frame = frame.with_columns(chance=pl.lit(0.0))
     if dated:
         days = pl.Series("released", [to_date(year) for year in data.years[layout.rows]])
         frame = frame.with_columns(days)
     held = pl.Series(rng.permutation(score.size) < score.size // 10)
-    fit = stitch(frame.filter(~held), parts="keep")
+    known = frame.filter(~held)
+    if world == "selective reporting":
+        low = ((score - f) / np.sqrt(variance))[~held.to_numpy()] < 0
+        known = known.filter(pl.Series(~low | (rng.random(low.size) > HIDDEN)))
+    if world == "a benchmark twice":
+        name = data.benchmarks[int(rng.integers(layout.n_benchmarks))]
+        again = known.filter(pl.col("benchmark") == name).with_columns(benchmark=pl.lit(f"{name} again"))
+        known = pl.concat([known, again])
+    fit = stitch(known, parts="keep")
     rows = [data.subjects.index(name) for name in fit.data.subjects]
-    cols = [data.benchmarks.index(name) for name in fit.data.benchmarks]
-    true = fit.scale.apply(principal(Positions(truth.theta[:, rows], truth.phi[:, cols]))).capability[0]
+    cols = [data.benchmarks.index(name) for name in fit.data.benchmarks if name in data.benchmarks]
+    shares = fit.model.shares[[name in data.benchmarks for name in fit.data.benchmarks]]
+    shown = principal(Positions(truth.theta[:, rows], truth.phi[:, cols]), shares=shares)
+    true = fit.scale.apply(shown).capability[0]
     drawn = fit.laplace.positions.capability
     low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
     predicted, seen = fit.predict(frame.filter(held)), frame.filter(held)["score"]
     inside = ((predicted["low"] <= seen) & (seen <= predicted["high"])).mean()
-    error = float(np.sqrt(np.mean((fit.estimate.capability[0] - true) ** 2)))
-    return float(((low <= true) & (true <= high)).mean()), float(inside), error, float(drawn.std(axis=0).mean())
+    error = fit.estimate.capability[0] - true
+    top = float(error[true >= np.quantile(true, 0.9)].mean())
+    return (
+        float(((low <= true) & (true <= high)).mean()),
+        float(inside),
+        float(np.sqrt(np.mean(error**2))),
+        float(drawn.std(axis=0).mean()),
+        top,
+        float((predicted["score"] - seen).mean()),
+    )
 
 
 if __name__ == "__main__":

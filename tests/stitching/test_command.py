@@ -53,4 +53,20 @@ def test_people_on_the_embedded_evidence(mensura_command):
     run = mensura_command("stitch", "--people")
     assert run.code == 0, run.err
     assert "Elo enters as" in run.out
+    assert "People, test by test" in run.out
     assert "experts in the field" in run.out
+    assert "laypeople, measured" in run.out
+    assert "Selective reporting" in run.out
+
+
+def test_residuals_and_forward_errors(mensura_command, scores, tmp_path):
+    table = pl.read_csv(scores).with_columns(family=pl.col("model").str.slice(0, 2), domain=pl.lit("all"))
+    table.write_csv(tmp_path / "labelled.csv")
+    run = mensura_command("stitch", tmp_path / "labelled.csv", "--dimensions", 1, "--residuals", "--json")
+    assert run.code == 0, run.err
+    answer = json.loads(run.out)
+    first = answer["residuals"][0]
+    assert first["residual"] == pytest.approx(first["score"] - first["fitted"])
+    assert {row["family"] for row in answer["residuals_by_family"]} == {"m0"}
+    assert len(answer["residuals_by_domain"]) == 1
+    assert {"benchmark", "chance", "error", "status", "weight"} == set(answer["floors"][0])

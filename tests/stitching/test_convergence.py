@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.stitching import Solution, benchmark_influence, evidence_scores, models, place, pooled, rosetta, stitch
+from mensura.stitching import Solution, benchmark_influence, evidence_scores, place, placing, pooled, rosetta, stitch
 from mensura.stitching.posterior import fitted_eta
 
 
@@ -80,7 +80,7 @@ def test_placings_that_did_not_arrive_are_counted(simulated, monkeypatch):
     fit = stitch(frame.filter(pl.col("model") != "m020"), dimensions=1)
     new = frame.filter(pl.col("model") == "m020")
     assert place(fit, new).unconverged == 0
-    monkeypatch.setattr(models, "PLACING_SWEEPS", 1)
+    monkeypatch.setattr(placing, "PLACING_SWEEPS", 1)
     assert place(fit, new).unconverged == 200
 
 

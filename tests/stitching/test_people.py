@@ -8,6 +8,7 @@ import pytest
 
 import mensura
 from mensura import MensuraError
+from mensura.iq import derive_ladders
 from mensura.stitching import domain, evidence_scores, people_scores, place, place_people, stitch
 from mensura.stitching.links import link
 from mensura.stitching.place import _on_benchmarks_of
@@ -67,20 +68,76 @@ def test_embedded_evidence_enters_through_stated_links(embedded):
     assert elo.median() == pytest.approx(0.5, abs=0.05)
 
 
-def test_people_stand_among_the_models(embedded):
-    people = place_people(embedded)
-    table = people.table
+@pytest.fixture(scope="module")
+def people(embedded):
+    return place_people(embedded)
+
+
+def test_every_test_says_who_was_first_above_each_group_of_people(embedded, people):
+    """Checked cell by cell against the definition, on the scores the fit was given."""
     assert people.warnings == ()
-    assert table["group"].n_unique() == table.height > 20
-    assert (table["low"] < table["high"]).all()
+    scores = embedded.data.table.join(embedded.dated.select("subject", "released"), on="subject")
+    for row in people.tests.iter_rows(named=True):
+        mine = scores.filter(pl.col("benchmark") == row["benchmark"])
+        over = mine.filter(pl.col("score") > row["score"]).sort("released", nulls_last=True)
+        assert (row["models"], row["above"]) == (mine.height, over.height)
+        assert row["passed"] == (over["released"][0] if over.height else None)
+        assert row["best_score"] == pytest.approx(mine["score"].max())
+        assert (row["chance"] > 0.5) == (row["best_score"] > row["score"])
+        assert row["low"] <= row["score"] <= row["high"]
+
+
+def test_measured_judged_constructed_scores_and_panels_stand_apart(people):
+    tests = people.tests
+    assert set(tests["status"]) == {"measured", "judged", "constructed", "panel"}
+    assert tests.filter(pl.col("group").str.contains("panel"))["class"].null_count() == 2
+    assert tests.filter(pl.col("status") == "constructed")["class"].drop_nulls().len() == 0
+    about_zero = tests.filter(pl.col("bound") == "at most")
+    assert about_zero.height >= 4
+    assert set(about_zero["score"]) == {0.02}
+    assert people.table["group"].to_list() == list(people.table["group"].unique(maintain_order=True))
+    assert set(people.table["status"]) == {"measured", "judged"}
+
+
+def test_a_class_has_an_interval_that_holds_the_spread_between_tests(people):
+    table = {row["group"]: row for row in people.table.to_dicts()}
+    judged, measured = table["experts, judged"], table["experts, measured"]
+    assert measured["benchmarks"] == "aime, gpqa_diamond"
+    assert measured["high"] - measured["low"] > judged["high"] - judged["low"] > 0.2
+    for status in ("judged", "measured"):
+        assert table[f"laypeople, {status}"]["capability"] < table[f"experts, {status}"]["capability"]
+    assert people.draws.better("experts, judged", "laypeople, judged") > 0.95
+    passed = mark_passed(people)
+    assert passed["group"].to_list() == people.table["group"].to_list()
+    row = passed.filter(pl.col("group") == "practitioners, judged").row(0, named=True)
+    assert row["passed_low"] <= row["passed"] <= row["passed_high"]
+
+
+def test_the_chance_of_beating_people_counts_both_errors(embedded, people):
     experts = "experts in the field"
-    skilled = next(group for group in table["group"] if group.startswith("skilled people from other fields"))
-    assert people.draws.better(experts, skilled) > 0.95
-    passed = mark_passed(people).filter(pl.col("group") == skilled).row(0, named=True)
-    assert passed["passed_low"] <= passed["passed"] <= passed["passed_high"]
-    best = embedded.capabilities["subject"][0]
-    assert people.beats(best, skilled, "gpqa_diamond") > 0.95
-    assert people.beats(skilled, best, "gpqa_diamond") < 0.05
+    row = people.tests.filter((pl.col("group") == experts) & (pl.col("benchmark") == "gpqa_diamond")).row(0, named=True)
+    best = people.beats(row["best"], experts, "gpqa_diamond")
+    assert best == row["chance"]
+    worst = embedded.data.table.filter(pl.col("benchmark") == "gpqa_diamond").sort("score")["subject"][0]
+    assert people.beats(worst, experts, "gpqa_diamond") < 0.01
+    unmeasured = set(embedded.data.subjects) - set(
+        embedded.data.table.filter(pl.col("benchmark") == "osworld_verified")["subject"]
+    )
+    chances = [people.beats(name, "computer-literate operators", "osworld_verified") for name in sorted(unmeasured)[:5]]
+    assert all(0 < chance < 1 for chance in chances)
+    with pytest.raises(MensuraError, match="group: 'them' has no score on 'hle'; known there: adults without"):
+        people.beats(row["best"], "them", "hle")
+    with pytest.raises(MensuraError, match="model: 'nobody' has no scores"):
+        people.beats("nobody", experts, "gpqa_diamond")
+
+
+def test_pages_and_ladders_put_a_group_in_the_same_place(embedded, people):
+    """``stitch --people`` and ``iq --curves`` read one function."""
+    curves = embedded.benchmarks.join(embedded.floors.select("benchmark", "chance"), on="benchmark")
+    anchors = derive_ladders(mensura.load(), curves).anchors.select("benchmark", "group", "capability")
+    both = anchors.join(people.tests.select("benchmark", "group", "position"), on=["benchmark", "group"])
+    assert both.height == anchors.height >= 8
+    np.testing.assert_allclose(both["capability"], both["position"])
 
 
 def test_people_need_a_common_benchmark(simulated):
@@ -145,16 +202,30 @@ def test_the_error_of_a_group_comes_from_its_range_its_size_or_the_items(columns
     assert found["stderr"][0] == pytest.approx(stderr, rel=1e-3)
 
 
-def test_groups_by_construction_are_not_people():
-    assert people_scores(references(status="constructed")).height == 0
+def test_people_are_compared_in_the_metric_of_the_test_only():
+    assert people_scores(references(unit="fraction", score=0.5)).height == 0
+
+
+def test_a_score_of_about_zero_is_a_bound_and_a_measured_zero_is_not():
+    judged = people_scores(references(status="estimated", score=0.0)).row(0, named=True)
+    assert (judged["bound"], judged["score"], judged["status"]) == ("at most", 0.02, "judged")
+    measured = people_scores(references(score=0.0, n=50)).row(0, named=True)
+    assert (measured["bound"], measured["score"], measured["status"]) == (None, 0.0, "measured")
 
 
 def test_a_group_known_half_as_well_has_a_wider_interval(embedded):
     def width(**columns):
-        row = place_people(embedded, references(**columns)).table.row(0, named=True)
+        row = place_people(embedded, references(**columns)).tests.row(0, named=True)
         return row["high"] - row["low"]
 
-    assert width(low=45.0, high=55.0) < 0.8 * width(low=30.0, high=70.0)
+    assert width(low=45.0, high=55.0) == pytest.approx(0.1, rel=1e-3)
+    assert width(low=30.0, high=70.0) == pytest.approx(0.4, rel=1e-3)
+
+
+def test_groups_of_no_class_are_compared_test_by_test_alone(embedded):
+    found = place_people(embedded, references())
+    assert found.table.height == 0
+    assert found.tests["group"].to_list() == ["them"]
 
 
 def test_links_have_their_closed_forms():

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from mensura.stitching import stitch
-from mensura.stitching.models import PooledModel
+from mensura.stitching.pooled_model import PooledModel
 from mensura.stitching.predict import _beta_interval, _from_prior, point_scores, predictive
 
 from .conftest import simulate

@@ -12,6 +12,7 @@ from mensura.stitching import (
     penalty_weight,
     read_scores,
     rosetta,
+    rosetta_steps,
     shift_to_anchor,
     solve_rosetta,
     stitch,
@@ -57,8 +58,8 @@ def test_gradient_agrees_with_finite_differences(simulated):
     data = data_of(simulated[0])
     start = rosetta._start(data.layout, data.y[None], None, np.array(0.01), None)
     start.slope[:] = np.linspace(0.5, 2, len(data.benchmarks))
-    start.expected[:] = rosetta._expected(data.layout, start.C, start.D, start.slope)
-    _, system = rosetta._linearise(data.layout, start, None, np.zeros(1), np.ones(1, bool))
+    start.expected[:] = rosetta_steps.expected_at(data.layout, start.C, start.D, start.slope)
+    _, system = rosetta_steps.linearise_point(data.layout, start, None, np.zeros(1), np.ones(1, bool))
     step = 1e-6
     for name, gradient in (("C", system.g_subject), ("D", system.g_first), ("slope", system.g_second)):
         for i in (0, 3, 7):
@@ -67,8 +68,8 @@ def test_gradient_agrees_with_finite_differences(simulated):
                 moved = rosetta._start(data.layout, data.y[None], None, np.array(0.01), None)
                 moved.slope[:] = start.slope
                 getattr(moved, name)[0, i] += sign * step
-                moved.expected[:] = rosetta._expected(data.layout, moved.C, moved.D, moved.slope)
-                costs.append(rosetta._cost(moved)[0])
+                moved.expected[:] = rosetta_steps.expected_at(data.layout, moved.C, moved.D, moved.slope)
+                costs.append(rosetta_steps._cost(moved)[0])
             assert gradient[0, i] == pytest.approx((costs[0] - costs[1]) / (2 * step), abs=1e-7)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from mensura.stitching import encode, read_scores, stitch
 from mensura.stitching.posterior import Cells, Pooled, eta_variance, fitted_eta
-from mensura.stitching.regressors import regressors
+from mensura.stitching.regressors import Background
 from mensura.stitching.response import bounded, levels
 from mensura.stitching.sweeps import (
     learn_benchmark_prior,
@@ -115,22 +115,22 @@ def test_benchmarks_are_a_regression_with_their_prior_when_the_subjects_are_know
 
 
 def test_learning_the_subjects_prior_moves_no_expectation_and_sets_its_unit(state):
+    """The date informs capability alone: here all regressors but the constant count as dates."""
     cells, fit = state
     found = learn_subject_prior(cells, fit)
     np.testing.assert_allclose(fitted_eta(cells.layout, found), fitted_eta(cells.layout, fit))
     rows, cols = cells.layout.rows, cells.layout.cols
     np.testing.assert_allclose(eta_variance(found, rows, cols), eta_variance(fit, rows, cols))
+    cells = replace(cells, lasting=1)
+    found = learn_subject_prior(cells, fit)
+    capability = cells.x @ np.linalg.lstsq(cells.x, fit.theta[:, 0], rcond=None)[0]
     spread = ((found.theta - cells.x @ found.gamma) ** 2).sum(axis=0) + np.einsum("mii->i", found.theta_cov)
-    unit = np.sqrt(
-        (
-            ((fit.theta - cells.x @ np.linalg.lstsq(cells.x, fit.theta, rcond=None)[0]) ** 2).sum(axis=0)
-            + np.einsum("mii->i", fit.theta_cov)
-            + 1
-        )
-        / (M + 1)
-    )
+    predicted = np.stack([capability, np.full(M, fit.theta[:, 1].mean())], axis=1)
+    unit = np.sqrt((((fit.theta - predicted) ** 2).sum(axis=0) + np.einsum("mii->i", fit.theta_cov) + 1) / (M + 1))
     np.testing.assert_allclose(spread, (unit**2 * (M + 1) - 1) / unit**2, rtol=1e-5)
     np.testing.assert_allclose(found.gamma[0], 0)
+    assert (found.gamma[1:, 0] != 0).all()
+    np.testing.assert_allclose(found.gamma[:, 1], 0)
 
 
 def test_learning_the_benchmarks_prior_takes_their_mean_and_shrunken_spread(state):
@@ -209,12 +209,12 @@ def test_draws_of_the_published_fit_have_the_covariance_of_least_squares():
 def test_prior_regressors_are_a_constant_the_dates_and_nothing_when_uninformed():
     layout = encode(read_scores(simulate(6, 4, density=1.0)[0]), "mean").layout
     years = np.array([50.0, 51.0, 52.0, 53.0, 54.0, np.nan])
-    x = regressors(layout, np.ones(layout.n_scores), years, informed=True)
+    x = Background.of(layout, np.ones(layout.n_scores), years, informed=True).x
     np.testing.assert_allclose(x[:, 0], 1)
     np.testing.assert_allclose(x[:5, -1], np.array([-2, -1, 0, 1, 2]) / np.sqrt(2))
     assert x[5, -1] == 0
-    assert regressors(layout, np.ones(layout.n_scores), years, informed=False).shape == (6, 1)
-    assert regressors(layout, np.ones(layout.n_scores), np.full(6, 50.0), informed=True).shape == (6, 1)
+    assert Background.of(layout, np.ones(layout.n_scores), years, informed=False).x.shape == (6, 1)
+    assert Background.of(layout, np.ones(layout.n_scores), np.full(6, 50.0), informed=True).x.shape == (6, 1)
 
 
 def test_sampling_variance_comes_from_the_standard_error_the_items_or_is_unknown():

@@ -46,7 +46,7 @@ def test_groups_of_people_are_passed_in_every_joint_draw_by_itself(people):
     assert table.columns == [*people.table.columns, "passed", "passed_low", "passed_high", "probability"]
     dated = people.fit.dated.sort("released", "subject")
     C = dict(zip(people.draws.subjects, people.draws.positions.capability.T, strict=True))
-    for group in ("experts in the field", table["group"][-1]):
+    for group in ("experts, measured", table["group"][-1]):
         when = []
         for draw, height in enumerate(C[group]):
             over = [day for name, day in dated.select("subject", "released").iter_rows() if C[name][draw] >= height]
@@ -54,7 +54,7 @@ def test_groups_of_people_are_passed_in_every_joint_draw_by_itself(people):
         when.sort()
         row = table.filter(pl.col("group") == group).row(0, named=True)
         assert row["probability"] == np.mean([day < date.max for day in when])
-        for name, rank in (("passed_low", 10), ("passed", 100), ("passed_high", 190)):
+        for name, rank in (("passed_low", 25), ("passed", 250), ("passed_high", 475)):
             assert row[name] == (None if when[rank - 1] == date.max else when[rank - 1])
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from mensura.charts.labels import LINE, spread
-from mensura.charts.marks import empty, lab_fill, lab_legend, picture, scale_of
+from mensura.charts.marks import KNOWN, empty, lab_fill, lab_legend, picture, scale_of
 from mensura.charts.rows import Row, Span, counted, listed, rows_of, say, say_range
 from mensura.errors import MensuraError
 
@@ -21,7 +21,7 @@ FARTHEST = 50.0  # that a name may stand above or below its mark, pixels
 
 
 def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
-    """Draw three lanes on one vertical axis: models by capability, benchmarks by difficulty, people by capability.
+    """Draw three lanes on one vertical axis: models by capability, benchmarks by difficulty, people with intervals.
 
     ``points``: kind ("model", "benchmark" or "people"), name, provider, subject, value, low, high, label. Names are
     moved apart just enough not to overlap and joined to their marks; where a lane is full, the first ones stay.
@@ -32,7 +32,9 @@ def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
         raise MensuraError(f"points: kind {strange[0]!r} is unknown; expected {', '.join(map(repr, LANES))}")
     if not rows:
         return empty("nothing is on the axis")
-    span = Span.around([row["value"] for row in rows], pad=0.04)
+    heights = [row["value"] for row in rows]
+    heights += [row[end] for row in rows if row["kind"] == "people" for end in ("low", "high")]
+    span = Span.around(heights, pad=0.04)
     for row in rows:
         row["lane"] = STARTS[row["kind"]]
         row["aria"] = f"{row['name']}, {row['kind']}, {y_title} {say(row['value'])}{say_range(row['low'], row['high'])}"
@@ -53,6 +55,10 @@ def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
     }
     layers = [
         *_headings(x),
+        _of(base, "people")
+        .transform_filter(KNOWN)
+        .mark_rule(style="people", aria=False, tooltip=None, xOffset=TICK / 2)
+        .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
         *_names(base),
         _of(base, "benchmark").mark_tick(style="tick", **marks),
         _of(base, "people").mark_tick(style="people-dot", **marks),

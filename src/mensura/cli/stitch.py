@@ -50,13 +50,21 @@ def stitch(
         str, typer.Option(help="Bootstrap over scores within subjects, subjects or benchmarks.")
     ] = "within",
     seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
-    people: Annotated[bool, typer.Option("--people", help="Place human groups among the models.")] = False,
+    people: Annotated[
+        bool, typer.Option("--people", help="Human groups test by test, and classes of people on the scale.")
+    ] = False,
+    residuals: Annotated[
+        bool, typer.Option("--residuals", help="Measured minus predicted, by benchmark, family and domain.")
+    ] = False,
     influence: Annotated[bool, typer.Option("--influence", help="Refit without each benchmark in turn.")] = False,
     robustness: Annotated[
         bool, typer.Option("--robustness", help="Anchor change, dropped benchmarks, link, optimised benchmarks.")
     ] = False,
     held_out: Annotated[
         bool, typer.Option("--held-out", help="Held-out error by method, dimensions and pooling (minutes).")
+    ] = False,
+    forward: Annotated[
+        bool, typer.Option("--forward", help="Error forward in time, by method and dimensions (minutes).")
     ] = False,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -65,6 +73,7 @@ def stitch(
 ) -> None:
     """Put models, people and benchmarks on one scale, with uncertainty."""
     from mensura.frames import read_frame
+    from mensura.stitching import forward_errors, held_out_errors
     from mensura.stitching import stitch as fit_scores
 
     data = read_frame(scores) if scores is not None else load_evidence(evidence, add)
@@ -81,14 +90,20 @@ def stitch(
     warnings = list(fit.warnings)
     tables = {"capabilities": fit.capabilities, "benchmarks": fit.benchmarks, "ranks": fit.laplace.ranks}
     if fit.method == "pooled":
-        tables["dimensions"] = fit.dimensions
+        tables |= {"dimensions": fit.dimensions, "floors": fit.floors}
     if bootstrap:
         with progress_bar("bootstrap", bootstrap) as advance:
             draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance)  # type: ignore[arg-type]
         tables |= {"capabilities": draws.capabilities, "ranks": draws.ranks}
         warnings += draws.warnings
-    more, about = _further(fit, data, people=people, influence=influence, robustness=robustness, held_out=held_out)
+    more, about = _further(fit, data, people=people, influence=influence, robustness=robustness)
     tables, warnings = tables | more, [*warnings, *about]
+    if residuals:
+        tables |= {"residuals": fit.residuals} | _residuals(fit, data)
+    if held_out:
+        tables["held_out"] = held_out_errors(data)
+    if forward:
+        tables["forward"] = forward_errors(data)
     end = {"converged": fit.convergence.converged, "iterations": fit.convergence.iterations}
     facts = {"settings": fit.settings, "convergence": end | {"gradient": fit.convergence.gradient}}
     if emit(tables, out=out, as_json=as_json, **facts, warnings=warnings, notes=fit.notes):
@@ -101,9 +116,7 @@ def stitch(
     print_table(tables["capabilities"], title=f"Capabilities ({fit.method}; 90% intervals: {basis})", rows=30)
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
     for name in (name for name in tables if name not in ("capabilities", "benchmarks")):
-        print_table(
-            tables[name], title=name.replace("_", " ").capitalize(), rows=None if name == "people" else 15, digits=3
-        )
+        print_table(tables[name], title=_title(name), rows=None if name.startswith("people") else 15, digits=3)
 
 
 def _anchors(given: list[str] | None) -> dict[str, float] | None:
@@ -121,12 +134,44 @@ def _anchors(given: list[str] | None) -> dict[str, float] | None:
     return pairs
 
 
+def _title(name: str) -> str:
+    words = {
+        "people": "People, test by test: who scored above them first, and the chance that the best model does",
+        "people_classes": "Classes of people on the scale (90% intervals hold the spread between tests)",
+        "residuals": "Measured minus fitted (residual) and minus what capability alone predicts (above)",
+    }
+    return words.get(name, name.replace("_", " ").capitalize())
+
+
+def _residuals(fit: Stitch, data: object) -> dict[str, pl.DataFrame]:
+    """Residuals in groups: families and domains are columns of the score table, or the evidence's own."""
+    from mensura.evidence import Evidence
+    from mensura.stitching import residual_tables
+    from mensura.stitching.scores import read_scores
+
+    if isinstance(data, Evidence):
+        families = data.models.select("subject", "provider")
+        domains = data.benchmarks.select("benchmark", "dimension")
+        return residual_tables(fit.residuals, families=_labels(families), domains=_labels(domains))
+    table = read_scores(data)
+    known = {
+        name: _labels(table.select(of, column))
+        for name, of, column in (("families", "subject", "family"), ("domains", "benchmark", "domain"))
+        if column in table.columns
+    }
+    return residual_tables(fit.residuals, **known)
+
+
+def _labels(pairs: pl.DataFrame) -> dict[str, str]:
+    return dict(pairs.drop_nulls().iter_rows())
+
+
 def _further(
-    fit: Stitch, data: object, *, people: bool, influence: bool, robustness: bool, held_out: bool
+    fit: Stitch, data: object, *, people: bool, influence: bool, robustness: bool
 ) -> tuple[dict[str, pl.DataFrame], list[str]]:
     """Work out the tables that were asked for beside the fit, and what is to be said about them."""
     from mensura.evidence import Evidence
-    from mensura.stitching import benchmark_influence, check_robustness, held_out_errors, place_people
+    from mensura.stitching import benchmark_influence, check_robustness, place_people
     from mensura.trends import check_inclusion, mark_passed
     from mensura.trends.capabilities import FEWEST_SUBJECTS
 
@@ -134,8 +179,7 @@ def _further(
     warnings: list[str] = []
     if people:
         placed = place_people(fit, data if isinstance(data, Evidence) else None)
-        tables["people"] = mark_passed(placed)
-        warnings += placed.draws.warnings
+        tables |= {"people": placed.tests, "people_classes": mark_passed(placed)}
     if influence:
         tables["influence"] = benchmark_influence(fit)
     if robustness:
@@ -146,6 +190,4 @@ def _further(
         for check in checks:
             tables |= check.tables()
             warnings += check.warnings
-    if held_out:
-        tables["held_out"] = held_out_errors(data)
     return tables, warnings

@@ -1,7 +1,8 @@
 """Ladders from data: people on the stitched scale say what score an IQ stands for.
 
-The stitched model says score = σ(slope · (C − difficulty)) for a subject of capability C. A human group with a score on
-a benchmark therefore has a capability there, and a group whose rarity is known has an IQ, 100 + 15 Φ⁻¹(1 − 1/rarity).
+The stitched model says score = chance + (ceiling − chance) · σ(slope · (C − difficulty)) for a subject of capability C.
+A human group with a score on a benchmark therefore has a capability there, and a group whose rarity is known has an IQ,
+100 + 15 Φ⁻¹(1 − 1/rarity).
 
 People do not lie on one line of the scale that models made: the average adult on ARC-AGI-2 stands above the doctor of
 science on GPQA. So each benchmark keeps its own intercept, IQ = a(benchmark) + b · C, and only b is common, estimated
@@ -17,17 +18,17 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import expit, logit
+from mensura.arrays import expit
 from mensura.errors import MensuraError
 from mensura.evidence import RATE_UNITS, Evidence
 from mensura.frames import as_frame, require_columns
 from mensura.iq.ladders import LEVELS, POINTS, ladder_table
 from mensura.iq.rules import DATA
 from mensura.results import Result
-from mensura.scale import one_in_to_rate, rate_to_iq
+from mensura.scale import EDGE_SHARE, one_in_to_rate, rate_to_iq, score_to_capability, share_above_chance
 
 _AVERAGE = 100.0  # the IQ of the average person
-_EDGE = 0.01  # a group at 0 or 1 is read as this far from it: its capability is only bounded
+_CURVE = ("difficulty", "slope", "chance", "ceiling")  # what places a score on the stitched scale
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,6 +60,8 @@ class DerivedLadders(Result):
 def derive_ladders(evidence: Evidence, curves: Any, groups: Any = None) -> DerivedLadders:  # noqa: ANN401
     """Derive ladders from the human references and the stitched curves (benchmark, difficulty, slope).
 
+    Curves may bring their own ``chance`` (a share, as in a fit's table of floors), else the evidence's counts.
+
     ``groups`` (benchmark, group, one_in) says how rare each human group is. Mensura's own list gives a basis for each;
     some are assumptions, so give your own list to see what depends on them.
     """
@@ -66,6 +69,7 @@ def derive_ladders(evidence: Evidence, curves: Any, groups: Any = None) -> Deriv
     require_columns(curves, ["benchmark", "difficulty", "slope"], name="curves")
     known = as_frame(DATA / "human_groups.csv" if groups is None else groups, name="groups")
     require_columns(known, ["benchmark", "group", "one_in"], name="groups")
+    curves = _with_levels(curves, evidence)
     anchors = _anchors(evidence, curves.filter(pl.col("slope") > 0), known)
     slope = _common_slope(anchors)
     offset = pl.col("iq") - slope * pl.col("capability")
@@ -80,18 +84,35 @@ def derive_ladders(evidence: Evidence, curves: Any, groups: Any = None) -> Deriv
     return DerivedLadders(ladders, anchors, offsets, _differences(ladder_table(evidence), ladders), slope, spread)
 
 
+def _with_levels(curves: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
+    """Give every curve its chance and ceiling as shares: its own, else the evidence's, else 0 and 1."""
+    size = pl.col("unit").replace_strict(RATE_UNITS, default=None, return_dtype=pl.Float64)
+    stated = evidence.benchmarks.select(
+        "benchmark", *((pl.col(name) / size).alias(f"{name}_stated") for name in ("chance", "ceiling"))
+    )
+    joined = curves.join(stated, on="benchmark", how="left", maintain_order="left")
+    for name, limit in (("chance", 0.0), ("ceiling", 1.0)):
+        own = [pl.col(name)] if name in curves.columns else []
+        joined = joined.with_columns(pl.coalesce(*own, f"{name}_stated", pl.lit(limit)).alias(name))
+    return joined.select("benchmark", *_CURVE)
+
+
 def _anchors(evidence: Evidence, curves: pl.DataFrame, groups: pl.DataFrame) -> pl.DataFrame:
+    """Groups of known rarity with their capability; those at chance or at the ceiling, only bounded, are left out."""
     rates = evidence.human_references.filter(pl.col("unit").is_in(list(RATE_UNITS)))
     joined = (
         rates.select("benchmark", "group", "score", "unit")
         .join(groups, on=["benchmark", "group"], maintain_order="left")
-        .join(curves.select("benchmark", "difficulty", "slope"), on="benchmark", maintain_order="left")
+        .join(curves.select("benchmark", *_CURVE), on="benchmark", maintain_order="left")
     )
     size = joined["unit"].replace_strict(RATE_UNITS, return_dtype=pl.Float64).to_numpy()
-    share = np.clip(joined["score"].to_numpy() / size, _EDGE, 1 - _EDGE)
-    capability = joined["difficulty"].to_numpy() + logit(share) / joined["slope"].to_numpy()
+    score = joined["score"].to_numpy() / size
+    difficulty, slope, chance, ceiling = (joined[name].to_numpy() for name in _CURVE)
+    share = share_above_chance(score, chance, ceiling)
+    capability = score_to_capability(score, difficulty, slope, chance, ceiling)
     iq = rate_to_iq(one_in_to_rate(joined["one_in"].to_numpy().astype(float)))
-    return joined.with_columns(capability=pl.Series(capability), iq=pl.Series(iq)).drop("unit", "difficulty", "slope")
+    placed = joined.with_columns(capability=pl.Series(capability), iq=pl.Series(iq)).drop("unit", *_CURVE)
+    return placed.filter(pl.Series((share >= EDGE_SHARE) & (share <= 1 - EDGE_SHARE)))
 
 
 def _common_slope(anchors: pl.DataFrame) -> float:
@@ -113,7 +134,8 @@ def _ladders(evidence: Evidence, curves: pl.DataFrame, offsets: pl.DataFrame, sl
     size = usable["unit"].replace_strict(RATE_UNITS, return_dtype=pl.Float64).to_numpy()[:, None]
     steep, hard, average = (usable[name].to_numpy()[:, None] for name in ("slope", "difficulty", "average_person"))
     capability = average + (LEVELS - _AVERAGE) / slope
-    scores = size * expit(steep * (capability - hard))
+    low, high = (usable[name].to_numpy()[:, None] for name in ("chance", "ceiling"))
+    scores = size * (low + (high - low) * expit(steep * (capability - hard)))
     named = usable.select(pl.lit("human").alias("set"), "benchmark")
     table = pl.concat([named, pl.DataFrame(scores, schema=POINTS, orient="row")], how="horizontal")
     return table.filter(pl.Series((np.diff(scores, axis=1) > 0).all(axis=1)))

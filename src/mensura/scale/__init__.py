@@ -12,8 +12,10 @@ from mensura.scale.ruler import (
     rate_to_one_in,
     rate_to_percentile,
 )
+from mensura.scale.stitched import EDGE_SHARE, score_to_capability, share_above_chance
 
 __all__ = [
+    "EDGE_SHARE",
     "Calibration",
     "LevelLine",
     "Position",
@@ -26,4 +28,6 @@ __all__ = [
     "rate_to_level",
     "rate_to_one_in",
     "rate_to_percentile",
+    "score_to_capability",
+    "share_above_chance",
 ]

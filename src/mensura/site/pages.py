@@ -155,18 +155,45 @@ def stitched(study: Study) -> Page:
     return Page(
         "stitched.html",
         "Stitched scale",
-        "One capability per model and one difficulty per benchmark, fitted to all scores at once; people are placed on "
-        "it without moving it.",
+        "One capability per model and one difficulty per benchmark, fitted to all scores at once; people stand beside "
+        "it, test by test.",
         "charts.html",
-        {"pictures": _figures(study, *names), "sections": [people_section(study)]},
+        {"pictures": _figures(study, *names), "sections": [passing_section(study), people_section(study)]},
         scripts=("table",),
     )
 
 
-def people_section(study: Study) -> dict[str, Any]:
-    """Where groups of people stand, and when the best model passed them."""
+def passing_section(study: Study) -> dict[str, Any]:
+    """Test by test: the first model above each group of people, when, and how surely the best model is."""
     columns = [
+        ("test", "test", None),
         ("group", "group of people", None),
+        ("status", "their score is", None),
+        ("score", "score", 2),
+        ("first", "first model above", None),
+        ("passed", "released", None),
+        ("best", "best model", None),
+        ("best_score", "its score", 2),
+        ("chance", "P(best is above)", 2),
+    ]
+    names = study.models.select("subject", "name")
+    titles = dict(names.iter_rows())
+    rows = study.people.tests.with_columns(
+        pl.col("first", "best").replace(titles), pl.col("benchmark").replace(study.benchmark_names).alias("test")
+    )
+    table = {"rows": rows.to_dicts(), "columns": columns, "id": "passing", "caption": "scores as shares of the range"}
+    about = (
+        "Who scored above this group first on this test, by release. Nobody took all tests, and what is hard for "
+        "people is not what is hard for models, so each test speaks for itself. Judged scores were never measured; a "
+        "panel is the union of its members; constructed ones are no people."
+    )
+    return {"id": "passing-table", "title": "People and models, test by test", "about": about, "table": table}
+
+
+def people_section(study: Study) -> dict[str, Any]:
+    """Where classes of people stand, and when the best model passed them."""
+    columns = [
+        ("group", "class of people", None),
         ("status", "score", None),
         ("capability", "capability", 2),
         ("low", "low", 2),
@@ -178,10 +205,10 @@ def people_section(study: Study) -> dict[str, Any]:
     ]
     table = {"rows": study.groups.to_dicts(), "columns": columns, "id": "people", "caption": "90% intervals"}
     about = (
-        "Each group stands where its scores put it. A dash under a date means that the best model may not have passed "
-        "it yet. Most groups took one test, and many scores are judgements: read the intervals."
+        "Where one number is wanted. The interval holds how much people's standing differs from test to test, which is "
+        "a lot: read it, not the middle. A dash under a date means that the best model may not have passed them yet."
     )
-    return {"id": "people-table", "title": "People on the scale", "about": about, "table": table}
+    return {"id": "people-table", "title": "Classes of people on the scale", "about": about, "table": table}
 
 
 def human(study: Study) -> Page:

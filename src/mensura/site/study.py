@@ -117,7 +117,7 @@ class Study(Result):
 
     @cached_property
     def groups(self) -> pl.DataFrame:
-        """Groups of people on the stitched scale: group, status, capability, low, high, passed and its interval."""
+        """Classes of people on the stitched scale: group, status, capability, low, high, passed and its interval."""
         return mark_passed(self.people)
 
     @cached_property
@@ -138,11 +138,8 @@ class Study(Result):
 
     @cached_property
     def residuals(self) -> pl.DataFrame:
-        """Expected score above what capability alone gives, where the test was taken: subject, benchmark, residual."""
-        taken = self.evidence.primary_scores.select("subject", "benchmark")
-        return self.fit.profiles.join(taken, on=["subject", "benchmark"]).select(
-            "subject", "benchmark", residual="above"
-        )
+        """Measured score minus what capability alone predicts: subject, benchmark, residual."""
+        return self.fit.residuals.select("subject", "benchmark", residual="above")
 
     @cached_property
     def dimension_names(self) -> dict[str, str]:
@@ -167,7 +164,8 @@ class Study(Result):
     @cached_property
     def subject_names(self) -> list[str]:
         """Names of everything that can be compared: models, then groups of people."""
-        return [*self.models["name"], *(f"People: {group}" for group in self.groups["group"])]
+        groups = self.people.tests.filter(pl.col("status") != "constructed")["group"].unique(maintain_order=True)
+        return [*self.models["name"], *(f"People: {group}" for group in groups)]
 
     @cached_property
     def providers(self) -> list[str]:

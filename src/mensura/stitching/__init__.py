@@ -3,12 +3,14 @@
 from mensura.stitching.convergence import Convergence
 from mensura.stitching.draws import PositionDraws
 from mensura.stitching.fit import read_any, stitch
+from mensura.stitching.forward import forward_errors
 from mensura.stitching.heldout import held_out_errors
 from mensura.stitching.influence import benchmark_influence, information_curves, subject_information
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.people import People, people_scores, place_people
 from mensura.stitching.place import domain, place
+from mensura.stitching.residuals import residual_tables
 from mensura.stitching.result import Stitch
 from mensura.stitching.robustness import Robustness, check_robustness, published_anchor
 from mensura.stitching.rosetta import Solution, penalty_weight, shift_to_anchor, solve_rosetta
@@ -31,6 +33,7 @@ __all__ = [
     "domain",
     "encode",
     "evidence_scores",
+    "forward_errors",
     "held_out_errors",
     "information_curves",
     "penalty_weight",
@@ -40,6 +43,7 @@ __all__ = [
     "published_anchor",
     "read_any",
     "read_scores",
+    "residual_tables",
     "sens5",
     "shift_to_anchor",
     "solve_rosetta",

@@ -13,11 +13,12 @@ from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
 from mensura.stitching.links import evidence_scores
-from mensura.stitching.models import Model, PooledModel, RosettaModel
+from mensura.stitching.models import Model
+from mensura.stitching.pooled_model import PooledModel
 from mensura.stitching.positions import Scale
-from mensura.stitching.regressors import regressors
 from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta import RIDGE
+from mensura.stitching.rosetta_model import RosettaModel
 from mensura.stitching.scores import Duplicates, ScoreSet, encode, read_scores
 from mensura.stitching.sources import adjust_sources
 
@@ -28,7 +29,10 @@ WORTH_A_NOTE = 0.05
 CARRIED = 3
 """So many benchmarks and subjects are asked for per latent dimension."""
 DIMENSIONS = 4
-"""Latent dimensions of the default method (capability and three residual ones), chosen by held-out error."""
+"""Latent dimensions of the default method (capability and three residual ones), chosen by held-out error at random and
+forward in time (``benchmarks/stitch_heldout.py``, ``benchmarks/stitch_forward.py``)."""
+REPORTING = "intervals suppose that scores are reported whatever they are; see docs/stitching.md, Selective reporting"
+"""Said with every fit, because no score table says what was left out of it."""
 
 
 def stitch(
@@ -83,11 +87,10 @@ def stitch(
         scale = Scale(benchmark=anchor) if anchor_subjects is None else _two_subjects(data, anchor_subjects)
         settings |= {"ridge": ridge}
     else:
-        x = regressors(data.layout, data.counts, data.years, informed=informed)
-        model = PooledModel.fit(data, x, _affordable(dimensions, data), pooling)
+        model = PooledModel.fit(data, _affordable(dimensions, data), pooling, informed=informed)
         scale = _scale(data, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
-    return Stitch(method, model, scale, settings, warnings_of(data), notes + left_out)
+    return Stitch(method, model, scale, settings, warnings_of(data), (*notes, *left_out, *_guessed(model), REPORTING))
 
 
 def read_any(scores: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ANN401
@@ -111,6 +114,14 @@ def _connected(frame: pl.DataFrame, policy: Duplicates, parts: Parts) -> tuple[S
     left = frame.height - kept.height
     note = f"{left} scores outside the largest connected part were left out"
     return (encode(kept, policy), (note,)) if left else (data, ())
+
+
+def _guessed(model: Model) -> tuple[str, ...]:
+    """Say for how many benchmarks the chance level had to be estimated."""
+    unknown = int(np.count_nonzero(~model.data.chance_given))
+    if not isinstance(model, PooledModel) or not unknown or not model.floors.error.any():
+        return ()
+    return (f"chance level estimated for {unknown} of {len(model.data.benchmarks)} benchmarks, which state none",)
 
 
 def _affordable(dimensions: int, data: ScoreSet) -> int:

@@ -40,10 +40,7 @@ def held_out_errors(
     benchmark has no other score).
     """
     frame, _ = read_any(scores)
-    merged = frame.group_by("subject", "benchmark", maintain_order=True).agg(
-        pl.col("score").mean(),
-        *(pl.col(c).first() for c in frame.columns if c not in ("subject", "benchmark", "score")),
-    )
+    merged = merge_cells(frame)
     found = {
         name: [_errors(merged, options, seed, folds, advance) for seed in splits] for name, options in settings.items()
     }
@@ -56,6 +53,12 @@ def held_out_errors(
         rows.append((name, rmse, float(np.abs(error).mean()), float(inside.mean()), sum(lost for _, lost in runs)))
     table = pl.DataFrame(rows, schema=["setting", "rmse", "mae", "coverage", "unconverged"], orient="row")
     return table.with_columns(change=pl.col("rmse") / pl.col("rmse").first() - 1)
+
+
+def merge_cells(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return one row per subject and benchmark: the mean score, and the first of what else is said."""
+    others = (pl.col(name).first() for name in frame.columns if name not in ("subject", "benchmark", "score"))
+    return frame.group_by("subject", "benchmark", maintain_order=True).agg(pl.col("score").mean(), *others)
 
 
 def fold_numbers(n: int, folds: int, seed: int) -> Ints:

@@ -3,8 +3,8 @@
 | unit | link |
 |---|---|
 | percent, fraction | divided by 100, as it is; chance, ceiling and number of items of the benchmark are used |
-| elo | expected win rate against a fixed opponent, the median model: 1/(1 + 10^((median − elo)/400)) |
-| index (−100 … 100) | (index + 100)/200; its spread is at most that of as many tries that succeed or fail |
+| elo | expected win rate against a fixed opponent, the median model: 1/(1 + 10^((median − elo)/400)); chance 0 |
+| index (−100 … 100) | (index + 100)/200, chance 0; its spread is at most that of as many tries that succeed or fail |
 | composite | stays out: no link to a success rate is known |
 """
 
@@ -29,8 +29,9 @@ def evidence_scores(evidence: Evidence) -> tuple[pl.DataFrame, tuple[str, ...]]:
         *(
             pl.when(pl.col("unit").is_in(["percent", "fraction"]))
             .then(pl.col(level) / pl.when(pl.col("unit") == "percent").then(100.0).otherwise(1.0))
+            .otherwise(limit)
             .alias(level)
-            for level in ("chance", "ceiling")
+            for level, limit in (("chance", 0.0), ("ceiling", 1.0))
         ),
         pl.when(pl.col("unit").is_in(["percent", "fraction", "index"])).then(trials()).alias("n"),
     )

@@ -1,21 +1,31 @@
-"""People on the models' scale: where human groups stand, and who beats whom at what."""
+"""People beside the models: test by test, and, where one number is wanted, by class with an interval that is honest.
+
+Nobody took all tests, most groups took one, and what is hard for people is not what is hard for models. So the answer
+is a table per test (who scored above this group first, when, and how surely the best model does), never one axis for
+all groups. Measured, judged and constructed scores stand apart (``status``), a panel, the union of its members, is
+part of no class, and scores are compared in one metric only.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
 
+from mensura.arrays import Floats, logit
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.results import Result
-from mensura.stitching.checks import position
+from mensura.scale import score_to_capability, share_above_chance
+from mensura.stitching.checks import position, positions_of
 from mensura.stitching.draws import PositionDraws
 from mensura.stitching.links import link
-from mensura.stitching.place import place
-from mensura.stitching.predict import expected_scores
+from mensura.stitching.passing import pass_tests, win_chance
+from mensura.stitching.people_classes import ClassScores, draw_classes
+from mensura.stitching.positions import Positions
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
@@ -27,50 +37,70 @@ PRIOR_TRIALS = 20
 perfect score still errs."""
 ASSUMED_ERROR = 0.05
 """Standard error taken for a group's score where the source gives neither range nor number of people or items."""
+ABOUT_ZERO = 0.02
+"""A score of "about zero" says: at most this."""
+EDGE = 0.02
+"""Nearer than this share of the range to chance or ceiling a score only bounds where a class stands."""
+WORDS = {"estimated": "judged"}
+"""Status words of people's scores: what nobody measured was judged."""
+PANEL = "panel"
+"""A group so named is the union of its members: a task counts when any of them solved it."""
+CLASSES = Path(__file__).parent / "data" / "people_classes.csv"
+SMALLEST_SHARE_ERROR = 0.01
+"""Least standard error of a share: no group is known better."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class People(Result):
-    """Human groups placed on a fit.
+    """Human groups beside the models of a fit.
 
-    ``table``: group, benchmarks, status, capability, low, high. ``draws`` hold models and groups together, for
-    ranks and comparisons; :func:`mensura.trends.mark_passed` says from them when the frontier passed each group.
+    ``tests``: one row per group and test (benchmark, group, class, status, bound, score, low, high, position, models,
+    above, first, passed, best, best_score, chance). ``table``: one row per class and status (group, status,
+    benchmarks, capability, low, high, spread). ``draws`` hold models and classes together;
+    :func:`mensura.trends.mark_passed` says from them when the frontier passed each class.
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("table",)
+    TABLES: ClassVar[tuple[str, ...]] = ("tests", "table")
 
     fit: Stitch
+    tests: pl.DataFrame
     draws: PositionDraws
     table: pl.DataFrame
 
     @property
     def heading(self) -> str:
         """What this is, in one line."""
-        return f"{self.table.height} human groups on the {self.fit.method} scale"
+        counts = self.tests["status"].value_counts().sort("status").iter_rows()
+        kinds = ", ".join(f"{n} {status}" for status, n in counts)
+        return (
+            f"human groups on {self.tests['benchmark'].n_unique()} tests ({kinds}), in {self.table.height} classes; "
+            "a class's interval holds the spread between tests, a test's row does not need it"
+        )
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Whether the fit or some placings did not arrive."""
-        return self.fit.convergence.warnings + self.draws.warnings
+        """Whether the fit did not arrive."""
+        return self.fit.convergence.warnings
 
     @property
     def groups(self) -> tuple[str, ...]:
-        """Names of the groups, in the order of the draws, where they follow the models."""
+        """Names of the classes, in the order of the draws, where they follow the models."""
         return self.draws.subjects[len(self.fit.data.subjects) :]
 
     def beats(self, model: str, group: str, benchmark: str) -> float:
-        """Probability that ``model``'s expected score on ``benchmark`` exceeds that of ``group``."""
-        rows = np.array([position(self.draws.subjects, name, "subject") for name in (model, group)])
-        col = position(self.draws.names, benchmark, "benchmark")
-        scores = expected_scores(self.fit.model, self.draws.positions, rows, np.array([col, col]))
-        return float((scores[:, 0] > scores[:, 1]).mean())
+        """Probability that ``model`` scores above ``group`` on ``benchmark``, by its measured or expected score."""
+        position(self.fit.data.subjects, model, "model")
+        known = tuple(self.tests.filter(pl.col("benchmark") == benchmark)["group"])
+        if group not in known:
+            raise MensuraError(
+                f"group: {group!r} has no score on {benchmark!r}; known there: {', '.join(known) or 'nobody'}"
+            )
+        row = self.tests.filter((pl.col("benchmark") == benchmark) & (pl.col("group") == group)).row(0, named=True)
+        return win_chance(self.fit, model, benchmark, row["score"], row["stderr"])
 
 
 def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0) -> People:
-    """Place the human groups of the evidence (default: the embedded one) on a fit, without moving it.
-
-    To let people move the fit, add :func:`people_scores` to the scores before stitching.
-    """
+    """Put the human groups of the evidence (default: the embedded one) beside a fit, without moving it."""
     people = people_scores(load() if evidence is None else evidence)
     known = people.filter(pl.col("benchmark").is_in(list(fit.data.benchmarks)))
     if known.height == 0:
@@ -78,34 +108,94 @@ def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0
             "people: no human group was scored on a benchmark of this fit; "
             f"groups are known for {', '.join(people['benchmark'].unique().sort())}"
         )
-    draws = place(fit, known, seed=seed)
-    groups = draws.subjects[len(fit.data.subjects) :]
-    about = known.group_by("subject").agg(
-        pl.col("benchmark").sort().str.join(", ").alias("benchmarks"), pl.col("status").unique().sort().str.join(", ")
+    cols = positions_of(fit.data.benchmarks, known["benchmark"].to_list())
+    at, data = fit.estimate, fit.data
+    own = score_to_capability(
+        known["score"].to_numpy(), at.difficulty[0, cols], at.slope[0, cols], data.chance[cols], data.ceiling[cols]
     )
-    table = (
-        pl.DataFrame({"subject": groups})
-        .join(about, on="subject", how="left")
-        .join(draws.capabilities, on="subject", how="left")
-        .rename({"subject": "group"})
-        .sort("capability", descending=True)
-    )
-    return People(fit, draws, table)
+    tests = pass_tests(fit, known.rename({"subject": "group"}).with_columns(position=pl.Series(own)))
+    draws, table = _placed_classes(fit, tests, seed)
+    return People(fit, tests, draws, table)
 
 
 def people_scores(evidence: Evidence) -> pl.DataFrame:
-    """Human references as a score table: subject (the group), benchmark, score, stderr, status.
+    """Human references as a score table: subject (the group), benchmark, class, status, bound, score, stderr.
 
-    The standard error comes from the range the source gives (read as 90%), from the number of people, from the number
-    of items, or is assumed (0.05). Groups by construction (guessing, a perfect score) are not people and stay out.
+    Only scores in the benchmark's own unit count. The standard error comes from the range the source gives (read as
+    90%), from the number of people, from the number of items, or is assumed (0.05). ``bound`` is "at most" for scores
+    of about zero, whose score is then the bound.
     """
-    measured = evidence.human_references.filter(pl.col("status") != "constructed")
-    linked = link(measured, evidence, "score", "low", "high")
-    items = evidence.benchmarks.select("benchmark", "items")
+    units = evidence.benchmarks.select("benchmark", "unit", "items")
+    same = evidence.human_references.join(units, on=["benchmark", "unit"], maintain_order="left")
+    linked = link(same, evidence, "score", "low", "high")
     p = (pl.col("score") * PRIOR_TRIALS + 1) / (PRIOR_TRIALS + 2)
     binomial = (p * (1 - p) / pl.coalesce("n", "items")).sqrt()
     ranged = (pl.col("high") - pl.col("low")) / RANGE_ERRORS
     error = pl.when(pl.col("status") == "measured").then(pl.coalesce(ranged, binomial)).otherwise(ranged)
-    return linked.join(items, on="benchmark", how="left").select(
-        pl.col("group").alias("subject"), "benchmark", "score", error.fill_null(ASSUMED_ERROR).alias("stderr"), "status"
+    nearly_none = (pl.col("score") == 0) & (pl.col("status") == "estimated")
+    classes = pl.read_csv(CLASSES)
+    return linked.join(classes, on="group", how="left", maintain_order="left").select(
+        pl.col("group").alias("subject"),
+        "benchmark",
+        "class",
+        pl.when(pl.col("group").str.contains(PANEL))
+        .then(pl.lit("panel"))
+        .otherwise(pl.col("status").replace(WORDS))
+        .alias("status"),
+        pl.when(nearly_none).then(pl.lit("at most")).alias("bound"),
+        pl.when(nearly_none).then(ABOUT_ZERO).otherwise(pl.col("score")).alias("score"),
+        error.fill_null(ASSUMED_ERROR).alias("stderr"),
     )
+
+
+def _placed_classes(fit: Stitch, tests: pl.DataFrame, seed: int) -> tuple[PositionDraws, pl.DataFrame]:
+    """Draw where every class stands, measured and judged scores apart; models and classes in one set of draws."""
+    rng = np.random.default_rng(seed)
+    positions, rows, columns = fit.laplace.positions, [], []
+    for (status,), part in tests.drop_nulls("class").group_by("status", maintain_order=True):
+        names = part["class"].unique().sort().to_list()
+        mu, omega = draw_classes(_class_scores(fit, part, names), positions, rng)
+        for i, name in enumerate(names):
+            own = part.filter(pl.col("class") == name)["benchmark"].unique().sort()
+            columns.append(mu[:, i])
+            rows.append((f"{name}, {status}", status, own.str.join(", ")[0], float(np.median(omega))))
+    drawn = np.stack(columns, axis=1) if columns else np.empty((len(positions.theta), 0))
+    subjects = (*fit.data.subjects, *(row[0] for row in rows))
+    draws = replace(
+        fit.laplace,
+        kind="classes of people beside the fit",
+        subjects=subjects,
+        estimate=_beside(fit.estimate, np.median(drawn, axis=0)[None]),
+        positions=_beside(positions, drawn),
+    )
+    table = pl.DataFrame(
+        rows,
+        schema={"group": pl.String, "status": pl.String, "benchmarks": pl.String, "spread": pl.Float64},
+        orient="row",
+    ).join(draws.capabilities, left_on="group", right_on="subject", how="left", maintain_order="left")
+    order = ["group", "status", "benchmarks", "capability", "low", "high", "spread"]
+    return draws, table.select(order).sort("status", "capability", descending=[True, True])
+
+
+def _class_scores(fit: Stitch, part: pl.DataFrame, names: list[str]) -> ClassScores:
+    """Scores as logits of the share above chance, with their errors and bounds."""
+    cols = positions_of(fit.data.benchmarks, part["benchmark"].to_list())
+    chance, ceiling = fit.data.chance[cols], fit.data.ceiling[cols]
+    share = share_above_chance(part["score"].to_numpy(), chance, ceiling)
+    error = np.maximum(part["stderr"].to_numpy() / (ceiling - chance), SMALLEST_SHARE_ERROR)
+    at_most = (share <= EDGE) | (part["bound"] == "at most").fill_null(value=False).to_numpy()
+    inside = np.clip(share, EDGE, 1 - EDGE)
+    return ClassScores(
+        logit=logit(inside),
+        error=error / (inside * (1 - inside)),
+        bound=np.where(at_most, -1, np.where(share >= 1 - EDGE, 1, 0)),
+        cols=cols,
+        classes=np.array([names.index(name) for name in part["class"]]),
+    )
+
+
+def _beside(positions: Positions, capability: Floats) -> Positions:
+    """Add subjects of that capability and a typical profile."""
+    more = np.zeros((len(positions.theta), capability.shape[1], positions.theta.shape[2]))
+    more[:, :, 0] = capability
+    return Positions(np.concatenate((positions.theta, more), axis=1), positions.phi)

@@ -73,7 +73,7 @@ def _placed(fit: Stitch, new: ScoreSet, kind: str, seed: int) -> PositionDraws:
     rng = np.random.default_rng(seed)
     model, basis = fit.model, len(fit.data.subjects)
     base = model.positions
-    mean, _, _ = model.place(new, base.phi[0])
+    mean, _, _ = model.place(new)
     estimate = fit.scaled(Positions(np.concatenate((base.theta, mean[None]), axis=1), base.phi), basis)
     drawn = model.sample(PLACING_DRAWS, rng)
     theta = np.empty((PLACING_DRAWS, len(new.subjects), mean.shape[1]))

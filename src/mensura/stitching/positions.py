@@ -84,12 +84,12 @@ class Scale:
         return positions.moved(-C.mean(axis=1) / spread, 1 / spread)
 
 
-def principal(positions: Positions, basis: int | None = None) -> Positions:
+def principal(positions: Positions, basis: int | None = None, shares: Floats | None = None) -> Positions:
     """Turn the latent axes so that capability explains most, and the residual axes the rest, uncorrelated with it.
 
     The axes are the principal components of the completed matrix η (subjects × benchmarks, centred by benchmark): the
     model does not change, only its coordinates. Capability points where the slopes are positive on average. Only the
-    first ``basis`` subjects (default all) define the axes.
+    first ``basis`` subjects (default all) define the axes; ``shares`` (benchmarks,) say how much each benchmark counts.
     """
     theta, phi = positions.theta, positions.phi
     if theta.shape[2] == 1:
@@ -103,7 +103,8 @@ def principal(positions: Positions, basis: int | None = None) -> Positions:
         spread + SLIGHT * np.trace(spread, axis1=1, axis2=2)[:, None, None] * np.eye(theta.shape[2])
     )
     weighted = loadings @ root
-    axes = np.linalg.eigh(weighted.transpose(0, 2, 1) @ weighted)[1][:, :, ::-1]
+    counted = weighted if shares is None else weighted * shares[:, None]
+    axes = np.linalg.eigh(weighted.transpose(0, 2, 1) @ counted)[1][:, :, ::-1]
     new_loadings = weighted @ axes
     sign = np.where(new_loadings.mean(axis=1) < 0, -1.0, 1.0)[:, None]
     new_theta = np.linalg.solve(root, centred.transpose(0, 2, 1)).transpose(0, 2, 1) @ axes

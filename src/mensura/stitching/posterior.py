@@ -15,8 +15,9 @@ class Cells:
     """The data of a fit: scores on a layout, levels per benchmark, what is known about every subject.
 
     ``sampling`` (scores,) is the known sampling variance of each score (0 where unknown); ``weights`` (scores,) count
-    each score (bootstrap); ``x`` (subjects, q) are the prior's regressors, a constant first. ``right_or_wrong`` marks
-    single answers, 0 or 1, whose variance is f (1 − f) and needs no overdispersion.
+    each score (bootstrap); ``x`` (subjects, q) are the prior's regressors, a constant first, of which the first
+    ``lasting`` inform the residual dimensions too (default all). ``right_or_wrong`` marks single answers, 0 or 1, whose
+    variance is f (1 − f) and needs no overdispersion.
     """
 
     layout: ScoreLayout
@@ -27,6 +28,7 @@ class Cells:
     weights: Floats
     x: Floats
     right_or_wrong: bool = False
+    lasting: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

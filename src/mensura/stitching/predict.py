@@ -6,7 +6,8 @@ import numpy as np
 from scipy.special import betaincinv
 
 from mensura.arrays import Floats, Ints
-from mensura.stitching.models import Model, PooledModel
+from mensura.stitching.models import Model
+from mensura.stitching.pooled_model import PooledModel
 from mensura.stitching.positions import Positions
 from mensura.stitching.posterior import eta_variance, extended
 from mensura.stitching.response import levels, variance_shape

@@ -16,8 +16,10 @@ from mensura.stitching.checks import positions_of
 from mensura.stitching.convergence import Convergence
 from mensura.stitching.draws import LEVEL, PositionDraws
 from mensura.stitching.models import Model
+from mensura.stitching.pooled_model import PooledModel
 from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.predict import expected_scores, predictive
+from mensura.stitching.residuals import cell_residuals
 from mensura.stitching.scores import ScoreSet, read_pairs
 from mensura.stitching.years import to_date
 
@@ -32,12 +34,12 @@ class Stitch(Result):
     """Subjects and benchmarks on one scale.
 
     Tables: ``capabilities`` (subject, capability, low, high; 90% Laplace intervals, highest first), ``benchmarks``
-    (benchmark, difficulty, slope), ``dimensions``, ``profiles``. ``convergence`` says how the fit ended, ``warnings``
-    whether it did not arrive and what the scores cannot tell, ``notes`` what was done to them on the way in (links,
-    duplicates, sources), ``settings`` what was asked for.
+    (benchmark, difficulty, slope), ``floors``, ``dimensions``, ``profiles``, ``residuals``. ``convergence`` says how
+    the fit ended, ``warnings`` whether it did not arrive and what the scores cannot tell, ``notes`` what was done to
+    them on the way in (links, duplicates, sources) and what the intervals suppose, ``settings`` what was asked for.
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("capabilities", "benchmarks", "dimensions", "profiles")
+    TABLES: ClassVar[tuple[str, ...]] = ("capabilities", "benchmarks", "floors", "dimensions", "profiles", "residuals")
 
     method: str
     model: Model
@@ -83,7 +85,12 @@ class Stitch(Result):
     @cached_property
     def laplace(self) -> PositionDraws:
         """Draws from the Gaussian approximation of the posterior (fixed seed)."""
-        return self.draws("Laplace", self.scaled(self._own_draws))
+        return self.draws("Laplace", self.scaled(self.own_draws))
+
+    @cached_property
+    def own_draws(self) -> Positions:
+        """The same draws on the model's own scale."""
+        return self.model.sample(DRAWS, np.random.default_rng(0))
 
     @property
     def capabilities(self) -> pl.DataFrame:
@@ -120,6 +127,28 @@ class Stitch(Result):
         return pl.DataFrame(table).with_columns(above=pl.col("score") - pl.col("general"))
 
     @property
+    def residuals(self) -> pl.DataFrame:
+        """Measured scores beside what the fit and capability alone expect (:mod:`mensura.stitching.residuals`).
+
+        Columns subject, benchmark, score, fitted, general, residual (score − fitted), above (score − general).
+        """
+        return cell_residuals(self.model, self.estimate)
+
+    @property
+    def floors(self) -> pl.DataFrame:
+        """Lower asymptote of every benchmark: benchmark, chance, error (standard, 0 where given), status, weight.
+
+        ``status`` is "given", "estimated" or "none" (the published method has no floors); ``weight`` is below 1 where
+        other benchmarks say the same (:mod:`mensura.stitching.redundancy`).
+        """
+        model, given = self.model, self.data.chance_given
+        error = model.floors.error if isinstance(model, PooledModel) else np.zeros(given.size)
+        other = "estimated" if isinstance(model, PooledModel) else "none"
+        status = [other if not known or other == "none" else "given" for known in given]
+        columns = {"chance": self.data.chance, "error": error, "status": status, "weight": model.shares}
+        return pl.DataFrame({"benchmark": self.data.benchmarks} | columns)
+
+    @property
     def dimensions(self) -> pl.DataFrame:
         """Return the share of the completed matrix's variance (in η) that each latent dimension explains, and a word.
 
@@ -141,7 +170,7 @@ class Stitch(Result):
         frame = read_pairs(pairs, name="pairs").select("subject", "benchmark")
         rows = positions_of(self.data.subjects, frame["subject"].to_list())
         cols = positions_of(self.data.benchmarks, frame["benchmark"].to_list())
-        columns = zip(("score", "low", "high"), predictive(self.model, self._own_draws, rows, cols, LEVEL), strict=True)
+        columns = zip(("score", "low", "high"), predictive(self.model, self.own_draws, rows, cols, LEVEL), strict=True)
         return frame.with_columns(pl.Series(name, values).fill_nan(None) for name, values in columns)
 
     def bootstrap(
@@ -160,12 +189,8 @@ class Stitch(Result):
 
     def scaled(self, positions: Positions, basis: int | None = None) -> Positions:
         """Put positions of the model's own making on the result's scale; the first ``basis`` subjects define it."""
-        return self.scale.apply(principal(positions, basis), basis)
+        return self.scale.apply(principal(positions, basis, self.model.shares), basis)
 
     def draws(self, kind: str, positions: Positions, unconverged: int = 0) -> PositionDraws:
         """Wrap scaled positions of this fit's subjects and benchmarks."""
         return PositionDraws(kind, self.data.subjects, self.data.benchmarks, self.estimate, positions, unconverged)
-
-    @cached_property
-    def _own_draws(self) -> Positions:
-        return self.model.sample(DRAWS, np.random.default_rng(0))

@@ -31,7 +31,8 @@ MOST_EVALUATIONS = 400
 class Robustness(Result):
     """Whether the published result hangs on its anchor and on the shape of its link.
 
-    ``anchor_change``: anchor, capability, difficulty, converged. ``link_shape``: link, r2, mse, unconverged.
+    ``anchor_change``: anchor, capability, difficulty, shift, largest, converged. ``link_shape``: link, r2, mse,
+    unconverged.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("anchor_change", "link_shape")
@@ -83,7 +84,8 @@ def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:
     """One fit per anchor: mean rank correlation of its capabilities and difficulties with all other fits'.
 
     Every anchor's slope is held at its value in the fit anchored on ``anchor``, so that the unit, and with it the
-    weight of the penalty, stays. Columns anchor, capability, difficulty, converged.
+    weight of the penalty, stays. ``shift`` and ``largest`` are the mean and the largest absolute change of a capability
+    against that fit, means aligned, in its unit. Columns anchor, capability, difficulty, shift, largest, converged.
     """
     first = solve_rosetta(data.layout, data.y, anchor=anchor)
     fits = [
@@ -95,7 +97,10 @@ def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:
     for name, values in (("capability", [f.C[0] for f in fits]), ("difficulty", [f.D[0] for f in fits])):
         correlation = np.corrcoef([rankdata(v) for v in values])
         columns[name] = (correlation.sum(axis=1) - 1) / (len(fits) - 1)
-    return pl.DataFrame(columns | {"converged": arrived}).sort("capability")
+    centred = [f.C[0] - f.C[0].mean() for f in (first, *fits)]
+    moved = np.abs(np.stack(centred[1:]) - centred[0])
+    columns |= {"shift": moved.mean(axis=1), "largest": moved.max(axis=1), "converged": arrived}
+    return pl.DataFrame(columns).sort("capability")
 
 
 def link_shape(data: ScoreSet, *, seed: int) -> pl.DataFrame:

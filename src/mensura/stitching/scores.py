@@ -3,6 +3,7 @@
 A score table has one row per score: ``subject`` (or ``model``), ``benchmark`` (or ``item``), ``score`` in [0, 1] (0 or
 1 for item-level data). Used when there: ``stderr`` or ``n`` (items behind it) for its sampling error, ``source``,
 ``released`` (or ``release_date``), ``chance`` and ``ceiling`` of the benchmark.
+A chance level that is not given is unknown, not 0 (:mod:`mensura.stitching.floors`).
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints
+from mensura.arrays import Floats, Ints, Mask
 from mensura.errors import MensuraError
 from mensura.frames import as_frame, require_columns
 from mensura.results import Result
@@ -29,8 +30,9 @@ class ScoreSet(Result):
     """Checked scores, one per subject and benchmark, sorted by subject.
 
     ``counts`` tells how many rows made each score (1 unless all rows count); ``sampling`` is its known sampling
-    variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks, ``years`` (release, since 1970-01-01;
-    NaN unknown) to the subjects. ``table``: subject, benchmark, score.
+    variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks (``chance_given`` says for which somebody
+    stated the chance level; it is 0 elsewhere until estimated), ``years`` (release, since 1970-01-01; NaN unknown) to
+    the subjects. ``table``: subject, benchmark, score.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("table",)
@@ -44,6 +46,7 @@ class ScoreSet(Result):
     chance: Floats
     ceiling: Floats
     years: Floats
+    chance_given: Mask
 
     @property
     def heading(self) -> str:
@@ -139,7 +142,7 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
         .sort("subject", "benchmark")
     )
     subjects, benchmarks = merged["subject"].unique().sort(), merged["benchmark"].unique().sort()
-    chance, ceiling = _levels(frame, benchmarks)
+    chance, ceiling, given = _levels(frame, benchmarks)
     return ScoreSet(
         subjects=tuple(subjects),
         benchmarks=tuple(benchmarks),
@@ -150,6 +153,7 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
         chance=chance,
         ceiling=ceiling,
         years=_years(frame, subjects),
+        chance_given=given,
     )
 
 
@@ -166,17 +170,17 @@ def _sampling(frame: pl.DataFrame) -> pl.Expr:
     return variance.fill_null(0.0).fill_nan(0.0)
 
 
-def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats]:
-    """Chance and ceiling of every benchmark where the table gives them, else 0 and 1."""
-    values = []
-    for column, default in (("chance", 0.0), ("ceiling", 1.0)):
+def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats, Mask]:
+    """Chance and ceiling of every benchmark, 0 and 1 where the table gives none, and whether it gives a chance."""
+    values = {}
+    for column in ("chance", "ceiling"):
+        joined = benchmarks.to_frame("benchmark").with_columns(pl.lit(None, dtype=pl.Float64).alias(column))
         if column in frame.columns:
             given = _numeric(frame, column, "scores").group_by("benchmark").agg(pl.col(column).drop_nulls().first())
-            joined = benchmarks.to_frame("benchmark").join(given, on="benchmark", how="left", maintain_order="left")
-            values.append(joined[column].fill_null(default).to_numpy().astype(float))
-        else:
-            values.append(np.full(len(benchmarks), default))
-    chance, ceiling = values
+            joined = joined.select("benchmark").join(given, on="benchmark", how="left", maintain_order="left")
+        values[column] = joined[column].fill_nan(None)
+    chance = values["chance"].fill_null(0.0).to_numpy().astype(float)
+    ceiling = values["ceiling"].fill_null(1.0).to_numpy().astype(float)
     wrong = np.flatnonzero((chance < 0) | (ceiling > 1) | (chance >= ceiling))
     if wrong.size:
         i = wrong[0]
@@ -184,7 +188,7 @@ def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats]
             f"scores: benchmark {benchmarks[int(i)]!r} has chance {chance[i]:g} and ceiling {ceiling[i]:g}; "
             "0 ≤ chance < ceiling ≤ 1 is expected"
         )
-    return chance, ceiling
+    return chance, ceiling, values["chance"].is_not_null().to_numpy()
 
 
 def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:

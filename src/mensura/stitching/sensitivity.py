@@ -12,8 +12,8 @@ import polars as pl
 
 from mensura.arrays import Floats, expit
 from mensura.errors import MensuraError
-from mensura.stitching.models import RosettaModel
 from mensura.stitching.result import Stitch
+from mensura.stitching.rosetta_model import RosettaModel
 
 RISE = 1.05
 """A bar ends where the squared error is so many times that at the estimate, as published."""

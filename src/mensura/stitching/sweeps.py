@@ -61,11 +61,17 @@ def update_benchmarks(cells: Cells, fit: Pooled, response: Floats, precision: Fl
 def learn_subject_prior(cells: Cells, fit: Pooled) -> Pooled:
     """Estimate the prior of θ: regress it on the regressors, then choose the unit so that its variance is 1.
 
-    Shifting and scaling θ while the benchmark side follows leaves every η as it is (parameter expansion), and spares
-    the slow drift that plain updates would need.
+    A release date says how capable a subject is, not in which way: carried beyond the last date, a trend of the
+    residual dimensions costs more than it gives (``benchmarks/stitch_forward.py``), so these follow the ``lasting``
+    regressors only. Shifting and scaling θ while the benchmark side follows leaves every η as it is (parameter
+    expansion), and spares the slow drift that plain updates would need.
     """
     x, k = cells.x, fit.dimensions
-    gamma = np.linalg.solve(x.T @ x + SLIGHT_RIDGE * np.eye(x.shape[1]), x.T @ fit.theta)
+    gamma = np.zeros((x.shape[1], k))
+    for used, which in ((x.shape[1], slice(0, 1)), (cells.lasting, slice(1, k))):
+        part = x[:, :used]
+        ridge = SLIGHT_RIDGE * np.eye(part.shape[1])
+        gamma[: part.shape[1], which] = np.linalg.solve(part.T @ part + ridge, part.T @ fit.theta[:, which])
     residual = fit.theta - x @ gamma
     spread = residual**2 + np.einsum("mii->mi", fit.theta_cov)
     unit = np.sqrt((spread.sum(axis=0) + 1.0) / (len(spread) + 1.0))

@@ -52,8 +52,8 @@ def one_axis(study: Study) -> Picture:
     return Picture(
         "one-axis",
         "Models, benchmarks and people on one axis",
-        "A model whose capability equals a benchmark's difficulty is halfway up its range. Groups of people stand "
-        "where their scores put them; they do not move the scale.",
+        "A model whose capability equals a benchmark's difficulty is halfway up its range. Classes of people have wide "
+        "intervals, because their standing differs from test to test; they do not move the scale.",
         charts.one_axis(points),
     )
 
@@ -73,8 +73,8 @@ def capability_time(study: Study) -> Picture:
         "capability-time",
         "Capability over time, and where it is heading",
         f"The frontier rises by {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}). "
-        "The fan holds 90% of simulated futures if releases go on as in the last two years; lines are groups of people "
-        "that were measured.",
+        "The fan holds 90% of simulated futures if releases go on as in the last two years; lines are classes of "
+        "people, from measured scores, with 90% bands.",
         charts.timeline(
             labelled(points, "value", study.policy.labels),
             y_title="capability, standard deviations among models",
@@ -86,14 +86,14 @@ def capability_time(study: Study) -> Picture:
 
 
 def _human_lines(groups: pl.DataFrame) -> pl.DataFrame:
-    """Choose measured groups for lines: the surest first, those too near a chosen one left out."""
-    kept: list[tuple[str, float]] = []
+    """Choose measured classes for lines: the surest first, those too near a chosen one left out."""
+    kept: list[tuple[str, float, float, float]] = []
     surest = groups.filter(pl.col("status") == "measured").sort(pl.col("high") - pl.col("low"))
-    for group, value in surest.select("group", "capability").iter_rows():
-        if all(abs(value - other) >= _LINES_APART for _, other in kept):
-            kept.append((group, value))
-    frame = pl.DataFrame(kept, schema={"label": pl.String, "value": pl.Float64}, orient="row")
-    return frame.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
+    for row in surest.select("group", "capability", "low", "high").iter_rows():
+        if all(abs(row[1] - other[1]) >= _LINES_APART for other in kept):
+            kept.append(row)
+    schema = {"label": pl.String, "value": pl.Float64, "low": pl.Float64, "high": pl.Float64}
+    return pl.DataFrame(kept, schema=schema, orient="row")
 
 
 @picture("sensors")

@@ -1,0 +1,88 @@
+"""Where a class of people stands on the scale that models made: one number with an interval that says how little it is.
+
+    logit of the share above chance = slope_b · (μ_class − difficulty_b) + u_b + error
+
+People are not weak models: what is hard for one is easy for the other, so every benchmark has its own shift u_b for
+all people, u_b ~ N(0, ω²), and ω is estimated over the benchmarks. A score of "about zero", at chance or at the ceiling
+only bounds the left side. μ has a wide prior; the benchmarks' own error enters through draws of the fit, which people
+do not move. Sampled by Gibbs: bounded logits from truncated normals, (μ, u) jointly normal, ω on a grid.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import log_ndtr, ndtri_exp
+
+from mensura.arrays import Floats, Ints
+from mensura.stitching.positions import Positions
+
+PRIOR_SPREADS = 3.0
+"""Standard deviation of a class's prior around the mean of the models, in standard deviations among models."""
+SHIFT_SCALE = 2.0
+"""Scale, in logits, of the half-normal prior of ω."""
+SHIFT_GRID = np.linspace(0.1, 6.0, 60)
+"""Values of ω that are weighed."""
+BURN_IN = 200
+"""Gibbs sweeps before the first draw is kept."""
+
+
+class ClassScores(NamedTuple):
+    """Scores of classes of people on benchmarks of a fit, as logits of the share of the way from chance to ceiling.
+
+    ``logit`` and ``error`` (scores,), ``bound`` (scores,): −1 where the truth is at most the logit, +1 at least, 0 for
+    a score; ``cols`` are positions of the fit's benchmarks, ``classes`` numbers from 0.
+    """
+
+    logit: Floats
+    error: Floats
+    bound: Ints
+    cols: Ints
+    classes: Ints
+
+
+def draw_classes(scores: ClassScores, positions: Positions, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return μ (draws, classes) and ω (draws,), one for every draw of the fit, on the fit's scale."""
+    benchmarks, cols = np.unique(scores.cols, return_inverse=True)
+    k, b, n = int(scores.classes.max()) + 1, benchmarks.size, len(positions.phi)
+    slope, intercept = positions.slope[:, benchmarks], positions.phi[:, benchmarks, 0]
+    models = positions.capability
+    centre, width = models.mean(axis=1), PRIOR_SPREADS * models.std(axis=1)
+    shift, z = 1.0, scores.logit.copy()
+    design = np.zeros((z.size, k + b))
+    design[np.arange(z.size), k + cols] = 1.0
+    weight = 1 / scores.error**2
+    mu, omega = np.empty((n, k)), np.empty(n)
+    for sweep in range(-BURN_IN, n):
+        i = max(sweep, 0)
+        design[np.arange(z.size), scores.classes] = slope[i, cols]
+        prior = np.concatenate((np.full(k, width[i] ** -2), np.full(b, shift**-2)))
+        right = design.T @ (weight * (z - intercept[i, cols]))
+        right[:k] += centre[i] * prior[:k]
+        root = np.linalg.cholesky((design.T * weight) @ design + np.diag(prior))
+        mean = np.linalg.solve(root.T, np.linalg.solve(root, right) + rng.standard_normal(k + b))
+        expected = intercept[i, cols] + design @ mean
+        z = _bounded_draws(scores, expected, rng)
+        shift = _draw_shift(mean[k:], rng)
+        mu[i], omega[i] = mean[:k], shift
+    return mu, omega
+
+
+def _bounded_draws(scores: ClassScores, expected: Floats, rng: np.random.Generator) -> Floats:
+    """Keep measured logits; draw those that are only bounded from their side of the bound."""
+    z = scores.logit.copy()
+    held = scores.bound != 0
+    if held.any():
+        side = -scores.bound[held]
+        at = side * (scores.logit - expected)[held] / scores.error[held]
+        drawn = ndtri_exp(np.log(1 - rng.random(at.size)) + log_ndtr(at))
+        z[held] = expected[held] + scores.error[held] * side * drawn
+    return z
+
+
+def _draw_shift(u: Floats, rng: np.random.Generator) -> float:
+    """Draw ω given the benchmarks' shifts."""
+    log = -u.size * np.log(SHIFT_GRID) - (u @ u) / (2 * SHIFT_GRID**2) - (SHIFT_GRID / SHIFT_SCALE) ** 2 / 2
+    odds = np.exp(log - log.max())
+    return float(rng.choice(SHIFT_GRID, p=odds / odds.sum()))

@@ -1,0 +1,138 @@
+"""The default model as a fit: its variational posterior, refits with other weights, joint draws, placings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mensura.arrays import Floats, Ints, Mask
+from mensura.stitching.convergence import Convergence
+from mensura.stitching.floors import Floors, estimate_floors
+from mensura.stitching.laplace import LARGEST_COUPLING, draw_deviations, factorise
+from mensura.stitching.placing import Placed, SubjectPrior, place_subjects
+from mensura.stitching.pooled import calibrated, solve_pooled
+from mensura.stitching.positions import Positions, joined
+from mensura.stitching.posterior import Cells, Pooled
+from mensura.stitching.redundancy import benchmark_weights
+from mensura.stitching.regressors import Background
+from mensura.stitching.response import variance_shape
+from mensura.stitching.scores import ScoreSet
+from mensura.stitching.sweeps import posterior_precision
+
+WIDENING = 1.12
+"""Factor on the spread of the default model's draws: what a Gaussian approximation at an estimated prior leaves out,
+as found on simulated truth (``benchmarks/stitch_coverage.py``)."""
+REFIT_TOLERANCE = 1e-2
+"""Change of any η, in logits, below which a bootstrap replicate of the default model has arrived."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PooledModel:
+    """The default model with its variational posterior."""
+
+    data: ScoreSet
+    cells: Cells
+    fitted: Pooled
+    pooling: float
+    floors: Floors
+    background: Background
+    shares: Floats
+
+    @classmethod
+    def fit(cls, data: ScoreSet, dimensions: int, pooling: float, *, informed: bool) -> PooledModel:
+        """Fit with ``dimensions`` latent dimensions.
+
+        Floors are estimated where no chance level is given, near-duplicates share their weight, and the prior is
+        ``informed`` by dates and tests taken.
+        """
+        single = bool(np.isin(data.y, (0.0, 1.0)).all())
+        plain = np.ones((len(data.subjects), 1))
+        cells = Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, data.counts, plain, single)
+        shares = np.ones(len(data.benchmarks)) if single else benchmark_weights(cells, pooling)
+        weights = data.counts * shares[data.layout.cols]
+        unknown = np.zeros_like(data.chance_given) if single else ~data.chance_given
+        floors = estimate_floors(replace(cells, weights=weights), unknown, pooling, shares)
+        data = replace(data, chance=floors.chance)
+        background = Background.of(data.layout, weights, data.years, informed=informed)
+        cells = replace(cells, chance=floors.chance, weights=weights, x=background.x, lasting=background.lasting)
+        fitted = solve_pooled(cells, dimensions, pooling=pooling)
+        if len(data.subjects) * fitted.dimensions * fitted.phi.size <= LARGEST_COUPLING:
+            fitted = calibrated(cells, fitted, pooling=pooling)
+        return cls(data, cells, fitted, pooling, floors, background, shares)
+
+    @property
+    def positions(self) -> Positions:
+        """The estimate."""
+        return Positions(self.fitted.theta[None], self.fitted.phi[None])
+
+    @property
+    def convergence(self) -> Convergence:
+        """How the fit ended."""
+        at = self.fitted
+        measure = "last change of any expected logit"
+        return Convergence(at.converged, at.iterations, at.change, at.tolerance, measure)
+
+    def refit(self, weights: Floats, advance: Callable[[], object] | None = None) -> tuple[Positions, Mask]:
+        """Refit with every row of ``weights``; the prior and the overdispersions stay as estimated."""
+        parts, converged = [], []
+        for row in weights:
+            cells = replace(self.cells, weights=self.cells.weights * row)
+            again = solve_pooled(
+                cells,
+                self.fitted.dimensions,
+                start=self.fitted,
+                learn=False,
+                pooling=self.pooling,
+                tolerance=REFIT_TOLERANCE,
+            )
+            parts.append(Positions(again.theta[None], again.phi[None]))
+            converged.append(again.converged)
+            if advance is not None:
+                advance()
+        return joined(parts), np.array(converged, dtype=bool)
+
+    def sample(self, n: int, rng: np.random.Generator) -> Positions:
+        """Draw both sides together; when too large for that, each side by itself (mean field)."""
+        fit, data = self.fitted, self.data
+        subjects, k, j = len(data.subjects), fit.dimensions, fit.phi.size
+        if subjects * k * j > LARGEST_COUPLING:
+            theta = _draw(fit.theta, fit.theta_cov, n, rng)
+            return Positions(theta, _draw(fit.phi, fit.phi_cov, n, rng))
+        precision = posterior_precision(self.cells, fit, self.pooling)
+        moved, benchmark = draw_deviations(factorise(precision), n, rng)
+        return Positions(fit.theta + WIDENING * moved, fit.phi + WIDENING * benchmark.reshape(n, *fit.phi.shape))
+
+    def noise(self, expected: Floats, cols: Ints) -> Floats:
+        """Overdispersion of the benchmark at that expectation."""
+        return np.asarray(self.fitted.dispersion[cols] * variance_shape(expected))
+
+    def place(self, new: ScoreSet, phi: Floats | None = None) -> Placed:
+        """Posterior of θ from what is known of new subjects (:meth:`prior_of`) and their scores.
+
+        Without ``phi`` the benchmarks stand at their estimate, whose own error counts as noise.
+        """
+        cols = new.layout.cols
+
+        def variance(f: Floats) -> Floats:
+            return self.noise(f, cols) + new.sampling
+
+        if phi is not None:
+            return place_subjects(new, phi, variance, self.prior_of(new))
+        return place_subjects(new, self.fitted.phi, variance, self.prior_of(new), self.fitted.phi_cov)
+
+    def prior_of(self, new: ScoreSet) -> SubjectPrior:
+        """Prior of new subjects: as in the fit where their dates and tests are known, else the spread of all."""
+        fit, n = self.fitted, len(new.subjects)
+        x, known = self.background.of_new(new)
+        spread = fit.theta - fit.theta.mean(axis=0)
+        total = spread.T @ spread / len(spread) + fit.theta_cov.mean(axis=0)
+        mean = np.where(known[:, None], x @ fit.gamma, 0.0)
+        precision = np.where(known[:, None, None], np.eye(fit.dimensions), np.linalg.inv(total))
+        return SubjectPrior(mean, np.broadcast_to(precision, (n, fit.dimensions, fit.dimensions)))
+
+
+def _draw(mean: Floats, covariance: Floats, n: int, rng: np.random.Generator) -> Floats:
+    root = np.linalg.cholesky(covariance)
+    return np.asarray(mean + np.einsum("mij,nmj->nmi", root, rng.standard_normal((n, *mean.shape))))

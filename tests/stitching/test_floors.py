@@ -1,0 +1,66 @@
+"""Chance levels nobody states: estimated, so that the top of the scale stays where it is."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.stitching import stitch
+
+
+def guessed(chances, seed, subjects=90, benchmarks=24):
+    """Scores of one dimension with floors drawn from ``chances``, and the truth: C, floors."""
+    rng = np.random.default_rng(seed)
+    C, D = rng.normal(0, 1, subjects), rng.normal(0.2, 1, benchmarks)
+    slope, floor = rng.uniform(1, 3, benchmarks), rng.choice(chances, benchmarks)
+    rows, cols = np.nonzero(rng.random((subjects, benchmarks)) < 0.4)
+    f = floor[cols] + (1 - floor[cols]) / (1 + np.exp(-slope[cols] * (C[rows] - D[cols])))
+    score = np.clip(f + rng.normal(0, 0.04, rows.size), 0, 1)
+    frame = pl.DataFrame(
+        {"subject": [f"m{i:03}" for i in rows], "benchmark": [f"b{j:02}" for j in cols], "score": score}
+    )
+    return frame, C, floor
+
+
+def top_bias(fit, C):
+    """Mean error of the best tenth, in standard deviations among the subjects."""
+    true = C[[int(name[1:]) for name in fit.data.subjects]]
+    true = (true - true.mean()) / true.std()
+    best = true >= np.quantile(true, 0.9)
+    return float((fit.estimate.capability[0] - true)[best].mean())
+
+
+@pytest.mark.parametrize("chances", [[0.25], [0.0, 0.1, 0.25, 0.5]])
+def test_unknown_chance_levels_no_longer_stretch_the_top(chances):
+    estimated, ignored = [], []
+    for seed in range(3):
+        frame, C, floor = guessed(chances, seed)
+        fit = stitch(frame, dimensions=1)
+        estimated.append(top_bias(fit, C))
+        ignored.append(top_bias(stitch(frame.with_columns(chance=pl.lit(0.0)), dimensions=1), C))
+        own = fit.floors
+        assert set(own["status"]) == {"estimated"}
+        true = floor[[int(name[1:]) for name in own["benchmark"]]]
+        assert np.abs(own["chance"].to_numpy() - true).mean() < 0.1
+        assert any("chance level estimated for 24 of 24 benchmarks" in note for note in fit.notes)
+    assert np.mean(ignored) > 0.15
+    assert abs(np.mean(estimated)) < 0.06
+
+
+def test_free_answers_stay_free_and_stated_levels_are_kept():
+    frame, C, _ = guessed([0.0], seed=4)
+    fit = stitch(frame, dimensions=1)
+    assert fit.floors["chance"].max() < 0.06
+    assert abs(top_bias(fit, C)) < 0.06
+    stated = stitch(
+        frame.with_columns(chance=pl.when(pl.col("benchmark") == "b03").then(0.01).otherwise(None)), dimensions=1
+    )
+    row = stated.floors.filter(pl.col("benchmark") == "b03").row(0, named=True)
+    assert (row["chance"], row["error"], row["status"]) == (0.01, 0.0, "given")
+    assert stated.floors.filter(pl.col("status") == "estimated").height == 23
+
+
+def test_the_published_method_has_no_floors():
+    frame, *_ = guessed([0.25], seed=5)
+    floors = stitch(frame, method="rosetta").floors
+    assert set(floors["status"]) == {"none"}
+    assert floors["chance"].sum() == 0
