@@ -2,7 +2,7 @@
 
 For each model with gaps, well-measured models of about its level are entered again as new ones, with only the scores on
 the benchmarks this model was measured on. Their other scores are known, so the error of the estimate is: its mean is
-taken off the model's estimates, and its size, against the spread that was claimed, widens or narrows them. What the
+taken off the model's estimates, and where it is larger than the spread that was claimed, intervals widen. What the
 joint model does not know (that tests of one kind say little about another, that models with many scores are the better
 ones of their time) thus enters by experience. The joint model is fitted without the models that are entered, a part of
 them at a time: what it has seen it would seem to know too well.
@@ -81,7 +81,8 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> Correction:
     """Compare estimates with what was measured, and return what follows for each model.
 
     ``iqs`` are the draws of the entered models, draws × pairs × benchmarks. An error is that of the mean over the
-    benchmarks hidden, each weighing what it weighs in the composite; its spread that of the draws.
+    benchmarks hidden, each weighing what it weighs in the composite; its spread that of the draws. Intervals are never
+    narrowed: a few models that did well are no licence to claim more than the joint model does.
     """
     size = matrix.members.sum(axis=0)[matrix.dimension_of]
     hidden = matrix.measured[entries.donors] & ~entries.kept
@@ -97,4 +98,5 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> Correction:
 
     shift = total(error) / (count + _WORTH)
     surprise = ((error - shift[entries.targets]) / spread) ** 2
-    return Correction(shift, np.sqrt((total(surprise) + _WORTH) / (count + _WORTH)))
+    factor = np.sqrt((total(surprise) + _WORTH) / (count + _WORTH))
+    return Correction(shift, np.maximum(factor, 1.0))
