@@ -38,7 +38,7 @@ class Entries:
 
 
 @dataclass(frozen=True)
-class Correction:
+class MaskCorrection:
     """What is added to each model's estimates, in IQ points, and the factor by which they are widened."""
 
     shift: Floats
@@ -51,9 +51,9 @@ class Correction:
         return np.asarray(np.clip(moved, LOWEST, HIGHEST))
 
 
-def uncorrected(models: int) -> Correction:
+def uncorrected(models: int) -> MaskCorrection:
     """Return the correction that changes nothing."""
-    return Correction(np.zeros(models), np.ones(models))
+    return MaskCorrection(np.zeros(models), np.ones(models))
 
 
 def find_entries(matrix: ScoreMatrix, iqs: Floats, targets: Mask) -> Entries:
@@ -77,7 +77,7 @@ def in_parts(entries: Entries, parts: int) -> list[Mask]:
     return [place % parts == part for part in range(min(parts, donors.size))]
 
 
-def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> Correction:
+def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> MaskCorrection:
     """Compare estimates with what was measured, and return what follows for each model.
 
     ``iqs`` are the draws of the entered models, draws × pairs × benchmarks. An error is that of the mean over the
@@ -99,4 +99,4 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> Correction:
     shift = total(error) / (count + _WORTH)
     surprise = ((error - shift[entries.targets]) / spread) ** 2
     factor = np.sqrt((total(surprise) + _WORTH) / (count + _WORTH))
-    return Correction(shift, np.maximum(factor, 1.0))
+    return MaskCorrection(shift, np.maximum(factor, 1.0))
