@@ -25,6 +25,7 @@ ALIKE = 15.0
 MOST = 24
 """Models entered with one mask, nearest first; more cost time and say little more."""
 _LEAST_KEPT, _LEAST_HIDDEN = 3, 3  # scores a model is entered with, and scores to check the estimate on
+_LEAST_SPREAD = 0.5  # IQ points: estimates at the end of a ladder do not vary, and still are not that sure
 _WORTH = 8.0  # models for which the claim (no error on average, spread as said) counts
 
 
@@ -90,7 +91,7 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> MaskCorrectio
     weight /= weight.sum(axis=1, keepdims=True)
     truth = (np.where(hidden, matrix.iqs[entries.donors], 0.0) * weight).sum(axis=1)
     drawn = (iqs * weight).sum(axis=2)
-    error, spread = truth - drawn.mean(axis=0), drawn.std(axis=0)
+    error, spread = truth - drawn.mean(axis=0), np.maximum(drawn.std(axis=0), _LEAST_SPREAD)
     count = np.bincount(entries.targets, minlength=len(matrix.subjects))
 
     def total(values: Floats) -> Floats:
