@@ -13,7 +13,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from dataclasses import dataclass, replace
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -27,7 +29,7 @@ from mensura.iq.uncertainty import interval, rank_interval
 
 WELL_MEASURED = 15
 SPARSE = (4, 12)
-AT_ONCE = 5
+AT_ONCE = 8
 DRAWS = 200
 CONDITIONS = ("3", "6", "12", "20", "one dimension", "real mask")
 METHODS = ("joint", "published")
@@ -174,11 +176,10 @@ def main() -> None:
     parser.add_argument("--conditions", nargs="*", default=CONDITIONS)
     parser.add_argument("--methods", nargs="*", default=METHODS)
     given = parser.parse_args()
-    rows = [
-        {"entered with": condition, "method": method, **measure(method, condition, given.repeats)}
-        for condition in given.conditions
-        for method in given.methods
-    ]
+    rows: list[dict[str, object]] = []
+    for condition, method in product(given.conditions, given.methods):
+        rows.append({"entered with": condition, "method": method, **measure(method, condition, given.repeats)})
+        print(json.dumps(rows[-1]), file=sys.stderr)
     print(text_table(pl.DataFrame(rows), rows=len(rows), digits=2))
     print(json.dumps(rows))
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import mensura
-from mensura.iq.own_mask import Correction, correct, find_entries, in_parts
+from mensura.iq.own_mask import MaskCorrection, correct, find_entries, in_parts
 
 MIDDLE = {"percent": 40.0, "fraction": 0.4, "elo": 1300.0, "index": 10.0}
 FEW = ("hle", "scicode", "ifbench")
@@ -54,5 +54,5 @@ def test_the_mean_error_is_added_and_its_size_widens(matrix, entries):
 
 def test_a_correction_moves_and_widens_about_the_mean_and_stays_on_the_scale():
     drawn = np.array([[[100.0, 158.0]], [[104.0, 152.0]]])
-    moved = Correction(np.array([3.0]), np.array([2.0])).apply(drawn)
+    moved = MaskCorrection(np.array([3.0]), np.array([2.0])).apply(drawn)
     np.testing.assert_allclose(moved, [[[101.0, 160.0]], [[109.0, 152.0]]])

@@ -15,13 +15,13 @@ ABSTRACT = {"arc_agi_1": 50, "arc_agi_2": 40, "arc_agi_3": 30}
 RELIABILITY = {"ifbench": 60, "aa_omniscience": 10}
 
 
-def on_three_dimensions(build, scores):
+def on_three_dimensions(build, scores, method="published"):
     """Score models that were measured on every benchmark of three dimensions; the others are not asked for."""
     evidence = build(scores)
     used = [*SCIENCE, *ABSTRACT, *RELIABILITY]
     kept = evidence.benchmarks.with_columns(in_composite=pl.col("benchmark").is_in(used))
     rules = read_rules().keep(["scientific-reasoning", "abstract-reasoning", "reliability"])
-    return mensura.score_iq(replace(evidence, benchmarks=kept), rules=rules, method="published")
+    return mensura.score_iq(replace(evidence, benchmarks=kept), rules=rules, method=method)
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +46,21 @@ def test_a_harder_ladder_takes_and_an_easier_one_gives_its_share(few, found):
         assert moves(found, change, "ifbench")["move"].to_list() == pytest.approx([sign * 4 / 6] * 4)
         assert moves(found, change, "hle")["move"].to_list() == pytest.approx([sign * 4 / 12] * 4)
     assert count_changes(few) == found.summary.height == 3 * 9 + 3
+
+
+def test_by_the_joint_method_measured_models_move_alike_and_a_gap_moves_with_its_ladder(build, found, monkeypatch):
+    """Nothing is missing but one score: the moves of all others are those of the published method."""
+    monkeypatch.setattr("mensura.iq.joint.POINT_DRAWS", 20)
+    tests = SCIENCE | ABSTRACT | RELIABILITY
+    scores = {(f"m{i}", n): v * (1 + 0.1 * i) for i in range(4) for n, v in tests.items()}
+    del scores["m0", "ifbench"]
+    ours = sensitivity(on_three_dimensions(build, scores, "joint"), shift=4.0)
+    for change, name in (("ladder harder", "hle"), ("without dimension", "reliability")):
+        both = moves(ours, change, name).join(moves(found, change, name), on="subject")
+        rest = both.filter(pl.col("subject") != "m0")
+        assert rest["move"].to_list() == pytest.approx(rest["move_right"].to_list())
+    gap = moves(ours, "ladder easier", "ifbench").filter(subject="m0")["move"].item()
+    assert 0.3 < gap <= 4 / 6 + 1e-9
 
 
 def test_on_the_embedded_evidence_a_harder_ladder_raises_nobody_measured(scored):

@@ -26,13 +26,13 @@ def cost(
     as_json: Json = False,
 ) -> None:
     """Show list price, effective cost, task efficiency and response time of every model, beside its IQ."""
-    from mensura.iq import COST_AXES, EFFECTIVE_COST_NOTE, cheapest, require_axis, score_costs, score_iq
+    from mensura.iq import COST_AXES, COUNTS, EFFECTIVE_COST_NOTE, cheapest, require_axis, score_costs, score_iq
     from mensura.iq import frontier as pareto
 
     require_axis(by)
     loaded = load_evidence(evidence, add)
     costs = score_costs(loaded)
-    iqs = score_iq(loaded).composites.select("subject", "iq")
+    iqs = score_iq(loaded).composites.select("subject", "iq", *COUNTS)
     if frontier:
         tables = {f"frontier_{axis}": pareto(iqs, costs.costs, axis) for axis in COST_AXES}
     elif at_least is not None:
@@ -49,7 +49,16 @@ def cost(
     elif at_least is not None:
         print_table(tables["cheapest"], title=f"IQ of at least {at_least:g}, lowest {by.replace('_', ' ')} first")
     else:
-        columns = ["subject", "iq", "sticker_price", "usage_multiplier", "effective_cost", "response_time", "status"]
+        columns = [
+            "subject",
+            "iq",
+            "measured",
+            "sticker_price",
+            "usage_multiplier",
+            "effective_cost",
+            "response_time",
+            "status",
+        ]
         shown = tables["costs"].select(columns).sort(by, nulls_last=True)
         print_table(shown, title="Cost (US dollars for 1M tokens in and 1M out; seconds to an answer)")
     console.print(EFFECTIVE_COST_NOTE, style="dim")

@@ -9,7 +9,7 @@ import numpy as np
 
 from mensura.arrays import Floats
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.own_mask import Correction, Entries, correct, find_entries, in_parts
+from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
 from mensura.iq.rules import ImputationRule
 from mensura.iq.sampler import CHAINS, STATES_KEPT, Sampled, sample
 from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations
@@ -44,7 +44,7 @@ def point_draws(matrix: ScoreMatrix, rule: ImputationRule) -> JointDraws:
     return JointDraws(sampled.draws, entries, _enter(matrix, entries, sampled, rng))
 
 
-def read_drawn(matrix: ScoreMatrix, rule: ImputationRule, log_odds: Floats, correction: Correction) -> Filled:
+def read_drawn(matrix: ScoreMatrix, rule: ImputationRule, log_odds: Floats, correction: MaskCorrection) -> Filled:
     """Read drawn scores off the ladders, for the models with enough scores of their own; measured IQs stay.
 
     Estimates are corrected by what the model's own mask does to well-measured models (:mod:`mensura.iq.own_mask`).

@@ -2,7 +2,7 @@
 
 For each model with gaps, well-measured models of about its level are entered again as new ones, with only the scores on
 the benchmarks this model was measured on. Their other scores are known, so the error of the estimate is: its mean is
-taken off the model's estimates, and its size, against the spread that was claimed, widens or narrows them. What the
+taken off the model's estimates, and where it is larger than the spread that was claimed, intervals widen. What the
 joint model does not know (that tests of one kind say little about another, that models with many scores are the better
 ones of their time) thus enters by experience. The joint model is fitted without the models that are entered, a part of
 them at a time: what it has seen it would seem to know too well.
@@ -25,6 +25,7 @@ ALIKE = 15.0
 MOST = 24
 """Models entered with one mask, nearest first; more cost time and say little more."""
 _LEAST_KEPT, _LEAST_HIDDEN = 3, 3  # scores a model is entered with, and scores to check the estimate on
+_LEAST_SPREAD = 0.5  # IQ points: estimates at the end of a ladder do not vary, and still are not that sure
 _WORTH = 8.0  # models for which the claim (no error on average, spread as said) counts
 
 
@@ -38,7 +39,7 @@ class Entries:
 
 
 @dataclass(frozen=True)
-class Correction:
+class MaskCorrection:
     """What is added to each model's estimates, in IQ points, and the factor by which they are widened."""
 
     shift: Floats
@@ -51,9 +52,9 @@ class Correction:
         return np.asarray(np.clip(moved, LOWEST, HIGHEST))
 
 
-def uncorrected(models: int) -> Correction:
+def uncorrected(models: int) -> MaskCorrection:
     """Return the correction that changes nothing."""
-    return Correction(np.zeros(models), np.ones(models))
+    return MaskCorrection(np.zeros(models), np.ones(models))
 
 
 def find_entries(matrix: ScoreMatrix, iqs: Floats, targets: Mask) -> Entries:
@@ -77,11 +78,12 @@ def in_parts(entries: Entries, parts: int) -> list[Mask]:
     return [place % parts == part for part in range(min(parts, donors.size))]
 
 
-def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> Correction:
+def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> MaskCorrection:
     """Compare estimates with what was measured, and return what follows for each model.
 
     ``iqs`` are the draws of the entered models, draws × pairs × benchmarks. An error is that of the mean over the
-    benchmarks hidden, each weighing what it weighs in the composite; its spread that of the draws.
+    benchmarks hidden, each weighing what it weighs in the composite; its spread that of the draws. Intervals are never
+    narrowed: a few models that did well are no licence to claim more than the joint model does.
     """
     size = matrix.members.sum(axis=0)[matrix.dimension_of]
     hidden = matrix.measured[entries.donors] & ~entries.kept
@@ -89,7 +91,7 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> Correction:
     weight /= weight.sum(axis=1, keepdims=True)
     truth = (np.where(hidden, matrix.iqs[entries.donors], 0.0) * weight).sum(axis=1)
     drawn = (iqs * weight).sum(axis=2)
-    error, spread = truth - drawn.mean(axis=0), drawn.std(axis=0)
+    error, spread = truth - drawn.mean(axis=0), np.maximum(drawn.std(axis=0), _LEAST_SPREAD)
     count = np.bincount(entries.targets, minlength=len(matrix.subjects))
 
     def total(values: Floats) -> Floats:
@@ -97,4 +99,5 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> Correction:
 
     shift = total(error) / (count + _WORTH)
     surprise = ((error - shift[entries.targets]) / spread) ** 2
-    return Correction(shift, np.sqrt((total(surprise) + _WORTH) / (count + _WORTH)))
+    factor = np.sqrt((total(surprise) + _WORTH) / (count + _WORTH))
+    return MaskCorrection(shift, np.maximum(factor, 1.0))

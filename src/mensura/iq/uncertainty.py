@@ -27,7 +27,7 @@ from mensura.iq.filling import fill_benchmarks
 from mensura.iq.joint import draw_log_odds, read_drawn
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
-from mensura.iq.own_mask import Correction, uncorrected
+from mensura.iq.own_mask import MaskCorrection, uncorrected
 from mensura.iq.rules import IqRules
 from mensura.results import Result
 
@@ -134,7 +134,7 @@ def draw_iqs(
     n: int,
     seed: int,
     advance: Callable[[], object] | None = None,
-    correction: Correction | None = None,
+    correction: MaskCorrection | None = None,
 ) -> IqDraws:
     """Draw ``n`` times; ``advance`` is called once per hundred draws, and once for what is left of a hundred.
 
@@ -168,7 +168,7 @@ def _draw_jointly(
     n: int,
     generator: np.random.Generator,
     advance: Callable[[], object] | None,
-    correction: Correction | None,
+    correction: MaskCorrection | None,
 ) -> IqDraws:
     """Draw what is missing from the joint model, and what was measured by its error."""
     done = 0

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from mensura.arrays import Floats, Ints, Mask
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ALWAYS, ScoreMatrix
-from mensura.iq.own_mask import Correction
+from mensura.iq.own_mask import MaskCorrection
 from mensura.iq.quantiles import masked_quantile, smallest
 from mensura.iq.rules import CorrelationRule, IqRules, PeerRule
 
@@ -56,7 +56,7 @@ class Filled:
     caps: Floats  # draws × benchmarks: percentile cap of the within-dimension estimate
     correlations: Correlations
     capability: Floats  # draws × models: mean benchmark IQ outside the peer dimensions, which ranks peers
-    correction: Correction | None = None  # of estimates by the joint model
+    correction: MaskCorrection | None = None  # of estimates by the joint model
 
 
 def run_waterfall(matrix: ScoreMatrix, iqs: Floats, rules: IqRules, noise: Floats | None = None) -> Filled:
