@@ -30,6 +30,8 @@ from mensura.cli.trends import EXAMPLES as TRENDS_EXAMPLES
 from mensura.cli.trends import trends
 from mensura.cli.validate import EXAMPLES as VALIDATE_EXAMPLES
 from mensura.cli.validate import validate
+from mensura.cli.where import EXAMPLES as WHERE_EXAMPLES
+from mensura.cli.where import where
 from mensura.errors import MensuraError
 
 app = typer.Typer(
@@ -42,6 +44,7 @@ app = typer.Typer(
 )
 
 app.command(epilog="Example: mensura report --out report --add mine.csv")(report)
+app.command(epilog=WHERE_EXAMPLES)(where)
 app.command(epilog=ADD_EXAMPLES)(add)
 app.command(epilog=FIGURE_EXAMPLES)(figure)
 app.command(epilog=SCALE_EXAMPLES)(scale)

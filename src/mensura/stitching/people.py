@@ -18,6 +18,7 @@ import polars as pl
 from mensura.arrays import Floats, logit
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
+from mensura.frames import read_csv
 from mensura.results import Result
 from mensura.scale import score_to_capability, share_above_chance
 from mensura.stitching.checks import position, positions_of
@@ -133,7 +134,7 @@ def people_scores(evidence: Evidence) -> pl.DataFrame:
     ranged = (pl.col("high") - pl.col("low")) / RANGE_ERRORS
     error = pl.when(pl.col("status") == "measured").then(pl.coalesce(ranged, binomial)).otherwise(ranged)
     nearly_none = (pl.col("score") == 0) & (pl.col("status") == "estimated")
-    classes = pl.read_csv(CLASSES)
+    classes = read_csv(CLASSES)
     return linked.join(classes, on="group", how="left", maintain_order="left").select(
         pl.col("group").alias("subject"),
         "benchmark",
