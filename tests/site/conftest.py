@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import mensura
 from mensura.cli.main import app
+from mensura.site import Study
 
 FLAGS = [
     "--no-sandbox",
@@ -45,6 +47,12 @@ def report(tmp_path_factory) -> Path:
     code, printed = json.loads((shared / "printed.json").read_text(encoding="utf-8"))
     assert code == 0, printed
     return shared / "report"
+
+
+@pytest.fixture(scope="session")
+def study() -> Study:
+    """Everything the report shows, computed once for all tests of a process."""
+    return Study.run(mensura.load())
 
 
 @pytest.fixture(scope="session")

@@ -17,16 +17,10 @@ from mensura.site.pages import cheapest_section, compare, count_pages, model, mo
 from mensura.site.pictures import people, stitched
 from mensura.site.pictures.registry import labelled
 from mensura.site.sentences import leader_sentence, people_sentence
-from mensura.site.study import Study
 from mensura.site.subjects import group_records, model_records
 
 MODEL = "claude-opus-4.8"
 Z90 = 1.6448536269514722
-
-
-@pytest.fixture(scope="module")
-def study():
-    return Study.run(mensura.load())
 
 
 def test_a_model_is_solid_when_its_own_scores_stand_behind_most_dimensions(study):
