@@ -15,7 +15,7 @@ months to the alarm. About 140 releases over four years, 45 benchmarks, half of 
 - shocks: a fifth of the variance common to neighbours, fading over half a year, as seen in the embedded evidence.
 
 The rule behind the alarm is a rank among the simulated worlds, so the false-alarm rate does not hang on their number;
-power grows with it. Last, the published set-up (180 models, 60 benchmarks, 2024 to 2030) with the published rule beside.
+power grows with it. Last, the published set-up (180 models, 60 benchmarks, 2024 to 2030), the published rule beside.
 """
 
 from __future__ import annotations
