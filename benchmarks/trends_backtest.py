@@ -1,10 +1,10 @@
-"""Rolling-origin backtest of the frontier forecasts: python -m benchmarks.trends_backtest [--shared FOLDER] [--every 2].
+"""Rolling-origin backtest of the frontier forecasts: python -m benchmarks.trends_backtest [--every 2].
 
 From the first of every second month on which 15 models and 3 records were known, the frontier is forecast 3, 6 and 12
 months ahead and compared with what came. "refitted": everything is refitted at every origin to the scores known then:
-of models out by then and, on the reference data, of benchmarks out by then (the embedded evidence does not know when its
-benchmarks came out, and its scores carry the day their source was read, which is later than the day they were known).
-"final": the capabilities of the last fit, as the published validation has it, which forgives the error of the early fit.
+of models out by then and, on the reference data, of benchmarks out by then (the embedded evidence does not know when
+its benchmarks came out, and its scores carry the day their source was read, later than the day they were known).
+"final": the capabilities of the last fit, as in the published validation, which forgives the error of the early fit.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from mensura.arrays import Floats, Ints
-from mensura.trends.scatter import whiten
+from mensura.trends.scatter import whiten, whiten_all
 
 CANDIDATES = 12
 """Break times tried at every look, evenly spread over the time watched so far."""
@@ -50,12 +50,8 @@ class LookDesign:
     log_weight: Floats
 
     @classmethod
-    def of(cls, years: Floats, first: int, count: int, begin: float) -> LookDesign:
-        """Lay out a look that tries breaks from ``begin`` to its last release."""
-        t = years[first:count]
-        breaks = begin + np.arange(CANDIDATES) / CANDIDATES * (t[-1] - begin)
-        columns = np.concatenate([np.stack([np.ones_like(t), t - t.mean()]), np.maximum(t - breaks[:, None], 0)])
-        white, log_size = whiten(t, columns, SHARES, FADINGS)
+    def of(cls, first: int, count: int, white: Floats, log_size: Floats) -> LookDesign:
+        """Lay out a look from its whitened columns: constant, trend and hinges (ways, 2 + candidates, releases)."""
         directions, lengths = np.linalg.qr(white[:, :2].transpose(0, 2, 1))
         line = directions.transpose(0, 2, 1).astype(float)
         hinges = white[:, 2:] - white[:, 2:] @ line.transpose(0, 2, 1) @ line
@@ -95,24 +91,33 @@ class KinkDesign:
         Breaks are tried from ``start`` on. With a ``window`` in years a look knows only the releases of that time up
         to itself, and breaks are tried in its last three quarters.
         """
-        looks = []
-        for count in counts:
-            now = float(years[count - 1])
-            first = 0 if window is None else int(np.searchsorted(years, now - window, side="right"))
-            begin = start if window is None else now - WATCHED * window
-            looks.append(LookDesign.of(years, first, int(count), begin))
+        now = years[counts - 1]
+        first = np.zeros_like(counts) if window is None else np.searchsorted(years, now - window, side="right")
+        begin = np.full(now.size, start) if window is None else now - WATCHED * window
+        breaks = begin[:, None] + np.arange(CANDIDATES) / CANDIDATES * (now - begin)[:, None]
+        trend = np.stack([np.ones_like(years), years - years.mean()])
+        hinges = np.maximum(years - breaks[:, :, None], 0)
+        columns = np.concatenate([np.broadcast_to(trend, (now.size, *trend.shape)), hinges], axis=1)
+        parts = _whitened(years, columns, first, counts)
+        looks = (LookDesign.of(int(i), int(n), *part) for i, n, part in zip(first, counts, parts, strict=True))
         return cls(years, counts, tuple(looks))
 
     def statistics(self, fits: Floats) -> Floats:
         """Return the statistic of capabilities ``fits`` (worlds, looks, releases) at every look, (worlds, looks)."""
-        if all(look.first == 0 for look in self.looks):
-            white = whiten(self.years, fits, SHARES, FADINGS)[0]
-            parts = [white[:, :, j, : look.count] for j, look in enumerate(self.looks)]
-        else:
-            parts = [self._whitened(look, fits[:, j]) for j, look in enumerate(self.looks)]
-        return np.stack([look.statistic(part) for look, part in zip(self.looks, parts, strict=True)], axis=1)
+        first = np.array([look.first for look in self.looks])
+        parts = _whitened(self.years, fits.transpose(1, 0, 2), first, self.counts)
+        return np.stack([look.statistic(white) for look, (white, _) in zip(self.looks, parts, strict=True)], axis=1)
 
-    def _whitened(self, look: LookDesign, values: Floats) -> Floats:
-        """Whiten what one look knows."""
-        known = slice(look.first, look.count)
-        return whiten(self.years[known], values[:, known], SHARES, FADINGS)[0]
+
+def _whitened(years: Floats, values: Floats, first: Ints, counts: Ints) -> list[tuple[Floats, Floats]]:
+    """Whiten what every look knows of ``values`` (looks, rows, releases): (ways, rows, known) and log |R| (ways,).
+
+    The past of a sequence does not depend on its future, so looks that begin alike are whitened together.
+    """
+    if np.any(first):
+        spans = [slice(i, n) for i, n in zip(first, counts, strict=True)]
+        return [
+            whiten(years[known], rows[:, known], SHARES, FADINGS) for known, rows in zip(spans, values, strict=True)
+        ]
+    white, log_sizes = whiten_all(years, values, SHARES, FADINGS)
+    return [(white[:, look, :, :n], log_sizes[:, :n].sum(axis=1)) for look, n in enumerate(counts)]

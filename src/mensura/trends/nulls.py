@@ -45,7 +45,7 @@ class NullModel:
         own = (1 - drawn.share[:, None]) * drawn.spread[:, None] ** 2 - self.own_error.mean()
         C = line + drawn.shocks(years, rng) + np.sqrt(np.maximum(own, 0)) * rng.standard_normal(line.shape)
         takers = np.bincount(cols, minlength=self.layout.n_benchmarks)
-        moved = self.layout.over_benchmarks(np.take(line - self.fit.C, rows, axis=1)) / takers
+        moved = self.layout.over_benchmarks(np.take(C - self.fit.C, rows, axis=1)) / takers
         D, slope = self.fit.D + moved, np.broadcast_to(self.fit.slope, (n, self.layout.n_benchmarks))
         expected = expit(np.take(slope, cols, axis=1) * (np.take(C, rows, axis=1) - np.take(D, cols, axis=1)))
         scores = np.clip(expected + rng.choice(self.residuals, expected.shape), 0.0, 1.0)

@@ -118,13 +118,22 @@ def describe_scatter(years: Floats, values: Floats, *, bend: float | None = None
 def whiten(years: Floats, values: Floats, share: Floats, fading: Floats) -> tuple[Floats, Floats]:
     """Free sequences (…, releases) of the correlation R of their scatter, for every pair of ``share`` and ``fading``.
 
-    Returns L⁻¹y (pairs, …, releases) and log |R| (pairs,), with R = LLᵀ. The common part fades exponentially, so this
-    is a Kalman filter: the time grows with the number of releases, not with its cube.
+    Returns L⁻¹y (pairs, …, releases) and log |R| (pairs,), with R = LLᵀ.
+    """
+    white, log_sizes = whiten_all(years, values, share, fading)
+    return white, log_sizes.sum(axis=1)
+
+
+def whiten_all(years: Floats, values: Floats, share: Floats, fading: Floats) -> tuple[Floats, Floats]:
+    """Whiten and return with it what every release adds to log |R| (pairs, releases).
+
+    The common part fades exponentially, so this is a Kalman filter: its time grows with the number of releases, not
+    with its cube, and the first n numbers of a sequence are whitened by the first n alone.
     """
     column = (-1, *(1,) * (values.ndim - 1))
     by_release = np.ascontiguousarray(np.moveaxis(values, -1, 0))
-    white = np.empty((years.size, share.size, *values.shape[:-1]))
-    expected, variance, log_size = np.zeros(white.shape[1:]), share, np.zeros(share.size)
+    white, log_sizes = np.empty((years.size, share.size, *values.shape[:-1])), np.empty((share.size, years.size))
+    expected, variance = np.zeros(white.shape[1:]), share
     for i, step in enumerate(np.diff(years, prepend=years[0])):
         kept = np.exp(-step / fading)
         variance = kept**2 * variance + share * (1 - kept**2)
@@ -135,5 +144,5 @@ def whiten(years: Floats, values: Floats, share: Floats, fading: Floats) -> tupl
         surprise *= (variance / total).reshape(column)
         expected += surprise
         variance = variance * (1 - share) / total
-        log_size += np.log(total)
-    return np.moveaxis(white, 0, -1), log_size
+        log_sizes[:, i] = np.log(total)
+    return np.moveaxis(white, 0, -1), log_sizes
