@@ -1,6 +1,6 @@
 """The acceleration watch as it ships, in worlds it was not made for: python -m benchmarks.acceleration.
 
-    python -m benchmarks.acceleration [--watches 20] [--streams 39] [--worlds uniform real …] [--published 5]
+    python -m benchmarks.acceleration [--watches 20] [--first 0] [--streams 39] [--worlds uniform real …]
 
 Every watch is planned by itself from its own data: nothing is shared. Worlds without change give the false-alarm rate
 over the whole watch (asked: 5%), the same worlds with twice the pace from the start of the watch the power and the
@@ -138,10 +138,10 @@ def make_design(rng: np.random.Generator, acceleration: float) -> tuple[Stream, 
     return Stream(years, EVIDENCE.rows, EVIDENCE.cols, scores), start
 
 
-def watch_world(name: str, watches: int, streams: int, acceleration: float) -> dict[str, float]:
+def watch_world(name: str, watches: int, streams: int, acceleration: float, first: int) -> dict[str, object]:
     """Watch fresh streams of one world, each with a plan of its own."""
     begun, months = time.process_time(), []
-    for i in range(watches):
+    for i in range(first, first + watches):
         rng = np.random.default_rng([1, i])
         if name == "design":
             stream, start = make_design(rng, acceleration)
@@ -170,6 +170,7 @@ def watch_world(name: str, watches: int, streams: int, acceleration: float) -> d
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--watches", type=int, default=20, help="watches without change per world; a fourth with")
+    parser.add_argument("--first", type=int, default=0, help="number of the first watch: runs with others add up")
     parser.add_argument("--streams", type=int, default=39, help="simulated worlds behind every plan")
     parser.add_argument(
         "--worlds", nargs="+", default=["uniform", "real", "design", "labs", "heavy", "dimensions", "shocks"]
@@ -180,10 +181,14 @@ def main() -> None:
     print(
         "world, change of pace, watches, share with an alarm (×1: false) ± Monte Carlo error, months, seconds a watch"
     )
-    cells = [watch_world(name, options.watches, options.streams, 1.0) for name in options.worlds]
+    cells = [watch_world(name, options.watches, options.streams, 1.0, options.first) for name in options.worlds]
     if options.power:
         fewer = max(options.watches // 4, 1)
-        cells += [watch_world(n, fewer, options.streams, factor) for factor in options.power for n in options.worlds]
+        cells += [
+            watch_world(n, fewer, options.streams, factor, options.first)
+            for factor in options.power
+            for n in options.worlds
+        ]
     result: dict[str, object] = {"cells": cells, "streams": options.streams}
     if options.published:
         found = simulate_detection((1.0, 2.0, 4.0), runs=options.published, streams=options.streams)

@@ -136,19 +136,21 @@ def test_the_last_look_is_one_more_newton_step_of_the_fit_of_everything():
     np.testing.assert_allclose(found.C[0, -1], sharp.C[0], atol=1e-6)
 
 
-def test_worlds_without_change_keep_the_design_and_the_height_of_the_scores():
+def test_worlds_without_change_have_the_pace_before_and_the_errors_of_the_fit():
     stream = make_stream(SMALL, np.random.default_rng(5), change=CHANGE, acceleration=3.0)
     layout, counts = laid_out(stream)
     fit = refit_looks(layout, stream.scores, counts).whole
     null = describe_null(stream, layout, fit, CHANGE)
-    scores, truth = null.draw(200, np.random.default_rng(0))
-    assert scores.shape == (200, stream.scores.size)
-    means = layout.over_benchmarks(scores).mean(axis=0) / np.bincount(stream.cols)
-    given = np.bincount(stream.cols, stream.scores) / np.bincount(stream.cols)
-    assert np.abs(means - given).mean() < 0.08
+    seen, failed = null.draw(100, counts, np.random.default_rng(0))
+    assert seen.shape == (100, counts.size, stream.years.size)
+    assert failed == 0
     before = stream.years <= CHANGE
-    slopes = np.array([np.polyfit(stream.years, row, 1)[0] for row in truth.C])
+    slopes = np.array([np.polyfit(stream.years, row, 1)[0] for row in seen[:, -1]])
     assert slopes.mean() == pytest.approx(np.polyfit(stream.years[before], fit.C[0][before], 1)[0], rel=0.2)
+    certain = replace(null, scatter=replace(null.scatter, squares=1e-12 * null.scatter.squares))
+    errors = certain.draw(100, counts, np.random.default_rng(0))[0][:, -1]
+    spread = np.sqrt(np.mean(np.var(errors - errors.mean(axis=1, keepdims=True), axis=0)))
+    assert spread == pytest.approx(np.sqrt(null.own_error), rel=0.5)
 
 
 def test_watch_finds_a_strong_acceleration_and_says_when():

@@ -28,6 +28,8 @@ from mensura.trends.units import unit_of
 
 WINDOW, FEWEST_RECENT = 2.0, 10
 """Years of releases the line is fitted to, and how many there must be; fewer: all releases are used."""
+LONGEST_SHOCK = 0.25
+"""Years within which a shock fades that is scatter about the line; what lasts longer is pace, over two years."""
 DRAWN = 4000
 """Draws behind the interval of the pace."""
 SEED = 0
@@ -119,7 +121,7 @@ def _of_releases(years: Floats, values: Floats, level: float) -> Row:
     t = years[recent]
     if t.size < FEWEST_RELEASES or t[-1] == t[0]:
         return "releases", None, None, None, t.size, to_date(t[0])
-    posterior = describe_scatter(t, np.atleast_2d(values)[:, recent])
+    posterior = describe_scatter(t, np.atleast_2d(values)[:, recent], longest=LONGEST_SHOCK)
     paces = posterior.draw(DRAWN, np.random.default_rng(SEED)).pace
     low, middle, high = np.quantile(paces, [0.5 - level / 2, 0.5, 0.5 + level / 2])
     return "releases", float(middle), float(low), float(high), t.size, to_date(t[0])

@@ -91,23 +91,25 @@ class ScatterPosterior:
         return float((self.share @ self.probability).mean())
 
 
-def describe_scatter(years: Floats, values: Floats, *, bend: float | None = None) -> ScatterPosterior:
+def describe_scatter(
+    years: Floats, values: Floats, *, bend: float | None = None, longest: float = float(FADINGS[-1])
+) -> ScatterPosterior:
     """Find the posterior of line and scatter from releases at sorted ``years``, for values (releases,) or rows of them.
 
     With a ``bend`` the line may change its slope there: what releases do after it then says how they scatter, and
-    nothing about the line before.
+    nothing about the line before. Shocks that take more than ``longest`` years to fade are left to the line.
     """
     origin = float(years.mean())
     hinge = [] if bend is None else [np.maximum(years - bend, 0)]
     design = np.stack([np.ones_like(years), years - origin, *hinge])
-    share, fading = (grid.ravel() for grid in np.meshgrid(SHARES, FADINGS, indexing="ij"))
+    share, fading = (grid.ravel() for grid in np.meshgrid(SHARES, FADINGS[longest >= FADINGS], indexing="ij"))
     white, log_size = whiten(years, np.concatenate([design, np.atleast_2d(values)]), share, fading)
     x, y = white[:, : len(design)], white[:, len(design) :]
     information = x @ x.transpose(0, 2, 1)
     line: Floats = np.linalg.solve(information, x @ y.transpose(0, 2, 1)).transpose(0, 2, 1).astype(float)
     rest = y - line @ x
     squares = np.maximum(np.einsum("kri,kri->kr", rest, rest), np.finfo(float).tiny)
-    log = np.log(np.repeat(PRIOR, FADINGS.size)) - log_size / 2 - np.linalg.slogdet(information)[1] / 2
+    log = np.log(np.interp(share, SHARES, PRIOR)) - log_size / 2 - np.linalg.slogdet(information)[1] / 2
     freedom = years.size - len(design)
     log = log[:, None] - freedom / 2 * np.log(squares)
     weight = np.exp(log - log.max(axis=0))

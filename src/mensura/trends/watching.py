@@ -252,12 +252,11 @@ def _plan(
     rng = np.random.default_rng(seed)
     paths, unconverged = [], 0
     for first in range(0, streams, TOGETHER):
-        scores, truth = null.draw(min(TOGETHER, streams - first), rng)
-        fits = refit_looks(layout, scores, design.counts, start=truth)
-        paths.append(design.statistics(fits.C))
-        unconverged += int(np.count_nonzero(~fits.converged))
+        seen, failed = null.draw(min(TOGETHER, streams - first), design.counts, rng)
+        paths.append(design.statistics(seen))
+        unconverged += failed
         if advance is not None:
-            for _ in scores:
+            for _ in seen:
                 advance()
     years = stream.years[design.counts - 1]
     return calibrate(np.concatenate(paths), years, start, rate, common=null.scatter.common, unconverged=unconverged)
