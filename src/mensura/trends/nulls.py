@@ -41,7 +41,7 @@ class NullModel:
     residuals: Floats
     """Residuals of the fit, stretched for the parameters it spent."""
     own_error: float
-    """Mean variance that its scores leave in a release's capability: the scatter of fitted capabilities holds it too."""
+    """Mean variance that its scores leave in a capability; the scatter of fitted capabilities holds it too."""
 
     def draw(self, n: int, counts: Ints, rng: np.random.Generator) -> tuple[Floats, int]:
         """Draw the capabilities seen at every look in n worlds, (worlds, looks, releases), and count failed fits."""
