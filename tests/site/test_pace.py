@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.site.pace import measure_pace, quarters_after
+from mensura.site.pace import quarters_after, report_pace
 from mensura.site.sentences import pace_sentence
 
 
@@ -35,11 +35,13 @@ def with_releases(evidence, day):
 
 
 def test_forecast_starts_at_a_release_on_the_29th_of_february(evidence):
-    pace = measure_pace(mensura.stitch(evidence), with_releases(evidence, date(2028, 2, 29)))
+    pace = report_pace(mensura.stitch(evidence), with_releases(evidence, date(2028, 2, 29)))
     assert pace.until == date(2028, 2, 29)
     assert pace.forecast["date"].to_list()[:2] == [date(2028, 2, 29), date(2028, 5, 29)]
     assert pace.forecast["date"].to_list()[-1] == date(2031, 2, 28)
     assert pace.low < pace.slope < pace.high
+    assert pace.unit == "the step from gpt-4o to gpt-5"
+    assert "records rises by" in pace.heading
     start = pace.forecast.row(0, named=True)
     assert start["low"] == start["value"] == start["high"]
 
@@ -47,13 +49,16 @@ def test_forecast_starts_at_a_release_on_the_29th_of_february(evidence):
 def test_models_without_dates_are_refused_in_words(evidence):
     undated = SimpleNamespace(models=evidence.models.with_columns(released=pl.lit(None, pl.Date)))
     with pytest.raises(mensura.MensuraError, match="no model has both a capability and a release date"):
-        measure_pace(mensura.stitch(evidence), undated)
+        report_pace(mensura.stitch(evidence), undated)
 
 
 @pytest.mark.parametrize(("alarm", "said"), [(date(2026, 3, 4), "sounded on 4 March 2026."), (None, "has found none")])
 def test_the_sentence_on_pace_says_the_day_of_an_alarm(alarm, said):
-    pace = SimpleNamespace(slope=0.62, low=0.5, high=0.75)
-    fit = SimpleNamespace(capabilities=pl.DataFrame({"subject": ["a", "b"]}))
-    sentence = pace_sentence(SimpleNamespace(pace=pace, watch=SimpleNamespace(alarm=alarm), fit=fit))
-    assert "rises by 0.6 a year (90% interval 0.5 to 0.8; 1 is the standard deviation among 2 models)" in sentence
+    unit = "the step from a to b"
+    pace = SimpleNamespace(slope=0.62, low=0.5, high=0.75, records=0.9, unit=unit, since=date(2024, 9, 24))
+    sentence = pace_sentence(SimpleNamespace(pace=pace, watch=SimpleNamespace(alarm=alarm)))
+    said_first = (
+        "Models released since September 2024 gain 0.62 a year (90% interval 0.50 to 0.75; 1 is the step from a to b)"
+    )
+    assert sentence.startswith(f"{said_first}, all releases counted; the line through the records rises by 0.90;")
     assert said in sentence

@@ -21,11 +21,13 @@ from mensura.trends import (
     frontier_line,
     inclusion,
     make_stream,
+    measure_pace,
     measure_progress,
     relate_horizons,
+    simulate_detection,
     watch_acceleration,
+    watch_stream,
 )
-from mensura.trends.watching import plan_watch
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +158,9 @@ def test_every_result_shows_itself_in_few_lines(scores, fit, compute):
         measure_progress(fit, compute),
         PUBLISHED,
         stream,
-        plan_watch(stream, 2027.0, 2030.0, streams=19),
+        watch_stream(stream, 57.0, streams=19).plan,
+        measure_pace(fit),
+        simulate_detection((2.0,), runs=1, streams=19),
         watch_acceleration(scores, streams=19, start=date(2024, 1, 1)),
     ]
     for result in results:

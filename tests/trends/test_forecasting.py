@@ -8,7 +8,7 @@ from scipy.stats import foldnorm
 from mensura.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import backtest, fit_line, forecast, frontier_line, read_capabilities
-from mensura.trends.backtesting import monthly_origins, summarise
+from mensura.trends.backtesting import _on_final_scale, monthly_origins, summarise
 from mensura.trends.forecasting import _draw_lines, _draw_residuals, simulate_frontier
 
 
@@ -60,7 +60,8 @@ def test_draws_of_the_fit_widen_forecast_and_slope():
     plain, drawn = forecast(frame), forecast(frame, draws=draws)
     width = lambda result: (result.table["high"] - result.table["low"])[-1]  # noqa: E731
     assert width(drawn) > 1.5 * width(plain)
-    assert (drawn.slope["high"] - drawn.slope["low"])[0] > (plain.slope["high"] - plain.slope["low"])[0]
+    widths = [result.pace["high"] - result.pace["low"] for result in (drawn, plain)]
+    assert (widths[0] > widths[1]).all()
 
 
 def test_intervals_cover_simulated_futures():
@@ -94,13 +95,13 @@ def test_backtest_compares_each_forecast_with_what_came():
     assert "coverage" in str(result)
 
 
-def test_backtest_puts_early_fits_on_the_final_scale():
+def test_early_fits_are_put_on_the_final_scale():
     frame = stream()
-    origin = date(2025, 1, 1)
-    early = frame.filter(pl.col("released") <= origin).with_columns(capability=5 + 2 * pl.col("capability"))
-    moved = backtest(frame, origins=[origin], fits={origin: early})
-    plain = backtest(frame, origins=[origin])
-    assert moved.table["expected"].to_list() == pytest.approx(plain.table["expected"].to_list())
+    early = frame.with_columns(capability=5 + 2 * pl.col("capability"))
+    draws = np.tile(early["capability"].to_numpy(), (3, 1)) + 2
+    known, moved = _on_final_scale(early, draws, frame)
+    np.testing.assert_allclose(known["capability"], frame["capability"])
+    np.testing.assert_allclose(moved, np.tile(frame["capability"].to_numpy(), (3, 1)) + 1)
 
 
 def test_backtest_needs_a_future():
@@ -172,10 +173,10 @@ def test_slope_of_the_records_takes_in_the_error_of_the_fit():
         frame.select("subject", draw=pl.lit(i), capability=pl.col("capability") + pace * pl.Series(years))
         for i, pace in enumerate(paces)
     )
-    slope, low, high, r_squared, records = forecast(frame, draws=draws, level=0.8).slope.row(0)
+    name, slope, low, high, records, since = forecast(frame, draws=draws, level=0.8).pace.row(1)
     half = 1.637744 * np.hypot(line.slope_error, paces.std())
     assert (slope, low, high) == pytest.approx((line.slope, line.slope - half, line.slope + half), rel=1e-4)
-    assert (r_squared, records) == (pytest.approx(line.r_squared), 5)
+    assert (name, records, since) == ("records", 5, days[0])
 
 
 def test_summary_of_a_backtest_has_its_closed_forms():

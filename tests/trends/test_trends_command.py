@@ -27,6 +27,8 @@ def test_tables_are_printed_and_written(mensura_command, scores, tmp_path):
     run = mensura_command("trends", scores, "--method", "rosetta", "--no-watch", "--out", tmp_path / "out")
     assert run.code == 0, run.err
     assert "Forecast of the frontier" in run.out
+    assert "releases is the pace" in run.out
+    assert "Unit of capability: a logit on b" in run.out
     assert pl.read_csv(tmp_path / "out" / "forecast.csv").columns == ["date", "capability", "low", "high"]
     assert pl.read_csv(tmp_path / "out" / "frontier.csv").columns == ["subject", "released", "capability"]
 
@@ -44,7 +46,7 @@ def test_json_holds_every_table_asked_for(mensura_command, scores, tmp_path):
     run = mensura_command("trends", scores, "--method", "rosetta", "--streams", 19, *files, "--json")
     assert run.code == 0, run.err
     payload = json.loads(run.out)
-    assert {"frontier", "slope", "forecast", "crossings", "families", "progress", "joint", "horizons"} <= set(payload)
+    assert {"frontier", "pace", "forecast", "crossings", "families", "progress", "joint", "horizons"} <= set(payload)
     assert payload["watch"]["verdict"].startswith(("no alarm", "acceleration"))
     assert payload["looks"][0].keys() == {"date", "subject", "statistic", "boundary", "alarm"}
 
@@ -58,3 +60,27 @@ def test_scores_without_dates_are_refused_and_taken_with_a_table_of_models(mensu
     assert run.code == 2
     assert "missing column 'released'" in run.err
     assert mensura_command("trends", bare, "--models", models, "--method", "rosetta", "--no-watch").code == 0
+
+
+def test_a_watch_and_a_rolling_one_have_a_command(mensura_command, scores, tmp_path):
+    run = mensura_command("acceleration", "watch", scores, "--streams", 19, "--out", tmp_path / "out")
+    assert run.code == 0, run.err
+    assert "all releases watched" in run.out
+    assert pl.read_csv(tmp_path / "out" / "plan.csv").columns == ["date", "mean", "spread", "boundary"]
+    run = mensura_command("acceleration", "watch", scores, "--rolling", 12, "--streams", 19, "--json")
+    assert run.code == 0, run.err
+    payload = json.loads(run.out)
+    assert "the releases of 12 months watched" in payload["verdict"]
+    assert payload["looks"][-1]["subject"] == "m44"
+    refused = mensura_command("acceleration", "watch", scores, "--from", "2023-01-02", "--streams", 19)
+    assert refused.code == 2
+    assert "choose another start" in refused.err
+
+
+def test_an_acceleration_is_simulated_from_the_command_line(mensura_command):
+    arguments = ("--acceleration", 4, "--runs", 1, "--streams", 19, "--from", "2027-01-01", "--json")
+    run = mensura_command("acceleration", "simulate", *arguments)
+    assert run.code == 0, run.err
+    watch, rule = json.loads(run.out)["detection"]
+    assert (watch["detector"], watch["acceleration"], watch["runs"]) == ("watch", 4.0, 1)
+    assert rule["detector"] == "published rule"

@@ -6,17 +6,20 @@ import polars as pl
 import pytest
 
 from mensura.errors import MensuraError
-from mensura.stitching import to_date
-from mensura.trends import PUBLISHED, fit_stream, make_stream, watch_acceleration
+from mensura.stitching import ScoreLayout, solve_rosetta, to_date
+from mensura.trends import PUBLISHED, make_stream, simulate_detection, watch_acceleration, watch_stream
 from mensura.trends.kinks import KinkDesign
-from mensura.trends.streams import refit_by_look
-from mensura.trends.watching import WatchPath, _default_start, calibrate, first_releases, follow, read_stream
+from mensura.trends.nulls import describe_null
+from mensura.trends.refits import refit_looks
+from mensura.trends.streams import first_releases, read_stream
+from mensura.trends.watching import _default_start, calibrate, look_counts
 
 SMALL = replace(PUBLISHED, models=90, benchmarks=30, evaluated=0.6)
+CHANGE = 57.0
 
 
 def as_table(stream):
-    days = [to_date(year - 1970) for year in stream.years]
+    days = [to_date(year) for year in stream.years]
     return pl.DataFrame(
         {
             "subject": [f"m{i:03}" for i in stream.rows],
@@ -27,45 +30,79 @@ def as_table(stream):
     )
 
 
-def naive_statistic(t, y, start, candidates=12):
-    """Largest t value of a kink over candidate breaks, by plain regression."""
-    best = None
-    for k in start + np.arange(candidates) / candidates * (t[-1] - start):
-        x = np.column_stack([np.ones_like(t), t, np.maximum(t - k, 0)])
-        beta = np.linalg.lstsq(x, y, rcond=None)[0]
-        rest = y - x @ beta
-        value = beta[2] / np.sqrt(rest @ rest / (t.size - 3) * np.linalg.inv(x.T @ x)[2, 2])
-        best = value if best is None else max(best, value)
-    return best
+def laid_out(stream):
+    layout = ScoreLayout.of(stream.rows, stream.cols)
+    return layout, look_counts(stream.years, CHANGE)
 
 
-def test_statistic_agrees_with_regression_at_every_look():
+def kink_t(t, y, at, share, fading):
+    """t value of a kink by generalised least squares, written out; and its restricted log likelihood."""
+    R = (1 - share) * np.eye(t.size) + share * np.exp(-np.abs(t[:, None] - t) / fading)
+    x = np.column_stack([np.ones_like(t), t, np.maximum(t - at, 0)])
+    information = x.T @ np.linalg.solve(R, x)
+    beta = np.linalg.solve(information, x.T @ np.linalg.solve(R, y))
+    rest = y - x @ beta
+    square = rest @ np.linalg.solve(R, rest)
+    likelihood = np.linalg.slogdet(R)[1] + np.linalg.slogdet(information)[1] + (t.size - 3) * np.log(square)
+    return beta[2] / np.sqrt(square / (t.size - 3) * np.linalg.inv(information)[2, 2]), -likelihood / 2
+
+
+def test_statistic_is_the_largest_averaged_t_value_of_generalised_least_squares():
     rng = np.random.default_rng(0)
-    t = np.sort(rng.uniform(0, 6, 60))
-    y = 0.5 * t + rng.normal(0, 0.2, 60)
-    design = KinkDesign.of(t, 3.0)
-    found = design.statistics(y[None])[0]
-    for look in (2, 10, -1):
-        n = design.counts[look]
-        assert found[look] == pytest.approx(naive_statistic(t[:n], y[:n], 3.0), rel=1e-6)
-    each = design.statistics_by_look(np.repeat(y[None], design.counts.size, axis=0))
-    assert np.allclose(each, found)
+    t = np.sort(rng.uniform(0, 6, 40))
+    y = 0.5 * t + rng.normal(0, 0.2, 40)
+    ways = [(0, 0.5), (0.15, 0.4), (0.3, 0.2), (0.3, 0.7), (0.5, 0.5)]
+    averages = []
+    for at in 3 + np.arange(12) / 12 * (t[-1] - 3):
+        values, logs = np.array([kink_t(t, y, at, *way) for way in ways]).T
+        weight = np.exp(logs - logs.max()) * np.array([(1 - share) ** 3 for share, _ in ways])
+        averages.append(weight @ values / weight.sum())
+    design = KinkDesign.of(t, 3.0, np.array([40]))
+    assert design.statistics(y[None, None])[0, 0] == pytest.approx(max(averages), rel=1e-9)
 
 
 def test_statistic_ignores_unit_and_zero_of_the_scale():
     rng = np.random.default_rng(1)
-    t, y = np.sort(rng.uniform(0, 6, 50)), rng.normal(0, 1, 50)
-    design = KinkDesign.of(t, 3.0)
-    assert np.allclose(design.statistics(y[None]), design.statistics(7 + 3 * y[None]))
+    t, y = np.sort(rng.uniform(0, 6, 50)), rng.normal(0, 1, (2, 1, 50))
+    design = KinkDesign.of(t, 3.0, np.array([50]))
+    assert np.allclose(design.statistics(y), design.statistics(7 + 3 * y))
+
+
+def test_a_rolling_look_knows_the_releases_of_its_window_only():
+    rng = np.random.default_rng(2)
+    t, y = np.sort(rng.uniform(0, 6, 80)), rng.normal(0, 1, 80)
+    counts = np.array([60, 80])
+    design = KinkDesign.of(t, 3.0, counts, window=1.0)
+    changed = np.where(t < t[59] - 1, 99.0, y)
+    later = np.where(t <= t[79] - 1, 99.0, y)
+    assert design.statistics(np.stack([y, changed])[None])[0, 0] == pytest.approx(
+        design.statistics(np.stack([changed, y])[None])[0, 0]
+    )
+    assert design.statistics(np.stack([y, later])[None])[0, 1] == pytest.approx(
+        design.statistics(np.stack([y, y])[None])[0, 1]
+    )
+
+
+def test_looks_are_monthly_and_end_with_the_last_release():
+    years = np.array([56.5, 57.01, 57.02, 57.03, 57.04, 57.2, 57.21, 57.9])
+    assert look_counts(years, CHANGE).tolist() == [5, 7, 8]
 
 
 def test_threshold_is_passed_by_the_share_asked_for():
     rng = np.random.default_rng(2)
-    years = np.linspace(2027.1, 2030, 30)
-    paths = [WatchPath(years, np.arange(30), rng.normal(0, 1, 30).cumsum() / 3, (1.0, 1.0)) for _ in range(399)]
-    plan = calibrate(paths, 2027.0, 2030.0, rate=0.05)
-    alarms = [(plan.standardise(path.years, path.statistics) > plan.threshold).any() for path in paths]
-    assert np.mean(alarms) == pytest.approx(0.05, abs=0.005)
+    paths = rng.normal(0, 1, (399, 30)).cumsum(axis=1) / 3
+    plan = calibrate(paths, np.linspace(57.1, 60, 30), CHANGE, 0.05)
+    alarms = (plan.standardise(paths) > plan.threshold).any(axis=1)
+    assert np.count_nonzero(alarms) == 19  # the 20th highest peak of 399 is the threshold: 19 lie above it
+
+
+def test_p_value_and_boundary_have_their_closed_forms():
+    paths = np.arange(19.0)[:, None] + np.linspace(0, 3, 31)
+    plan = calibrate(paths, np.linspace(57.1, 60, 31), CHANGE, 0.1)
+    assert plan.threshold == pytest.approx(plan.peaks[-2])
+    np.testing.assert_allclose(plan.standardise(paths[9]), 0, atol=1e-9)
+    np.testing.assert_allclose(plan.standardise(paths[18]), 9 / np.std(np.arange(19), ddof=1))
+    assert (plan.table["boundary"] - plan.mean).to_list() == pytest.approx(list(plan.threshold * plan.spread))
 
 
 def test_worlds_follow_the_set_up():
@@ -77,36 +114,66 @@ def test_worlds_follow_the_set_up():
     assert 0.02 < stream.scores.size / pairs < 0.25
 
 
-def test_refits_of_a_look_know_nothing_of_later_releases():
+def test_the_step_of_a_look_comes_to_the_fit_of_what_it_knows():
     stream = make_stream(SMALL, np.random.default_rng(4))
-    counts = np.array([40, stream.years.size])
-    both, converged = refit_by_look(stream, counts)
-    assert converged.all()
-    assert np.all(both[0, 40:] == 0)
-    shuffled = replace(stream, scores=np.where(stream.rows < 40, stream.scores, 0.5))
-    again, _ = refit_by_look(shuffled, counts)
-    assert np.allclose(both[0, :40], again[0, :40], atol=0.02)
+    layout, counts = laid_out(stream)
+    found = refit_looks(layout, stream.scores, counts)
+    known = (stream.rows < counts[:, None]).astype(float)
+    penalty = 0.1 / (layout.n_subjects + 2 * layout.n_benchmarks)
+    exact = solve_rosetta(layout, stream.scores, weights=known, penalty=penalty, start=found.whole, tolerance=1e-6)
+    design = KinkDesign.of(stream.years, CHANGE, counts)
+    one, both = design.statistics(found.C)[0], design.statistics(exact.C[None])[0]
+    assert np.corrcoef(one, both)[0, 1] > 0.98
+    assert np.abs(one - both).max() < 0.4
+    assert np.all(found.C[0, 0, counts[0] :] == 0)
 
 
-def test_a_fitted_world_resembles_its_own():
-    stream = make_stream(PUBLISHED, np.random.default_rng(5))
-    fitted = fit_stream(first_releases(stream, int(np.count_nonzero(stream.years <= 2027))), 2030.0)
-    assert fitted.scatter / fitted.pace == pytest.approx(0.2 / PUBLISHED.pace, rel=0.3)
-    assert fitted.models == pytest.approx(180, rel=0.2)
-    assert fitted.score_error == pytest.approx(0.025, rel=0.4)
+def test_the_last_look_is_one_more_newton_step_of_the_fit_of_everything():
+    stream = make_stream(SMALL, np.random.default_rng(4))
+    layout, counts = laid_out(stream)
+    sharp = solve_rosetta(layout, stream.scores, penalty=0.1 / (layout.n_subjects + 2 * layout.n_benchmarks))
+    found = refit_looks(layout, stream.scores, counts, start=sharp)
+    np.testing.assert_allclose(found.C[0, -1], sharp.C[0], atol=1e-6)
+
+
+def test_worlds_without_change_have_the_pace_before_and_the_errors_of_the_fit():
+    stream = make_stream(SMALL, np.random.default_rng(5), change=CHANGE, acceleration=3.0)
+    layout, counts = laid_out(stream)
+    fit = refit_looks(layout, stream.scores, counts).whole
+    null = describe_null(stream, layout, fit, CHANGE)
+    seen, failed = null.draw(100, counts, np.random.default_rng(0))
+    assert seen.shape == (100, counts.size, stream.years.size)
+    assert failed == 0
+    before = stream.years <= CHANGE
+    slopes = np.array([np.polyfit(stream.years, row, 1)[0] for row in seen[:, -1]])
+    assert slopes.mean() == pytest.approx(np.polyfit(stream.years[before], fit.C[0][before], 1)[0], rel=0.2)
+    certain = replace(null, scatter=replace(null.scatter, squares=1e-12 * null.scatter.squares))
+    errors = certain.draw(100, counts, np.random.default_rng(0))[0][:, -1]
+    spread = np.sqrt(np.mean(np.var(errors - errors.mean(axis=1, keepdims=True), axis=0)))
+    assert spread == pytest.approx(np.sqrt(null.own_error), rel=0.5)
 
 
 def test_watch_finds_a_strong_acceleration_and_says_when():
-    stream = make_stream(SMALL, np.random.default_rng(6), change=2027.0, acceleration=4.0)
+    stream = make_stream(SMALL, np.random.default_rng(6), change=CHANGE, acceleration=4.0)
     ticks = []
     result = watch_acceleration(as_table(stream), start=date(2027, 1, 1), streams=19, advance=lambda: ticks.append(1))
     assert result.alarm is not None
-    assert date(2027, 1, 1) < result.alarm < date(2028, 1, 1)
+    assert date(2027, 1, 1) < result.alarm < date(2028, 7, 1)
     assert result.p_value == pytest.approx(0.05)
     assert result.ratio > 1.5
     assert len(ticks) == 19
-    assert str(result).startswith("acceleration: alarm on 2027")
+    assert str(result).startswith("acceleration: alarm on 202")
+    assert "all releases" in result.heading
     assert result.looks.columns == ["date", "subject", "statistic", "boundary", "alarm"]
+    assert result.facts["slope_ratio"] == result.ratio
+
+
+def test_a_watch_that_ends_later_has_spent_a_share_of_its_rate():
+    table = as_table(first_releases(make_stream(SMALL, np.random.default_rng(7)), 60))
+    last = table["released"].max()
+    half = watch_acceleration(table, start=date(2027, 1, 1), until=date(2030, 1, 1), streams=39)
+    elapsed = (last - date(2027, 1, 1)).days / (date(2030, 1, 1) - date(2027, 1, 1)).days
+    assert half.plan.rate == pytest.approx(0.05 * elapsed, rel=1e-6)
 
 
 def test_dates_may_come_in_a_table_of_their_own():
@@ -125,38 +192,25 @@ def test_a_watch_that_cannot_be_planned_is_refused():
         watch_acceleration(table, start=date(2024, 2, 1))
     with pytest.raises(MensuraError, match="must be at least 1"):
         watch_acceleration(table, streams=5)
+    with pytest.raises(MensuraError, match=r"at least 0.25 years are expected, got 0.1"):
+        watch_acceleration(table, window=0.1)
 
 
-def test_following_is_deterministic():
+def test_a_watch_is_repeatable():
     stream = make_stream(SMALL, np.random.default_rng(9))
-    assert np.array_equal(follow(stream, 2027.0).statistics, follow(stream, 2027.0).statistics)
-
-
-def test_a_stream_that_was_all_seen_is_described_as_it_was_made():
-    """The published set-up, in units of a year of progress: the zero and the unit of the fitted scale are free."""
-    stream = make_stream(PUBLISHED, np.random.default_rng(6))
-    found, longer = fit_stream(stream, 2030.0), fit_stream(stream, 2036.0)
-    assert found.evaluated == pytest.approx(0.25, rel=0.2)
-    assert found.benchmarks == pytest.approx(60, abs=4)
-    assert found.visible[0] < 0.05
-    assert found.visible[1] == 0.95
-    assert (found.hardest - found.easiest) / found.pace == pytest.approx(6, rel=0.1)
-    assert (found.easiest - found.level) / found.pace == pytest.approx(0.5 / PUBLISHED.pace, abs=0.35)
-    assert np.median(found.slopes) * found.pace == pytest.approx(6.5 * PUBLISHED.pace, rel=0.15)
-    assert longer.models == pytest.approx(2 * found.models, rel=0.05)
-    assert longer.benchmarks == pytest.approx(2 * found.benchmarks, rel=0.05)
-    assert (longer.hardest - longer.level) / longer.pace == pytest.approx(12 + 0.5 / PUBLISHED.pace, rel=0.06)
-    assert found.warnings == ()
+    one, two = (watch_stream(stream, CHANGE, streams=19, seed=3, window=1.0) for _ in range(2))
+    assert one.looks.equals(two.looks)
+    assert "the releases of 12 months" in one.heading
 
 
 def test_a_stream_improves_faster_after_its_change():
     sharp = replace(PUBLISHED, scatter=0.0, score_error=0.0, jitter=0.0, evaluated=1.0, visible=(0.0, 1.0), models=50)
-    stream = make_stream(sharp, np.random.default_rng(0), change=2027.0, acceleration=3.0)
+    stream = make_stream(sharp, np.random.default_rng(0), change=CHANGE, acceleration=3.0)
     first = np.array([stream.scores[(stream.rows == i) & (stream.cols == 7)][0] for i in range(50)])
     gain = np.gradient(np.log(first / (1 - first)), stream.years)
-    before, after = np.median(gain[stream.years < 2026.8]), np.median(gain[stream.years > 2027.2])
+    before, after = np.median(gain[stream.years < 56.8]), np.median(gain[stream.years > 57.2])
     assert after / before == pytest.approx(3, rel=0.01)
-    half = make_stream(sharp, np.random.default_rng(0), change=2027.0, acceleration=3.0, share=0.0)
+    half = make_stream(sharp, np.random.default_rng(0), change=CHANGE, acceleration=3.0, share=0.0)
     assert np.array_equal(half.scores, make_stream(sharp, np.random.default_rng(0)).scores)
 
 
@@ -165,20 +219,20 @@ def test_noise_of_a_set_up_is_multiplied():
     assert (loud.scatter, loud.jitter, loud.score_error) == (0.4, 0.4, 0.05)
 
 
-def test_p_value_is_the_share_of_quiet_watches_that_come_as_far():
-    elapsed = 3 * np.linspace(0, 1, 31) ** 2
-    years = 2027 + elapsed
-    paths = [WatchPath(years, np.arange(31), i + 2 * elapsed, (1.0, 1.0)) for i in range(19)]
-    plan = calibrate(paths, 2027.0, 2030.0, rate=0.1)
-    assert plan.threshold == pytest.approx(plan.peaks[-2])
-    scaled = plan.standardise(years, paths[9].statistics)
-    np.testing.assert_allclose(scaled, 0, atol=1e-9)
-    top = plan.standardise(years, paths[18].statistics)
-    np.testing.assert_allclose(top, 9 / np.std(np.arange(19), ddof=1))
-    assert (plan.table["boundary"] - plan.mean).to_list() == pytest.approx(list(plan.threshold * plan.spread))
-
-
 def test_a_watch_starts_in_the_middle_unless_the_baseline_is_late():
-    years = np.linspace(2020, 2030, 101)
-    assert _default_start(years) == pytest.approx(2025)
-    assert _default_start(np.r_[2020.0, np.linspace(2028, 2030, 40)]) == pytest.approx(2028 + 18 * 2 / 39)
+    years = np.linspace(50, 60, 101)
+    assert _default_start(years) == pytest.approx(55)
+    assert _default_start(np.r_[50.0, np.linspace(58, 60, 40)]) == pytest.approx(58 + 18 * 2 / 39)
+
+
+def test_simulated_accelerations_are_found_and_counted():
+    found = simulate_detection((4.0,), runs=2, streams=19, model=SMALL)
+    watch, rule = found.table.to_dicts()
+    assert (watch["detector"], rule["detector"]) == ("watch", "published rule")
+    assert watch["alarms"] == 1.0
+    assert watch["error"] == 0.0
+    assert 0 < watch["months"] < 18
+    with pytest.raises(MensuraError, match="between 54 and 60"):
+        simulate_detection(change=2027.0)
+    with pytest.raises(MensuraError, match="must be positive, got 0"):
+        simulate_detection(runs=0)

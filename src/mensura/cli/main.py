@@ -7,7 +7,7 @@ import sys
 import typer
 from rich.text import Text
 
-from mensura.cli import demands, evidence, llm, people
+from mensura.cli import acceleration, demands, evidence, llm, people
 from mensura.cli.add import EXAMPLES as ADD_EXAMPLES
 from mensura.cli.add import add
 from mensura.cli.annotate import EXAMPLES as ANNOTATE_EXAMPLES
@@ -55,6 +55,7 @@ app.command(epilog=COST_EXAMPLES)(cost)
 app.command(epilog=STITCH_EXAMPLES)(stitch)
 app.command(epilog=VALIDATE_EXAMPLES)(validate)
 app.command(epilog=TRENDS_EXAMPLES)(trends)
+app.add_typer(acceleration.app, name="acceleration")
 app.add_typer(demands.app, name="demands")
 app.add_typer(evidence.app, name="evidence")
 app.add_typer(people.app, name="people")

@@ -1,8 +1,8 @@
-"""``mensura trends``: the frontier, where it goes, what compute buys, and whether progress accelerates."""
+"""``mensura trends``: the pace, the frontier and where it goes, what compute buys, whether progress accelerates."""
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -20,19 +20,22 @@ EXAMPLES = (
     "mensura trends --no-watch --out trends · mensura trends scores.csv --compute compute.csv --horizons metr.csv"
 )
 Day = Annotated[datetime | None, typer.Option("--watch-from", formats=["%Y-%m-%d"], help="Start of the watch.")]
+ScoresFile = Annotated[
+    Path | None,
+    typer.Argument(
+        help="CSV with model (or subject), benchmark, score in [0, 1] and release_date (or released); "
+        "the embedded evidence if absent."
+    ),
+]
+ModelDates = Annotated[
+    Path | None,
+    typer.Option("--models", help="CSV with subject and released, where the scores have no dates.", metavar="CSV"),
+]
 
 
 def trends(
-    scores: Annotated[
-        Path | None,
-        typer.Argument(
-            help="CSV with model (or subject), benchmark, score in [0, 1] and release_date (or released); "
-            "the embedded evidence if absent."
-        ),
-    ] = None,
-    models: Annotated[
-        Path | None, typer.Option(help="CSV with subject and released, where the scores have no dates.", metavar="CSV")
-    ] = None,
+    scores: ScoresFile = None,
+    models: ModelDates = None,
     method: Annotated[str, typer.Option(help="Fit: pooled (default), or rosetta: as published.")] = "pooled",
     anchor_benchmark: Annotated[
         str | None, typer.Option(help="Benchmark with difficulty 0 and slope 1.", metavar="NAME")
@@ -58,15 +61,16 @@ def trends(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Follow the frontier: slope per year, forecast, crossings, algorithmic progress, acceleration."""
+    """Measure the pace of all releases and follow the frontier: forecast, crossings, compute, acceleration."""
     from mensura.stitching import stitch
-    from mensura.trends import find_crossings, forecast, measure_progress, relate_horizons
+    from mensura.trends import anchor_unit, find_crossings, forecast, measure_progress, relate_horizons, unit_of
 
-    table = _scores(scores, models, evidence, add)
-    fit = stitch(table, method=method, anchor_benchmark=anchor_benchmark)  # type: ignore[arg-type]
+    table = read_dated_scores(scores, models, evidence, add)
+    fit = anchor_unit(stitch(table, method=method, anchor_benchmark=anchor_benchmark))  # type: ignore[arg-type]
     ahead = forecast(fit, level=level, seed=seed)
-    tables = {"frontier": ahead.frontier, "slope": ahead.slope, "forecast": ahead.table}
-    facts: dict[str, object] = {"method": method, "level": level, "notes": [*fit.notes, *fit.warnings]}
+    tables = {"pace": ahead.pace, "frontier": ahead.frontier, "forecast": ahead.table}
+    facts: dict[str, object] = {"method": method, "level": level, "unit": unit_of(fit)}
+    facts["notes"] = [*fit.notes, *fit.warnings]
     if levels is not None:
         tables["crossings"] = find_crossings(fit, levels, level=level, seed=seed)
     if compute is not None:
@@ -82,7 +86,9 @@ def trends(
     _print(tables, facts, level)
 
 
-def _scores(scores: Path | None, models: Path | None, evidence: Path | None, add: list[Path] | None) -> pl.DataFrame:
+def read_dated_scores(
+    scores: Path | None, models: Path | None, evidence: Path | None, add: list[Path] | None
+) -> pl.DataFrame:
     """Read scores with a release date for every subject, from a file or from the evidence."""
     from mensura.frames import read_frame
     from mensura.stitching import evidence_scores, read_scores
@@ -106,7 +112,7 @@ def _watch(
     from mensura.errors import MensuraError
     from mensura.trends import watch_acceleration
 
-    begin: date | None = start.date() if start else None
+    begin = start.date() if start else None
     try:
         with progress_bar("simulated streams", streams) as advance:
             result = watch_acceleration(table, start=begin, streams=streams, seed=seed, advance=advance)
@@ -114,21 +120,14 @@ def _watch(
         if begin is not None:
             raise
         return pl.DataFrame(), {"alarm": None, "verdict": f"none ({fault})"}
-    return result.looks, {
-        "alarm": result.alarm,
-        "p_value": result.p_value,
-        "false_alarm_rate": result.plan.rate,
-        "slope_ratio": result.ratio,
-        "verdict": result.heading,
-        "warnings": list(result.warnings),
-    }
+    return result.looks, result.facts
 
 
 def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: float) -> None:
     """Print the tables for people; the looks of the watch are summed up in its verdict."""
     titles = {
+        "pace": f"Slope per year ({level:.0%}): releases is the pace; records is the line through the best at release",
         "frontier": "Frontier: best at release",
-        "slope": f"Slope of the frontier per year ({level:.0%})",
         "forecast": f"Forecast of the frontier ({level:.0%})",
         "crossings": "When the frontier passed",
         "families": "Capability per unit of ln(compute), within families",
@@ -137,6 +136,7 @@ def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: flo
         "fixed_capability": "Decades of compute saved per year at fixed capability",
         "horizons": "Time horizon in minutes, measured and expected",
     }
+    console.print(f"Unit of capability: {facts['unit']}.", highlight=False)
     for name, title in titles.items():
         if name in tables:
             print_table(tables[name], title=title, rows=20, digits=3)

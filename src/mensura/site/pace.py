@@ -1,4 +1,4 @@
-"""How fast the frontier moves: slope, forecast and acceleration watch for the report."""
+"""How fast capability rises: pace of all releases, forecast of the frontier and acceleration watch for the report."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.results import Result
 from mensura.stitching import Stitch, evidence_scores
-from mensura.trends import Watch, forecast, watch_acceleration
+from mensura.trends import ReleasePace, Watch, anchor_unit, forecast, measure_pace, unit_of, watch_acceleration
 
 _QUARTERS = 12
 """How far the forecast of the report looks ahead: three years."""
@@ -24,38 +24,57 @@ _BEFORE = 0.4
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pace(Result):
-    """The frontier's slope per year with its interval, where it may go, and since when models are counted."""
+    """The slope per year of all recent releases with its interval, and where the frontier may go.
+
+    ``slope``, ``low`` and ``high`` count in steps between two fixed models (``unit``), ``records`` is the slope of the
+    line through the records beside them; ``forecast`` is on the scale of the fit. ``since`` and ``until`` are the first
+    and the last release the pace takes in.
+    """
 
     TABLES: ClassVar = ("forecast",)
 
     slope: float
     low: float
     high: float
+    records: float
+    unit: str
     since: date
     until: date
     forecast: pl.DataFrame
 
     @property
     def heading(self) -> str:
-        """How fast, in one line."""
-        return f"The frontier rises by {self.slope:.2f} a year (90% interval {self.low:.2f} to {self.high:.2f})"
+        """How fast, in one line: the pace first, the records called by their name."""
+        return (
+            f"Releases since {self.since:%B %Y} gain {self.slope:.2f} a year (90% interval {self.low:.2f} to "
+            f"{self.high:.2f}; 1 is {self.unit}); the line through the records rises by {self.records:.2f} a year"
+        )
 
 
-def measure_pace(fit: Stitch, evidence: Evidence) -> Pace:
-    """Fit and forecast the frontier of capability, the error of the fit included."""
+def report_pace(fit: Stitch, evidence: Evidence) -> Pace:
+    """Measure the pace and forecast the frontier of capability, the error of the fit included."""
     dated = fit.capabilities.select("subject", "capability").join(
         evidence.models.select("subject", "released"), on="subject"
     )
     released: list[date] = dated["released"].drop_nulls().sort().to_list()
     if not released:
         raise MensuraError("evidence: no model has both a capability and a release date; add `released` to the models")
-    since, until = released[0], released[-1]
+    until = released[-1]
+    found = _anchored_pace(fit, dated)
     ahead = forecast(dated, to=quarters_after(until, _QUARTERS), draws=fit.laplace)
-    slope, low, high = ahead.slope.row(0)[:3]
     table = ahead.table.select("date", "low", "high", value="capability")
     best = float(dated["capability"].max())  # type: ignore[arg-type]
     start = pl.DataFrame({"date": [until], "low": [best], "high": [best], "value": [best]})
-    return Pace(slope, low, high, since, until, pl.concat([start, table]))
+    (low, high), (since, _), (_, records) = found.interval, found.table["since"], found.table["slope"]
+    return Pace(found.slope, low, high, records, found.unit, since, until, pl.concat([start, table]))
+
+
+def _anchored_pace(fit: Stitch, dated: pl.DataFrame) -> ReleasePace:
+    """Measure the pace in steps between two fixed models, where the fit has both."""
+    anchored = anchor_unit(fit)
+    on_scale = dated.drop("capability").join(anchored.capabilities.select("subject", "capability"), on="subject")
+    found = measure_pace(on_scale, draws=anchored.laplace)
+    return ReleasePace(found.table, found.level, unit_of(anchored))
 
 
 def quarters_after(day: date, count: int) -> list[date]:

@@ -37,11 +37,12 @@ def _some_of(names: list[str]) -> str:
 
 
 def pace_sentence(study: Study) -> str:
-    """Say how fast the frontier moves, and whether it is speeding up."""
+    """Say how fast capability rises, with all releases and along the records, and whether it is speeding up."""
     pace, watch = study.pace, study.watch
     first = (
-        f"The best capability rises by {pace.slope:.1f} a year (90% interval {pace.low:.1f} to {pace.high:.1f}; "
-        f"1 is the standard deviation among {study.fit.capabilities.height} models)"
+        f"Models released since {pace.since:%B %Y} gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to "
+        f"{pace.high:.2f}; 1 is {pace.unit}), all releases counted; the line through the records rises by "
+        f"{pace.records:.2f}"
     )
     if watch.alarm is None:
         return f"{first}; a watch for acceleration has found none that chance would not explain."

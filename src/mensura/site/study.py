@@ -12,7 +12,7 @@ from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.results import Result
 from mensura.site.example import WorldExample, carry_example
-from mensura.site.pace import Pace, measure_pace, watch_evidence
+from mensura.site.pace import Pace, report_pace, watch_evidence
 from mensura.site.policy import Policy, apply_policy, load_policy
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
 from mensura.trends import Watch, mark_passed
@@ -148,8 +148,8 @@ class Study(Result):
 
     @cached_property
     def pace(self) -> Pace:
-        """The frontier's slope and forecast."""
-        return measure_pace(self.fit, self.evidence)
+        """The pace of all releases and the forecast of the frontier."""
+        return report_pace(self.fit, self.evidence)
 
     @cached_property
     def watch(self) -> Watch:

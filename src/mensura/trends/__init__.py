@@ -4,45 +4,56 @@ from mensura.trends.backtesting import Backtest, backtest
 from mensura.trends.breaks import Break, find_break, rosetta_ratio
 from mensura.trends.capabilities import add_dates, read_capabilities
 from mensura.trends.crossings import find_crossings, mark_passed
+from mensura.trends.detection import Detection, simulate_detection
 from mensura.trends.forecasting import Forecast, forecast
 from mensura.trends.frontier import find_frontier, frontier_line, frontier_slopes
 from mensura.trends.horizons import Horizons, relate_horizons
 from mensura.trends.inclusion import Inclusion, check_inclusion
 from mensura.trends.lines import TrendLine, fit_line
+from mensura.trends.pace import ReleasePace, measure_pace
 from mensura.trends.progress import Progress, measure_progress
-from mensura.trends.streams import PUBLISHED, Stream, StreamModel, fit_stream, make_stream
-from mensura.trends.watching import Plan, Watch, plan_watch, watch_acceleration
+from mensura.trends.streams import Stream
+from mensura.trends.synthetic import PUBLISHED, StreamModel, make_stream
+from mensura.trends.units import anchor_unit, unit_of
+from mensura.trends.vintages import known_by
+from mensura.trends.watching import Plan, Watch, watch_acceleration, watch_stream
 
 __all__ = [
     "PUBLISHED",
     "Backtest",
     "Break",
+    "Detection",
     "Forecast",
     "Horizons",
     "Inclusion",
     "Plan",
     "Progress",
+    "ReleasePace",
     "Stream",
     "StreamModel",
     "TrendLine",
     "Watch",
     "add_dates",
+    "anchor_unit",
     "backtest",
     "check_inclusion",
     "find_break",
     "find_crossings",
     "find_frontier",
     "fit_line",
-    "fit_stream",
     "forecast",
     "frontier_line",
     "frontier_slopes",
+    "known_by",
     "make_stream",
     "mark_passed",
+    "measure_pace",
     "measure_progress",
-    "plan_watch",
     "read_capabilities",
     "relate_horizons",
     "rosetta_ratio",
+    "simulate_detection",
+    "unit_of",
     "watch_acceleration",
+    "watch_stream",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
@@ -10,12 +10,16 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.arrays import Floats
 from mensura.errors import MensuraError
+from mensura.evidence import Evidence
+from mensura.frames import as_frame
 from mensura.results import Result
-from mensura.stitching import to_date, to_years
+from mensura.stitching import Stitch, read_any, stitch, to_date, to_years
 from mensura.trends.capabilities import read_capabilities
-from mensura.trends.forecasting import forecast
+from mensura.trends.forecasting import forecast_known
 from mensura.trends.frontier import is_record
+from mensura.trends.vintages import refit_vintage
 
 HORIZONS = (0.25, 0.5, 1.0)
 """Years ahead."""
@@ -30,7 +34,8 @@ class Backtest(Result):
     """``table``: ``origin``, ``horizon`` (years), ``date``, ``expected``, ``low``, ``high``, ``actual``, ``covered``.
 
     ``summary`` per horizon and over all: ``n``, ``error`` (mean absolute), ``rmse``, ``bias`` (actual − expected),
-    ``coverage``, ``width``. Origins overlap, so rows of the table are not independent.
+    ``coverage``, ``width``. Origins overlap, so rows of the table are not independent. ``refitted`` says whether every
+    forecast came from a fit to the scores known at its origin, or from the final capabilities of the models out then.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("summary", "table")
@@ -39,20 +44,23 @@ class Backtest(Result):
     level: float
     table: pl.DataFrame
     summary: pl.DataFrame
+    refitted: bool = False
 
     @property
     def heading(self) -> str:
         """What this is, in one line."""
-        return f"{self.table.height} forecasts ({self.method}) against what came, intervals of {self.level:.0%}"
+        how = "refitted at every origin" if self.refitted else "from the final capabilities"
+        return f"{self.table.height} forecasts ({self.method}, {how}) against what came, intervals of {self.level:.0%}"
 
 
 def backtest(
-    capabilities: Any = None,  # noqa: ANN401
+    source: Any = None,  # noqa: ANN401
     *,
     origins: list[date] | None = None,
     horizons: tuple[float, ...] = HORIZONS,
-    fits: Mapping[date, pl.DataFrame] | None = None,
-    draws: Mapping[date, pl.DataFrame] | None = None,
+    refit: bool | None = None,
+    fit_error: bool = True,
+    fit_settings: dict[str, Any] | None = None,
     method: str = "releases",
     level: float = 0.9,
     seed: int = 0,
@@ -60,43 +68,38 @@ def backtest(
 ) -> Backtest:
     """Forecast the frontier from every origin (default monthly) for every horizon that ends by the last release.
 
-    ``capabilities`` is the fit of everything (or what :func:`forecast` takes) and says what came. ``fits`` and
-    ``draws`` hold, per origin, the capabilities and draws fitted to the scores known then; they are put on the final
-    scale by the line through the subjects both have. Without ``fits`` the final capabilities of the subjects released
-    by then are used, as the published validation does: that forgives the forecast the error of the early fit.
+    ``source`` is evidence (none: the embedded one) or a table of scores: everything is then refitted at every origin to
+    the scores known by then (:mod:`mensura.trends.vintages`), with ``fit_settings`` of :func:`mensura.stitch`, and put
+    on the final scale by the line through the subjects both fits have; without ``fit_error`` the draws of those fits
+    are left out. What came is the fit of everything. With ``refit=False``, or from a fit or a table of capabilities,
+    the final capabilities of the subjects released by then are used, as the published validation does: that forgives
+    the forecast the error of the early fit. ``advance`` is called once per origin.
     """
-    frame = read_capabilities(capabilities)
+    scores = _scores_of(source)
+    if refit and scores is None:
+        raise MensuraError("refit: a fit or a table of capabilities has no scores to refit; hand in the scores")
+    refitted = scores is not None and refit is not False
+    settings = fit_settings or {}
+    frame = read_capabilities(source if scores is None else stitch(scores, parts="largest", **settings))
     years = to_years(frame["released"])
-    origins = origins or monthly_origins(frame)
     rows: list[dict[str, object]] = []
-    for origin in origins:
-        at = to_years(pl.Series([origin]))[0]
+    for origin in origins or monthly_origins(frame):
+        at = float(to_years(pl.Series([origin]))[0])
         ends = [at + ahead for ahead in horizons if at + ahead <= years[-1] + ROUNDING]
-        if not ends:
-            continue
-        known, spread = _known(frame, origin, fits, draws)
-        days = [to_date(end) for end in ends]
-        result = forecast(known, to=days, draws=spread, level=level, method=method, seed=seed).table
-        for end, (day, expected, low, high) in zip(ends, result.iter_rows(), strict=True):
-            actual = float(frame["capability"].to_numpy()[years <= end + ROUNDING].max())
-            rows.append(
-                {
-                    "origin": origin,
-                    "horizon": round(end - at, 6),
-                    "date": day,
-                    "expected": expected,
-                    "low": low,
-                    "high": high,
-                    "actual": actual,
-                    "covered": low <= actual <= high,
-                }
-            )
+        if ends:
+            known, draws = frame.filter(pl.col("released") <= origin), None
+            if refitted and scores is not None:
+                known, draws = _on_final_scale(*refit_vintage(scores, origin, settings), frame)
+            days = [to_date(end) for end in ends]
+            drawn = draws if fit_error else None
+            found = forecast_known(known, days, draws=drawn, level=level, method=method, seed=seed)
+            rows += [_compared(origin, at, end, row, frame) for end, row in zip(ends, found.to_dicts(), strict=True)]
         if advance is not None:
             advance()
     if not rows:
         raise MensuraError("backtest: no origin has a horizon that ends by the last release; choose earlier origins")
     table = pl.DataFrame(rows)
-    return Backtest(method, level, table, summarise(table))
+    return Backtest(method, level, table, summarise(table), refitted)
 
 
 def monthly_origins(frame: pl.DataFrame) -> list[date]:
@@ -129,20 +132,28 @@ def summarise(table: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([each, overall])
 
 
-def _known(
-    frame: pl.DataFrame,
-    origin: date,
-    fits: Mapping[date, pl.DataFrame] | None,
-    draws: Mapping[date, pl.DataFrame] | None,
-) -> tuple[pl.DataFrame, pl.DataFrame | None]:
-    """Capabilities and draws as known at an origin, on the final scale."""
-    past = frame.filter(pl.col("released") <= origin)
-    if fits is None:
-        return past, None
-    both = past.join(fits[origin].select("subject", then="capability"), on="subject")
-    slope, intercept = np.polyfit(both["then"].to_numpy(), both["capability"].to_numpy(), 1)
-    known = both.with_columns(capability=intercept + slope * pl.col("then")).select("subject", "released", "capability")
-    if draws is None:
-        return known, None
-    spread = draws[origin].filter(pl.col("subject").is_in(known["subject"].implode()))
-    return known, spread.with_columns(capability=intercept + slope * pl.col("capability"))
+def _scores_of(source: Any) -> pl.DataFrame | None:  # noqa: ANN401
+    """Scores to refit, where the source has them; a fit and a table of capabilities have none."""
+    if isinstance(source, Stitch):
+        return None
+    if source is None or isinstance(source, Evidence):
+        return read_any(source)[0]
+    frame = as_frame(source, name="scores")
+    return read_any(frame)[0] if "score" in frame.columns and "capability" not in frame.columns else None
+
+
+def _on_final_scale(known: pl.DataFrame, draws: Floats, final: pl.DataFrame) -> tuple[pl.DataFrame, Floats]:
+    """Put an early fit and its draws on the final scale, by the line through the subjects both have."""
+    both = known.join(final.select("subject", last="capability"), on="subject")
+    slope, intercept = np.polyfit(both["capability"].to_numpy(), both["last"].to_numpy(), 1)
+    return known.with_columns(capability=intercept + slope * pl.col("capability")), intercept + slope * draws
+
+
+def _compared(origin: date, at: float, end: float, row: dict[str, Any], frame: pl.DataFrame) -> dict[str, object]:
+    """One forecast beside what came."""
+    out = to_years(frame["released"]) <= end + ROUNDING
+    actual = float(frame["capability"].to_numpy()[out].max())
+    forecasts = {"expected": row["capability"], "low": row["low"], "high": row["high"]}
+    covered = row["low"] <= actual <= row["high"]
+    when = {"origin": origin, "horizon": round(end - at, 6), "date": row["date"]}
+    return when | forecasts | {"actual": actual, "covered": covered}

@@ -12,6 +12,7 @@ from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.frames import as_frame, require_columns
 from mensura.stitching import PositionDraws, Stitch, stitch
+from mensura.trends.units import anchor_unit
 
 FEWEST_SUBJECTS = 3
 """A line with an error needs so many points."""
@@ -20,13 +21,16 @@ DATE_NAMES = {"model": "subject", "release_date": "released", "date": "released"
 
 
 def hand_over(source: Any) -> Any:  # noqa: ANN401
-    """Stitch evidence (none: the embedded one) or a table of scores; fits and tables of capabilities stay."""
+    """Stitch evidence (none: the embedded one) or a table of scores; fits and tables of capabilities stay.
+
+    What is stitched here is put on the scale of two fixed models, where both are there.
+    """
     if source is None or isinstance(source, Evidence):
-        return stitch(source)
+        return anchor_unit(stitch(source))
     if isinstance(source, Stitch):
         return source
     frame = as_frame(source, name="capabilities")
-    return stitch(frame) if "score" in frame.columns and "capability" not in frame.columns else frame
+    return anchor_unit(stitch(frame)) if "score" in frame.columns and "capability" not in frame.columns else frame
 
 
 def read_capabilities(source: Any, *, name: str = "capabilities") -> pl.DataFrame:  # noqa: ANN401

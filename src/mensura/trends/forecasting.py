@@ -23,12 +23,11 @@ from mensura.errors import MensuraError
 from mensura.results import Result
 from mensura.stitching import to_date, to_years
 from mensura.trends.capabilities import read_with_draws
-from mensura.trends.frontier import find_frontier
-from mensura.trends.lines import FEWEST_POINTS, TrendLine, fit_line
+from mensura.trends.frontier import find_frontier, frontier_line
+from mensura.trends.lines import TrendLine, fit_line
+from mensura.trends.pace import pace_table, recent_releases
 
 METHODS = ("releases", "rosetta")
-WINDOW, FEWEST_RECENT = 2.0, 10
-"""Years of releases the line is fitted to, and how many there must be; fewer: all releases are used."""
 YEARS_AHEAD = (1, 2, 3)
 SHORTEST_SPAN = 1 / 12
 """Releases within less than this many years say nothing about their rate."""
@@ -40,24 +39,28 @@ SILVERMAN = 1.06
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Forecast(Result):
-    """The frontier ahead: ``table`` has ``date``, ``capability`` (median), ``low``, ``high``; ``slope`` is per year.
+    """The frontier ahead: ``table`` has ``date``, ``capability`` (median), ``low``, ``high``.
 
-    ``frontier`` holds the records so far: ``subject``, ``released``, ``capability``.
+    ``pace`` holds the slope per year of all recent releases and, beside it, of the line through the records (``line``,
+    ``slope``, ``low``, ``high``, ``n``, ``since``); ``frontier`` the records so far: ``subject``, ``released``,
+    ``capability``.
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("table", "slope", "frontier")
+    TABLES: ClassVar[tuple[str, ...]] = ("table", "pace", "frontier")
 
     method: str
     level: float
     table: pl.DataFrame
-    slope: pl.DataFrame
+    pace: pl.DataFrame
     frontier: pl.DataFrame
 
     @property
     def heading(self) -> str:
         """What this is, in one line."""
-        slope, low, high = self.slope.row(0)[:3]
-        pace = "" if slope is None else f", {slope:.3f} a year ({low:.3f} to {high:.3f}, {self.level:.0%})"
+        slope, low, high = self.pace.row(0)[1:4]
+        pace = (
+            "" if slope is None else f"; releases gain {slope:.3f} a year ({low:.3f} to {high:.3f}, {self.level:.0%})"
+        )
         return f"frontier: {self.frontier.height} records{pace}"
 
 
@@ -81,19 +84,26 @@ def forecast(
     if not 0 < level < 1:
         raise MensuraError(f"level: must be between 0 and 1 (exclusive), got {level}")
     frame, matrix = read_with_draws(capabilities, draws)
+    last = to_years(frame["released"])[-1]
+    days = to or [to_date(last + ahead) for ahead in YEARS_AHEAD]
+    table = forecast_known(frame, days, draws=matrix, level=level, method=method, seed=seed)
+    return Forecast(method, level, table, pace_table(frame, matrix, level), find_frontier(frame))
+
+
+def forecast_known(
+    frame: pl.DataFrame, days: list[date], *, draws: Floats | None, level: float, method: str, seed: int
+) -> pl.DataFrame:
+    """Forecast from checked capabilities and draws in their order: ``date``, ``capability``, ``low``, ``high``."""
     years, values = to_years(frame["released"]), frame["capability"].to_numpy()
-    days = to or [to_date(years[-1] + ahead) for ahead in YEARS_AHEAD]
     ahead = to_years(pl.Series(days, dtype=pl.Date))
-    frontier = find_frontier(frame)
     if method == "rosetta":
-        records = fit_line(to_years(frontier["released"]), frontier["capability"].to_numpy())
+        records = frontier_line(frame)
         median, half = records.at(ahead), records.quantile(level) * records.error_at(ahead)
         low, high = median - half, median + half
     else:
-        futures = simulate_frontier(years, values, ahead, np.random.default_rng(seed), draws=matrix)
+        futures = simulate_frontier(years, values, ahead, np.random.default_rng(seed), draws=draws)
         low, median, high = np.quantile(futures, [0.5 - level / 2, 0.5, 0.5 + level / 2], axis=0)
-    table = pl.DataFrame({"date": days, "capability": median, "low": low, "high": high})
-    return Forecast(method, level, table, _slope_table(frame, frontier, matrix, level), frontier)
+    return pl.DataFrame({"date": days, "capability": median, "low": low, "high": high})
 
 
 def simulate_frontier(
@@ -105,9 +115,7 @@ def simulate_frontier(
     that the best of many releases is not held at the best seen.
     """
     now, span = years[-1], max(float(ahead.max() - years[-1]), 1e-9)
-    recent = years > now - WINDOW
-    if np.count_nonzero(recent) < FEWEST_RECENT:
-        recent = np.ones(years.size, dtype=bool)
+    recent = recent_releases(years)
     t, y = years[recent], values[recent]
     line = fit_line(t, y)
     heights, slopes = _draw_lines(line, rng)
@@ -142,28 +150,3 @@ def _draw_residuals(line: TrendLine, residuals: Floats, shape: tuple[int, ...], 
     width = SILVERMAN * line.n**-0.2
     smoothed = rng.choice(spread, shape) + width * line.sd * rng.standard_normal(shape)
     return np.asarray(smoothed / np.sqrt(1 + width**2))
-
-
-def _slope_table(frame: pl.DataFrame, frontier: pl.DataFrame, draws: Floats | None, level: float) -> pl.DataFrame:
-    """Slope of the line through the records (empty below three); draws add the error of the fit to that of the line."""
-    if frontier.height < FEWEST_POINTS:
-        names = ("slope", "low", "high", "r_squared")
-        empty = [pl.lit(None, dtype=pl.Float64).alias(name) for name in names]
-        return pl.select(*empty, records=pl.lit(frontier.height))
-    line = fit_line(to_years(frontier["released"]), frontier["capability"].to_numpy())
-    error = line.slope_error
-    if draws is not None:
-        held = np.flatnonzero(frame["subject"].is_in(frontier["subject"].implode()).to_numpy())
-        x = to_years(frame["released"])[held]
-        x = x - x.mean()
-        error = float(np.hypot(error, np.std(draws[:, held] @ x / (x @ x))))
-    half = line.quantile(level) * error
-    return pl.DataFrame(
-        {
-            "slope": [line.slope],
-            "low": [line.slope - half],
-            "high": [line.slope + half],
-            "r_squared": [line.r_squared],
-            "records": [line.n],
-        }
-    )

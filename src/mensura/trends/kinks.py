@@ -1,11 +1,13 @@
-"""Did the slope change? Statistics of a kink at an unknown time, for every look of a watch and many paths at once.
+"""Did the slope change? Statistics of a kink at an unknown time, for every look of a watch and many worlds at once.
 
-At the look after the first n releases, with years t and values y, the model is
+At a look, with years t and values y of all releases known by then, the model is
 
     y = a + b t + δ (t − κ)₊ + ε,    κ somewhere between the start of the watch and now,
 
-and the statistic is the largest one-sided t value of δ over a grid of κ. It does not change when y is shifted or
-stretched, so the unit and the zero of the capability scale are of no consequence.
+where ε may be shared by neighbours in time (:mod:`mensura.trends.scatter`). For every κ the t value of δ is averaged
+over how ε may be shared, by the restricted likelihood of the line with that kink; the statistic is the largest average
+over a grid of κ. A run of good releases that is as likely a common shock as a kink so counts for less. The statistic
+does not change when y is shifted or stretched: the unit and the zero of the capability scale are of no consequence.
 """
 
 from __future__ import annotations
@@ -15,72 +17,107 @@ from dataclasses import dataclass
 import numpy as np
 
 from mensura.arrays import Floats, Ints
+from mensura.trends.scatter import whiten, whiten_all
 
 CANDIDATES = 12
 """Break times tried at every look, evenly spread over the time watched so far."""
+SHARES = np.array([0.0, 0.15, 0.3, 0.3, 0.5])
+FADINGS = np.array([0.5, 0.4, 0.2, 0.7, 0.5])
+"""Ways in which releases may move together: share of the variance, and years over which it fades."""
+LOG_PRIOR = 3 * np.log(1 - SHARES)
+"""Their prior, up to a constant: that of the scatter."""
+WATCHED = 0.75
+"""Share of a rolling window, its end, in which breaks are tried: a quarter stays to know the slope before."""
+FEWEST_KNOWN = 5
+"""A look that knows fewer releases says nothing: its statistic is 0."""
 SHORTEST = 1e-9
 """A hinge that constant and trend explain to this length says nothing."""
-SAME = 1e-12
-"""Sum of squares of the dates below which all releases share one."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LookDesign:
+    """What the dates of one look say, for releases ``first`` to ``count`` and per way in which they move together.
+
+    ``line`` are the directions of constant and trend among them, ``hinges`` those of the kinks freed of both, all of
+    length one.
+    ``log_weight`` (ways, candidates) is what prior, dates and the length of a hinge add to the restricted likelihood.
+    """
+
+    first: int
+    count: int
+    line: Floats
+    hinges: Floats
+    log_weight: Floats
+
+    @classmethod
+    def of(cls, first: int, count: int, white: Floats, log_size: Floats) -> LookDesign:
+        """Lay out a look from its whitened columns: constant, trend and hinges (ways, 2 + candidates, releases)."""
+        directions, lengths = np.linalg.qr(white[:, :2].transpose(0, 2, 1))
+        line = directions.transpose(0, 2, 1).astype(float)
+        hinges = white[:, 2:] - white[:, 2:] @ line.transpose(0, 2, 1) @ line
+        length = np.linalg.norm(hinges, axis=2)
+        unit = np.divide(hinges, length[..., None], out=np.zeros_like(hinges), where=length[..., None] > SHORTEST)
+        of_line = np.log(np.maximum(np.abs(np.diagonal(lengths, axis1=1, axis2=2)), SHORTEST)).sum(axis=1)
+        log_weight = (LOG_PRIOR - log_size / 2 - of_line)[:, None] - np.log(np.maximum(length, SHORTEST))
+        return cls(first, count, line, unit, log_weight)
+
+    def statistic(self, white: Floats) -> Floats:
+        """Return the statistic of whitened values (ways, worlds, releases), (worlds,)."""
+        known = white.shape[2]
+        if known < FEWEST_KNOWN:
+            return np.zeros(white.shape[1])
+        gain = white @ self.hinges.transpose(0, 2, 1)
+        about_line = np.einsum("kwi,kwi->kw", white, white) - ((white @ self.line.transpose(0, 2, 1)) ** 2).sum(axis=2)
+        rest = np.maximum(about_line[..., None] - gain**2, np.finfo(float).tiny)
+        freedom = known - 3
+        log = self.log_weight[:, None] - freedom / 2 * np.log(rest)
+        weight = np.exp(log - log.max(axis=0))
+        t = gain / np.sqrt(rest / freedom)
+        return np.asarray((np.sum(weight * t, axis=0) / weight.sum(axis=0)).max(axis=1))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KinkDesign:
-    """What can be computed from the dates alone.
-
-    ``counts[j]`` is the number of releases known at look j; ``hinges`` (looks, candidates, releases) holds, for every
-    look and candidate break, the hinge (t − κ)₊ freed of constant and trend and scaled to length one.
-    """
+    """What can be computed from the dates alone; ``counts[j]`` is the number of releases out at look j."""
 
     years: Floats
     counts: Ints
-    hinges: Floats
+    looks: tuple[LookDesign, ...]
 
     @classmethod
-    def of(cls, years: Floats, start: float) -> KinkDesign:
-        """Lay out one look after every release later than ``start``; ``years`` must be sorted."""
-        counts = np.flatnonzero(years > start) + 1
-        shares = np.arange(CANDIDATES) / CANDIDATES
-        hinges = np.zeros((counts.size, CANDIDATES, years.size))
-        for look, n in enumerate(counts):
-            t = years[:n] - years[:n].mean()
-            breaks = start + shares * (years[n - 1] - start) - years[:n].mean()
-            hinge = np.maximum(t - breaks[:, None], 0)
-            hinge -= hinge.mean(axis=1, keepdims=True)
-            hinge -= np.outer(hinge @ t / (t @ t), t)
-            length = np.linalg.norm(hinge, axis=1, keepdims=True)
-            hinges[look, :, :n] = np.divide(hinge, length, out=np.zeros_like(hinge), where=length > SHORTEST)
-        return cls(years, counts, hinges)
+    def of(cls, years: Floats, start: float, counts: Ints, *, window: float | None = None) -> KinkDesign:
+        """Lay out one look after each of the first ``counts`` releases; ``years`` must be sorted.
 
-    def statistics(self, paths: Floats) -> Floats:
-        """Return the statistic of every path at every look, (paths, looks); ``paths`` is (paths, releases)."""
-        looks, candidates, n = self.hinges.shape
-        gains = paths @ self.hinges.reshape(-1, n).T
-        best = gains.reshape(-1, looks, candidates).max(axis=2)
-        return self._scaled(best, _unexplained(self.years, paths)[:, self.counts - 1])
+        Breaks are tried from ``start`` on. With a ``window`` in years a look knows only the releases of that time up
+        to itself, and breaks are tried in its last three quarters.
+        """
+        now = years[counts - 1]
+        first = np.zeros_like(counts) if window is None else np.searchsorted(years, now - window, side="right")
+        begin = np.full(now.size, start) if window is None else now - WATCHED * window
+        breaks = begin[:, None] + np.arange(CANDIDATES) / CANDIDATES * (now - begin)[:, None]
+        trend = np.stack([np.ones_like(years), years - years.mean()])
+        hinges = np.maximum(years - breaks[:, :, None], 0)
+        columns = np.concatenate([np.broadcast_to(trend, (now.size, *trend.shape)), hinges], axis=1)
+        parts = _whitened(years, columns, first, counts)
+        looks = (LookDesign.of(int(i), int(n), *part) for i, n, part in zip(first, counts, parts, strict=True))
+        return cls(years, counts, tuple(looks))
 
-    def statistics_by_look(self, values: Floats) -> Floats:
-        """Return the statistic of each look when every look has its own estimates, ``values`` (looks, releases)."""
-        best = np.einsum("lcn,ln->lc", self.hinges, values).max(axis=1)
-        rest = np.array(
-            [_unexplained(self.years[:n], row[None, :n])[0, -1] for row, n in zip(values, self.counts, strict=True)]
-        )
-        return self._scaled(best, rest)
-
-    def _scaled(self, best: Floats, unexplained: Floats) -> Floats:
-        """Divide by the residual standard deviation of the model with the kink."""
-        freedom = np.maximum(self.counts - 3, 1)
-        return best / np.sqrt(np.maximum(unexplained - best**2, np.finfo(float).tiny) / freedom)
+    def statistics(self, fits: Floats) -> Floats:
+        """Return the statistic of capabilities ``fits`` (worlds, looks, releases) at every look, (worlds, looks)."""
+        first = np.array([look.first for look in self.looks])
+        parts = _whitened(self.years, fits.transpose(1, 0, 2), first, self.counts)
+        return np.stack([look.statistic(white) for look, (white, _) in zip(self.looks, parts, strict=True)], axis=1)
 
 
-def _unexplained(years: Floats, paths: Floats) -> Floats:
-    """Sum of squares about the straight line through the first n releases, for every n, (paths, releases)."""
-    t = years - years.mean()
-    y = paths - paths.mean(axis=1, keepdims=True)
-    n = np.arange(1, t.size + 1)
-    sum_t, sum_y = np.cumsum(t), np.cumsum(y, axis=1)
-    tt = np.cumsum(t * t) - sum_t**2 / n
-    ty = np.cumsum(t * y, axis=1) - sum_t * sum_y / n
-    yy = np.cumsum(y * y, axis=1) - sum_y**2 / n
-    explained = np.divide(ty**2, tt, out=np.zeros_like(ty), where=tt > SAME)
-    return np.asarray(yy - explained)
+def _whitened(years: Floats, values: Floats, first: Ints, counts: Ints) -> list[tuple[Floats, Floats]]:
+    """Whiten what every look knows of ``values`` (looks, rows, releases): (ways, rows, known) and log |R| (ways,).
+
+    The past of a sequence does not depend on its future, so looks that begin alike are whitened together.
+    """
+    if np.any(first):
+        spans = [slice(i, n) for i, n in zip(first, counts, strict=True)]
+        return [
+            whiten(years[known], rows[:, known], SHARES, FADINGS) for known, rows in zip(spans, values, strict=True)
+        ]
+    white, log_sizes = whiten_all(years, values, SHARES, FADINGS)
+    return [(white[:, look, :, :n], log_sizes[:, :n].sum(axis=1)) for look, n in enumerate(counts)]

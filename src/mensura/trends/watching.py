@@ -1,21 +1,21 @@
 """Has progress accelerated? A watch with a false-alarm rate that holds over all of its looks together.
 
-Before the watch starts it is planned: the scores known by then are described as a stream without change
-(:func:`mensura.trends.streams.fit_stream`), many such streams are simulated to the end of the watch, and each goes
-through what the data will go through: at every release everything is refitted and the kink statistic
-(:mod:`mensura.trends.kinks`) of all releases is taken. Along the elapsed time these null paths have a mean and a
-standard deviation; the alarm sounds when the observed path is more than ``threshold`` standard deviations above the
-mean, the threshold being passed at any look by the asked share (5%) of the simulated watches.
+A look is taken every month: everything known by then is refitted (:mod:`mensura.trends.refits`) and the kink statistic
+(:mod:`mensura.trends.kinks`) of all releases is taken: of every release, not of the frontier, which keeps a few
+points and repeats them. What the statistic does when nothing changes is found from worlds without change on the very
+design of the data (:mod:`mensura.trends.nulls`): the same dates, rows and columns; line, scatter and common shocks from
+the posterior of the releases before the watch. Each world goes through every look as the data do. The alarm sounds when
+the statistic is more than ``threshold`` null standard deviations above the null mean of its look, the threshold being
+passed at any look by the asked share (5%) of the worlds.
 
-So the alarm accounts for looking again and again, for the scatter of releases and for the error of the fit, including
-the bend that the ridge and the chain of overlapping benchmarks put into the scale. It looks at all releases rather
-than at the running maximum, which keeps a few points and repeats them.
+So the alarm accounts for looking again and again, for uneven dates and thin evidence, for releases that move together,
+for not knowing the line exactly, and for the bend that ridge and overlapping benchmarks put into the scale.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from typing import Any, ClassVar
 
@@ -24,74 +24,83 @@ import polars as pl
 
 from mensura.arrays import Floats, Ints
 from mensura.errors import MensuraError
-from mensura.frames import as_frame
 from mensura.results import Result
-from mensura.stitching import Stitch, encode, read_any, to_date, to_years
+from mensura.stitching import ScoreLayout, to_date, to_years
 from mensura.stitching.convergence import warn_unconverged
-from mensura.trends.capabilities import read_dates
 from mensura.trends.kinks import KinkDesign
-from mensura.trends.streams import Stream, StreamModel, fit_stream, make_stream, refit_by_look
+from mensura.trends.nulls import describe_null
+from mensura.trends.refits import LookFits, refit_looks
+from mensura.trends.streams import Stream, first_releases, read_stream
 
 FEWEST = 3
 """Releases after the start before the first look."""
 BASELINE = 20
 """Releases needed before the start."""
+LOOKS_A_YEAR = 12
+SHORTEST_WINDOW = 0.25
+"""Years of releases that a rolling look needs to know a slope before and after."""
 LOOKS_SHOWN = 5
-KNOTS = 31
-"""Points in the elapsed time, dense at the start, at which the null mean and spread are kept."""
 SMALLEST_SPREAD = 1e-9
 """Least null spread, so that a statistic can be standardised."""
-MOST_DRAWN = 100
-"""Simulated streams drawn anew until one has enough releases on both sides of the start."""
+TOGETHER = 33
+"""Worlds refitted at once."""
+ROUNDING = 1e-6
+"""Share of a month by which a day may miss the end of its own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """When to sound the alarm: null mean and spread of the statistic along the elapsed time, and the threshold.
+    """When to sound the alarm: null mean and spread of the statistic at every look, and the threshold.
 
-    ``peaks`` are the largest standardised values of the simulated watches, for other rates and for p-values.
-    ``converged`` says whether the fit of the releases known at the start arrived. ``table``: date, mean, spread,
-    boundary (the statistic at which the alarm sounds).
+    ``rate`` is the share of false alarms up to the last look; ``peaks`` are the largest standardised values of the
+    simulated watches, for other rates and for p-values; ``common`` is the share of the releases' variance that they
+    have in common with their neighbours in time; ``unconverged`` counts the worlds whose fit did not arrive.
+    ``table``: date, mean, spread, boundary (the statistic at which the alarm sounds).
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("table",)
 
     start: float
-    until: float
     rate: float
     threshold: float
-    knots: Floats
+    years: Floats
     mean: Floats
     spread: Floats
     peaks: Floats
-    converged: bool = True
+    common: float = 0.0
+    unconverged: int = 0
 
     @property
     def heading(self) -> str:
         """What this is, in one line."""
-        span = f"{to_date(self.start)} to {to_date(self.until)}"
-        return f"watch planned from {span}: {self.rate:.0%} false alarms, from {self.peaks.size} simulated streams"
+        span = f"{to_date(self.start)} to {to_date(self.years[-1])}, {self.years.size} looks"
+        return f"watch from {span}: {self.rate:.1%} false alarms, from {self.peaks.size} worlds without change"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """How many worlds' fits did not arrive."""
+        return warn_unconverged(self.unconverged, self.peaks.size, "fits of worlds without change")
 
     @property
     def table(self) -> pl.DataFrame:
         """The boundary along the time: date, mean, spread, boundary."""
         boundary = self.mean + self.threshold * self.spread
-        days = [to_date(self.start + knot) for knot in self.knots]
+        days = [to_date(year) for year in self.years]
         return pl.DataFrame({"date": days, "mean": self.mean, "spread": self.spread, "boundary": boundary})
 
-    def standardise(self, years: Floats, statistics: Floats) -> Floats:
-        """Express statistics taken at ``years`` in null standard deviations above the null mean."""
-        elapsed = years - self.start
-        return (statistics - np.interp(elapsed, self.knots, self.mean)) / np.interp(elapsed, self.knots, self.spread)
+    def standardise(self, statistics: Floats) -> Floats:
+        """Express the statistics of the looks (…, looks) in null standard deviations above the null mean."""
+        return (statistics - self.mean) / self.spread
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Watch(Result):
-    """``looks``: ``date``, ``subject``, ``statistic`` (standardised), ``boundary``, ``alarm``, one row per release.
+    """``looks``: ``date``, ``subject``, ``statistic`` (standardised), ``boundary``, ``alarm``, one row per month.
 
-    ``alarm`` is the date of the first alarm, or None; ``p_value`` the share of watches without change that come as
-    far as this one did; ``slope_before`` and ``slope_after`` are per year on the scale of the last fit; ``unconverged``
-    counts the looks whose refit did not arrive.
+    ``subject`` is the last release known at the look. ``alarm`` is the date of the first alarm, or None; ``p_value``
+    the share of watches without change that come as far as this one did; ``slope_before`` and ``slope_after`` are
+    those of all releases, per year on the scale of the last fit; ``window`` the years of releases each look knows
+    (None: all); ``converged`` says whether that fit arrived.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("looks",)
@@ -102,26 +111,40 @@ class Watch(Result):
     p_value: float
     slope_before: float
     slope_after: float
-    unconverged: int = 0
+    window: float | None = None
+    converged: bool = True
 
     @property
     def ratio(self) -> float:
-        """Slope after the start of the watch over slope before it."""
+        """Slope of all releases after the start of the watch over their slope before it."""
         return self.slope_after / self.slope_before
 
     @property
     def heading(self) -> str:
         """The verdict, in one line."""
         verdict = f"acceleration: alarm on {self.alarm}" if self.alarm else "no alarm"
-        span = f"watched {to_date(self.plan.start)} to {to_date(self.plan.until)}"
-        rate = f"{self.plan.rate:.0%} false alarms over the watch, p = {self.p_value:.3f}"
+        seen = "all releases" if self.window is None else f"the releases of {12 * self.window:.0f} months"
+        span = f"{seen} watched {to_date(self.plan.start)} to {self.looks['date'][-1]}"
+        rate = f"{self.plan.rate:.1%} false alarms over the watch, p = {self.p_value:.3f}"
         return f"{verdict} ({span}; {rate}; slope ×{self.ratio:.2f})"
 
     @property
+    def facts(self) -> dict[str, object]:
+        """The verdict as plain values, for programs."""
+        return {
+            "alarm": self.alarm,
+            "p_value": self.p_value,
+            "false_alarm_rate": self.plan.rate,
+            "slope_ratio": self.ratio,
+            "common_share": self.plan.common,
+            "verdict": self.heading,
+            "warnings": list(self.warnings),
+        }
+
+    @property
     def warnings(self) -> tuple[str, ...]:
-        """How many refits, of the looks and behind the plan, did not arrive."""
-        of_plan = ("the fit of the releases known at the start did not converge",) if not self.plan.converged else ()
-        return of_plan + warn_unconverged(self.unconverged, self.looks.height, "refits of the looks")
+        """Whether fits, of the data and behind the plan, did not arrive."""
+        return warn_unconverged(int(not self.converged), 1, "fits of the scores") + self.plan.warnings
 
     @property
     def shown(self) -> pl.DataFrame:
@@ -135,6 +158,7 @@ def watch_acceleration(
     dates: Any = None,  # noqa: ANN401
     start: date | None = None,
     until: date | None = None,
+    window: float | None = None,
     rate: float = 0.05,
     streams: int = 199,
     seed: int = 0,
@@ -144,148 +168,119 @@ def watch_acceleration(
 
     ``scores`` is evidence (none: the embedded one), a fit, or a table with ``subject``, ``benchmark``, ``score`` in [0,
     1]; release dates are in it (``released`` or ``release_date``) or in ``dates``. ``until`` is the planned end
-    (default: the last release); the false-alarm ``rate`` holds for all looks up to then, so the same plan serves as
-    data come in. ``advance`` is called once per simulated stream.
+    (default: the last release); the false-alarm ``rate`` holds for all looks up to then. Where the last release lies
+    before the end, the elapsed share of the rate is spent so far. With a ``window`` in years, every look knows the
+    releases of that time up to itself only: a rolling detector. ``advance`` is called once per simulated stream.
     """
     stream, subjects = read_stream(scores, dates)
-    last = stream.years[-1]
     begin = float(to_years(pl.Series([start]))[0]) if start else _default_start(stream.years)
-    end = float(to_years(pl.Series([until]))[0]) if until else last
+    end = float(to_years(pl.Series([until]))[0]) if until else float(stream.years[-1])
     _check_span(stream.years, begin, end, rate, streams)
-    plan = plan_watch(stream, begin, end, rate=rate, streams=streams, seed=seed, advance=advance)
-    inside = stream.years <= end
-    stream = first_releases(stream, int(np.count_nonzero(inside)))
-    path = follow(stream, begin)
-    scaled = plan.standardise(path.years, path.statistics)
+    _check_window(window)
+    stream = first_releases(stream, int(np.count_nonzero(stream.years <= end)))
+    spent = rate * min(1.0, float(stream.years[-1] - begin) / (end - begin)) if until else rate
+    return watch_stream(
+        stream, begin, window=window, rate=spent, streams=streams, seed=seed, subjects=subjects, advance=advance
+    )
+
+
+def watch_stream(
+    stream: Stream,
+    start: float,
+    *,
+    window: float | None = None,
+    rate: float = 0.05,
+    streams: int = 199,
+    seed: int = 0,
+    subjects: list[str] | None = None,
+    advance: Callable[[], object] | None = None,
+) -> Watch:
+    """Watch scores sorted by release from year ``start`` to the last; ``subjects`` names the releases."""
+    names = subjects or [str(i) for i in range(stream.years.size)]
+    design = KinkDesign.of(stream.years, start, look_counts(stream.years, start), window=window)
+    layout = ScoreLayout.of(stream.rows, stream.cols)
+    found = refit_looks(layout, stream.scores, design.counts)
+    plan = _plan(stream, layout, design, found, start, rate=rate, streams=streams, seed=seed, advance=advance)
+    scaled = plan.standardise(design.statistics(found.C)[0])
     alarms = np.flatnonzero(scaled > plan.threshold)
+    days = [to_date(year) for year in plan.years]
     looks = pl.DataFrame(
         {
-            "date": [to_date(year) for year in path.years],
-            "subject": [subjects[n - 1] for n in path.counts],
+            "date": days,
+            "subject": [names[n - 1] for n in design.counts],
             "statistic": scaled,
             "boundary": np.full(scaled.size, plan.threshold),
             "alarm": scaled > plan.threshold,
         }
     )
-    peak = float(scaled.max())
-    before, after = path.slopes
+    before, after = _slopes(stream.years - start, found.C[0, -1])
     return Watch(
         plan,
         looks,
-        to_date(path.years[alarms[0]]) if alarms.size else None,
-        float((1 + np.count_nonzero(plan.peaks >= peak)) / (1 + plan.peaks.size)),
+        days[alarms[0]] if alarms.size else None,
+        float((1 + np.count_nonzero(plan.peaks >= scaled.max())) / (1 + plan.peaks.size)),
         before,
         after,
-        path.unconverged,
+        window,
+        bool(found.converged[0]),
     )
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class WatchPath:
-    """The statistic as it evolves: years and counts of the looks, and the slopes of the last fit about the start.
-
-    ``unconverged`` counts the looks whose refit did not arrive.
-    """
-
-    years: Floats
-    counts: Ints
-    statistics: Floats
-    slopes: tuple[float, float]
-    unconverged: int = 0
+def look_counts(years: Floats, start: float) -> Ints:
+    """Releases known at the end of every month after ``start`` in which some came out, from the third one on."""
+    after = np.flatnonzero(years > start)
+    month = np.ceil((years[after] - start) * LOOKS_A_YEAR - ROUNDING)
+    last = np.append(month[1:] > month[:-1], True)
+    counts: Ints = (after[last] + 1).astype(np.int64)
+    return np.asarray(counts[counts >= after[0] + FEWEST])
 
 
-def follow(stream: Stream, start: float) -> WatchPath:
-    """Refit at every release after ``start`` and take the statistic, from the third such release on."""
-    design = KinkDesign.of(stream.years, start)
-    fits, converged = refit_by_look(stream, design.counts)
-    t, last = stream.years - start, fits[-1]
-    hinge = np.column_stack([np.ones_like(t), t, np.maximum(t, 0)])
-    _, before, more = np.linalg.lstsq(hinge, last, rcond=None)[0]
-    statistics = design.statistics_by_look(fits)[FEWEST - 1 :]
-    counts = design.counts[FEWEST - 1 :]
-    slopes = (float(before), float(before + more))
-    return WatchPath(stream.years[counts - 1], counts, statistics, slopes, int(np.count_nonzero(~converged)))
-
-
-def plan_watch(
+def _plan(
     stream: Stream,
+    layout: ScoreLayout,
+    design: KinkDesign,
+    found: LookFits,
     start: float,
-    until: float,
     *,
-    rate: float = 0.05,
-    streams: int = 199,
-    seed: int = 0,
-    advance: Callable[[], object] | None = None,
+    rate: float,
+    streams: int,
+    seed: int,
+    advance: Callable[[], object] | None,
 ) -> Plan:
-    """Plan a watch from what is known at its start: fit a stream without change and simulate watches of it."""
-    baseline = first_releases(stream, int(np.searchsorted(stream.years, start, side="right")))
-    model = fit_stream(baseline, until)
+    """Draw worlds without change and follow each as the data were followed."""
+    null = describe_null(stream, layout, found.whole, start)
     rng = np.random.default_rng(seed)
-    paths = []
-    for _ in range(streams):
-        paths.append(_null_path(model, rng, start))
+    paths, unconverged = [], 0
+    for first in range(0, streams, TOGETHER):
+        seen, failed = null.draw(min(TOGETHER, streams - first), design.counts, rng)
+        paths.append(design.statistics(seen))
+        unconverged += failed
         if advance is not None:
-            advance()
-    return replace(calibrate(paths, start, until, rate=rate), converged=model.converged)
+            for _ in seen:
+                advance()
+    years = stream.years[design.counts - 1]
+    return calibrate(np.concatenate(paths), years, start, rate, common=null.scatter.common, unconverged=unconverged)
 
 
-def calibrate(paths: list[WatchPath], start: float, until: float, *, rate: float = 0.05) -> Plan:
-    """Turn null paths into a plan: their mean and spread on knots dense at the start, and the threshold on the peaks.
+def calibrate(
+    paths: Floats, years: Floats, start: float, rate: float, *, common: float = 0.0, unconverged: int = 0
+) -> Plan:
+    """Turn null paths (worlds, looks) into a plan: their mean and spread at every look, the threshold on the peaks.
 
     With n paths the threshold is the ⌊rate (n + 1)⌋-th highest peak: one more path without change, as likely as any to
     be the highest, passes it at no more than the rate asked.
     """
-    knots = (until - start) * np.linspace(0, 1, KNOTS) ** 2
-    curves = np.array([np.interp(knots, path.years - start, path.statistics) for path in paths])
-    spread = np.maximum(curves.std(axis=0, ddof=1), SMALLEST_SPREAD)
-    plan = Plan(start, until, rate, np.inf, knots, curves.mean(axis=0), spread, np.zeros(0))
-    peaks = np.sort([plan.standardise(path.years, path.statistics).max() for path in paths])
+    mean, spread = paths.mean(axis=0), np.maximum(paths.std(axis=0, ddof=1), SMALLEST_SPREAD)
+    peaks = np.sort(((paths - mean) / spread).max(axis=1))
     allowed = max(int(rate * (peaks.size + 1)), 1)
-    return Plan(start, until, rate, float(peaks[-allowed]), knots, plan.mean, spread, peaks)
+    return Plan(start, rate, float(peaks[-allowed]), years, mean, spread, peaks, common, unconverged)
 
 
-def first_releases(stream: Stream, count: int) -> Stream:
-    """Keep the first ``count`` releases and the benchmarks they were tested on."""
-    kept = stream.rows < count
-    _, cols = np.unique(stream.cols[kept], return_inverse=True)
-    return Stream(stream.years[:count], stream.rows[kept], cols.astype(np.int64), stream.scores[kept])
-
-
-def _null_path(model: StreamModel, rng: np.random.Generator, start: float) -> WatchPath:
-    """Follow a simulated stream; one with too few releases after the start is drawn anew."""
-    for _ in range(MOST_DRAWN):
-        stream = make_stream(model, rng)
-        if (
-            np.count_nonzero(stream.years > start) >= FEWEST + 2
-            and np.count_nonzero(stream.years <= start) >= FEWEST + 2
-        ):
-            return follow(stream, start)
-    raise MensuraError("watch: the releases known at the start are too few to simulate the watch; start it later")
-
-
-def read_stream(scores: Any, dates: Any) -> tuple[Stream, list[str]]:  # noqa: ANN401
-    """Turn a table of scores into arrays sorted by release, the best score of a pair counting once."""
-    frame = _scores_of(scores) if isinstance(scores, Stitch) else read_any(scores)[0]
-    if dates is not None:
-        known = read_dates(as_frame(dates, name="dates"), name="dates")
-        frame = frame.drop("released", strict=False).join(known.select("subject", "released"), on="subject", how="left")
-    frame = read_dates(frame, name="scores")
-    data = encode(frame, "max")
-    released = dict(frame.select("subject", "released").iter_rows())
-    years = to_years(pl.Series([released[name] for name in data.subjects], dtype=pl.Date))
-    order = np.lexsort((np.arange(years.size), years))
-    rank = np.argsort(order)
-    rows = rank[data.layout.rows]
-    by_release = np.argsort(rows, kind="stable")
-    subjects = [data.subjects[i] for i in order]
-    return Stream(
-        years[order], rows[by_release], data.layout.cols[by_release], data.y[by_release].astype(float)
-    ), subjects
-
-
-def _scores_of(fit: Stitch) -> pl.DataFrame:
-    """Scores of a fit as a table, with the dates it knows."""
-    return fit.data.table.join(fit.dated.select("subject", "released"), on="subject", how="left", maintain_order="left")
+def _slopes(t: Floats, values: Floats) -> tuple[float, float]:
+    """Slopes per year before and after t = 0 of the line through all releases that bends there."""
+    hinge = np.column_stack([np.ones_like(t), t, np.maximum(t, 0)])
+    _, before, more = np.linalg.lstsq(hinge, values, rcond=None)[0]
+    return float(before), float(before + more)
 
 
 def _default_start(years: Floats) -> float:
@@ -305,4 +300,12 @@ def _check_span(years: Floats, start: float, until: float, rate: float, streams:
     if not 0 < rate < 1 or (streams + 1) * rate < 1:
         raise MensuraError(
             f"watch: rate {rate} with {streams} simulated streams; rate × (streams + 1) must be at least 1"
+        )
+
+
+def _check_window(window: float | None) -> None:
+    """Refuse a window that holds no trend."""
+    if window is not None and not SHORTEST_WINDOW <= window < np.inf:
+        raise MensuraError(
+            f"window: at least {SHORTEST_WINDOW} years are expected, got {window}; None takes all releases"
         )

@@ -72,7 +72,7 @@ def capability_time(study: Study) -> Picture:
     return Picture(
         "capability-time",
         "Capability over time, and where it is heading",
-        f"The frontier rises by {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}). "
+        f"{pace.heading}. "
         "The fan holds 90% of simulated futures if releases go on as in the last two years; lines are classes of "
         "people, from measured scores, with 90% bands.",
         charts.timeline(
@@ -148,8 +148,9 @@ def acceleration(study: Study) -> Picture:
     return Picture(
         "acceleration",
         "Is it accelerating?",
-        f"{verdict} The statistic compares the frontier's slope before and after the start of the watch, at every "
-        f"release; without any change it crosses the boundary in {watch.plan.rate:.0%} of whole watches "
+        f"{verdict} Every month the statistic compares the slope of all releases, not of the frontier, before and "
+        "after any day since the start of the watch; without a change of pace it crosses the boundary in "
+        f"{watch.plan.rate:.0%} of whole watches "
         f"(p = {watch.p_value:.2f}).",
         charts.watch(watch.looks.select("date", "statistic", "boundary")),
     )

@@ -1,0 +1,131 @@
+"""``mensura acceleration``: watch for a change of pace, in all releases or a rolling window, and try the watch out."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import typer
+
+from mensura.cli.inputs import AddedScores, EvidencePath
+from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.progress import progress_bar
+from mensura.cli.trends import ModelDates, ScoresFile, read_dated_scores
+
+app = typer.Typer(
+    help="Has progress accelerated? A watch with a stated false-alarm rate, a rolling detector, and simulated changes.",
+    no_args_is_help=True,
+)
+MONTHS = 12
+Day = Annotated[
+    datetime | None,
+    typer.Option("--from", formats=["%Y-%m-%d"], help="Start of the watch (default: the middle of the time span)."),
+]
+Until = Annotated[
+    datetime | None,
+    typer.Option("--until", formats=["%Y-%m-%d"], help="Planned end; later than the last release: spends less so far."),
+]
+Rolling = Annotated[
+    int | None,
+    typer.Option(help="Rolling detector: look at the releases of so many months only (12).", min=3, metavar="MONTHS"),
+]
+Rate = Annotated[float, typer.Option(help="False-alarm rate over the whole watch.", min=0.001, max=0.5)]
+Streams = Annotated[int, typer.Option(help="Simulated worlds without change behind the alarm.", min=19)]
+Seed = Annotated[int, typer.Option(help="Seed of the simulations.")]
+
+
+@app.command(
+    "watch",
+    epilog="Examples: mensura acceleration watch · mensura acceleration watch --rolling 12 · "
+    "mensura acceleration watch scores.csv --from 2025-06-01 --json",
+)
+def watch_command(
+    scores: ScoresFile = None,
+    models: ModelDates = None,
+    rolling: Rolling = None,
+    start: Day = None,
+    until: Until = None,
+    rate: Rate = 0.05,
+    streams: Streams = 199,
+    seed: Seed = 0,
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Look, month by month, for a kink in the slope of the releases; the false-alarm rate holds over all looks.
+
+    Every look takes in all releases known by then or, with --rolling 12, those of the last 12 months only.
+    """
+    from mensura.trends import watch_acceleration
+
+    table = read_dated_scores(scores, models, evidence, add)
+    with progress_bar("worlds without change", streams) as advance:
+        found = watch_acceleration(
+            table,
+            start=start.date() if start else None,
+            until=until.date() if until else None,
+            window=_years(rolling),
+            rate=rate,
+            streams=streams,
+            seed=seed,
+            advance=advance,
+        )
+    if emit({"looks": found.looks, "plan": found.plan.table}, out=out, as_json=as_json, **found.facts):
+        return
+    console.print(found.heading, highlight=False)
+    print_table(found.looks, title="Looks: the statistic in null standard deviations, and the boundary it must pass")
+    for text in found.warnings:
+        print_note(text, kind="warning")
+
+
+@app.command(
+    "simulate",
+    epilog="Examples: mensura acceleration simulate · "
+    "mensura acceleration simulate --acceleration 1 --acceleration 4 --noise 2 --runs 50",
+)
+def simulate_command(
+    acceleration: Annotated[
+        list[float] | None, typer.Option(help="Factor on the pace (1: none, false alarms); repeatable.", min=0.1)
+    ] = None,
+    noise: Annotated[float, typer.Option(help="Factor on all three sources of noise.", min=0.01)] = 1.0,
+    runs: Annotated[int, typer.Option(help="Simulated streams per factor.", min=1)] = 10,
+    rolling: Rolling = None,
+    change: Annotated[
+        datetime, typer.Option("--from", formats=["%Y-%m-%d"], help="Day of the change, and start of the watch.")
+    ] = datetime(2027, 1, 1),
+    streams: Streams = 99,
+    seed: Seed = 0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Simulate releases and scores from 2024 to 2030 with a known change of pace, and see who finds it and when.
+
+    The set-up is the published one: 180 models, 60 benchmarks. The published rule runs beside the watch.
+    """
+    import polars as pl
+
+    from mensura.stitching import to_years
+    from mensura.trends import simulate_detection
+
+    factors = tuple(acceleration or (1.0, 2.0))
+    year = float(to_years(pl.Series([change.date()]))[0])
+    with progress_bar("simulated streams", runs * len(factors)) as advance:
+        found = simulate_detection(
+            factors,
+            noise=noise,
+            runs=runs,
+            streams=streams,
+            change=year,
+            window=_years(rolling),
+            seed=seed,
+            advance=advance,
+        )
+    if emit({"detection": found.table}, out=out, as_json=as_json, noise=noise, streams=streams):
+        return
+    print_table(found.table, title=found.heading)
+
+
+def _years(months: int | None) -> float | None:
+    """Months as years."""
+    return None if months is None else months / MONTHS

@@ -1,0 +1,123 @@
+"""How soon a watch sees an acceleration, and how often it sees one that is not there: the published synthetic set-up.
+
+Streams of releases and scores are simulated (:mod:`mensura.trends.synthetic`) with a known change of pace, and without
+one. Every stream is watched by the procedure that users get, each with a plan of its own, and by the published rule (a
+slope ratio of at least 2 in a two-piece line through the running maximum) at the same looks on the same refits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from mensura.arrays import Floats
+from mensura.errors import MensuraError
+from mensura.results import Result
+from mensura.stitching import ScoreLayout, to_years
+from mensura.trends.breaks import rosetta_ratio
+from mensura.trends.refits import refit_looks
+from mensura.trends.streams import Stream
+from mensura.trends.synthetic import PUBLISHED, StreamModel, make_stream
+from mensura.trends.watching import look_counts, watch_stream
+
+CHANGE = 57.0
+"""Start of the watch, and of the change, in the published set-up: 2027, in years since 1970."""
+PUBLISHED_RATIO = 2.0
+"""Slope ratio at which the published rule fires."""
+SCHEMA = {
+    "detector": pl.String,
+    "acceleration": pl.Float64,
+    "runs": pl.Int64,
+    "alarms": pl.Float64,
+    "error": pl.Float64,
+    "months": pl.Float64,
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Detection(Result):
+    """``table``: ``detector``, ``acceleration`` (1: none), ``runs``, ``alarms`` (share), ``error``, ``months``.
+
+    ``alarms`` at an acceleration of 1 are false, ``error`` is the Monte Carlo error of the share, ``months`` the median
+    from the change to the alarm.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("table",)
+
+    table: pl.DataFrame
+    noise: float
+    streams: int
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        return f"synthetic accelerations at noise ×{self.noise:g}, every watch with {self.streams} worlds of its own"
+
+
+def simulate_detection(
+    accelerations: tuple[float, ...] = (1.0, 2.0),
+    *,
+    noise: float = 1.0,
+    runs: int = 20,
+    streams: int = 99,
+    model: StreamModel = PUBLISHED,
+    change: float = CHANGE,
+    window: float | None = None,
+    seed: int = 0,
+    advance: Callable[[], object] | None = None,
+) -> Detection:
+    """Simulate ``runs`` streams per acceleration and watch each from ``change`` on; ``advance`` is called per stream.
+
+    ``noise`` multiplies scatter, jitter of the benchmarks and error of the scores, ``window`` (years) makes the watch a
+    rolling one. Years count from 1970.
+    """
+    if runs < 1 or noise <= 0 or not accelerations or min(accelerations) <= 0:
+        raise MensuraError(
+            f"runs, noise and accelerations must be positive, got {runs}, {noise:g} and {list(accelerations)}"
+        )
+    if not model.start < change < model.until:
+        raise MensuraError(f"change: a year between {model.start:g} and {model.until:g} is expected, got {change:g}")
+    rows: list[tuple[object, ...]] = []
+    for acceleration in accelerations:
+        ours, published = [], []
+        for run in range(runs):
+            rng = np.random.default_rng([seed, run])
+            stream = make_stream(model.noisier(noise), rng, change=change, acceleration=acceleration)
+            ours.append(_months_watched(stream, change, window, streams, run))
+            published.append(_months_published(stream, change))
+            if advance is not None:
+                advance()
+        rows += [_figures("watch", acceleration, ours), _figures("published rule", acceleration, published)]
+    return Detection(pl.DataFrame(rows, schema=SCHEMA, orient="row"), noise, streams)
+
+
+def _months_watched(stream: Stream, change: float, window: float | None, streams: int, seed: int) -> float:
+    """Months from the change to our alarm; NaN without one."""
+    watch = watch_stream(stream, change, window=window, streams=streams, seed=seed)
+    return float("nan") if watch.alarm is None else _months(to_years(pl.Series([watch.alarm])), change)
+
+
+def _months_published(stream: Stream, change: float) -> float:
+    """Months from the change to the first look at which the published rule fires; NaN without one."""
+    counts = look_counts(stream.years, change)
+    fits = refit_looks(ScoreLayout.of(stream.rows, stream.cols), stream.scores, counts).C[0]
+    for n, row in zip(counts, fits, strict=True):
+        if rosetta_ratio(stream.years[:n], row[:n], change) >= PUBLISHED_RATIO:
+            return _months(stream.years[n - 1 : n], change)
+    return float("nan")
+
+
+def _months(year: Floats, change: float) -> float:
+    return 12 * (float(year[0]) - change)
+
+
+def _figures(detector: str, acceleration: float, months: list[float]) -> tuple[object, ...]:
+    """Share of runs with an alarm, its Monte Carlo error, and the median months to it."""
+    found = [value for value in months if not np.isnan(value)]
+    share = len(found) / len(months)
+    error = float(np.sqrt(share * (1 - share) / len(months)))
+    return detector, acceleration, len(months), share, error, float(np.median(found)) if found else None

@@ -1,0 +1,141 @@
+"""Refits at every look of a watch, for many simulated worlds on one design at once.
+
+The published model, score = σ(α_b (C_i − D_b)) with its ridge, is solved for all scores of a world. Every earlier look
+then takes one Gauss–Newton step of its own objective, which knows only the releases out by then, from that solution.
+Linearised in one point, the normal equations of a look are a sum over its releases: eliminating each release's C
+leaves a contribution to the benchmark side, and going from look to look only adds the new ones. A world costs one fit
+and one Cholesky factorisation per look, instead of one fit per look. Data and simulated worlds go through the same
+function, so a threshold found on worlds holds for the data whatever the step leaves out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg.lapack import dposv
+
+from mensura.arrays import Floats, Ints, Mask, expit
+from mensura.errors import MensuraError
+from mensura.stitching import ScoreLayout, Solution, penalty_weight, solve_rosetta
+from mensura.stitching.rosetta import SLOPE_BOUNDS
+
+WHOLE_TOLERANCE = 1e-3
+"""Gradient at which the fit of everything ends: the steps of the looks go on from there."""
+MOST_ITERATIONS = 500
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LookFits:
+    """``C`` (worlds, looks, releases), zero where a look does not know a release yet; ``whole`` is the fit of all."""
+
+    C: Floats
+    whole: Solution
+
+    @property
+    def converged(self) -> Mask:
+        """Whether the fit of all scores arrived, for every world."""
+        return self.whole.converged
+
+
+def refit_looks(layout: ScoreLayout, scores: Floats, counts: Ints, *, start: Solution | None = None) -> LookFits:
+    """Fit each look's first ``counts[j]`` releases, for ``scores`` (worlds, scores); the last look knows them all.
+
+    Releases are sorted by date, ``counts`` rises to their number. ``start`` warm-starts the fit of everything.
+    """
+    if counts[-1] != layout.n_subjects:
+        raise MensuraError(f"counts: the last look must know all {layout.n_subjects} releases, got {counts[-1]}")
+    penalty = penalty_weight(layout.n_subjects, layout.n_benchmarks, anchored=False)
+    whole = solve_rosetta(
+        layout, scores, penalty=penalty, start=start, tolerance=WHOLE_TOLERANCE, max_iterations=MOST_ITERATIONS
+    )
+    return LookFits(_step_by_look(layout, scores, whole, counts, penalty), whole)
+
+
+@dataclass(frozen=True)
+class _Derivatives:
+    """Residuals and first derivatives of the expected scores at a solution, (worlds, scores)."""
+
+    rest: Floats
+    by_level: Floats
+    """Derivative by C; that by D is its negative."""
+    by_slope: Floats
+    """Derivative by α, zero where the slope is held at a bound."""
+
+
+def _derivatives(layout: ScoreLayout, scores: Floats, at: Solution) -> _Derivatives:
+    slope = np.take(at.slope, layout.cols, axis=1)
+    distance = np.take(at.C, layout.rows, axis=1) - np.take(at.D, layout.cols, axis=1)
+    expected = expit(slope * distance)
+    steep = expected * (1 - expected)
+    low, high = SLOPE_BOUNDS
+    free = np.take((at.slope > low) & (at.slope < high), layout.cols, axis=1)
+    return _Derivatives(expected - scores, steep * slope, steep * distance * free)
+
+
+def _step_by_look(layout: ScoreLayout, scores: Floats, at: Solution, counts: Ints, penalty: float) -> Floats:
+    """Take one Gauss–Newton step of every look's objective from ``at``: capabilities (worlds, looks, releases)."""
+    found = _derivatives(layout, np.atleast_2d(scores), at)
+    worlds, b = at.D.shape
+    pivot = layout.over_subjects(found.by_level**2) + penalty
+    gradient = layout.over_subjects(found.by_level * found.rest) + penalty * at.C
+    cross_first, cross_second = -(found.by_level**2), found.by_level * found.by_slope
+    share = np.take(gradient / pivot, layout.rows, axis=1)
+    entries = _Entries.of(layout, counts)
+    diagonal = entries.summed(found.by_level**2, found.by_slope**2) + penalty
+    mixed = -entries.summed(found.by_level * found.by_slope, None)[:, :, :b]
+    right = entries.summed(
+        found.by_level * found.rest + cross_first * share, cross_second * share - found.by_slope * found.rest
+    )
+    right -= penalty * np.concatenate([at.D, at.slope], axis=1)[:, None]
+    capabilities = np.zeros((worlds, counts.size, layout.n_subjects))
+    coupling = np.zeros((layout.n_subjects, 2 * b))
+    cells = 2 * b * layout.rows + layout.cols
+    for world in range(worlds):
+        coupling.flat[cells], coupling.flat[cells + b] = cross_first[world], cross_second[world]
+        scaled = coupling / np.sqrt(pivot[world])[:, None]
+        steps = _benchmark_steps(scaled, diagonal[world], mixed[world], right[world], counts)
+        capabilities[world] = at.C[world] - (gradient[world] + steps @ coupling.T) / pivot[world]
+    return np.where(np.arange(layout.n_subjects) < counts[:, None], capabilities, 0.0)
+
+
+def _benchmark_steps(scaled: Floats, diagonal: Floats, mixed: Floats, right: Floats, counts: Ints) -> Floats:
+    """Solve the reduced system of every look for the steps of (D, α), (looks, 2 × benchmarks)."""
+    steps, reduced = np.empty_like(right), np.zeros((right.shape[1], right.shape[1]))
+    i = np.arange(right.shape[1])
+    first, second = np.split(i, 2)
+    known = 0
+    for look, count in enumerate(counts):
+        fresh = scaled[known:count]
+        reduced -= fresh.T @ fresh
+        matrix = reduced.copy()
+        matrix[i, i] += diagonal[look]
+        matrix[first, second] += mixed[look]
+        matrix[second, first] += mixed[look]
+        _, steps[look], fault = dposv(matrix.T, right[look], overwrite_a=True)
+        if fault:  # round-off at a benchmark that nothing pins down: it stays where it is
+            steps[look] = 0.0
+        known = count
+    return steps
+
+
+@dataclass(frozen=True)
+class _Entries:
+    """In which look and benchmark every score enters, to sum over the scores known at each look."""
+
+    cells: Ints
+    looks: int
+    benchmarks: int
+
+    @classmethod
+    def of(cls, layout: ScoreLayout, counts: Ints) -> _Entries:
+        look = np.searchsorted(counts, layout.rows, side="right")
+        return cls(look * 2 * layout.n_benchmarks + layout.cols, counts.size, layout.n_benchmarks)
+
+    def summed(self, first: Floats, second: Floats | None) -> Floats:
+        """Sum over the scores known at each look, by benchmark: (worlds, looks, 2 × benchmarks)."""
+        size = self.looks * 2 * self.benchmarks
+        sums = np.stack([np.bincount(self.cells, row, size) for row in first])
+        if second is not None:
+            sums += np.stack([np.bincount(self.cells + self.benchmarks, row, size) for row in second])
+        return np.cumsum(sums.reshape(-1, self.looks, 2 * self.benchmarks), axis=1)

@@ -1,0 +1,150 @@
+"""How releases scatter about a line: independently, and together by shocks that fade.
+
+Values y of releases at years t are described by
+
+    y = a + b t + u(t) + e,    Var(u + e) = s²,    Cov(u(t), u(t')) = w s² exp(−|t − t'| / ℓ),    e independent,
+
+so w is the share of the variance that neighbouring releases have in common and ℓ the time over which it fades. The
+posterior is exact on a grid of (w, ℓ): a, b and s are integrated out (flat in a, b and log s), which is the
+restricted likelihood
+
+    |R|^(−½) |XᵀR⁻¹X|^(−½) (rᵀR⁻¹r)^(−(n − 2)/2),    R = (1 − w) I + w K_ℓ,  X = (1, t),  r the residual of the line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mensura.arrays import Floats, Ints
+
+SHARES = np.linspace(0, 0.9, 19)
+"""Grid of w."""
+PRIOR = (1 - SHARES) ** 3
+"""Beta(1, 4) over the grid: a fifth of the variance in common is expected, any share is possible."""
+FADINGS = np.array([1 / 12, 1 / 4, 1 / 2, 1.0])
+"""Grid of ℓ in years, equally likely: below a month shocks pass for independent, beyond a year for the line."""
+
+
+@dataclass(frozen=True)
+class ScatterDraws:
+    """Draws of the line and of the scatter about it, one row each; ``level`` is the line at ``origin``."""
+
+    origin: float
+    level: Floats
+    pace: Floats
+    spread: Floats
+    """s, the standard deviation of a release about the line."""
+    share: Floats
+    """w, the share of the variance that is common."""
+    fading: Floats
+    """ℓ, years over which the common part fades."""
+
+    def shocks(self, years: Floats, rng: np.random.Generator) -> Floats:
+        """Draw the common part u at ``years`` for every draw, (draws, years)."""
+        normal = rng.standard_normal((self.pace.size, years.size))
+        apart = np.abs(years[:, None] - years)
+        for fading in np.unique(self.fading):
+            which = self.fading == fading
+            root = np.linalg.cholesky(np.exp(-apart / fading) + 1e-9 * np.eye(years.size))
+            normal[which] = normal[which] @ root.T
+        return np.asarray(np.sqrt(self.share)[:, None] * self.spread[:, None] * normal)
+
+    def line(self, years: Floats) -> Floats:
+        """Return the line at ``years`` for every draw, (draws, years)."""
+        return self.level[:, None] + self.pace[:, None] * (years - self.origin)
+
+
+@dataclass(frozen=True)
+class ScatterPosterior:
+    """The posterior on the grid, for one or several rows of values: the line's coefficients and their errors over s.
+
+    Arrays are (nodes,), (nodes, rows) or, for the line, (nodes, rows, coefficients).
+    """
+
+    origin: float
+    freedom: int
+    share: Floats
+    fading: Floats
+    probability: Floats
+    squares: Floats
+    """rᵀR⁻¹r of every node and row."""
+    line: Floats
+    """Level at the origin, pace, and where a bend was allowed the change of pace."""
+    root: Floats
+    """(nodes, coefficients, coefficients): Cholesky factors of (XᵀR⁻¹X)⁻¹."""
+
+    def draw(self, n: int, rng: np.random.Generator) -> ScatterDraws:
+        """Draw n sets of line and scatter, taking the rows of values in turn."""
+        row: Ints = np.arange(n) % self.probability.shape[1]
+        below = np.cumsum(self.probability, axis=0)[:, row] < rng.random(n)
+        node = np.minimum(np.count_nonzero(below, axis=0), self.share.size - 1)
+        spread = np.sqrt(self.squares[node, row] / rng.chisquare(self.freedom, n))
+        off = np.einsum("nij,nj->ni", self.root[node], rng.standard_normal((n, self.root.shape[1])))
+        line = self.line[node, row] + spread[:, None] * off
+        return ScatterDraws(self.origin, line[:, 0], line[:, 1], spread, self.share[node], self.fading[node])
+
+    @property
+    def common(self) -> float:
+        """Expected share of the variance that is common."""
+        return float((self.share @ self.probability).mean())
+
+
+def describe_scatter(
+    years: Floats, values: Floats, *, bend: float | None = None, longest: float = float(FADINGS[-1])
+) -> ScatterPosterior:
+    """Find the posterior of line and scatter from releases at sorted ``years``, for values (releases,) or rows of them.
+
+    With a ``bend`` the line may change its slope there: what releases do after it then says how they scatter, and
+    nothing about the line before. Shocks that take more than ``longest`` years to fade are left to the line.
+    """
+    origin = float(years.mean())
+    hinge = [] if bend is None else [np.maximum(years - bend, 0)]
+    design = np.stack([np.ones_like(years), years - origin, *hinge])
+    share, fading = (grid.ravel() for grid in np.meshgrid(SHARES, FADINGS[longest >= FADINGS], indexing="ij"))
+    white, log_size = whiten(years, np.concatenate([design, np.atleast_2d(values)]), share, fading)
+    x, y = white[:, : len(design)], white[:, len(design) :]
+    information = x @ x.transpose(0, 2, 1)
+    line: Floats = np.linalg.solve(information, x @ y.transpose(0, 2, 1)).transpose(0, 2, 1).astype(float)
+    rest = y - line @ x
+    squares = np.maximum(np.einsum("kri,kri->kr", rest, rest), np.finfo(float).tiny)
+    log = np.log(np.interp(share, SHARES, PRIOR)) - log_size / 2 - np.linalg.slogdet(information)[1] / 2
+    freedom = years.size - len(design)
+    log = log[:, None] - freedom / 2 * np.log(squares)
+    weight = np.exp(log - log.max(axis=0))
+    root = np.linalg.cholesky(np.linalg.inv(information))
+    return ScatterPosterior(origin, freedom, share, fading, weight / weight.sum(axis=0), squares, line, root)
+
+
+def whiten(years: Floats, values: Floats, share: Floats, fading: Floats) -> tuple[Floats, Floats]:
+    """Free sequences (…, releases) of the correlation R of their scatter, for every pair of ``share`` and ``fading``.
+
+    Returns L⁻¹y (pairs, …, releases) and log |R| (pairs,), with R = LLᵀ.
+    """
+    white, log_sizes = whiten_all(years, values, share, fading)
+    return white, log_sizes.sum(axis=1)
+
+
+def whiten_all(years: Floats, values: Floats, share: Floats, fading: Floats) -> tuple[Floats, Floats]:
+    """Whiten and return with it what every release adds to log |R| (pairs, releases).
+
+    The common part fades exponentially, so this is a Kalman filter: its time grows with the number of releases, not
+    with its cube, and the first n numbers of a sequence are whitened by the first n alone.
+    """
+    column = (-1, *(1,) * (values.ndim - 1))
+    by_release = np.ascontiguousarray(np.moveaxis(values, -1, 0))
+    white, log_sizes = np.empty((years.size, share.size, *values.shape[:-1])), np.empty((share.size, years.size))
+    expected, variance = np.zeros(white.shape[1:]), share
+    for i, step in enumerate(np.diff(years, prepend=years[0])):
+        kept = np.exp(-step / fading)
+        variance = kept**2 * variance + share * (1 - kept**2)
+        total = variance + 1 - share
+        expected *= kept.reshape(column)
+        surprise = by_release[i] - expected
+        np.multiply(surprise, (1 / np.sqrt(total)).reshape(column), out=white[i])
+        surprise *= (variance / total).reshape(column)
+        expected += surprise
+        variance = variance * (1 - share) / total
+        log_sizes[:, i] = np.log(total)
+    return np.moveaxis(white, 0, -1), log_sizes
