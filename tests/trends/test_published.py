@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from mensura.errors import MensuraError
-from mensura.trends.published import follow_published, select_published
+from mensura.trends.published import follow_published, select_scores
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,21 @@ def test_benchmarks_are_counted_before_the_dates_are_looked_at():
     rows += [("new", f"b{b}", 0.6, "2023-01-01") for b in range(4)]
     rows += [("undated", f"b{b}", 0.6, None) for b in range(4)]
     scores = pl.DataFrame(rows, schema=["model", "benchmark", "score", "release_date"], orient="row")
-    assert select_published(scores)["subject"].unique().to_list() == ["new"]
-    assert sorted(select_published(scores, since=None, fewest=3)["subject"].unique()) == ["few", "new", "old"]
+    assert select_scores(scores)["subject"].unique().to_list() == ["new"]
+    assert sorted(select_scores(scores, since=None, fewest=3)["subject"].unique()) == ["few", "new", "old"]
     with pytest.raises(MensuraError, match="no subject has 9 benchmarks"):
-        select_published(scores, fewest=9)
+        select_scores(scores, fewest=9)
+
+
+def test_from_the_command_line(mensura_command, shared, tmp_path):
+    folder = shared / "data" / "stitching"
+    files = ["--compute", folder / "models.csv", "--horizons", folder / "metr_time_horizons.csv"]
+    run = mensura_command(
+        *("trends", folder / "scores.csv", "--method", "rosetta", "--anchor-benchmark", "Winogrande", *files),
+        *("--to", "2028-10-31", "--out", tmp_path / "out"),
+    )
+    assert run.code == 0, run.err
+    ahead = pl.read_csv(tmp_path / "out" / "forecast.csv")
+    assert ahead["capability"].round(2).to_list() == [4.39]
+    progress = pl.read_csv(tmp_path / "out" / "progress.csv")
+    assert round(progress["factor"][0], 2) == 5.84

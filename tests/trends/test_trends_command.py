@@ -24,12 +24,14 @@ def scores(tmp_path):
 
 
 def test_tables_are_printed_and_written(mensura_command, scores, tmp_path):
-    run = mensura_command("trends", scores, "--method", "rosetta", "--no-watch", "--out", tmp_path / "out")
+    run = mensura_command("trends", scores, "--no-watch", "--to", "2027-01-01", "--out", tmp_path / "out")
     assert run.code == 0, run.err
     assert "Forecast of the frontier" in run.out
     assert "releases is the pace" in run.out
-    assert "Unit of capability: a logit on b" in run.out
-    assert pl.read_csv(tmp_path / "out" / "forecast.csv").columns == ["date", "capability", "low", "high"]
+    assert "Unit of capability: " in run.out
+    ahead = pl.read_csv(tmp_path / "out" / "forecast.csv")
+    assert ahead.columns == ["date", "capability", "low", "high"]
+    assert ahead["date"].to_list() == ["2027-01-01"]
     assert pl.read_csv(tmp_path / "out" / "frontier.csv").columns == ["subject", "released", "capability"]
 
 
@@ -43,7 +45,7 @@ def test_json_holds_every_table_asked_for(mensura_command, scores, tmp_path):
     pl.DataFrame({"subject": names[:20], "minutes": [1.2**i for i in range(20)]}).write_csv(minutes)
     pl.DataFrame({"group": ["people"], "capability": [0.0]}).write_csv(levels)
     files = ("--compute", compute, "--horizons", minutes, "--levels", levels)
-    run = mensura_command("trends", scores, "--method", "rosetta", "--streams", 19, *files, "--json")
+    run = mensura_command("trends", scores, "--streams", 19, *files, "--json")
     assert run.code == 0, run.err
     payload = json.loads(run.out)
     assert {"frontier", "pace", "forecast", "crossings", "families", "progress", "joint", "horizons"} <= set(payload)
@@ -84,3 +86,20 @@ def test_an_acceleration_is_simulated_from_the_command_line(mensura_command):
     watch, rule = json.loads(run.out)["detection"]
     assert (watch["detector"], watch["acceleration"], watch["runs"]) == ("watch", 4.0, 1)
     assert rule["detector"] == "published rule"
+
+
+def test_subjects_are_selected_by_release_and_by_benchmarks(mensura_command, scores):
+    every = json.loads(mensura_command("trends", scores, "--no-watch", "--json").out)
+    late = json.loads(mensura_command("trends", scores, "--no-watch", "--since", "2024-06-01", "--json").out)
+    assert len(late["frontier"]) < len(every["frontier"])
+    assert all(row["released"] >= "2024-06-01" for row in late["frontier"])
+    none = mensura_command("trends", scores, "--no-watch", "--fewest-benchmarks", 8)
+    assert none.code == 2
+    assert "no subject has 8 benchmarks" in none.err
+
+
+def test_the_published_analyses_of_ones_own_scores(mensura_command, scores):
+    run = mensura_command("trends", scores, "--method", "rosetta")
+    assert run.code == 0, run.err
+    assert "published trends: 45 subjects, 9 benchmarks, 270 scores" in run.out
+    assert "Slopes under other weights of the penalty" in run.out

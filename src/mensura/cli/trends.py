@@ -15,9 +15,11 @@ from mensura.cli.progress import progress_bar
 if TYPE_CHECKING:
     import polars as pl
 
+    from mensura.trends.published import PublishedTrends
+
 EXAMPLES = (
-    "Examples: mensura trends · mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande · "
-    "mensura trends --no-watch --out trends · mensura trends scores.csv --compute compute.csv --horizons metr.csv"
+    "Examples: mensura trends · mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande --to 2028-10-31"
+    " · mensura trends --no-watch --out trends · mensura trends scores.csv --compute compute.csv --horizons metr.csv"
 )
 Day = Annotated[datetime | None, typer.Option("--watch-from", formats=["%Y-%m-%d"], help="Start of the watch.")]
 ScoresFile = Annotated[
@@ -52,6 +54,21 @@ def trends(
         Path | None,
         typer.Option(help="CSV with group, capability (low, high): when the frontier passed them.", metavar="CSV"),
     ] = None,
+    to: Annotated[
+        list[datetime] | None,
+        typer.Option(
+            "--to", formats=["%Y-%m-%d"], help="Day to forecast; repeatable (default: one to three years on)."
+        ),
+    ] = None,
+    since: Annotated[
+        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="First release that counts (rosetta: 2022-11-01).")
+    ] = None,
+    fewest: Annotated[
+        int | None, typer.Option("--fewest-benchmarks", help="Benchmarks a model needs (rosetta: 4).", min=1)
+    ] = None,
+    distilled: Annotated[
+        bool, typer.Option(help="Count models distilled from others in algorithmic progress.")
+    ] = False,
     watch_from: Day = None,
     streams: Annotated[int, typer.Option(help="Simulated streams behind the alarm of the watch.", min=19)] = 99,
     watch: Annotated[bool, typer.Option(help="Watch for an acceleration (takes some seconds).")] = True,
@@ -61,20 +78,41 @@ def trends(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Measure the pace of all releases and follow the frontier: forecast, crossings, compute, acceleration."""
+    """Measure the pace of all releases and follow the frontier: forecast, crossings, compute, acceleration.
+
+    With --method rosetta: the published analyses, to the digit, instead.
+    """
     from mensura.stitching import stitch
     from mensura.trends import anchor_unit, find_crossings, forecast, measure_progress, relate_horizons, unit_of
+    from mensura.trends.published import follow_published, read_compute, select_scores
 
+    days = [day.date() for day in to or ()]
+    if method == "rosetta":
+        table = read_dated_scores(scores, models, evidence, add, undated=True)
+        selection = {"fewest": fewest, "since": since.date() if since else None}
+        given = {name: value for name, value in selection.items() if value is not None}
+        found = follow_published(
+            table,
+            compute=compute,
+            horizons=horizons,
+            to=days,
+            distilled=distilled,
+            anchor_benchmark=anchor_benchmark,
+            **given,  # type: ignore[arg-type]
+        )
+        show_published(found, out, as_json)
+        return
     table = read_dated_scores(scores, models, evidence, add)
+    table = select_scores(table, since=since.date() if since else None, fewest=fewest or 1)
     fit = anchor_unit(stitch(table, method=method, anchor_benchmark=anchor_benchmark))  # type: ignore[arg-type]
-    ahead = forecast(fit, level=level, seed=seed)
+    ahead = forecast(fit, to=days or None, level=level, seed=seed)
     tables = {"pace": ahead.pace, "frontier": ahead.frontier, "forecast": ahead.table}
     facts: dict[str, object] = {"method": method, "level": level, "unit": unit_of(fit)}
     facts["notes"] = [*fit.notes, *fit.warnings]
     if levels is not None:
         tables["crossings"] = find_crossings(fit, levels, level=level, seed=seed)
     if compute is not None:
-        progress = measure_progress(fit, compute, level=level)
+        progress = measure_progress(fit, read_compute(compute, distilled=distilled), level=level)
         tables |= {"families": progress.families, "progress": progress.estimates}
         tables |= {"joint": progress.joint, "fixed_capability": progress.buckets}
     if horizons is not None:
@@ -86,10 +124,38 @@ def trends(
     _print(tables, facts, level)
 
 
+def show_published(found: PublishedTrends, out: Path | None, as_json: bool) -> None:
+    """Write or print the published analyses."""
+    tables = {name: table for name, table in found.tables().items() if table.width}
+    if emit(tables, out=out, as_json=as_json, method="rosetta", heading=found.heading):
+        return
+    titles = {
+        "trend": "Slope of capability per year (95%): the line through the records, and that of all releases",
+        "forecast": "Forecast of the record line (95%, of its mean)",
+        "breaks": "One break in the record line",
+        "families": "Capability per unit of ln(compute), within families",
+        "progress": "Compute saved per year at equal capability, as a factor",
+        "joint": "Capability on log10(compute) and year",
+        "fixed_capability": "Decades of compute saved per year at fixed capability",
+        "horizons": "ln(minutes) on capability",
+        "doubling": "Doubling and halving times, in months",
+        "sensitivity": "Slopes under other weights of the penalty",
+    }
+    console.print(found.heading, highlight=False)
+    for name, title in titles.items():
+        if name in tables:
+            print_table(tables[name], title=title, rows=20, digits=4)
+
+
 def read_dated_scores(
-    scores: Path | None, models: Path | None, evidence: Path | None, add: list[Path] | None
+    scores: Path | None,
+    models: Path | None,
+    evidence: Path | None,
+    add: list[Path] | None,
+    *,
+    undated: bool = False,
 ) -> pl.DataFrame:
-    """Read scores with a release date for every subject, from a file or from the evidence."""
+    """Read scores with a release date for every subject, from a file or from the evidence; ``undated`` may stay so."""
     from mensura.frames import read_frame
     from mensura.stitching import evidence_scores, read_scores
     from mensura.trends import add_dates
@@ -100,7 +166,7 @@ def read_dated_scores(
     table = read_scores(read_frame(scores))
     if models is not None:
         return add_dates(table.drop("released", "release_date", strict=False), read_frame(models))
-    return read_dates(table, name=str(scores))
+    return table if undated and "released" in table.columns else read_dates(table, name=str(scores))
 
 
 def _watch(

@@ -101,7 +101,7 @@ def follow_published(
     ``distilled``; subjects marked so are left out of the progress unless ``distilled``. ``horizons``: ``subject``,
     ``minutes``. ``to``: days to forecast. ``since`` and ``fewest`` select subjects, as published by default.
     """
-    chosen = select_published(scores, since=since, fewest=fewest)
+    chosen = select_scores(scores, since=since, fewest=fewest)
     fit = stitch(chosen, method="rosetta", anchor_benchmark=anchor_benchmark)
     points = fit.dated
     frontier, every = frontier_line(points), fit_line(to_years(points["released"]), points["capability"].to_numpy())
@@ -111,7 +111,7 @@ def follow_published(
     tables["breaks"] = find_break(points).table
     related = None
     if compute is not None:
-        tables |= _progress(points, compute, distilled=distilled)
+        tables |= _progress(points, read_compute(compute, distilled=distilled))
     if horizons is not None:
         related = relate_horizons(points, horizons, held_out=_split(points, horizons), level=LEVEL)
         tables["horizons"] = _horizon_table(related)
@@ -120,7 +120,7 @@ def follow_published(
     return PublishedTrends(fit=fit, **tables)
 
 
-def select_published(scores: Any, *, since: date | None = SINCE, fewest: int = FEWEST_BENCHMARKS) -> pl.DataFrame:  # noqa: ANN401
+def select_scores(scores: Any, *, since: date | None = SINCE, fewest: int = FEWEST_BENCHMARKS) -> pl.DataFrame:  # noqa: ANN401
     """Return the scores of subjects with enough benchmarks (counted first) that were released late enough.
 
     Subjects without a date of release are left out, as published.
@@ -141,8 +141,11 @@ def _line_row(name: str, line: TrendLine) -> dict[str, object]:
     return {"line": name, "n": line.n, "slope": line.slope, "low": low, "high": high, "r_squared": line.r_squared}
 
 
-def _progress(points: pl.DataFrame, compute: Any, *, distilled: bool) -> dict[str, pl.DataFrame]:  # noqa: ANN401
-    """Algorithmic progress by every published way, of the subjects that were not distilled from others."""
+def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # noqa: ANN401
+    """Return subject, training_compute_flop and family; subjects marked as distilled stay out unless asked for.
+
+    ``compute_family``, where a table has it, is the family trained alike and goes before ``family``.
+    """
     known = as_frame(compute, name="compute")
     known = known.rename({"model": "subject"}) if "subject" not in known.columns and "model" in known.columns else known
     if "compute_family" in known.columns:
@@ -151,6 +154,11 @@ def _progress(points: pl.DataFrame, compute: Any, *, distilled: bool) -> dict[st
     if "distilled" in known.columns and not distilled:
         said = pl.col("distilled").cast(pl.String).str.to_lowercase().is_in(["true", "yes", "1"])
         known = known.filter(~said.fill_null(value=False))
+    return known.select("subject", "training_compute_flop", "family")
+
+
+def _progress(points: pl.DataFrame, known: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    """Algorithmic progress by every published way."""
     joined = points.join(
         known.select("subject", "training_compute_flop", "family"), on="subject", maintain_order="left"
     )

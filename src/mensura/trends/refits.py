@@ -18,7 +18,7 @@ from scipy.linalg.lapack import dposv
 from mensura.arrays import Floats, Ints, Mask, expit
 from mensura.errors import MensuraError
 from mensura.stitching import ScoreLayout, Solution, penalty_weight, solve_rosetta
-from mensura.stitching.rosetta import SLOPE_BOUNDS
+from mensura.stitching.rosetta_steps import SLOPE_BOUNDS
 
 WHOLE_TOLERANCE = 1e-3
 """Gradient at which the fit of everything ends: the steps of the looks go on from there."""
