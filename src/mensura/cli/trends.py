@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mensura.trends.published import PublishedTrends
 
 EXAMPLES = (
-    "Examples: mensura trends · mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande --to 2028-10-31"
+    "Examples: mensura trends · mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande"
     " · mensura trends --no-watch --out trends · mensura trends scores.csv --compute compute.csv --horizons metr.csv"
 )
 Day = Annotated[datetime | None, typer.Option("--watch-from", formats=["%Y-%m-%d"], help="Start of the watch.")]
