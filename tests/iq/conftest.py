@@ -50,6 +50,12 @@ def build():
     return build_evidence
 
 
+@pytest.fixture
+def few_draws(monkeypatch):
+    """Points from fewer draws, where a test does not ask for their precision."""
+    monkeypatch.setattr("mensura.iq.joint.POINT_DRAWS", 50)
+
+
 @pytest.fixture(scope="session")
 def scored():
     """The embedded evidence, scored once by the published method."""

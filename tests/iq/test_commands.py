@@ -5,6 +5,8 @@ import json
 import polars as pl
 import pytest
 
+pytestmark = pytest.mark.usefixtures("few_draws")
+
 
 def test_iq_writes_the_contract(mensura_command, tmp_path):
     run = mensura_command("iq", "--draws", 20, "--out", tmp_path / "iq")
@@ -162,7 +164,8 @@ def test_cost_tables_frontier_and_query(mensura_command, tmp_path):
         "subject,input_price,output_price,sticker_price,usage_multiplier,signals,status,effective_cost"
     )
     assert set(json.loads(mensura_command("cost", "--frontier", "--json").out)) == {
-        f"frontier_{axis}" for axis in ("sticker_price", "effective_cost", "usage_multiplier", "response_time")
+        *(f"frontier_{axis}" for axis in ("sticker_price", "effective_cost", "usage_multiplier", "response_time")),
+        "note",
     }
     found = json.loads(mensura_command("cost", "--at-least", 125, "--json").out)
     assert "differ from it by a factor of 1.35" in found["note"]

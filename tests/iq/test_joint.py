@@ -184,12 +184,6 @@ def test_intervals_hold_their_values_and_shrink_with_evidence(joint):
     assert few > 2 * many
 
 
-@pytest.fixture
-def few_draws(monkeypatch):
-    """Points from fewer draws, where a test does not ask for their precision."""
-    monkeypatch.setattr("mensura.iq.joint.POINT_DRAWS", 50)
-
-
 @pytest.mark.usefixtures("few_draws")
 def test_hidden_scores_come_back_without_bias_and_much_closer_than_by_the_waterfall(joint, scored):
     plain = replace(joint.rules, imputation=replace(joint.rules.imputation, own_mask=False))

@@ -48,9 +48,9 @@ def test_a_harder_ladder_takes_and_an_easier_one_gives_its_share(few, found):
     assert count_changes(few) == found.summary.height == 3 * 9 + 3
 
 
-def test_by_the_joint_method_measured_models_move_alike_and_a_gap_moves_with_its_ladder(build, found, monkeypatch):
+@pytest.mark.usefixtures("few_draws")
+def test_by_the_joint_method_measured_models_move_alike_and_a_gap_moves_with_its_ladder(build, found):
     """Nothing is missing but one score: the moves of all others are those of the published method."""
-    monkeypatch.setattr("mensura.iq.joint.POINT_DRAWS", 20)
     tests = SCIENCE | ABSTRACT | RELIABILITY
     scores = {(f"m{i}", n): v * (1 + 0.1 * i) for i in range(4) for n, v in tests.items()}
     del scores["m0", "ifbench"]

@@ -71,11 +71,14 @@ def iq(
     as_json: Json = False,
 ) -> None:
     """Score models: benchmarks, seven dimensions and composite IQ, with intervals, ranks and reasons."""
+    from mensura.evidence import require_subject
     from mensura.iq import score_iq
 
     if explain and model is None:
         raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
     loaded = load_evidence(evidence, add)
+    if model is not None:
+        require_subject(loaded, model)
     if curves is not None:
         _derived(loaded, curves, out, as_json)
         return
@@ -248,13 +251,11 @@ def _validation(result: IqResult, out: Path | None, as_json: bool) -> None:
 def _changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:
     import polars as pl
 
-    from mensura.evidence import require_subject
     from mensura.iq import compare_iq
 
     found = compare_iq(before, after)
     composites, inputs = found.composites, found.inputs
     if model is not None:
-        require_subject(after.evidence, model)
         composites, inputs = (table.filter(pl.col("subject") == model) for table in (composites, inputs))
     if emit({"changes": composites, "inputs": inputs}, out=out, as_json=as_json):
         return
