@@ -13,6 +13,7 @@ from mensura.stitching.heldout import SETTINGS
 
 EVERY = dict(SETTINGS) | {"rosetta (as published)": {"method": "rosetta", "anchor_benchmark": "Winogrande"}}
 BOTH = {name: EVERY[name] for name in ("rosetta (as published)", "pooled (default)")}
+BRIEF = ("reference scores, names only", "reference scores, with release dates", "embedded evidence")
 FREE = {name: SETTINGS[name] for name in BOTH}
 
 
@@ -22,8 +23,9 @@ def main() -> None:
         "--splits",
         type=int,
         default=2,
-        help="splits of the main comparison (the documented figures: see docs/stitching.md)",
+        help="splits of the main comparison",
     )
+    arguments.add_argument("--brief", action="store_true", help="names, dates and the embedded evidence only")
     options = arguments.parse_args()
     scores = reference_scores(options.shared)
     levels = table(options.shared, "benchmarks").select("benchmark", chance="chance_level")
@@ -40,6 +42,8 @@ def main() -> None:
         "embedded evidence": (embedded, FREE, few),
         "sensitivity, with release dates": (scores.select(dates), EVERY, few),
     }
+    if options.brief:
+        runs = {title: run for title, run in runs.items() if title in BRIEF}
     figures: dict[str, object] = {}
     for title, (frame, settings, splits) in runs.items():
         started = time.process_time()

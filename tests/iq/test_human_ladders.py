@@ -12,6 +12,13 @@ from mensura.iq import derive_ladders
 from mensura.iq.ladders import LEVELS, POINTS
 from mensura.scale import iq_to_rate, rate_to_one_in
 
+CHANCE = {"hle": 0.0465, "aime": 0.0}
+
+
+def curve(benchmark, capability, hard, steep):
+    """Percent that the stitched model expects, above the benchmark's chance level."""
+    return 100 * (CHANCE[benchmark] + (1 - CHANCE[benchmark]) * expit(steep * (capability - hard)))
+
 
 def world(slope=12.0):
     """Two benchmarks with their own intercepts and a common slope; groups at known IQs score as the model says."""
@@ -22,7 +29,7 @@ def world(slope=12.0):
         for iq in (100.0, 115.0, 130.0):
             capability = average[benchmark] + (iq - 100) / slope
             name = f"people at {iq:.0f}"
-            references.append((benchmark, name, float(100 * expit(steep * (capability - hard)))))
+            references.append((benchmark, name, float(curve(benchmark, capability, hard, steep))))
             groups.append((benchmark, name, float(rate_to_one_in(iq_to_rate(iq)))))
     embedded = mensura.load()
     rows = [
@@ -41,7 +48,7 @@ def test_known_truth_is_recovered():
     assert found.spread == pytest.approx(0, abs=1e-6)
     assert dict(found.offsets.select("benchmark", "average_person").iter_rows()) == pytest.approx(average)
     for benchmark, hard, steep in curves.iter_rows():
-        expected = 100 * expit(steep * (average[benchmark] + (LEVELS - 100) / 12 - hard))
+        expected = curve(benchmark, average[benchmark] + (LEVELS - 100) / 12, hard, steep)
         row = found.ladders.filter(benchmark=benchmark).select(POINTS).row(0)
         assert row == pytest.approx(tuple(expected))
 
@@ -59,15 +66,24 @@ def test_derived_ladders_can_be_scored_with_and_are_compared():
     assert "2 ladders from 6 human groups" in str(found)
 
 
-def test_a_group_that_gets_everything_right_is_read_as_99_percent():
-    evidence, curves, groups, _ = world()
-    perfect = evidence.human_references.with_columns(
-        score=pl.when(pl.col("group") == "people at 130").then(100.0).otherwise("score")
-    )
-    anchors = derive_ladders(replace(evidence, human_references=perfect), curves, groups).anchors
-    top = anchors.filter(benchmark="hle", group="people at 130").row(0, named=True)
-    assert top["capability"] == pytest.approx(1.0 + np.log(99) / 1.5)
-    assert top["iq"] == pytest.approx(130)
+@pytest.mark.parametrize(("group", "score"), [("people at 130", 100.0), ("people at 100", 4.0)])
+def test_a_group_at_the_ceiling_or_at_chance_is_only_bounded_and_bends_no_line(group, score):
+    evidence, curves, groups, average = world()
+    changed = pl.when((pl.col("group") == group) & (pl.col("benchmark") == "hle")).then(score).otherwise("score")
+    edged = replace(evidence, human_references=evidence.human_references.with_columns(score=changed))
+    found = derive_ladders(edged, curves, groups)
+    assert found.anchors.height == 5
+    assert found.anchors.filter(benchmark="hle", group=group).height == 0
+    assert found.slope == pytest.approx(12.0)
+    assert dict(found.offsets.select("benchmark", "average_person").iter_rows()) == pytest.approx(average)
+
+
+def test_a_curve_may_bring_its_own_chance_level():
+    evidence, curves, groups, average = world()
+    own = derive_ladders(evidence, curves.with_columns(chance=pl.Series([0.0465, 0.0])), groups)
+    assert dict(own.offsets.select("benchmark", "average_person").iter_rows()) == pytest.approx(average)
+    none = derive_ladders(evidence, curves.with_columns(chance=pl.lit(0.0)), groups)
+    assert none.slope != pytest.approx(12.0, rel=1e-3)
 
 
 def test_groups_beside_their_line_are_the_spread():
@@ -97,11 +113,12 @@ def test_a_curve_that_does_not_rise_carries_nobody_and_fractions_count_as_percen
         table.with_columns(benchmark=pl.col("benchmark").replace({"hle": "swe_bench_pro"}))
         for table in (curves, groups)
     ]
+    renamed[0] = renamed[0].with_columns(chance=pl.Series([CHANCE["hle"], 0.0]))
     found = derive_ladders(replace(evidence, human_references=people), *renamed)
     assert found.offsets["average_person"].to_list() == pytest.approx([average["hle"]])
     assert evidence.benchmarks.filter(benchmark="swe_bench_pro")["unit"][0] == "fraction"
     row = found.ladders.select(POINTS).row(0)
-    assert row == pytest.approx(tuple(expit(1.5 * (0.5 + (LEVELS - 100) / 12 - 1.0))))
+    assert row == pytest.approx(tuple(curve("hle", 0.5 + (LEVELS - 100) / 12, 1.0, 1.5) / 100))
 
 
 def test_groups_that_fall_or_stand_alone_are_refused():

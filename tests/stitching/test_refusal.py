@@ -63,7 +63,7 @@ def test_largest_part_can_be_kept(simulated):
     apart = pl.DataFrame({"model": ["z"], "benchmark": ["zz"], "score": [0.5]})
     fit = stitch(pl.concat([simulated[0], apart]), parts="largest")
     assert "z" not in fit.data.subjects
-    assert fit.notes == ("1 scores outside the largest connected part were left out",)
+    assert fit.notes[0] == "1 scores outside the largest connected part were left out"
 
 
 def test_duplicate_policies_differ_as_they_say(simulated):

@@ -215,9 +215,13 @@ def _print_tree(tree: Explanation) -> None:
 
 
 def _derived(evidence: Evidence, curves: Path, out: Path | None, as_json: bool) -> None:
+    from mensura.frames import read_frame
     from mensura.iq import derive_ladders
 
-    found = derive_ladders(evidence, curves)
+    table, floors = read_frame(curves), curves.with_name("floors.csv")
+    if floors.is_file() and "chance" not in table.columns:  # as ``mensura stitch --out`` writes both
+        table = table.join(read_frame(floors).select("benchmark", "chance"), on="benchmark", how="left")
+    found = derive_ladders(evidence, table)
     if emit(found.tables(), out=out, as_json=as_json, slope=found.slope, spread=found.spread):
         return
     print_table(found.anchors.drop("basis", strict=False), title="Human groups on the stitched scale")

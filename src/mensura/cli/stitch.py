@@ -22,6 +22,9 @@ EXAMPLES = (
     "mensura stitch --people · mensura stitch scores.csv --anchor 'claude-3-5-sonnet=130' --anchor 'gpt-5=150'"
 )
 
+PEOPLE_SHOWN = ["group", "benchmark", "status", "score", "first", "passed", "chance"]
+"""Columns of the table of people that fit a terminal."""
+
 
 def stitch(
     scores: Annotated[
@@ -116,7 +119,8 @@ def stitch(
     print_table(tables["capabilities"], title=f"Capabilities ({fit.method}; 90% intervals: {basis})", rows=30)
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
     for name in (name for name in tables if name not in ("capabilities", "benchmarks")):
-        print_table(tables[name], title=_title(name), rows=None if name.startswith("people") else 15, digits=3)
+        shown = tables[name].select(PEOPLE_SHOWN) if name == "people" else tables[name]
+        print_table(shown, title=_title(name), rows=None if name.startswith("people") else 15, digits=3)
 
 
 def _anchors(given: list[str] | None) -> dict[str, float] | None:

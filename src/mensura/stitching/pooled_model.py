@@ -24,6 +24,8 @@ from mensura.stitching.sweeps import posterior_precision
 WIDENING = 1.12
 """Factor on the spread of the default model's draws: what a Gaussian approximation at an estimated prior leaves out,
 as found on simulated truth (``benchmarks/stitch_coverage.py``)."""
+NO_DUPLICATE = 0.95
+"""Least weight of a benchmark at which nothing is fitted anew: nobody would move."""
 REFIT_TOLERANCE = 1e-2
 """Change of any η, in logits, below which a bootstrap replicate of the default model has arrived."""
 
@@ -47,19 +49,29 @@ class PooledModel:
         Floors are estimated where no chance level is given, near-duplicates share their weight, and the prior is
         ``informed`` by dates and tests taken.
         """
+        shares = np.ones(len(data.benchmarks))
+        found = cls._solved(data, dimensions, pooling, informed, shares)
+        if not found.cells.right_or_wrong:
+            shares = benchmark_weights(found.cells, found.fitted)
+        if shares.min() < NO_DUPLICATE:
+            found = cls._solved(data, dimensions, pooling, informed, shares)
+        if len(data.subjects) * found.fitted.dimensions * found.fitted.phi.size > LARGEST_COUPLING:
+            return found
+        return replace(found, fitted=calibrated(found.cells, found.fitted, pooling=pooling))
+
+    @classmethod
+    def _solved(cls, data: ScoreSet, dimensions: int, pooling: float, informed: bool, shares: Floats) -> PooledModel:
+        """Estimate floors and fit, benchmarks counting by their ``shares``."""
         single = bool(np.isin(data.y, (0.0, 1.0)).all())
-        plain = np.ones((len(data.subjects), 1))
-        cells = Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, data.counts, plain, single)
-        shares = np.ones(len(data.benchmarks)) if single else benchmark_weights(cells, pooling)
         weights = data.counts * shares[data.layout.cols]
-        unknown = np.zeros_like(data.chance_given) if single else ~data.chance_given
-        floors = estimate_floors(replace(cells, weights=weights), unknown, pooling, shares)
-        data = replace(data, chance=floors.chance)
         background = Background.of(data.layout, weights, data.years, informed=informed)
-        cells = replace(cells, chance=floors.chance, weights=weights, x=background.x, lasting=background.lasting)
+        plain = np.ones((len(data.subjects), 1))
+        cells = Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, weights, plain, single)
+        unknown = np.zeros_like(data.chance_given) if single else ~data.chance_given
+        floors = estimate_floors(cells, unknown, pooling, shares)
+        data = replace(data, chance=floors.chance)
+        cells = replace(cells, chance=floors.chance, x=background.x, lasting=background.lasting)
         fitted = solve_pooled(cells, dimensions, pooling=pooling)
-        if len(data.subjects) * fitted.dimensions * fitted.phi.size <= LARGEST_COUPLING:
-            fitted = calibrated(cells, fitted, pooling=pooling)
         return cls(data, cells, fitted, pooling, floors, background, shares)
 
     @property

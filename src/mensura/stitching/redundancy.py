@@ -1,12 +1,12 @@
 """Near-duplicates among benchmarks, and how much each benchmark adds.
 
 Two benchmarks that err together say one thing twice: entering a benchmark a second time must not move anybody. With
-r the correlation of two benchmarks' errors around capability alone, over the subjects that took both (its lower
+r the correlation of the errors that a fit leaves to two benchmarks, over the subjects that took both (its lower
 confidence limit, so that few common subjects prove nothing), a benchmark's weight is
 
     w_b = 1 / (1 + Σ over the others of max(0, (r² − r₀²) / (1 − r₀²)))
 
-with r₀ what two tests of one domain share: k copies of one benchmark weigh 1/k each, tests of one domain keep 1.
+with r₀ what two tests may share beyond all latent dimensions: k copies weigh 1/k each, tests of one domain keep 1.
 """
 
 from __future__ import annotations
@@ -14,25 +14,21 @@ from __future__ import annotations
 import numpy as np
 
 from mensura.arrays import Floats
-from mensura.stitching.pooled import solve_pooled
-from mensura.stitching.posterior import Cells, fitted_eta
+from mensura.stitching.posterior import Cells, Pooled, fitted_eta
 from mensura.stitching.response import levels
 
 FEWEST_COMMON = 8
 """Subjects that two benchmarks need in common before they can be called duplicates."""
-DOMAIN_CORRELATION = 0.7
+SHARED_CORRELATION = 0.7
 """r₀: correlation up to which two benchmarks count as two; beyond it the shared part is counted once."""
 LIMIT_ERRORS = 1.645
 """Standard errors, on Fisher's scale, from a correlation down to its lower limit."""
-SWEEPS = 40
-"""Sweeps of the one-dimensional fit whose errors are compared: it need not be exact."""
 NEARLY_ONE = 1 - 1e-9
 
 
-def benchmark_weights(cells: Cells, pooling: float) -> Floats:
-    """Return one weight in (0, 1] per benchmark: 1 unless others say the same."""
+def benchmark_weights(cells: Cells, fit: Pooled) -> Floats:
+    """Return one weight in (0, 1] per benchmark: 1 unless others say the same, by the errors that a fit leaves."""
     layout = cells.layout
-    fit = solve_pooled(cells, 1, pooling=pooling, max_iterations=SWEEPS)
     f, _ = levels(cells.chance[layout.cols], cells.ceiling[layout.cols], fitted_eta(layout, fit))
     error, taken = np.zeros((2, layout.n_subjects, layout.n_benchmarks))
     error[layout.rows, layout.cols] = cells.y - f
@@ -44,5 +40,5 @@ def benchmark_weights(cells: Cells, pooling: float) -> Floats:
         limit = np.tanh(np.arctanh(r) - LIMIT_ERRORS / np.sqrt(np.maximum(common - 3, 1)))
     limit = np.where((common >= FEWEST_COMMON) & np.isfinite(limit), np.maximum(limit, 0), 0)
     np.fill_diagonal(limit, 0)
-    shared = np.maximum(limit**2 - DOMAIN_CORRELATION**2, 0) / (1 - DOMAIN_CORRELATION**2)
+    shared = np.maximum(limit**2 - SHARED_CORRELATION**2, 0) / (1 - SHARED_CORRELATION**2)
     return np.asarray(1 / (1 + shared.sum(axis=1)))
