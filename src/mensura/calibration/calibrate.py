@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import polars as pl
 from mensura.arrays import Floats
 from mensura.calibration.hierarchical import HierarchicalFit, fit_hierarchical
 from mensura.calibration.inputs import RatedItems, published_groups, read_items
+from mensura.calibration.levels import TOP, empirical_levels
 from mensura.calibration.means import LEVELS, fit_means
 from mensura.calibration.result import BASE_COLUMNS, STAGE_COLUMNS, CalibrationResult
 from mensura.calibration.verdicts import FEWEST_PER_LEVEL, judge, judge_means
@@ -85,15 +86,17 @@ def _by_means(items: RatedItems, draws: int, rng: np.random.Generator) -> Calibr
         verdict = judge_means(fit.slope[at], int((fit.counts[at] > 0).sum()))
         line = (fit.slope[at], fit.intercept[at], 10.0 ** fit.slope[at], low[at], high[at], fit.r2[at])
         rows.append((name, *map(_known, line), int(fit.counts[at].sum()), verdict))
+    y = empirical_levels(items.rate)
     bases = pl.DataFrame(rows, schema=BASE_COLUMNS, orient="row")
     return CalibrationResult(
         bases,
         bases,
-        _stages(items, fit.slope, fit.intercept),
+        _stages(items, y, fit.slope, fit.intercept),
         _cover(items),
         pl.DataFrame(schema=_SPREADS),
         "means",
         items,
+        y,
         fit.slope_draws,
         fit.intercept_draws,
         warnings=items.warnings,
@@ -107,14 +110,16 @@ def _by_model(items: RatedItems, shown: RatedItems, draws: int, rng: np.random.G
     along = fit.together_draws @ weights.T, fit.together_intercept_draws @ weights.T
     free = max(items.size - fit.used, 1.0)
     together = _judged(shown, *along, free)
+    y = TOP + fit.depth
     return CalibrationResult(
         _judged(shown, *alone, free),
         together,
-        _stages(shown, together["slope"].to_numpy(), together["intercept"].to_numpy()),
+        _stages(shown, y, together["slope"].to_numpy(), together["intercept"].to_numpy()),
         _cover(shown),
         _spreads(fit, items),
         "hierarchical",
         shown,
+        y,
         *along,
         warnings=items.warnings,
     )
@@ -166,9 +171,8 @@ def _variety(levels: Floats) -> tuple[int, int]:
     return int((counts >= FEWEST_PER_LEVEL).sum()), int(counts.sum() - counts.max())
 
 
-def _stages(items: RatedItems, slope: Floats, intercept: Floats) -> pl.DataFrame:
+def _stages(items: RatedItems, y: Floats, slope: Floats, intercept: Floats) -> pl.DataFrame:
     """Return the tables behind the three stages: level means, the line through them, the aligned levels."""
-    y = 0.5 - np.log10(items.rate)
     nearest = np.floor(items.levels + 0.5)
     rows: list[tuple[object, ...]] = []
     for at, name in enumerate(items.dimensions):

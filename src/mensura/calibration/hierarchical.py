@@ -78,7 +78,8 @@ class HierarchicalFit:
     level at annotated level 0 on the line of each dimension, which goes through the mean of the items it decides.
     ``together_draws``, ``together_intercept_draws``: the same with the other demands moving along as they do in items.
     ``residual``, ``shift``, ``pool_slope``, ``dimension_spread``: standard deviations σ, τ_u, τ_s, τ_m.
-    ``coefficients``: draws × (1 + dimensions) of ``demanded``. ``used``: how many coefficients the data paid for.
+    ``coefficients``: draws × (1 + dimensions) of ``demanded``. ``depth``: the
+    most likely depth of each item. ``used``: how many coefficients the data paid for.
     """
 
     slope: Floats
@@ -93,6 +94,7 @@ class HierarchicalFit:
     dimension_spread: float
     coefficients: Floats
     demanded: Demanded
+    depth: Floats
     used: float
 
 
@@ -121,6 +123,7 @@ def fit_hierarchical(items: RatedItems, *, draws: int, rng: np.random.Generator)
         found.averaged("dimension"),
         drawn,
         demanded,
+        state.depth,
         state.used,
     )
 

@@ -22,7 +22,7 @@ from mensura.frames import as_frame
 Z90 = 1.6448536269514722
 """The normal quantile at 0.95: between −z and z lie 90%, the width of every interval that is read here."""
 FEWEST_OPTIONS = 2
-LEAST_DOUBT = 0.25
+LEAST_DOUBT = 0.3
 """How uncertain the error of a reading is at least, as a share of it: it differs between items and leans between levels."""
 _RATE_COLUMNS = {"rate": True, "low": False, "high": False, "n": False, "options": False}
 _NEAR = 0.6  # how like a column's name must be to a wanted one to be offered for it
@@ -200,7 +200,8 @@ def _refuse_wrong_figures(frame: pl.DataFrame, name: str) -> None:
             item, value = wrong.select("item", column).row(0)
             more = f" ({wrong.height} such items)" if wrong.height > 1 else ""
             raise MensuraError(f"{name}: {column} of item {item!r} is {value:g}; expected {allowed}{more}")
-    crossed = frame.filter((pl.col("low") > pl.col("rate")) | (pl.col("high") < pl.col("rate")))
+    low, high = pl.col("low").fill_nan(0.0), pl.col("high").fill_nan(1.0)
+    crossed = frame.filter((low > pl.col("rate")) | (high < pl.col("rate")))
     if crossed.height:
         item, low, rate, high = crossed.select("item", "low", "rate", "high").row(0)
         raise MensuraError(f"{name}: item {item!r} has rate {rate:g} outside its interval {low:g} to {high:g}")

@@ -11,7 +11,6 @@ import polars as pl
 
 from mensura.arrays import Floats
 from mensura.calibration.inputs import RatedItems
-from mensura.calibration.levels import empirical_levels
 from mensura.results import Result
 from mensura.scale import Calibration
 
@@ -46,7 +45,8 @@ class CalibrationResult(Result):
     dimension and annotated level the number of items that it decides, their mean ``empirical`` level (stage 1: against
     the level itself), the ``line`` there (stage 2), and the level ``aligned`` by base and intercept, slope · level +
     intercept (stage 3: empirical against it lies on the diagonal). ``cover``: dimension, name, lowest and highest level
-    with items enough, number of levels. ``draws``: slopes, draws × dimensions. ``spreads``: what the model found of
+    with items enough, number of levels. ``item_levels``: the empirical level of each item, ours without guessing.
+    ``slope_draws``, ``intercept_draws``: of the lines of ``together``, draws × dimensions. ``spreads``: what the model found of
     errors and differences (empty for the published procedure). ``inputs``: fingerprints of rates and demands.
     """
 
@@ -59,6 +59,7 @@ class CalibrationResult(Result):
     spreads: pl.DataFrame
     method: str
     items: RatedItems
+    item_levels: Floats
     slope_draws: Floats
     intercept_draws: Floats
     inputs: Mapping[str, str] = field(default_factory=dict)
@@ -82,7 +83,6 @@ class CalibrationResult(Result):
 
     def points(self) -> pl.DataFrame:
         """Return dimension, item, level, empirical: every item under each dimension that decides it."""
-        y = empirical_levels(self.items.rate)
         rows, at = np.nonzero(self.items.deciding)
         names = np.array(self.items.dimensions)
         return pl.DataFrame(
@@ -90,6 +90,6 @@ class CalibrationResult(Result):
                 "dimension": names[at],
                 "item": np.array(self.items.items)[rows],
                 "level": self.items.levels[rows, at],
-                "empirical": y[rows],
+                "empirical": self.item_levels[rows],
             }
         )

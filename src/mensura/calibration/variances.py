@@ -15,8 +15,9 @@ import numpy as np
 from mensura.arrays import Floats, Ints
 
 SHIFT_SDS = np.array([0.0, 0.07, 0.15, 0.25, 0.4, 0.7])
-SLOPE_SDS = np.array([0.0, 0.04, 0.09, 0.18])
+SLOPE_SDS = np.array([0.015, 0.05, 0.1, 0.18])
 DIMENSION_SDS = np.array([0.03, 0.08, 0.16, 0.3, 0.5, 0.9])
+"""The grids, in empirical levels (per annotated level). Slopes are never taken to be the same in all pools."""
 SHIFT_PRIOR, SLOPE_PRIOR, DIMENSION_PRIOR = 0.5, 0.1, 0.5
 """Scales of the half-normal priors of the three spreads, in empirical levels (per annotated level)."""
 MEAN_SLOPE_SD = 1.0
@@ -111,7 +112,7 @@ def integrate(moments: Moments, used: int, steps: Floats) -> GridPosterior:
     q = moments.gram.shape[1]
     alone = len(moments.gram) == 1  # one pool says nothing of how pools differ
     shifts = SHIFT_SDS[:1] if alone else SHIFT_SDS
-    slopes = SLOPE_SDS[:1] if alone else SLOPE_SDS
+    slopes = np.zeros(1) if alone else SLOPE_SDS
     free = max(moments.n - used, 1)
     scales = np.exp(steps * np.sqrt(2.0 / free))
     precisions = np.stack([prior_precision(sd, q) for sd in DIMENSION_SDS])

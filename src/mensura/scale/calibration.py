@@ -95,11 +95,13 @@ class LevelLine:
 class Calibration:
     """A set of calibrated lines, found by dimension id, ADeLe code or name.
 
-    ``unusable``: dimensions that the calibration lists but no level can be read on, with the reason.
+    ``unusable``: dimensions that the calibration lists but no level can be read on, with the reason. ``fallback``:
+    where else to look.
     """
 
     lines: tuple[LevelLine, ...]
     unusable: Mapping[str, str] = field(default_factory=dict)
+    fallback: Calibration | None = None
 
     @classmethod
     def from_rows(cls, rows: Iterable[Mapping[str, object]]) -> Calibration:
@@ -127,25 +129,25 @@ class Calibration:
     def __getitem__(self, dimension: str) -> LevelLine:
         """Find a line; a specific ADeLe code such as ``KNn`` finds its broad dimension ``KN``."""
         wanted = dimension.casefold()
-        for name, reason in self.unusable.items():
-            if wanted == name.casefold():
-                raise MensuraError(f"dimension: {name!r} cannot be read: {reason}; {self._choices()}")
         for line in self.lines:
             if wanted in {line.dimension.casefold(), line.name.casefold(), line.code.casefold()}:
                 return line
         for line in self.lines:
             if line.code and wanted[:2] == line.code.casefold() and len(wanted) == 3:
                 return line
-        raise MensuraError(f"dimension: {dimension!r} has no calibrated line; {self._choices()}")
-
-    def _choices(self) -> str:
-        return f"choose one of {', '.join(line.dimension for line in self.lines) or '(none is usable)'}"
+        if self.fallback is not None:
+            return self.fallback[dimension]
+        why = next((f"cannot be read: {why}" for name, why in self.unusable.items() if name.casefold() == wanted), "")
+        known = ", ".join(line.dimension for line in self.lines) or "(none is usable)"
+        raise MensuraError(f"dimension: {dimension!r} {why or 'has no calibrated line'}; choose one of {known}")
 
     def over(self, other: Calibration) -> Calibration:
-        """Return these lines, and those of ``other`` for what has none here: neither its code nor its broad one."""
+        """Return these lines before those of ``other``, which still answers for what has no line here."""
         ours = {line.code[:2].casefold() for line in self.lines if line.code}
         rest = tuple(line for line in other.lines if line.code[:2].casefold() not in ours)
-        return Calibration((*self.lines, *rest), {**other.unusable, **self.unusable})
+        there = {line.code[:2].casefold() for line in rest}
+        unusable = {name: why for name, why in self.unusable.items() if name[:2].casefold() not in there}
+        return Calibration((*self.lines, *rest), unusable, other)
 
 
 def _why_unusable(row: Mapping[str, object]) -> str:
