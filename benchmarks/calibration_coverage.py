@@ -59,11 +59,13 @@ def measure(world: dict[str, object], replications: int, seed: int) -> dict[str,
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replications", type=int, default=40)
+    parser.add_argument("--replications", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     figures = {}
-    print(f"{'world':40s} {'coverage':>8s} {'width':>6s} {'error':>6s} {'means':>6s} {'bias':>7s} {'bases':>6s} {'s':>5s}")
+    print(
+        f"{'world':40s} {'coverage':>8s} {'width':>6s} {'error':>6s} {'means':>6s} {'bias':>7s} {'bases':>6s} {'s':>5s}"
+    )
     for name, world in WORLDS.items():
         start = time.perf_counter()
         big = int(world["pools"]) * int(world["items"]) > 1000  # type: ignore[call-overload]

@@ -41,7 +41,15 @@ def main() -> None:
         return
     figures = {}
     for method in ("hierarchical", "means"):
-        command = [sys.executable, "-m", "benchmarks.calibration_speed", "--items", str(given.items), "--method", method]
+        command = [
+            sys.executable,
+            "-m",
+            "benchmarks.calibration_speed",
+            "--items",
+            str(given.items),
+            "--method",
+            method,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, check=True)
         figures[method] = json.loads(done.stdout.splitlines()[-1])
         print(f"{method:13s} {figures[method]['seconds']:6.1f} s {figures[method]['megabytes']:7.0f} MB")

@@ -69,14 +69,24 @@ def main() -> None:
     means = calibrate_items(every["ours"][1], method="means", draws=DRAWS)
     counts = {row["dimension"]: row for row in ours.cover.iter_rows(named=True)}
     rows = []
-    for alone, along, line in zip(*(t.iter_rows(named=True) for t in (ours.bases, ours.together, means.bases)), strict=True):
+    for alone, along, line in zip(
+        *(t.iter_rows(named=True) for t in (ours.bases, ours.together, means.bases)), strict=True
+    ):
         code = alone["dimension"]
         at = every["ours"][1].dimensions.index(code)
         spread = np.bincount(np.floor(every["ours"][1].levels[:, at] + 0.5).astype(int), minlength=6)
         rows.append([code, f"{published.get(code[:2]) or float('nan'):.2f}" if code[:2] in published else "–",
                      said(line), said(along), said(alone), "/".join(map(str, spread)), along["verdict"]])  # fmt: skip
     print("Bases: *in italics* where not identified; 90% intervals; items at levels 0/1/2/3/4/5.\n")
-    header = ["dimension", "published", "published procedure", "ours, together", "ours, alone", "items by level", "verdict (together)"]
+    header = [
+        "dimension",
+        "published",
+        "published procedure",
+        "ours, together",
+        "ours, alone",
+        "items by level",
+        "verdict (together)",
+    ]
     print(markdown(header, rows))
     figures["identified_together"] = sum(" " not in row["verdict"] for row in ours.together.iter_rows(named=True))
     figures["identified_alone"] = sum(" " not in row["verdict"] for row in ours.bases.iter_rows(named=True))
@@ -93,8 +103,12 @@ def main() -> None:
     print(markdown(["variant", "items", "mean", *chosen], table))
     observed = open_items().select("item", "pool", "options", "n", "rate")
     heldout = predict_left_out_pools(read_items(observed, open_demands()), draws=DRAWS)
-    print("\nHuman rates of a pool left out, from demands alone (mean absolute error; 90% intervals of single items).\n")
-    rows = [[str(value) if not isinstance(value, float) else f"{value:.3f}" for value in row] for row in heldout.iter_rows()]
+    print(
+        "\nHuman rates of a pool left out, from demands alone (mean absolute error; 90% intervals of single items).\n"
+    )
+    rows = [
+        [str(value) if not isinstance(value, float) else f"{value:.3f}" for value in row] for row in heldout.iter_rows()
+    ]
     print(markdown(heldout.columns, rows))
     weight = heldout["n"].to_numpy()
     figures["left_out_error"] = round(float(np.average(heldout["error"], weights=weight)), 4)

@@ -63,14 +63,23 @@ def main() -> None:
     number = pl.int_range(1, pl.len() + 1).over("pool").cast(pl.String).str.zfill(3)
     items = items.with_columns(id=pl.col("pool") + ":" + number)
     world = World.load()
-    carriers = pl.concat([carried(rows, str(pool), world) for (pool,), rows in items.group_by("pool", maintain_order=True)])
+    carriers = pl.concat(
+        [carried(rows, str(pool), world) for (pool,), rows in items.group_by("pool", maintain_order=True)]
+    )
     told = pl.read_csv(data / "world_estimates.csv").select("item", "rate", "low", "high")
     table = (
         items.join(told, on="item", suffix="_asked")
         .join(carriers, on="item", suffix="_carried", maintain_order="left")
         .with_columns(options=pl.col("pool").replace_strict(OPTIONS, default=None, return_dtype=pl.Int64))
         .rename({"low": "low_asked", "high": "high_asked"})
-        .select("id", "pool", "options", "n", "rate", *(f"{name}_{how}" for how in ("asked", "carried") for name in ("rate", "low", "high")))
+        .select(
+            "id",
+            "pool",
+            "options",
+            "n",
+            "rate",
+            *(f"{name}_{how}" for how in ("asked", "carried") for name in ("rate", "low", "high")),
+        )
         .rename({"id": "item"})
         .sort("item")
     )

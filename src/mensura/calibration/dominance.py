@@ -18,9 +18,7 @@ def dominant(levels: Floats) -> Mask:
     return np.asarray((levels >= top) & (top > 0))
 
 
-def group_levels(
-    levels: Floats, dimensions: Sequence[str], groups: Mapping[str, Sequence[str]]
-) -> tuple[Floats, Mask]:
+def group_levels(levels: Floats, dimensions: Sequence[str], groups: Mapping[str, Sequence[str]]) -> tuple[Floats, Mask]:
     """Return the level of every item in every group, and whether the group dominates it.
 
     A group dominates an item if any of its members does. Its level is the harmonic mean k / Σ 1/level over the k

@@ -112,7 +112,11 @@ def _read(told: object, origin: str) -> CalibrationFile:
 
 
 def _table(origin: str, key: str, rows: object) -> pl.DataFrame:
-    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) and set(_ROW) <= set(row) for row in rows):
+    if (
+        not isinstance(rows, list)
+        or not rows
+        or not all(isinstance(row, dict) and set(_ROW) <= set(row) for row in rows)
+    ):
         raise MensuraError(f"{origin}: {key} must be a list of lines with {', '.join(_ROW)}")
     return pl.DataFrame(rows, infer_schema_length=None)
 

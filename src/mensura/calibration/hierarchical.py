@@ -43,6 +43,8 @@ MOST_KEPT = 0.999
 """Share of the prior variance above which an item's rate is taken to say nothing: no likelihood is negative."""
 LARGEST_ERROR = 3.0
 """Error variance, in residual variances, up to which an item helps to find the residual variance."""
+USUAL_RESIDUAL, USUAL_WEIGHT = 0.2, 5.0
+"""A residual as real pools have it, in empirical levels, and the items it counts for."""
 _NODES, _MASSES = np.polynomial.hermite.hermgauss(9)
 _COARSE = np.zeros(1)
 _ROUNDS, _STILL = 25, 1e-3
@@ -229,21 +231,17 @@ def _common(moments: Moments, spreads: Spreads) -> tuple[Floats, float]:
 def _residual_variance(residual: Floats, error: Floats, before: float, used: float) -> float:
     """Return σ² at which Σ r² / (σ² + error) equals the degrees of freedom, by bisection.
 
-    Items whose rates say little (errors far above σ) are left out as long as enough others are there: their responses
-    are mostly what the demands say of them.
+    Items whose rates say little (errors far above σ) are left out as long as the surer half is there: their responses
+    are mostly what the demands say of them. A few items' worth of a usual σ keeps it from collapsing in small samples.
     """
-    telling = error <= LARGEST_ERROR * before
-    if telling.sum() < max(len(residual) / 5, 2 * used):
-        telling = error <= np.quantile(error, 0.5)
+    telling = error <= max(LARGEST_ERROR * before, float(np.median(error)))
     squares, known = residual[telling] ** 2, error[telling]
-    freedom = squares.size * (1.0 - used / len(residual))
-    low, high = LEAST_ERROR**2, max(float(squares.sum()) / freedom, 4 * LEAST_ERROR**2)
+    freedom = squares.size * (1.0 - used / len(residual)) + USUAL_WEIGHT
+    low, high = LEAST_ERROR**2, max(float(squares.sum()) / freedom, USUAL_RESIDUAL**2) * 2
     for _ in range(40):
         middle = 0.5 * (low + high)
-        if float((squares / (middle + known)).sum()) > freedom:
-            low = middle
-        else:
-            high = middle
+        asked = float((squares / (middle + known)).sum()) + USUAL_WEIGHT * USUAL_RESIDUAL**2 / middle
+        low, high = (middle, high) if asked > freedom else (low, middle)
     return 0.5 * (low + high)
 
 

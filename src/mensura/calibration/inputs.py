@@ -22,8 +22,10 @@ from mensura.frames import as_frame
 Z90 = 1.6448536269514722
 """The normal quantile at 0.95: between −z and z lie 90%, the width of every interval that is read here."""
 FEWEST_OPTIONS = 2
-LEAST_DOUBT = 0.3
+LEAST_DOUBT = 0.2
 """How uncertain the error of a reading is at least, as a share of it: it differs between items and leans between levels."""
+USUAL_CELLS = 20.0
+"""Cells read twice by which the error over all dimensions counts in each: with few repeats, dimensions lean on it."""
 _RATE_COLUMNS = {"rate": True, "low": False, "high": False, "n": False, "options": False}
 _NEAR = 0.6  # how like a column's name must be to a wanted one to be offered for it
 
@@ -120,8 +122,9 @@ def read_items(
     if level_error is not None and not 0 <= level_error < 3:
         raise MensuraError(f"level_error: got {level_error!r}; expected a standard deviation from 0 to 3 levels")
     table = _rate_table(rates)
-    told = read_demands(demands, codes=codes)
     known = list(codes) if codes is not None else list(annotated_dimensions())
+    _refuse_near_misses(demands, known)
+    told = read_demands(demands, codes=codes)
     _refuse_unknown(told, known)
     wide = told.group_by("item", "dimension", maintain_order=True).agg(pl.col("level").mean())
     dimensions = [code for code in known if (wide["dimension"] == code).any()]
@@ -213,6 +216,22 @@ def _refuse_wrong_figures(frame: pl.DataFrame, name: str) -> None:
         )
 
 
+def _refuse_near_misses(demands: Any, known: list[str]) -> None:  # noqa: ANN401
+    """Refuse a wide table with a column that is a dimension but for its capitals or spaces: it would be passed over."""
+    if isinstance(demands, str | Path):
+        if not Path(demands).is_file() or Path(demands).suffix.lower() != ".csv":
+            return
+        with Path(demands).open(encoding="utf-8-sig", errors="replace") as file:
+            columns = [name.strip('"\n\r') for name in file.readline().split(",")]
+    else:
+        columns = as_frame(demands, name="demands").columns
+    codes = {code.casefold(): code for code in known}
+    for column in columns:
+        code = codes.get(column.strip().casefold())
+        if code is not None and code != column:
+            raise MensuraError(f"demands: column {column!r} is nearly the dimension {code}; rename it")
+
+
 def _refuse_unknown(told: pl.DataFrame, known: list[str]) -> None:
     """Refuse a dimension that is not known, offering the nearest code."""
     for code in told["dimension"].unique(maintain_order=True):
@@ -261,11 +280,14 @@ def _level_errors(
             "is not (give a second annotator, a column spread, or level_error)"
         )
         return np.zeros(len(dimensions)), doubt
-    figures = variances.group_by("dimension").agg(pl.col("var").mean().alias("mean"), pl.col("var").std().alias("sd"), n=pl.len())
-    found = {name: (mean, (sd or 0.0) / np.sqrt(n)) for name, mean, sd, n in figures.iter_rows()}
-    usual = float(np.mean([mean for mean, _ in found.values()])), 0.0
-    mean, off = np.array([found.get(code, usual) for code in dimensions]).T
-    sampled = off / (2.0 * np.where(mean > 0, mean, 1.0))
+    figures = variances.group_by("dimension").agg(
+        pl.col("var").mean().alias("mean"), pl.col("var").std().fill_null(0.0).alias("sd"), n=pl.len()
+    )
+    found = {name: (mean, sd, n) for name, mean, sd, n in figures.iter_rows()}
+    usual = float(variances["var"].mean() or 0.0)  # type: ignore[arg-type]
+    told_mean, sd, n = np.array([found.get(code, (usual, 0.0, 0)) for code in dimensions]).T
+    mean = (n * told_mean + USUAL_CELLS * usual) / (n + USUAL_CELLS)
+    sampled = sd / np.sqrt(n + USUAL_CELLS) / (2.0 * np.where(mean > 0, mean, 1.0))
     return np.sqrt(mean), np.hypot(doubt, np.minimum(sampled, 1.0))
 
 

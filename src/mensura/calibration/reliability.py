@@ -51,7 +51,9 @@ def pool_means(values: Floats, pool: Ints) -> Floats:
 
 def reading_noise(levels: Floats, spread: float) -> float:
     """Return the error before rounding whose rounded readings scatter by ``spread`` around levels like these."""
-    share = np.bincount(np.clip(np.round(levels), 0, HIGHEST).astype(np.int64), minlength=TRUE_LEVELS.size) / levels.size
+    share = (
+        np.bincount(np.clip(np.round(levels), 0, HIGHEST).astype(np.int64), minlength=TRUE_LEVELS.size) / levels.size
+    )
     low, high = 0.01, _LARGEST_NOISE
     for _ in range(40):
         middle = 0.5 * (low + high)

@@ -41,7 +41,11 @@ def calibration_stages(points: object) -> alt.FacetChart | alt.LayerChart:
     colour: dict[str, Any] = {"scale": alt.Scale(domain=shown, range="category"), "legend": legend}
     scale = alt.Scale(domain=[low, high], nice=False)
     base = alt.Chart().encode(
-        x=alt.X("x:Q", scale=scale, axis=alt.Axis(title="level (upright: estimated)", tickMinStep=1, tickCount=5, grid=False)),
+        x=alt.X(
+            "x:Q",
+            scale=scale,
+            axis=alt.Axis(title="level (upright: estimated)", tickMinStep=1, tickCount=5, grid=False),
+        ),
         y=alt.Y("y:Q", scale=scale, axis=alt.Axis(title=None, tickMinStep=1, tickCount=5, grid=True)),
     )
     equal = base.transform_filter("datum.kind == 'equal'").mark_line(style="reference", aria=False, tooltip=None)
@@ -56,9 +60,7 @@ def calibration_stages(points: object) -> alt.FacetChart | alt.LayerChart:
         .encode(
             fill=alt.Fill("dimension:N", title=None, **colour),
             stroke=alt.Stroke("dimension:N", title=None, **colour),
-            shape=alt.Shape(
-                "dimension:N", title=None, scale=alt.Scale(domain=shown, range="symbol"), legend=legend
-            ),
+            shape=alt.Shape("dimension:N", title=None, scale=alt.Scale(domain=shown, range="symbol"), legend=legend),
             description=alt.Description("aria:N"),
         )
     )

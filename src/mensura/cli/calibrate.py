@@ -93,9 +93,7 @@ def calibrate(
         )
 
 
-def _inputs(
-    rates: Path | None, demands: list[Path] | None, pool: str | None, estimate: str | None
-) -> tuple[Any, Any]:
+def _inputs(rates: Path | None, demands: list[Path] | None, pool: str | None, estimate: str | None) -> tuple[Any, Any]:
     """Return rates and demands of files, or of the open pool."""
     from mensura.calibration import open_demands, open_rates
     from mensura.demands import combine, read_demands

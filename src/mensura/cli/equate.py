@@ -65,6 +65,8 @@ def _tested(test: str, estimate: str) -> pl.DataFrame:
     if test not in items["pool"]:
         known = ", ".join(items["pool"].unique().sort())
         raise MensuraError(f"equate: {test!r} is neither a CSV file nor an embedded pool; pools: {known}")
-    return items.filter(pl.col("pool") == test).select("item", observed="rate").join(
-        open_rates(estimate).drop("pool"), on="item"
+    return (
+        items.filter(pl.col("pool") == test)
+        .select("item", observed="rate")
+        .join(open_rates(estimate).drop("pool"), on="item")
     )

@@ -68,7 +68,9 @@ class LevelLine:
         if self.covered is None or self.covered[0] - _ROUNDING <= level <= self.covered[1] + _ROUNDING:
             return ""
         low, high = self.covered
-        return f"level {level:.2f} of {self.dimension} is outside what its items cover ({low:g} to {high:g}): extrapolated"
+        return (
+            f"level {level:.2f} of {self.dimension} is outside what its items cover ({low:g} to {high:g}): extrapolated"
+        )
 
     @property
     def lowest_level(self) -> float:

@@ -38,9 +38,7 @@ def calibration_levels(study: Study) -> Picture:
         "against the level of the rate estimated for the world, less guessing. Stars: level means; line and base B with "
         "its 90% interval: our calibration of items as they are, with errors and pools taken into account (what sets "
         "pools apart is not in the slope).",
-        charts.level_panels(
-            made.points(), made.stages, lines.filter(pl.col("dimension").is_in(_decided(made)))
-        ),
+        charts.level_panels(made.points(), made.stages, lines.filter(pl.col("dimension").is_in(_decided(made)))),
     )
 
 
