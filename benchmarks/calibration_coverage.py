@@ -73,7 +73,8 @@ def main() -> None:
         figures[name] = {key: round(value, 4) for key, value in figure.items()}
         print(
             f"{name:40s} {figure['coverage']:8.3f} {figure['width']:6.3f} {figure['rmse']:6.3f} "
-            f"{figure['rmse_means']:6.3f} {figure['bias']:+7.3f} {figure['bases']:6.0f} {time.perf_counter() - start:5.0f}",
+            f"{figure['rmse_means']:6.3f} {figure['bias']:+7.3f} {figure['bases']:6.0f} "
+            f"{time.perf_counter() - start:5.0f}",
             flush=True,
         )
     print(json.dumps(figures))

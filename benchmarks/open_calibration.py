@@ -12,7 +12,6 @@ import json
 from collections.abc import Mapping
 
 import numpy as np
-import polars as pl
 
 from mensura.calibration import calibrate_items, open_demands, open_items, open_rates, read_items
 from mensura.calibration.inputs import RatedItems
@@ -67,7 +66,6 @@ def main() -> None:
     every = variants()
     ours = calibrate_items(every["ours"][1], draws=DRAWS)
     means = calibrate_items(every["ours"][1], method="means", draws=DRAWS)
-    counts = {row["dimension"]: row for row in ours.cover.iter_rows(named=True)}
     rows = []
     for alone, along, line in zip(
         *(t.iter_rows(named=True) for t in (ours.bases, ours.together, means.bases)), strict=True

@@ -1,8 +1,8 @@
 """Rebuild the open pool and its calibration: ``python -m tools.embed_open_pool [ITEMS_DATA]``.
 
-Takes the annotated items of the development data and keeps facts only: a running number within the pool, rates, numbers
-of options, levels, and estimates for the world; no texts, and no ids from which an item could be read. Pools whose terms
-are non-commercial are left out.
+Takes the annotated items of the development data and keeps facts only: a running number within the pool, rates,
+numbers of options, levels, and estimates for the world; no texts, and no ids from which an item could be read. Pools
+whose terms are non-commercial are left out.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.calibration.open_pool import FOLDER, LEFT_OUT, OPEN_SETTINGS, open_demands, open_rates
 from mensura.calibration import calibrate, write_calibration
+from mensura.calibration.open_pool import FOLDER, LEFT_OUT, OPEN_SETTINGS, open_demands, open_rates
 from mensura.extrapolation.observed import make_task
 from mensura.extrapolation.world.poststratification import PostStratification
 from mensura.files import write_csv

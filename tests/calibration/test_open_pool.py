@@ -12,10 +12,10 @@ from mensura.calibration import (
     open_lines,
     open_rates,
     read_calibration_file,
+    read_items,
 )
 from mensura.calibration.open_pool import ESTIMATES, FOLDER, LEFT_OUT, OPEN_SETTINGS
 from mensura.calibration.prediction import predict_left_out_pools
-from mensura.calibration import read_items
 
 
 def test_facts_without_texts_and_without_non_commercial_pools():

@@ -126,7 +126,7 @@ def _by_model(items: RatedItems, shown: RatedItems, draws: int, rng: np.random.G
 
 
 def _judged(items: RatedItems, slopes: Floats, intercepts: Floats, free: float) -> pl.DataFrame:
-    """Return bases with intervals and verdicts from draws; r2: the dimension's own share of what was left to explain."""
+    """Return bases with intervals and verdicts from draws; r2: the share a dimension explains of what others leave."""
     low, high = np.quantile(10.0**slopes, TAILS, axis=0)
     centre, start = slopes.mean(axis=0), intercepts.mean(axis=0)
     signal = (centre / np.maximum(slopes.std(axis=0), 1e-9)) ** 2

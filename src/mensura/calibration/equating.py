@@ -1,7 +1,7 @@
 """Equating: which level or score of one test corresponds to which of another, through the world population.
 
 Items carry two levels: the one observed in the people who took the test, and the one estimated for the world. On each
-test the world level is a straight line of the observed one, a + b·L, with an error τ from item to item. Level L of test A
+test the world level is a straight line of the observed one, a + b·L. Level L of test A
 then stands where level (a_A + b_A L − a_B) / b_B of test B does: items that equally many people of the world solve.
 
 Scores go through people. In the world ability is standard normal, and a share r of it solves an item where ability
@@ -127,15 +127,16 @@ def equate(
     draws: int = DRAWS,
     seed: int = 0,
 ) -> Equating:
-    """Equate two tests, each a table of any library or a path: item, observed, rate and, where known, low, high, options.
+    """Equate two tests, each a table of any library or a path: item, observed, rate[, low, high, options].
 
     ``observed``: rates in the people who took the test; ``rate``: the world's, with its 90% interval.
     """
     tested = [_Tested.of(table, name) for table, name in zip((one, other), names, strict=True)]
     rng = np.random.default_rng(seed)
-    levels = _level_table(*tested, draws, rng)
-    scores = _score_table(*tested, draws, rng)
-    return Equating(levels, scores, names, (len(tested[0].rate), len(tested[1].rate)))
+    first, second = tested
+    levels = _level_table(first, second, draws, rng)
+    scores = _score_table(first, second, draws, rng)
+    return Equating(levels, scores, names, (len(first.rate), len(second.rate)))
 
 
 def _level_table(one: _Tested, other: _Tested, draws: int, rng: np.random.Generator) -> pl.DataFrame:

@@ -106,9 +106,16 @@ def _read(told: object, origin: str) -> CalibrationFile:
     lacking = [key for key in ("method", "dimensions", "bases", "items", "pools") if key not in told]
     if lacking:
         raise MensuraError(f"{origin}: lacks {', '.join(lacking)}; write it again with mensura calibrate")
-    tables = [_table(origin, key, told[key]) for key in ("dimensions", "bases")]
-    facts = (told["method"], told.get("settings") or {}, told.get("inputs") or {}, told["items"], told["pools"])
-    return CalibrationFile(*facts, *tables, origin=origin)
+    return CalibrationFile(
+        method=told["method"],
+        settings=told.get("settings") or {},
+        inputs=told.get("inputs") or {},
+        items=told["items"],
+        pools=told["pools"],
+        dimensions=_table(origin, "dimensions", told["dimensions"]),
+        bases=_table(origin, "bases", told["bases"]),
+        origin=origin,
+    )
 
 
 def _table(origin: str, key: str, rows: object) -> pl.DataFrame:

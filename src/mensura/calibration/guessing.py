@@ -1,8 +1,8 @@
 """Guessing: the level a rate shows when some of those who cannot solve an item tick the right option.
 
 With a floor c the rate is p = c + (1 − c) q, q the share that can solve the item. In depths η = −log10 q (empirical
-level less ½) the shown depth is h(η) = −log10(c + (1 − c) 10^−η), with slope h′ = (1 − c) q / p between 0 and 1: near the
-floor a rate says little about q.
+level less ½) the shown depth is h(η) = −log10(c + (1 − c) 10^−η), with slope h′ = (1 − c) q / p between 0 and 1:
+near the floor a rate says little about q.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ B_d = 10^m_d, the depth η = −log10 q of item i (q: the share that can solve i
     η_i = β0 + Σ_d m_d x_id + u_p + Σ_d v_pd x_id + ε_i,      y_i = h(η_i; c_i) + e_i
 
 x: true demands (see :mod:`reliability`); u, v: what sets pool p apart, in level and slopes; ε: what the demands do not
-say; h: guessing with floor c (see :mod:`guessing`); y = −log10 of the rate, e its error, known from the rate's interval.
+say; h: guessing with floor c (see :mod:`guessing`); y = −log10 of the rate, e its error, known from its interval or n.
 Slopes m_d scatter around a common mean with a spread that is learned (partial pooling): a dimension with little data
 leans on the others, one with much does not.
 
@@ -47,7 +47,9 @@ USUAL_RESIDUAL, USUAL_WEIGHT = 0.2, 5.0
 """A residual as real pools have it, in empirical levels, and the items it counts for."""
 _NODES, _MASSES = np.polynomial.hermite.hermgauss(9)
 _COARSE = np.zeros(1)
-_ROUNDS, _STILL = 25, 1e-3
+_ROUNDS, _FEW_ROUNDS, _STILL = 25, 6, 1e-3
+MOST_SETTLED = 8_000
+"""Items on which spreads and σ are found; with more, a random part finds them, and the whole needs a few rounds only."""
 _FIRST = Spreads(shift=0.2, slope=0.05, dimension=0.3)  # where the search for the spreads starts
 
 
@@ -103,11 +105,15 @@ class HierarchicalFit:
 def fit_hierarchical(items: RatedItems, *, draws: int, rng: np.random.Generator) -> HierarchicalFit:
     """Fit every dimension at once and draw from the posterior."""
     demanded = Demanded.of(items, items.level_error)
-    state = _settle(_State.start(items), items, demanded, _FIRST)
-    state = _settle(state, items, demanded, _posterior(state, items, demanded, _COARSE).likeliest)
+    some = items if items.size <= MOST_SETTLED else items.kept(rng.permutation(items.size)[:MOST_SETTLED])
+    part = demanded if some is items else Demanded.of(some, some.level_error)
+    state = _settle(_Depths.start(some), some, part, _FIRST)
+    spreads = _posterior(state, some, part, _COARSE).likeliest
+    whole = state if some is items else replace(_Depths.start(items), variance=state.variance)
+    state = _settle(whole, items, demanded, spreads, rounds=_ROUNDS if some is items else _FEW_ROUNDS)
     found = _posterior(state, items, demanded, SCALE_STEPS)
     mean = found.chance @ found.mean
-    doubt = _level_doubt(state, items, mean, found.likeliest)
+    doubt = _level_doubt(state, items, demanded, mean, found.likeliest)
     drawn = found.drawn(draws, rng)
     drawn[:, 1:] += doubt * rng.standard_normal((draws, len(items.dimensions)))
     variance = np.einsum("g,gii->i", found.chance, found.covariance) + found.chance @ (found.mean - mean) ** 2
@@ -131,7 +137,7 @@ def fit_hierarchical(items: RatedItems, *, draws: int, rng: np.random.Generator)
 
 
 @dataclass(frozen=True, eq=False)
-class _State:
+class _Depths:
     """Where the iteration stands: each item's depth, what the demands say of it, its standard deviation; σ².
 
     ``extra``: what errors in levels add to the variance of each item, Σ m² Var(x | w).
@@ -147,7 +153,7 @@ class _State:
     used: float
 
     @classmethod
-    def start(cls, items: RatedItems) -> _State:
+    def start(cls, items: RatedItems) -> _Depths:
         shown = -np.log10(items.rate)
         error = np.maximum(items.se / (items.rate * np.log(10.0)), LEAST_ERROR)
         depth = plain_depth(items.rate, items.floor)
@@ -156,7 +162,7 @@ class _State:
         return cls(depth, depth, np.zeros_like(depth), width, shown, error, variance, 1.0 + len(items.dimensions))
 
 
-def _working(state: _State, items: RatedItems) -> tuple[Floats, Floats]:
+def _working(state: _Depths, items: RatedItems) -> tuple[Floats, Floats]:
     """Return response and error variance of the normal likelihood that stands in for each item's own.
 
     It is the one that, with what the demands say of the item (normal around ``fitted`` with σ²), gives the depth the
@@ -173,7 +179,7 @@ def _working(state: _State, items: RatedItems) -> tuple[Floats, Floats]:
     return mean + error / prior * (mean - state.fitted), error
 
 
-def _log_likelihood(depth: Floats, state: _State, items: RatedItems) -> Floats:
+def _log_likelihood(depth: Floats, state: _Depths, items: RatedItems) -> Floats:
     """Return the log likelihood of each item's rate at each depth (nodes × items).
 
     A counted rate errs as counts do (binomial), so that a rate of 0 says "deep", not how deep. One with an interval
@@ -190,11 +196,13 @@ def _log_likelihood(depth: Floats, state: _State, items: RatedItems) -> Floats:
     return np.where(counted, by_count, by_error)
 
 
-def _settle(state: _State, items: RatedItems, demanded: Demanded, spreads: Spreads) -> _State:
+def _settle(
+    state: _Depths, items: RatedItems, demanded: Demanded, spreads: Spreads, *, rounds: int = _ROUNDS
+) -> _Depths:
     """Iterate depths and residual variance at fixed spreads until they stay."""
     if len(items.pools) == 1:
         spreads = Spreads(0.0, 0.0, spreads.dimension)
-    for _ in range(_ROUNDS):
+    for _ in range(rounds):
         moments, response, error = _summed(state, items, demanded.design)
         common, worth = _common(moments, spreads)
         departures, own = pool_departures(moments, spreads, common)
@@ -207,13 +215,13 @@ def _settle(state: _State, items: RatedItems, demanded: Demanded, spreads: Sprea
         width = np.sqrt(share * error)
         moved = float(np.abs(fitted - state.fitted).mean())
         changed = abs(variance - state.variance) / variance
-        state = _State(depth, fitted, extra, width, state.shown, state.error, variance, used)
+        state = _Depths(depth, fitted, extra, width, state.shown, state.error, variance, used)
         if moved < _STILL and changed < _STILL:
             break
     return state
 
 
-def _summed(state: _State, items: RatedItems, design: Floats) -> tuple[Moments, Floats, Floats]:
+def _summed(state: _Depths, items: RatedItems, design: Floats) -> tuple[Moments, Floats, Floats]:
     """Return the moment sums at this state, the working response and its error variance."""
     response, error = _working(state, items)
     weight = 1.0 / (state.variance + state.extra + error)
@@ -245,12 +253,12 @@ def _residual_variance(residual: Floats, error: Floats, before: float, used: flo
     return 0.5 * (low + high)
 
 
-def _posterior(state: _State, items: RatedItems, demanded: Demanded, steps: Floats) -> GridPosterior:
+def _posterior(state: _Depths, items: RatedItems, demanded: Demanded, steps: Floats) -> GridPosterior:
     moments, _, _ = _summed(state, items, demanded.design)
     return integrate(moments, round(state.used), steps)
 
 
-def _level_doubt(state: _State, items: RatedItems, mean: Floats, spreads: Spreads) -> Floats:
+def _level_doubt(state: _Depths, items: RatedItems, demanded: Demanded, mean: Floats, spreads: Spreads) -> Floats:
     """Return the standard deviation that not knowing the levels' errors exactly adds to each slope.
 
     It is the change of the slopes when every error is larger by as much as it is uncertain.
@@ -258,9 +266,8 @@ def _level_doubt(state: _State, items: RatedItems, mean: Floats, spreads: Spread
     if not items.level_error.any():
         return np.zeros(len(items.dimensions))
     slopes = []
-    for error in (items.level_error, items.level_error * (1.0 + items.level_doubt)):
-        demanded = Demanded.of(items, error)
-        moments, _, _ = _summed(replace(state, extra=demanded.left @ mean[1:] ** 2), items, demanded.design)
+    for read in (demanded, Demanded.of(items, items.level_error * (1.0 + items.level_doubt))):
+        moments, _, _ = _summed(replace(state, extra=read.left @ mean[1:] ** 2), items, read.design)
         slopes.append(_common(moments, spreads)[0][1:])
     return np.abs(slopes[1] - slopes[0])
 

@@ -23,7 +23,7 @@ Z90 = 1.6448536269514722
 """The normal quantile at 0.95: between −z and z lie 90%, the width of every interval that is read here."""
 FEWEST_OPTIONS = 2
 LEAST_DOUBT = 0.2
-"""How uncertain the error of a reading is at least, as a share of it: it differs between items and leans between levels."""
+"""How uncertain the error of a reading is at least, as a share of it: it differs between items and levels."""
 USUAL_CELLS = 20.0
 """Cells read twice by which the error over all dimensions counts in each: with few repeats, dimensions lean on it."""
 _RATE_COLUMNS = {"rate": True, "low": False, "high": False, "n": False, "options": False}
@@ -35,7 +35,8 @@ class RatedItems:
     """Items with their world rates and demands, one entry per item; NaN where a figure is unknown.
 
     ``observed``: share of the population that succeeds, as given; ``rate``: the same with zeros lifted. ``se``: its
-    standard error, 0 where nothing says how sure it is. ``n``: people counted, where that is what says so. ``floor``: the rate of guessing, one over the number of options, 0 where open or unknown. ``pool``: place in
+    standard error, 0 where nothing says how sure it is. ``n``: people counted, where that is what says so.
+    ``floor``: the rate of guessing, one over the number of options, 0 where open or unknown. ``pool``: place in
     ``pools``. ``levels``: items × dimensions, the mean of the readings; ``readings``: how many there were.
     ``level_error``: per dimension, the standard deviation of one reading's error, in levels; ``level_doubt``: how
     uncertain that is, as a share of it.
@@ -258,7 +259,8 @@ def _errors_of(rate: Floats, table: pl.DataFrame) -> Floats:
     low, high, n = (table[name].to_numpy() for name in ("low", "high", "n"))
     inside = np.clip(rate, 0.5 / (np.nan_to_num(n, nan=1.0) + 1), 1 - 0.5 / (np.nan_to_num(n, nan=1.0) + 1))
     binomial = np.sqrt(inside * (1 - inside) / n)
-    return np.nan_to_num(np.where(np.isfinite(high - low), (high - low) / (2 * Z90), binomial), nan=0.0)
+    told = np.where(np.isfinite(high - low), (high - low) / (2 * Z90), binomial)
+    return np.asarray(np.nan_to_num(told, nan=0.0), dtype=np.float64)
 
 
 def _level_errors(

@@ -1,8 +1,8 @@
 """Empirical levels: what a world success rate is on the common base-10 ruler, and rates that have no level.
 
-The empirical level of a rate p is −log10(p / √10) = ½ − log10 p. A rate of 1 is level ½ as it stands. A rate of 0 has no
-level, so one is read as the smallest rate that could still have hidden there: ½ / (n + 1) where n is known, else half
-the high end of its interval, else half the smallest rate above 0 in the table.
+The empirical level of a rate p is −log10(p / √10) = ½ − log10 p. A rate of 1 is level ½ as it stands. A rate of 0 has
+no level, so one is read as the smallest rate that could still have hidden there: ½ / (n + 1) where n is known, else
+half the high end of its interval, else half the smallest rate above 0 in the table.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ TRUE_LEVELS = np.arange(HIGHEST + 1.0)
 POOLING = 5.0
 """Items by which the shares of levels over all pools count within each pool."""
 _ROUNDS = 30
+_STEPS = 60  # parts of a level that means of up to six readings fall on
 _LARGEST_NOISE = 2.0
 
 
@@ -28,17 +29,20 @@ def predicted_levels(levels: Floats, pool: Ints, readings: Ints, level_error: Fl
     ``level_error``: standard deviation of one reading's error, per dimension.
     """
     predicted, left = levels.copy(), np.zeros_like(levels)
+    most = int(readings.max())
     for at in np.flatnonzero(level_error > 0):
-        told = np.column_stack([pool, readings, np.round(levels[:, at] * 60)])
-        cases, back, counts = np.unique(told, axis=0, return_inverse=True, return_counts=True)
+        key = (pool * (most + 1) + readings) * (HIGHEST * _STEPS + 1) + np.round(levels[:, at] * _STEPS).astype(
+            np.int64
+        )
+        _, first, back, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+        where = pool[first]
         noise = reading_noise(levels[:, at], level_error[at])
-        chance = reading_chances(cases[:, 2] / 60.0, cases[:, 1], noise)
-        shares = _true_shares(chance, cases[:, 0].astype(np.int64), counts.astype(np.float64))
-        posterior = chance * shares[cases[:, 0].astype(np.int64)]
+        chance = reading_chances(levels[first, at], readings[first].astype(np.float64), noise)
+        posterior = chance * _true_shares(chance, where, counts.astype(np.float64))[where]
         posterior /= posterior.sum(axis=1, keepdims=True)
         mean = posterior @ TRUE_LEVELS
-        predicted[:, at] = mean[back.ravel()]
-        left[:, at] = (posterior @ TRUE_LEVELS**2 - mean**2)[back.ravel()]
+        predicted[:, at] = mean[back]
+        left[:, at] = (posterior @ TRUE_LEVELS**2 - mean**2)[back]
     return predicted, left
 
 
@@ -70,7 +74,7 @@ def reading_chances(told: Floats, readings: Floats, noise: float) -> Floats:
     upper = np.where(told >= HIGHEST, np.inf, told + half)[:, None]
     lower = np.where(told <= 0, -np.inf, told - half)[:, None]
     chance = ndtr((upper - TRUE_LEVELS) / sd[:, None]) - ndtr((lower - TRUE_LEVELS) / sd[:, None])
-    return np.maximum(chance, 1e-12)
+    return np.asarray(np.maximum(chance, 1e-12), dtype=np.float64)
 
 
 def _true_shares(chance: Floats, pool: Ints, counts: Floats) -> Floats:

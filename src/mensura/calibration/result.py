@@ -46,8 +46,8 @@ class CalibrationResult(Result):
     the level itself), the ``line`` there (stage 2), and the level ``aligned`` by base and intercept, slope · level +
     intercept (stage 3: empirical against it lies on the diagonal). ``cover``: dimension, name, lowest and highest level
     with items enough, number of levels. ``item_levels``: the empirical level of each item, ours without guessing.
-    ``slope_draws``, ``intercept_draws``: of the lines of ``together``, draws × dimensions. ``spreads``: what the model found of
-    errors and differences (empty for the published procedure). ``inputs``: fingerprints of rates and demands.
+    ``slope_draws``, ``intercept_draws``: of the lines of ``together``, draws × dimensions. ``spreads``: what the model
+    found of errors and differences (empty for the published procedure). ``inputs``: fingerprints of rates and demands.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("bases", "together", "stages", "cover", "spreads")

@@ -1,9 +1,9 @@
 """Integrating over what is not known about spreads: a grid of variances, each with an exact Gaussian posterior.
 
 The working model of :mod:`mensura.calibration.hierarchical` is linear and normal once four spreads are fixed: of pools'
-shifts (τ_u), of pools' slopes (τ_s), of dimensions' slopes around their common mean (τ_m), and of everything else (scale
-φ of the weights). Everything needed is in the moment sums of each pool, G = XᵀWX, b = XᵀWz, c = zᵀWz, so that a point of
-the grid costs the same for a hundred items and for a hundred thousand.
+shifts (τ_u), of pools' slopes (τ_s), of dimensions' slopes around their common mean (τ_m), and of everything else
+(scale φ of the weights). Everything needed is in the moment sums of each pool, G = XᵀWX, b = XᵀWz, c = zᵀWz, so that a
+point of the grid costs the same for a hundred items and for a hundred thousand.
 """
 
 from __future__ import annotations
@@ -153,8 +153,8 @@ def integrate(moments: Moments, used: int, steps: Floats) -> GridPosterior:
 def _log_prior(grid: Floats, scale: float) -> Floats:
     """Return the log mass of each grid point under a half-normal prior, as wide as the way to its neighbours."""
     width = np.gradient(grid) if grid.size > 1 else np.ones(1)
-    mass: Floats = np.log(width) - 0.5 * (grid / scale) ** 2
-    return mass - np.log(np.exp(mass).sum())
+    mass = np.log(width) - 0.5 * (grid / scale) ** 2
+    return np.asarray(mass - np.log(np.exp(mass).sum()), dtype=np.float64)
 
 
 def marginal(moments: Moments, spreads: Spreads) -> tuple[Floats, Floats, float]:

@@ -91,6 +91,6 @@ def _describe(shown: list[str], drawn: list[Row]) -> str:
         if (part := [row for row in drawn if row["stage"] == stage and row["kind"] == "mean"])
     ]
     return (
-        f"Level means of {counted(len(shown), 'dimension')} ({listed(shown, MOST)}): on average {say(gaps[0])} levels off "
-        f"the diagonal as annotated, {say(gaps[1])} when aligned."
+        f"Level means of {counted(len(shown), 'dimension')} ({listed(shown, MOST)}): on average {say(gaps[0])} levels "
+        f"off the diagonal as annotated, {say(gaps[1])} when aligned."
     )

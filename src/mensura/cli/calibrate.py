@@ -87,8 +87,8 @@ def calibrate(
         print_note(warning)
     if pool is not None:
         console.print(
-            "Open pool: human rates measured; levels judged by a language model; world rates judged by one, extrapolated "
-            "by post-stratification, or both.",
+            "Open pool: human rates measured; levels judged by a language model; world rates judged by one, "
+            "extrapolated by post-stratification, or both.",
             style="dim",
         )
 

@@ -19,7 +19,7 @@ _ROUNDING = 1e-12  # a level this little below the line's start is the start, pr
 
 
 HIGH_ABOVE, STANDARD_FROM = 10.0, 2.95
-"""Bases of the three published classes: High above 10, Standard from 3 (2.99 is printed as Standard), else Invariant."""
+"""Bases of the published classes: High above 10, Standard from 3 (2.99 is printed as Standard), else Invariant."""
 
 
 def scaling_of(base: float) -> str:

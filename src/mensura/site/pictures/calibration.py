@@ -34,10 +34,10 @@ def calibration_levels(study: Study) -> Picture:
     return Picture(
         "calibration-levels",
         "What a level is worth",
-        "Items of the open pool whose highest demand is in the group: annotated level (harmonic mean, by a language model) "
-        "against the level of the rate estimated for the world, less guessing. Stars: level means; line and base B with "
-        "its 90% interval: our calibration of items as they are, with errors and pools taken into account (what sets "
-        "pools apart is not in the slope).",
+        "Items of the open pool whose highest demand is in the group: annotated level (harmonic mean, by a language "
+        "model) against the level of the rate estimated for the world, less guessing. Stars: level means; line and "
+        "base B with its 90% interval: our calibration of items as they are, with errors and pools taken into account "
+        "(what sets pools apart is not in the slope).",
         charts.level_panels(made.points(), made.stages, lines.filter(pl.col("dimension").is_in(_decided(made)))),
     )
 
@@ -49,7 +49,7 @@ def calibration_stages(study: Study) -> Picture:
     return Picture(
         "calibration-stages",
         "From annotated to aligned levels",
-        "The published procedure on the open pool: level means as annotated, the lines through them, and aligned by base "
-        "and intercept, where they lie on the diagonal.",
+        "The published procedure on the open pool: level means as annotated, the lines through them, and aligned by "
+        "base and intercept, where they lie on the diagonal.",
         charts.calibration_stages(made.stages.filter(pl.col("dimension").is_in(_decided(made)))),
     )
