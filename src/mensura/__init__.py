@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from mensura.calibration import CalibrationResult, calibrate
     from mensura.demands import annotate
     from mensura.errors import MensuraError
     from mensura.evidence import Evidence, load
@@ -23,6 +24,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "WORLD",
+    "CalibrationResult",
     "Evidence",
     "IqResult",
     "ItemPool",
@@ -32,6 +34,7 @@ __all__ = [
     "Stitch",
     "Validation",
     "annotate",
+    "calibrate",
     "compare_iq",
     "extrapolate",
     "forecast",
@@ -46,6 +49,7 @@ __all__ = [
 
 _HOMES = {
     "WORLD": "mensura.people",
+    "CalibrationResult": "mensura.calibration",
     "Evidence": "mensura.evidence",
     "IqResult": "mensura.iq",
     "ItemPool": "mensura.people",
@@ -55,6 +59,7 @@ _HOMES = {
     "Stitch": "mensura.stitching",
     "Validation": "mensura.extrapolation",
     "annotate": "mensura.demands",
+    "calibrate": "mensura.calibration",
     "compare_iq": "mensura.iq",
     "extrapolate": "mensura.extrapolation",
     "forecast": "mensura.trends",

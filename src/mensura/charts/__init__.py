@@ -6,11 +6,13 @@ from mensura.charts.curves import level_curves
 from mensura.charts.forest import bases, drivers, progress, regions
 from mensura.charts.heatmap import heatmap
 from mensura.charts.ladder import ladder
+from mensura.charts.level_panels import level_panels
 from mensura.charts.one_axis import one_axis
 from mensura.charts.profile import dots
 from mensura.charts.render import check_figure, paper, save, web_spec
 from mensura.charts.scatter import scatter
 from mensura.charts.sensors import sensors
+from mensura.charts.stages import calibration_stages
 from mensura.charts.theme import LABS, THEMES
 from mensura.charts.timeline import timeline
 from mensura.charts.watch import watch
@@ -22,12 +24,14 @@ __all__ = [
     "bars",
     "bases",
     "bell_curve",
+    "calibration_stages",
     "check_figure",
     "dots",
     "drivers",
     "heatmap",
     "ladder",
     "level_curves",
+    "level_panels",
     "one_axis",
     "paper",
     "progress",

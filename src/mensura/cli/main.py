@@ -12,8 +12,12 @@ from mensura.cli.add import EXAMPLES as ADD_EXAMPLES
 from mensura.cli.add import add
 from mensura.cli.annotate import EXAMPLES as ANNOTATE_EXAMPLES
 from mensura.cli.annotate import annotate
+from mensura.cli.calibrate import EXAMPLES as CALIBRATE_EXAMPLES
+from mensura.cli.calibrate import calibrate
 from mensura.cli.cost import EXAMPLES as COST_EXAMPLES
 from mensura.cli.cost import cost
+from mensura.cli.equate import EXAMPLES as EQUATE_EXAMPLES
+from mensura.cli.equate import equate
 from mensura.cli.extrapolate import EXAMPLES as EXTRAPOLATE_EXAMPLES
 from mensura.cli.extrapolate import extrapolate
 from mensura.cli.figure import EXAMPLES as FIGURE_EXAMPLES
@@ -50,6 +54,8 @@ app.command(epilog=FIGURE_EXAMPLES)(figure)
 app.command(epilog=SCALE_EXAMPLES)(scale)
 app.command(epilog=EXTRAPOLATE_EXAMPLES)(extrapolate)
 app.command(epilog=ANNOTATE_EXAMPLES)(annotate)
+app.command(epilog=CALIBRATE_EXAMPLES)(calibrate)
+app.command(epilog=EQUATE_EXAMPLES)(equate)
 app.command(epilog=IQ_EXAMPLES)(iq)
 app.command(epilog=COST_EXAMPLES)(cost)
 app.command(epilog=STITCH_EXAMPLES)(stitch)

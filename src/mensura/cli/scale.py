@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 import typer
 
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     import polars as pl
 
     from mensura.scale import Calibration, LevelLine, Position, Reading
+    from mensura.scale.ruler import Convention
 
+DEFAULT_BASE = 10.0
 EXAMPLES = """
 [bold]Examples[/]
 
@@ -24,6 +26,8 @@ EXAMPLES = """
   mensura scale 0.038 --low 0.027 --high 0.053   with its interval
   mensura scale --iq 130                         from an IQ-equivalent
   mensura scale --level 2.3 --dimension volume   from a calibrated level
+  mensura scale --level 2 --base 3               a level of another base
+  mensura scale 0.02 --calibration mine          levels of your own calibration
   mensura scale --one-in 26 --json               for programs
 """
 
@@ -38,82 +42,148 @@ def scale(
     high: Annotated[float | None, typer.Option(help="High end of the interval, in the unit you start from.")] = None,
     dimension: Annotated[str | None, typer.Option(help="Calibrated dimension, such as volume or KN.")] = None,
     calibration: Annotated[
-        Path | None, typer.Option(help="CSV of your own bases: dimension, slope, intercept.", metavar="CSV")
+        str | None,
+        typer.Option(
+            help="published, open, or a file: calibration.json or bases.csv of mensura calibrate, or a CSV with "
+            "dimension, slope, intercept. Default: open where it identifies a base, else published.",
+            metavar="FILE",
+        ),
     ] = None,
+    base: Annotated[float | None, typer.Option(help="Base of --level, instead of 10 or a dimension's.")] = None,
+    convention: Annotated[
+        str, typer.Option(help="Of uncalibrated levels: adele (level 1 centred on 1 in √base) or calibrated (0: all).")
+    ] = "adele",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Read a success rate as level, rarity, percentile and IQ, and back."""
-    from mensura.evidence import load, read_calibration
-
-    lines = load().calibration if calibration is None else read_calibration(calibration)
+    lines = _lines(calibration)
     line = None if dimension is None else lines[dimension]
+    unit = _Unit(line, base, convention)
     start = {"rate": rate, "iq": iq, "level": level, "one_in": one_in, "percentile": percentile}
-    position = _position(start, low, high, line)
-    readings = _readings(position, line)
+    position = _position(start, low, high, unit)
+    readings = _readings(position, unit)
     tables = {"scale": _table(readings), "dimensions": _dimension_table(position, lines)}
     facts: dict[str, object] = {name: reading.value for name, reading in readings.items()}
     if position.p_low is not None:
         facts |= {end: {name: getattr(r, end) for name, r in readings.items()} for end in ("low", "high")}
-    if dimension is not None:
-        facts["dimension"] = lines[dimension].dimension
+    notes = []
+    if line is not None:
+        facts["dimension"] = line.dimension
+        notes = [note for value in readings["level"] if value is not None and (note := line.outside(value))][:1]
+    facts["notes"] = notes
+    facts["unusable"] = dict(lines.unusable)
     if emit(tables, out=out, as_json=as_json, **facts):
         return
-    _print_readings(readings, line)
+    _print_readings(readings, unit)
+    for note in notes:
+        print_note(note)
     print_table(tables["dimensions"], title="The level this is on each calibrated dimension", digits=2)
+    if lines.unusable:
+        told = "; ".join(f"{name} ({reason})" for name, reason in lines.unusable.items())
+        print_note(f"no level can be read on {told}")
     console.print("Rates speak of the population they were measured in or extrapolated to.", style="dim")
 
 
-def _position(
-    start: dict[str, float | None], low: float | None, high: float | None, line: LevelLine | None
-) -> Position:
+class _Unit(NamedTuple):
+    """In what levels are read: those of a calibrated line, or of a base and convention."""
+
+    line: LevelLine | None
+    base: float | None
+    convention: str
+
+    @property
+    def words(self) -> str:
+        """The unit in words."""
+        if self.line is not None:
+            return f"{self.line.dimension}, base {self.line.base:.2f} ({self.line.scaling})"
+        base = self.base or DEFAULT_BASE
+        return f"base {base:g}, " + (
+            f"level 1 centred on 1 in √{base:g}" if self.convention == "adele" else "level 0: everybody succeeds"
+        )
+
+
+def _lines(calibration: str | None) -> Calibration:
+    """Return the lines asked for; by default the open ones where a base is identified, over the published."""
+    from mensura.calibration import read_calibration_file
+    from mensura.calibration.open_pool import open_lines
+    from mensura.evidence import load, read_calibration
+
+    if calibration is None:
+        return open_lines().over(load().calibration)
+    if calibration in ("open", "published"):
+        return open_lines() if calibration == "open" else load().calibration
+    path = Path(calibration)
+    if path.is_dir() or path.suffix.lower() == ".json" or "verdict" in _header(path):
+        return read_calibration_file(path).lines
+    return read_calibration(path)
+
+
+def _header(path: Path) -> list[str]:
+    """Return the column names of a CSV, or nothing where there is none to read."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return [name.strip() for name in file.readline().split(",")]
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def _position(start: dict[str, float | None], low: float | None, high: float | None, unit: _Unit) -> Position:
     from mensura.scale import Position
 
     given = {name: value for name, value in start.items() if value is not None}
     if len(given) != 1:
         named = ", ".join(given) or "nothing"
         raise MensuraError(f"scale: got {named}; give exactly one of a rate, --iq, --level, --one-in, --percentile")
-    [(unit, value)] = given.items()
-    if unit == "rate":
+    if unit.line is not None and unit.base is not None:
+        raise MensuraError("scale: give --dimension or --base, not both: a dimension has its own base")
+    [(name, value)] = given.items()
+    if name == "rate":
         return Position(value, low, high)
-    if unit == "level" and line is not None:
-        return Position.from_dimension(line, value, low, high)
+    if name == "level" and unit.line is not None:
+        return Position.from_dimension(unit.line, value, low, high)
     make: Callable[[float, float | None, float | None], Position] = {
         "iq": Position.from_iq,
-        "level": lambda value, low, high: Position.from_level(value, low, high),
+        "level": lambda value, low, high: Position.from_level(
+            value, low, high, base=unit.base or DEFAULT_BASE, convention=cast("Convention", unit.convention)
+        ),
         "one_in": Position.from_one_in,
         "percentile": Position.from_percentile,
-    }[unit]
+    }[name]
     return make(value, low, high)
 
 
-def _readings(position: Position, line: LevelLine | None) -> dict[str, Reading]:
+def _readings(position: Position, unit: _Unit) -> dict[str, Reading]:
+    level = (
+        position.level(unit.base or DEFAULT_BASE, cast("Convention", unit.convention))
+        if unit.line is None
+        else position.annotated_level(unit.line)
+    )
     return {
         "rate": position.rate,
-        "level": position.level() if line is None else position.annotated_level(line),
+        "level": level,
         "one_in": position.one_in,
         "percentile": position.percentile,
         "iq": position.iq,
     }
 
 
-def _print_readings(readings: dict[str, Reading], line: LevelLine | None) -> None:
+def _print_readings(readings: dict[str, Reading], unit: _Unit) -> None:
     """Print each reading with its unit in words."""
     from rich.table import Table
 
-    level_unit = "base 10, level 1 centred on 1 in √10" if line is None else f"{line.dimension}, base {line.base:.3g}"
     units = {
         "rate": ("success rate", "{:.3%}", "of the population succeed"),
         "one_in": ("rarity", "1 in {:,.4g}", "people"),
         "percentile": ("percentile", "{:.6g}", "percent of people do not succeed"),
         "iq": ("IQ-equivalent", "{:.1f}", "mean 100, standard deviation 15"),
-        "level": ("level", "{:.2f}", level_unit),
+        "level": ("level", "{:.2f}", unit.words),
     }
     table = Table(title="On the human ruler", title_justify="left", show_header=False)
-    for name, (title, form, unit) in units.items():
+    for name, (title, form, meaning) in units.items():
         value, low, high = readings[name]
         interval = "" if low is None or high is None else f"{form.format(low)} to {form.format(high)}"
-        table.add_row(title, form.format(value), *([interval] if interval else []), unit)
+        table.add_row(title, form.format(value), *([interval] if interval else []), meaning)
     console.print(table)
 
 
@@ -125,10 +195,38 @@ def _table(readings: dict[str, Reading]) -> pl.DataFrame:
     return frame if frame["low"].is_not_null().any() else frame.drop("low", "high")
 
 
+def _origin(source: str) -> str:
+    """Return whose a line is: of the open pool, published, or given."""
+    from mensura.calibration.open_pool import OPEN
+
+    return "open" if source == OPEN else "published" if "Table 16" in source else "given"
+
+
 def _dimension_table(position: Position, lines: Calibration) -> pl.DataFrame:
     import polars as pl
 
-    rows = [(line.dimension, line.base, *position.annotated_level(line)) for line in lines]
-    names = {"dimension": pl.String, "base": float, "level": float, "low": float, "high": float}
+    rows = [
+        (
+            line.dimension,
+            line.base,
+            line.r_squared,
+            line.scaling,
+            *position.annotated_level(line),
+            "outside" if line.outside(position.annotated_level(line).value) else "",
+            _origin(line.source),
+        )
+        for line in lines
+    ]
+    names = {
+        "dimension": pl.String,
+        "base": float,
+        "r2": float,
+        "class": pl.String,
+        "level": float,
+        "low": float,
+        "high": float,
+        "items": pl.String,
+        "calibration": pl.String,
+    }
     frame = pl.DataFrame(rows, schema=names, orient="row")
     return frame if frame["low"].is_not_null().any() else frame.drop("low", "high")

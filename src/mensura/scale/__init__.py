@@ -1,6 +1,6 @@
 """The ruler under every instrument: rate ↔ level ↔ rarity ↔ percentile ↔ IQ, and calibrated dimensions."""
 
-from mensura.scale.calibration import Calibration, LevelLine
+from mensura.scale.calibration import Calibration, LevelLine, scaling_of
 from mensura.scale.position import Position, Reading
 from mensura.scale.ruler import (
     iq_to_rate,
@@ -28,6 +28,7 @@ __all__ = [
     "rate_to_level",
     "rate_to_one_in",
     "rate_to_percentile",
+    "scaling_of",
     "score_to_capability",
     "share_above_chance",
 ]

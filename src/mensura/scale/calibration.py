@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,8 +12,19 @@ from mensura.arrays import Floats
 from mensura.errors import MensuraError
 from mensura.scale.ruler import level_to_rate, rate_to_level
 
+USABLE = ("High", "Standard", "Invariant")
+"""Verdicts under which a line is a ruler."""
 _EVERYBODY = rate_to_level(1.0)  # the empirical level of a rate of 1
 _ROUNDING = 1e-12  # a level this little below the line's start is the start, printed and read again
+
+
+HIGH_ABOVE, STANDARD_FROM = 10.0, 2.95
+"""Bases of the published classes: High above 10, Standard from 3 (2.99 is printed as Standard), else Invariant."""
+
+
+def scaling_of(base: float) -> str:
+    """Return the class of a base: High, Standard or Invariant."""
+    return "High" if base > HIGH_ABOVE else "Standard" if base >= STANDARD_FROM else "Invariant"
 
 
 @dataclass(frozen=True)
@@ -21,7 +32,8 @@ class LevelLine:
     """The calibrated line of one dimension: empirical level = slope · annotated level + intercept.
 
     The empirical level is the common base-10 one, −log10(p / √10); one annotated level therefore divides the
-    world success rate by ``base`` = 10^slope.
+    world success rate by ``base`` = 10^slope. ``printed_base``: the base as its source prints it, computed there from
+    a slope with more digits; shown in its place. ``covered``: the annotated levels that its items reach.
     """
 
     dimension: str
@@ -29,6 +41,10 @@ class LevelLine:
     intercept: float
     code: str = ""
     name: str = ""
+    printed_base: float | None = None
+    r_squared: float | None = None
+    covered: tuple[float, float] | None = None
+    source: str = ""
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.slope) and self.slope > 0 and np.isfinite(self.intercept)):
@@ -40,7 +56,21 @@ class LevelLine:
     @property
     def base(self) -> float:
         """Factor by which world success falls per annotated level."""
-        return float(10.0**self.slope)
+        return float(10.0**self.slope) if self.printed_base is None else self.printed_base
+
+    @property
+    def scaling(self) -> str:
+        """The class of the base: High, Standard or Invariant."""
+        return scaling_of(self.base)
+
+    def outside(self, level: float) -> str:
+        """Return a sentence where a level lies outside what the calibration's items cover, else nothing."""
+        if self.covered is None or self.covered[0] - _ROUNDING <= level <= self.covered[1] + _ROUNDING:
+            return ""
+        low, high = self.covered
+        return (
+            f"level {level:.2f} of {self.dimension} is outside what its items cover ({low:g} to {high:g}): extrapolated"
+        )
 
     @property
     def lowest_level(self) -> float:
@@ -65,26 +95,35 @@ class LevelLine:
 
 @dataclass(frozen=True)
 class Calibration:
-    """A set of calibrated lines, found by dimension id, ADeLe code or name."""
+    """A set of calibrated lines, found by dimension id, ADeLe code or name.
+
+    ``unusable``: dimensions that the calibration lists but no level can be read on, with the reason. ``fallback``:
+    where else to look.
+    """
 
     lines: tuple[LevelLine, ...]
+    unusable: Mapping[str, str] = field(default_factory=dict)
+    fallback: Calibration | None = None
 
     @classmethod
     def from_rows(cls, rows: Iterable[Mapping[str, object]]) -> Calibration:
-        """Build from rows with ``dimension``, ``slope``, ``intercept`` and, where known, ``code`` and ``name``."""
-        lines = tuple(
-            LevelLine(
-                dimension=str(row["dimension"]),
-                slope=float(str(row["slope"])),
-                intercept=float(str(row["intercept"])),
-                code=str(row.get("code") or ""),
-                name=str(row.get("name") or ""),
-            )
-            for row in rows
-        )
-        if not lines:
+        """Build from rows with ``dimension``, ``slope``, ``intercept`` and, where known, what else a line has.
+
+        ``verdict``, where given, must be a class of bases; a dimension with another one, or whose line does not rise,
+        is listed as unusable.
+        """
+        lines: list[LevelLine] = []
+        unusable: dict[str, str] = {}
+        for row in rows:
+            dimension = str(row["dimension"])
+            reason = _why_unusable(row)
+            if reason:
+                unusable[dimension] = reason
+            else:
+                lines.append(_line(dimension, row))
+        if not lines and not unusable:
             raise MensuraError("calibration: no dimension given; expected at least one row")
-        return cls(lines)
+        return cls(tuple(lines), unusable)
 
     def __iter__(self) -> Iterator[LevelLine]:
         return iter(self.lines)
@@ -98,5 +137,50 @@ class Calibration:
         for line in self.lines:
             if line.code and wanted[:2] == line.code.casefold() and len(wanted) == 3:
                 return line
-        known = ", ".join(line.dimension for line in self.lines)
-        raise MensuraError(f"dimension: {dimension!r} has no calibrated line; choose one of {known}")
+        if self.fallback is not None:
+            return self.fallback[dimension]
+        why = next((f"cannot be read: {why}" for name, why in self.unusable.items() if name.casefold() == wanted), "")
+        known = ", ".join(line.dimension for line in self.lines) or "(none is usable)"
+        raise MensuraError(f"dimension: {dimension!r} {why or 'has no calibrated line'}; choose one of {known}")
+
+    def over(self, other: Calibration) -> Calibration:
+        """Return these lines before those of ``other``, which still answers for what has no line here."""
+        ours = {line.code[:2].casefold() for line in self.lines if line.code}
+        rest = tuple(line for line in other.lines if line.code[:2].casefold() not in ours)
+        there = {line.code[:2].casefold() for line in rest}
+        unusable = {name: why for name, why in self.unusable.items() if name[:2].casefold() not in there}
+        return Calibration((*self.lines, *rest), unusable, other)
+
+
+def _why_unusable(row: Mapping[str, object]) -> str:
+    """Return why no level can be read on a line: its verdict, or that it does not rise; else nothing."""
+    verdict = str(row.get("verdict") or "")
+    if verdict and verdict not in USABLE:
+        return verdict
+    slope = row.get("slope")
+    if slope is None or str(slope) == "":
+        return "no slope"
+    if float(str(slope)) <= 0:
+        return f"its slope is {float(str(slope)):g}: success does not fall with the level"
+    return ""
+
+
+def _line(dimension: str, row: Mapping[str, object]) -> LevelLine:
+    low, high = _number(row, "lowest"), _number(row, "highest")
+    r_squared = _number(row, "r_squared")
+    return LevelLine(
+        dimension=dimension,
+        slope=float(str(row["slope"])),
+        intercept=float(str(row["intercept"])),
+        code=str(row.get("code") or ""),
+        name=str(row.get("name") or ""),
+        printed_base=_number(row, "base"),
+        r_squared=_number(row, "r2") if r_squared is None else r_squared,
+        covered=None if low is None or high is None else (low, high),
+        source=str(row.get("source") or ""),
+    )
+
+
+def _number(row: Mapping[str, object], column: str) -> float | None:
+    value = row.get(column)
+    return None if value is None or value == "" else float(str(value))

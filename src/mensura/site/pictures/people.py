@@ -20,7 +20,7 @@ _NAMES = Path(__file__).parents[1] / "data" / "demand_dimensions.csv"
 @picture("bases")
 def bases(study: Study) -> Picture:
     """The published base of every dimension."""
-    points = study.evidence.bases.select("dimension", "name", base=pl.lit(10.0).pow("slope"))
+    points = study.evidence.bases.select("dimension", "name", base=pl.col("base").fill_null(pl.lit(10.0).pow("slope")))
     return Picture(
         "bases",
         "How fast success falls per level",

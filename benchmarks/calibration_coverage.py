@@ -1,0 +1,84 @@
+"""Do calibrations find known bases? ``python -m benchmarks.calibration_coverage [--replications N]``.
+
+Simulated pools with known bases, guessing, annotation errors and pools that differ, at several sizes: coverage of the
+90% intervals, and error in log10 of the base, ours against the published procedure on the same data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+
+import numpy as np
+
+from benchmarks.calibration_pools import simulate_pools
+from mensura.calibration import calibrate_items, read_items
+from mensura.demands.dimensions import annotated_dimensions
+
+CODES = tuple(annotated_dimensions())
+NINE = CODES[::2]
+WORLDS: dict[str, dict[str, object]] = {
+    "3 pools of 30": {"pools": 3, "items": 30},
+    "4 pools of 60": {"pools": 4, "items": 60},
+    "12 pools of 40": {"pools": 12, "items": 40},
+    "6 pools of 150": {"pools": 6, "items": 150},
+    "12 pools of 200": {"pools": 12, "items": 200},
+    "12 pools of 40, no guessing": {"pools": 12, "items": 40, "options": None},
+    "12 pools of 40, levels without error": {"pools": 12, "items": 40, "reading_error": 0.0},
+    "12 pools of 40, pools alike": {"pools": 12, "items": 40, "pool_slope": 0.0, "pool_shift": 0.0},
+}
+
+
+def measure(world: dict[str, object], replications: int, seed: int) -> dict[str, float]:
+    rng = np.random.default_rng(seed)
+    held, ours, means, both, widths = [], [], [], [], []
+    for _ in range(replications):
+        drawn = simulate_pools(rng, dimensions=NINE, **world)  # type: ignore[arg-type]
+        items = read_items(drawn.rates, drawn.demands)
+        found = calibrate_items(items, draws=1000, seed=int(rng.integers(1 << 31))).bases
+        line = calibrate_items(items, method="means", draws=1).bases["slope"].cast(float).to_numpy()
+        low, high = np.log10(found["low"].to_numpy()), np.log10(found["high"].to_numpy())
+        held.append((low <= drawn.slopes) & (drawn.slopes <= high))
+        widths.append(high - low)
+        error = found["slope"].to_numpy() - drawn.slopes
+        ours.append(error)
+        known = np.isfinite(line)
+        means.append((line - drawn.slopes)[known])
+        both.append(error[known])
+    root = lambda parts: float(np.sqrt(np.mean(np.concatenate(parts) ** 2)))  # noqa: E731
+    return {
+        "coverage": float(np.mean(held)),
+        "width": float(np.mean(widths)),
+        "rmse": root(both),
+        "rmse_means": root(means),
+        "bias": float(np.mean(ours)),
+        "bases": int(np.size(held)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--replications", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=1)
+    given = parser.parse_args()
+    figures = {}
+    print(
+        f"{'world':40s} {'coverage':>8s} {'width':>6s} {'error':>6s} {'means':>6s} {'bias':>7s} {'bases':>6s} {'s':>5s}"
+    )
+    for name, world in WORLDS.items():
+        start = time.perf_counter()
+        big = int(world["pools"]) * int(world["items"]) > 1000  # type: ignore[call-overload]
+        figure = measure(world, max(given.replications // (2 if big else 1), 1), given.seed)
+        figures[name] = {key: round(value, 4) for key, value in figure.items()}
+        print(
+            f"{name:40s} {figure['coverage']:8.3f} {figure['width']:6.3f} {figure['rmse']:6.3f} "
+            f"{figure['rmse_means']:6.3f} {figure['bias']:+7.3f} {figure['bases']:6.0f} "
+            f"{time.perf_counter() - start:5.0f}",
+            flush=True,
+        )
+    print(json.dumps(figures))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""Calibrated human scales: from world rates and demands to a base per dimension, with intervals and verdicts."""
+
+from mensura.calibration.calibrate import METHODS, calibrate, calibrate_items
+from mensura.calibration.equating import Equating, equate
+from mensura.calibration.file import (
+    CalibrationFile,
+    compare_calibrations,
+    read_calibration_file,
+    write_calibration,
+)
+from mensura.calibration.inputs import RatedItems, published_groups, read_items
+from mensura.calibration.open_pool import open_demands, open_items, open_lines, open_rates
+from mensura.calibration.result import CalibrationResult
+
+__all__ = [
+    "METHODS",
+    "CalibrationFile",
+    "CalibrationResult",
+    "Equating",
+    "RatedItems",
+    "calibrate",
+    "calibrate_items",
+    "compare_calibrations",
+    "equate",
+    "open_demands",
+    "open_items",
+    "open_lines",
+    "open_rates",
+    "published_groups",
+    "read_calibration_file",
+    "read_items",
+    "write_calibration",
+]

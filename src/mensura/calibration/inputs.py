@@ -1,0 +1,309 @@
+"""What a calibration is made of: items with a world rate and levels, checked and lined up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mensura.arrays import Floats, Ints
+from mensura.calibration.dominance import dominant, group_levels
+from mensura.calibration.levels import lift_zeros
+from mensura.demands import read_demands
+from mensura.demands.dimensions import annotated_dimensions
+from mensura.errors import MensuraError
+from mensura.frames import as_frame
+
+Z90 = 1.6448536269514722
+"""The normal quantile at 0.95: between −z and z lie 90%, the width of every interval that is read here."""
+FEWEST_OPTIONS = 2
+LEAST_DOUBT = 0.2
+"""How uncertain the error of a reading is at least, as a share of it: it differs between items and levels."""
+USUAL_CELLS = 20.0
+"""Cells read twice by which the error over all dimensions counts in each: with few repeats, dimensions lean on it."""
+_RATE_COLUMNS = {"rate": True, "low": False, "high": False, "n": False, "options": False}
+_NEAR = 0.6  # how like a column's name must be to a wanted one to be offered for it
+
+
+@dataclass(frozen=True, eq=False)
+class RatedItems:
+    """Items with their world rates and demands, one entry per item; NaN where a figure is unknown.
+
+    ``observed``: share of the population that succeeds, as given; ``rate``: the same with zeros lifted. ``se``: its
+    standard error, 0 where nothing says how sure it is. ``n``: people counted, where that is what says so.
+    ``floor``: the rate of guessing, one over the number of options, 0 where open or unknown. ``pool``: place in
+    ``pools``. ``levels``: items × dimensions, the mean of the readings; ``readings``: how many there were.
+    ``level_error``: per dimension, the standard deviation of one reading's error, in levels; ``level_doubt``: how
+    uncertain that is, as a share of it.
+    ``deciding``: items × dimensions, whether this demand is the item's highest.
+    """
+
+    items: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    pools: tuple[str, ...]
+    pool: Ints
+    observed: Floats
+    rate: Floats
+    se: Floats
+    n: Floats
+    floor: Floats
+    levels: Floats
+    readings: Ints
+    level_error: Floats
+    level_doubt: Floats
+    deciding: np.ndarray
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many items."""
+        return len(self.items)
+
+    def kept(self, rows: np.ndarray) -> RatedItems:
+        """Return some of the items, by place or mask; pools that are left without items go."""
+        at = np.flatnonzero(rows) if rows.dtype == bool else rows
+        here = np.unique(self.pool[at])
+        return replace(
+            self,
+            items=tuple(self.items[k] for k in at),
+            pools=tuple(self.pools[k] for k in here),
+            pool=np.searchsorted(here, self.pool[at]),
+            observed=self.observed[at],
+            rate=self.rate[at],
+            se=self.se[at],
+            n=self.n[at],
+            floor=self.floor[at],
+            levels=self.levels[at],
+            readings=self.readings[at],
+            deciding=self.deciding[at],
+        )
+
+    def grouped(self, groups: Mapping[str, Iterable[str]]) -> RatedItems:
+        """Return the same items on groups of dimensions; an error of a group is the mean of its members' errors."""
+        known = {name: [code for code in members if code in self.dimensions] for name, members in groups.items()}
+        known = {name: members for name, members in known.items() if members}
+        levels, deciding = group_levels(self.levels, self.dimensions, known)
+        places = [[self.dimensions.index(code) for code in members] for members in known.values()]
+        error = np.array([self.level_error[at].mean() for at in places])
+        return replace(self, dimensions=tuple(known), levels=levels, deciding=deciding, level_error=error)
+
+
+def published_groups() -> dict[str, list[str]]:
+    """Return the groups of the published calibration by their broad code, such as KN: its five kinds of knowledge."""
+    groups: dict[str, list[str]] = {}
+    for code, dimension in annotated_dimensions().items():
+        groups.setdefault(dimension.group, []).append(code)
+    return groups
+
+
+def read_items(
+    rates: Any,  # noqa: ANN401
+    demands: Any,  # noqa: ANN401
+    *,
+    level_error: float | None = None,
+    readers: float = 1.0,
+    codes: Iterable[str] | None = None,
+) -> RatedItems:
+    """Line up rates and demands by item.
+
+    ``rates``: item, rate and, where known, low and high (a 90% interval), n (people asked), options, pool; a table of
+    any library or a path, as ``mensura extrapolate`` writes it. Without a pool column the part of an id before its
+    first colon is the pool, if every id has one. ``demands``: as ``mensura annotate`` writes them, or wide, with a
+    column per dimension. Several readings of a cell are averaged, and how far they lie apart is the error of one;
+    with one reading, ``spread`` is, where given; ``level_error`` sets it by hand. ``readers``: share of the population
+    that can read the items at all and so guesses; the floor of an item is readers / options.
+    """
+    if not 0 < readers <= 1:
+        raise MensuraError(f"readers: got {readers!r}; expected a share above 0 and at most 1")
+    if level_error is not None and not 0 <= level_error < 3:
+        raise MensuraError(f"level_error: got {level_error!r}; expected a standard deviation from 0 to 3 levels")
+    table = _rate_table(rates)
+    known = list(codes) if codes is not None else list(annotated_dimensions())
+    _refuse_near_misses(demands, known)
+    told = read_demands(demands, codes=codes)
+    _refuse_unknown(told, known)
+    wide = told.group_by("item", "dimension", maintain_order=True).agg(pl.col("level").mean())
+    dimensions = [code for code in known if (wide["dimension"] == code).any()]
+    wide = wide.pivot("dimension", index="item", values="level").select("item", *dimensions)
+    warnings: list[str] = []
+    whole = wide.drop_nulls()
+    if whole.height < wide.height:
+        warnings.append(f"{wide.height - whole.height} items lack a level in some dimension and are left out")
+    counts = told.group_by("item").agg(readings=pl.struct("annotator", "repeat").n_unique().cast(pl.Int64))
+    joined = table.join(whole, on="item", how="inner", maintain_order="left").join(counts, on="item", how="left")
+    _note_unmatched(table, whole, joined, warnings)
+    errors, doubt = _level_errors(told, demands, dimensions, level_error, warnings)
+    rate = joined["rate"].to_numpy()
+    lifted = lift_zeros(rate, joined["n"].to_numpy(), joined["high"].to_numpy())
+    if zeros := int((rate == 0).sum()):
+        warnings.append(f"{zeros} rates of 0 read as ½/(n+1), half their high end, or half the smallest rate above 0")
+    pools = tuple(joined["pool"].unique(maintain_order=True))
+    levels = joined.select(dimensions).to_numpy().astype(np.float64)
+    return RatedItems(
+        tuple(joined["item"]),
+        tuple(dimensions),
+        pools,
+        joined["pool"].replace_strict({name: at for at, name in enumerate(pools)}, return_dtype=pl.Int64).to_numpy(),
+        rate,
+        lifted,
+        _errors_of(lifted, joined),
+        np.where(np.isfinite(joined["high"].to_numpy() - joined["low"].to_numpy()), np.nan, joined["n"].to_numpy()),
+        np.nan_to_num(readers / joined["options"].to_numpy(), nan=0.0),
+        levels,
+        joined["readings"].to_numpy(),
+        errors,
+        doubt,
+        dominant(levels),
+        tuple(warnings),
+    )
+
+
+def _rate_table(rates: Any) -> pl.DataFrame:  # noqa: ANN401
+    """Return item, pool and the figures of a rate; refuse what is none, and an item with two rates."""
+    name = str(rates) if isinstance(rates, str | Path) else "rates"
+    frame = as_frame(rates, name=name)
+    for column in ("item", "rate"):
+        if column not in frame.columns:
+            close = get_close_matches(column, [known.strip().lower() for known in frame.columns], 1, _NEAR)
+            near = [known for known in frame.columns if close and known.strip().lower() == close[0]]
+            hint = f"; rename {near[0]!r}?" if near else ""
+            raise MensuraError(f"{name}: missing column {column!r}; it has {', '.join(frame.columns) or 'none'}{hint}")
+    frame = frame.with_columns(pl.col("item").cast(pl.String))
+    for column, needed in _RATE_COLUMNS.items():
+        if column not in frame.columns:
+            frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias(column))
+        read = frame.with_columns(pl.col(column).cast(pl.Float64, strict=False).alias("_read"))
+        wrong = read.filter(pl.col("_read").is_null() & (pl.lit(needed) | pl.col(column).is_not_null()))
+        if wrong.height:
+            item, value = wrong.select("item", column).row(0)
+            raise MensuraError(f"{name}: {column} of item {item!r} is {value!r}; expected a number")
+        frame = read.with_columns(pl.col("_read").fill_null(float("nan")).alias(column)).drop("_read")
+    _refuse_wrong_figures(frame, name)
+    if "pool" not in frame.columns:
+        named = frame.height > 0 and bool(frame["item"].str.contains(":").all())
+        frame = frame.with_columns(pool=pl.col("item").str.split(":").list.first() if named else pl.lit("all items"))
+    return frame.select("item", pl.col("pool").cast(pl.String).fill_null("no pool"), *_RATE_COLUMNS)
+
+
+def _refuse_wrong_figures(frame: pl.DataFrame, name: str) -> None:
+    rules = {
+        "rate": (pl.col("rate").is_between(0, 1), "a share from 0 to 1"),
+        "low": (pl.col("low").is_nan() | pl.col("low").is_between(0, 1), "a share from 0 to 1"),
+        "high": (pl.col("high").is_nan() | pl.col("high").is_between(0, 1), "a share from 0 to 1"),
+        "n": (pl.col("n").is_nan() | (pl.col("n") > 0), "a number of people above 0"),
+        "options": (pl.col("options").is_nan() | (pl.col("options") >= FEWEST_OPTIONS), "2 or more, empty if open"),
+    }
+    for column, (right, allowed) in rules.items():
+        wrong = frame.filter(~right)
+        if wrong.height:
+            item, value = wrong.select("item", column).row(0)
+            more = f" ({wrong.height} such items)" if wrong.height > 1 else ""
+            raise MensuraError(f"{name}: {column} of item {item!r} is {value:g}; expected {allowed}{more}")
+    low, high = pl.col("low").fill_nan(0.0), pl.col("high").fill_nan(1.0)
+    crossed = frame.filter((low > pl.col("rate")) | (high < pl.col("rate")))
+    if crossed.height:
+        item, low, rate, high = crossed.select("item", "low", "rate", "high").row(0)
+        raise MensuraError(f"{name}: item {item!r} has rate {rate:g} outside its interval {low:g} to {high:g}")
+    twice = frame.filter(pl.col("item").is_duplicated())
+    if twice.height:
+        raise MensuraError(
+            f"{name}: item {twice['item'][0]!r} has {(frame['item'] == twice['item'][0]).sum()} rates; "
+            "give one row per item (one population, one estimate)"
+        )
+
+
+def _refuse_near_misses(demands: Any, known: list[str]) -> None:  # noqa: ANN401
+    """Refuse a wide table with a column that is a dimension but for its capitals or spaces: it would be passed over."""
+    if isinstance(demands, str | Path):
+        if not Path(demands).is_file() or Path(demands).suffix.lower() != ".csv":
+            return
+        with Path(demands).open(encoding="utf-8-sig", errors="replace") as file:
+            columns = [name.strip('"\n\r') for name in file.readline().split(",")]
+    else:
+        columns = as_frame(demands, name="demands").columns
+    codes = {code.casefold(): code for code in known}
+    for column in columns:
+        code = codes.get(column.strip().casefold())
+        if code is not None and code != column:
+            raise MensuraError(f"demands: column {column!r} is nearly the dimension {code}; rename it")
+
+
+def _refuse_unknown(told: pl.DataFrame, known: list[str]) -> None:
+    """Refuse a dimension that is not known, offering the nearest code."""
+    for code in told["dimension"].unique(maintain_order=True):
+        if code not in known:
+            near = [other for other in known if other.casefold() == code.casefold()]
+            near = near or get_close_matches(code, known, 1, _NEAR)
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise MensuraError(f"demands: unknown dimension {code!r}{hint} (known: {', '.join(known)})")
+
+
+def _note_unmatched(table: pl.DataFrame, whole: pl.DataFrame, joined: pl.DataFrame, warnings: list[str]) -> None:
+    if joined.is_empty():
+        raise MensuraError(
+            "calibrate: no item has both a rate and a level in every dimension; ids must agree (rates: "
+            f"{table['item'].first()!r} …, demands: {whole['item'].first()!r} …)"
+        )
+    for count, side in ((table.height, "a rate and no levels"), (whole.height, "levels and no rate")):
+        if count > joined.height:
+            warnings.append(f"{count - joined.height} items have {side} and are left out")
+
+
+def _errors_of(rate: Floats, table: pl.DataFrame) -> Floats:
+    """Return the standard error of each rate: from its interval, else from n (binomial), else 0."""
+    low, high, n = (table[name].to_numpy() for name in ("low", "high", "n"))
+    inside = np.clip(rate, 0.5 / (np.nan_to_num(n, nan=1.0) + 1), 1 - 0.5 / (np.nan_to_num(n, nan=1.0) + 1))
+    binomial = np.sqrt(inside * (1 - inside) / n)
+    told = np.where(np.isfinite(high - low), (high - low) / (2 * Z90), binomial)
+    return np.asarray(np.nan_to_num(told, nan=0.0), dtype=np.float64)
+
+
+def _level_errors(
+    told: pl.DataFrame, demands: object, dimensions: list[str], given: float | None, warnings: list[str]
+) -> tuple[Floats, Floats]:
+    """Return the error of one reading per dimension, and how uncertain that is, as a share of it.
+
+    It is as given, or comes from repeated readings, or from a column spread.
+    """
+    doubt = np.full(len(dimensions), LEAST_DOUBT)
+    if given is not None:
+        return np.full(len(dimensions), given), doubt
+    variances = _repeated(told)
+    if variances.is_empty():
+        variances = _stated_spread(demands)
+    if variances.is_empty():
+        warnings.append(
+            "levels have one reading each and no spread: their error is taken as 0, which makes bases too small if it "
+            "is not (give a second annotator, a column spread, or level_error)"
+        )
+        return np.zeros(len(dimensions)), doubt
+    figures = variances.group_by("dimension").agg(
+        pl.col("var").mean().alias("mean"), pl.col("var").std().fill_null(0.0).alias("sd"), n=pl.len()
+    )
+    found = {name: (mean, sd, n) for name, mean, sd, n in figures.iter_rows()}
+    usual = float(variances["var"].mean() or 0.0)  # type: ignore[arg-type]
+    told_mean, sd, n = np.array([found.get(code, (usual, 0.0, 0)) for code in dimensions]).T
+    mean = (n * told_mean + USUAL_CELLS * usual) / (n + USUAL_CELLS)
+    sampled = sd / np.sqrt(n + USUAL_CELLS) / (2.0 * np.where(mean > 0, mean, 1.0))
+    return np.sqrt(mean), np.hypot(doubt, np.minimum(sampled, 1.0))
+
+
+def _repeated(told: pl.DataFrame) -> pl.DataFrame:
+    """Return the variance of the readings of every cell that was read more than once."""
+    if not told.select(pl.struct("annotator", "repeat").n_unique() > 1).item():
+        return told.select("item", "dimension", var=pl.col("level")).clear()
+    return told.group_by("item", "dimension").agg(pl.col("level").var().alias("var")).drop_nulls()
+
+
+def _stated_spread(demands: object) -> pl.DataFrame:
+    """Return the variances that a long table states in a column spread; none where it has no such column."""
+    frame = as_frame(demands, name="demands")
+    if not {"item", "dimension", "spread"} <= set(frame.columns):
+        return pl.DataFrame(schema={"item": pl.String, "dimension": pl.String, "var": pl.Float64})
+    stated = frame.select("item", "dimension", var=pl.col("spread").cast(pl.Float64, strict=False) ** 2)
+    return stated.drop_nulls()

@@ -1,0 +1,77 @@
+"""The open pool: real items with human rates, demands and world estimates, embedded as facts without texts.
+
+What is measured, extrapolated and judged:
+
+* ``rate``: measured, in the people who took the test (ENEM: implied by the official item parameters);
+* levels: judged by a language model, once on all items and a second time on part of them;
+* ``rate_asked``: the world's rate, judged by a language model that saw the item and the measured rate;
+* ``rate_carried``: the world's rate, extrapolated by post-stratification from the measured rate and the world tables;
+* ``both``: their mean on the logit scale, with an interval that reaches over both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from mensura.arrays import Floats, expit, logit
+from mensura.calibration.file import read_calibration_file
+from mensura.errors import MensuraError
+from mensura.scale import Calibration
+
+OPEN = "open pool"
+FOLDER = Path(__file__).parent / "data"
+LEFT_OUT = {
+    "word-prevalence": "CC BY-NC-SA 4.0, non-commercial",
+    "viqt": "terms not cleared, to be treated as non-commercial",
+}
+"""Pools of the development data that are not embedded, with the reason."""
+ESTIMATES = ("both", "asked", "carried")
+READERS = 0.86
+"""Share of the world that can read an item and so guesses: adult literacy of the world, rounded (UNESCO)."""
+OPEN_SETTINGS = {"readers": READERS}
+RUNS = ("run-1", "run-2")
+
+
+def open_items() -> pl.DataFrame:
+    """Return the items: item, pool, options, n, rate and the world estimates."""
+    return pl.read_csv(FOLDER / "open_items.csv")
+
+
+def open_rates(estimate: str = "both") -> pl.DataFrame:
+    """Return the world's rates: item, pool, options, rate, low, high; ``estimate``: both, asked or carried."""
+    if estimate not in ESTIMATES:
+        raise MensuraError(f"estimate: {estimate!r} is not known; choose one of {', '.join(ESTIMATES)}")
+    table = open_items()
+    if estimate == "both":
+        asked, carried = (_triple(table, how) for how in ("asked", "carried"))
+        middle = expit((logit(asked[0]) + logit(carried[0])) / 2)
+        low, high = np.minimum(asked[1], carried[1]), np.maximum(asked[2], carried[2])
+    else:
+        middle, low, high = _triple(table, estimate)
+    return table.select("item", "pool", "options").with_columns(
+        rate=pl.Series(middle), low=pl.Series(np.minimum(low, middle)), high=pl.Series(np.maximum(high, middle))
+    )
+
+
+def _triple(table: pl.DataFrame, how: str) -> Sequence[Floats]:
+    return [table[f"{name}_{how}"].to_numpy() for name in ("rate", "low", "high")]
+
+
+def open_demands(run: str | None = None) -> pl.DataFrame:
+    """Return the levels, wide: item, annotator, a column per dimension; one run's alone where named."""
+    table = pl.read_csv(FOLDER / "open_levels.csv")
+    if run is None:
+        return table
+    if run not in RUNS:
+        raise MensuraError(f"run: {run!r} is not known; choose one of {', '.join(RUNS)}")
+    return table.filter(annotator=run)
+
+
+def open_lines() -> Calibration:
+    """Return the lines of the embedded calibration of the open pool, as the ruler reads them."""
+    return replace(read_calibration_file(FOLDER / "open_calibration.json"), origin=OPEN).lines

@@ -1,0 +1,72 @@
+"""``mensura equate``: levels and scores of one test in those of another, through the world population."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+EXAMPLES = """
+[bold]Examples[/]
+
+  mensura equate enem naep                    two pools of the embedded items
+  mensura equate mine.csv naep --out equated  a test of your own: item, observed, rate[, low, high, options]
+"""
+Test = Annotated[str, typer.Argument(help="A pool of the embedded items, or a CSV with item, observed, rate.")]
+
+
+def equate(
+    one: Test,
+    other: Test,
+    estimate: Annotated[str, typer.Option(help="World rates of embedded pools: both, asked or carried.")] = "both",
+    draws: Annotated[int, typer.Option(help="Bootstrap samples of items.", min=1)] = 1000,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Say which level or score of one test corresponds to which of another, with error."""
+    from mensura.calibration import equate as equated
+
+    result = equated(
+        _tested(one, estimate), _tested(other, estimate), names=(_name(one), _name(other)), draws=draws, seed=seed
+    )
+    if emit(result.tables(), out=out, as_json=as_json, tests=list(result.tests), items=list(result.items)):
+        return
+    print_table(result.levels, title=f"Levels. {result.heading}")
+    print_table(result.scores, title=f"Scores (share correct) of {result.tests[0]} in those of {result.tests[1]}")
+    console.print(
+        "A level is −log10(rate/√10) among those who took the test; covered: both tests have items there. "
+        "World rates are extrapolated, so is what follows from them.",
+        style="dim",
+    )
+
+
+def _name(test: str) -> str:
+    return Path(test).stem if test.endswith(".csv") else test
+
+
+def _tested(test: str, estimate: str) -> pl.DataFrame:
+    """Return item, observed, rate, low, high, options of a file or an embedded pool."""
+    import polars as pl
+
+    from mensura.calibration import open_items, open_rates
+    from mensura.frames import read_frame
+
+    if test.endswith(".csv") or Path(test).is_file():
+        return read_frame(Path(test))
+    items = open_items()
+    if test not in items["pool"]:
+        known = ", ".join(items["pool"].unique().sort())
+        raise MensuraError(f"equate: {test!r} is neither a CSV file nor an embedded pool; pools: {known}")
+    return (
+        items.filter(pl.col("pool") == test)
+        .select("item", observed="rate")
+        .join(open_rates(estimate).drop("pool"), on="item")
+    )

@@ -1,0 +1,55 @@
+"""Pictures of the open calibration: levels against levels, and its three stages."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import polars as pl
+
+from mensura import charts
+from mensura.calibration import CalibrationResult, calibrate, open_demands, open_rates
+from mensura.calibration.open_pool import READERS
+from mensura.site.pictures.registry import Picture, picture
+from mensura.site.study import Study
+
+FEWEST_DECIDED = 5
+"""Items that a dimension must decide to get a panel."""
+
+
+@cache
+def _made(method: str) -> CalibrationResult:
+    return calibrate(open_rates(), open_demands(), method=method, groups=True, readers=READERS)
+
+
+def _decided(made: CalibrationResult) -> list[str]:
+    counts = made.stages.group_by("dimension").agg(pl.col("n").sum()).filter(pl.col("n") >= FEWEST_DECIDED)
+    return [name for name in made.items.dimensions if name in counts["dimension"]]
+
+
+@picture("calibration-levels")
+def calibration_levels(study: Study) -> Picture:
+    """Estimated against annotated level on the open items, one panel per group of dimensions."""
+    made = _made("hierarchical")
+    lines = made.together.join(made.cover.select("dimension", "name"), on="dimension", maintain_order="left")
+    return Picture(
+        "calibration-levels",
+        "What a level is worth",
+        "Items of the open pool whose highest demand is in the group: annotated level (harmonic mean, by a language "
+        "model) against the level of the rate estimated for the world, less guessing. Stars: level means; line and "
+        "base B with its 90% interval: our calibration of items as they are, with errors and pools taken into account "
+        "(what sets pools apart is not in the slope).",
+        charts.level_panels(made.points(), made.stages, lines.filter(pl.col("dimension").is_in(_decided(made)))),
+    )
+
+
+@picture("calibration-stages")
+def calibration_stages(study: Study) -> Picture:
+    """The three stages of the published calibration procedure, on the open items."""
+    made = _made("means")
+    return Picture(
+        "calibration-stages",
+        "From annotated to aligned levels",
+        "The published procedure on the open pool: level means as annotated, the lines through them, and aligned by "
+        "base and intercept, where they lie on the diagonal.",
+        charts.calibration_stages(made.stages.filter(pl.col("dimension").is_in(_decided(made)))),
+    )

@@ -1,0 +1,143 @@
+"""A calibration as a file, the ruler on it, and the commands."""
+
+import json
+
+import polars as pl
+import pytest
+
+from mensura import MensuraError
+from mensura.calibration import calibrate, compare_calibrations, read_calibration_file, write_calibration
+from mensura.scale import Calibration, LevelLine
+from tests.calibration.conftest import on_lines
+
+LINES = {"KNn": (0.5, 0.8), "VO": (0.3, 0.9), "AT": (-0.1, 1.5)}
+
+
+@pytest.fixture
+def files(tmp_path):
+    rates, demands = on_lines(LINES)
+    rates.write_csv(tmp_path / "rates.csv")
+    demands.write_csv(tmp_path / "demands.csv")
+    return tmp_path
+
+
+def test_contract_of_the_command(files, mensura_command):
+    run = mensura_command("calibrate", "--rates", files / "rates.csv", "--demands", files / "demands.csv",
+                          "--method", "means", "--out", files / "made")  # fmt: skip
+    assert run.code == 0, run.err
+    bases = pl.read_csv(files / "made" / "bases.csv")
+    assert bases.columns == ["dimension", "slope", "intercept", "base", "low", "high", "r2", "n_items", "verdict"]
+    assert bases.filter(dimension="KNn")["slope"].item() == pytest.approx(0.5)
+    assert bases.filter(dimension="AT")["verdict"].item() == "negative slope"
+    told = json.loads((files / "made" / "calibration.json").read_text(encoding="utf-8"))
+    assert told["format"] == "mensura calibration" and told["version"] == 1
+    assert len(told["inputs"]["rates"]) == 64
+
+
+def test_wide_demands_and_several_files_of_them(files, mensura_command):
+    wide = pl.read_csv(files / "demands.csv").pivot("dimension", index="item", values="level")
+    for name in ("one", "two"):
+        wide.write_csv(files / f"{name}.csv")
+    run = mensura_command("calibrate", "--rates", files / "rates.csv", "--demands", files / "one.csv",
+                          "--demands", files / "two.csv", "--method", "means", "--json")  # fmt: skip
+    assert {row["dimension"]: row["n_items"] for row in json.loads(run.out)["bases"]} == dict.fromkeys(
+        LINES, 15
+    ) or run.err
+
+
+def test_the_ruler_reads_it_by_folder_file_and_bases(files, mensura_command):
+    mensura_command("calibrate", "--rates", files / "rates.csv", "--demands", files / "demands.csv",
+                    "--method", "means", "--out", files / "made")  # fmt: skip
+    for place in ("made", "made/calibration.json", "made/bases.csv"):
+        run = mensura_command("scale", "--level", "2", "--dimension", "KNn", "--calibration", files / place, "--json")
+        assert run.code == 0, run.err
+        assert json.loads(run.out)["rate"] == pytest.approx(10 ** (0.5 - 1.8))
+    run = mensura_command("scale", "--level", "5.5", "--dimension", "KNn", "--calibration", files / "made")
+    assert "level 5.50 of KNn is outside what its items cover" in run.out
+    refused = mensura_command("scale", "--level", "2", "--dimension", "AT", "--calibration", files / "made")
+    assert refused.code == 2 and "'AT' cannot be read: negative slope" in refused.err
+
+
+def test_levels_of_another_base_and_convention(mensura_command):
+    run = mensura_command("scale", "--level", "2", "--base", "3", "--convention", "calibrated", "--json")
+    assert json.loads(run.out)["rate"] == pytest.approx(1 / 9)
+    run = mensura_command("scale", "--level", "2", "--base", "3", "--json")
+    assert json.loads(run.out)["rate"] == pytest.approx(3**-1.5)
+    for wrong in (("--base", "1"), ("--convention", "mine"), ("--base", "3", "--dimension", "volume")):
+        assert mensura_command("scale", "--level", "2", *wrong).code == 2
+
+
+def test_by_default_published_lines_stand_where_the_open_pool_has_none(mensura_command):
+    rows = json.loads(mensura_command("scale", "0.05", "--json").out)["dimensions"]
+    by = {row["dimension"]: row for row in rows}
+    assert (by["volume"]["base"], by["volume"]["class"], by["volume"]["calibration"]) == (31.95, "High", "published")
+    assert {row["calibration"] for row in rows} == {"open", "published"}
+    published = json.loads(mensura_command("scale", "0.05", "--calibration", "published", "--json").out)["dimensions"]
+    assert [row["base"] for row in published] == [31.95, 17.19, 6.70, 5.08, 3.17, 2.99, 1.74, 1.60, 1.26]
+    old = mensura_command("scale", "--level", "2", "--dimension", "metacognition", "--json")
+    assert json.loads(old.out)["rate"] == pytest.approx(10 ** (0.5 - 0.83 * 2 - 0.50))
+
+
+def test_a_calibration_read_back_is_the_same_and_compares_as_equal(files):
+    made = calibrate(*on_lines(LINES), method="means")
+    write_calibration(made, files / "c.json")
+    again = read_calibration_file(files / "c.json")
+    assert again.bases["base"].to_list() == pytest.approx(made.bases["base"].to_list(), rel=1e-5)
+    compared = compare_calibrations(again, again)
+    assert compared["ratio"].to_list() == pytest.approx([1.0] * 3)
+    other = calibrate(*on_lines(LINES | {"KNn": (0.8, 0.8)}), method="means")
+    write_calibration(other, files / "d.json")
+    ratio = compare_calibrations(read_calibration_file(files / "d.json"), again).filter(dimension="KNn")["ratio"].item()
+    assert ratio == pytest.approx(10**0.3, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "not a calibration file"),
+        ("[]", "not a calibration file; expected"),
+        ('{"format": "mensura calibration", "version": 9}', "version 9 of the format; this program reads 1"),
+        ('{"format": "mensura calibration", "version": 1, "method": "x"}', "lacks dimensions, bases, items, pools"),
+    ],
+)
+def test_a_file_that_is_none_is_refused(tmp_path, text, says):
+    (tmp_path / "c.json").write_text(text, encoding="utf-8")
+    with pytest.raises(MensuraError, match=says):
+        read_calibration_file(tmp_path / "c.json")
+    with pytest.raises(MensuraError, match="no such file"):
+        read_calibration_file(tmp_path / "none.json")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ((), "give --rates CSV and --demands CSV, or --pool open"),
+        (("--pool", "mine"), "pool: 'mine' is not known"),
+        (("--pool", "open", "--method", "magic"), "method: 'magic' is not known"),
+        (("--pool", "open", "--rates", "x.csv"), "not both"),
+        (("--rates", "none.csv", "--demands", "none.csv"), "none.csv: no such file"),
+        (("--rates", "a.csv", "--demands", "a.csv", "--estimate", "both"), "estimate"),
+    ],
+)
+def test_wrong_calls_say_what_to_do(mensura_command, arguments, says):
+    run = mensura_command("calibrate", *arguments)
+    assert run.code == 2 and says in run.err
+
+
+def test_equate_on_the_command_line(mensura_command, tmp_path):
+    run = mensura_command("equate", "enem", "naep", "--draws", "50", "--out", tmp_path / "e")
+    assert run.code == 0, run.err
+    assert pl.read_csv(tmp_path / "e" / "levels.csv").columns == [
+        "level", "other_level", "low", "high", "world_rate", "covered",
+    ]  # fmt: skip
+    assert mensura_command("equate", "enem", "nowhere").code == 2
+
+
+def test_lines_say_where_items_end_and_fall_back_on_another_calibration():
+    line = LevelLine("KNn", 0.5, 0.8, "KNn", covered=(0, 4))
+    assert line.outside(4.0) == "" and "0 to 4" in line.outside(4.2)
+    below = Calibration((LevelLine("volume", 1.5, -0.55, "VO", "Volume"), LevelLine("knowledge", 0.71, 0.8, "KN")))
+    merged = Calibration((line,), {"VO": "few items", "MS": "one level"}).over(below)
+    assert [one.dimension for one in merged] == ["KNn", "volume"]
+    assert (merged["KNn"].slope, merged["KNs"].slope, merged["VO"].slope) == (0.5, 0.71, 1.5)
+    assert dict(merged.unusable) == {"MS": "one level"}

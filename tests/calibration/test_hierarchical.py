@@ -1,0 +1,128 @@
+"""Our calibration finds what it should, and says when it cannot."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.calibration import calibrate
+from mensura.calibration.guessing import shown_depth
+from mensura.calibration.reliability import predicted_levels
+from mensura.calibration.variances import Moments, Spreads, marginal
+
+
+def found(made):
+    return {row["dimension"]: row for row in made.bases.iter_rows(named=True)}
+
+
+def test_known_slopes_come_back_with_every_demand_at_once(simulated):
+    rates, demands, slopes = simulated
+    made = found(calibrate(rates, demands))
+    for code, slope in slopes.items():
+        assert made[code]["low"] < 10**slope < made[code]["high"]
+        assert made[code]["slope"] == pytest.approx(slope, abs=0.03)
+    assert [made[code]["verdict"] for code in slopes] == ["Standard", "Invariant", "Invariant"]
+
+
+def test_guessing_floors_undo_what_options_hide(simulated):
+    rates, demands, slopes = simulated
+    lucky = np.random.default_rng(4).binomial(np.round(500 * (1 - rates["rate"].to_numpy())).astype(int), 0.25)
+    guessed = rates.with_columns(rate=pl.col("rate") + pl.Series(lucky) / 500, options=4)
+    with_floor = found(calibrate(guessed, demands))["KNn"]
+    without = found(calibrate(guessed.drop("options"), demands))["KNn"]
+    assert with_floor["low"] < 10 ** slopes["KNn"] < with_floor["high"]
+    assert without["high"] < 10 ** slopes["KNn"] * 0.6  # a base of about 1.2 where it is 3.2
+
+
+def test_errors_in_levels_are_corrected_and_widen_the_interval(simulated):
+    rates, demands, slopes = simulated
+    rng = np.random.default_rng(0)
+    noisy = demands.with_columns(
+        (pl.col(code) + pl.Series(np.round(rng.normal(0, 0.7, demands.height)))).clip(0, 5).cast(pl.Int64)
+        for code in slopes
+    )
+    corrected = found(calibrate(rates, noisy))["KNn"]
+    taken_as_exact = found(calibrate(rates, noisy, level_error=0.0))["KNn"]
+    assert taken_as_exact["slope"] < 0.95 * slopes["KNn"]
+    assert corrected["low"] < 10 ** slopes["KNn"] < corrected["high"]
+    assert abs(corrected["slope"] - slopes["KNn"]) < abs(taken_as_exact["slope"] - slopes["KNn"])
+    assert corrected["high"] / corrected["low"] > taken_as_exact["high"] / taken_as_exact["low"]
+
+
+def test_a_dimension_without_variety_is_not_identified(simulated):
+    rates, demands, _ = simulated
+    flat = demands.with_columns(VO=2)
+    few = demands.with_columns(QLl=pl.when(pl.col("item").is_in(rates["item"][:12])).then(pl.col("QLl")).otherwise(1))
+    assert found(calibrate(rates, flat))["VO"]["verdict"].startswith("not identified: 1 level with 3")
+    assert found(calibrate(rates, few))["QLl"]["verdict"].startswith("not identified")
+
+
+def test_unrelated_levels_span_1(simulated):
+    rates, demands, _ = simulated
+    shuffled = demands.with_columns(AT=pl.col("item").hash(3) % 5)
+    row = found(calibrate(rates, shuffled))["AT"]
+    assert row["low"] < 1 < row["high"]
+    assert row["verdict"] == "not identified: interval spans 1"
+
+
+def test_items_as_they_are_have_steeper_lines_where_demands_move_together(simulated):
+    rates, demands, slopes = simulated
+    moved = demands.with_columns(QLl="KNn").drop("VO")
+    truth = {"KNn": slopes["KNn"], "QLl": slopes["QLl"]}
+    rng = np.random.default_rng(1)
+    level = demands.filter(annotator="a")["KNn"].to_numpy()
+    depth = 0.2 + level * sum(truth.values()) + 0.1 * rng.standard_normal(320)
+    fresh = rates.with_columns(rate=pl.Series(10.0**-depth).clip(1e-4, 1.0)).drop("n")
+    together = calibrate(fresh, moved).together
+    assert together["slope"].to_list() == pytest.approx([0.75, 0.75], abs=0.04)
+
+
+def test_the_same_seed_gives_the_same_answer_and_the_order_of_items_none(simulated):
+    rates, demands, _ = simulated
+    one = calibrate(rates, demands).bases
+    assert one.equals(calibrate(rates, demands).bases)
+    turned = calibrate(rates.reverse(), demands.reverse()).bases
+    assert turned["slope"].to_list() == pytest.approx(one["slope"].to_list(), abs=2e-3)
+
+
+def test_a_rate_of_0_says_deep_and_not_how_deep(simulated):
+    rates, demands, slopes = simulated
+    solved = np.random.default_rng(2).binomial(40, rates["rate"].to_numpy())
+    few = rates.with_columns(rate=pl.Series(solved) / 40, n=40)  # deep items now show 0 of 40
+    assert (few["rate"] == 0).sum() > 50
+    row = found(calibrate(few, demands))["KNn"]
+    assert row["low"] < 10 ** slopes["KNn"] < row["high"]
+
+
+def test_the_shown_depth_is_the_depth_without_a_floor_and_its_slope_the_derivative():
+    depth, floor = np.array([0.1, 0.8, 2.0]), np.array([0.0, 0.25, 0.5])
+    shown, slope = shown_depth(depth, floor)
+    assert 10**-shown == pytest.approx(floor + (1 - floor) * 10**-depth)
+    step = 1e-6
+    assert slope == pytest.approx((shown_depth(depth + step, floor)[0] - shown) / step, rel=1e-4)
+
+
+def test_a_reading_is_drawn_towards_what_is_common_in_its_pool():
+    pool = np.repeat([0, 1], 200)
+    levels = np.concatenate([np.repeat([0, 1, 3], [150, 49, 1]), np.repeat([2, 3, 4], [60, 80, 60])])[:, None] * 1.0
+    read, left = predicted_levels(levels, pool, np.ones(400, dtype=int), np.array([0.5]))
+    assert read[199, 0] < read[280, 0]  # both read as 3
+    assert read[280, 0] == pytest.approx(3.0, abs=0.05)
+    assert (left[280, 0] > 0.1) and (read >= 0).all()
+    exact, none = predicted_levels(levels, pool, np.ones(400, dtype=int), np.array([0.0]))
+    assert (exact == levels).all() and not none.any()
+
+
+def test_moment_sums_give_the_likelihood_of_the_whole_covariance():
+    """Against the density of the responses with pools' shifts and slopes written out as one big covariance."""
+    rng = np.random.default_rng(0)
+    design = np.column_stack([np.ones(12), rng.normal(size=(12, 2))])
+    response, variance, pool = rng.normal(size=12), rng.uniform(0.5, 2, 12), np.repeat([0, 1, 2], 4)
+    spreads = Spreads(0.7, 0.3, 1.0)
+    information, pull, constant = marginal(Moments.of(design, response, 1 / variance, pool, 3), spreads)
+    departures = np.diag([0.49, 0.09, 0.09])
+    whole = np.diag(variance) + np.where(pool[:, None] == pool, design @ departures @ design.T, 0.0)
+    inverse = np.linalg.inv(whole)
+    assert information == pytest.approx(design.T @ inverse @ design)
+    assert pull == pytest.approx(design.T @ inverse @ response)
+    logdet = np.linalg.slogdet(whole)[1] - np.log(variance).sum()
+    assert constant == pytest.approx(-0.5 * (response @ inverse @ response + logdet))
