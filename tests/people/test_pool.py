@@ -94,6 +94,12 @@ def test_accepts_wide_answers_and_pandas():
     assert pool.rates_of()["n"].to_list() == [2, 1]
 
 
+def test_answers_that_are_not_scored_are_refused_with_the_first_of_them():
+    table = {"person": ["a", "b", "c"], "q1": [1, 0, 1], "q2": [None, "yes", "no"]}
+    with pytest.raises(MensuraError, match="item 'q2': answers must be 0, 1 or null, got 'yes'; score them first"):
+        ItemPool.from_answers("p", {"item": ["q1", "q2"]}, table).rates_of("all")
+
+
 def test_an_item_without_a_row_is_kept_and_named(tmp_path):
     pool = ItemPool.read(folder_of(tmp_path / "p", items=ITEMS.head(1), group_rates=RATES))
     assert pool.items["item"].to_list() == ["01", "02"]

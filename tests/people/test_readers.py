@@ -1,5 +1,6 @@
 """Files as the large assessments publish them, written by the real libraries and read back."""
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -156,6 +157,17 @@ def test_r_data_frames_with_factors_and_missing_values(tmp_path):
     assert raw.frame["q1"].to_list() == [1, 0, None]
     rdata.write_rds(tmp_path / "one.rds", table)
     assert read_raw(tmp_path / "one.rds").frame["q2"].to_list() == [1, 1, 0]
+
+
+def test_an_r_matrix_is_a_table_and_a_vector_is_none(tmp_path):
+    rdata = pytest.importorskip("rdata")
+    rdata.write_rds(tmp_path / "matrix.rds", np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]]))
+    frame = read_raw(tmp_path / "matrix.rds").frame
+    assert frame.columns == ["V1", "V2"]
+    assert frame["V2"].to_list() == [0, 1, 1]
+    rdata.write_rds(tmp_path / "vector.rds", np.array([1.0, 0.0]))
+    with pytest.raises(MensuraError, match="not a data frame or matrix"):
+        read_raw(tmp_path / "vector.rds")
 
 
 def test_r_files_with_several_objects_ask_which(tmp_path):
