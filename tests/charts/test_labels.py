@@ -99,6 +99,11 @@ def test_spread_moves_nothing_that_is_apart_and_two_halfway():
     assert spread([], 10, 0, 100) == []
 
 
+def test_spread_shrinks_the_gap_to_what_fits():
+    assert spread([5, 5, 5], 20, 0, 10) == [0, 5, 10]
+    assert spread([7], 20, 0, 10) == [7]
+
+
 @given(st.lists(st.tuples(st.floats(0, 300), st.floats(0, 200), st.booleans()), max_size=60))
 def test_swarm_never_overlaps_and_never_sinks(points):
     x, ground, last = ([p[i] for p in points] for i in range(3))
