@@ -102,6 +102,7 @@ def test_p_value_and_boundary_have_their_closed_forms():
     assert plan.threshold == pytest.approx(plan.peaks[-2])
     np.testing.assert_allclose(plan.standardise(paths[9]), 0, atol=1e-9)
     np.testing.assert_allclose(plan.standardise(paths[18]), 9 / np.std(np.arange(19), ddof=1))
+    assert calibrate(paths, plan.years, CHANGE, 0.04).threshold == np.inf  # 19 worlds cannot tell 4% from none
     assert (plan.table["boundary"] - plan.mean).to_list() == pytest.approx(list(plan.threshold * plan.spread))
 
 

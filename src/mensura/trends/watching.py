@@ -4,7 +4,7 @@ A look is taken every month: everything known by then is refitted (:mod:`mensura
 (:mod:`mensura.trends.kinks`) of all releases is taken: of every release, not of the frontier, which keeps a few
 points and repeats them. What the statistic does when nothing changes is found from worlds without change on the very
 design of the data (:mod:`mensura.trends.nulls`): the same dates, rows and columns; line, scatter and common shocks from
-the posterior of the releases before the watch. Each world goes through every look as the data do. The alarm sounds when
+their posterior. Each world goes through every look as the data do. The alarm sounds when
 the statistic is more than ``threshold`` null standard deviations above the null mean of its look, the threshold being
 passed at any look by the asked share (5%) of the worlds.
 
@@ -45,7 +45,7 @@ SMALLEST_SPREAD = 1e-9
 TOGETHER = 33
 """Worlds refitted at once."""
 ROUNDING = 1e-6
-"""Share of a month by which a day may miss the end of its own."""
+"""Share of a month by which a day may miss the end of its own, and of a rank by which a rate may miss it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -268,12 +268,13 @@ def calibrate(
     """Turn null paths (worlds, looks) into a plan: their mean and spread at every look, the threshold on the peaks.
 
     With n paths the threshold is the ⌊rate (n + 1)⌋-th highest peak: one more path without change, as likely as any to
-    be the highest, passes it at no more than the rate asked.
+    be the highest, passes it at no more than the rate asked. A rate below 1 in n + 1 allows no alarm.
     """
     mean, spread = paths.mean(axis=0), np.maximum(paths.std(axis=0, ddof=1), SMALLEST_SPREAD)
     peaks = np.sort(((paths - mean) / spread).max(axis=1))
-    allowed = max(int(rate * (peaks.size + 1)), 1)
-    return Plan(start, rate, float(peaks[-allowed]), years, mean, spread, peaks, common, unconverged)
+    allowed = int(rate * (peaks.size + 1) + ROUNDING)
+    threshold = float(peaks[-allowed]) if allowed else np.inf
+    return Plan(start, rate, threshold, years, mean, spread, peaks, common, unconverged)
 
 
 def _slopes(t: Floats, values: Floats) -> tuple[float, float]:
