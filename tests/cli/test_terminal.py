@@ -5,6 +5,7 @@ import json
 import polars as pl
 import pytest
 
+import mensura
 from mensura.cli import output
 
 HOSTILE = "evil\x1b[2J\x9b31m\u202ename"
@@ -118,3 +119,8 @@ def test_a_name_the_system_refuses_is_a_sentence_not_a_traceback(mensura_command
     assert run.code == 2
     assert "File name too long" in run.err
     assert "Traceback" not in run.err
+
+
+def test_the_version_is_printed(mensura_command):
+    run = mensura_command("--version")
+    assert (run.code, run.out.strip()) == (0, f"mensura {mensura.__version__}")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
+from mensura import __version__
 from mensura.cli import acceleration, demands, evidence, llm, people
 from mensura.cli.add import EXAMPLES as ADD_EXAMPLES
 from mensura.cli.add import add
@@ -24,7 +26,7 @@ from mensura.cli.figure import EXAMPLES as FIGURE_EXAMPLES
 from mensura.cli.figure import figure
 from mensura.cli.iq import EXAMPLES as IQ_EXAMPLES
 from mensura.cli.iq import iq
-from mensura.cli.output import notices
+from mensura.cli.output import console, notices
 from mensura.cli.report import report
 from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
 from mensura.cli.scale import scale
@@ -41,7 +43,7 @@ from mensura.errors import MensuraError
 app = typer.Typer(
     help="How good is this AI, compared with people? Human-anchored scales for models, benchmarks, items and groups.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -66,6 +68,21 @@ app.add_typer(demands.app, name="demands")
 app.add_typer(evidence.app, name="evidence")
 app.add_typer(people.app, name="people")
 app.add_typer(llm.app, name="llm")
+
+
+def _print_version(asked: bool) -> None:
+    if asked:
+        console.print(f"mensura {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Options of the program itself; the texts of the app stay its help."""
 
 
 def main() -> None:
