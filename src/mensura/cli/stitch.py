@@ -22,9 +22,6 @@ EXAMPLES = (
     "mensura stitch --people · mensura stitch scores.csv --anchor 'claude-3-5-sonnet=130' --anchor 'gpt-5=150'"
 )
 
-PEOPLE_SHOWN = ["group", "benchmark", "status", "score", "first", "passed", "chance"]
-"""Columns of the table of people that fit a terminal."""
-
 
 def stitch(
     scores: Annotated[
@@ -78,6 +75,7 @@ def stitch(
     from mensura.frames import read_frame
     from mensura.stitching import forward_errors, held_out_errors
     from mensura.stitching import stitch as fit_scores
+    from mensura.stitching.people import SHOWN
 
     data = read_frame(scores) if scores is not None else load_evidence(evidence, add)
     settings = {
@@ -119,7 +117,7 @@ def stitch(
     print_table(tables["capabilities"], title=f"Capabilities ({fit.method}; 90% intervals: {basis})", rows=30)
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
     for name in (name for name in tables if name not in ("capabilities", "benchmarks")):
-        shown = tables[name].select(PEOPLE_SHOWN) if name == "people" else tables[name]
+        shown = tables[name].select(SHOWN) if name == "people" else tables[name]
         print_table(shown, title=_title(name), rows=None if name.startswith("people") else 15, digits=3)
 
 

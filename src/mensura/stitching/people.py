@@ -46,6 +46,8 @@ WORDS = {"estimated": "judged"}
 """Status words of people's scores: what nobody measured was judged."""
 PANEL = "panel"
 """A group so named is the union of its members: a task counts when any of them solved it."""
+SHOWN = ("group", "benchmark", "status", "score", "first", "passed", "chance")
+"""Columns that fit a screen."""
 CLASSES = Path(__file__).parent / "data" / "people_classes.csv"
 SMALLEST_SHARE_ERROR = 0.01
 """Least standard error of a share: no group is known better."""
@@ -77,6 +79,11 @@ class People(Result):
             f"human groups on {self.tests['benchmark'].n_unique()} tests ({kinds}), in {self.table.height} classes; "
             "a class's interval holds the spread between tests, a test's row does not need it"
         )
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The columns of the tests that a reader wants first."""
+        return self.tests.select(SHOWN)
 
     @property
     def warnings(self) -> tuple[str, ...]:
