@@ -166,7 +166,7 @@ def read_items(
 def _rate_table(rates: Any) -> pl.DataFrame:  # noqa: ANN401
     """Return item, pool and the figures of a rate; refuse what is none, and an item with two rates."""
     name = str(rates) if isinstance(rates, str | Path) else "rates"
-    frame = as_frame(rates, name=name)
+    frame = _with_plain_ids(rates, name)
     for column in ("item", "rate"):
         if column not in frame.columns:
             close = get_close_matches(column, [known.strip().lower() for known in frame.columns], 1, _NEAR)
@@ -188,6 +188,16 @@ def _rate_table(rates: Any) -> pl.DataFrame:  # noqa: ANN401
         named = frame.height > 0 and bool(frame["item"].str.contains(":").all())
         frame = frame.with_columns(pool=pl.col("item").str.split(":").list.first() if named else pl.lit("all items"))
     return frame.select("item", pl.col("pool").cast(pl.String).fill_null("no pool"), *_RATE_COLUMNS)
+
+
+def _with_plain_ids(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+    """Return a table; the ids of a CSV stay text, so that 007 is not 7."""
+    if isinstance(table, str | Path) and Path(table).suffix.lower() == ".csv" and Path(table).is_file():
+        try:
+            return pl.read_csv(table, infer_schema_length=None, schema_overrides={"item": pl.String})
+        except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
+            raise MensuraError(f"{name}: not a readable CSV file in UTF-8: {fault}") from fault
+    return as_frame(table, name=name)
 
 
 def _refuse_wrong_figures(frame: pl.DataFrame, name: str) -> None:
@@ -238,18 +248,26 @@ def _readings(demands: Any, known: list[str]) -> pl.DataFrame:  # noqa: ANN401
 
     A wide table of whole, valid levels is taken as it is, which is ten times as fast as cell by cell.
     """
-    if isinstance(demands, pl.DataFrame) and "item" in demands.columns and "dimension" not in demands.columns:
-        codes = [code for code in known if code in demands.columns]
-        keys = [name for name in ("item", "annotator", "repeat") if name in demands.columns]
-        levels = demands.select(codes)
-        plain = bool(codes) and all(dtype.is_numeric() for dtype in levels.dtypes) and demands["item"].null_count() == 0
-        if plain and not demands.select(keys).is_duplicated().any():
-            inside = levels.select(pl.all_horizontal(pl.all().is_between(0, HIGHEST).fill_null(False).all())).item()
-            if inside:
-                return demands.select(pl.col("item").cast(pl.String), *codes)
+    table = demands
+    if isinstance(demands, str | Path) and Path(demands).suffix.lower() == ".csv" and Path(demands).is_file():
+        table = _with_plain_ids(demands, str(demands))
+    if isinstance(table, pl.DataFrame) and _is_plain(table, known):
+        return table.select(pl.col("item").cast(pl.String), *(code for code in known if code in table.columns))
     told = read_demands(demands, codes=known)
     _refuse_unknown(told, known)
     return told.pivot("dimension", index=["item", "annotator", "repeat"], values="level", maintain_order=True)
+
+
+def _is_plain(table: pl.DataFrame, known: list[str]) -> bool:
+    """Return whether a table is wide, complete, numeric, within bounds and without a reading given twice."""
+    levels = table.select(code for code in known if code in table.columns)
+    if "dimension" in table.columns or "item" not in table.columns or not levels.width:
+        return False
+    if table["item"].null_count() or not all(dtype.is_numeric() for dtype in levels.dtypes):
+        return False
+    keys = table.select(name for name in ("item", "annotator", "repeat") if name in table.columns)
+    inside = levels.select(pl.all_horizontal(pl.all().is_between(0, HIGHEST).fill_null(False).all())).item()
+    return bool(inside) and not keys.is_duplicated().any()
 
 
 def _refuse_unknown(told: pl.DataFrame, known: list[str]) -> None:
