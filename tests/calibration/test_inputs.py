@@ -124,3 +124,13 @@ def test_unknown_methods_and_settings_are_refused():
         calibrate(RATES, DEMANDS, level_error=-1)
     with pytest.raises(MensuraError, match="at least three"):
         calibrate(RATES.head(2), DEMANDS)
+
+
+def test_ids_with_leading_zeros_and_levels_such_as_5_plus_survive_files(tmp_path):
+    (tmp_path / "rates.csv").write_text("item,rate\n007,0.5\n008,0.2\n009,0.1\n", encoding="utf-8")
+    (tmp_path / "wide.csv").write_text("item,KNn,VO\n007,1,1\n008,3,2\n009,5+,1\n", encoding="utf-8")
+    (tmp_path / "plain.csv").write_text("item,KNn,VO\n007,1,1\n008,3,2\n009,5,1\n", encoding="utf-8")
+    for name in ("wide.csv", "plain.csv"):
+        items = read_items(tmp_path / "rates.csv", tmp_path / name)
+        assert items.items == ("007", "008", "009")
+        assert items.levels[:, 0].tolist() == [1, 3, 5]

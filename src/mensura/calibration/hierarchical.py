@@ -47,9 +47,9 @@ USUAL_RESIDUAL, USUAL_WEIGHT = 0.2, 5.0
 """A residual as real pools have it, in empirical levels, and the items it counts for."""
 _NODES, _MASSES = np.polynomial.hermite.hermgauss(9)
 _COARSE = np.zeros(1)
-_ROUNDS, _FEW_ROUNDS, _STILL = 25, 6, 1e-3
-MOST_SETTLED = 8_000
-"""Items on which spreads and σ are found; with more, a random part finds them, and the whole needs a few rounds only."""
+_ROUNDS, _FEW_ROUNDS, _STILL = 25, 4, 1e-3
+MOST_SETTLED = 5_000
+"""Items on which spreads and σ are found; with more, a random part finds them, and the whole needs few rounds."""
 _FIRST = Spreads(shift=0.2, slope=0.05, dimension=0.3)  # where the search for the spreads starts
 
 

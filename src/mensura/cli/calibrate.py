@@ -53,7 +53,7 @@ def calibrate(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Find the factor by which world success falls per level of each dimension."""
+    """Find by how much success falls per demand level."""
     from mensura.calibration import calibrate as find_bases
     from mensura.calibration import compare_calibrations, read_calibration_file
     from mensura.calibration.file import as_file

@@ -31,7 +31,7 @@ def equate(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Say which level or score of one test corresponds to which of another, with error."""
+    """Read one test's levels and scores in another's."""
     from mensura.calibration import equate as equated
 
     result = equated(

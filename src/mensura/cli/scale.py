@@ -56,7 +56,7 @@ def scale(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Read a success rate as level, rarity, percentile and IQ, and back."""
+    """Read a success rate as level, rarity, percentile, IQ; and back."""
     lines = _lines(calibration)
     line = None if dimension is None else lines[dimension]
     unit = _Unit(line, base, convention)
