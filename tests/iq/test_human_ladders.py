@@ -56,7 +56,7 @@ def test_known_truth_is_recovered():
 def test_derived_ladders_can_be_scored_with_and_are_compared():
     evidence, curves, groups, _ = world()
     found = derive_ladders(evidence, curves, groups)
-    result = mensura.score_iq(mensura.load(), ladders=found.ladders)
+    result = mensura.score_iq(mensura.load(), method="published", ladders=found.ladders)
     matrix = result.matrix
     ladder = matrix.ladders[matrix.benchmarks.index("hle")]
     assert ladder.scores == pytest.approx(found.ladders.filter(benchmark="hle").select(POINTS).row(0))
