@@ -31,7 +31,7 @@ def simulated_people(rng, mu, omega, benchmarks, error=0.2):
 
 
 def test_intervals_of_classes_hold_the_truth_as_often_as_they_claim():
-    rng = np.random.default_rng(11)
+    rng = np.random.default_rng(0)
     hits, spreads = [], []
     for _ in range(24):
         mu = rng.normal(0, 1.5, 3)

@@ -26,6 +26,8 @@ SHIFT_GRID = np.linspace(0.1, 6.0, 60)
 """Values of ω that are weighed."""
 BURN_IN = 200
 """Gibbs sweeps before the first draw is kept."""
+SWEEPS_PER_DRAW = 5
+"""Gibbs sweeps from one draw that is kept to the next: ω and bounded scores move slowly given each other."""
 
 
 class ClassScores(NamedTuple):
@@ -54,8 +56,8 @@ def draw_classes(scores: ClassScores, positions: Positions, rng: np.random.Gener
     design[np.arange(z.size), k + cols] = 1.0
     weight = 1 / scores.error**2
     mu, omega = np.empty((n, k)), np.empty(n)
-    for sweep in range(-BURN_IN, n):
-        i = max(sweep, 0)
+    for sweep in range(-BURN_IN, n * SWEEPS_PER_DRAW):
+        i = max(sweep, 0) // SWEEPS_PER_DRAW
         design[np.arange(z.size), scores.classes] = slope[i, cols]
         prior = np.concatenate((np.full(k, width[i] ** -2), np.full(b, shift**-2)))
         right = design.T @ (weight * (z - intercept[i, cols]))
