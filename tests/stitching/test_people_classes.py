@@ -33,14 +33,14 @@ def simulated_people(rng, mu, omega, benchmarks, error=0.2):
 def test_intervals_of_classes_hold_the_truth_as_often_as_they_claim():
     rng = np.random.default_rng(0)
     hits, spreads = [], []
-    for _ in range(24):
+    for _ in range(32):
         mu = rng.normal(0, 1.5, 3)
         scores, slope, difficulty = simulated_people(rng, mu, omega=1.5, benchmarks=12)
-        drawn, omega = draw_classes(scores, fitted(slope, difficulty, 120, rng, error=0.05), rng)
+        drawn, omega = draw_classes(scores, fitted(slope, difficulty, 60, rng, error=0.05), rng)
         low, high = np.quantile(drawn, [0.05, 0.95], axis=0)
         hits.append((low <= mu) & (mu <= high))
         spreads.append(np.median(omega))
-    assert 0.76 <= np.mean(hits) <= 0.99  # .86 over a hundred such sets; 24 of them err by .06
+    assert 0.74 <= np.mean(hits) <= 0.99  # .86 over a hundred sets; classes of one set hit or miss together
     assert np.mean(spreads) == pytest.approx(1.5, abs=0.25)
 
 
