@@ -96,6 +96,26 @@ WORLD = pl.DataFrame(
 )
 
 # name → (function, tables, settings, names whose marks must be drawn)
+ANNOTATED = pl.DataFrame(
+    {"dimension": ["KN", "KN", "KN", "VO"], "level": [1.0, 1, 2, 1], "empirical": [0.8, 1.0, 1.4, 0.9]}
+)
+LEVEL_MEANS = pl.DataFrame({"dimension": ["KN", "KN", "VO"], "level": [1.0, 2, 1], "empirical": [0.9, 1.4, 0.9]})
+LEVEL_LINES = pl.DataFrame(
+    {
+        "dimension": ["KN", "VO"],
+        "name": ["Knowledge", "Volume"],
+        "slope": [0.5, None],
+        "intercept": [0.4, None],
+        "base": [3.16, None],
+        "low": [2.0, None],
+        "high": [5.0, None],
+        "verdict": ["Standard", "not identified: one level only"],
+    }
+)
+STAGES = LEVEL_MEANS.with_columns(
+    n=pl.Series([5, 4, 3]), line=pl.Series([0.9, 1.4, 0.8]), aligned=pl.Series([0.9, 1.4, 0.8])
+)
+
 PICTURES = {
     "bell_curve": (charts.bell_curve, (BELL,), {}),
     "timeline": (
@@ -121,6 +141,8 @@ PICTURES = {
     "progress": (charts.progress, (PROGRESS,), {}),
     "ladder": (charts.ladder, (RUNGS, SCORES), {}),
     "world_scatter": (charts.world_scatter, (WORLD,), {}),
+    "level_panels": (charts.level_panels, (ANNOTATED, LEVEL_MEANS, LEVEL_LINES), {}),
+    "calibration_stages": (charts.calibration_stages, (STAGES,), {}),
 }
 WITH_STATUS = ["bell_curve", "timeline", "scatter", "bars", "ladder"]
 
@@ -187,7 +209,11 @@ def test_the_rule_of_a_forest_stands_at_what_its_numbers_are_measured_against():
     assert rules_of(build("regions")) == []
 
 
-@pytest.mark.parametrize("name", PICTURES)
+OWN_ROWS = ("level_panels", "calibration_stages")
+"""Pictures that draw several marks for a row; what they draw is tested in test_calibration_charts.py."""
+
+
+@pytest.mark.parametrize("name", [name for name in PICTURES if name not in OWN_ROWS])
 def test_draws_every_point(name, drawn):
     chart, svg = drawn[name]
     rows = charts.web_spec(chart)["datasets"]["points"]

@@ -18,7 +18,7 @@ from mensura.demands import read_demands
 from mensura.demands.dimensions import annotated_dimensions
 from mensura.demands.rubrics import HIGHEST
 from mensura.errors import MensuraError
-from mensura.frames import as_frame
+from mensura.frames import as_frame, read_csv
 
 Z90 = 1.6448536269514722
 """The normal quantile at 0.95: between −z and z lie 90%, the width of every interval that is read here."""
@@ -194,7 +194,7 @@ def _with_plain_ids(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
     """Return a table; the ids of a CSV stay text, so that 007 is not 7."""
     if isinstance(table, str | Path) and Path(table).suffix.lower() == ".csv" and Path(table).is_file():
         try:
-            return pl.read_csv(table, infer_schema_length=None, schema_overrides={"item": pl.String})
+            return read_csv(Path(table), infer_schema_length=None, schema_overrides={"item": pl.String})
         except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
             raise MensuraError(f"{name}: not a readable CSV file in UTF-8: {fault}") from fault
     return as_frame(table, name=name)

@@ -21,6 +21,7 @@ import polars as pl
 from mensura.arrays import Floats, expit, logit
 from mensura.calibration.file import read_calibration_file
 from mensura.errors import MensuraError
+from mensura.frames import read_csv
 from mensura.scale import Calibration
 
 OPEN = "open pool"
@@ -39,7 +40,7 @@ RUNS = ("run-1", "run-2")
 
 def open_items() -> pl.DataFrame:
     """Return the items: item, pool, options, n, rate and the world estimates."""
-    return pl.read_csv(FOLDER / "open_items.csv")
+    return read_csv(FOLDER / "open_items.csv")
 
 
 def open_rates(estimate: str = "both") -> pl.DataFrame:
@@ -64,7 +65,7 @@ def _triple(table: pl.DataFrame, how: str) -> Sequence[Floats]:
 
 def open_demands(run: str | None = None) -> pl.DataFrame:
     """Return the levels, wide: item, annotator, a column per dimension; one run's alone where named."""
-    table = pl.read_csv(FOLDER / "open_levels.csv")
+    table = read_csv(FOLDER / "open_levels.csv")
     if run is None:
         return table
     if run not in RUNS:

@@ -49,25 +49,38 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command(epilog="Example: mensura report --out report --add mine.csv")(report)
-app.command(epilog=WHERE_EXAMPLES)(where)
-app.command(epilog=ADD_EXAMPLES)(add)
-app.command(epilog=FIGURE_EXAMPLES)(figure)
-app.command(epilog=SCALE_EXAMPLES)(scale)
-app.command(epilog=EXTRAPOLATE_EXAMPLES)(extrapolate)
-app.command(epilog=ANNOTATE_EXAMPLES)(annotate)
-app.command(epilog=CALIBRATE_EXAMPLES)(calibrate)
-app.command(epilog=EQUATE_EXAMPLES)(equate)
-app.command(epilog=IQ_EXAMPLES)(iq)
-app.command(epilog=COST_EXAMPLES)(cost)
-app.command(epilog=STITCH_EXAMPLES)(stitch)
-app.command(epilog=VALIDATE_EXAMPLES)(validate)
-app.command(epilog=TRENDS_EXAMPLES)(trends)
-app.add_typer(acceleration.app, name="acceleration")
-app.add_typer(demands.app, name="demands")
-app.add_typer(evidence.app, name="evidence")
-app.add_typer(people.app, name="people")
-app.add_typer(llm.app, name="llm")
+app.command(
+    epilog="Example: mensura report --out report --add mine.csv",
+    short_help="Write the report, a static site, and print its headline table.",
+)(report)
+app.command(epilog=WHERE_EXAMPLES, short_help="Where one model stands, and what to measure next.")(where)
+app.command(epilog=ADD_EXAMPLES, short_help="What is understood of a file of scores; nothing is guessed.")(add)
+app.command(epilog=FIGURE_EXAMPLES, short_help="Draw one picture of the report for a paper.")(figure)
+app.command(epilog=SCALE_EXAMPLES, short_help="Read a success rate as level, rarity, percentile or IQ.")(scale)
+app.command(epilog=EXTRAPOLATE_EXAMPLES, short_help="Carry success rates to another population, with intervals.")(
+    extrapolate
+)
+app.command(epilog=ANNOTATE_EXAMPLES, short_help="Annotate items with what they demand in eighteen dimensions.")(
+    annotate
+)
+app.command(epilog=CALIBRATE_EXAMPLES, short_help="Find by how much success falls per demand level.")(calibrate)
+app.command(epilog=EQUATE_EXAMPLES, short_help="Read one test's levels and scores in another's.")(equate)
+app.command(epilog=IQ_EXAMPLES, short_help="Score models: dimensions, composite IQ, intervals, reasons.")(iq)
+app.command(epilog=COST_EXAMPLES, short_help="List price, effective cost and response time beside the IQ.")(cost)
+app.command(epilog=STITCH_EXAMPLES, short_help="Put models, people and benchmarks on one scale.")(stitch)
+app.command(epilog=VALIDATE_EXAMPLES, short_help="Hide a sample's rates, predict them, score the predictions.")(
+    validate
+)
+app.command(epilog=TRENDS_EXAMPLES, short_help="The pace of releases, the frontier, what compute buys.")(trends)
+app.add_typer(
+    acceleration.app, name="acceleration", short_help="Has progress accelerated? A watch, and simulated changes."
+)
+app.add_typer(
+    demands.app, name="demands", short_help="Dimensions and rubrics, sheets for people, agreement, checks."
+)
+app.add_typer(evidence.app, name="evidence", short_help="What was observed: coverage, checks, import and export.")
+app.add_typer(people.app, name="people", short_help="Item pools and populations: rates, import, world tables.")
+app.add_typer(llm.app, name="llm", short_help="What language models were asked: standing, cost, export.")
 
 
 def _print_version(asked: bool) -> None:
