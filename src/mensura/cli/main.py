@@ -27,6 +27,8 @@ from mensura.cli.figure import figure
 from mensura.cli.iq import EXAMPLES as IQ_EXAMPLES
 from mensura.cli.iq import iq
 from mensura.cli.output import console, notices
+from mensura.cli.profile import EXAMPLES as PROFILE_EXAMPLES
+from mensura.cli.profile import profile
 from mensura.cli.report import report
 from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
 from mensura.cli.scale import scale
@@ -65,6 +67,7 @@ app.command(epilog=ANNOTATE_EXAMPLES, short_help="Annotate items with what they 
 )
 app.command(epilog=CALIBRATE_EXAMPLES, short_help="Find by how much success falls per demand level.")(calibrate)
 app.command(epilog=EQUATE_EXAMPLES, short_help="Read one test's levels and scores in another's.")(equate)
+app.command(epilog=PROFILE_EXAMPLES, short_help="Abilities of AI systems and people, placed among people.")(profile)
 app.command(epilog=IQ_EXAMPLES, short_help="Score models: dimensions, composite IQ, intervals, reasons.")(iq)
 app.command(epilog=COST_EXAMPLES, short_help="List price, effective cost and response time beside the IQ.")(cost)
 app.command(epilog=STITCH_EXAMPLES, short_help="Put models, people and benchmarks on one scale.")(stitch)
