@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.arrays import Floats, expit
+from scipy.special import expit
+
+from mensura.arrays import Floats
 
 LEVELS = np.arange(1.0, 6.0)
 ANCHOR = 20.0
@@ -23,7 +25,8 @@ TOP_OF_AREA = 10.0
 _LOOSE = 1e-9  # keeps the intercept finite for a subject that solves nothing
 _STEPS, _LONGEST, _SETTLED = 60, 3.0, 1e-9
 _FLAT = 1e-7
-_AT_ONCE = 200_000  # curves fitted together: bounds memory
+_DRAWS_SETTLED = 1e-3
+_AT_ONCE = 8_000  # curves fitted together: their arrays stay in the processor's cache
 
 
 class Curves(NamedTuple):
@@ -55,8 +58,11 @@ def bin_weights(n: Floats) -> Floats:
     return np.asarray(np.where(full, largest, n * share))
 
 
-def fit_curves(rate: Floats, weight: Floats, start: Curves | None = None) -> Curves:
-    """Fit one curve per row of rates and weights, rows × levels, by damped Newton steps on all rows at once."""
+def fit_curves(rate: Floats, weight: Floats, start: Curves | None = None, settled: float = _SETTLED) -> Curves:
+    """Fit one curve per row of rates and weights, rows × levels, by damped Newton steps on all rows at once.
+
+    Newton's error after a step is about the square of it, so that ``settled`` is the root of what is wanted.
+    """
     x = np.append(LEVELS, ANCHOR)
     y = np.column_stack([rate, np.zeros(len(rate))])
     w = np.column_stack([weight, weight.sum(axis=1)])
@@ -71,7 +77,7 @@ def fit_curves(rate: Floats, weight: Floats, start: Curves | None = None) -> Cur
         size = np.maximum(np.abs(step_a), np.abs(step_b))
         damp = np.minimum(1.0, _LONGEST / np.maximum(size, _LONGEST))
         a, b = a + damp * step_a, b + damp * step_b
-        if size.max(initial=0.0) < _SETTLED:
+        if size.max(initial=0.0) < settled:
             break
     return Curves(a, b)
 
@@ -92,12 +98,14 @@ def draw_curves(
     rows = len(n)
     areas, halves = np.empty((draws, rows)), np.empty((draws, rows))
     weight = bin_weights(n)
-    together = max(1, min(draws, _AT_ONCE // max(rows, 1)))
-    for begin in range(0, draws, together):
-        size = min(together, draws - begin)
-        drawn = rng.beta(correct + 0.5, n - correct + 0.5, size=(size, rows, len(LEVELS))).reshape(size * rows, -1)
-        start = Curves(np.tile(fitted.intercept, size), np.tile(fitted.slope, size))
-        curves = fit_curves(drawn, np.tile(weight, (size, 1)), start)
-        areas[begin : begin + size] = curves.area.reshape(size, rows)
-        halves[begin : begin + size] = curves.level_at_half.reshape(size, rows)
+    together = max(1, _AT_ONCE // draws)
+    for begin in range(0, rows, together):
+        at = slice(begin, begin + together)
+        size = len(n[at])
+        shape = (draws, size, len(LEVELS))
+        drawn = rng.beta(correct[at] + 0.5, n[at] - correct[at] + 0.5, size=shape).reshape(draws * size, -1)
+        start = Curves(np.tile(fitted.intercept[at], draws), np.tile(fitted.slope[at], draws))
+        curves = fit_curves(drawn, np.tile(weight[at], (draws, 1)), start, _DRAWS_SETTLED)
+        areas[:, at] = curves.area.reshape(draws, size)
+        halves[:, at] = curves.level_at_half.reshape(draws, size)
     return areas, halves

@@ -14,9 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+from scipy import sparse
 
 from mensura.arrays import Floats, Ints, expit
 
@@ -25,7 +27,13 @@ SHARPNESS_SPREAD = 0.5
 WEIGHT, WEIGHT_SPREAD, START, START_SPREAD = 0.3, 0.5, 2.0, 3.0
 LEAST_SCATTER = 0.02
 """A share weighs at most 50 answers, however little it scatters: the model is not exact."""
-_STEPS, _SETTLED, _HALVINGS, _WEIGHINGS = 40, 1e-5, 12, 3
+MANY, FEW = 6_000, 2_000
+"""With more items than MANY the climb begins on about FEW of them, where steps are cheap."""
+_STEPS, _HALVINGS, _WEIGHINGS = 60, 12, 3
+_SETTLED, _ROUGHLY = (
+    1e-2,
+    1.0,
+)  # log posterior that a step still promises: it is taken, and what remains is of its square
 _LEAST = 1e-9
 _SHARPEST = 6.0
 
@@ -47,7 +55,7 @@ class SolvingModel(Protocol):
 class LevelGrid:
     """Levels of items as places in a short list of values, so that curves are computed once per value.
 
-    ``values``: the distinct levels; ``place``: items × dimensions.
+    ``values``: the distinct levels; ``place``: items × dimensions, in a table dimensions × values laid out flat.
     """
 
     values: Floats
@@ -57,16 +65,28 @@ class LevelGrid:
     def of(cls, levels: Floats) -> LevelGrid:
         """Arrange levels, items × dimensions."""
         values, place = np.unique(levels, return_inverse=True)
-        return cls(values, place.reshape(levels.shape))
+        return cls(values, place.reshape(levels.shape) + len(values) * np.arange(levels.shape[1]))
+
+    @property
+    def levels(self) -> Floats:
+        """The levels themselves, items × dimensions."""
+        return self.looked_up(np.tile(self.values, (self.place.shape[1], 1)))
 
     def rows(self, at: Ints) -> LevelGrid:
         """Return some of the items."""
         return LevelGrid(self.values, self.place[at])
 
+    @cached_property
+    def picks(self) -> sparse.csr_matrix:
+        """Items × places of the flat table, 1 where an item has that level: sums over dimensions are products."""
+        items, dimensions = self.place.shape
+        ends = np.arange(0, items * dimensions + 1, dimensions)
+        shape = (items, len(self.values) * dimensions)
+        return sparse.csr_matrix((np.ones(items * dimensions), self.place.ravel(), ends), shape=shape)
+
     def looked_up(self, table: Floats) -> Floats:
         """Return items × dimensions of a table dimensions × values."""
-        flat = table.ravel()
-        return np.asarray(flat[self.place + len(self.values) * np.arange(len(table))])
+        return np.take(table.ravel(), self.place)
 
 
 class NonCompensatory:
@@ -89,11 +109,12 @@ class NonCompensatory:
         beyond = sharp * (parameters[:-1, None] - grid.values)
         asked = grid.values > 0
         missed = np.where(asked, expit(-beyond), 0.0)
-        logs = grid.looked_up(np.where(asked, -np.logaddexp(0.0, -beyond), 0.0)).sum(axis=1)
-        slopes = np.empty((len(logs), len(parameters)))
+        logs = np.where(asked, -np.logaddexp(0.0, -beyond), 0.0)
+        summed = grid.picks @ np.column_stack([logs.ravel(), (missed * beyond).ravel()])
+        slopes = np.empty((len(summed), len(parameters)))
         slopes[:, :-1] = grid.looked_up(sharp * missed)
-        slopes[:, -1] = grid.looked_up(missed * beyond).sum(axis=1)
-        return np.exp(logs), slopes
+        slopes[:, -1] = summed[:, 1]
+        return np.exp(summed[:, 0]), slopes
 
 
 class Compensatory:
@@ -109,7 +130,7 @@ class Compensatory:
 
     def solving(self, parameters: Floats, grid: LevelGrid) -> tuple[Floats, Floats]:
         """Return expit(β0 − Σ_d w_d x_d) and the derivatives of its logarithm."""
-        levels = grid.values[grid.place]
+        levels = grid.levels
         solved = expit(parameters[-1] - levels @ parameters[:-1])
         design = np.column_stack([-levels, np.ones(len(levels))])
         return solved, (1.0 - solved)[:, None] * design
@@ -131,7 +152,11 @@ def fit_joint(
     model: SolvingModel, grid: LevelGrid, solved: Floats, floor: Floats, start: Floats | None = None
 ) -> JointFit:
     """Find the mode of a model's posterior for one subject; shares are weighed by how little they scatter."""
-    fit = _climb(model, grid, solved, floor, 1.0, model.start() if start is None else start)
+    begin = model.start() if start is None else start
+    if len(solved) > MANY:
+        few = np.arange(0, len(solved), len(solved) // FEW)
+        begin = _climb(model, grid.rows(few), solved[few], floor[few], 1.0, begin, _ROUGHLY).parameters
+    fit = _climb(model, grid, solved, floor, 1.0, begin)
     if np.all((solved == 0.0) | (solved == 1.0)):
         return fit
     for _ in range(_WEIGHINGS):
@@ -149,24 +174,30 @@ def _scatter(model: SolvingModel, fit: JointFit, grid: LevelGrid, solved: Floats
 
 
 def _climb(
-    model: SolvingModel, grid: LevelGrid, solved: Floats, floor: Floats, weight: float, start: Floats
+    model: SolvingModel,
+    grid: LevelGrid,
+    solved: Floats,
+    floor: Floats,
+    weight: float,
+    start: Floats,
+    settled: float = _SETTLED,
 ) -> JointFit:
     """Climb to the mode by Fisher scoring with step halving."""
     now = start.copy()
     height, score, information = _evaluate(model, now, grid, solved, floor, weight)
     for _ in range(_STEPS):
         step = np.linalg.solve(information, score)
+        if 0.5 * score @ step < settled:
+            return JointFit(now + step, _inverse(information), True)
         for _ in range(_HALVINGS):
             ahead = _evaluate(model, now + step, grid, solved, floor, weight)
-            if ahead[0] >= height - 1e-12:
+            if ahead[0] >= height:
                 break
             step = step / 2.0
         else:
-            return JointFit(now, _inverse(information), True)  # no step along the gradient climbs: at the top
-        now, gained = now + step, ahead[0] - height
+            return JointFit(now, _inverse(information), False)
+        now = now + step
         height, score, information = ahead
-        if gained < _SETTLED:
-            return JointFit(now, _inverse(information), True)
     return JointFit(now, _inverse(information), False)
 
 
@@ -193,5 +224,5 @@ def _evaluate(
     height = float(weight * fitting - 0.5 * off @ pull)
     spread = rate * (1.0 - rate) / weight
     score = slopes.T @ ((solved - rate) / spread * above) - pull
-    information = slopes.T @ (slopes * (above**2 / spread)[:, None]) + model.precision
-    return height, score, information
+    slopes *= (above / np.sqrt(spread))[:, None]
+    return height, score, slopes.T @ slopes + model.precision

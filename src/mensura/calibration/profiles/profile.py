@@ -146,12 +146,28 @@ def profile(
     ``joint``, every demand must be met, guessing counted; or ``adele``, the published recipe, one dimension at a time.
     ``calibration``: lines to place abilities by; by default open where it identifies a base, else published.
     """
+    check_profile_method(method)
+    return profile_answered(line_up(outcomes, demands), method=method, calibration=calibration, draws=draws, seed=seed)
+
+
+def check_profile_method(method: str) -> None:
+    """Refuse a method that is not known."""
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
-    answered = line_up(outcomes, demands)
+
+
+def profile_answered(
+    answered: Answered,
+    *,
+    method: str = "joint",
+    calibration: Calibration | None = None,
+    draws: int = DRAWS,
+    seed: int = 0,
+) -> ProfileResult:
+    """Find the abilities of subjects from outcomes that are lined up with demands already."""
+    check_profile_method(method)
     if method == "adele":
-        n, correct = answered.counts()
-        found = _by_curves(answered.subjects, answered.dimensions, n, correct, draws, seed)
+        found = _by_curves(answered.subjects, answered.dimensions, *answered.counts(), draws, seed)
         return replace(_placed(found, calibration, method), warnings=answered.warnings)
     found, fits, warnings = _by_model(answered, draws, seed)
     return replace(_placed(found, calibration, method), fits=fits, warnings=(*answered.warnings, *warnings))
@@ -231,10 +247,10 @@ def _by_model(answered: Answered, draws: int, seed: int) -> tuple[_Abilities, di
     size = (len(answered.subjects), len(answered.dimensions))
     middle, error, solving = np.empty(size), np.empty(size), np.empty(len(answered.solved))
     unsettled = []
-    start = None
+    start, every = None, np.arange(len(answered.items))
     for at, name in enumerate(answered.subjects):
         rows, solved, floor = answered.of(at)
-        grid = whole.rows(rows)
+        grid = whole if np.array_equal(rows, every) else whole.rows(rows)
         fit = fit_joint(model, grid, solved, floor, start)
         start, fits[name] = fit.parameters, fit
         middle[at], error[at] = fit.parameters[:-1], np.sqrt(np.diag(fit.covariance)[:-1])
