@@ -52,8 +52,9 @@ def table(title: str, scores: pl.DataFrame) -> dict[str, dict[str, float]]:
     own = scores.filter(pl.col("subject") != "all").pivot("model", index="subject", values="log_loss")
     better = int((own["non-compensatory"] < own["compensatory"]).sum())
     print(f"non-compensatory has the lower log loss for {better} of {own.height} subjects\n")
-    return {row["model"]: {k: round(row[k], 4) for k in row if k not in ("subject", "model")}
-            for row in pooled.iter_rows(named=True)} | {"better": {"non-compensatory": better, "of": own.height}}  # fmt: skip
+    rounded = pooled.drop("subject").with_columns(pl.col(pl.Float64).round(4))
+    figures = {row.pop("model"): row for row in rounded.to_dicts()}
+    return figures | {"better": {"non-compensatory": better, "of": own.height}}
 
 
 def real() -> dict[str, dict[str, float]]:

@@ -25,7 +25,7 @@ TOP_OF_AREA = 10.0
 _LOOSE = 1e-9  # keeps the intercept finite for a subject that solves nothing
 _STEPS, _LONGEST, _SETTLED = 60, 3.0, 1e-9
 _FLAT = 1e-7
-_DRAWS_SETTLED = 1e-3
+_DRAWS_SETTLED = 2e-2
 _AT_ONCE = 8_000  # curves fitted together: their arrays stay in the processor's cache
 
 
