@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import altair as alt
 
-from mensura.charts.marks import DOTS, axis_of, empty, picture, scale_of
-from mensura.charts.rows import Row, Span, counted, rows_of, say
+from mensura.charts.marks import DOTS, axis_of, empty, names, picture, scale_of
+from mensura.charts.rows import Row, Span, add_spots, counted, rows_of, say
 
 COLUMNS = ("group", "pearson", "mae", "cluster", "cluster_pearson", "cluster_mae")
 HEIGHT = 340
@@ -22,31 +22,33 @@ def alignment_clusters(points: object) -> alt.LayerChart:
     if not rows:
         return empty("too few countries to tell clusters apart")
     for row in rows:
-        row["name"] = _NAMES.get(row["cluster"], f"cluster {row['cluster']}")
-        row["short"] = str(row["group"]).partition("=")[2] or str(row["group"])
-        row["aria"] = f"{row['short']}, r {say(row['pearson'])}, error {say(row['mae'])}, {row['name']}"
+        row["alignment"] = _NAMES.get(row["cluster"], f"cluster {row['cluster']}")
+        row |= {"name": str(row["group"]).partition("=")[2] or str(row["group"]), "label": True}
+        row["aria"] = f"{row['name']}, r {say(row['pearson'])}, error {say(row['mae'])}, {row['alignment']}"
     means: list[Row] = []
-    for name in dict.fromkeys(row["name"] for row in rows):
-        first = next(row for row in rows if row["name"] == name)
-        means.append({"name": name, "pearson": first["cluster_pearson"], "mae": first["cluster_mae"]})
+    for name in dict.fromkeys(row["alignment"] for row in rows):
+        first = next(row for row in rows if row["alignment"] == name)
+        means.append({"alignment": name, "pearson": first["cluster_pearson"], "mae": first["cluster_mae"]})
     for row in means:
-        row["aria"] = f"mean of {row['name']}: r {say(row['pearson'])}, error {say(row['mae'])}"
+        row["aria"] = f"mean of {row['alignment']}: r {say(row['pearson'])}, error {say(row['mae'])}"
         row["text"] = f"mean r {say(row['pearson'], 2)}, error {say(row['mae'])}"
     across = Span.around([row["mae"] for row in rows], pad=0.08)
     upright = Span.around([row["pearson"] for row in rows], pad=0.08)
-    shown = [row["name"] for row in means]
+    add_spots(rows, [(across.share(row["mae"]), 1 - upright.share(row["pearson"])) for row in rows], height=HEIGHT)
+    shown = [row["alignment"] for row in means]
     legend = alt.Legend(symbolSize=DOTS[0], offset=20, symbolOpacity=1) if len(shown) > 1 else None
     colour = alt.Scale(domain=shown, range="category")
     x = alt.X("mae:Q", scale=scale_of(across), axis=axis_of(across, "mean absolute error of predicted rates"))
     y = alt.Y("pearson:Q", scale=scale_of(upright), axis=axis_of(upright, "correlation r", upright=True))
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     dots = base.mark_point(size=DOTS[1], strokeWidth=1.2, fillOpacity=0.8, opacity=1, tooltip=None).encode(
-        fill=alt.Fill("name:N", title=None, sort=None, scale=colour, legend=legend),
-        stroke=alt.Stroke("name:N", title=None, sort=None, scale=colour, legend=legend),
-        shape=alt.Shape("name:N", title=None, sort=None, scale=alt.Scale(domain=shown, range="symbol"), legend=legend),
+        fill=alt.Fill("alignment:N", title=None, sort=None, scale=colour, legend=legend),
+        stroke=alt.Stroke("alignment:N", title=None, sort=None, scale=colour, legend=legend),
+        shape=alt.Shape(
+            "alignment:N", title=None, sort=None, scale=alt.Scale(domain=shown, range="symbol"), legend=legend
+        ),
         description=alt.Description("aria:N"),
     )
-    names = base.mark_text(style="hint", dy=-9, aria=False, tooltip=None).encode(text=alt.Text("short:N"))
     middle = alt.Chart(alt.NamedData("means")).encode(x=x, y=y)
     cross = middle.mark_point(
         style="plain", shape="cross", filled=True, size=170, opacity=1, strokeWidth=0, tooltip=None
@@ -54,7 +56,7 @@ def alignment_clusters(points: object) -> alt.LayerChart:
     text = middle.encode(text=alt.Text("text:N"))
     words = [text.mark_text(style=style, dy=16, aria=False, tooltip=None) for style in ("halo", "label")]
     return picture(
-        [names, dots, cross, *words],
+        [*names(base), dots, cross, *words],
         {"points": rows, "means": means},
         height=HEIGHT,
         description=_describe(rows, means),
@@ -64,7 +66,7 @@ def alignment_clusters(points: object) -> alt.LayerChart:
 
 def _describe(rows: list[Row], means: list[Row]) -> str:
     parts = [
-        f"{counted(sum(row['name'] == mean['name'] for row in rows), 'group')} of {mean['name']} with mean r "
+        f"{counted(sum(row['alignment'] == mean['alignment'] for row in rows), 'group')} of {mean['alignment']} with mean r "
         f"{say(mean['pearson'])} and error {say(mean['mae'])}"
         for mean in means
     ]

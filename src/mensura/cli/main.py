@@ -78,9 +78,7 @@ app.command(epilog=TRENDS_EXAMPLES, short_help="The pace of releases, the fronti
 app.add_typer(
     acceleration.app, name="acceleration", short_help="Has progress accelerated? A watch, and simulated changes."
 )
-app.add_typer(
-    demands.app, name="demands", short_help="Dimensions and rubrics, sheets for people, agreement, checks."
-)
+app.add_typer(demands.app, name="demands", short_help="Dimensions and rubrics, sheets for people, agreement, checks.")
 app.add_typer(evidence.app, name="evidence", short_help="What was observed: coverage, checks, import and export.")
 app.add_typer(people.app, name="people", short_help="Item pools and populations: rates, import, world tables.")
 app.add_typer(llm.app, name="llm", short_help="What language models were asked: standing, cost, export.")

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-
 from scipy.special import expit
 
 from mensura.arrays import Floats
