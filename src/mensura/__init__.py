@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from mensura.calibration import CalibrationResult, calibrate
+    from mensura.calibration import CalibrationResult, ProfileResult, calibrate, profile
     from mensura.demands import annotate
     from mensura.errors import MensuraError
     from mensura.evidence import Evidence, load
@@ -31,6 +31,7 @@ __all__ = [
     "MensuraError",
     "Population",
     "Position",
+    "ProfileResult",
     "Stitch",
     "Validation",
     "annotate",
@@ -40,6 +41,7 @@ __all__ = [
     "forecast",
     "load",
     "measure_progress",
+    "profile",
     "score_costs",
     "score_iq",
     "stitch",
@@ -56,6 +58,7 @@ _HOMES = {
     "MensuraError": "mensura.errors",
     "Population": "mensura.people",
     "Position": "mensura.scale",
+    "ProfileResult": "mensura.calibration",
     "Stitch": "mensura.stitching",
     "Validation": "mensura.extrapolation",
     "annotate": "mensura.demands",
@@ -65,6 +68,7 @@ _HOMES = {
     "forecast": "mensura.trends",
     "load": "mensura.evidence",
     "measure_progress": "mensura.trends",
+    "profile": "mensura.calibration",
     "score_costs": "mensura.iq",
     "score_iq": "mensura.iq",
     "stitch": "mensura.stitching",

@@ -116,6 +116,28 @@ STAGES = LEVEL_MEANS.with_columns(
     n=pl.Series([5, 4, 3]), line=pl.Series([0.9, 1.4, 0.8]), aligned=pl.Series([0.9, 1.4, 0.8])
 )
 
+AMONG = pl.DataFrame(
+    {
+        "subject": ["model", "pupils & co", "model", "pupils & co"],
+        "dimension": ["Attention", "Attention", "Volume", "Volume"],
+        "one_in": [120.0, 3.0, None, None],
+        "low": [30.0, 2.0, None, None],
+        "high": [5e7, 5.0, None, None],
+        "kind": ["AI", "people", "AI", "people"],
+        "note": ["", "extrapolated", "no line", "no line"],
+    }
+)
+ALIGNED = pl.DataFrame(
+    {
+        "group": ["country=USA", "country=IRL", "country=SGP", "country=MAR"],
+        "pearson": [0.6, 0.58, 0.0, 0.04],
+        "mae": [0.13, 0.14, 0.16, 0.14],
+        "cluster": [1, 1, 2, 2],
+        "cluster_pearson": [0.59, 0.59, 0.02, 0.02],
+        "cluster_mae": [0.135, 0.135, 0.15, 0.15],
+    }
+)
+
 PICTURES = {
     "bell_curve": (charts.bell_curve, (BELL,), {}),
     "timeline": (
@@ -143,6 +165,8 @@ PICTURES = {
     "world_scatter": (charts.world_scatter, (WORLD,), {}),
     "level_panels": (charts.level_panels, (ANNOTATED, LEVEL_MEANS, LEVEL_LINES), {}),
     "calibration_stages": (charts.calibration_stages, (STAGES,), {}),
+    "among_people": (charts.among_people, (AMONG,), {}),
+    "alignment_clusters": (charts.alignment_clusters, (ALIGNED,), {}),
 }
 WITH_STATUS = ["bell_curve", "timeline", "scatter", "bars", "ladder"]
 
@@ -209,8 +233,8 @@ def test_the_rule_of_a_forest_stands_at_what_its_numbers_are_measured_against():
     assert rules_of(build("regions")) == []
 
 
-OWN_ROWS = ("level_panels", "calibration_stages")
-"""Pictures that draw several marks for a row; what they draw is tested in test_calibration_charts.py."""
+OWN_ROWS = ("level_panels", "calibration_stages", "among_people")
+"""Pictures that draw several marks for a row or none; tested in test_calibration_charts.py, test_ability_charts.py."""
 
 
 @pytest.mark.parametrize("name", [name for name in PICTURES if name not in OWN_ROWS])

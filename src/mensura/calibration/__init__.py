@@ -9,7 +9,8 @@ from mensura.calibration.file import (
     write_calibration,
 )
 from mensura.calibration.inputs import RatedItems, published_groups, read_items
-from mensura.calibration.open_pool import open_demands, open_items, open_lines, open_rates
+from mensura.calibration.open_pool import open_demands, open_items, open_lines, open_outcomes, open_rates
+from mensura.calibration.profiles import ProfileResult, profile, profile_counts, read_outcomes
 from mensura.calibration.result import CalibrationResult
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "CalibrationFile",
     "CalibrationResult",
     "Equating",
+    "ProfileResult",
     "RatedItems",
     "calibrate",
     "calibrate_items",
@@ -25,9 +27,13 @@ __all__ = [
     "open_demands",
     "open_items",
     "open_lines",
+    "open_outcomes",
     "open_rates",
+    "profile",
+    "profile_counts",
     "published_groups",
     "read_calibration_file",
     "read_items",
+    "read_outcomes",
     "write_calibration",
 ]

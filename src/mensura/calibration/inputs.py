@@ -254,7 +254,7 @@ def _readings(demands: Any, known: list[str]) -> pl.DataFrame:  # noqa: ANN401
     if isinstance(table, pl.DataFrame) and _is_plain(table, known):
         return table.select(pl.col("item").cast(pl.String), *(code for code in known if code in table.columns))
     told = read_demands(demands, codes=known)
-    _refuse_unknown(told, known)
+    refuse_unknown_dimensions(told, known)
     return told.pivot("dimension", index=["item", "annotator", "repeat"], values="level", maintain_order=True)
 
 
@@ -270,7 +270,7 @@ def _is_plain(table: pl.DataFrame, known: list[str]) -> bool:
     return bool(inside) and not keys.is_duplicated().any()
 
 
-def _refuse_unknown(told: pl.DataFrame, known: list[str]) -> None:
+def refuse_unknown_dimensions(told: pl.DataFrame, known: list[str]) -> None:
     """Refuse a dimension that is not known, offering the nearest code."""
     for code in told["dimension"].unique(maintain_order=True):
         if code not in known:

@@ -6,7 +6,8 @@ What is measured, extrapolated and judged:
 * levels: judged by a language model, once on all items and a second time on part of them;
 * ``rate_asked``: the world's rate, judged by a language model that saw the item and the measured rate;
 * ``rate_carried``: the world's rate, extrapolated by post-stratification from the measured rate and the world tables;
-* ``both``: their mean on the logit scale, with an interval that reaches over both.
+* ``both``: their mean on the logit scale, with an interval that reaches over both;
+* outcomes of AI systems: measured, as published with the pools, a share where an item was tried several times.
 """
 
 from __future__ import annotations
@@ -71,6 +72,12 @@ def open_demands(run: str | None = None) -> pl.DataFrame:
     if run not in RUNS:
         raise MensuraError(f"run: {run!r} is not known; choose one of {', '.join(RUNS)}")
     return table.filter(annotator=run)
+
+
+def open_outcomes() -> pl.DataFrame:
+    """Return subject, kind (AI or people), item, correct, options: AI systems and people on the same items."""
+    told = pl.read_csv(FOLDER / "open_outcomes.csv")
+    return told.join(open_items().select("item", "options"), on="item", how="left", maintain_order="left")
 
 
 def open_lines() -> Calibration:

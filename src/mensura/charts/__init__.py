@@ -1,5 +1,7 @@
 """Pictures: one function each, plain tables in, an Altair chart out."""
 
+from mensura.charts.alignment import alignment_clusters
+from mensura.charts.among_people import among_people
 from mensura.charts.bars import bars
 from mensura.charts.bell import bell_curve
 from mensura.charts.curves import level_curves
@@ -21,6 +23,8 @@ from mensura.charts.worlds import world_scatter
 __all__ = [
     "LABS",
     "THEMES",
+    "alignment_clusters",
+    "among_people",
     "bars",
     "bases",
     "bell_curve",

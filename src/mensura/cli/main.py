@@ -27,6 +27,8 @@ from mensura.cli.figure import figure
 from mensura.cli.iq import EXAMPLES as IQ_EXAMPLES
 from mensura.cli.iq import iq
 from mensura.cli.output import console, notices
+from mensura.cli.profile import EXAMPLES as PROFILE_EXAMPLES
+from mensura.cli.profile import profile
 from mensura.cli.report import report
 from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
 from mensura.cli.scale import scale
@@ -65,6 +67,7 @@ app.command(epilog=ANNOTATE_EXAMPLES, short_help="Annotate items with what they 
 )
 app.command(epilog=CALIBRATE_EXAMPLES, short_help="Find by how much success falls per demand level.")(calibrate)
 app.command(epilog=EQUATE_EXAMPLES, short_help="Read one test's levels and scores in another's.")(equate)
+app.command(epilog=PROFILE_EXAMPLES, short_help="Abilities of AI systems and people, placed among people.")(profile)
 app.command(epilog=IQ_EXAMPLES, short_help="Score models: dimensions, composite IQ, intervals, reasons.")(iq)
 app.command(epilog=COST_EXAMPLES, short_help="List price, effective cost and response time beside the IQ.")(cost)
 app.command(epilog=STITCH_EXAMPLES, short_help="Put models, people and benchmarks on one scale.")(stitch)
@@ -75,9 +78,7 @@ app.command(epilog=TRENDS_EXAMPLES, short_help="The pace of releases, the fronti
 app.add_typer(
     acceleration.app, name="acceleration", short_help="Has progress accelerated? A watch, and simulated changes."
 )
-app.add_typer(
-    demands.app, name="demands", short_help="Dimensions and rubrics, sheets for people, agreement, checks."
-)
+app.add_typer(demands.app, name="demands", short_help="Dimensions and rubrics, sheets for people, agreement, checks.")
 app.add_typer(evidence.app, name="evidence", short_help="What was observed: coverage, checks, import and export.")
 app.add_typer(people.app, name="people", short_help="Item pools and populations: rates, import, world tables.")
 app.add_typer(llm.app, name="llm", short_help="What language models were asked: standing, cost, export.")

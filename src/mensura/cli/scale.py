@@ -57,7 +57,7 @@ def scale(
     as_json: Json = False,
 ) -> None:
     """Read a success rate as level, rarity, percentile, IQ; and back."""
-    lines = _lines(calibration)
+    lines = calibration_lines(calibration)
     line = None if dimension is None else lines[dimension]
     unit = _Unit(line, base, convention)
     start = {"rate": rate, "iq": iq, "level": level, "one_in": one_in, "percentile": percentile}
@@ -103,7 +103,7 @@ class _Unit(NamedTuple):
         )
 
 
-def _lines(calibration: str | None) -> Calibration:
+def calibration_lines(calibration: str | None) -> Calibration:
     """Return the lines asked for; by default the open ones where a base is identified, over the published."""
     from mensura.calibration import read_calibration_file
     from mensura.calibration.open_pool import open_lines

@@ -15,6 +15,7 @@ from mensura.scale.ruler import level_to_rate, rate_to_level
 USABLE = ("High", "Standard", "Invariant")
 """Verdicts under which a line is a ruler."""
 _EVERYBODY = rate_to_level(1.0)  # the empirical level of a rate of 1
+_Z90 = 1.6448536269514722  # normal quantile at 0.95
 _ROUNDING = 1e-12  # a level this little below the line's start is the start, printed and read again
 
 
@@ -34,6 +35,7 @@ class LevelLine:
     The empirical level is the common base-10 one, −log10(p / √10); one annotated level therefore divides the
     world success rate by ``base`` = 10^slope. ``printed_base``: the base as its source prints it, computed there from
     a slope with more digits; shown in its place. ``covered``: the annotated levels that its items reach.
+    ``slope_error``: standard error of the slope, where an interval of the base says it.
     """
 
     dimension: str
@@ -45,6 +47,7 @@ class LevelLine:
     r_squared: float | None = None
     covered: tuple[float, float] | None = None
     source: str = ""
+    slope_error: float | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.slope) and self.slope > 0 and np.isfinite(self.intercept)):
@@ -178,7 +181,14 @@ def _line(dimension: str, row: Mapping[str, object]) -> LevelLine:
         r_squared=_number(row, "r2") if r_squared is None else r_squared,
         covered=None if low is None or high is None else (low, high),
         source=str(row.get("source") or ""),
+        slope_error=_slope_error(row),
     )
+
+
+def _slope_error(row: Mapping[str, object]) -> float | None:
+    """Return the standard error of log10 of the base, from its 90% interval."""
+    low, high = _number(row, "low"), _number(row, "high")
+    return None if not low or not high or low > high else float(np.log10(high / low)) / (2.0 * _Z90)
 
 
 def _number(row: Mapping[str, object], column: str) -> float | None:

@@ -1,6 +1,6 @@
 """Every picture of the report by name, for pages and for ``mensura figure``."""
 
-from mensura.site.pictures import calibration, cost, people, stitched
+from mensura.site.pictures import abilities, calibration, cost, people, stitched
 from mensura.site.pictures.iq import benchmark_bars, dimension_bell, iq_bell
 from mensura.site.pictures.profile import profile, profile_picture
 from mensura.site.pictures.registry import FAMILIES, PICTURES, Figure, Picture, draw, picture_table
@@ -17,6 +17,7 @@ __all__ = [
     "PICTURES",
     "Figure",
     "Picture",
+    "abilities",
     "benchmark_bars",
     "calibration",
     "cost",

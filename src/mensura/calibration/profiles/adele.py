@@ -1,0 +1,110 @@
+"""Ability from level × outcome counts, by the published recipe: a logistic curve, anchored, and the area under it.
+
+For one subject and dimension the items kept are those whose highest demand is in the dimension. The share solved at
+levels 1 to 5 is fitted by expit(a + b·level), with weights: levels of 100 items or more count as much as the largest;
+an item of a smaller level counts as the mean item of those. An anchor at level 20 that nobody solves has the
+weight of all levels together, and ½b² is charged. The plotted ability is the area under the curve from 0 to 10; the
+level at one half, −a/b, is what the accompanying text calls ability. They agree where the curve is steep.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from mensura.arrays import Floats
+
+LEVELS = np.arange(1.0, 6.0)
+ANCHOR = 20.0
+FULL_BIN = 100.0
+"""Items from which on a level has full weight."""
+TOP_OF_AREA = 10.0
+_LOOSE = 1e-9  # keeps the intercept finite for a subject that solves nothing
+_STEPS, _LONGEST, _SETTLED = 60, 3.0, 1e-9
+_FLAT = 1e-7
+_DRAWS_SETTLED = 2e-2
+_AT_ONCE = 8_000  # curves fitted together: their arrays stay in the processor's cache
+
+
+class Curves(NamedTuple):
+    """Fitted curves, one entry per row of counts."""
+
+    intercept: Floats
+    slope: Floats
+
+    @property
+    def area(self) -> Floats:
+        """∫₀¹⁰ expit(a + b·x) dx, the ability as plotted."""
+        slope = np.where(np.abs(self.slope) < _FLAT, -_FLAT, self.slope)
+        top = np.logaddexp(0.0, self.intercept + slope * TOP_OF_AREA)
+        return np.asarray((top - np.logaddexp(0.0, self.intercept)) / slope)
+
+    @property
+    def level_at_half(self) -> Floats:
+        """−a/b, where half of the items are solved; NaN where the curve does not fall."""
+        falls = self.slope < -_FLAT
+        return np.asarray(np.where(falls, -self.intercept / np.where(falls, self.slope, -1.0), np.nan))
+
+
+def bin_weights(n: Floats) -> Floats:
+    """Return the weight of each level, rows × levels, from the numbers of items."""
+    largest = n.max(axis=1, keepdims=True)
+    full = n >= FULL_BIN
+    counted = (n * full).sum(axis=1, keepdims=True)
+    share = np.where(counted > 0, largest * full.sum(axis=1, keepdims=True) / np.maximum(counted, 1.0), 1.0)
+    return np.asarray(np.where(full, largest, n * share))
+
+
+def fit_curves(rate: Floats, weight: Floats, start: Curves | None = None, settled: float = _SETTLED) -> Curves:
+    """Fit one curve per row of rates and weights, rows × levels, by damped Newton steps on all rows at once.
+
+    Newton's error after a step is about the square of it, so that ``settled`` is the root of what is wanted.
+    """
+    x = np.append(LEVELS, ANCHOR)
+    y = np.column_stack([rate, np.zeros(len(rate))])
+    w = np.column_stack([weight, weight.sum(axis=1)])
+    a, b = (np.zeros(len(y)), np.zeros(len(y))) if start is None else (start.intercept.copy(), start.slope.copy())
+    for _ in range(_STEPS):
+        p = expit(a[:, None] + b[:, None] * x)
+        off, bend = w * (y - p), w * p * (1.0 - p)
+        score_a, score_b = off.sum(axis=1) - _LOOSE * a, off @ x - b
+        haa, hab, hbb = bend.sum(axis=1) + _LOOSE, bend @ x, bend @ x**2 + 1.0
+        det = haa * hbb - hab**2
+        step_a, step_b = (hbb * score_a - hab * score_b) / det, (haa * score_b - hab * score_a) / det
+        size = np.maximum(np.abs(step_a), np.abs(step_b))
+        damp = np.minimum(1.0, _LONGEST / np.maximum(size, _LONGEST))
+        a, b = a + damp * step_a, b + damp * step_b
+        if size.max(initial=0.0) < settled:
+            break
+    return Curves(a, b)
+
+
+def fit_counts(n: Floats, correct: Floats) -> Curves:
+    """Fit one curve per row of counts, rows × levels 1 to 5."""
+    return fit_curves(correct / np.maximum(n, 1.0), bin_weights(n))
+
+
+def draw_curves(
+    n: Floats, correct: Floats, fitted: Curves, draws: int, rng: np.random.Generator
+) -> tuple[Floats, Floats]:
+    """Return draws × rows of area and of level at one half: shares of each level redrawn from their posterior.
+
+    With Jeffreys' prior the share solved at a level is Beta(correct + ½, n − correct + ½); a level without items has
+    no weight.
+    """
+    rows = len(n)
+    areas, halves = np.empty((draws, rows)), np.empty((draws, rows))
+    weight = bin_weights(n)
+    together = max(1, _AT_ONCE // draws)
+    for begin in range(0, rows, together):
+        at = slice(begin, begin + together)
+        size = len(n[at])
+        shape = (draws, size, len(LEVELS))
+        drawn = rng.beta(correct[at] + 0.5, n[at] - correct[at] + 0.5, size=shape).reshape(draws * size, -1)
+        start = Curves(np.tile(fitted.intercept[at], draws), np.tile(fitted.slope[at], draws))
+        curves = fit_curves(drawn, np.tile(weight[at], (draws, 1)), start, _DRAWS_SETTLED)
+        areas[:, at] = curves.area.reshape(draws, size)
+        halves[:, at] = curves.level_at_half.reshape(draws, size)
+    return areas, halves

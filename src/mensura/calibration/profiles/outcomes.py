@@ -1,0 +1,188 @@
+"""Outcomes lined up with demands: who solved which item, and what the item asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from mensura.arrays import Floats, Ints
+from mensura.calibration.dominance import dominant
+from mensura.calibration.inputs import FEWEST_OPTIONS, refuse_unknown_dimensions
+from mensura.calibration.profiles.adele import LEVELS
+from mensura.demands import read_demands
+from mensura.demands.dimensions import annotated_dimensions
+from mensura.errors import MensuraError
+from mensura.frames import as_frame, require_columns
+
+_TRUE = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0}
+"""Words for an outcome; single letters are Inspect's: correct, incorrect, partial, no answer."""
+
+
+@dataclass(frozen=True, eq=False)
+class Answered:
+    """Outcomes of subjects on items with known demands.
+
+    ``levels``: items × dimensions. One entry per answer, sorted by subject: ``subject`` and ``item`` are places,
+    ``solved`` is 0 to 1 (a share where an item was tried several times or by several people), ``floor`` the chance to
+    guess. ``starts``: where each subject's answers begin, and where the last one's end.
+    """
+
+    subjects: tuple[str, ...]
+    items: tuple[str, ...]
+    dimensions: tuple[str, ...]
+    levels: Floats
+    subject: Ints
+    item: Ints
+    solved: Floats
+    floor: Floats
+    starts: Ints
+    warnings: tuple[str, ...] = ()
+
+    def of(self, at: int) -> tuple[Ints, Floats, Floats]:
+        """Return items, outcomes and floors of one subject."""
+        here = slice(self.starts[at], self.starts[at + 1])
+        return self.item[here], self.solved[here], self.floor[here]
+
+    def counts(self) -> tuple[Floats, Floats]:
+        """Return items and solved items, subjects × dimensions × levels 1 to 5, of items that a dimension decides.
+
+        A demand between two levels counts for the nearest. Shares add up as parts of a solved item.
+        """
+        nearest = np.floor(self.levels + 0.5)
+        decides = dominant(self.levels)[:, :, None] & (nearest[:, :, None] == LEVELS)
+        table = decides.reshape(len(self.items), -1).astype(np.float64)
+        shape = (len(self.subjects), len(self.items))
+        tried = sparse.csr_matrix((np.ones(len(self.item)), (self.subject, self.item)), shape=shape)
+        won = sparse.csr_matrix((self.solved, (self.subject, self.item)), shape=shape)
+        size = (len(self.subjects), len(self.dimensions), len(LEVELS))
+        return np.asarray(tried @ table).reshape(size), np.asarray(won @ table).reshape(size)
+
+
+def line_up(outcomes: Any, demands: Any) -> Answered:  # noqa: ANN401
+    """Line up outcomes (subject, item, correct[, options]) and demands, tables of any library or paths.
+
+    ``correct``: 0 or 1, true or false, or a share. Several outcomes of a subject on an item are averaged. ``options``:
+    how many answers were on offer; one guessed is right once in so many. Outcomes of items without demands are left
+    out and counted; if all are, that is refused.
+    """
+    told = _checked(as_frame(outcomes, name="outcomes"))
+    codes = list(annotated_dimensions())
+    levels, warnings = _level_table(demands, codes)
+    known = [code for code in codes if code in levels.columns]
+    places = levels.select("item").with_row_index("item_at")
+    unknown = told.join(places, on="item", how="anti")
+    if unknown.height == told.height:
+        raise MensuraError(
+            f"outcomes: no item has demands; ids must agree (outcomes: {told['item'].first()!r} …, demands: "
+            f"{levels['item'].first()!r} …)"
+        )
+    if unknown.height:
+        items = unknown["item"].unique()
+        warnings.append(
+            f"{unknown.height:,} outcomes on {len(items):,} items without demands are left out (such as "
+            f"{items.sort()[0]!r})"
+        )
+    names = told["subject"].unique(maintain_order=True)
+    subjects = pl.DataFrame({"subject": names}).with_row_index("subject_at")
+    kept = told.join(places, on="item").join(subjects, on="subject")
+    twice = kept.height
+    kept = (
+        kept.group_by("subject_at", "item_at")
+        .agg(pl.col("correct").mean(), pl.col("options").first())
+        .sort("subject_at", "item_at")
+    )
+    if kept.height < twice:
+        warnings.append("several outcomes of a subject on an item are averaged")
+    empty = subjects.join(kept, on="subject_at", how="anti")
+    if empty.height:
+        raise MensuraError(f"outcomes: subject {empty['subject'][0]!r} has no item with demands")
+    subject = kept["subject_at"].to_numpy().astype(np.int64)
+    return Answered(
+        tuple(names),
+        tuple(levels["item"]),
+        tuple(known),
+        levels.select(known).to_numpy().astype(np.float64),
+        subject,
+        kept["item_at"].to_numpy().astype(np.int64),
+        kept["correct"].to_numpy(),
+        (1.0 / kept["options"]).fill_null(0.0).to_numpy(),
+        np.searchsorted(subject, np.arange(len(names) + 1)),
+        tuple(warnings),
+    )
+
+
+def pick_subjects(outcomes: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:
+    """Return the outcomes of some subjects, in the order wanted; all when none is named."""
+    there = outcomes["subject"].unique(maintain_order=True).to_list()
+    for name in wanted:
+        if name not in there:
+            near = get_close_matches(name, there, 3, 0.4)
+            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(there)[:20])}"
+            raise MensuraError(f"subject: {name!r} has no outcomes here; {hint}")
+    if not wanted:
+        return outcomes
+    order = pl.DataFrame({"subject": list(dict.fromkeys(wanted))})
+    return order.join(outcomes, on="subject", how="left", maintain_order="left")
+
+
+def _checked(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return subject, item, correct, options, each checked."""
+    require_columns(frame, ["subject", "item", "correct"], name="outcomes")
+    if frame.is_empty():
+        raise MensuraError("outcomes: the table is empty")
+    if frame["subject"].null_count() or frame["item"].null_count():
+        raise MensuraError("outcomes: a row lacks its subject or item; fill it or leave the row out")
+    options = pl.col("options").cast(pl.Float64, strict=False) if "options" in frame.columns else pl.lit(None)
+    told = frame.select(
+        pl.col("subject").cast(pl.String),
+        pl.col("item").cast(pl.String),
+        correct=_as_share(frame["correct"]),
+        options=options.cast(pl.Float64),
+    )
+    wrong = told.with_columns(given=frame["correct"]).filter(
+        pl.col("correct").is_null() | ~pl.col("correct").is_between(0, 1)
+    )
+    if wrong.height:
+        subject, item, given = wrong.select("subject", "item", "given").row(0)
+        raise MensuraError(
+            f"outcomes: correct of {subject!r} on item {item!r} is {given!r}; expected 0 or 1, true or false, or a "
+            f"share between ({wrong.height:,} such rows)"
+        )
+    few = told.filter(pl.col("options") < FEWEST_OPTIONS)
+    if few.height:
+        raise MensuraError(f"outcomes: options of item {few['item'][0]!r} is {few['options'][0]:g}; expected 2 or more")
+    return told
+
+
+def _as_share(values: pl.Series) -> pl.Series:
+    """Return outcomes as numbers; null where one is neither a number nor a word for an outcome."""
+    if values.dtype != pl.String:
+        return values.cast(pl.Float64, strict=False)
+    plain = values.str.strip_chars().str.to_lowercase()
+    words = plain.replace_strict(_TRUE, default=None, return_dtype=pl.Float64)
+    return plain.cast(pl.Float64, strict=False).fill_null(words)
+
+
+def read_levels(demands: Any, dimensions: tuple[str, ...]) -> tuple[list[str], Floats]:  # noqa: ANN401
+    """Return items and their levels, items × the dimensions asked for."""
+    table, _ = _level_table(demands, list(annotated_dimensions()))
+    require_columns(table, list(dimensions), name="demands")
+    return table["item"].to_list(), table.select(dimensions).to_numpy().astype(np.float64)
+
+
+def _level_table(demands: Any, codes: list[str]) -> tuple[pl.DataFrame, list[str]]:  # noqa: ANN401
+    """Return item and a column per dimension, readings averaged; items that lack a dimension are left out."""
+    told = read_demands(demands)
+    refuse_unknown_dimensions(told, codes)
+    wide = told.group_by("item", "dimension", maintain_order=True).agg(pl.col("level").mean())
+    wide = wide.pivot("dimension", index="item", values="level")
+    whole = wide.drop_nulls()
+    if whole.is_empty():
+        raise MensuraError("demands: no item has a level in every dimension")
+    lost = wide.height - whole.height
+    return whole, [f"{lost} items lack a level in some dimension and are left out"] if lost else []

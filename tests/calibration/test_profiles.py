@@ -1,0 +1,183 @@
+"""Profiles: the published recipe, places among people, and what may be said of them."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mensura
+from mensura.calibration import profile, profile_counts
+from mensura.calibration.profiles.placing import place
+from mensura.calibration.profiles.statements import statement
+from mensura.errors import MensuraError
+from mensura.scale import Calibration, LevelLine
+
+PUBLISHED = {
+    ("gpt4o", "AS"): 3.3792,
+    ("gpt4o", "KNs"): 6.6355,
+    ("o1_re=low", "KNn"): 5.19,
+    ("babbage-002", "CL"): 0.9857,
+    ("llama3d2-1b", "SNs"): 1.1639,
+    ("llama3d1-405b", "CEc"): 4.3420,
+}
+"""A few abilities as published (area under the curve)."""
+
+
+@pytest.fixture(scope="module")
+def counted():
+    return profile_counts(mensura.load().demand_outcomes)
+
+
+def test_a_few_published_abilities_come_back(counted):
+    found = {(s, d): a for s, d, a in counted.profile.select("subject", "dimension", "ability").iter_rows()}
+    for key, ability in PUBLISHED.items():
+        assert found[key] == pytest.approx(ability, abs=0.001), key
+
+
+def test_all_published_abilities_come_back(counted, shared):
+    told = pl.read_csv(shared / "data" / "adele" / "ability_scores.csv")
+    both = counted.profile.join(told, on=["subject", "dimension"])
+    assert both.height == 270
+    off = (both["ability"] - both["ability_published_plot"]).abs()
+    assert off.median() <= 0.001
+    assert off.max() <= 0.02
+
+
+def test_both_readings_of_ability_agree_where_the_curve_is_steep(counted):
+    row = counted.positions.row(by_predicate=(pl.col("subject") == "gpt4o") & (pl.col("dimension") == "AS"), named=True)
+    assert row["level_at_half"] == pytest.approx(3.379, abs=0.01)
+    assert row["half_low"] < row["level_at_half"] < row["half_high"]
+
+
+def test_the_contract_of_the_table(counted):
+    wanted = "subject,dimension,ability,low,high,world_rate,one_in,percentile,iq"
+    assert ",".join(counted.profile.columns) == wanted
+    assert (
+        counted.profile.select((pl.col("low") <= pl.col("ability")) & (pl.col("ability") <= pl.col("high")))
+        .to_series()
+        .all()
+    )
+    placed = counted.profile.drop_nulls("world_rate")
+    assert (placed["one_in"] * placed["world_rate"] - 1).abs().max() < 1e-9
+    assert (placed["percentile"] + 100 * placed["world_rate"] - 100).abs().max() < 1e-9
+
+
+def test_a_dimension_without_a_line_says_why(counted):
+    social = counted.positions.filter(dimension="MS")
+    assert social["rate_low"].null_count() == 15
+    assert set(social["note"]) == {"base not identified: interval spans 1"}
+    assert counted.statements["statement"].str.contains("not placed in mind modelling").all()
+
+
+def test_intervals_narrow_with_the_root_of_the_items():
+    def width(factor):
+        n, solved = [100 * factor] * 5, [share * factor for share in (90, 70, 50, 30, 10)]
+        counts = {"subject": "a", "dimension": "KNn", "level": [1, 2, 3, 4, 5], "n": n, "correct": solved}
+        row = profile_counts(counts, draws=2000).profile.row(0, named=True)
+        return row["high"] - row["low"]
+
+    assert width(1) / width(16) == pytest.approx(4, rel=0.1)
+
+
+def test_intervals_cover_the_curve_they_are_drawn_from():
+    rng = np.random.default_rng(3)
+    levels, true = np.arange(1, 6), 3.0
+    p = 1 / (1 + np.exp(-1.5 * (true - levels)))
+    rows = [
+        (f"s{k}", "KNn", int(level), 200, int(rng.binomial(200, q)))
+        for k in range(400)
+        for level, q in zip(levels, p, strict=True)
+    ]
+    table = pl.DataFrame(rows, schema=["subject", "dimension", "level", "n", "correct"], orient="row")
+    many = pl.DataFrame([("t", "KNn", int(v), 2_000_000, int(2_000_000 * q)) for v, q in zip(levels, p, strict=True)],
+                        schema=table.columns, orient="row")  # fmt: skip
+    truth = profile_counts(many, draws=1).profile["ability"][0]
+    found = profile_counts(table).profile
+    inside = found.select((pl.col("low") <= truth) & (truth <= pl.col("high"))).to_series().mean()
+    assert 0.85 <= inside <= 0.95
+
+
+def test_nothing_solved_and_everything_solved_stay_finite():
+    counts = pl.DataFrame({"subject": ["none"] * 5 + ["all"] * 5, "dimension": "KNn", "level": [1, 2, 3, 4, 5] * 2,
+                           "n": 20, "correct": [0] * 5 + [20] * 5})  # fmt: skip
+    none, everything = profile_counts(counts).profile.iter_rows(named=True)
+    assert none["ability"] < 0.01 < none["high"] < 2
+    assert 5 < everything["ability"] <= 10
+
+
+def test_a_place_is_read_off_the_line_with_both_errors():
+    exact = Calibration((LevelLine("KNn", 0.5, 0.5, code="KNn", slope_error=1e-12, covered=(0, 5)),))
+    where = place(exact, "KNn", 2.0, 1.0, 3.0)
+    assert where.position.rate.value == pytest.approx(0.1)
+    assert where.position.rate.low == pytest.approx(10**-1.5)
+    assert where.position.rate.high == pytest.approx(10**-0.5)
+    rough = Calibration((LevelLine("KNn", 0.5, 0.5, code="KNn", slope_error=0.1, covered=(0, 5)),))
+    wider = place(rough, "KNn", 2.0, 2.0, 2.0).position.rate
+    half = 1.6448536 * 0.1 * np.sqrt(25 / 12 + 0.25)
+    assert wider.low == pytest.approx(0.1 * 10**-half)
+    assert wider.high == pytest.approx(0.1 * 10**half)
+
+
+def test_a_published_line_gets_its_error_from_its_r_squared():
+    """The standard error of a least-squares line through five points, from any textbook."""
+    x, y = np.arange(1.0, 6.0), np.array([1.0, 1.9, 2.4, 3.8, 4.1])
+    slope, start = np.polyfit(x, y, 1)
+    left = ((y - slope * x - start) ** 2).sum()
+    r2 = 1 - left / ((y - y.mean()) ** 2).sum()
+    se = np.sqrt(left / 3 * (1 / 5 + (4 - 3) ** 2 / 10))
+    line = Calibration((LevelLine("KN", slope, start, code="KN", r_squared=r2),))
+    rate = place(line, "KNn", 4.0, 4.0, 4.0).position.rate
+    assert np.log10(rate.value / rate.low) == pytest.approx(2.353363 * se, rel=1e-5)
+
+
+def test_below_the_start_of_a_line_there_is_no_place():
+    lines = Calibration((LevelLine("volume", 1.5, -0.55, code="VO"),))
+    where = place(lines, "VO", 0.5, 0.4, 0.6)
+    assert where.position is None
+    assert "below level 0.70" in where.note
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "said"),
+    [
+        (97.4, 99.0, "above 97% of people in attention"),
+        (96.9, 99.9, "above 95% of people in attention"),
+        (50.0, 60.0, "above half of people in attention"),
+        (49.9, 99.9, "not told apart from the median in attention"),
+        (10.0, 49.9, "below the median in attention"),
+        (None, None, "not placed in attention"),
+    ],
+)
+def test_statements_claim_no_more_than_the_near_end(low, high, said):
+    row = {"name": "Attention", "percentile_low": low, "percentile_high": high, "note": ""}
+    assert statement([row]) == said
+
+
+def test_extrapolated_claims_say_so():
+    row = {"name": "Attention", "percentile_low": 90.0, "percentile_high": 99.0, "note": "level 5.5 …: extrapolated"}
+    assert statement([row]) == "above 90% of people in attention (extrapolated)"
+
+
+def test_another_calibration_moves_the_places_not_the_abilities(counted):
+    published = profile_counts(mensura.load().demand_outcomes, calibration=mensura.load().calibration)
+    assert published.profile["ability"].equals(counted.profile["ability"])
+    one, other = (made.profile.filter(subject="gpt4o", dimension="MCt")["iq"][0] for made in (published, counted))
+    assert one > other + 20
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"correct": [11]}, "11 correct of 10"),
+        ({"dimension": ["XX"]}, "unknown dimension 'XX'"),
+        ({"level": [6]}, "outside 0 to 5"),
+    ],
+)
+def test_wrong_counts_are_refused(change, message):
+    counts = {"subject": ["a"], "dimension": ["KNn"], "level": [2], "n": [10], "correct": [5]} | change
+    with pytest.raises(MensuraError, match=message):
+        profile_counts(counts)
+
+
+def test_a_method_that_is_not_known_is_refused():
+    with pytest.raises(MensuraError, match="choose one of joint, adele"):
+        profile({"subject": ["a"], "item": ["i"], "correct": [1]}, {"item": ["i"], "KNn": [1]}, method="best")

@@ -1,0 +1,248 @@
+"""Profiles item by item: outcomes of any origin, the joint model, and the command."""
+
+import json
+import zipfile
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mensura
+from mensura.calibration import open_demands, open_outcomes, profile, read_outcomes
+from mensura.calibration.profiles.heldout import compare_models
+from mensura.calibration.profiles.joint import Compensatory, LevelGrid, NonCompensatory, _evaluate
+from mensura.calibration.profiles.outcomes import line_up
+from mensura.errors import MensuraError
+
+CODES = ["AS", "QLl", "KNn"]
+TRUE = np.array([2.0, 3.0, 4.0])
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    """Two subjects, one able as TRUE and one a level less, on 3,000 items; solved if every demand is met."""
+    rng = np.random.default_rng(8)
+    levels = rng.integers(0, 6, (3000, 3))
+    items = [f"t:{k}" for k in range(3000)]
+    rows = []
+    for name, able in (("able", TRUE), ("less", TRUE - 1)):
+        met = 1 / (1 + np.exp(-2.0 * (able - levels)))
+        solved = rng.random(3000) < np.where(levels > 0, met, 1.0).prod(axis=1)
+        rows += [(name, item, int(one)) for item, one in zip(items, solved, strict=True)]
+    demands = pl.DataFrame({"item": items} | {code: levels[:, at] for at, code in enumerate(CODES)})
+    return pl.DataFrame(rows, schema=["subject", "item", "correct"], orient="row"), demands
+
+
+def test_the_joint_model_finds_what_each_demand_takes(simulated):
+    found = profile(*simulated).positions
+    for name, true in (("able", TRUE), ("less", TRUE - 1)):
+        own = found.filter(subject=name)
+        assert own["alone"].to_numpy() == pytest.approx(true, abs=0.2)
+        assert ((own["alone_low"] < true) & (own["alone_high"] > true)).all()
+
+
+def test_more_able_is_higher_everywhere_by_either_method(simulated):
+    for method in ("joint", "adele"):
+        table = profile(*simulated, method=method).profile.pivot("subject", index="dimension", values="ability")
+        assert (table["able"] > table["less"]).all()
+
+
+def test_guessing_counts_as_such(simulated):
+    """Four options lift rates; an ability that knows of them comes out as without them."""
+    outcomes, demands = simulated
+    rng = np.random.default_rng(1)
+    lifted = outcomes.with_columns(
+        correct=pl.max_horizontal("correct", pl.Series(rng.random(outcomes.height) < 0.25).cast(pl.Int64)), options=4
+    )
+    plain, guessed, unaware = (
+        profile(table, demands).positions["alone"].to_numpy() for table in (outcomes, lifted, lifted.drop("options"))
+    )
+    assert np.abs(guessed - plain).max() < 0.3
+    assert (unaware - plain).min() > 0.3
+
+
+def test_a_new_item_is_predicted_from_its_demands(simulated):
+    made = profile(*simulated)
+    new = {"item": ["easy", "hard", "one"], "AS": [0, 3, 2], "KNn": [1, 5, 0], "QLl": [0, 4, 0]}
+    told = made.predict(new).filter(subject="able")
+    assert told["chance"][0] > 0.95
+    assert told["chance"][1] < 0.05
+    assert told["chance"][2] == pytest.approx(0.5, abs=0.06)
+    assert ((told["low"] <= told["chance"]) & (told["chance"] <= told["high"])).all()
+    guessed = made.predict(new, options=4).filter(subject="able")
+    assert guessed["chance"].to_numpy() == pytest.approx(0.25 + 0.75 * told["chance"].to_numpy())
+
+
+def test_the_model_that_made_the_data_predicts_them_better(simulated):
+    table = compare_models(line_up(*simulated))
+    scores = {row["model"]: row for row in table.filter(subject="all").iter_rows(named=True)}
+    assert scores["non-compensatory"]["log_loss"] < scores["compensatory"]["log_loss"] < scores["share"]["log_loss"]
+    assert scores["non-compensatory"]["auroc"] > 0.9
+    assert scores["non-compensatory"]["calibration_error"] < 0.03
+    assert scores["share"]["auroc"] == pytest.approx(0.58, abs=0.08)
+
+
+@pytest.mark.parametrize("model", [NonCompensatory(3), Compensatory(3)], ids=["non-compensatory", "compensatory"])
+def test_gradients_agree_with_finite_differences(model):
+    rng = np.random.default_rng(0)
+    grid = LevelGrid.of(rng.integers(0, 6, (50, 3)).astype(float))
+    solved, floor = rng.random(50), np.full(50, 0.2)
+    at = model.start() + 0.2
+    _, score, _ = _evaluate(model, at, grid, solved, floor, 1.7)
+    step = 1e-6 * np.eye(4)
+    ahead, behind = ([_evaluate(model, at + s * one, grid, solved, floor, 1.7)[0] for one in step] for s in (1, -1))
+    assert score == pytest.approx((np.array(ahead) - behind) / 2e-6, rel=1e-4, abs=1e-4)
+
+
+def test_people_and_systems_stand_on_the_same_items():
+    told = open_outcomes()
+    assert {"gpt-4", "candidates of Brazil's national exam", "US pupils in grade 8"} <= set(told["subject"])
+    chosen = told.filter(pl.col("subject").is_in(["Qwen2.5-72B", "Qwen2.5-0.5B", "US pupils in grade 12"]))
+    made = profile(chosen, open_demands())
+    ability = made.profile.filter(dimension="KNs").select("subject", "ability").rows_by_key("subject", unique=True)
+    assert ability["Qwen2.5-0.5B"] < ability["US pupils in grade 12"] < ability["Qwen2.5-72B"]
+
+
+def test_shares_are_surer_than_single_answers(simulated):
+    """A subject asked forty times per item is known better than one asked once."""
+    outcomes, demands = simulated
+    first = outcomes.filter(subject="able").head(300)
+    levels = demands.head(300).select(CODES).to_numpy()
+    p = np.where(levels > 0, 1 / (1 + np.exp(-2.0 * (TRUE - levels))), 1.0).prod(axis=1)
+    shares = first.with_columns(correct=pl.Series(np.random.default_rng(2).binomial(40, p) / 40))
+    single, often = (profile(table, demands).positions for table in (first, shares))
+    assert ((often["alone_high"] - often["alone_low"]) < 0.5 * (single["alone_high"] - single["alone_low"])).all()
+    assert often["alone"].to_numpy() == pytest.approx(TRUE, abs=0.25)
+
+
+def test_outcomes_of_unknown_items_are_left_out_and_counted(simulated):
+    outcomes, demands = simulated
+    made = profile(outcomes, demands.head(2000))
+    assert made.warnings == ("2,000 outcomes on 1,000 items without demands are left out (such as 't:2000')",)
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "message"),
+    [
+        ({"subject": ["a"], "item": ["other"], "correct": [1]}, "no item has demands"),
+        ({"subject": ["a"], "item": ["t:1"], "correct": ["maybe"]}, "'maybe'; expected 0 or 1"),
+        ({"subject": ["a"], "item": ["t:1"], "correct": [1.5]}, "is 1.5; expected"),
+        ({"subject": ["a"], "item": ["t:1"], "correct": [None]}, "is None; expected"),
+        ({"subject": [None], "item": ["t:1"], "correct": [1]}, "lacks its subject"),
+        ({"subject": ["a"], "item": ["t:1"], "correct": [1], "options": [1]}, "options of item 't:1' is 1"),
+        ({"subject": ["a"], "item": ["t:1"]}, "missing column 'correct'"),
+        ({"subject": [], "item": [], "correct": []}, "empty"),
+        ({"subject": ["a", "b"], "item": ["t:1", "zz"], "correct": [1, 1]}, "subject 'b' has no item"),
+    ],
+)
+def test_wrong_outcomes_are_refused(simulated, outcomes, message):
+    with pytest.raises(MensuraError, match=message):
+        profile(outcomes, simulated[1])
+
+
+def test_an_unknown_dimension_is_refused():
+    demands = {"item": ["i"], "dimension": ["KNN"], "level": [1]}
+    with pytest.raises(MensuraError, match="unknown dimension 'KNN'; did you mean KNn"):
+        profile({"subject": ["a"], "item": ["i"], "correct": [1]}, demands)
+
+
+def test_words_and_repeated_tries():
+    told = {"subject": "a", "item": ["i", "i", "j"], "correct": ["TRUE", "I", "1"]}
+    found = line_up(told, {"item": ["i", "j"], "KNn": [1, 2]})
+    assert found.solved.tolist() == [0.5, 1.0]
+    assert "averaged" in found.warnings[0]
+
+
+def write_inspect(path, values):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps({"eval": {"model": "openai/m", "task": "suite/mmlu"}}))
+        for sample, value in values:
+            text = {"id": sample, "epoch": 1, "scores": {"match": {"value": value}} if value is not None else {}}
+            archive.writestr(f"samples/{sample}_epoch_1.json", json.dumps(text))
+
+
+def test_an_inspect_log_is_read_sample_by_sample(tmp_path):
+    write_inspect(tmp_path / "run.eval", [(1, "C"), (2, "I"), (3, 0.25), (4, None)])
+    found = read_outcomes(tmp_path / "run.eval")
+    assert found.rows() == [("openai/m", "mmlu:1", 1.0), ("openai/m", "mmlu:2", 0.0), ("openai/m", "mmlu:3", 0.25)]
+
+
+def test_harness_samples_are_read_line_by_line(tmp_path):
+    folder = tmp_path / "meta__llama"
+    folder.mkdir()
+    outcomes = [(0, "strict", 1.0), (0, "loose", 0.0), (1, "strict", 0.0)]
+    lines = [{"doc_id": doc, "filter": how, "exact_match": value} for doc, how, value in outcomes]
+    path = folder / "samples_gsm8k_2025-01-02T03-04-05.678.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    assert read_outcomes(path).rows() == [("meta__llama", "gsm8k:0", 1.0), ("meta__llama", "gsm8k:1", 0.0)]
+    assert read_outcomes(path, subject="mine")["subject"].unique().to_list() == ["mine"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.eval", "no archive", "not an Inspect log"),
+        ("a.jsonl", "{", "line 1 is not JSON"),
+        ("a.jsonl", '{"id": 1}', "no doc_id"),
+        ("a.jsonl", '{"doc_id": 1, "bleu": 3}', "no sample metric"),
+        ("a.jsonl", '{"doc_id": 1, "acc": 3}', "acc is 3"),
+        ("a.jsonl", "", "nothing to take"),
+    ],
+)
+def test_broken_logs_are_refused(tmp_path, name, text, message):
+    (tmp_path / name).write_text(text)
+    with pytest.raises(MensuraError, match=message):
+        read_outcomes(tmp_path / name)
+
+
+def test_the_command_writes_the_contract(mensura_command, tmp_path):
+    run = mensura_command("profile", "gpt4o", "--method", "adele", "--out", tmp_path / "out")
+    assert run.code == 0
+    assert "gpt4o: above" in run.out
+    first = (tmp_path / "out" / "profile.csv").read_text().splitlines()
+    assert first[0] == "subject,dimension,ability,low,high,world_rate,one_in,percentile,iq"
+    assert len(first) == 19
+
+
+def test_the_command_reads_files(mensura_command, simulated, tmp_path):
+    outcomes, demands = simulated
+    outcomes.write_csv(tmp_path / "outcomes.csv")
+    demands.write_csv(tmp_path / "demands.csv")
+    files = ("--outcomes", tmp_path / "outcomes.csv", "--demands", tmp_path / "demands.csv")
+    told = json.loads(mensura_command("profile", "less", *files, "--json").out)
+    assert told["method"] == "joint"
+    assert [row["dimension"] for row in told["profile"]] == ["AS", "QLl", "KNn"]
+    assert {row["subject"] for row in told["profile"]} == {"less"}
+
+
+def test_an_inspect_log_meets_demands_by_id_alone(mensura_command, tmp_path):
+    write_inspect(tmp_path / "run.eval", [(k, "C" if k % 3 else "I") for k in range(30)])
+    demands = pl.DataFrame({"item": [str(k) for k in range(30)], "KNn": [k % 5 for k in range(30)]})
+    demands.write_csv(tmp_path / "demands.csv")
+    run = mensura_command("profile", "--outcomes", tmp_path / "run.eval", "--demands", tmp_path / "demands.csv")
+    assert run.code == 0
+    assert "openai/m" in run.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["gpt4"], "did you mean gpt4o"),
+        (["gpt4o", "--method", "joint"], "needs outcomes item by item"),
+        (["gpt4o", "--demands", "d.csv"], "--demands goes with --outcomes"),
+        (["--pool", "closed"], "the embedded one is open"),
+        (["--outcomes", "o.csv"], "needs --demands"),
+        (["nobody", "--pool", "open"], "has no outcomes here"),
+    ],
+)
+def test_the_command_says_what_is_wrong(mensura_command, arguments, message):
+    run = mensura_command("profile", *arguments)
+    assert run.code == 2
+    assert message in run.err
+
+
+def test_prediction_needs_outcomes_item_by_item():
+    from mensura.calibration import profile_counts
+
+    with pytest.raises(MensuraError, match="item by item"):
+        profile_counts(mensura.load().demand_outcomes).predict({"item": ["i"], "KNn": [1]})
