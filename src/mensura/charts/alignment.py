@@ -40,7 +40,7 @@ def alignment_clusters(points: object) -> alt.LayerChart:
         row["legend"] = words[row["alignment"]]
     add_spots(rows, [(across.share(row["mae"]), 1 - upright.share(row["pearson"])) for row in rows], height=HEIGHT)
     shown = list(words.values())
-    legend = alt.Legend(symbolSize=DOTS[0], offset=20, symbolOpacity=1) if len(shown) > 1 else None
+    legend = alt.Legend(symbolSize=DOTS[0], offset=20, symbolOpacity=1, labelLimit=400) if len(shown) > 1 else None
     colour = alt.Scale(domain=shown, range="category")
     x = alt.X("mae:Q", scale=scale_of(across), axis=axis_of(across, "mean absolute error of predicted rates"))
     y = alt.Y("pearson:Q", scale=scale_of(upright), axis=axis_of(upright, "correlation r", upright=True))
