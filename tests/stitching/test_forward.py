@@ -34,6 +34,12 @@ def test_a_vintage_holds_what_was_known_and_three_scores_of_each_later_model(dat
     assert set(later.filter(pl.col("benchmark") == "b04")["past"]) == {past}
 
 
+def test_an_origin_with_few_models_before_it_or_none_after_it_is_passed_over(dated):
+    nineteen, twenty, last = date(2024, 1, 1), date(2024, 2, 17), date(2030, 1, 1)
+    assert dated.filter(pl.col("released") < nineteen)["subject"].n_unique() == 19
+    assert [vintage.origin for vintage in vintages(dated, [nineteen, twenty, last], 3, 0)] == [twenty]
+
+
 def test_errors_forward_in_time_are_those_of_the_fits_predictions(dated):
     origin = date(2024, 9, 1)
     settings = {"published": {"method": "rosetta"}, "one": {"dimensions": 1}}
