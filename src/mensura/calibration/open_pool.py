@@ -76,7 +76,7 @@ def open_demands(run: str | None = None) -> pl.DataFrame:
 
 def open_outcomes() -> pl.DataFrame:
     """Return subject, kind (AI or people), item, correct, options: AI systems and people on the same items."""
-    told = pl.read_csv(FOLDER / "open_outcomes.csv")
+    told = read_csv(FOLDER / "open_outcomes.csv")
     return told.join(open_items().select("item", "options"), on="item", how="left", maintain_order="left")
 
 

@@ -99,11 +99,13 @@ class Desk:
             self._wake.cancel()
         self.stopped = self.stopped or "closed"
         self._drain()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=_GRACE_SECONDS)
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        until = self._loop.time() + _GRACE_SECONDS
+        while self._tasks and (left := until - self._loop.time()) > 0:  # one that ends may start another
+            await asyncio.wait(self._tasks, timeout=left)
+        while self._tasks:
+            for task in list(self._tasks):
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
         for companions in list(self._joined.values()):
             self._settle_failed(companions[0], self.stopped)
         await self._caller.close()
