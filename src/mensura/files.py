@@ -37,9 +37,14 @@ def _mode(path: Path) -> int:
     """Return the permissions a file has, or those a new one gets."""
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
-    umask = os.umask(0)
-    os.umask(umask)
-    return 0o666 & ~umask
+    return 0o666 & ~umask()
+
+
+def umask() -> int:
+    """Return the permissions that new files of this process do without."""
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 def write_text(path: Path, text: str) -> None:

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mensura.errors import MensuraError
-from mensura.files import write_text
+from mensura.files import umask, write_text
 
 MANIFEST = ".mensura.json"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -40,7 +40,7 @@ def whole_folder(folder: Path, writer: str, *, certain: Sequence[str] = ()) -> I
     _sweep(folder)
     stage = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_prefix(folder), suffix=".part"))
     try:
-        stage.chmod(0o777 & ~_umask())
+        stage.chmod(0o777 & ~umask())
         yield stage
         written = sorted(_files(stage))
         owners = _owners(folder)
@@ -166,9 +166,3 @@ def _alive(pid: int) -> bool:
     except OSError:
         return True
     return True
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
