@@ -6,7 +6,8 @@ import polars as pl
 import pytest
 
 from mensura.errors import MensuraError
-from mensura.trends.published import follow_published, select_scores
+from mensura.trends.published import FEWEST_BENCHMARKS, SINCE, follow_published
+from mensura.trends.selection import select_scores
 
 
 @pytest.fixture(scope="module")
@@ -75,8 +76,8 @@ def test_benchmarks_are_counted_before_the_dates_are_looked_at():
     rows += [("new", f"b{b}", 0.6, "2023-01-01") for b in range(4)]
     rows += [("undated", f"b{b}", 0.6, None) for b in range(4)]
     scores = pl.DataFrame(rows, schema=["model", "benchmark", "score", "release_date"], orient="row")
-    assert select_scores(scores)["subject"].unique().to_list() == ["new"]
-    assert sorted(select_scores(scores, since=None, fewest=3)["subject"].unique()) == ["few", "new", "old"]
+    assert select_scores(scores, since=SINCE, fewest=FEWEST_BENCHMARKS)["subject"].unique().to_list() == ["new"]
+    assert sorted(select_scores(scores, fewest=3)["subject"].unique()) == ["few", "new", "old"]
     with pytest.raises(MensuraError, match="no subject has 9 benchmarks"):
         select_scores(scores, fewest=9)
 

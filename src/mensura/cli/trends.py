@@ -84,7 +84,9 @@ def trends(
     """
     from mensura.stitching import stitch
     from mensura.trends import anchor_unit, find_crossings, forecast, measure_progress, relate_horizons, unit_of
-    from mensura.trends.published import follow_published, read_compute, select_scores
+    from mensura.trends.progress import read_compute
+    from mensura.trends.published import follow_published
+    from mensura.trends.selection import select_scores
 
     days = [day.date() for day in to or ()]
     if method == "rosetta":

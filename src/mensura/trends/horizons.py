@@ -64,7 +64,7 @@ def relate_horizons(
     given = hand_over(capabilities)
     points = given.dated if isinstance(given, Stitch) else given
     require_columns(points, ["subject", "capability"], name="capabilities")
-    measured = _read_minutes(horizons)
+    measured = read_minutes(horizons)
     joined = points.select("subject", "capability").join(measured, on="subject", how="left", maintain_order="left")
     both = joined.filter(pl.col("minutes").is_not_null())
     unknown = sorted(set(held_out) - set(both["subject"]))
@@ -85,7 +85,8 @@ def relate_horizons(
     return Horizons(line, level, table, pl.DataFrame(checks))
 
 
-def _read_minutes(horizons: Any) -> pl.DataFrame:  # noqa: ANN401
+def read_minutes(horizons: Any) -> pl.DataFrame:  # noqa: ANN401
+    """Return ``subject`` and ``minutes`` of those that were measured."""
     frame = as_frame(horizons, name="horizons")
     for old, new in {"model": "subject", "p50_horizon_minutes": "minutes"}.items():
         if new not in frame.columns and old in frame.columns:

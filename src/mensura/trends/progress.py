@@ -118,12 +118,25 @@ def _with_compute(models: Any, compute: Any) -> pl.DataFrame:  # noqa: ANN401
         require_columns(table, needed, name="models")
         return table
     given = hand_over(models)
-    known = as_frame(compute, name="compute")
-    if "subject" not in known.columns and "model" in known.columns:
-        known = known.rename({"model": "subject"})
-    require_columns(known, ["subject", *needed], name="compute")
     capabilities = given.dated if isinstance(given, Stitch) else given
-    return capabilities.join(known.select("subject", *needed), on="subject", maintain_order="left")
+    return capabilities.join(read_compute(compute, distilled=True), on="subject", maintain_order="left")
+
+
+def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # noqa: ANN401
+    """Return subject, training_compute_flop and family; subjects marked as distilled stay out unless asked for.
+
+    ``model`` is read as ``subject``. ``compute_family``, where a table has it, is the family trained alike and goes
+    before ``family``.
+    """
+    known = as_frame(compute, name="compute")
+    known = known.rename({"model": "subject"}) if "subject" not in known.columns and "model" in known.columns else known
+    if "compute_family" in known.columns:
+        known = known.drop("family", strict=False).rename({"compute_family": "family"})
+    require_columns(known, ["subject", "training_compute_flop", "family"], name="compute")
+    if "distilled" in known.columns and not distilled:
+        said = pl.col("distilled").cast(pl.String).str.to_lowercase().is_in(["true", "yes", "1"])
+        known = known.filter(~said.fill_null(value=False))
+    return known.select("subject", "training_compute_flop", "family")
 
 
 def _subject_column(table: pl.DataFrame) -> str:

@@ -16,17 +16,15 @@ import numpy as np
 import polars as pl
 from scipy.stats import norm
 
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
 from mensura.results import Result
-from mensura.stitching import Stitch, read_scores, stitch, to_years
+from mensura.stitching import Stitch, stitch, to_years
 from mensura.trends.breaks import find_break
-from mensura.trends.capabilities import read_dates
 from mensura.trends.forecasting import forecast
 from mensura.trends.frontier import frontier_line
-from mensura.trends.horizons import Horizons, relate_horizons
+from mensura.trends.horizons import Horizons, read_minutes, relate_horizons
 from mensura.trends.lines import TrendLine, fit_line
-from mensura.trends.progress import measure_progress
+from mensura.trends.progress import measure_progress, read_compute
+from mensura.trends.selection import select_scores
 
 SINCE = date(2022, 11, 1)
 """First release that counts: the month of ChatGPT."""
@@ -120,41 +118,10 @@ def follow_published(
     return PublishedTrends(fit=fit, **tables)
 
 
-def select_scores(scores: Any, *, since: date | None = SINCE, fewest: int = FEWEST_BENCHMARKS) -> pl.DataFrame:  # noqa: ANN401
-    """Return the scores of subjects with enough benchmarks (counted first) that were released late enough.
-
-    Subjects without a date of release are left out, as published.
-    """
-    table = read_scores(as_frame(scores, name="scores"))
-    require_columns(table, ["released"], name="scores")
-    table = read_dates(table.drop_nulls("released"), name="scores")
-    enough = table.filter(pl.col("benchmark").n_unique().over("subject") >= fewest)
-    kept = enough if since is None else enough.filter(pl.col("released") >= since)
-    if kept.is_empty():
-        raise MensuraError(f"scores: no subject has {fewest} benchmarks and a release from {since} on; relax either")
-    return kept
-
-
 def _line_row(name: str, line: TrendLine) -> dict[str, object]:
     half = float(norm.ppf(0.5 + LEVEL / 2)) * line.slope_error  # as published: the normal's quantile, not Student's
     low, high = line.slope - half, line.slope + half
     return {"line": name, "n": line.n, "slope": line.slope, "low": low, "high": high, "r_squared": line.r_squared}
-
-
-def read_compute(compute: Any, *, distilled: bool = False) -> pl.DataFrame:  # noqa: ANN401
-    """Return subject, training_compute_flop and family; subjects marked as distilled stay out unless asked for.
-
-    ``compute_family``, where a table has it, is the family trained alike and goes before ``family``.
-    """
-    known = as_frame(compute, name="compute")
-    known = known.rename({"model": "subject"}) if "subject" not in known.columns and "model" in known.columns else known
-    if "compute_family" in known.columns:
-        known = known.drop("family", strict=False).rename({"compute_family": "family"})
-    require_columns(known, ["subject", "training_compute_flop", "family"], name="compute")
-    if "distilled" in known.columns and not distilled:
-        said = pl.col("distilled").cast(pl.String).str.to_lowercase().is_in(["true", "yes", "1"])
-        known = known.filter(~said.fill_null(value=False))
-    return known.select("subject", "training_compute_flop", "family")
 
 
 def _progress(points: pl.DataFrame, known: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -178,8 +145,7 @@ def _progress(points: pl.DataFrame, known: pl.DataFrame) -> dict[str, pl.DataFra
 
 def _split(points: pl.DataFrame, horizons: Any) -> tuple[str, ...]:  # noqa: ANN401
     """Return the published split where its subjects are all there, else none."""
-    table = as_frame(horizons, name="horizons")
-    measured = set(table["subject" if "subject" in table.columns else "model"]) & set(points["subject"])
+    measured = set(read_minutes(horizons)["subject"]) & set(points["subject"])
     return HELD_OUT if set(HELD_OUT) <= measured else ()
 
 
