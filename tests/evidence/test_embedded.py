@@ -141,3 +141,15 @@ def test_embedded_rows_are_those_that_may_be_embedded(loaded, shared):
     )
     assert joined.height == allowed.height
     assert (joined["score"] - joined["score_right"]).abs().max() < 0.001
+
+
+@pytest.mark.parametrize("written", ["gpt-5.5", "GPT-5.5", "gpt 5.5", "openai/gpt-5.5"])
+def test_a_model_is_found_by_the_names_people_write(loaded, written):
+    assert ev.require_subject(loaded, written) == "gpt-5.5"
+
+
+def test_a_second_printing_does_not_pass_for_agreement_between_sources(loaded):
+    pairs = ev.source_disagreement(loaded)["pairs"].sum()
+    second = ev.distinct_scores(loaded).filter(~pl.col("primary"))
+    assert pairs == second.join(loaded.primary_scores, on=["subject", "benchmark"], how="semi").height
+    assert pairs < loaded.scores.height - loaded.primary_scores.height

@@ -78,7 +78,7 @@ def iq(
         raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
     loaded = load_evidence(evidence, add)
     if model is not None:
-        require_subject(loaded, model)
+        model = require_subject(loaded, model)
     if curves is not None:
         _derived(loaded, curves, out, as_json)
         return

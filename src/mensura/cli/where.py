@@ -13,7 +13,7 @@ EXAMPLES = "Examples: mensura where gpt-5.5  ·  mensura where my-model --add mi
 
 
 def where(
-    model: Annotated[str, typer.Argument(help="The model, by its id.", metavar="MODEL")],
+    model: Annotated[str, typer.Argument(help="The model, by its id or name.", metavar="MODEL")],
     evidence: EvidencePath = None,
     add: AddedScores = None,
     out: Out = None,
@@ -24,8 +24,8 @@ def where(
     from mensura.site import Study, find_whereabouts
 
     loaded = load_evidence(evidence, add)
-    require_subject(loaded, model)
-    found = find_whereabouts(Study.run(loaded), model)
+    subject = require_subject(loaded, model)
+    found = find_whereabouts(Study.run(loaded), subject)
     if emit(found.tables(), out=out, as_json=as_json, heading=found.heading):
         return
     row = found.standing.row(0, named=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from mensura.evidence.evidence import Evidence
+from mensura.evidence.measurements import distinct_scores
 
 
 def benchmark_coverage(evidence: Evidence) -> pl.DataFrame:
@@ -36,10 +37,13 @@ def source_coverage(evidence: Evidence) -> pl.DataFrame:
 
 
 def source_disagreement(evidence: Evidence) -> pl.DataFrame:
-    """Return one row per benchmark with second sources: how far they lie from the primary score, in its unit."""
+    """Return one row per benchmark with second sources: how far they lie from the primary score, in its unit.
+
+    A second printing of one measurement is no second source.
+    """
     keys = ["subject", "benchmark"]
     primary = evidence.primary_scores.select(*keys, first="score")
-    second = evidence.scores.filter(~pl.col("primary")).join(primary, on=keys)
+    second = distinct_scores(evidence).filter(~pl.col("primary")).join(primary, on=keys)
     gap = (pl.col("score") - pl.col("first")).abs()
     return (
         second.group_by("benchmark")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar
@@ -16,7 +15,7 @@ from mensura.evidence.additions import assumptions, with_scores
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
 from mensura.evidence.faults import EvidenceError, Fault
-from mensura.evidence.intake import Allowed, ScoreReading, read_scores_of
+from mensura.evidence.intake import Allowed, KnownNames, ScoreReading, read_scores_of
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, read_text_csv, write_folder, write_store
 from mensura.evidence.units import convert
@@ -26,7 +25,6 @@ from mensura.scale import Calibration
 
 EMBEDDED = Path(__file__).parent / "data"
 _EMPTY_WHEN_ABSENT = ("costs", "human_references")
-_OFFERED, _LIKE = 3, 0.5  # names offered for one that is not known, and how similar they must be
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -216,10 +214,9 @@ def read_calibration(file: str | Path) -> Calibration:
 
 
 def require_subject(evidence: Evidence, subject: str) -> str:
-    """Return the subject if it is a known model, else refuse with the nearest names."""
-    known = evidence.models["subject"].to_list()
-    if subject in known:
-        return subject
-    close = get_close_matches(subject, known, n=_OFFERED, cutoff=_LIKE)
-    hint = f"; did you mean {', '.join(close)}?" if close else ""
+    """Return the id of a model, given as such or by a name for people, else refuse with the nearest names."""
+    found = KnownNames(evidence.models.select("subject", "name").iter_rows()).match(subject)
+    if found.id is not None:
+        return found.id
+    hint = f"; did you mean {', '.join(found.near)}?" if found.near else ""
     raise MensuraError(f"model: {subject!r} is not in the evidence{hint} (mensura evidence models lists them all)")

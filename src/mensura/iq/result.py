@@ -202,8 +202,7 @@ class IqResult(Result):
 
     def explain(self, subject: str) -> Explanation:
         """Return the whole derivation of one model's IQ as a tree."""
-        require_subject(self.evidence, subject)
-        return explain_subject(self._workings, subject)
+        return explain_subject(self._workings, require_subject(self.evidence, subject))
 
     def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> IqDraws:
         """Draw every IQ ``n`` times, scores varied by their errors and missing values by theirs.

@@ -61,7 +61,7 @@ class Whereabouts(Result):
 
 def find_whereabouts(study: Study, subject: str) -> Whereabouts:
     """Say where a model of the study stands."""
-    require_subject(study.evidence, subject)
+    subject = require_subject(study.evidence, subject)
     row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
     columns = [
         *("subject", "iq", "iq_low", "iq_high", *COUNTS, "status", "rank", "rank_low", "rank_high"),
