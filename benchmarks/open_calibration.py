@@ -14,9 +14,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from mensura.calibration import calibrate_items, open_demands, open_items, open_rates, read_items
-from mensura.calibration.inputs import RatedItems
 from mensura.calibration.open_pool import READERS
 from mensura.calibration.prediction import predict_left_out_pools
+from mensura.calibration.rated_items import RatedItems
 from mensura.evidence import load
 
 DRAWS = 1000

@@ -1,41 +1,14 @@
 """Levels against levels, and the three stages: everything is drawn, named and described."""
 
-import polars as pl
 import pytest
 
 from mensura import charts
 from mensura.errors import MensuraError
-
-POINTS = pl.DataFrame(
-    {"dimension": ["KN", "KN", "KN", "VO"], "level": [1.0, 1, 2, 1], "empirical": [0.8, 1.0, 1.4, 0.9]}
-)
-MEANS = pl.DataFrame({"dimension": ["KN", "KN", "VO"], "level": [1.0, 2, 1], "empirical": [0.9, 1.4, 0.9]})
-LINES = pl.DataFrame(
-    {
-        "dimension": ["KN", "VO"],
-        "name": ["Knowledge", "Volume"],
-        "slope": [0.5, None],
-        "intercept": [0.4, None],
-        "base": [3.16, None],
-        "low": [2.0, None],
-        "high": [5.0, None],
-        "verdict": ["Standard", "not identified: one level only"],
-    }
-)
-STAGES = pl.DataFrame(
-    {
-        "dimension": ["KN", "KN", "VO"],
-        "level": [1, 2, 1],
-        "n": [5, 4, 3],
-        "empirical": [0.9, 1.4, 0.7],
-        "line": [0.9, 1.4, 0.8],
-        "aligned": [0.9, 1.4, 0.8],
-    }
-)
+from tests.charts.test_pictures import ANNOTATED, LEVEL_LINES, LEVEL_MEANS, STAGES
 
 
 def test_panels_show_items_stars_line_and_base(tmp_path):
-    chart = charts.level_panels(POINTS, MEANS, LINES)
+    chart = charts.level_panels(ANNOTATED, LEVEL_MEANS, LEVEL_LINES)
     kinds = [row["kind"] for row in chart.datasets["points"]]
     assert (kinds.count("item"), kinds.count("mean"), kinds.count("line")) == (4, 3, 2)
     assert "Knowledge: B 3.16 (2.00–5.00); Volume: no base" in chart.description
@@ -54,7 +27,7 @@ def test_stages_put_level_means_on_the_diagonal(tmp_path):
 
 
 def test_nothing_to_draw_and_missing_columns_are_said():
-    assert "nothing to show" in str(charts.level_panels(POINTS.head(0), MEANS, LINES).to_dict())
+    assert "nothing to show" in str(charts.level_panels(ANNOTATED.head(0), LEVEL_MEANS, LEVEL_LINES).to_dict())
     assert "nothing to show" in str(charts.calibration_stages(STAGES.head(0)).to_dict())
     with pytest.raises(MensuraError, match="aligned"):
         charts.calibration_stages(STAGES.drop("aligned"))

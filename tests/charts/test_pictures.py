@@ -112,8 +112,15 @@ LEVEL_LINES = pl.DataFrame(
         "verdict": ["Standard", "not identified: one level only"],
     }
 )
-STAGES = LEVEL_MEANS.with_columns(
-    n=pl.Series([5, 4, 3]), line=pl.Series([0.9, 1.4, 0.8]), aligned=pl.Series([0.9, 1.4, 0.8])
+STAGES = pl.DataFrame(
+    {
+        "dimension": ["KN", "KN", "VO"],
+        "level": [1, 2, 1],
+        "n": [5, 4, 3],
+        "empirical": [0.9, 1.4, 0.7],
+        "line": [0.9, 1.4, 0.8],
+        "aligned": [0.9, 1.4, 0.8],
+    }
 )
 
 AMONG = pl.DataFrame(

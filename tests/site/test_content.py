@@ -13,9 +13,10 @@ from mensura.iq import Explanation
 from mensura.site.api import ranged, to_json
 from mensura.site.derivation import derivation_html
 from mensura.site.leaders import leaders_beside_people
-from mensura.site.pages import cheapest_section, compare, count_pages, model, model_scores, rivals
+from mensura.site.pages import compare, count_pages, model
 from mensura.site.pictures import people, stitched
 from mensura.site.pictures.registry import labelled
+from mensura.site.sections import cheapest_section, model_scores, rivals
 from mensura.site.sentences import leader_sentence, people_sentence
 from mensura.site.subjects import group_records, model_records
 

@@ -8,9 +8,10 @@ from mensura.calibration.file import (
     read_calibration_file,
     write_calibration,
 )
-from mensura.calibration.inputs import RatedItems, published_groups, read_items
+from mensura.calibration.inputs import published_groups, read_items
 from mensura.calibration.open_pool import open_demands, open_items, open_lines, open_outcomes, open_rates
 from mensura.calibration.profiles import ProfileResult, profile, profile_counts, read_outcomes
+from mensura.calibration.rated_items import RatedItems
 from mensura.calibration.result import CalibrationResult
 
 __all__ = [

@@ -13,9 +13,10 @@ import polars as pl
 
 from mensura.arrays import Floats
 from mensura.calibration.hierarchical import HierarchicalFit, fit_hierarchical
-from mensura.calibration.inputs import RatedItems, published_groups, read_items
+from mensura.calibration.inputs import published_groups, read_items
 from mensura.calibration.levels import TOP, empirical_levels
 from mensura.calibration.means import LEVELS, fit_means
+from mensura.calibration.rated_items import RatedItems
 from mensura.calibration.result import BASE_COLUMNS, STAGE_COLUMNS, CalibrationResult
 from mensura.calibration.verdicts import FEWEST_PER_LEVEL, judge, judge_means
 from mensura.demands.dimensions import annotated_dimensions

@@ -23,8 +23,8 @@ import numpy as np
 
 from mensura.arrays import Floats
 from mensura.calibration.guessing import plain_depth, shown_depth
-from mensura.calibration.inputs import RatedItems
 from mensura.calibration.levels import TOP
+from mensura.calibration.rated_items import RatedItems
 from mensura.calibration.reliability import pool_means, predicted_levels
 from mensura.calibration.variances import (
     SCALE_STEPS,

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mensura.arrays import Floats, Ints
-from mensura.calibration.inputs import RatedItems
 from mensura.calibration.levels import empirical_levels
+from mensura.calibration.rated_items import RatedItems
 
 LEVELS = np.arange(1.0, 6.0)
 MOST_BLOCKS = 2_000

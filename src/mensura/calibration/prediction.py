@@ -11,7 +11,7 @@ import polars as pl
 from mensura.arrays import Floats
 from mensura.calibration.guessing import shown_depth
 from mensura.calibration.hierarchical import HierarchicalFit, fit_hierarchical
-from mensura.calibration.inputs import RatedItems
+from mensura.calibration.rated_items import RatedItems
 
 FEWEST_POOLS = 3
 LEFT_OUT_COLUMNS: Mapping[str, Any] = {

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mensura.arrays import Floats
-from mensura.calibration.inputs import RatedItems
+from mensura.calibration.rated_items import RatedItems
 from mensura.results import Result
 from mensura.scale import Calibration
 
