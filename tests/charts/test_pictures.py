@@ -385,6 +385,13 @@ def test_dots_on_the_bell_curve_do_not_overlap():
         assert min(gaps) >= diameter
 
 
+def test_bases_are_printed_as_calibrations_print_them():
+    chart = charts.bases(
+        pl.DataFrame({"dimension": ["v", "a"], "name": ["Volume", "Atypicality"], "base": [31.95, 6.7]})
+    )
+    assert [row["text"] for row in chart.datasets["points"]] == ["31.95", "6.70"]
+
+
 def test_same_tables_give_the_same_picture(drawn):
     for name, (chart, _) in drawn.items():
         assert charts.web_spec(build(name)) == charts.web_spec(chart)

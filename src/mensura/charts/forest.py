@@ -18,10 +18,13 @@ LINE_LENGTH = 24  # letters of a row's name before it breaks
 def bases(points: object, *, x_title: str = "Base: factor by which success falls per level") -> alt.LayerChart:
     """Draw the base of each dimension on a logarithmic axis, with the design value 10 as a line.
 
-    ``points``: dimension, name, base.
+    ``points``: dimension, name, base; bases are printed with two decimals, as calibrations print them.
     """
     rows = rows_of(points, ("dimension", "name", "base"), needed=["name", "base"])
-    estimates = [{**row, "label": row["name"], "value": row["base"], "low": None, "high": None} for row in rows]
+    unknown = {"low": None, "high": None}
+    estimates = [
+        {**row, **unknown, "label": row["name"], "value": row["base"], "text": f"{row['base']:.2f}"} for row in rows
+    ]
     return _forest(estimates, x_title=x_title, log=True, rule=10.0, nothing="no dimension has a base")
 
 
@@ -68,7 +71,7 @@ def _forest(
     for rank, row in enumerate(rows):
         row["rank"] = rank
         row["row"] = fill(row["label"], LINE_LENGTH)
-        row["text"] = texts[rank]
+        row.setdefault("text", texts[rank])
         row["aria"] = f"{row['label']}, {x_title} {row['text']}{_say_range(row, percent)}"
         row["end"] = max(row["value"], row["high"] if row["high"] is not None else row["value"])
     axis = axis_of(span, x_title) if not percent else alt.Axis(title=x_title, format="%", grid=True, tickCount=6)
