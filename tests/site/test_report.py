@@ -107,7 +107,7 @@ def test_a_build_that_fails_leaves_nothing_behind(monkeypatch, tmp_path):
     def fail(evidence):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("mensura.site.report.Study.run", fail)
+    monkeypatch.setattr("mensura.site.report.Study.open", fail)
     with pytest.raises(ZeroDivisionError):
         build_report(mensura.load(), tmp_path / "report")
     assert list(tmp_path.iterdir()) == []

@@ -47,7 +47,7 @@ def figure(
         )
     millimetres = _millimetres(width)
     check_figure(out, millimetres, dpi)
-    drawn = draw(Study.run(load_evidence(evidence, add)), name)
+    drawn = draw(Study.open(load_evidence(evidence, add)), name)
     save(drawn.chart, out, width_mm=millimetres, dpi=dpi)
     if not emit({}, out=None, as_json=as_json, figure=drawn.name, title=drawn.title, caption=drawn.caption, file=out):
         console.print(f"wrote {out}: {drawn.title}", soft_wrap=True)

@@ -47,7 +47,7 @@ def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object]
     The files appear together and replace those of an earlier report; other files in the folder stay as they are.
     """
     with whole_folder(out, "report", certain=["index.html"]) as stage, bundled_library(stage / "static" / "vega.js"):
-        study = Study.run(evidence)
+        study = Study.open(evidence)
         _write_static(stage)
         _write_subjects(study, stage)
         _write_tables(study, stage)

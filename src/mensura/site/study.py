@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from mensura.cache import recall
 from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.results import Result
@@ -50,6 +51,18 @@ class Study(Result):
             people=place_people(fit, evidence),
             policy=load_policy(),
         )
+
+    @classmethod
+    def open(cls, evidence: Evidence) -> Study:
+        """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it."""
+        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings)
+        return recall("study", inputs, lambda: cls.run(evidence)._completed())
+
+    def _completed(self) -> Study:
+        """Return the study with everything computed that takes long, so that it is kept with it."""
+        for part in ("models", "groups", "pace", "watch", "world"):
+            getattr(self, part)
+        return self
 
     @property
     def heading(self) -> str:
