@@ -40,7 +40,7 @@ def pass_tests(fit: Stitch, groups: pl.DataFrame) -> pl.DataFrame:
         "chance": pl.Float64,
     }
     found = pl.DataFrame(rows, schema=schema, orient="row")
-    half = ndtri(0.5 + LEVEL / 2) * pl.col("stderr")
+    half = float(ndtri(0.5 + LEVEL / 2)) * pl.col("stderr")
     table = pl.concat([groups, found], how="horizontal").with_columns(
         low=(pl.col("score") - half).clip(0, 1), high=(pl.col("score") + half).clip(0, 1)
     )
