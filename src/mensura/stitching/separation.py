@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from mensura.arrays import Floats, Mask
@@ -61,7 +59,7 @@ def _beyond_tails(estimate: Floats, drawn: Floats) -> Mask:
     return np.asarray((estimate < low) | (estimate > high))
 
 
-def estimate_warnings(names: Sequence[str], estimate: Positions, drawn: Positions) -> tuple[str, ...]:
+def estimate_warnings(names: tuple[str, ...], estimate: Positions, drawn: Positions) -> tuple[str, ...]:
     """Say where differences between subjects are mostly error, and which benchmarks hardly depend on capability."""
     C, found = estimate.capability[0], []
     error = float(np.nanmean(np.nanvar(drawn.capability, axis=0)))
