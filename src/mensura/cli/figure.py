@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, console, emit, print_table
+from mensura.cli.paths import check_output
 from mensura.errors import MensuraError
 
 EXAMPLES = """
@@ -23,7 +24,9 @@ EXAMPLES = """
 
 def figure(
     name: Annotated[str | None, typer.Argument(help="Which picture; --list names them all.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="File to write: .svg, .png or .pdf.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File to write: .svg, .png or .pdf.", callback=check_output)
+    ] = None,
     width: Annotated[str, typer.Option(help="Width in millimetres; columns are usually 89 or 183.")] = "89mm",
     dpi: Annotated[int, typer.Option(help="Dots per inch of a PNG.")] = 300,
     show_list: Annotated[bool, typer.Option("--list", help="List the pictures.")] = False,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.paths import check_inputs
 from mensura.cli.scale import calibration_lines
 from mensura.errors import MensuraError
 
@@ -35,11 +36,14 @@ def profile(
         typer.Option(
             help="CSV (subject, item, correct[, options]), Inspect .eval or harness samples .jsonl; repeatable.",
             metavar="FILE",
+            callback=check_inputs,
         ),
     ] = None,
     demands: Annotated[
         list[Path] | None,
-        typer.Option(help="Levels of the items: demands.csv or a filled sheet; repeatable.", metavar="CSV"),
+        typer.Option(
+            help="Levels of the items: demands.csv or a filled sheet; repeatable.", metavar="CSV", callback=check_inputs
+        ),
     ] = None,
     pool: Annotated[
         str | None, typer.Option(help="Instead of files: open, AI systems and people on the embedded items.")

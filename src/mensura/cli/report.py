@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, console, print_json, print_table
+from mensura.cli.paths import check_output
 from mensura.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -16,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def report(
-    out: Annotated[Path, typer.Option("--out", help="Folder to write the report into.")] = Path("report"),
+    out: Annotated[Path, typer.Option("--out", help="Folder to write the report into.", callback=check_output)] = Path(
+        "report"
+    ),
     evidence: EvidencePath = None,
     add: AddedScores = None,
     as_json: Json = False,

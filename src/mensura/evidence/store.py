@@ -57,12 +57,15 @@ def write_folder(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
 def write_store(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
     """Write tables into one SQLite file, whole or not at all; only an earlier store is replaced."""
     _refuse_foreign(path)
-    with atomic_path(path) as part, closing(sqlite3.connect(part)) as store, store:
-        for name, frame in tables.items():
-            columns = ", ".join(f'"{column}" TEXT' for column in frame.columns)
-            store.execute(f'CREATE TABLE "{name}" ({columns})')
-            marks = ", ".join("?" * frame.width)
-            store.executemany(f'INSERT INTO "{name}" VALUES ({marks})', as_text(frame).iter_rows())
+    try:
+        with atomic_path(path) as part, closing(sqlite3.connect(part)) as store, store:
+            for name, frame in tables.items():
+                columns = ", ".join(f'"{column}" TEXT' for column in frame.columns)
+                store.execute(f'CREATE TABLE "{name}" ({columns})')
+                marks = ", ".join("?" * frame.width)
+                store.executemany(f'INSERT INTO "{name}" VALUES ({marks})', as_text(frame).iter_rows())
+    except sqlite3.Error as fault:
+        raise MensuraError(f"{path}: could not be written ({fault}); nothing was changed there") from fault
 
 
 def _refuse_foreign(path: Path) -> None:
