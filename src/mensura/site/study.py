@@ -48,7 +48,7 @@ class Study(Result):
             costs=score_costs(evidence),
             fit=fit,
             people=place_people(fit, evidence),
-            policy=load_policy(),
+            policy=load_policy(evidence),
         )
 
     @property
