@@ -3,6 +3,7 @@
 from mensura.evidence.ledger.book import EvidenceVersion, Ledger, init_ledger, open_ledger
 from mensura.evidence.ledger.captures import Capture
 from mensura.evidence.ledger.connection import ConflictError
+from mensura.evidence.ledger.folder import export_ledger, import_ledger, is_ledger_folder
 from mensura.evidence.ledger.policy import POLICY_FIELDS
 from mensura.evidence.ledger.update import CellChange, Proposal, Skipped, Unmatched, Update
 
@@ -17,6 +18,9 @@ __all__ = [
     "Skipped",
     "Unmatched",
     "Update",
+    "export_ledger",
+    "import_ledger",
     "init_ledger",
+    "is_ledger_folder",
     "open_ledger",
 ]
