@@ -49,7 +49,7 @@ class Study(Result):
             costs=score_costs(evidence),
             fit=fit,
             people=place_people(fit, evidence),
-            policy=load_policy(),
+            policy=load_policy(evidence),
         )
 
     @classmethod
