@@ -9,7 +9,6 @@ import typer
 
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.cli.paths import check_inputs
-from mensura.cli.scale import calibration_lines
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -64,9 +63,10 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Find abilities per dimension, and place them among the people of the world."""
+    from mensura.calibration import chosen_lines
     from mensura.calibration.profiles import profile as profile_of
 
-    lines = calibration_lines(calibration)
+    lines = chosen_lines(calibration)
     wanted = list(subjects or [])
     if pool is None and not outcomes:
         if demands:

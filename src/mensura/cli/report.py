@@ -22,14 +22,22 @@ def report(
     ),
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    calibration: Annotated[
+        str | None,
+        typer.Option(
+            help="What levels are read with: open, published, or a file of mensura calibrate.", metavar="NAME|FILE"
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write the report, a static site that works from its folder, and print its headline table."""
+    from mensura.calibration import chosen_lines
     from mensura.site import build_report, count_pages
 
     loaded = load_evidence(evidence, add)
+    lines = chosen_lines(calibration, loaded.calibration)
     with progress_bar("Pages", count_pages(loaded)) as advance:
-        headline = build_report(loaded, out, advance=advance)
+        headline = build_report(loaded, out, lines=lines, advance=advance)
     if as_json:
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})
         return

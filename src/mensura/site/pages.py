@@ -170,7 +170,7 @@ def human(study: Study) -> Page:
         "human.html",
         {
             "pictures": _figures(study, *names),
-            "calibration": list(study.evidence.calibration),
+            "calibration": list(study.lines),
             "validations": published_errors(study.evidence.validations).to_dicts(),
             "distances": published_distances(study.evidence.validations).to_dicts(),
             "own_validations": read_csv(_VALIDATION).to_dicts(),

@@ -15,6 +15,7 @@ from mensura.charts.theme import THEMES, config
 from mensura.evidence import Evidence, slug
 from mensura.folders import whole_folder
 from mensura.iq import COUNTS
+from mensura.scale import Calibration
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
 from mensura.site.library import bundled_library
 from mensura.site.method import method_parts
@@ -41,13 +42,21 @@ HEADLINE = (
 )
 
 
-def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object] | None = None) -> pl.DataFrame:
+def build_report(
+    evidence: Evidence,
+    out: Path,
+    *,
+    lines: Calibration | None = None,
+    advance: Callable[[], object] | None = None,
+) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
+
+    ``lines``: the calibration that levels are read with, as :meth:`Study.run` takes it.
 
     The files appear together and replace those of an earlier report; other files in the folder stay as they are.
     """
     with whole_folder(out, "report", certain=["index.html"]) as stage, bundled_library(stage / "static" / "vega.js"):
-        study = Study.open(evidence)
+        study = Study.open(evidence, lines)
         _write_static(stage)
         _write_subjects(study, stage)
         _write_tables(study, stage)

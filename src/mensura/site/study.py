@@ -9,9 +9,11 @@ from typing import ClassVar
 import polars as pl
 
 from mensura.cache import recall
+from mensura.calibration import chosen_lines
 from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.results import Result
+from mensura.scale import Calibration
 from mensura.site.example import WorldExample, carry_example
 from mensura.site.pace import Pace, report_pace, watch_evidence
 from mensura.site.policy import Policy, apply_policy, load_policy
@@ -38,10 +40,14 @@ class Study(Result):
     fit: Stitch
     people: People
     policy: Policy
+    lines: Calibration
 
     @classmethod
-    def run(cls, evidence: Evidence) -> Study:
-        """Run the instruments; the same evidence gives the same study."""
+    def run(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
+        """Run the instruments; the same evidence gives the same study.
+
+        ``lines``: what levels are read with; by default the open ones, where a base is identified, over the published.
+        """
         fit = stitch(evidence)
         return cls(
             evidence=evidence,
@@ -50,13 +56,14 @@ class Study(Result):
             fit=fit,
             people=place_people(fit, evidence),
             policy=load_policy(evidence),
+            lines=chosen_lines(published=evidence.calibration) if lines is None else lines,
         )
 
     @classmethod
-    def open(cls, evidence: Evidence) -> Study:
+    def open(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
         """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it."""
-        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings)
-        return recall("study", inputs, lambda: cls.run(evidence)._completed())
+        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, lines or ()))
+        return recall("study", inputs, lambda: cls.run(evidence, lines)._completed())
 
     def _completed(self) -> Study:
         """Return the study with everything computed that takes long, so that it is kept with it."""
