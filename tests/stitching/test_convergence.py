@@ -90,3 +90,19 @@ def test_a_solution_lists_how_each_replicate_ended():
     )
     assert solution.ends["converged"].to_list() == [True, False]
     assert "1 of 2 replicates did not converge" in str(solution)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_benchmark_whose_floor_nobody_leaves_does_not_swing_for_ever(seed):
+    """Everybody scores about 0 where guessing should give 5%: plain sweeps overshoot to and fro."""
+    rng = np.random.default_rng(seed)
+    C, D = rng.normal(size=50), np.append(np.linspace(-1, 1, 15), 5.0)
+    expected = 1 / (1 + np.exp(-np.append(np.full(15, 1.5), 1.0) * (C[:, None] - D)))
+    score = np.clip(expected + rng.normal(0, 0.05, expected.shape), 0, 1)
+    rows, cols = np.divmod(np.arange(score.size), 16)
+    table = pl.DataFrame({"subject": rows, "benchmark": cols, "score": score.ravel()}).with_columns(
+        chance=pl.when(pl.col("benchmark") == 15).then(0.05).otherwise(0.0)
+    )
+    fit = stitch(table, dimensions=1)
+    assert fit.convergence.converged
+    assert fit.benchmarks.filter(pl.col("benchmark") == "15")["difficulty"][0] > 2

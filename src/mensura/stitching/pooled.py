@@ -22,6 +22,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.linalg import svds
 
 from mensura.arrays import Floats, logit
+from mensura.stitching.damping import Damping
 from mensura.stitching.laplace import factorise, joint_covariances
 from mensura.stitching.posterior import Cells, Pooled, expect, fitted_eta, score_variance, variance_vectors
 from mensura.stitching.sweeps import (
@@ -73,12 +74,15 @@ def solve_pooled(
     fit = start if start is not None else _start(cells, dimensions, pooling)
     at = expect(cells, fit)
     warm = 0 if start is not None or dimensions > 1 else WARM_SWEEPS
+    damping = Damping.begin(fit.phi.shape, fit.length)
     for iteration in range(1, max_iterations + 1):
         response, precision = linearise(cells, fit, at)
         fit = update_subjects(cells, fit, response, precision)
         if learn and iteration > warm:
             fit = learn_subject_prior(cells, fit)
-        fit = update_benchmarks(cells, fit, response, precision, pooling)
+        found = update_benchmarks(cells, fit, response, precision, pooling)
+        damping = damping.after(found.phi - fit.phi)
+        fit = replace(found, phi=fit.phi + damping.taken, length=damping.length)
         if learn and iteration > warm:
             fit = learn_benchmark_prior(fit)
         before, at = at, expect(cells, fit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from mensura.arrays import Floats, Ints
 from mensura.stitching.layout import ScoreLayout, paired_products
-from mensura.stitching.response import levels
+from mensura.stitching.response import by_pieces, levels
 from mensura.stitching.symmetric import pack, pack_squares, pack_twice
 
 
@@ -46,6 +46,7 @@ class Pooled:
 
     ``theta`` (subjects, K), ``phi`` (benchmarks, 1 + K): intercept, then loadings; ``gamma`` (q, K); ``phi_mean``
     (1 + K,) and ``phi_spread`` (1 + K, 1 + K) are the benchmarks' prior; ``dispersion`` (benchmarks,) is ρ.
+    ``length`` is the part of its steps that each benchmark takes (:mod:`mensura.stitching.damping`).
     ``iterations`` counts the sweeps, ``change`` is the last change of any η, ``tolerance`` what it had to come below.
     """
 
@@ -57,6 +58,7 @@ class Pooled:
     phi_mean: Floats
     phi_spread: Floats
     dispersion: Floats
+    length: Floats = field(default_factory=lambda: np.ones(1))
     iterations: int = 0
     change: float = np.inf
     tolerance: float = 0.0
@@ -83,7 +85,7 @@ class Expected(NamedTuple):
 def expect(cells: Cells, fit: Pooled) -> Expected:
     """Return η, expected score and its derivative of every score at the posterior means."""
     eta = fitted_eta(cells.layout, fit)
-    return Expected(eta, *levels(*cells.bounds, eta))
+    return Expected(eta, *by_pieces(levels, *cells.bounds, eta))
 
 
 def fitted_eta(layout: ScoreLayout, fit: Pooled) -> Floats:

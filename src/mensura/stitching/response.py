@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
-from mensura.arrays import Floats, expit
+from mensura.arrays import Floats, Ints, expit
 
 SMALLEST_VARIANCE = 0.01
 """Added to f(1 − f): scores near 0 or 1 err too, so that no cell is infinitely sure."""
 WIDEST_MOVE = 4.0
 """A working response is at most this far from η, or this many standard deviations: keeps early sweeps stable."""
+
+PIECE = 1 << 14
+"""Numbers that are worked on together, few enough for all steps of a formula to stay in the processor's cache."""
 
 
 def levels(chance: Floats, ceiling: Floats, eta: Floats) -> tuple[Floats, Floats]:
@@ -27,3 +32,12 @@ def bounded(residual: Floats, slope: Floats, variance: Floats) -> Floats:
     """Return the step in η that would explain a residual, bounded by what its noise makes plausible."""
     widest = WIDEST_MOVE * np.maximum(1, np.sqrt(variance) / slope)
     return np.asarray(np.clip(residual / slope, -widest, widest))
+
+
+def by_pieces(formula: Callable[..., tuple[Floats, ...]], *values: Floats | Ints) -> tuple[Floats, ...]:
+    """Apply a formula, number by number, to arrays of one length, some of each at a time."""
+    n = values[0].size
+    if n <= PIECE:
+        return formula(*values)
+    parts = [formula(*(value[start : start + PIECE] for value in values)) for start in range(0, n, PIECE)]
+    return tuple(np.concatenate(column) for column in zip(*parts, strict=True))

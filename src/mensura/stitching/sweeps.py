@@ -13,7 +13,7 @@ import numpy as np
 from mensura.arrays import Floats, Ints
 from mensura.stitching.laplace import ArrowPrecision
 from mensura.stitching.posterior import Cells, Expected, Pooled, expect, extended, with_constant
-from mensura.stitching.response import bounded, variance_shape
+from mensura.stitching.response import bounded, by_pieces, variance_shape
 from mensura.stitching.symmetric import pack, pack_squares, unpack
 
 PRIOR_WEIGHT = 4.0
@@ -28,9 +28,16 @@ SLIGHT_RIDGE = 1e-6
 
 def linearise(cells: Cells, fit: Pooled, at: Expected) -> tuple[Floats, Floats]:
     """Return working responses z and precisions w, so that score ≈ f + f'·(z − η) with z ~ N(η, 1/w)."""
-    slope = np.maximum(at.slope, SMALLEST_SLOPE)
-    variance = cells.sampling + fit.dispersion[cells.layout.cols] * variance_shape(at.f)
-    return at.eta + bounded(cells.y - at.f, slope, variance), cells.weights * slope**2 / variance
+
+    def formula(
+        y: Floats, sampling: Floats, weights: Floats, cols: Ints, eta: Floats, f: Floats, slope: Floats
+    ) -> tuple[Floats, ...]:
+        slope = np.maximum(slope, SMALLEST_SLOPE)
+        variance = sampling + fit.dispersion[cols] * variance_shape(f)
+        return eta + bounded(y - f, slope, variance), weights * slope**2 / variance
+
+    response, precision = by_pieces(formula, cells.y, cells.sampling, cells.weights, cells.layout.cols, *at)
+    return response, precision
 
 
 def update_subjects(cells: Cells, fit: Pooled, response: Floats, precision: Floats) -> Pooled:
@@ -109,15 +116,21 @@ def learn_dispersion(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -
     """One EM step for ρ: the share of each squared error that sampling does not explain, shrunk across benchmarks."""
     if cells.right_or_wrong:
         return fit
+
+    def formula(
+        y: Floats, sampling: Floats, weights: Floats, cols: Ints, f: Floats, slope: Floats, variance: Floats
+    ) -> tuple[Floats, ...]:
+        squared = (y - f) ** 2 + slope**2 * variance
+        shape = variance_shape(f)
+        own = fit.dispersion[cols] * shape
+        share = own / (own + sampling)
+        return (weights * (share**2 * squared + own * (1 - share)) / shape,)
+
     cols = cells.layout.cols
-    squared = (cells.y - at.f) ** 2 + at.slope**2 * eta_var
-    shape = variance_shape(at.f)
-    own = fit.dispersion[cols] * shape
-    share = own / (own + cells.sampling)
-    excess = (share**2 * squared + own * (1 - share)) / shape
+    (excess,) = by_pieces(formula, cells.y, cells.sampling, cells.weights, cols, at.f, at.slope, eta_var)
     n = np.bincount(cols, cells.weights, len(fit.phi))
     common = np.exp(np.average(np.log(fit.dispersion), weights=n))
-    total = np.bincount(cols, cells.weights * excess, len(fit.phi))
+    total = np.bincount(cols, excess, len(fit.phi))
     return replace(fit, dispersion=np.maximum((PRIOR_WEIGHT * common + total) / (PRIOR_WEIGHT + n), SMALLEST_SPREAD))
 
 
