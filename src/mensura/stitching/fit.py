@@ -68,6 +68,9 @@ def stitch(
     for name, value, allowed in (("method", method, Method), ("parts", parts, Parts)):
         if value not in get_args(allowed):
             raise MensuraError(f"{name}: {value!r} is not known; choose one of {', '.join(get_args(allowed))}")
+    for name, value in (("ridge", ridge), ("pooling", pooling)):
+        if not np.isfinite(value) or value < 0:
+            raise MensuraError(f"{name}: got {value}; expected a number of zero or more")
     frame, notes = read_any(scores)
     policy: Duplicates = duplicates or ("max" if method == "rosetta" else "mean")
     if policy == "mean":
@@ -152,7 +155,7 @@ def _scale(data: ScoreSet, benchmark: str | None, subjects: Mapping[str, float] 
 
 
 def _two_subjects(data: ScoreSet, anchors: Mapping[str, float]) -> Scale:
-    if len(anchors) != 2 or len(set(anchors.values())) != 2:
+    if len(anchors) != 2 or len(set(anchors.values())) != 2 or not np.isfinite(list(anchors.values())).all():
         raise MensuraError(f"anchor_subjects: two subjects with two different values are expected, got {dict(anchors)}")
     first, second = (position(data.subjects, name, "anchor_subjects") for name in anchors)
     low, high = anchors.values()

@@ -226,7 +226,9 @@ def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
         dates = parsed
     elif not dates.dtype.is_temporal() and dates.dtype != pl.Null:
         given = dates.drop_nulls().first()
-        raise MensuraError(f"scores: released holds numbers ({given!r}), no dates; write YYYY-MM-DD, such as 2018-06-30")
+        raise MensuraError(
+            f"scores: released holds numbers ({given!r}), no dates; write YYYY-MM-DD, such as 2018-06-30"
+        )
     first = frame.select("subject").with_columns(day=dates.cast(pl.Date, strict=False)).group_by("subject").min()
     joined = subjects.to_frame("subject").join(first, on="subject", how="left", maintain_order="left")
     return to_years(joined["day"])
