@@ -83,7 +83,10 @@ def test_a_budget_stops_and_says_so(mensura_command, tmp_path):
             ["annotate", "example", "--model", "recorded/example", "--price-in", "1"],
             "give both --price-in and --price-out",
         ),
-        (["annotate", "example", "--model", "recorded/example", "--rubrics", "nowhere"], "nowhere: no such file or folder"),
+        (
+            ["annotate", "example", "--model", "recorded/example", "--rubrics", "nowhere"],
+            "nowhere: no such file or folder",
+        ),
         (["demands", "agreement", "nowhere.csv"], "nowhere.csv: no such file"),
         (["demands", "check", "nowhere.csv"], "nowhere.csv: no such file or folder"),
         (["demands", "dimensions", "--rubric", "XX"], "no rubric for 'XX'"),

@@ -94,7 +94,10 @@ def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: A
 def read_pairs(table: Any, *, name: str = "pairs") -> pl.DataFrame:  # noqa: ANN401
     """Return a table with ``subject`` and ``benchmark`` as text; ``model``, ``item``, ``release_date`` will do."""
     frame = as_frame(table, name=name)
-    known = {old: new for old, new in ALIASES.items() if old in frame.columns and new not in frame.columns}
+    twins = [(old, new) for old, new in ALIASES.items() if old in frame.columns and new in frame.columns]
+    if twins:
+        raise MensuraError(f"{name}: columns {' and '.join(map(repr, twins[0]))} say the same; rename or drop one")
+    known = {old: new for old, new in ALIASES.items() if old in frame.columns}
     frame = frame.rename(known)
     require_columns(frame, ["subject", "benchmark"], name=name)
     frame = frame.with_columns(pl.col("subject").cast(pl.String), pl.col("benchmark").cast(pl.String))
@@ -123,7 +126,11 @@ def _check_range(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     out = frame.filter((pl.col("score") < 0) | (pl.col("score") > 1))
     if out.height:
         percent = out.height > frame.height / 4 and out.filter(pl.col("score") > 1).height == out.height
-        advice = "these look like percentages: divide them by 100" if percent else "correct or drop those rows"
+        advice = (
+            "these look like percentages: say unit='percent' (--unit percent), or divide them by 100"
+            if percent
+            else "correct or drop those rows"
+        )
         raise MensuraError(f"{name}: {out.height} scores lie outside [0, 1] ({_where(out)}); {advice}")
     return frame
 
