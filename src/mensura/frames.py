@@ -81,8 +81,8 @@ def read_frame(path: Path) -> pl.DataFrame:
         raise MensuraError(f"{path}: not a readable CSV (UTF-8) or Parquet file: {fault}") from fault
 
 
-def read_csv(path: Path, **options: Any) -> pl.DataFrame:  # noqa: ANN401
-    """Read one CSV file whose name is a name: brackets and stars in it are no pattern."""
+def read_csv(path: Path | bytes, **options: Any) -> pl.DataFrame:  # noqa: ANN401
+    """Read one CSV file (or its bytes) whose name is a name: brackets and stars in it are no pattern."""
     return pl.read_csv(path, glob=False, **options)
 
 

@@ -48,10 +48,10 @@ def test_scale_prints_for_people_and_carries_intervals(mensura_command):
         (["scale", "38"], "is it a percentage? 38% is 0.38"),
         (["scale", "0.1", "--dimension", "charm"], "'charm' has no calibrated line; choose one of volume"),
         (["scale", "0.1", "--calibration", "nowhere.csv"], "nowhere.csv: no such file"),
-        (["evidence", "check", "nowhere"], "no folder or store at nowhere"),
+        (["evidence", "check", "nowhere"], "nowhere: no such file or folder"),
         (["evidence", "schema", "prizes"], "'prizes' is none of models"),
         (["report", "--add", "nowhere.csv"], "nowhere.csv: no such file"),
-        (["evidence", "check", "[bold]nowhere"], "no folder or store at [bold]nowhere"),
+        (["evidence", "check", "[bold]nowhere"], "[bold]nowhere: no such file or folder"),
     ],
 )
 def test_what_a_careless_user_types(mensura_command, arguments, message):

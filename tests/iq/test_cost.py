@@ -167,6 +167,15 @@ def test_a_provisional_multiplier_ranks_nobody():
     assert cheapest(iqs, costs.costs, 0, "sticker_price").height == 14
 
 
+def test_models_without_effective_cost_stand_below_by_list_price_and_are_marked():
+    iqs = pl.DataFrame({"subject": list("abcd"), "iq": [100, 110, 110, 90]})
+    costs = score_costs(evidence_with([], {"a": (9.0, 1.0), "b": (1.0, 1.0), "c": (2.0, 1.0), "d": (0.1, 1.0)})).costs
+    costs = costs.with_columns(effective_cost=pl.when(pl.col("subject") == "a").then(5.0))
+    found = cheapest(iqs, costs, 100)
+    assert found["subject"].to_list() == ["a", "b", "c"]
+    assert found["basis"].to_list() == ["effective_cost", "sticker_price only", "sticker_price only"]
+
+
 def test_cheapest_query(scored):
     table = cheapest(scored.composites.select("subject", "iq"), score_costs(mensura.load()).costs, 120)
     assert (table["iq"] >= 120).all()

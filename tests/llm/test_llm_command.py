@@ -73,7 +73,7 @@ def test_a_recording_made_from_a_journal_answers_again(journal, tmp_path, mensur
 
 
 def test_wrong_files_are_refused(journal, tmp_path, mensura_command):
-    assert "no such journal" in mensura_command("llm", "status", tmp_path / "none.sqlite").err
+    assert "no such file or folder" in mensura_command("llm", "status", tmp_path / "none.sqlite").err
     told = mensura_command("llm", "export", journal, tmp_path / "audit.xlsx")
     assert told.code == 2
     assert ".csv, .parquet, .html" in told.err

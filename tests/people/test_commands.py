@@ -149,7 +149,7 @@ def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
         ),
         (["extrapolate", "--rate", "0.2", "--from", "JPN", "--method", "linked"], "needs linking items"),
         (["extrapolate", "--rate", "0.2", "--n", "-5", "--from", "pisa"], "n must be above 0, got -5"),
-        (["people", "summary", "nowhere"], "nowhere: no such folder"),
+        (["people", "summary", "nowhere"], "nowhere: no such file or folder"),
         (["people", "import", "x.csv", "--items", "q", "--out", "y"], "x.csv: no such file"),
         (
             ["people", "import", "x.csv", "--items", "q", "--out", "y", "--mode", "post"],

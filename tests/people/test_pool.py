@@ -182,7 +182,7 @@ def test_damaged_folders_are_refused(tmp_path, tables, message):
 def test_wrong_encoding_and_torn_files_are_refused(tmp_path):
     folder = folder_of(tmp_path / "p", group_rates=RATES)
     (folder / "items.csv").write_bytes("item,domain\n01,Ökonomie\n".encode("latin-1"))
-    with pytest.raises(MensuraError, match="CSV files must be UTF-8"):
+    with pytest.raises(MensuraError, match="if the CSV is not UTF-8, say its encoding"):
         ItemPool.read(folder)
     (folder / "items.csv").write_text("item,domain\n01,math\n")
     (folder / "responses.parquet").write_bytes(b"PAR1 torn")

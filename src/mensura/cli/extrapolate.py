@@ -198,6 +198,11 @@ def _narrowed(population: Population, ages: str | None, pupils: bool) -> Populat
 def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> None:
     from mensura.scale import Position
 
+    for word, who in (("Observed", result.focal), ("Wanted", result.reference)):
+        ages = "–".join(map(str, dict.fromkeys(who.ages)))
+        console.print(f"{word}: {who.name}, ages {ages}{', at school' if who.in_school else ''}")
+    for warning in result.warnings:
+        print_note(warning)
     title = f"{result.focal.name} → {result.reference.name}, {result.level:.0%} intervals"
     print_table(result.table.drop("method"), title=title, rows=30, digits=4)
     if result.table.height == 1 and result.reference.name == "world":
@@ -215,5 +220,3 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
         print_table(parts["drivers"], title="What moves the mean rate from one population to the other", digits=4)
     if result.sensitivity.height:
         print_table(result.sensitivity.drop("value"), title="What the rates hang on", rows=8, digits=4)
-    for warning in result.warnings:
-        print_note(warning)

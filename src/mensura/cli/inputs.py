@@ -31,6 +31,10 @@ AddedScores = Annotated[
     ),
 ]
 
+ScoreUnit = Annotated[
+    str | None, typer.Option("--unit", help="percent or fraction: the unit of SCORES, where it does not say.")
+]
+
 
 def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
     """Load the evidence a command was asked to work on."""

@@ -14,6 +14,8 @@ from mensura.errors import MensuraError
 if TYPE_CHECKING:
     import polars as pl
 
+    from mensura.people import PublishedTable
+
 app = typer.Typer(
     help="Item pools and populations: rates of any group, import of published files, world tables.",
     no_args_is_help=True,
@@ -93,7 +95,15 @@ def import_(
         Path, typer.Argument(help="CSV, Parquet, SPSS, R, or fixed-width text with --layout.", callback=check_input)
     ],
     out: Annotated[Path, typer.Option(help="Folder to write the pool into.", callback=check_output)],
-    items: Annotated[str, typer.Option(help="Pattern of the item columns, or a CSV of items.")],
+    items: Annotated[str, typer.Option(help="Pattern of the item columns (or item names), or a CSV of items.")],
+    long: Annotated[
+        str | None,
+        typer.Option("--long", help="One row per answer: its columns of item and answer, such as item,correct."),
+    ] = None,
+    label: Annotated[
+        list[str] | None,
+        typer.Option(help="Names for codes of a covariate: sex=1:female,2:male; SPSS brings its own. Repeatable."),
+    ] = None,
     layout: Annotated[
         Path | None, typer.Option(help="Control file of fixed-width text (SPSS or SAS).", callback=check_input)
     ] = None,
@@ -120,9 +130,12 @@ def import_(
 
     administration = Administration(year, language, mode)
     raw = read_raw(file, layout=layout, object_name=object_name, encoding=encoding)
+    raw = replace(raw, codes={**raw.codes, **_labels(label or [], _names(covariates))})
+    kept = list(dict.fromkeys([*_names(covariates), *([weight] if weight else [])]))
+    if long is not None:
+        raw = _widened(raw, long, _names(person), kept)
     table = _item_table(items, raw.frame.columns, raw.labels)
     named = [name for name in table["item"] if name in raw.frame.columns]
-    kept = list(dict.fromkeys([*_names(covariates), *([weight] if weight else [])]))
     answers, persons = split_persons(raw, named, _names(person), kept)
     rules = HarmonisingRules(credit, _names(absent), _names(omitted), min_answers, pictures)
     groups = _crossings(by) if by else None
@@ -170,6 +183,30 @@ def _names(text: str) -> list[str]:
 
 def _crossings(text: str) -> list[tuple[str, ...]]:
     return [tuple(name.split("+")) for name in _names(text)]
+
+
+def _labels(entries: list[str], covariates: list[str]) -> dict[str, dict[str, str]]:
+    """Return what the codes of each covariate mean, as --label says."""
+    found = {}
+    for entry in entries:
+        covariate, _, pairs = entry.partition("=")
+        codes = [pair.partition(":") for pair in _names(pairs)]
+        if covariate not in covariates or not codes or not all(code and name for code, _, name in codes):
+            raise MensuraError(
+                f"--label {entry}: expected COVARIATE=CODE:NAME,CODE:NAME such as sex=1:female,2:male, "
+                f"of a covariate that is kept ({', '.join(covariates) or 'none: see --covariates'})"
+            )
+        found[covariate] = {code: name for code, _, name in codes}
+    return found
+
+
+def _widened(raw: PublishedTable, long: str, person: list[str], kept: list[str]) -> PublishedTable:
+    from mensura.people import widen_answers
+
+    columns = _names(long)
+    if len(columns) != 2:
+        raise MensuraError(f"--long {long}: expected two columns, the item's and the answer's, such as item,correct")
+    return widen_answers(raw, *columns, person=person, covariates=kept)
 
 
 def _edges(entry: str) -> tuple[str, list[int]]:

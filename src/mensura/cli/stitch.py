@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
@@ -68,18 +68,19 @@ def stitch(
     forward: Annotated[
         bool, typer.Option("--forward", help="Error forward in time, by method and dimensions (minutes).")
     ] = False,
+    unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Put models, people and benchmarks on one scale, with uncertainty."""
-    from mensura.frames import read_frame
+    from mensura.evidence.intake import read_own_scores
     from mensura.stitching import forward_errors, held_out_errors
     from mensura.stitching import stitch as fit_scores
     from mensura.stitching.people import SHOWN
 
-    data = read_frame(scores) if scores is not None else load_evidence(evidence, add)
+    data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add)
     settings = {
         "method": method,
         "anchor_benchmark": anchor_benchmark,

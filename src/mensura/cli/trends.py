@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_table
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
@@ -91,6 +91,7 @@ def trends(
     streams: Annotated[int, typer.Option(help="Simulated streams behind the alarm of the watch.", min=19)] = 99,
     watch: Annotated[bool, typer.Option(help="Watch for an acceleration (takes some seconds).")] = True,
     seed: Annotated[int, typer.Option(help="Seed of the simulations.")] = 0,
+    unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     out: Out = None,
@@ -108,7 +109,7 @@ def trends(
 
     days = [day.date() for day in to or ()]
     if method == "rosetta":
-        table = read_dated_scores(scores, models, evidence, add, undated=True)
+        table = read_dated_scores(scores, models, evidence, add, undated=True, unit=unit)
         selection = {"fewest": fewest, "since": since.date() if since else None}
         given = {name: value for name, value in selection.items() if value is not None}
         found = follow_published(
@@ -122,7 +123,7 @@ def trends(
         )
         show_published(found, out, as_json)
         return
-    table = read_dated_scores(scores, models, evidence, add)
+    table = read_dated_scores(scores, models, evidence, add, unit=unit)
     table = select_scores(table, since=since.date() if since else None, fewest=fewest or 1)
     fit = anchor_unit(stitch(table, method=method, anchor_benchmark=anchor_benchmark))  # type: ignore[arg-type]
     ahead = forecast(fit, to=days or None, level=level, seed=seed)
@@ -174,8 +175,10 @@ def read_dated_scores(
     add: list[Path] | None,
     *,
     undated: bool = False,
+    unit: str | None = None,
 ) -> pl.DataFrame:
     """Read scores with a release date for every subject, from a file or from the evidence; ``undated`` may stay so."""
+    from mensura.evidence.intake import read_own_scores
     from mensura.frames import read_frame
     from mensura.stitching import evidence_scores, read_scores
     from mensura.trends import add_dates
@@ -183,7 +186,7 @@ def read_dated_scores(
 
     if scores is None:
         return evidence_scores(load_evidence(evidence, add))[0]
-    table = read_scores(read_frame(scores))
+    table = read_scores(read_own_scores(scores, unit=unit))
     if models is not None:
         return add_dates(table.drop("released", "release_date", strict=False), read_frame(models))
     return table if undated and "released" in table.columns else read_dates(table, name=str(scores))

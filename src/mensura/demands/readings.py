@@ -110,7 +110,7 @@ def _read_sheet(path: Path) -> pl.DataFrame:
 
 def _checked(long: pl.DataFrame, label: str, name: str) -> pl.DataFrame:
     """Return the columns of readings, levels as numbers; refuse what is no level, and a cell that is given twice."""
-    told = long.with_row_index("row")
+    told = long.drop("row", strict=False).with_row_index("row")
     defaults = {"annotator": pl.lit(label), "repeat": pl.lit(0)}
     told = told.with_columns(value.alias(key) for key, value in defaults.items() if key not in told.columns)
     told = told.with_columns(

@@ -31,6 +31,19 @@ _MISSING_RULES = {
     "never imputed": "never",
 }
 
+_NEEDED = {
+    "models": "model_id name provider release_date release_via reasoning open_weights model_line provider_tier "
+    "predecessor_id predecessor2_id input_usd_per_m output_usd_per_m price_via context_tokens context_via source",
+    "benchmarks": "benchmark_id name dimension kind unit in_composite missing_value_rule what_it_is",
+    "scores": "model_id benchmark_id source_value source_unit primary source_key source_date note via",
+    "ladders": "benchmark_id",
+    "eq_ladders": "component source_value eq",
+    "human_references": "benchmark_id human_group score unit range_or_remark source",
+    "costs": "model_id metric value unit source_key source_date note via",
+    "sources": "source_key name url date kind licence_note",
+}
+"""Columns that each file of facts must have."""
+
 
 def import_facts(folder: str | Path, via: Collection[str] = WAYS) -> Evidence:
     """Read a folder of model facts; the evidence it gives is checked like any other."""
@@ -43,12 +56,13 @@ def import_facts(folder: str | Path, via: Collection[str] = WAYS) -> Evidence:
         file = folder / f"{name}.csv"
         if not file.is_file():
             raise MensuraError(f"{file}: no such file; expected a folder of model facts with {', '.join(_READERS)}")
-        raws[name] = RawTable(f"{file} (rows as imported)", reader(read_text_csv(file), file, via))
+        facts = read_text_csv(file)
+        require_columns(facts, _NEEDED[name].split(), name=str(file))
+        raws[name] = RawTable(f"{file} (rows as imported)", reader(facts, via))
     return from_raw(completed(raws), origin=str(folder))
 
 
-def _models(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFrame:
-    require_columns(facts, ["model_id", "release_via", "price_via", "context_via", "source"], name=str(file))
+def _models(facts: pl.DataFrame, via: Collection[str]) -> pl.DataFrame:
     accepted = {field: pl.col(f"{field}_via").is_in(list(via)) for field in ("release", "price", "context")}
 
     def kept(column: str, field: str) -> pl.Expr:
@@ -73,8 +87,7 @@ def _models(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFra
     )
 
 
-def _benchmarks(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFrame:
-    require_columns(facts, ["benchmark_id", "in_composite", "what_it_is", "missing_value_rule"], name=str(file))
+def _benchmarks(facts: pl.DataFrame, via: Collection[str]) -> pl.DataFrame:
     known = load().benchmarks.select("benchmark", "chance", "ceiling", "items", "repeats").cast(pl.String)
     return (
         facts.select(
@@ -97,8 +110,7 @@ def _benchmarks(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.Dat
     )
 
 
-def _scores(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFrame:
-    require_columns(facts, ["model_id", "benchmark_id", "source_value", "source_unit", "via"], name=str(file))
+def _scores(facts: pl.DataFrame, via: Collection[str]) -> pl.DataFrame:
     return facts.filter(pl.col("via").is_in(list(via))).select(
         pl.col("model_id").alias("subject"),
         pl.col("benchmark_id").alias("benchmark"),
@@ -111,20 +123,19 @@ def _scores(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFra
     )
 
 
-def _ladders(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFrame:
+def _ladders(facts: pl.DataFrame, via: Collection[str]) -> pl.DataFrame:
     levels = [name for name in facts.columns if name.startswith("iq")]
     return facts.select(pl.lit("published").alias("set"), pl.col("benchmark_id").alias("benchmark"), *levels)
 
 
-def _eq_ladders(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFrame:
+def _eq_ladders(facts: pl.DataFrame, via: Collection[str]) -> pl.DataFrame:
     return facts.select(pl.col("component").alias("benchmark"), pl.col("source_value").alias("score"), "eq")
 
 
-def _human_references(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFrame:
+def _human_references(facts: pl.DataFrame, via: Collection[str]) -> pl.DataFrame:
     """Join the two ends of a range into one row whose central value is their middle."""
-    require_columns(facts, ["benchmark_id", "human_group", "score", "range_or_remark"], name=str(file))
     remark = pl.col("range_or_remark")
-    low, high = (remark.str.extract(r"([\d.]+)-([\d.]+)", end).cast(pl.Float64) for end in (1, 2))
+    low, high = (remark.str.extract(r"([\d.]+)-([\d.]+)", end).cast(pl.Float64, strict=False) for end in (1, 2))
     source = pl.col("source")
     status = (
         pl.when(source.str.contains("seed estimate"))
@@ -137,7 +148,7 @@ def _human_references(facts: pl.DataFrame, file: Path, via: Collection[str]) -> 
         facts.select(
             pl.col("benchmark_id").alias("benchmark"),
             pl.col("human_group").str.replace(r", (low|high) end$", "").alias("group"),
-            pl.coalesce((low + high) / 2, pl.col("score").cast(pl.Float64)).round(6).alias("score"),
+            pl.coalesce(_rounded((low + high) / 2), _rounded(pl.col("score")), "score").alias("score"),
             low.alias("low"),
             high.alias("high"),
             _unit("unit"),
@@ -151,8 +162,7 @@ def _human_references(facts: pl.DataFrame, file: Path, via: Collection[str]) -> 
     )
 
 
-def _costs(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFrame:
-    require_columns(facts, ["model_id", "metric", "value", "via"], name=str(file))
+def _costs(facts: pl.DataFrame, via: Collection[str]) -> pl.DataFrame:
     return facts.filter(pl.col("via").is_in(list(via))).select(
         pl.col("model_id").alias("subject"),
         *("metric", "value", "unit"),
@@ -162,8 +172,7 @@ def _costs(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFram
     )
 
 
-def _sources(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFrame:
-    require_columns(facts, ["source_key", "name", "url", "date", "kind", "licence_note"], name=str(file))
+def _sources(facts: pl.DataFrame, via: Collection[str]) -> pl.DataFrame:
     return facts.select(
         pl.col("source_key").alias("source"),
         "name",
@@ -175,11 +184,16 @@ def _sources(facts: pl.DataFrame, file: Path, via: Collection[str]) -> pl.DataFr
     )
 
 
+def _rounded(value: pl.Expr) -> pl.Expr:
+    """Return a number as text of six decimals at most; null where it is none."""
+    return value.cast(pl.Float64, strict=False).round(6).cast(pl.String)
+
+
 def _unit(column: str) -> pl.Expr:
     return pl.col(column).replace(_UNITS)
 
 
-_READERS: dict[str, Callable[[pl.DataFrame, Path, Collection[str]], pl.DataFrame]] = {
+_READERS: dict[str, Callable[[pl.DataFrame, Collection[str]], pl.DataFrame]] = {
     "models": _models,
     "benchmarks": _benchmarks,
     "scores": _scores,

@@ -100,8 +100,22 @@ def frontier(iqs: pl.DataFrame, costs: pl.DataFrame, by: str = "effective_cost")
 
 
 def cheapest(iqs: pl.DataFrame, costs: pl.DataFrame, at_least: float, by: str = "effective_cost") -> pl.DataFrame:
-    """Return the models with at least this IQ, cheapest first."""
-    return _joined(iqs, costs, by).filter(pl.col("iq") >= at_least).sort(by, "iq", descending=[False, True])
+    """Return the models with at least this IQ, cheapest first; below them those without an effective cost, by list price.
+
+    ``basis`` names the cost that a row is sorted by: ``by``; sticker_price only, where no effective cost is known; or
+    unknown.
+    """
+    reached = iqs.filter(pl.col("iq") >= at_least)
+    priced = _joined(reached, costs, by).sort(by, "iq", descending=[False, True]).with_columns(basis=pl.lit(by))
+    if by != "effective_cost":
+        return priced
+    others = reached.join(priced, on="subject", how="anti", maintain_order="left").join(
+        costs.select("subject", *AXES), on="subject", how="left", maintain_order="left"
+    )
+    known = pl.col("sticker_price").is_not_null()
+    others = others.with_columns(basis=pl.when(known).then(pl.lit("sticker_price only")).otherwise(pl.lit("unknown")))
+    below = others.sort("sticker_price", "iq", descending=[False, True], nulls_last=True)
+    return pl.concat([priced, below.select(priced.columns)])
 
 
 def require_axis(by: str) -> str:

@@ -7,7 +7,7 @@ from mensura.people.harmonise import HarmonisingRules, harmonise, screen
 from mensura.people.pool import ItemPool
 from mensura.people.population import WORLD, Ability, Population
 from mensura.people.rates import all_crossings, tabulate
-from mensura.people.readers import PublishedTable, read_raw, split_persons
+from mensura.people.readers import PublishedTable, read_raw, split_persons, widen_answers
 from mensura.people.world import World
 
 __all__ = [
@@ -30,4 +30,5 @@ __all__ = [
     "screen",
     "split_persons",
     "tabulate",
+    "widen_answers",
 ]

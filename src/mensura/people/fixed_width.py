@@ -60,7 +60,7 @@ class FixedLayout:
 
 def read_layout(path: Path, *, encoding: str = "utf-8") -> FixedLayout:
     """Read a control file; SPSS and SAS are told apart by their commands."""
-    source = _decoded(path, encoding)
+    source = decoded(path, encoding)
     listing = re.search(r"\bDATA\s+LIST\b(.*?)(?:^\s*\.\s*$|\.\s*$|\bEXECUTE\b)", source, re.S | re.I | re.M)
     if listing is not None:
         body = re.sub(r"^.*?/", "", re.sub(r"(\"[^\"]*\"|'[^']*')", "", listing.group(1)), count=1, flags=re.S)
@@ -84,7 +84,7 @@ def read_fixed_width(path: Path, layout: FixedLayout, *, encoding: str = "utf-8"
 
     Records end at line feeds alone: other characters that Unicode calls line breaks may stand inside one.
     """
-    lines = pl.Series("line", _decoded(path, encoding).split("\n"), dtype=pl.String)
+    lines = pl.Series("line", decoded(path, encoding).split("\n"), dtype=pl.String)
     while lines.len() and not lines[-1].strip():
         lines = lines.head(lines.len() - 1)
     if lines.is_empty():
@@ -138,7 +138,8 @@ def _sas_fields(body: str) -> tuple[FixedField, ...]:
     )
 
 
-def _decoded(path: Path, encoding: str) -> str:
+def decoded(path: Path, encoding: str) -> str:
+    """Return the text of a file, or say that it is not in this encoding."""
     if not path.is_file():
         raise MensuraError(f"{path}: no such file")
     try:

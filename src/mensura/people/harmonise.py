@@ -187,7 +187,7 @@ def _as_text(column: pl.Series) -> pl.Series:
     """Return codes as text, whole numbers without a decimal point."""
     if column.dtype.is_float():
         whole = column.cast(pl.Int64, strict=False)
-        if (whole.cast(pl.Float64) == column).drop_nulls().all():
+        if whole.null_count() == column.null_count() and (whole.cast(pl.Float64) == column).drop_nulls().all():
             return whole.cast(pl.String)
     return column.cast(pl.String).str.strip_chars()
 

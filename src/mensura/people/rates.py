@@ -92,9 +92,13 @@ def _cells(frame: pl.DataFrame, names: list[str], height: int) -> tuple[Ints, pl
 
 
 def _weights(column: pl.Series) -> Floats:
-    weights = column.cast(pl.Float64).to_numpy()
-    if not np.all(np.isfinite(weights)) or np.any(weights < 0):
-        raise MensuraError(f"weights {column.name!r}: every weight must be a number ≥ 0; drop or fill the others")
+    weights = column.cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if wrong.size:
+        raise MensuraError(
+            f"weights {column.name!r}: every weight must be a number ≥ 0, got {column[int(wrong[0])]!r} "
+            f"({wrong.size} such); drop or fill those"
+        )
     return weights
 
 

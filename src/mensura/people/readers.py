@@ -19,13 +19,24 @@ if TYPE_CHECKING:
 
 FORMATS = ".csv, .parquet, .sav, .zsav, .por (SPSS), .rda, .RData, .rds (R), .txt (with a layout)"
 
+_LINE = "\0line"
+"""A column name that no file has."""
+FIRST_LINE = 2
+"""The first row of a file under its header."""
+WHOLE = 2.0**53
+"""Below this every whole number is itself as a float; a larger one in a file is an accident, and stays a float."""
+
 
 @dataclass(frozen=True, eq=False)
 class PublishedTable:
-    """A table as published: one row per person; ``labels`` of its columns where the file has them."""
+    """A table as published: one row per person; ``labels`` of its columns, and ``codes`` of their values, where known.
+
+    ``codes`` maps a column to what its values mean, such as sex to 1 female, 2 male: these become names of groups.
+    """
 
     frame: pl.DataFrame
     labels: Mapping[str, str] = field(default_factory=dict)
+    codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
 
 def read_raw(
@@ -42,7 +53,9 @@ def read_raw(
         return PublishedTable(read_fixed_width(path, described, encoding=encoding), described.labels)
     if not path.is_file():
         raise MensuraError(f"{path}: no such file")
-    if suffix in {".csv", ".parquet", ".pq"}:
+    if suffix == ".csv":
+        return PublishedTable(read_table(path, encoding=encoding))
+    if suffix in {".parquet", ".pq"}:
         return PublishedTable(read_table(path))
     if suffix in {".sav", ".zsav", ".por"}:
         return _read_spss(path)
@@ -71,7 +84,48 @@ def split_persons(
         else pl.int_range(1, pl.len() + 1)
     )
     frame = frame.with_columns(key.alias("person"))
-    return frame.select("person", *items), frame.select("person", *(name for name in covariates if name != "person"))
+    kept = [_named(frame[name], raw.codes.get(name, {})) for name in covariates if name != "person"]
+    return frame.select("person", *items), pl.DataFrame([frame["person"], *kept])
+
+
+def widen_answers(
+    raw: PublishedTable, item: str, answer: str, person: Sequence[str], covariates: Sequence[str] = ()
+) -> PublishedTable:
+    """Turn a long file, one row per person, item and answer, into one row per person and a column per item.
+
+    A person answers an item once, and has one value of each covariate.
+    """
+    frame = raw.frame
+    unknown = [name for name in (item, answer, *person, *covariates) if name not in frame.columns]
+    if unknown or not person:
+        wanted = f"no column {unknown[0]!r}" if unknown else "which columns name the person?"
+        raise MensuraError(f"long answers: {wanted}; the file has {', '.join(frame.columns[:12])}")
+    numbered = frame.with_row_index(_LINE, offset=FIRST_LINE)
+    again = numbered.filter(~pl.struct(*person, item).is_first_distinct())
+    if again.height:
+        row = again.row(0, named=True)
+        who = "-".join(str(row[name]) for name in person)
+        raise MensuraError(f"row {row[_LINE]}: person {who} answers item {row[item]!r} a second time; keep one row")
+    facts = frame.select(*person, *covariates).unique(maintain_order=True)
+    torn = facts.filter(pl.struct(list(person)).is_duplicated())
+    if torn.height:
+        who = "-".join(str(torn[name][0]) for name in person)
+        raise MensuraError(f"person {who} has several values of {', '.join(covariates)}; give one per person")
+    wide = frame.with_columns(pl.col(item).cast(pl.String)).pivot(item, index=list(person), values=answer)
+    clash = sorted(set(wide.columns) & set(covariates))
+    if clash:
+        raise MensuraError(f"{clash[0]!r} is both an item and a covariate; rename one")
+    return PublishedTable(facts.join(wide, on=list(person), how="left", maintain_order="left"), raw.labels, raw.codes)
+
+
+def _named(column: pl.Series, codes: Mapping[str, str]) -> pl.Series:
+    """Return a covariate with its codes replaced by what they mean; codes without a meaning stay."""
+    if not codes:
+        return column
+    text = column.cast(pl.String)
+    if column.dtype.is_float():
+        text = text.str.replace(r"\.0$", "")
+    return text.replace(dict(codes))
 
 
 def _read_spss(path: Path) -> PublishedTable:
@@ -83,7 +137,16 @@ def _read_spss(path: Path) -> PublishedTable:
     except Exception as fault:
         raise MensuraError(f"{path}: not a readable SPSS file ({fault})") from fault
     labels = {name: text for name, text in about.column_names_to_labels.items() if text}
-    return PublishedTable(pl.DataFrame([_series(name, values) for name, values in columns.items()]), labels)
+    codes = {
+        name: {_code(value): str(text) for value, text in meanings.items()}
+        for name, meanings in about.variable_value_labels.items()
+    }
+    return PublishedTable(pl.DataFrame([_series(name, values) for name, values in columns.items()]), labels, codes)
+
+
+def _code(value: object) -> str:
+    """Return a code as the text it has in a column: whole numbers without a decimal point."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _read_r(path: Path, object_name: str | None) -> pl.DataFrame:
@@ -123,7 +186,7 @@ def _series(name: str, values: Any) -> pl.Series:  # noqa: ANN401
     """Return a column, with not-a-number as null and whole numbers as integers."""
     plain = [None if value is None or value != value else value for value in list(values)]
     series = pl.Series(name, plain, strict=False)
-    if series.dtype.is_float() and (series.drop_nulls() % 1 == 0).all():
+    if series.dtype.is_float() and ((series.drop_nulls() % 1 == 0) & (series.drop_nulls().abs() < WHOLE)).all():
         return series.cast(pl.Int64)
     return series.set(series == "", None) if series.dtype == pl.String else series
 

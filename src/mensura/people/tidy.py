@@ -17,6 +17,7 @@ import polars as pl
 from mensura.errors import MensuraError
 from mensura.frames import read_csv, require_columns
 from mensura.people.administration import UNKNOWN, Administration
+from mensura.people.fixed_width import decoded
 from mensura.people.rates import RATE_COLUMNS
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 BATCH = 2_000_000
 LARGEST_GAP = 0.1
 NO_ANSWER, UNSET = 2, 3
+_UTF8 = ("utf-8", "utf8")
 _TEXT = ("item", "covariate", "group", "text", "answer", "key", "options", "scoring", "domain", "format", "language")
 
 
@@ -82,21 +84,22 @@ def read_items(place: Path) -> pl.DataFrame:
     return check_items(items, name=f"{place}/items" if place.is_dir() else str(place))
 
 
-def read_table(path: Path) -> pl.DataFrame:
-    """Read one CSV (UTF-8) or Parquet file; ids, groups and texts are never read as numbers."""
+def read_table(path: Path, *, encoding: str = "utf-8") -> pl.DataFrame:
+    """Read one CSV or Parquet file; ids, groups and texts are never read as numbers."""
     if not path.is_file():
         raise MensuraError(f"{path}: no such file")
     try:
         if path.suffix.lower() in {".parquet", ".pq"}:
             return pl.read_parquet(path, glob=False)
+        source = path if encoding.casefold() in _UTF8 else decoded(path, encoding).encode()
         # Older polars take overrides of columns that are not there for the names of those that are.
-        there = read_csv(path, n_rows=0, infer_schema=False).columns
+        there = read_csv(source, n_rows=0, infer_schema=False).columns
         kept = {name: pl.String for name in _TEXT if name in there}
-        return read_csv(path, infer_schema_length=None, schema_overrides=kept)
+        return read_csv(source, infer_schema_length=None, schema_overrides=kept)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
         raise MensuraError(
             f"{path}: not a readable CSV or Parquet file ({str(fault).splitlines()[0]}); "
-            "CSV files must be UTF-8, so save the file again in that encoding if it is in another"
+            "if the CSV is not UTF-8, say its encoding (--encoding latin-1) or save it again as UTF-8"
         ) from fault
 
 

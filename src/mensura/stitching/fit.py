@@ -11,6 +11,7 @@ import polars as pl
 
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
+from mensura.evidence.intake import read_own_scores
 from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.models import Model
@@ -48,11 +49,14 @@ def stitch(
     informed: bool = True,
     ridge: float = RIDGE,
     parts: Parts = "refuse",
+    unit: str | None = None,
 ) -> Stitch:
     """Put subjects and benchmarks on one scale.
 
-    ``scores`` is a table (or file) with ``subject`` or ``model``, ``benchmark`` and ``score`` in [0, 1]; ``stderr``,
-    ``n``, ``source``, ``released``, ``chance`` and ``ceiling`` are used when there (:mod:`mensura.stitching.scores`).
+    ``scores`` is a table of any library (or file) with ``subject`` or ``model``, ``benchmark`` and ``score`` in [0, 1],
+    or wide, or with other headers (:func:`mensura.evidence.intake.read_own_scores`); ``unit="percent"`` says 0 to 100.
+    ``stderr``, ``n``, ``source``, ``released``, ``chance`` and ``ceiling`` are used when there
+    (:mod:`mensura.stitching.scores`).
     An :class:`~mensura.evidence.Evidence`, or nothing for the embedded one, enters through
     :mod:`mensura.stitching.links`.
 
@@ -68,7 +72,10 @@ def stitch(
     for name, value, allowed in (("method", method, Method), ("parts", parts, Parts)):
         if value not in get_args(allowed):
             raise MensuraError(f"{name}: {value!r} is not known; choose one of {', '.join(get_args(allowed))}")
-    frame, notes = read_any(scores)
+    for name, value in (("ridge", ridge), ("pooling", pooling)):
+        if not np.isfinite(value) or value < 0:
+            raise MensuraError(f"{name}: got {value}; expected a number of zero or more")
+    frame, notes = read_any(scores, unit)
     policy: Duplicates = duplicates or ("max" if method == "rosetta" else "mean")
     if policy == "mean":
         frame, offsets = adjust_sources(frame)
@@ -96,14 +103,14 @@ def stitch(
     return Stitch(method, model, scale, settings, about, (*notes, *left_out, *_guessed(model), REPORTING))
 
 
-def read_any(scores: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ANN401
+def read_any(scores: Any, unit: str | None = None) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ANN401
     """Read a score table, or bring evidence through its links."""
     if scores is None:
         scores = load()
     if isinstance(scores, Evidence):
         table, notes = evidence_scores(scores)
         return read_scores(table), notes
-    return read_scores(scores), ()
+    return read_scores(read_own_scores(scores, unit=unit)), ()
 
 
 def _connected(frame: pl.DataFrame, policy: Duplicates, parts: Parts) -> tuple[ScoreSet, tuple[str, ...]]:
@@ -152,7 +159,7 @@ def _scale(data: ScoreSet, benchmark: str | None, subjects: Mapping[str, float] 
 
 
 def _two_subjects(data: ScoreSet, anchors: Mapping[str, float]) -> Scale:
-    if len(anchors) != 2 or len(set(anchors.values())) != 2:
+    if len(anchors) != 2 or len(set(anchors.values())) != 2 or not np.isfinite(list(anchors.values())).all():
         raise MensuraError(f"anchor_subjects: two subjects with two different values are expected, got {dict(anchors)}")
     first, second = (position(data.subjects, name, "anchor_subjects") for name in anchors)
     low, high = anchors.values()

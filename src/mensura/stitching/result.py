@@ -166,14 +166,17 @@ class Stitch(Result):
     def predict(self, pairs: Any) -> pl.DataFrame:  # noqa: ANN401
         """Return the expected score of each pair and the 90% interval of a new score there.
 
-        Columns subject, benchmark, score, low, high, in the order of ``pairs``. Where a subject or benchmark has no
-        scores the default method answers from its prior, rosetta with null.
+        Columns subject, benchmark, score, low, high, status, in the order of ``pairs``. ``status`` is "predicted" where
+        both have scores; where one has none the default method answers from its prior ("prior"), rosetta with null
+        ("unknown").
         """
         frame = read_pairs(pairs, name="pairs").select("subject", "benchmark")
         rows = positions_of(self.data.subjects, frame["subject"].to_list())
         cols = positions_of(self.data.benchmarks, frame["benchmark"].to_list())
         columns = zip(("score", "low", "high"), predictive(self.model, self.own_draws, rows, cols, LEVEL), strict=True)
-        return frame.with_columns(pl.Series(name, values).fill_nan(None) for name, values in columns)
+        other = "prior" if isinstance(self.model, PooledModel) else "unknown"
+        status = pl.Series("status", np.where((rows >= 0) & (cols >= 0), "predicted", other))
+        return frame.with_columns(*(pl.Series(name, values).fill_nan(None) for name, values in columns), status)
 
     def bootstrap(
         self, n: int = 200, *, seed: int = 0, kind: Kind = "within", advance: Callable[[], object] | None = None

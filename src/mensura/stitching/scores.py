@@ -94,7 +94,10 @@ def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: A
 def read_pairs(table: Any, *, name: str = "pairs") -> pl.DataFrame:  # noqa: ANN401
     """Return a table with ``subject`` and ``benchmark`` as text; ``model``, ``item``, ``release_date`` will do."""
     frame = as_frame(table, name=name)
-    known = {old: new for old, new in ALIASES.items() if old in frame.columns and new not in frame.columns}
+    twins = [(old, new) for old, new in ALIASES.items() if old in frame.columns and new in frame.columns]
+    if twins:
+        raise MensuraError(f"{name}: columns {' and '.join(map(repr, twins[0]))} say the same; rename or drop one")
+    known = {old: new for old, new in ALIASES.items() if old in frame.columns}
     frame = frame.rename(known)
     require_columns(frame, ["subject", "benchmark"], name=name)
     frame = frame.with_columns(pl.col("subject").cast(pl.String), pl.col("benchmark").cast(pl.String))
@@ -123,7 +126,11 @@ def _check_range(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     out = frame.filter((pl.col("score") < 0) | (pl.col("score") > 1))
     if out.height:
         percent = out.height > frame.height / 4 and out.filter(pl.col("score") > 1).height == out.height
-        advice = "these look like percentages: divide them by 100" if percent else "correct or drop those rows"
+        advice = (
+            "these look like percentages: say unit='percent' (--unit percent), or divide them by 100"
+            if percent
+            else "correct or drop those rows"
+        )
         raise MensuraError(f"{name}: {out.height} scores lie outside [0, 1] ({_where(out)}); {advice}")
     return frame
 
@@ -226,7 +233,9 @@ def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
         dates = parsed
     elif not dates.dtype.is_temporal() and dates.dtype != pl.Null:
         given = dates.drop_nulls().first()
-        raise MensuraError(f"scores: released holds numbers ({given!r}), no dates; write YYYY-MM-DD: 2018-06-30")
+        raise MensuraError(
+            f"scores: released holds numbers ({given!r}), no dates; write YYYY-MM-DD, such as 2018-06-30"
+        )
     first = frame.select("subject").with_columns(day=dates.cast(pl.Date, strict=False)).group_by("subject").min()
     joined = subjects.to_frame("subject").join(first, on="subject", how="left", maintain_order="left")
     return to_years(joined["day"])

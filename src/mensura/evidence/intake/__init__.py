@@ -3,6 +3,7 @@
 from mensura.evidence.intake.cells import LONGEST_CELL, CellTable, read_cells
 from mensura.evidence.intake.columns import OPTIONAL, Shape, find_shape
 from mensura.evidence.intake.names import KnownNames, NameMatch
+from mensura.evidence.intake.own_names import read_own_scores
 from mensura.evidence.intake.reading import Allowed, ScoreReading, read_scores_of
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "Shape",
     "find_shape",
     "read_cells",
+    "read_own_scores",
     "read_scores_of",
 ]

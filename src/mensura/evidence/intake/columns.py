@@ -103,6 +103,13 @@ def _known_columns(header: Sequence[str], name: str) -> tuple[dict[str, int], li
     return found, rest
 
 
+def rename_columns(header: Sequence[str], name: str) -> list[str]:
+    """Return the header with known columns under the names they have in the evidence, the others as they are."""
+    found, _ = _known_columns(header, name)
+    known = {place: target for target, place in found.items()}
+    return [known.get(place, title) for place, title in enumerate(header)]
+
+
 def _refuse_unknown(titles: Sequence[str], name: str) -> None:
     known = ", ".join(OPTIONAL)
     raise MensuraError(f"{name}: unknown column {', '.join(map(repr, titles))}; optional columns are {known}")

@@ -1,0 +1,106 @@
+"""``stitch`` and ``trends`` take scores through the same door: wide, percent, other headers and encodings."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura import MensuraError
+from mensura.evidence.intake import read_own_scores
+from mensura.stitching import stitch
+
+TIDY = pl.DataFrame(
+    [
+        (f"Model {m}", f"Test {b}", round(0.05 + 0.9 * ((5 * m + 3 * b) % 23) / 23, 3))
+        for m in range(8)
+        for b in range(4)
+    ],
+    schema=["subject", "benchmark", "score"],
+    orient="row",
+)
+
+
+def as_percent(frame):
+    return frame.with_columns(score=pl.format("{}%", (pl.col("score") * 100).round(3)))
+
+
+WRITTEN = {
+    "tidy": lambda path: TIDY.write_csv(path),
+    "other headers": lambda path: TIDY.rename(
+        {"subject": "Model Name", "benchmark": "Task", "score": "Accuracy"}
+    ).write_csv(path),
+    "percent signs": lambda path: as_percent(TIDY).write_csv(path),
+    "percent header": lambda path: (
+        TIDY.with_columns(pl.col("score") * 100).rename({"score": "Score (%)"}).write_csv(path)
+    ),
+    "semicolons": lambda path: TIDY.write_csv(path, separator=";"),
+    "wide": lambda path: (
+        TIDY.rename({"subject": "Model"}).pivot("benchmark", index="Model", values="score").write_csv(path)
+    ),
+    "turned": lambda path: (
+        TIDY.rename({"benchmark": "Benchmark"}).pivot("subject", index="Benchmark", values="score").write_csv(path)
+    ),
+    "UTF-16": lambda path: path.write_bytes(TIDY.write_csv().encode("utf-16")),
+}
+
+
+@pytest.mark.parametrize("form", WRITTEN)
+def test_every_form_of_a_table_is_the_same_table(form, tmp_path):
+    WRITTEN[form](tmp_path / "scores.csv")
+    found = (
+        read_own_scores(tmp_path / "scores.csv").select("subject", "benchmark", "score").sort("subject", "benchmark")
+    )
+    assert found["subject"].to_list() == TIDY.sort("subject", "benchmark")["subject"].to_list()
+    assert np.allclose(found["score"], TIDY.sort("subject", "benchmark")["score"])
+
+
+def test_the_command_and_python_read_the_same_wide_file(mensura_command, tmp_path):
+    WRITTEN["wide"](tmp_path / "scores.csv")
+    run = mensura_command("stitch", tmp_path / "scores.csv", "--out", tmp_path / "out")
+    assert run.code == 0, run.err
+    written = pl.read_csv(tmp_path / "out" / "capabilities.csv")
+    expected = stitch(TIDY).capabilities
+    assert written["subject"].to_list() == expected["subject"].to_list()
+    assert np.allclose(written["capability"], expected["capability"])
+
+
+def test_a_pandas_table_is_stitched_without_more_installed():
+    pandas = pytest.importorskip("pandas")
+    assert stitch(pandas.DataFrame(TIDY.to_dict(as_series=False))).capabilities.equals(stitch(TIDY).capabilities)
+    wide = TIDY.rename({"subject": "Model"}).pivot("benchmark", index="Model", values="score")
+    same = stitch(pandas.DataFrame(wide.to_dict(as_series=False)).set_index("Model"))
+    assert same.capabilities["subject"].to_list() == stitch(TIDY).capabilities["subject"].to_list()
+
+
+def test_percents_are_said_and_not_guessed(mensura_command, tmp_path):
+    percents = TIDY.with_columns(pl.col("score") * 100, stderr=pl.lit(2.0))
+    percents.write_csv(tmp_path / "scores.csv")
+    refused = mensura_command("stitch", tmp_path / "scores.csv")
+    assert refused.code == 2
+    assert "--unit percent" in refused.err
+    found = stitch(percents, unit="percent")
+    assert np.allclose(found.data.y, stitch(TIDY).data.y)
+    assert np.allclose(np.sqrt(found.data.sampling), 0.02)
+    with pytest.raises(MensuraError, match="unit: got 'points'; expected"):
+        stitch(percents, unit="points")
+
+
+def test_a_cell_that_is_no_score_is_named_by_its_row(tmp_path):
+    (tmp_path / "scores.csv").write_text("Model;Test A;Test B\nx;0.5;good\n", encoding="utf-8")
+    with pytest.raises(MensuraError, match="row 2: 'good' is no score"):
+        read_own_scores(tmp_path / "scores.csv")
+
+
+@pytest.mark.parametrize("twins", [{"item": "q1"}, {"model": "x"}])
+def test_columns_that_say_the_same_are_refused(twins):
+    with pytest.raises(MensuraError, match="say the same; rename or drop one"):
+        stitch(TIDY.with_columns(**{name: pl.lit(value) for name, value in twins.items()}))
+
+
+def test_predictions_say_what_they_rest_on():
+    asked = {"subject": ["Model 1", "nobody", "Model 1"], "item": ["Test 1", "Test 1", "no test"]}
+    found = stitch(TIDY).predict(asked)
+    assert found["status"].to_list() == ["predicted", "prior", "prior"]
+    assert (found["high"] - found["low"])[1] > (found["high"] - found["low"])[0]
+    none = stitch(TIDY, method="rosetta").predict(asked)
+    assert none["status"].to_list() == ["predicted", "unknown", "unknown"]
+    assert none["score"].is_null().to_list() == [False, True, True]
