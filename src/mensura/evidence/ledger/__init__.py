@@ -3,7 +3,9 @@
 from mensura.evidence.ledger.book import EvidenceVersion, Ledger, init_ledger, open_ledger
 from mensura.evidence.ledger.captures import Capture
 from mensura.evidence.ledger.connection import ConflictError
+from mensura.evidence.ledger.extraction import extract_update
 from mensura.evidence.ledger.folder import export_ledger, import_ledger, is_ledger_folder
+from mensura.evidence.ledger.mapping import SourceMapping, parse_mapping, read_mapping, shipped_names
 from mensura.evidence.ledger.policy import POLICY_FIELDS
 from mensura.evidence.ledger.update import CellChange, Proposal, Skipped, Unmatched, Update
 
@@ -16,11 +18,16 @@ __all__ = [
     "Ledger",
     "Proposal",
     "Skipped",
+    "SourceMapping",
     "Unmatched",
     "Update",
     "export_ledger",
+    "extract_update",
     "import_ledger",
     "init_ledger",
     "is_ledger_folder",
     "open_ledger",
+    "parse_mapping",
+    "read_mapping",
+    "shipped_names",
 ]

@@ -51,7 +51,7 @@ def init_ledger(path: Path, source: Evidence | Path | None = None, *, by: str, w
         tables = {name: raw.frame for name, raw in raws.items()}
         origin = "embedded evidence" if source is None else str(source)
     with new_store(path) as store:
-        create_tables(store, tables)
+        create_tables(store, {**tables, "scores": marked_primary(tables["scores"])})
         _first_entry(store, f"from {origin}", by, when)
     return open_ledger(path)
 
@@ -101,6 +101,17 @@ def _migrate(path: Path, version: int) -> None:
             )
 
 
+def marked_primary(scores: pl.DataFrame) -> pl.DataFrame:
+    """Mark the primary scores of a table that marks none: the first of each model and benchmark, as loading takes it.
+
+    Otherwise the first update that marks one would make all the others second sources.
+    """
+    if "primary" in scores.columns and scores["primary"].is_not_null().any():
+        return scores
+    first = pl.struct("subject", "benchmark").is_first_distinct()
+    return scores.with_columns(primary=pl.when(first).then(pl.lit("yes")).otherwise(pl.lit("no")))
+
+
 def _now() -> datetime:
     return datetime.now(UTC)
 
@@ -141,6 +152,11 @@ class Ledger:
                 take_back(state, log.cells_after(store, entry))
         shown = last if entry is None else entry
         return self._checked(state, f"{self.path}, entry {shown}")
+
+    def cells(self) -> Cells:
+        """Return every cell as it stands in the store, by table, key of the row and field."""
+        with self._reading() as store:
+            return read_state(store)
 
     def entries(self) -> pl.DataFrame:
         """Return the log, newest first."""
@@ -244,7 +260,7 @@ class Ledger:
 
         ``subject`` is a model, by id or name; or ``chart_rules`` with the settings as fields.
         """
-        return policy_changes(self.evidence(), subject, fields, reason)
+        return policy_changes(self.cells(), subject, fields, reason)
 
     def verify(self) -> None:
         """Check that the file is whole and that its history leads from entry 0 to the cells it holds."""
