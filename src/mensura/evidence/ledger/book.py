@@ -42,7 +42,7 @@ def init_ledger(path: Path, source: Evidence | Path | None = None, *, by: str, w
     Entry 0 says where it came from. A file that is there is never written over.
     """
     if path.exists():
-        raise MensuraError(f"{path}: exists; choose another name (mensura evidence log {path} says what it holds)")
+        raise MensuraError(f"{path}: exists; choose another name (mensura evidence log --store {path} shows it)")
     if isinstance(source, Evidence):
         tables, origin = {name: as_text(frame) for name, frame in source.tables().items()}, source.origin
     else:
@@ -82,11 +82,23 @@ def open_ledger(path: Path, *, writing: bool = False) -> Ledger:
     if version < SCHEMA:
         if not writing:
             raise MensuraError(
-                f"{path}: a store of schema {version} without a history; mensura evidence init --upgrade {path} brings "
-                "it up to date and keeps a copy (reading it with --evidence works as it is)"
+                f"{path}: a store of schema {version} without a history (--evidence reads it as it is); mensura evidence init "
+                f"--upgrade --store {path} brings it up to date and keeps a copy"
             )
         _migrate(path, version)
     return Ledger(path)
+
+
+def has_history(path: Path) -> bool:
+    """Say whether a path is a store that keeps a history."""
+    if not path.is_file():
+        return False
+    try:
+        with transaction(path, writing=False) as store:
+            query = "SELECT 1 FROM sqlite_master WHERE name = 'ledger_entries'"
+            return store.execute(query).fetchone() is not None
+    except MensuraError:
+        return False
 
 
 def _migrate(path: Path, version: int) -> None:

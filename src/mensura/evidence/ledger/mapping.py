@@ -119,6 +119,13 @@ def shipped_names() -> list[str]:
     return sorted(path.stem for path in SHIPPED.glob("*.toml") if path.name != _GUARDS)
 
 
+def mapping_file(name: str) -> Path:
+    """Return the file of a shipped mapping."""
+    if name not in shipped_names():
+        raise MensuraError(f"mapping: {name!r} is none of {', '.join(shipped_names())}")
+    return SHIPPED / f"{name}.toml"
+
+
 def parse_mapping(text: str, *, name: str = "mapping") -> SourceMapping:
     """Read a mapping from its text; anything unknown, or against a guard, is refused."""
     try:
