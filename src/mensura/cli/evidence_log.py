@@ -68,7 +68,7 @@ def diff(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Say what two versions of the evidence differ in; with --effects, what that does to IQs, ranks and capabilities."""
+    """Say what two versions of the evidence differ in; with --effects, what that does to IQs, ranks, capabilities."""
     from mensura.evidence.ledger import evidence_changes
 
     old, new = (_version(given, store) for given in (before, after))

@@ -82,7 +82,7 @@ def open_ledger(path: Path, *, writing: bool = False) -> Ledger:
     if version < SCHEMA:
         if not writing:
             raise MensuraError(
-                f"{path}: a store of schema {version} without a history (--evidence reads it as it is); mensura evidence init "
+                f"{path}: a store of schema {version} without a history (--evidence reads it); mensura evidence init "
                 f"--upgrade --store {path} brings it up to date and keeps a copy"
             )
         _migrate(path, version)
