@@ -38,6 +38,11 @@ class _Tables(HTMLParser):
         self._cells = 0
         self.tables: list[_Table] = []
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether a table or a part that is not shown was never closed: what follows the break is not known."""
+        return bool(self._open or self._silent)
+
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if self._silent:
             if tag == self._silent[-1]:
@@ -144,11 +149,9 @@ def html_rows(text: str, columns: frozenset[str], name: str) -> list[SourceRow]:
         if isinstance(fault, MensuraError):
             raise
         raise MensuraError(f"{name}: not readable as HTML ({fault})") from fault
-    if parser.rawdata.strip():
+    if parser.rawdata.strip() or parser.unfinished:
         line = parser.getpos()[0]
-        raise MensuraError(
-            f"{name}, line {line}: the page breaks off inside a tag, comment or script; capture it again"
-        )
+        raise MensuraError(f"{name}, line {line}: the page breaks off inside a table, comment or script; take it anew")
     found = [(table, place) for table in parser.tables if (place := _header(table, columns)) is not None]
     if len(found) != 1:
         count = "no table has" if not found else f"{len(found)} tables have"
