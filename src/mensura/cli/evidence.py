@@ -1,12 +1,14 @@
-"""``mensura evidence``: what is known, whether a folder is sound, importing and exporting."""
+"""``mensura evidence``: what is known, whether it is sound, importing and exporting; and the way new evidence takes."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from mensura.cli import evidence_in, evidence_log
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_table
 from mensura.cli.paths import check_input, check_output
@@ -66,10 +68,16 @@ def models(
 def check(
     path: Annotated[Path, typer.Argument(help="Folder of CSV files or SQLite store.", callback=check_input)],
 ) -> None:
-    """Check a folder or store; every fault is listed with file, row, column, value and what was expected."""
+    """Check a folder or store; every fault is listed with file, row, column, value and what was expected.
+
+    A store with a history is also checked against it: every entry must lead to the cells it left.
+    """
     from mensura.evidence import load
+    from mensura.evidence.ledger import has_history, open_ledger
 
     loaded = load(path)
+    if has_history(path):
+        open_ledger(path).verify()
     print_table(loaded.summary(), title=f"{path}: no fault found")
 
 
@@ -95,7 +103,18 @@ def export(
     evidence: EvidencePath = None,
     add: AddedScores = None,
 ) -> None:
-    """Write the evidence, with scores of your own added, to a folder or SQLite store."""
+    """Write the evidence, with scores of your own added, to a folder or SQLite store.
+
+    A store with a history (--evidence FILE) is written to a folder with all of it: entries, updates, captures.
+    """
+    from mensura.evidence.ledger import export_ledger, has_history, open_ledger
+    from mensura.evidence.store import STORE_SUFFIXES
+
+    if evidence is not None and has_history(evidence) and not add and path.suffix.lower() not in STORE_SUFFIXES:
+        ledger = open_ledger(evidence)
+        export_ledger(ledger, path)
+        console.print(f"wrote {path} with {ledger.version().entry + 1} entries of history", soft_wrap=True)
+        return
     loaded = load_evidence(evidence, add)
     loaded.save(path)
     console.print(f"wrote {loaded.scores.height} scores of {loaded.models.height} models to {path}")
@@ -124,3 +143,21 @@ def schema(
     frame = pl.DataFrame(rows, schema=["table", "column", "required", "holds", "meaning"], orient="row")
     if not emit({"schema": frame}, out=out, as_json=as_json):
         print_table(frame, title="Evidence tables")
+
+
+_MOVING: tuple[tuple[Callable[..., None], str], ...] = (
+    (evidence_in.init, "mensura evidence init"),
+    (evidence_in.capture, "mensura evidence capture swe_marathon board.html --address https://swe-marathon.com"),
+    (evidence_in.extract, "mensura evidence extract 3f2a9c --file update.toml"),
+    (evidence_log.preview, "mensura evidence preview update.toml"),
+    (evidence_in.apply, "mensura evidence apply update.toml"),
+    (evidence_in.undo, "mensura evidence undo 3"),
+    (evidence_in.pending, "mensura evidence pending"),
+    (evidence_in.discard, "mensura evidence discard 9b41e0"),
+    (evidence_in.mappings, "mensura evidence mappings swe_marathon"),
+    (evidence_log.log, "mensura evidence log gpt-5.5"),
+    (evidence_log.diff, "mensura evidence diff 0 3 --effects"),
+    (evidence_log.policy, "mensura evidence policy gpt-5 --set display=hide --reason 'superseded'"),
+)
+for _command, _example in _MOVING:
+    app.command(epilog=f"Example: {_example}")(_command)

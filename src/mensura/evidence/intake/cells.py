@@ -63,21 +63,21 @@ def read_cells(source: Any, *, name: str = "scores") -> CellTable:  # noqa: ANN4
 
 def _from_frame(source: Any, name: str) -> CellTable:  # noqa: ANN401
     frame = as_frame(source, name=name)
-    rows = tuple(tuple(_plain(value) for value in row) for row in frame.iter_rows())
+    rows = tuple(tuple(plain_cell(value) for value in row) for row in frame.iter_rows())
     return _checked(CellTable(name, tuple(frame.columns), rows, tuple(range(1, frame.height + 1))))
 
 
 def _from_log(found: LogRows, name: str) -> CellTable:
-    rows = tuple(tuple(_plain(value) for value in row) for row in found.rows)
+    rows = tuple(tuple(plain_cell(value) for value in row) for row in found.rows)
     return CellTable(name, found.header, rows, tuple(range(1, len(rows) + 1)), found.notes)
 
 
 def _from_text(data: bytes, name: str) -> CellTable:
-    text, encoding = _decoded(data, name)
+    text, encoding = decoded_text(data, name)
     longest = max(map(len, text.splitlines()), default=0)
     if longest > LONGEST_CELL * 10:
         raise MensuraError(f"{name}: a line of {longest:,} characters; this is no table of scores")
-    separator = _separator(text, name)
+    separator = separator_of(text, name)
     records = list(_records(text, separator))
     if not records:
         raise MensuraError(f"{name}: no rows; expected a header and one row per score (or one row per model)")
@@ -88,14 +88,14 @@ def _from_text(data: bytes, name: str) -> CellTable:
             raise MensuraError(
                 f"{name}, row {number}: {len(record)} cells under a header of {width}; is a quote missing?"
             )
-    rows = tuple(tuple(_plain(cell) for cell in [*record, *[""] * width][:width]) for _, record in body)
+    rows = tuple(tuple(plain_cell(cell) for cell in [*record, *[""] * width][:width]) for _, record in body)
     notes = [] if encoding == "utf-8" else [f"read as {encoding}"]
     if separator != ",":
         notes.append(f"columns separated by {SEPARATORS[separator]}")
     return _checked(CellTable(name, tuple(map(str.strip, header)), rows, tuple(n for n, _ in body), tuple(notes)))
 
 
-def _decoded(data: bytes, name: str) -> tuple[str, str]:
+def decoded_text(data: bytes, name: str) -> tuple[str, str]:
     """Return the text and how it was written: by its mark, else UTF-8, else UTF-16 by its zeros, else Windows-1252."""
     marked = next((encoding for mark, encoding in _MARKS if data.startswith(mark)), None)
     zeros = data[:_SNIFFED].count(0)
@@ -111,7 +111,7 @@ def _decoded(data: bytes, name: str) -> tuple[str, str]:
         raise MensuraError(f"{name}: neither UTF-8 nor Windows-1252; save it as UTF-8") from None
 
 
-def _separator(text: str, name: str) -> str:
+def separator_of(text: str, name: str) -> str:
     """Return what parts the columns: that which gives the header most columns and every record as many."""
     best, most = ",", 1
     for separator in SEPARATORS:
@@ -136,7 +136,7 @@ def _first(records: Iterable[tuple[int, list[str]]]) -> list[tuple[int, list[str
     return [record for record, _ in zip(records, range(_LOOKED_AT), strict=False)]
 
 
-def _plain(value: object) -> str | None:
+def plain_cell(value: object) -> str | None:
     """Return a cell as text, None where it says nothing."""
     text = "" if value is None else str(value).replace("\N{NO-BREAK SPACE}", " ").strip()
     return None if text.casefold() in _BLANK else text

@@ -40,6 +40,8 @@ def _plain_digits(digits: str, *, decimal_comma: bool) -> str | None:
         head, tail = digits[:last].replace(other, ""), digits[last + 1 :]
         return f"{head}.{tail}" if head.isdigit() and tail.isdigit() else None
     bare = digits.replace(" ", "").replace("'", "")
+    if bare != digits and not _THOUSANDS.fullmatch(re.sub(r"[.,]\d*$", "", digits)):
+        return None  # "70 4": two figures, or one with its point lost
     if "," in bare:
         if decimal_comma or not _THOUSANDS.fullmatch(digits):
             return bare.replace(",", ".") if bare.count(",") == 1 else None

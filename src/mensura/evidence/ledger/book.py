@@ -42,7 +42,7 @@ def init_ledger(path: Path, source: Evidence | Path | None = None, *, by: str, w
     Entry 0 says where it came from. A file that is there is never written over.
     """
     if path.exists():
-        raise MensuraError(f"{path}: exists; choose another name (mensura evidence log {path} says what it holds)")
+        raise MensuraError(f"{path}: exists; choose another name (mensura evidence log --store {path} shows it)")
     if isinstance(source, Evidence):
         tables, origin = {name: as_text(frame) for name, frame in source.tables().items()}, source.origin
     else:
@@ -51,7 +51,7 @@ def init_ledger(path: Path, source: Evidence | Path | None = None, *, by: str, w
         tables = {name: raw.frame for name, raw in raws.items()}
         origin = "embedded evidence" if source is None else str(source)
     with new_store(path) as store:
-        create_tables(store, tables)
+        create_tables(store, {**tables, "scores": marked_primary(tables["scores"])})
         _first_entry(store, f"from {origin}", by, when)
     return open_ledger(path)
 
@@ -82,11 +82,23 @@ def open_ledger(path: Path, *, writing: bool = False) -> Ledger:
     if version < SCHEMA:
         if not writing:
             raise MensuraError(
-                f"{path}: a store of schema {version} without a history; mensura evidence init --upgrade {path} brings "
-                "it up to date and keeps a copy (reading it with --evidence works as it is)"
+                f"{path}: a store of schema {version} without a history (--evidence reads it); mensura evidence init "
+                f"--upgrade --store {path} brings it up to date and keeps a copy"
             )
         _migrate(path, version)
     return Ledger(path)
+
+
+def has_history(path: Path) -> bool:
+    """Say whether a path is a store that keeps a history."""
+    if not path.is_file():
+        return False
+    try:
+        with transaction(path, writing=False) as store:
+            query = "SELECT 1 FROM sqlite_master WHERE name = 'ledger_entries'"
+            return store.execute(query).fetchone() is not None
+    except MensuraError:
+        return False
 
 
 def _migrate(path: Path, version: int) -> None:
@@ -99,6 +111,17 @@ def _migrate(path: Path, version: int) -> None:
             _first_entry(
                 store, f"upgraded from schema {version}; the store before it is {copy.name}", "mensura", _now()
             )
+
+
+def marked_primary(scores: pl.DataFrame) -> pl.DataFrame:
+    """Mark the primary scores of a table that marks none: the first of each model and benchmark, as loading takes it.
+
+    Otherwise the first update that marks one would make all the others second sources.
+    """
+    if "primary" in scores.columns and scores["primary"].is_not_null().any():
+        return scores
+    first = pl.struct("subject", "benchmark").is_first_distinct()
+    return scores.with_columns(primary=pl.when(first).then(pl.lit("yes")).otherwise(pl.lit("no")))
 
 
 def _now() -> datetime:
@@ -141,6 +164,11 @@ class Ledger:
                 take_back(state, log.cells_after(store, entry))
         shown = last if entry is None else entry
         return self._checked(state, f"{self.path}, entry {shown}")
+
+    def cells(self) -> Cells:
+        """Return every cell as it stands in the store, by table, key of the row and field."""
+        with self._reading() as store:
+            return read_state(store)
 
     def entries(self) -> pl.DataFrame:
         """Return the log, newest first."""
@@ -244,7 +272,7 @@ class Ledger:
 
         ``subject`` is a model, by id or name; or ``chart_rules`` with the settings as fields.
         """
-        return policy_changes(self.evidence(), subject, fields, reason)
+        return policy_changes(self.cells(), subject, fields, reason)
 
     def verify(self) -> None:
         """Check that the file is whole and that its history leads from entry 0 to the cells it holds."""

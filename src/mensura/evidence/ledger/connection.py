@@ -36,7 +36,7 @@ def transaction(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
     one state throughout. A store that a killed writer left is rolled back by whoever opens it first.
     """
     if not path.is_file():
-        raise MensuraError(f"{path}: no such store; mensura evidence init {path} makes one")
+        raise MensuraError(f"{path}: no such store; mensura evidence init --store {path} makes one")
     try:
         store = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)
     except sqlite3.Error as fault:

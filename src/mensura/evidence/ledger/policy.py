@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.evidence.evidence import Evidence, require_subject
+from mensura.evidence.evidence import Evidence
+from mensura.evidence.intake import KnownNames
+from mensura.evidence.ledger.state import Cells
 from mensura.evidence.ledger.update import CellChange, Update
 from mensura.evidence.schema import CHART_SETTINGS
-from mensura.evidence.store import as_text
 
 POLICY_FIELDS = {
     "publication": "policy",
@@ -31,53 +32,49 @@ def policy_table(evidence: Evidence) -> pl.DataFrame:
     return joined.select("subject", "name", *POLICY_FIELDS, "reason")
 
 
-def policy_changes(evidence: Evidence, subject: str, fields: Mapping[str, str | None], reason: str) -> Update:
+def policy_changes(cells: Cells, subject: str, fields: Mapping[str, str | None], reason: str) -> Update:
     """Return the update that gives one model, or the rules, other values; a value of None makes a field blank."""
     if not reason.strip():
         raise MensuraError("reason: empty; say why, it is shown with the model")
+    wanted = {name: (value or "").strip() or None for name, value in fields.items()}
     if subject == RULES:
-        changes = _rule_changes(evidence, fields)
+        changes = _rule_changes(cells, wanted)
     else:
-        subject = require_subject(evidence, subject)
-        changes = _field_changes(evidence, subject, fields, reason.strip())
+        found = KnownNames((key[0], row.get("name", "")) for key, row in cells["models"].items()).match(subject)
+        if found.id is None:
+            hint = f"; did you mean {', '.join(found.near)}?" if found.near else ""
+            raise MensuraError(f"model: {subject!r} is not in the evidence{hint}")
+        subject = found.id
+        changes = _field_changes(cells, subject, wanted, reason.strip())
     if not changes:
         raise MensuraError(f"policy of {subject}: it says so already; nothing changes")
     return Update(title=f"policy of {subject}: {reason.strip()}", source="policy", changes=tuple(changes))
 
 
-def _field_changes(evidence: Evidence, subject: str, fields: Mapping[str, str | None], reason: str) -> list[CellChange]:
-    unknown = [name for name in fields if name not in POLICY_FIELDS]
-    if unknown:
-        raise MensuraError(f"policy: {', '.join(unknown)} is none of {', '.join(POLICY_FIELDS)}")
-    rows = {
-        name: next(as_text(frame.filter(pl.col("subject") == subject)).iter_rows(named=True), {})
-        for name, frame in (("policy", evidence.policy), ("models", evidence.models))
-    }
+def _field_changes(cells: Cells, subject: str, wanted: Mapping[str, str | None], reason: str) -> list[CellChange]:
+    _refuse_unknown(wanted, tuple(POLICY_FIELDS))
     changes = []
-    for name, value in fields.items():
-        table = POLICY_FIELDS[name]
-        old, new = rows[table].get(name), (value or "").strip() or None
-        if old != new:
-            changes.append(CellChange(table, (subject,), name, old, new))
-    touched = [change for change in changes if change.table == "policy"]
-    left = {name: cell for name, cell in rows["policy"].items() if name in POLICY_FIELDS and cell is not None}
-    for change in touched:
-        left.pop(change.field, None)
-    kept = any(change.new is not None for change in touched) or bool(left)
-    said = rows["policy"].get("reason")
-    wanted = reason if kept else None
-    if touched and said != wanted:
-        changes.append(CellChange("policy", (subject,), "reason", said, wanted))
+    for name, value in wanted.items():
+        old = cells[POLICY_FIELDS[name]].get((subject,), {}).get(name)
+        if old != value:
+            changes.append(CellChange(POLICY_FIELDS[name], (subject,), name, old, value))
+    row = dict(cells["policy"].get((subject,), {}))
+    said = row.pop("reason", None)
+    touched = {change.field: change.new for change in changes if change.table == "policy"}
+    left = [cell for cell in {**row, **touched}.values() if cell is not None]
+    because = reason if left else None
+    if touched and said != because:
+        changes.append(CellChange("policy", (subject,), "reason", said, because))
     return changes
 
 
-def _rule_changes(evidence: Evidence, fields: Mapping[str, str | None]) -> list[CellChange]:
-    held = dict(evidence.chart_rules.select("setting", "value").iter_rows())
-    unknown = [name for name in fields if name not in CHART_SETTINGS]
+def _rule_changes(cells: Cells, wanted: Mapping[str, str | None]) -> list[CellChange]:
+    _refuse_unknown(wanted, CHART_SETTINGS)
+    held = {name: cells[RULES].get((name,), {}).get("value") for name in wanted}
+    return [CellChange(RULES, (name,), "value", held[name], new) for name, new in wanted.items() if held[name] != new]
+
+
+def _refuse_unknown(wanted: Mapping[str, str | None], allowed: Sequence[str]) -> None:
+    unknown = [name for name in wanted if name not in allowed]
     if unknown:
-        raise MensuraError(f"chart_rules: {', '.join(unknown)} is none of {', '.join(CHART_SETTINGS)}")
-    return [
-        CellChange(RULES, (name,), "value", held[name], (value or "").strip() or None)
-        for name, value in fields.items()
-        if held[name] != (value or "").strip()
-    ]
+        raise MensuraError(f"policy: {', '.join(unknown)} is none of {', '.join(allowed)}")

@@ -1,0 +1,174 @@
+"""``mensura evidence log|diff|preview|policy``: where numbers came from, what changes do, who is drawn on charts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mensura.cli.evidence_in import DEFAULT_STORE, By, Store, find_update, now, print_update, signature
+from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mensura.evidence import Evidence
+    from mensura.site.preview import Preview
+
+Effects = Annotated[
+    bool, typer.Option("--effects", help="Score both (some ten seconds) and say which IQs, ranks, capabilities move.")
+]
+
+
+def log(
+    text: Annotated[
+        str | None, typer.Argument(help="History of the cells whose row holds this: a model, benchmark or source.")
+    ] = None,
+    entry: Annotated[int | None, typer.Option(help="The cells that one entry changed.")] = None,
+    captures: Annotated[bool, typer.Option("--captures", help="List the captures instead.")] = False,
+    store: Store = DEFAULT_STORE,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Say who changed what when, and from which line of which capture a number came."""
+    from mensura.evidence.ledger import open_ledger
+
+    ledger = open_ledger(store)
+    if captures:
+        tables, title = {"captures": ledger.captures()}, "Captures"
+    elif text is not None or entry is not None:
+        cells = ledger.history(text=text, entry=entry)
+        tables, title = {"history": cells}, "Changes of cells, newest first"
+        if cells.is_empty() and text is not None:
+            print_note(f"no entry changed a row with {text!r}: what it holds stands as the store began", kind="note")
+    else:
+        tables, title = {"entries": ledger.entries()}, "Entries, newest first"
+    if not emit(tables, out=out, as_json=as_json):
+        [table] = tables.values()
+        print_table(_short(table), title=title, rows=100)
+
+
+def _short(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of the log for a terminal: hashes shortened, times to the minute, what others say left out."""
+    import polars as pl
+
+    spare = ("address", "title", "table") if "row" in table.columns else ("fingerprint",)
+    shown = table.drop(spare, strict=False)
+    short = [pl.col(name).str.slice(0, 12) for name in ("capture", "update") if name in shown.columns]
+    return shown.with_columns(*short, pl.col("time").str.slice(0, 16).str.replace("T", " "))
+
+
+def diff(
+    before: Annotated[str, typer.Argument(help="An entry of the store, a folder or store, or 'embedded'.")],
+    after: Annotated[str, typer.Argument(help="The other one; the store as it is where not given.")] = "now",
+    effects: Effects = False,
+    store: Store = DEFAULT_STORE,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Say what two versions of the evidence differ in; with --effects, what that does to IQs, ranks, capabilities."""
+    from mensura.evidence.ledger import evidence_changes
+
+    old, new = (_version(given, store) for given in (before, after))
+    if effects:
+        from mensura.site.preview import preview as score_both
+
+        _print_effects(score_both(old, new), out=out, as_json=as_json)
+        return
+    cells = evidence_changes(old, new)
+    if not emit({"cells": cells}, out=out, as_json=as_json):
+        print_table(cells, title=f"Cells that differ: {old.origin} → {new.origin}", rows=200)
+
+
+def _version(given: str, store: Path) -> Evidence:
+    from mensura.evidence import load
+    from mensura.evidence.ledger import open_ledger
+
+    if given == "embedded":
+        return load()
+    if given == "now":
+        return open_ledger(store).evidence()
+    if given.isascii() and given.isdigit():
+        return open_ledger(store).evidence(int(given[:12]))
+    return load(given)
+
+
+def preview(
+    update: Annotated[str, typer.Argument(help="An update file, or the first digits of an update that waits.")],
+    store: Store = DEFAULT_STORE,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Score a copy with an update applied: which composites, ranks and capabilities would move, through which input."""
+    from mensura.evidence.ledger import open_ledger
+    from mensura.site.preview import preview as score_both
+
+    ledger = open_ledger(store)
+    found = find_update(ledger, update)
+    result = score_both(ledger.evidence(), ledger.with_update(found))
+    if not as_json and out is None:
+        print_update(found)
+    _print_effects(result, out=out, as_json=as_json)
+
+
+def _print_effects(result: Preview, *, out: Path | None, as_json: bool) -> None:
+    if emit(result.tables(), out=out, as_json=as_json, heading=result.heading):
+        return
+    console.print(result.heading, soft_wrap=True)
+    titles = {
+        "composites": "Composite IQs and ranks that move",
+        "inputs": "Through which input",
+        "capabilities": "Stitched capabilities that move",
+    }
+    for name, title in titles.items():
+        if getattr(result, name).height:
+            print_table(getattr(result, name), title=title, rows=30)
+
+
+def policy(
+    model: Annotated[
+        str | None, typer.Argument(help="A model, or chart_rules for the rules; all models where not given.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", help="FIELD=VALUE, blank to clear it; repeatable.", metavar="FIELD=VALUE"),
+    ] = None,
+    reason: Annotated[str, typer.Option(help="Why; shown with the model.")] = "",
+    by: By = None,
+    store: Store = DEFAULT_STORE,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Show or edit which models charts show: publication, type, tier, line, generation, display, and the rules."""
+    import polars as pl
+
+    from mensura.evidence.ledger import open_ledger
+
+    ledger = open_ledger(store)
+    if settings:
+        if model is None:
+            raise MensuraError("model: --set needs a model, or chart_rules")
+        edit = ledger.policy_edit(model, dict(map(_pair, settings)), reason=reason)
+        version = ledger.apply(edit, by=signature(by), when=now())
+        console.print(f"entry {version.entry}: {'; '.join(map(str, edit.changes))}", soft_wrap=True)
+        return
+    evidence = ledger.evidence()
+    table = ledger.policy()
+    if model is not None and model != "chart_rules":
+        from mensura.evidence import require_subject
+
+        table = table.filter(pl.col("subject") == require_subject(evidence, model))
+    tables = {"policy": table, "chart_rules": evidence.chart_rules}
+    if not emit(tables, out=out, as_json=as_json):
+        if model != "chart_rules":
+            print_table(table, title="Policy fields (blank: the rules decide)")
+        print_table(evidence.chart_rules, title="Chart rules")
+
+
+def _pair(text: str) -> tuple[str, str]:
+    field, equals, value = text.partition("=")
+    if not equals or not field.strip():
+        raise MensuraError(f"set: got {text!r}; expected FIELD=VALUE")
+    return field.strip(), value
