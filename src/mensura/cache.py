@@ -1,0 +1,167 @@
+"""Results kept between runs: what was computed once from the same inputs, by the same code, is read instead.
+
+An entry's name is a hash of everything it depends on: the inputs, the files of this package, the versions of Python and
+of the libraries whose objects it holds. Nothing is ever out of date, then, and the folder may be deleted at any time.
+Entries are Python pickles, so only a folder that nobody else can write to is used.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import stat
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from types import MappingProxyType
+from typing import NamedTuple, TypeVar
+
+from mensura.files import atomic_path
+
+T = TypeVar("T")
+
+VARIABLE = "MENSURA_CACHE"
+"""Names the folder to keep results in, or says ``off``."""
+MOST_ENTRIES = 24
+"""Entries kept; the one longest unused goes first."""
+_SUFFIX = ".result"
+_DIGEST_BYTES = 32
+_LIBRARIES = ("numpy", "polars", "scipy", "altair")
+
+
+class KeptResult(NamedTuple):
+    """One entry: its file, what it is, its size in bytes and when it was last used, in seconds since 1970."""
+
+    file: Path
+    name: str
+    size: int
+    used: float
+
+
+def cache_folder() -> Path | None:
+    """Return the folder results are kept in, None where the user wants none: ``MENSURA_CACHE``, else the system's."""
+    chosen = os.environ.get(VARIABLE, "").strip()
+    if chosen.lower() == "off":
+        return None
+    if chosen:
+        return Path(chosen).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        return (Path(base) if base else Path.home() / ".cache") / "mensura"
+    except RuntimeError:  # no home
+        return None
+
+
+def recall(name: str, inputs: Sequence[str], compute: Callable[[], T]) -> T:
+    """Return what ``compute`` gave earlier for the same ``inputs``; compute it, and keep it, where it never ran.
+
+    A folder that cannot be used and an entry that cannot be read cost time, never the result.
+    """
+    folder = cache_folder()
+    if folder is None or not _is_ours(folder):
+        return compute()
+    file = folder / f"{name}-{_key(name, inputs)}{_SUFFIX}"
+    found = _read(file)
+    if found is not None:
+        with suppress(OSError):
+            os.utime(file)
+        result: T = found[0]
+        return result
+    result = compute()
+    with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):  # the last three: it has no pickle
+        _write(file, result)
+        for entry in kept_results(folder)[MOST_ENTRIES:]:
+            entry.file.unlink(missing_ok=True)
+    return result
+
+
+def kept_results(folder: Path) -> list[KeptResult]:
+    """Return the entries of a cache folder, the last used first."""
+    found = []
+    with suppress(FileNotFoundError):
+        for file in folder.iterdir():
+            if file.suffix == _SUFFIX and file.is_file():
+                facts = file.stat()
+                found.append(KeptResult(file, file.name.rpartition("-")[0], facts.st_size, facts.st_mtime))
+    return sorted(found, key=lambda entry: (-entry.used, entry.file.name))
+
+
+def clear_cache(folder: Path) -> int:
+    """Remove every entry of a cache folder, nothing else; returns how many."""
+    entries = kept_results(folder)
+    for entry in entries:
+        entry.file.unlink(missing_ok=True)
+    return len(entries)
+
+
+def _key(name: str, inputs: Sequence[str]) -> str:
+    parts = [name, sys.version, *(f"{library} {version(library)}" for library in _LIBRARIES), _code(), *inputs]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(f"{len(part)}:{part}".encode())  # lengths: no two lists run into the same text
+    return digest.hexdigest()[:40]
+
+
+@cache
+def _code() -> str:
+    """Say which files this package consists of, by name, size and time of change: a few milliseconds."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256()
+    for folder, inner, files in os.walk(package):
+        inner[:] = sorted(name for name in inner if name != "__pycache__")
+        for file in sorted(files):
+            facts = os.stat(os.path.join(folder, file))  # noqa: PTH116, PTH118
+            digest.update(f"{folder}/{file}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Make the folder where it is missing; return whether it belongs to this user and to nobody else."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        facts = folder.stat()
+    except OSError:
+        return False
+    if not hasattr(os, "getuid"):
+        return True
+    return facts.st_uid == os.getuid() and not facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+
+
+def _read(file: Path) -> tuple[object] | None:
+    """Return an entry, None where it is missing, torn or holds what this code cannot read."""
+    try:
+        held = file.read_bytes()
+        packed = held[_DIGEST_BYTES:]
+        if hashlib.sha256(packed).digest() != held[:_DIGEST_BYTES]:
+            return None
+        return (pickle.loads(packed),)
+    except FileNotFoundError:
+        return None
+    except Exception:  # a pickle may fail in any way; the result is then computed anew
+        return None
+
+
+def _write(file: Path, result: object) -> None:
+    packed = io.BytesIO()
+    _ResultPickler(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
+    with atomic_path(file) as part:
+        part.write_bytes(hashlib.sha256(packed.getvalue()).digest() + packed.getvalue())
+
+
+class _ResultPickler(pickle.Pickler):
+    """Pickles results, read-only mappings in them included."""
+
+    def reducer_override(self, value: object) -> object:
+        if isinstance(value, MappingProxyType):
+            return _read_only, (dict(value),)
+        return NotImplemented
+
+
+def _read_only(held: dict[object, object]) -> MappingProxyType[object, object]:
+    """Make a read-only mapping; a function, because the type has no name a pickle could find it by."""
+    return MappingProxyType(held)

@@ -1,0 +1,240 @@
+"""A sheet to draw on: lines, marks and words as SVG, colours as variables that the page's theme fills in."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from markupsafe import Markup, escape
+
+from mensura.charts.labels import text_width
+from mensura.charts.theme import DARK, LABS, LIGHT, OTHER, SHAPES, lab_of
+
+FONT = 12
+"""Height of the lettering, pixels."""
+RADIUS = 5.0
+"""Of a model's mark, pixels; the touch area around it is larger."""
+TOUCH = 12.0
+"""Radius of the area that answers to a finger: 24 pixels across."""
+HALF = 0.4
+"""Opacity of what was inherited from a predecessor: half full, between measured and estimated."""
+_HEX = re.compile(r"#[0-9a-f]{6}\b", re.IGNORECASE)
+_VARIABLE = re.compile(r"var\(--v-([0-9a-f]{6})\)")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture at two widths, for screens and for phones, with the words that describe it."""
+
+    wide: Markup
+    narrow: Markup
+
+    @property
+    def html(self) -> Markup:
+        """Both widths; the style sheet shows the one that fits."""
+        return Markup('<div class="only-wide">{}</div><div class="only-narrow">{}</div>').format(self.wide, self.narrow)
+
+
+def colour(hexadecimal: str) -> str:
+    """Return a light theme's colour as the variable that both themes define."""
+    return f"var(--v-{hexadecimal.lstrip('#').lower()})"
+
+
+INK, QUIET, LINE, GRID, PEOPLE, ACCENT, SURFACE = (
+    colour(part)
+    for part in (LIGHT.ink, LIGHT.quiet, LIGHT.line, LIGHT.grid, LIGHT.people, LIGHT.accent, LIGHT.surface)
+)
+
+
+def lab_colour(provider: str | None) -> str:
+    """Return a provider's colour, the same everywhere."""
+    return colour(LIGHT.labs[[*LABS, OTHER].index(lab_of(provider))])
+
+
+def themed(svg: str) -> str:
+    """Return a light drawing with its colours as variables; colours no theme names stay as they are."""
+    known = {value.lower() for value in _pairs()}
+    return _HEX.sub(lambda match: colour(match[0]) if match[0].lower() in known else match[0], svg)
+
+
+def resolve(svg: str) -> str:
+    """Return a drawing with the colours of the light theme, for a file of its own."""
+    return _VARIABLE.sub(lambda match: f"#{match[1]}", svg)
+
+
+def palette_css() -> str:
+    """Return the variables of both themes as a style sheet."""
+    pairs = _pairs()
+    light = "".join(f"--v-{one.lstrip('#').lower()}:{one};" for one in pairs)
+    dark = "".join(f"--v-{one.lstrip('#').lower()}:{other};" for one, other in pairs.items())
+    rules = [f":root{{{light}}}", f':root[data-theme="dark"]{{{dark}}}']
+    rules += [f"@media print{{:root,:root[data-theme=dark]{{{light}}}}}"]
+    return "\n".join(rules) + "\n"
+
+
+def _pairs() -> dict[str, str]:
+    names = ("surface", "ink", "quiet", "line", "grid", "people", "accent")
+    pairs = dict(zip(LIGHT.labs, DARK.labs, strict=True))
+    pairs |= dict(zip(LIGHT.diverging, DARK.diverging, strict=True))
+    return pairs | {getattr(LIGHT, name): getattr(DARK, name) for name in names}
+
+
+def clipped(text: str, room: float) -> str:
+    """Return a text that fits the room in pixels, cut with an ellipsis where it must be."""
+    if text_width(text) * FONT / 11 <= room:
+        return text
+    kept = len(text)
+    while kept > 1 and text_width(text[:kept] + "…") * FONT / 11 > room:
+        kept -= 1
+    return text[:kept].rstrip() + "…"
+
+
+def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Return round values inside a span, at most so many."""
+    if high <= low:
+        return [low]
+    raw = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw - 1e-12)
+    first = math.ceil(low / step - 1e-9)
+    return [step * k for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+@dataclass
+class Canvas:
+    """Parts of one drawing, in order from back to front."""
+
+    width: float
+    height: float
+    description: str
+    parts: list[Markup] = field(default_factory=list)
+
+    def add(self, template: str, **values: object) -> None:
+        """Add an element; values are escaped, numbers cut to a tenth of a pixel."""
+        shown = {key: f"{value:.1f}" if isinstance(value, float) else escape(value) for key, value in values.items()}
+        self.parts.append(Markup(template).format(**shown))
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1.0, dash: str = "") -> None:
+        """Add a straight line."""
+        self.add(
+            '<line x1="{a}" y1="{b}" x2="{c}" y2="{d}" stroke="{stroke}" stroke-width="{width}"{dash}/>',
+            **dict(zip("abcd", map(float, (x1, y1, x2, y2)), strict=True)),
+            stroke=stroke,
+            width=float(width),
+            dash=Markup(' stroke-dasharray="{}"').format(dash) if dash else "",
+        )
+
+    def band(self, x: float, y: float, width: float, height: float, fill: str, opacity: float) -> None:
+        """Add a rectangle."""
+        self.add(
+            '<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}" fill-opacity="{opacity}"/>',
+            x=float(x),
+            y=float(y),
+            width=float(max(width, 0.0)),
+            height=float(height),
+            fill=fill,
+            opacity=str(opacity),
+        )
+
+    def words(
+        self, x: float, y: float, text: str, *, fill: str = INK, anchor: str = "start", weight: str = "", size: int = FONT
+    ) -> None:
+        """Add a line of text, its middle at y."""
+        self.add(
+            '<text x="{x}" y="{y}" dy=".35em" text-anchor="{anchor}" fill="{fill}" font-size="{size}"{weight}>{text}</text>',
+            x=float(x),
+            y=float(y),
+            anchor=anchor,
+            fill=fill,
+            size=size,
+            weight=Markup(' font-weight="{}"').format(weight) if weight else "",
+            text=text,
+        )
+
+    def path(self, points: Sequence[tuple[float, float]], stroke: str, width: float = 1.75) -> None:
+        """Add a line through points."""
+        if points:
+            steps = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            self.add('<path d="M{d}" fill="none" stroke="{stroke}" stroke-width="{width}"/>', d=steps, stroke=stroke, width=width)
+
+    def model(
+        self, x: float, y: float, *, provider: str | None, status: str, label: str, href: str = "", subject: str = ""
+    ) -> None:
+        """Add a model's mark: colour and shape say who made it; full is measured, half inherited, hollow estimated."""
+        ink = lab_colour(provider)
+        shape = _shape(lab_of(provider))
+        fill, opacity = (SURFACE, 1.0) if status == "estimated" else (ink, HALF if status == "inherited" else 1.0)
+        body = Markup(
+            '<circle r="{touch}" fill="transparent"/>'
+            '<path d="{d}" fill="{fill}" fill-opacity="{opacity}" stroke="{ink}" stroke-width="1.5"/>'
+        ).format(touch=TOUCH, d=shape, fill=fill, opacity=opacity, ink=ink)
+        self._marked(x, y, body, label, href, subject)
+
+    def people(self, x: float, y: float, *, status: str, label: str, href: str = "") -> None:
+        """Add a group's mark: an upright bar, full when measured, hollow when judged."""
+        fill = PEOPLE if status == "measured" else SURFACE
+        body = Markup(
+            '<circle r="{touch}" fill="transparent"/>'
+            '<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{ink}" stroke-width="1.5"/>'
+        ).format(touch=TOUCH, fill=fill, ink=PEOPLE)
+        self._marked(x, y, body, label, href, "")
+
+    def _marked(self, x: float, y: float, body: Markup, label: str, href: str, subject: str) -> None:
+        place = Markup('transform="translate({},{})"').format(f"{x:.1f}", f"{y:.1f}")
+        if not href:
+            self.parts.append(Markup('<g {} role="img" aria-label="{}">{}</g>').format(place, label, body))
+            return
+        known = Markup(' data-subject="{}"').format(subject) if subject else ""
+        self.parts.append(
+            Markup('<a href="{}" {}{} aria-label="{}" class="mark-link">{}</a>').format(href, place, known, label, body)
+        )
+
+    def svg(self) -> Markup:
+        """Return the drawing."""
+        return Markup(
+            '<svg xmlns="http://www.w3.org/2000/svg" class="drawn" viewBox="0 0 {w:.0f} {h:.0f}" width="{w:.0f}" '
+            'height="{h:.0f}" role="group" aria-label="{label}" font-family="{font}">{body}</svg>'
+        ).format(
+            w=self.width,
+            h=self.height,
+            label=self.description,
+            font="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif",
+            body=Markup("").join(self.parts),
+        )
+
+
+def both(draw: Callable[[float], Markup], wide: float = 1040.0, narrow: float = 358.0) -> Drawing:
+    """Draw at the width of a screen and at that of a phone."""
+    return Drawing(draw(wide), draw(narrow))
+
+
+def scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Return the map from a span of values to pixels; what lies outside stands at the edge."""
+    length = (high - low) or 1.0
+
+    def place(value: float) -> float:
+        return start + (end - start) * min(max((value - low) / length, 0.0), 1.0)
+
+    return place
+
+
+def _shape(lab: str, radius: float = RADIUS) -> str:
+    kind = SHAPES[[*LABS, OTHER].index(lab)]
+    r = radius
+    simple = {
+        "circle": f"M{r},0A{r},{r} 0 1 1 {-r},0A{r},{r} 0 1 1 {r},0Z",
+        "square": f"M{-r},{-r}H{r}V{r}H{-r}Z",
+        "diamond": f"M0,{-1.3 * r:.1f}L{1.1 * r:.1f},0L0,{1.3 * r:.1f}L{-1.1 * r:.1f},0Z",
+        "cross": f"M{-r},-2H-2V{-r}H2V-2H{r}V2H2V{r}H-2V2H{-r}Z",
+        "triangle-down": f"M{-r},{-r}H{r}L0,{r}Z",
+        "triangle-up": f"M{-r},{r}H{r}L0,{-r}Z",
+        "triangle-right": f"M{-r},{-r}L{r},0L{-r},{r}Z",
+        "triangle-left": f"M{r},{-r}L{-r},0L{r},{r}Z",
+    }
+    if kind in simple:
+        return simple[kind]
+    return re.sub(r"-?\d*\.?\d+", lambda number: f"{float(number[0]) * r:.1f}", kind)
+
+
