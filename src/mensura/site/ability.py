@@ -53,7 +53,7 @@ _TESTS = {
     "US pupils in grade 12": ("NAEP", "measured, share of pupils per item"),
     "Qwen2.5-72B": ("NAEP", "measured"),
 }
-_ADELE = ("ADeLe battery", "measured, counts by level")
+_ADELE = ("ADeLe", "measured, counts by level")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -17,6 +17,9 @@ from mensura.site.units import chance, dollars, rarity, show, show_range
 PRICED_IQ = 115
 """The IQ for which the overview names the cheapest model: one standard deviation above the average person."""
 
+_UNSURE = 3
+"""Models named that estimates put above the leader."""
+
 Card = dict[str, Any]
 
 
@@ -36,12 +39,17 @@ def _leader(study: Study) -> Card:
     best = ranked.row(0, named=True)
     people = rarity(1 / iq_to_rate(best["measured_iq"]))
     composite = f"; with estimates {show(best['iq'], 'iq')}" if best["iq"] is not None else ""
+    higher = study.models.filter(
+        pl.col("measured_rank").is_null() & (pl.col("exact_iq") > (best["exact_iq"] or 0))
+    ).sort("exact_iq", descending=True)
+    unsure = ", ".join(f"{row['name']} ({show(row['iq'], 'iq')})" for row in higher.head(_UNSURE).to_dicts())
+    also = f" Higher with estimates, but too little measured to rank: {unsure}." if unsure else ""
     return _card(
         "Who leads?",
         f"IQ {show(best['measured_iq'], 'iq')}",
         best["name"],
         f"90% {show_range(best['measured_low'], best['measured_high'], 'iq')}{composite}. By ladders that were judged, as "
-        f"rare as {people}.",
+        f"rare as {people}.{also}",
         f"models/{slug(best['subject'])}.html",
         row=best,
     )
@@ -92,8 +100,8 @@ def _pace(study: Study) -> Card:
     said = "no acceleration beyond chance" if watch.alarm is None else f"acceleration alarm on {watch.alarm}"
     return _card(
         "How fast?",
-        f"+{show(pace.slope, 'capability')} a year",
-        f"capability gained by releases; 1 is {pace.unit}",
+        f"{show(pace.slope, 'capability')}",
+        f"capability gained a year by releases; 1 is {pace.unit}",
         f"90% {show_range(pace.low, pace.high, 'capability')}; {said}.{people}",
         "stitched.html#capability-time",
     )

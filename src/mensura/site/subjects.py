@@ -13,6 +13,7 @@ from mensura.iq import COUNTS
 from mensura.site.api import ranged
 from mensura.site.study import Study
 from mensura.site.units import chance, show
+from mensura.stitching.passing import win_chance
 
 _PLAIN = (
     *("eq", "input_price", "output_price", "sticker_price", "effective_cost", "task_efficiency", "response_time"),
@@ -93,12 +94,14 @@ def comparison_records(study: Study) -> dict[str, Any]:
         scores.setdefault(row["subject"], {})[row["benchmark"]] = [row["score"], show(row["score"], row["unit"])]
     beats: dict[str, dict[str, dict[str, str]]] = {}
     known = set(study.fit.data.subjects)
-    for benchmark, group, status in study.people.tests.select("benchmark", "group", "status").iter_rows():
-        if status == "constructed":
-            continue
-        takers = [one for one in primary.filter(benchmark=benchmark)["subject"] if one in known]
-        beats.setdefault(benchmark, {})[group] = {
-            one: chance(study.people.beats(one, group, benchmark)) for one in takers
+    takers: dict[str, list[str]] = {}
+    for benchmark, subject in primary.select("benchmark", "subject").iter_rows():
+        if subject in known:
+            takers.setdefault(benchmark, []).append(subject)
+    for row in study.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
+        beats.setdefault(row["benchmark"], {})[row["group"]] = {
+            one: chance(win_chance(study.fit, one, row["benchmark"], row["score"], row["stderr"]))
+            for one in takers.get(row["benchmark"], [])
         }
     return {"benchmarks": benchmarks, "groups": group_records(study), "scores": scores, "beats": beats}
 

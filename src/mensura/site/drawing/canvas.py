@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from markupsafe import Markup, escape
 
@@ -20,6 +21,8 @@ TOUCH = 12.0
 """Radius of the area that answers to a finger: 24 pixels across."""
 HALF = 0.4
 """Opacity of what was inherited from a predecessor: half full, between measured and estimated."""
+_MEASURED_AT = 11
+"""Height of the lettering for which the widths of texts are known, pixels."""
 _HEX = re.compile(r"#[0-9a-f]{6}\b", re.IGNORECASE)
 _VARIABLE = re.compile(r"var\(--v-([0-9a-f]{6})\)")
 
@@ -48,6 +51,7 @@ INK, QUIET, LINE, GRID, PEOPLE, ACCENT, SURFACE = (
 )
 
 
+@cache
 def lab_colour(provider: str | None) -> str:
     """Return a provider's colour, the same everywhere."""
     return colour(LIGHT.labs[[*LABS, OTHER].index(lab_of(provider))])
@@ -83,10 +87,11 @@ def _pairs() -> dict[str, str]:
 
 def clipped(text: str, room: float) -> str:
     """Return a text that fits the room in pixels, cut with an ellipsis where it must be."""
-    if text_width(text) * FONT / 11 <= room:
+    widest = room * _MEASURED_AT / FONT
+    if text_width(text) <= widest:
         return text
-    kept = len(text)
-    while kept > 1 and text_width(text[:kept] + "…") * FONT / 11 > room:
+    kept = min(len(text), int(widest))  # no letter is narrower than a pixel
+    while kept > 1 and text_width(text[:kept] + "…") > widest:
         kept -= 1
     return text[:kept].rstrip() + "…"
 
@@ -109,99 +114,81 @@ class Canvas:
     width: float
     height: float
     description: str
-    parts: list[Markup] = field(default_factory=list)
-
-    def add(self, template: str, **values: object) -> None:
-        """Add an element; values are escaped, numbers cut to a tenth of a pixel."""
-        shown = {key: f"{value:.1f}" if isinstance(value, float) else escape(value) for key, value in values.items()}
-        self.parts.append(Markup(template).format(**shown))
+    parts: list[str] = field(default_factory=list)
 
     def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1.0, dash: str = "") -> None:
         """Add a straight line."""
-        self.add(
-            '<line x1="{a}" y1="{b}" x2="{c}" y2="{d}" stroke="{stroke}" stroke-width="{width}"{dash}/>',
-            **dict(zip("abcd", map(float, (x1, y1, x2, y2)), strict=True)),
-            stroke=stroke,
-            width=float(width),
-            dash=Markup(' stroke-dasharray="{}"').format(dash) if dash else "",
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        self.parts.append(
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}" '
+            f'stroke-width="{width}"{dashes}/>'
         )
 
     def band(self, x: float, y: float, width: float, height: float, fill: str, opacity: float) -> None:
         """Add a rectangle."""
-        self.add(
-            '<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}" fill-opacity="{opacity}"/>',
-            x=float(x),
-            y=float(y),
-            width=float(max(width, 0.0)),
-            height=float(height),
-            fill=fill,
-            opacity=str(opacity),
+        self.parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.0):.1f}" height="{height:.1f}" fill="{fill}" '
+            f'fill-opacity="{opacity}"/>'
         )
 
     def words(
         self, x: float, y: float, text: str, *, fill: str = INK, anchor: str = "start", weight: str = "", size: int = FONT
     ) -> None:
         """Add a line of text, its middle at y."""
-        self.add(
-            '<text x="{x}" y="{y}" dy=".35em" text-anchor="{anchor}" fill="{fill}" font-size="{size}"{weight}>{text}</text>',
-            x=float(x),
-            y=float(y),
-            anchor=anchor,
-            fill=fill,
-            size=size,
-            weight=Markup(' font-weight="{}"').format(weight) if weight else "",
-            text=text,
+        heavy = f' font-weight="{weight}"' if weight else ""
+        self.parts.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="{anchor}" fill="{fill}" font-size="{size}"{heavy}>'
+            f"{escape(text)}</text>"
         )
+
+    def dot(self, x: float, y: float, fill: str, radius: float = 3.0) -> None:
+        """Add a small full circle."""
+        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}"/>')
 
     def path(self, points: Sequence[tuple[float, float]], stroke: str, width: float = 1.75) -> None:
         """Add a line through points."""
         if points:
             steps = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
-            self.add('<path d="M{d}" fill="none" stroke="{stroke}" stroke-width="{width}"/>', d=steps, stroke=stroke, width=width)
+            self.parts.append(f'<path d="M{steps}" fill="none" stroke="{stroke}" stroke-width="{width}"/>')
 
     def model(
         self, x: float, y: float, *, provider: str | None, status: str, label: str, href: str = "", subject: str = ""
     ) -> None:
         """Add a model's mark: colour and shape say who made it; full is measured, half inherited, hollow estimated."""
         ink = lab_colour(provider)
-        shape = _shape(lab_of(provider))
         fill, opacity = (SURFACE, 1.0) if status == "estimated" else (ink, HALF if status == "inherited" else 1.0)
-        body = Markup(
-            '<circle r="{touch}" fill="transparent"/>'
-            '<path d="{d}" fill="{fill}" fill-opacity="{opacity}" stroke="{ink}" stroke-width="1.5"/>'
-        ).format(touch=TOUCH, d=shape, fill=fill, opacity=opacity, ink=ink)
+        body = (
+            f'<circle r="{TOUCH}" fill="transparent"/><path d="{_shape(lab_of(provider))}" fill="{fill}" '
+            f'fill-opacity="{opacity}" stroke="{ink}" stroke-width="1.5"/>'
+        )
         self._marked(x, y, body, label, href, subject)
 
     def people(self, x: float, y: float, *, status: str, label: str, href: str = "") -> None:
         """Add a group's mark: an upright bar, full when measured, hollow when judged."""
         fill = PEOPLE if status == "measured" else SURFACE
-        body = Markup(
-            '<circle r="{touch}" fill="transparent"/>'
-            '<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{ink}" stroke-width="1.5"/>'
-        ).format(touch=TOUCH, fill=fill, ink=PEOPLE)
+        body = (
+            f'<circle r="{TOUCH}" fill="transparent"/>'
+            f'<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{PEOPLE}" stroke-width="1.5"/>'
+        )
         self._marked(x, y, body, label, href, "")
 
-    def _marked(self, x: float, y: float, body: Markup, label: str, href: str, subject: str) -> None:
-        place = Markup('transform="translate({},{})"').format(f"{x:.1f}", f"{y:.1f}")
+    def _marked(self, x: float, y: float, body: str, label: str, href: str, subject: str) -> None:
+        place, said = f'transform="translate({x:.1f},{y:.1f})"', escape(label)
         if not href:
-            self.parts.append(Markup('<g {} role="img" aria-label="{}">{}</g>').format(place, label, body))
+            self.parts.append(f'<g {place} role="img" aria-label="{said}">{body}</g>')
             return
-        known = Markup(' data-subject="{}"').format(subject) if subject else ""
+        known = f' data-subject="{escape(subject)}"' if subject else ""
         self.parts.append(
-            Markup('<a href="{}" {}{} aria-label="{}" class="mark-link">{}</a>').format(href, place, known, label, body)
+            f'<a href="{escape(href)}" {place}{known} aria-label="{said}" class="mark-link">{body}</a>'
         )
 
     def svg(self) -> Markup:
-        """Return the drawing."""
-        return Markup(
-            '<svg xmlns="http://www.w3.org/2000/svg" class="drawn" viewBox="0 0 {w:.0f} {h:.0f}" width="{w:.0f}" '
-            'height="{h:.0f}" role="group" aria-label="{label}" font-family="{font}">{body}</svg>'
-        ).format(
-            w=self.width,
-            h=self.height,
-            label=self.description,
-            font="system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif",
-            body=Markup("").join(self.parts),
+        """Return the drawing; every text in it was escaped where it came in."""
+        font = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
+        return Markup(  # noqa: S704 - texts are escaped above, the rest is ours
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn" viewBox="0 0 {self.width:.0f} {self.height:.0f}" '
+            f'width="{self.width:.0f}" height="{self.height:.0f}" role="group" '
+            f'aria-label="{escape(self.description)}" font-family="{font}">{"".join(self.parts)}</svg>'
         )
 
 
@@ -220,6 +207,7 @@ def scale(low: float, high: float, start: float, end: float) -> Callable[[float]
     return place
 
 
+@cache
 def _shape(lab: str, radius: float = RADIUS) -> str:
     kind = SHAPES[[*LABS, OTHER].index(lab)]
     r = radius

@@ -67,9 +67,7 @@ def draw_ladder(
             frame.sheet.people(x, _TOP + 4, status=group.status, label=group.label)
         frame.sheet.path([(frame.across(x), frame.up(y)) for x, y in points], ACCENT)
         for x, y in points:
-            frame.sheet.add(
-                '<circle cx="{x}" cy="{y}" r="3" fill="{c}"/>', x=frame.across(x), y=frame.up(y), c=ACCENT
-            )
+            frame.sheet.dot(frame.across(x), frame.up(y), ACCENT)
         _spots(frame, models)
         return frame.sheet.svg()
 

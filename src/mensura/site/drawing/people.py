@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from markupsafe import Markup
@@ -24,9 +24,9 @@ from mensura.site.drawing.canvas import (
 
 FARTHEST = 1e6
 """Rarest place drawn to scale."""
-_TICKS = ((1.0, "everybody"), (2.0, "median"), (10.0, "top 10%"), (100.0, "top 1%"), (1e3, "1 in 1,000"), (1e4, "1 in 10,000"))
+_TICKS = ((2.0, "median"), (10.0, "top 10%"), (100.0, "top 1%"), (1e3, "1 in 1,000"), (1e4, "1 in 10,000"))
 _TICKS_FAR = ((1e5, "1 in 100,000"), (1e6, "1 in a million"))
-_LINE = 19.0
+_LINE, _HEADING = 19.0, 34.0
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,15 @@ def draw_human_ladder(dimensions: Sequence[str], places: Sequence[Place], *, des
 
 def _ladder(dimensions: Sequence[str], places: Sequence[Place], description: str, width: float) -> Markup:
     narrow = width < 500
-    left = 132.0 if narrow else 330.0
-    heights = [max(1, sum(p.dimension == name for p in places)) * _LINE + (34 if narrow else 18) for name in dimensions]
+    left = 132.0 if narrow else 270.0
+    heights = [max(1, sum(p.dimension == name for p in places)) * _LINE + _HEADING for name in dimensions]
     top = 30.0
     sheet = Canvas(width, top + sum(heights) + 20, description)
     far = max([p.high or p.one_in for p in places] + [p.one_in for p in places] + [100.0])
     end = min(max(far * 1.3, 200.0), FARTHEST)
-    at = scale(0.0, math.log10(end), left, width - 18)
+    at = scale(0.0, math.log10(end), left, width - 46)
     for rarity, name in (*_TICKS, *_TICKS_FAR):
-        if rarity <= end and not (narrow and rarity in (1.0, 10.0, 1e3, 1e5)):
+        if rarity <= end and not (narrow and rarity in (10.0, 1e3, 1e5)):
             x = at(math.log10(rarity))
             sheet.line(x, top - 8, x, sheet.height - 16, QUIET if rarity == 2 else GRID, 1, "4 3" if rarity == 2 else "")
             sheet.words(x, 12, name, fill=QUIET, anchor="middle", size=11)
@@ -67,25 +67,21 @@ def _ladder(dimensions: Sequence[str], places: Sequence[Place], description: str
     for name, height in zip(dimensions, heights, strict=True):
         sheet.line(0, y, width, y, GRID)
         own = sorted((p for p in places if p.dimension == name), key=lambda p: p.one_in)
-        if narrow:
-            sheet.words(4, y + 13, clipped(name, width - 8), weight="600")
-        else:
-            sheet.words(4, y + 9 + _LINE / 2, clipped(name, 130), weight="600")
+        sheet.words(4, y + 14, clipped(name, left - 8 if not narrow else width - 8), weight="600")
         if not own:
-            sheet.words(left, y + height / 2 + (8 if narrow else 0), "nobody placed: no usable line", fill=QUIET, size=11)
+            sheet.words(left, y + height / 2, "nobody placed: no usable line", fill=QUIET, size=11)
         for step, place in enumerate(own):
-            _place(sheet, place, at, y + (26 if narrow else 9) + _LINE * (step + 0.5), left, narrow=narrow)
+            _place(sheet, place, at, y + 26 + _LINE * (step + 0.5), left)
         y += height
     return sheet.svg()
 
 
-def _place(sheet: Canvas, place: Place, at, y: float, left: float, *, narrow: bool) -> None:  # noqa: ANN001
+def _place(sheet: Canvas, place: Place, at: Callable[[float], float], y: float, left: float) -> None:
     def x(value: float) -> float:
         return float(at(math.log10(min(max(value, 1.0), FARTHEST))))
 
     ink = PEOPLE if place.people else lab_colour(place.provider)
-    room = left - 14 if narrow else left - 150
-    sheet.words(left - 10, y, clipped(place.subject, room), anchor="end", fill=PEOPLE if place.people else INK, size=FONT - 1)
+    sheet.words(left - 10, y, clipped(place.subject, left - 14), anchor="end", fill=PEOPLE if place.people else INK, size=FONT - 1)
     if place.low is not None and place.high is not None:
         sheet.line(x(place.low), y, x(place.high), y, ink, 2)
     if place.people:

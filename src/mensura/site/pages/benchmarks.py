@@ -182,4 +182,5 @@ def _disagreements(study: Study, benchmark: str, unit: str) -> list[dict[str, An
         .filter((pl.col("sources") > 1) & (pl.col("gap") > 0))
         .sort("gap", descending=True)
     )
-    return [{**row, "gap_shown": show(row["gap"], unit)} for row in rows.to_dicts()]
+    shown = [{**row, "gap_shown": show(row["gap"], unit)} for row in rows.to_dicts()]
+    return [row for row in shown if any(digit in row["gap_shown"] for digit in "123456789")]

@@ -14,7 +14,7 @@ from mensura.site.units import rarity, show
 
 def people(study: Study) -> Page:
     """Rows are dimensions, groups of people are anchors, models are dots."""
-    names = ("calibration-levels", "calibration-stages", "observed-world", "abilities", "abilities-together")
+    names = ("calibration-levels", "calibration-stages", "observed-world")
     ladder, radar = ladder_figures(study)
     return Page(
         "people.html",
@@ -38,15 +38,7 @@ def ladder_figures(study: Study) -> tuple[Figure, Figure]:
     dimensions = study.abilities.places["dimension"].unique(maintain_order=True).to_list()
     placed = [name for name in dimensions if name in set(rows["dimension"])]
     places = [_place(row) for row in rows.iter_rows(named=True)]
-    groups = rows.filter(pl.col("kind") == "people")
-    finding = "No group of people could be placed"
-    if not groups.is_empty():
-        top = groups.sort("one_in", descending=True).row(0, named=True)
-        above = rows.filter((pl.col("dimension") == top["dimension"]) & (pl.col("one_in") > top["one_in"])).height
-        finding = (
-            f"In {top['dimension']}, {above} of the AI systems stand above {top['subject']} ({top['test']}), who are as rare "
-            f"as {rarity(top['one_in'])}"
-        )
+    finding = _finding(rows)
     table = tuple(rows.to_dicts())
     described = f"AI systems and groups of people in {len(placed)} dimensions. {finding}."
     ladder = Figure(
@@ -73,6 +65,21 @@ def ladder_figures(study: Study) -> tuple[Figure, Figure]:
         source=ladder.source,
     )
     return ladder, radar
+
+
+def _finding(rows: pl.DataFrame) -> str:
+    """Say in how many dimensions the best AI system of a test stands above the people who took the same test."""
+    said = []
+    for (test,), part in rows.filter(pl.col("kind") == "people").group_by("test", maintain_order=True):
+        group = part["subject"][0]
+        places = dict(part.select("dimension", "one_in").iter_rows())
+        others = rows.filter((pl.col("test") == test) & (pl.col("kind") != "people") & pl.col("dimension").is_in(list(places)))
+        best = others.sort("one_in", descending=True).unique("dimension", keep="first", maintain_order=True)
+        above = sum(one_in > places[name] for name, one_in in best.select("dimension", "one_in").iter_rows())
+        if best.height:
+            said.append(f"the best AI system that took {test} stands above {group} in {above} of {best.height} dimensions")
+    text = "; ".join(said) or "no group of people could be placed"
+    return text[0].upper() + text[1:]
 
 
 def _place(row: dict[str, object]) -> Place:
