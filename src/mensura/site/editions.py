@@ -54,7 +54,10 @@ def read_editions(out: Path) -> list[Edition]:
 
 def next_edition(study: Study, earlier: list[Edition], today: date) -> list[Edition]:
     """Return the editions with today's in front; a build without a change replaces the edition it repeats."""
-    iqs = {row[0]: round(row[1], 2) for row in study.models.drop_nulls("exact_iq").select("subject", "exact_iq").iter_rows()}
+    iqs = {
+        row[0]: round(row[1], 2)
+        for row in study.models.drop_nulls("exact_iq").select("subject", "exact_iq").iter_rows()
+    }
     counted = study.evidence.scores.group_by("subject").agg(pl.len()).sort("subject")
     scores = {subject: int(n) for subject, n in counted.iter_rows()}
     last = earlier[0] if earlier else None
@@ -74,7 +77,9 @@ def _first(study: Study) -> list[str]:
 
 def _changes(study: Study, last: Edition, iqs: dict[str, float], scores: dict[str, int]) -> list[str]:
     names = dict(study.models.select("subject", "name").iter_rows())
-    said = [f"New: {names[one]}, {scores.get(one, 0)} scores." for one in names if one not in last.scores and one in scores]
+    said = [
+        f"New: {names[one]}, {scores.get(one, 0)} scores." for one in names if one not in last.scores and one in scores
+    ]
     said += [f"Gone: {one}." for one in last.scores if one not in scores]
     for subject, iq in sorted(iqs.items(), key=lambda pair: -abs(pair[1] - last.iqs.get(pair[0], pair[1]))):
         before = last.iqs.get(subject)
@@ -103,7 +108,11 @@ def evidence_log(evidence: Evidence) -> list[dict[str, Any]]:
         .head(_LOGGED)
     )
     return [
-        {**row, "models": len(row["names"]), "said": ", ".join(row["names"][:3]) + (" …" if len(row["names"]) > 3 else "")}  # noqa: PLR2004
+        {
+            **row,
+            "models": len(row["names"]),
+            "said": ", ".join(row["names"][:3]) + (" …" if len(row["names"]) > 3 else ""),
+        }  # noqa: PLR2004
         for row in table.iter_rows(named=True)
     ]
 
@@ -198,7 +207,9 @@ def sitemap(files: list[str], address: str, today: date) -> str:
 
 def _whole_day(text: str) -> str:
     """Return a date that a source gives by month or year as its first day."""
-    return f"{text}-01"[:10] if len(text) == len("2026-10") else f"{text}-01-01"[:10] if len(text) == len("2026") else text
+    return (
+        f"{text}-01"[:10] if len(text) == len("2026-10") else f"{text}-01-01"[:10] if len(text) == len("2026") else text
+    )
 
 
 def _printable(text: str) -> str:

@@ -63,7 +63,9 @@ def build_report(
     without it they are relative. ``today``: the day of the edition, the clock's when not given.
     """
     if address and not address.startswith(("https://", "http://")):
-        raise MensuraError(f"address: {address!r}; expected the address the report will stand at, such as https://example.org/")
+        raise MensuraError(
+            f"address: {address!r}; expected the address the report will stand at, such as https://example.org/"
+        )
     address = address and address.rstrip("/") + "/"
     day = today or date.today()
     with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
@@ -219,7 +221,12 @@ def _write_tables(study: Study, out: Path) -> None:
 
 
 def _write_feeds(
-    study: Study, editions: list, made: list[Page], out: Path, address: str, day: date  # type: ignore[type-arg]
+    study: Study,
+    editions: list,
+    made: list[Page],
+    out: Path,
+    address: str,
+    day: date,  # type: ignore[type-arg]
 ) -> None:
     entries = feed_entries(study, editions)
     _write(atom_feed(entries, address, day), out, "feed.xml")

@@ -32,12 +32,9 @@ def passing_section(study: Study) -> dict[str, Any]:
     ]
     titles = dict(study.models.select("subject", "name").iter_rows())
     units = dict(study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
-    printed = {
-        (row["benchmark"], row["group"]): row for row in study.evidence.human_references.iter_rows(named=True)
-    }
+    printed = {(row["benchmark"], row["group"]): row for row in study.evidence.human_references.iter_rows(named=True)}
     scores = {
-        (row["subject"], row["benchmark"]): row["score"]
-        for row in study.evidence.primary_scores.iter_rows(named=True)
+        (row["subject"], row["benchmark"]): row["score"] for row in study.evidence.primary_scores.iter_rows(named=True)
     }
     rows = []
     for row in study.people.tests.iter_rows(named=True):
@@ -101,9 +98,7 @@ def people_section(study: Study) -> dict[str, Any]:
     return {"id": "people-table", "title": "Classes of people on the scale", "about": about, "table": table}
 
 
-def cheapest_rows(
-    study: Study, floors: Iterable[int] = _FLOORS
-) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
+def cheapest_rows(study: Study, floors: Iterable[int] = _FLOORS) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
     """Return the cheapest model at or above each IQ, and how many models count by effective cost, by list price, not.
 
     Where a model has no effective cost its list price stands in, which ``basis`` says.

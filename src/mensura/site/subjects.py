@@ -50,7 +50,9 @@ def group_records(study: Study) -> dict[str, dict[str, Any]]:
     """Return one record per group of people, keyed by group: its scores, each with test, status and number of people."""
     records: dict[str, dict[str, Any]] = {}
     for row in study.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
-        printed = study.evidence.human_references.filter(benchmark=row["benchmark"], group=row["group"]).row(0, named=True)
+        printed = study.evidence.human_references.filter(benchmark=row["benchmark"], group=row["group"]).row(
+            0, named=True
+        )
         record = records.setdefault(
             row["group"],
             {"page": f"people:{slug(row['group'])}", "name": f"People: {row['group']}", "provider": "", "scores": {}},
@@ -157,7 +159,8 @@ def score_rows(study: Study) -> dict[str, Any]:
             for row in models.iter_rows(named=True)
         ],
         "tests": [
-            [row["name"], slug(row["benchmark"]), row["unit"]] for row in study.evidence.benchmarks.iter_rows(named=True)
+            [row["name"], slug(row["benchmark"]), row["unit"]]
+            for row in study.evidence.benchmarks.iter_rows(named=True)
         ],
         "sources": {
             row["source"]: [row["name"], _link(row["url"])] for row in study.evidence.sources.iter_rows(named=True)

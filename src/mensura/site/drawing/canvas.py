@@ -46,8 +46,7 @@ def colour(hexadecimal: str) -> str:
 
 
 INK, QUIET, LINE, GRID, PEOPLE, ACCENT, SURFACE = (
-    colour(part)
-    for part in (LIGHT.ink, LIGHT.quiet, LIGHT.line, LIGHT.grid, LIGHT.people, LIGHT.accent, LIGHT.surface)
+    colour(part) for part in (LIGHT.ink, LIGHT.quiet, LIGHT.line, LIGHT.grid, LIGHT.people, LIGHT.accent, LIGHT.surface)
 )
 
 
@@ -132,7 +131,15 @@ class Canvas:
         )
 
     def words(
-        self, x: float, y: float, text: str, *, fill: str = INK, anchor: str = "start", weight: str = "", size: int = FONT
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        fill: str = INK,
+        anchor: str = "start",
+        weight: str = "",
+        size: int = FONT,
     ) -> None:
         """Add a line of text, its middle at y."""
         heavy = f' font-weight="{weight}"' if weight else ""
@@ -178,9 +185,7 @@ class Canvas:
             self.parts.append(f'<g {place} role="img" aria-label="{said}">{body}</g>')
             return
         known = f' data-subject="{escape(subject)}"' if subject else ""
-        self.parts.append(
-            f'<a href="{escape(href)}" {place}{known} aria-label="{said}" class="mark-link">{body}</a>'
-        )
+        self.parts.append(f'<a href="{escape(href)}" {place}{known} aria-label="{said}" class="mark-link">{body}</a>')
 
     def svg(self) -> Markup:
         """Return the drawing; every text in it was escaped where it came in."""
@@ -224,5 +229,3 @@ def _shape(lab: str, radius: float = RADIUS) -> str:
     if kind in simple:
         return simple[kind]
     return re.sub(r"-?\d*\.?\d+", lambda number: f"{float(number[0]) * r:.1f}", kind)
-
-

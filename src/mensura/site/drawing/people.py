@@ -61,7 +61,9 @@ def _ladder(dimensions: Sequence[str], places: Sequence[Place], description: str
     for rarity, name in (*_TICKS, *_TICKS_FAR):
         if rarity <= end and not (narrow and rarity in (10.0, 1e3, 1e5)):
             x = at(math.log10(rarity))
-            sheet.line(x, top - 8, x, sheet.height - 16, QUIET if rarity == 2 else GRID, 1, "4 3" if rarity == 2 else "")
+            sheet.line(
+                x, top - 8, x, sheet.height - 16, QUIET if rarity == 2 else GRID, 1, "4 3" if rarity == 2 else ""
+            )
             sheet.words(x, 12, name, fill=QUIET, anchor="middle", size=11)
     y = top
     for name, height in zip(dimensions, heights, strict=True):
@@ -81,7 +83,14 @@ def _place(sheet: Canvas, place: Place, at: Callable[[float], float], y: float, 
         return float(at(math.log10(min(max(value, 1.0), FARTHEST))))
 
     ink = PEOPLE if place.people else lab_colour(place.provider)
-    sheet.words(left - 10, y, clipped(place.subject, left - 14), anchor="end", fill=PEOPLE if place.people else INK, size=FONT - 1)
+    sheet.words(
+        left - 10,
+        y,
+        clipped(place.subject, left - 14),
+        anchor="end",
+        fill=PEOPLE if place.people else INK,
+        size=FONT - 1,
+    )
     if place.low is not None and place.high is not None:
         sheet.line(x(place.low), y, x(place.high), y, ink, 2)
     if place.people:
@@ -117,7 +126,14 @@ def _radar(dimensions: Sequence[str], places: Sequence[Place], description: str,
         side = "middle" if abs(x - centre[0]) < 12 else "start" if x > centre[0] else "end"
         dx = 0 if side == "middle" else 6 if side == "start" else -6
         room = max(60.0, (width - x if side == "start" else x) - 10)
-        sheet.words(x + dx, y + (-10 if y < centre[1] and side == "middle" else 10 if side == "middle" else 0), clipped(name, room), anchor=side, fill=QUIET, size=11)
+        sheet.words(
+            x + dx,
+            y + (-10 if y < centre[1] and side == "middle" else 10 if side == "middle" else 0),
+            clipped(name, room),
+            anchor=side,
+            fill=QUIET,
+            size=11,
+        )
     for row, subject in enumerate(subjects):
         own = {p.dimension: p for p in places if p.subject == subject}
         first = next(iter(own.values()))

@@ -30,9 +30,9 @@ def draw_share_card(title: str, figure: str, lines: Sequence[str]) -> str:
     for step, line in enumerate(lines):
         parts.append(_text(70, y + 50 + 50 * step, _wrapped(line, 34, WIDTH - 140)[0], 34, LIGHT.quiet, "400"))
     return str(
-        Markup('<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}">{b}</svg>').format(
-            w=WIDTH, h=HEIGHT, b=Markup("").join(parts)
-        )
+        Markup(
+            '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}">{b}</svg>'
+        ).format(w=WIDTH, h=HEIGHT, b=Markup("").join(parts))
     )
 
 

@@ -100,7 +100,12 @@ def _facts(study: Study, row: dict[str, Any], best: dict[str, Any] | None) -> li
         ("What it asks", described[0].upper() + described[1:]),
         ("Format", note.get("format", "not recorded")),
         ("Dimension", study.dimension_names.get(row["dimension"], row["dimension"] or "none")),
-        ("Items", f"{row['items']:,}" + (f", {row['repeats']} tries each" if row["repeats"] else "") if row["items"] else "not recorded"),
+        (
+            "Items",
+            f"{row['items']:,}" + (f", {row['repeats']} tries each" if row["repeats"] else "")
+            if row["items"]
+            else "not recorded",
+        ),
         ("Chance and ceiling", _range(row)),
         ("Frontier or saturating", f"{_WORDS.get(row['kind'], row['kind'])}. {_saturation(row, best)}".strip()),
         ("Gameability (our judgement)", f"{note['gameability']}: {note['why']}" if note else "not judged"),
@@ -116,7 +121,9 @@ def _facts(study: Study, row: dict[str, Any], best: dict[str, Any] | None) -> li
     spread = study.residuals.filter(benchmark=row["benchmark"])["residual"]
     if spread.len():
         size = float((spread**2).mean() ** 0.5)  # type: ignore[operator,arg-type]
-        facts.append(("Residuals", f"{show(size, 'fraction')} of the range, root mean square over {spread.len()} models"))
+        facts.append(
+            ("Residuals", f"{show(size, 'fraction')} of the range, root mean square over {spread.len()} models")
+        )
     return facts
 
 
@@ -135,16 +142,16 @@ def _saturation(row: dict[str, Any], best: dict[str, Any] | None) -> str:
 
 
 def _people(people: list[dict[str, Any]], benchmark: str, unit: str) -> list[dict[str, Any]]:
-    judged = {
-        row["group"]: row for row in comparable_people().filter(benchmark=benchmark).iter_rows(named=True)
-    }
+    judged = {row["group"]: row for row in comparable_people().filter(benchmark=benchmark).iter_rows(named=True)}
     return [
         {
             **row,
             "shown": show(row["score"], unit),
             "range": show_range(row["low"], row["high"], unit),
             "size": f"{row['n']:,}" if row["n"] is not None else "not given",
-            "comparable": "yes" if judged.get(row["group"], {"comparable": row["status"] in ("measured", "judged")})["comparable"] else "no",
+            "comparable": "yes"
+            if judged.get(row["group"], {"comparable": row["status"] in ("measured", "judged")})["comparable"]
+            else "no",
             "why": judged.get(row["group"], {}).get("reason") or row["remark"] or "",
         }
         for row in people

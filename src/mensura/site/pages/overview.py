@@ -86,7 +86,15 @@ def leaders_figure(study: Study) -> Figure:
         rows=tuple(
             {
                 key: row[key]
-                for key in ("subject", "name", "provider", "measured_iq", "measured_low", "measured_high", "own_dimensions")
+                for key in (
+                    "subject",
+                    "name",
+                    "provider",
+                    "measured_iq",
+                    "measured_low",
+                    "measured_high",
+                    "own_dimensions",
+                )
             }
             for row in rows
         ),

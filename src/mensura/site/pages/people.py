@@ -73,11 +73,15 @@ def _finding(rows: pl.DataFrame) -> str:
     for (test,), part in rows.filter(pl.col("kind") == "people").group_by("test", maintain_order=True):
         group = part["subject"][0]
         places = dict(part.select("dimension", "one_in").iter_rows())
-        others = rows.filter((pl.col("test") == test) & (pl.col("kind") != "people") & pl.col("dimension").is_in(list(places)))
+        others = rows.filter(
+            (pl.col("test") == test) & (pl.col("kind") != "people") & pl.col("dimension").is_in(list(places))
+        )
         best = others.sort("one_in", descending=True).unique("dimension", keep="first", maintain_order=True)
         above = sum(one_in > places[name] for name, one_in in best.select("dimension", "one_in").iter_rows())
         if best.height:
-            said.append(f"the best AI system that took {test} stands above {group} in {above} of {best.height} dimensions")
+            said.append(
+                f"the best AI system that took {test} stands above {group} in {above} of {best.height} dimensions"
+            )
     text = "; ".join(said) or "no group of people could be placed"
     return text[0].upper() + text[1:]
 

@@ -176,7 +176,9 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
         f"history-{slug(benchmark)}",
         f"{facts['name']} over time",
         "Scores by release date of the model, not by date of the test; the line is the record.",
-        finding=f"The record stands at {show(best, unit)},{gained}" if gained else f"The record stands at {show(best, unit)}",
+        finding=f"The record stands at {show(best, unit)},{gained}"
+        if gained
+        else f"The record stands at {show(best, unit)}",
         drawing=draw_history(
             spots,
             _references(people, facts["name"], unit),

@@ -41,7 +41,9 @@ def _leanest(rows: pl.DataFrame) -> str:
     if ordered.is_empty():
         return "No model has a task efficiency"
     top = ordered.row(0, named=True)
-    return f"{top['name']} needs least work for the same tasks: {top['value']:.1f} times as efficient as the median model"
+    return (
+        f"{top['name']} needs least work for the same tasks: {top['value']:.1f} times as efficient as the median model"
+    )
 
 
 @picture("sticker-effective")

@@ -11,9 +11,7 @@ from mensura.site.policy import frontier_lines
 from mensura.site.study import Study
 from mensura.site.units import show, unit_name
 
-_ESTIMATED = (
-    "Full: at least two own scores stand behind most of its dimensions; hollow: estimates do. Press a mark for its card."
-)
+_ESTIMATED = "Full: at least two own scores stand behind most of its dimensions; hollow: estimates do. Press a mark for its card."
 _JUDGED = (
     "The curve is the distribution of human IQ by definition; where models stand on it rests on ladders that were judged, "
     "not on people who took these tests."
@@ -110,7 +108,9 @@ def _risen(points: pl.DataFrame) -> str:
     if known.is_empty():
         return "No model on the timeline"
     first, last = known.row(0, named=True), known.sort("value").row(-1, named=True)
-    return f"The record has risen from IQ {first['value']:.0f} ({first['name']}) to {last['value']:.0f} ({last['name']})"
+    return (
+        f"The record has risen from IQ {first['value']:.0f} ({first['name']}) to {last['value']:.0f} ({last['name']})"
+    )
 
 
 def _together(points: pl.DataFrame) -> str:
@@ -220,7 +220,10 @@ def benchmark_bars(study: Study, benchmark: str) -> Picture:
         facts["name"],
         f"{_sentence(facts['description'])} The best {points.height} of {facts['models']} models.",
         charts.bars(
-            points, x_title=f"score, {unit_name(facts['unit'])}", references=people, zero=facts["unit"] in {"percent", "fraction"}
+            points,
+            x_title=f"score, {unit_name(facts['unit'])}",
+            references=people,
+            zero=facts["unit"] in {"percent", "fraction"},
         ),
     )
 

@@ -55,7 +55,21 @@ class Figure(NamedTuple):
     @property
     def table(self) -> tuple[list[str], list[list[Any]]]:
         """The points as columns and rows of plain values, without what only drawing needs."""
-        hidden = {"spots", "aria", "label", "lab", "rank", "row", "end", "text", "lane", "dy", "lift", "share", "legend"}
+        hidden = {
+            "spots",
+            "aria",
+            "label",
+            "lab",
+            "rank",
+            "row",
+            "end",
+            "text",
+            "lane",
+            "dy",
+            "lift",
+            "share",
+            "legend",
+        }
         points = self.points
         columns = [key for key in dict.fromkeys(key for row in points for key in row) if key not in hidden]
         return columns, [[row.get(key) for key in columns] for row in points]
