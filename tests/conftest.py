@@ -1,5 +1,8 @@
 """Shared by all tests: the command line as a user runs it, and the development data where it is there."""
 
+import os
+import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +16,20 @@ from tests.llm import small_model as small
 hypothesis.settings.register_profile("mensura", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("mensura")
 
+_CACHE = pytest.StashKey[str]()
 SHARED = Path(__file__).parents[2] / "shared"
+
+
+def pytest_configure(config):
+    """Keep results in a folder of this run: shared by its processes, never what an earlier version computed."""
+    if not hasattr(config, "workerinput"):
+        config.stash[_CACHE] = tempfile.mkdtemp(prefix="mensura-tests-")
+        os.environ["MENSURA_CACHE"] = config.stash[_CACHE]
+
+
+def pytest_unconfigure(config):
+    if _CACHE in config.stash:
+        shutil.rmtree(config.stash[_CACHE], ignore_errors=True)
 
 
 def pytest_collection_modifyitems(items):

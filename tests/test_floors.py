@@ -20,7 +20,7 @@ ALLOWED = {
     "charts": {"scale"},
 }
 TOP = {"site", "cli"}
-GROUND = {"arrays", "errors", "files", "folders", "frames", "results"}
+GROUND = {"arrays", "cache", "errors", "files", "folders", "frames", "results"}
 
 
 EXTRAPOLATION = {

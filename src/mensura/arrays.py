@@ -20,6 +20,7 @@ def logit(rate: Floats) -> Floats:
 
 
 def expit(value: Floats) -> Floats:
-    """Return 1 / (1 + e^−v), without overflow."""
-    rate: Floats = np.exp(-np.logaddexp(0.0, -value))
+    """Return 1 / (1 + e^−v); 0 where e^−v is beyond all numbers."""
+    with np.errstate(over="ignore"):
+        rate: Floats = 1.0 / (1.0 + np.exp(-value))
     return rate

@@ -19,7 +19,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mensura.files import atomic_path
 
@@ -132,7 +132,7 @@ def _is_ours(folder: Path) -> bool:
     return facts.st_uid == os.getuid() and not facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
-def _read(file: Path) -> tuple[object] | None:
+def _read(file: Path) -> tuple[Any] | None:
     """Return an entry, None where it is missing, torn or holds what this code cannot read."""
     try:
         held = file.read_bytes()
@@ -156,7 +156,7 @@ def _write(file: Path, result: object) -> None:
 class _ResultPickler(pickle.Pickler):
     """Pickles results, read-only mappings in them included."""
 
-    def reducer_override(self, value: object) -> object:
+    def reducer_override(self, value: object) -> Any:  # noqa: ANN401
         if isinstance(value, MappingProxyType):
             return _read_only, (dict(value),)
         return NotImplemented

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -15,6 +16,11 @@ from mensura.errors import MensuraError
 if TYPE_CHECKING:
     import polars as pl
 
+PART = ".part"
+"""How the name of an unfinished file or folder ends."""
+LONGEST_STEM = 100
+"""So many characters of a name go into that of its unfinished neighbour: names have an end."""
+
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
@@ -22,7 +28,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
     if path.is_dir():
         raise MensuraError(f"{path}: a folder stands where a file is to be written; choose another name")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    sweep_parts(path)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=part_prefix(path), suffix=PART)
     os.close(handle)
     part = Path(name)
     try:
@@ -38,6 +45,34 @@ def _mode(path: Path) -> int:
     if path.exists():
         return stat.S_IMODE(path.stat().st_mode)
     return 0o666 & ~umask()
+
+
+def part_prefix(path: Path) -> str:
+    """Return how the unfinished neighbours of a path are called that this process makes."""
+    return f".{path.name[:LONGEST_STEM]}.{os.getpid()}."
+
+
+def sweep_parts(path: Path) -> None:
+    """Remove the unfinished neighbours that killed writers of a path left."""
+    start = f".{path.name[:LONGEST_STEM]}."
+    for entry in list(os.scandir(path.parent)):
+        if entry.name.startswith(start) and entry.name.endswith(PART):
+            pid = entry.name.removeprefix(start).split(".")[0]
+            if pid.isdigit() and not _alive(int(pid)):
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    Path(entry.path).unlink(missing_ok=True)
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def umask() -> int:

@@ -14,11 +14,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from mensura.errors import MensuraError
-from mensura.files import umask, write_text
+from mensura.files import PART, part_prefix, sweep_parts, umask, write_text
 
 MANIFEST = ".mensura.json"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -30,34 +30,58 @@ def whole_folder(folder: Path, writer: str, *, certain: Sequence[str] = ()) -> I
 
     ``certain``: files that will be written whatever happens; foreign ones of that name are refused before the work.
     Killed at any instant, ``folder`` holds the old set or the new one. Where it cannot be renamed (it is the working
-    directory, or a mount point), its files are replaced one by one instead.
+    directory, or a mount point), its files are replaced one by one, and an error on the way brings the old ones back.
+    Several writers may finish at once: each takes over what the others left.
     """
     folder = folder.resolve()
     if folder.exists() and not folder.is_dir():
         raise MensuraError(f"{folder}: a file stands where a folder is to be written; choose another name")
     folder.parent.mkdir(parents=True, exist_ok=True)
     _refuse_foreign(folder, writer, certain, _owners(folder))
-    _sweep(folder)
-    stage = Path(tempfile.mkdtemp(dir=folder.parent, prefix=_prefix(folder), suffix=".part"))
+    sweep_parts(folder)
+    stage = Path(tempfile.mkdtemp(dir=folder.parent, prefix=part_prefix(folder), suffix=PART))
     try:
         stage.chmod(0o777 & ~umask())
         yield stage
-        written = sorted(_files(stage))
-        owners = _owners(folder)
-        _refuse_foreign(folder, writer, written, owners)
-        stale = [name for name in owners.get(writer, []) if name not in written]
-        owners = {name: files for name, files in owners.items() if name != writer} | {writer: written}
-        write_text(stage / MANIFEST, json.dumps(owners, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
-        if not folder.exists():
-            stage.rename(folder)
-        elif _is_movable(folder):
-            _carry_over(folder, stage, {*written, *stale, MANIFEST})
-            if not _exchange(stage, folder):
-                _replace_files(stage, folder, stale)
-        else:
-            _replace_files(stage, folder, stale)
+        with _alone_in(folder.parent):
+            _put_in_place(stage, folder, writer)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def _put_in_place(stage: Path, folder: Path, writer: str) -> None:
+    """Make a filled stage the folder, together with what others have there."""
+    written = sorted(_files(stage))
+    owners = _owners(folder)
+    _refuse_foreign(folder, writer, written, owners)
+    stale = [name for name in owners.get(writer, []) if name not in written]
+    owners = {name: files for name, files in owners.items() if name != writer} | {writer: written}
+    write_text(stage / MANIFEST, json.dumps(owners, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
+    if not folder.exists():
+        stage.rename(folder)
+    elif _is_movable(folder):
+        _carry_over(folder, stage, {*written, *stale, MANIFEST})
+        if not _exchange(stage, folder):
+            _exchange_by_renaming(stage, folder)
+    else:
+        _replace_files(stage, folder, stale)
+
+
+@contextmanager
+def _alone_in(parent: Path) -> Iterator[None]:
+    """Hold the parent folder's lock, so that writers finish one after another; without one where there is no lock."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    handle = os.open(parent, os.O_RDONLY)
+    try:
+        with suppress(OSError):  # some network disks lock nothing
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -119,50 +143,43 @@ def _is_movable(folder: Path) -> bool:
 
 
 def _exchange(new: Path, old: Path) -> bool:
-    """Swap two folders in one step; false where the system cannot. Without such a call, rename in two steps."""
-    if sys.platform == "linux":
-        call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
-        names = os.fsencode(new), os.fsencode(old)
-        return call is not None and call(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0
-    aside = old.with_name(f"{_prefix(old)}old")
-    old.rename(aside)
-    new.rename(old)
-    aside.rename(new)
-    return True
+    """Swap two folders in one step; false where the system cannot."""
+    if sys.platform != "linux":
+        return False
+    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    names = os.fsencode(new), os.fsencode(old)
+    return call is not None and call(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0
+
+
+def _exchange_by_renaming(new: Path, old: Path) -> None:
+    """Swap two folders in two steps; an error between them brings the old one back."""
+    aside = new.with_name(f"{new.name.removesuffix('.part')}.old.part")
+    try:
+        old.rename(aside)
+        new.rename(old)
+    finally:
+        if not old.exists():
+            aside.rename(old)
+        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _replace_files(stage: Path, folder: Path, stale: Iterable[str]) -> None:
-    """Replace files one by one, the manifest last, and remove the stale ones."""
-    names = [name for name in sorted(_files(stage)) if name != MANIFEST]
-    for name in [*names, MANIFEST]:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (stage / name).replace(folder / name)
-    for name in stale:
-        (folder / name).unlink(missing_ok=True)
-
-
-def _prefix(folder: Path) -> str:
-    return f".{folder.name[:100]}.{os.getpid()}."
-
-
-def _sweep(folder: Path) -> None:
-    """Remove what killed writers of this folder left beside it."""
-    for path in folder.parent.glob(f".{_literal(folder.name[:100])}.*.part"):
-        pid = path.name.removeprefix(f".{folder.name[:100]}.").split(".")[0]
-        if pid.isdigit() and not _alive(int(pid)):
-            shutil.rmtree(path, ignore_errors=True)
-
-
-def _literal(name: str) -> str:
-    """Return a name in which no character is a pattern."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)
-
-
-def _alive(pid: int) -> bool:
+    """Replace files one by one, the manifest last, and remove the stale ones; an error brings all of them back."""
+    names = [*(name for name in sorted(_files(stage)) if name != MANIFEST), MANIFEST]
+    kept = Path(tempfile.mkdtemp(dir=stage))
+    for name in [*names, *stale]:
+        if os.path.lexists(folder / name):
+            (kept / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(folder / name, kept / name, follow_symlinks=False)
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (stage / name).replace(folder / name)
+        for name in stale:
+            (folder / name).unlink(missing_ok=True)
+    except BaseException:
+        for name in [*names, *stale]:
+            (folder / name).unlink(missing_ok=True)
+            if os.path.lexists(kept / name):
+                shutil.copy2(kept / name, folder / name, follow_symlinks=False)
+        raise

@@ -11,6 +11,7 @@ import polars as pl
 from mensura.errors import MensuraError
 
 _ACCEPTED = "a polars, pandas or Arrow table, a mapping of columns, or a path to a CSV or Parquet file"
+_ONE_LENGTH = "every column needs as many values, all of one kind"
 
 
 def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN401
@@ -22,12 +23,20 @@ def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN40
     if isinstance(table, str | Path):
         return read_frame(Path(table))
     if isinstance(table, Mapping):
-        return pl.DataFrame(dict(table))
+        return _from_mapping(table, name)
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return _from_pandas(table, name)
     if hasattr(table, "__arrow_c_stream__"):
         return pl.DataFrame(table)
     raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}")
+
+
+def _from_mapping(table: Mapping[str, Any], name: str) -> pl.DataFrame:
+    """Read columns of plain values; whole numbers and fractions may be mixed, lengths may not."""
+    try:
+        return pl.DataFrame({str(title): values for title, values in table.items()}, strict=False)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as fault:
+        raise MensuraError(f"{name}: these columns do not make a table ({fault}); {_ONE_LENGTH}") from fault
 
 
 def _from_pandas(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401

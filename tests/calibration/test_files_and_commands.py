@@ -119,7 +119,10 @@ def test_a_file_that_is_none_is_refused(tmp_path, text, says):
         (("--rates", "a.csv", "--demands", "a.csv", "--estimate", "both"), "estimate"),
     ],
 )
-def test_wrong_calls_say_what_to_do(mensura_command, arguments, says):
+def test_wrong_calls_say_what_to_do(mensura_command, tmp_path, monkeypatch, arguments, says):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a.csv", "x.csv"):
+        (tmp_path / name).touch()
     run = mensura_command("calibrate", *arguments)
     assert run.code == 2 and says in run.err
 

@@ -20,6 +20,8 @@ BREAKS = {
     "demand_outcomes": ("correct", "99999", "at most n"),
     "bases": ("slope", "steep", "a number"),
     "validations": ("mae", "1.7", "a number from 0 to 1"),
+    "policy": ("display", "maybe", "one of show, hide"),
+    "chart_rules": ("value", "two", "a whole number"),
 }
 
 
@@ -35,6 +37,8 @@ REQUIRED = {
     "demand_outcomes": {"subject", "dimension", "level", "n", "correct"},
     "bases": {"dimension", "slope", "intercept"},
     "validations": {"pool", "task", "method"},
+    "policy": {"subject"},
+    "chart_rules": {"setting", "value"},
 }
 
 
@@ -43,6 +47,7 @@ def folder(tmp_path):
     """A copy of the embedded evidence."""
     for name in TABLES:
         shutil.copy(EMBEDDED / f"{name}.csv", tmp_path)
+    (tmp_path / "policy.csv").write_text(f"{','.join(TABLES['policy'].dtypes)}\ngpt-5,hidden,,,,\n")
     return tmp_path
 
 

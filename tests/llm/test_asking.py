@@ -1,11 +1,14 @@
 """Asking through the journal, against a server that misbehaves."""
 
+import gc
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from mensura.errors import MensuraError
 from mensura.llm import AnswerReading, Prices, Question, UnreadableError, open_asker
+from mensura.llm.writer import JournalWriter
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer
 
@@ -318,6 +321,32 @@ def test_a_stream_takes_questions_as_it_goes_and_may_be_left(serve, tmp_path):
         stream.close()
     assert values == expected(questions(700))
     assert len(taken) < 20_000
+
+
+def test_questions_that_rest_after_a_failure_are_given_back_when_the_asker_is_closed(
+    serve, tmp_path, monkeypatch, caplog
+):
+    """A disk slow in closing gave their timers time to order claims back from a writer that took no more orders."""
+    server = serve(broken=1.0)
+    close = JournalWriter.close
+
+    def slowly(writer):
+        close(writer)
+        time.sleep(1.2)
+
+    monkeypatch.setattr(JournalWriter, "close", slowly)
+    asker = open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url)
+    with asker, ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(asker.ask, questions(20), read_level)
+        while sum(server.log.requests.values()) < 20:
+            time.sleep(0.01)
+        asker.close()
+        answers = asked.result()
+    del asker
+    gc.collect()
+    assert not caplog.records  # asyncio logs what it destroys unfinished
+    assert {answer.error for answer in answers} == {"closed"}
+    assert set(server.log.requests.values()) == {1}
 
 
 def test_what_comes_first_is_asked_first_so_that_answers_come_while_others_are_asked(serve, tmp_path):

@@ -52,7 +52,7 @@ def report(tmp_path_factory) -> Path:
 @pytest.fixture(scope="session")
 def study() -> Study:
     """Everything the report shows, computed once for all tests of a process."""
-    return Study.run(mensura.load())
+    return Study.open(mensura.load())
 
 
 @pytest.fixture(scope="session")

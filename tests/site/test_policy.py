@@ -1,5 +1,6 @@
 """The chart policy is data: who is drawn by default, and how an override changes it."""
 
+from dataclasses import replace
 from datetime import date
 
 import polars as pl
@@ -28,7 +29,7 @@ MODELS = pl.DataFrame(
 
 def shown(column, policy=None, scored=None):
     scored = MODELS["subject"] if scored is None else pl.Series(scored)
-    rows = apply_policy(MODELS, scored, policy or load_policy())
+    rows = apply_policy(MODELS, scored, policy or load_policy(mensura.load()))
     return rows.filter(column)["subject"].to_list()
 
 
@@ -44,20 +45,41 @@ def test_without_a_derived_iq_nothing_is_drawn():
     assert shown("charted", scored=["big-3"]) == ["big-3"]
 
 
-def test_overrides_show_and_hide(tmp_path):
+def test_overrides_show_and_hide():
+    exceptions = pl.DataFrame(
+        {
+            "subject": ["big-1", "big-3", "small-1"],
+            "publication": [None, "hidden", None],
+            "type": pl.Series([None] * 3, dtype=pl.String),
+            "generation": [None, None, 0],
+            "display": ["show", None, None],
+            "reason": ["history", None, None],
+        }
+    )
+    policy = replace(load_policy(mensura.load()), overrides=exceptions)
+    assert shown("charted", policy) == ["big-1", "big-2", "small-1", "small-2", "elsewhere"]
+
+
+def test_the_policy_comes_from_the_evidence_not_from_the_installed_package(tmp_path):
+    mensura.load().save(tmp_path)
+    rules = tmp_path / "chart_rules.csv"
+    rules.write_text(rules.read_text().replace("current_generations_flagship,2", "current_generations_flagship,1"))
     (tmp_path / "policy.csv").write_text(
-        "surface,setting,value,about\nc,current_generations_flagship,2,\nc,current_generations_smaller,1,\n"
-        "t,minimum_tier,0,\nt,top_labs,OpenAI,\nl,per_chart,5,\n"
+        "subject,publication,type,generation,display,reason\ngpt-5,archive,,,,a test\n"
     )
-    (tmp_path / "overrides.csv").write_text(
-        "subject,publication,type,generation,display,reason\nbig-1,,,,show,history\nbig-3,hidden,,,,\nsmall-1,,,0,,\n"
-    )
-    assert shown("charted", load_policy(tmp_path)) == ["big-1", "big-2", "small-1", "small-2", "elsewhere"]
-    (tmp_path / "broken").mkdir()
-    (tmp_path / "broken" / "policy.csv").write_text("setting,value\nper_chart,5\n")
-    (tmp_path / "broken" / "overrides.csv").write_text("subject,publication,type,generation,display,reason\n")
-    with pytest.raises(mensura.MensuraError, match="setting missing or not a number: 'current_generations_flagship'"):
-        load_policy(tmp_path / "broken")
+    policy = load_policy(mensura.load(tmp_path))
+    assert policy.flagship_generations == 1
+    assert policy.overrides.row(0, named=True)["publication"] == "archive"
+    assert shown("charted", policy) == ["big-3", "small-2", "elsewhere"]
+
+
+def test_a_rule_that_is_missing_is_refused_with_the_evidence(tmp_path):
+    mensura.load().save(tmp_path)
+    rules = tmp_path / "chart_rules.csv"
+    kept = [line for line in rules.read_text().splitlines() if not line.startswith("per_chart")]
+    rules.write_text("\n".join(kept))
+    with pytest.raises(mensura.MensuraError, match="a row per_chart; every rule has one"):
+        mensura.load(tmp_path)
 
 
 def test_lines_connect_checkpoints_that_do_not_fall():

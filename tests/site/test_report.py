@@ -2,12 +2,14 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import jsonschema
 import polars as pl
 import pytest
 
 import mensura
+from mensura.calibration import chosen_lines
 from mensura.site import build_report, pages
 from mensura.site.api import SCHEMAS
 from mensura.site.library import bundled_library
@@ -107,7 +109,7 @@ def test_a_build_that_fails_leaves_nothing_behind(monkeypatch, tmp_path):
     def fail(evidence):
         raise ZeroDivisionError
 
-    monkeypatch.setattr("mensura.site.report.Study.run", fail)
+    monkeypatch.setattr("mensura.site.report.Study.open", fail)
     with pytest.raises(ZeroDivisionError):
         build_report(mensura.load(), tmp_path / "report")
     assert list(tmp_path.iterdir()) == []
@@ -120,3 +122,12 @@ def test_a_library_that_cannot_be_bundled_is_said(monkeypatch, tmp_path):
         bundled_library(tmp_path / "vega.js"),
     ):
         pass
+
+
+def test_the_converter_reads_levels_with_the_calibration_asked_for(tmp_path, study):
+    file = tmp_path / "bases.csv"
+    file.write_text("dimension,slope,intercept\nstamina,0.5,0.25\n", encoding="utf-8")
+    shown = pages.human(replace(study, lines=chosen_lines(str(file)))).context["calibration"]
+    assert [(line.dimension, line.slope, line.intercept) for line in shown] == [("stamina", 0.5, 0.25)]
+    named = {line.dimension: line.source for line in pages.human(study).context["calibration"]}
+    assert (named["MCt"], "Table 16" in named["volume"]) == ("open pool", True)

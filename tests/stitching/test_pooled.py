@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 from mensura.stitching import ScoreLayout, held_out_errors, stitch
-from mensura.stitching.laplace import ArrowPrecision, draw_deviations, factorise, linear_variances, marginal_covariances
 from mensura.stitching.pooled import solve_pooled
 from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.posterior import Cells
@@ -148,31 +147,6 @@ def test_principal_axes_and_scales_leave_every_expectation_unchanged():
     centred = turned.theta - turned.theta.mean(axis=1, keepdims=True)
     spread = centred.transpose(0, 2, 1) @ centred / 20
     np.testing.assert_allclose(spread, np.broadcast_to(np.eye(3), (3, 3, 3)), atol=1e-6)
-
-
-def test_laplace_draws_have_the_covariance_of_the_whole_matrix():
-    rng = np.random.default_rng(3)
-    m, k, j = 5, 2, 4
-    root = rng.normal(size=(60, m * k + j))
-    for i in range(m):
-        others = [c for c in range(m * k) if c // k != i]
-        root[i * 12 : (i + 1) * 12, others] = 0
-    whole = root.T @ root + np.eye(m * k + j)
-    subjects = np.stack([whole[i * k : (i + 1) * k, i * k : (i + 1) * k] for i in range(m)])
-    coupling = whole[: m * k, m * k :].reshape(m, k, j)
-    factors = factorise(ArrowPrecision(subjects, coupling, whole[m * k :, m * k :]))
-    covariance = np.linalg.inv(whole)
-    theta, side = draw_deviations(factors, 40_000, rng)
-    drawn = np.cov(np.concatenate((theta.reshape(-1, m * k), side), axis=1).T)
-    np.testing.assert_allclose(drawn, covariance, atol=0.03)
-    of_subjects, of_side = marginal_covariances(factors)
-    np.testing.assert_allclose(of_side, covariance[m * k :, m * k :], atol=1e-10)
-    np.testing.assert_allclose(of_subjects[1], covariance[k : 2 * k, k : 2 * k], atol=1e-10)
-    a, b = rng.normal(size=(1, k)), rng.normal(size=(1, j))
-    direction = np.zeros(m * k + j)
-    direction[k : 2 * k], direction[m * k :] = a, b
-    variance = linear_variances(factors, np.array([1]), a, b)
-    assert variance[0] == pytest.approx(direction @ covariance @ direction)
 
 
 def test_pattern_axis_orders_eras_and_is_silent_on_a_full_matrix():

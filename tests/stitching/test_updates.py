@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from mensura.stitching import encode, read_scores, stitch
-from mensura.stitching.posterior import Cells, Pooled, eta_variance, fitted_eta
+from mensura.stitching.posterior import Cells, Expected, Pooled, eta_variance, expect, fitted_eta, score_variance
 from mensura.stitching.regressors import Background
 from mensura.stitching.response import bounded, levels
 from mensura.stitching.sweeps import (
@@ -55,9 +55,9 @@ def state():
 
 def test_working_responses_are_one_newton_step_of_each_score(state):
     cells, fit = state
-    eta = fitted_eta(cells.layout, fit)
-    z, w = linearise(cells, fit, eta)
-    cols = cells.layout.cols
+    at = expect(cells, fit)
+    z, w = linearise(cells, fit, at)
+    cols, eta = cells.layout.cols, at.eta
     s = 1 / (1 + np.exp(-eta))
     f, slope = 0.1 + 0.85 * s, 0.85 * s * (1 - s)
     variance = cells.sampling + fit.dispersion[cols] * (f * (1 - f) + 0.01)
@@ -121,6 +121,7 @@ def test_learning_the_subjects_prior_moves_no_expectation_and_sets_its_unit(stat
     np.testing.assert_allclose(fitted_eta(cells.layout, found), fitted_eta(cells.layout, fit))
     rows, cols = cells.layout.rows, cells.layout.cols
     np.testing.assert_allclose(eta_variance(found, rows, cols), eta_variance(fit, rows, cols))
+    np.testing.assert_allclose(score_variance(cells.layout, fit), eta_variance(fit, rows, cols))
     cells = replace(cells, lasting=1)
     found = learn_subject_prior(cells, fit)
     capability = cells.x @ np.linalg.lstsq(cells.x, fit.theta[:, 0], rcond=None)[0]
@@ -150,7 +151,7 @@ def test_overdispersion_is_found_where_sampling_explains_the_rest():
     m, b, rho, sampling = 400, 4, 0.05, 0.004
     rows, cols = np.repeat(np.arange(m), b), np.tile(np.arange(b), m)
     eta = rng.normal(0, 1, rows.size)
-    f, _ = levels(np.zeros(1), np.ones(1), eta)
+    f, steepness = levels(np.zeros(1), np.ones(1), eta)
     y = f + np.sqrt(rho * (f * (1 - f) + 0.01) + sampling) * rng.standard_normal(f.size)
     data = encode(
         read_scores({"subject": [f"s{i:03}" for i in rows], "benchmark": cols, "score": np.clip(y, 0, 1)}), "mean"
@@ -159,14 +160,14 @@ def test_overdispersion_is_found_where_sampling_explains_the_rest():
     cells = Cells(data.layout, y, np.zeros(b), np.ones(b), np.full(n, sampling), np.ones(n), np.ones((m, 1)))
     fit = Pooled(*(np.zeros(0),) * 2, np.zeros((b, 2)), *(np.zeros(0),) * 4, dispersion=np.full(b, 0.2))
     for _ in range(60):
-        fit = learn_dispersion(cells, fit, eta, np.zeros(n))
+        fit = learn_dispersion(cells, fit, Expected(eta, f, steepness), np.zeros(n))
     np.testing.assert_allclose(fit.dispersion, rho, rtol=0.2)
 
 
 def test_joint_precision_is_the_dense_normal_matrix(state):
     cells, fit = state
     found = posterior_precision(cells, fit, 1.5)
-    _, w = linearise(cells, fit, fitted_eta(cells.layout, fit))
+    _, w = linearise(cells, fit, expect(cells, fit))
     design = np.zeros((cells.y.size, M * K + B * (1 + K)))
     for i, (row, col) in enumerate(zip(cells.layout.rows, cells.layout.cols, strict=True)):
         design[i, row * K : (row + 1) * K] = fit.phi[col, 1:]
@@ -178,11 +179,24 @@ def test_joint_precision_is_the_dense_normal_matrix(state):
         start = M * K + col * (1 + K)
         prior[start : start + 1 + K, start : start + 1 + K] = 1.5 * np.linalg.inv(fit.phi_spread)
     dense = (design.T * w) @ design + prior
-    np.testing.assert_allclose(found.benchmarks, dense[M * K :, M * K :])
-    np.testing.assert_allclose(found.coupling.reshape(M * K, -1), dense[: M * K, M * K :])
-    for m in range(M):
-        block = slice(m * K, (m + 1) * K)
-        np.testing.assert_allclose(found.subjects[m], dense[block, block])
+    subject = [slice(m * K, (m + 1) * K) for m in range(M)]
+    benchmark = [slice(M * K + b * (1 + K), M * K + (b + 1) * (1 + K)) for b in range(B)]
+    np.testing.assert_allclose(found.subjects, [dense[block, block] for block in subject])
+    np.testing.assert_allclose(found.benchmarks, [dense[block, block] for block in benchmark])
+    pairs = zip(cells.layout.rows, cells.layout.cols, strict=True)
+    between = [dense[subject[row], benchmark[col]] for row, col in pairs]
+    np.testing.assert_allclose(found.coupling(slice(None)), between)
+
+
+def test_the_variance_of_an_expected_logit_is_taken_at_single_pairs(state):
+    """Var(φ·(1, θ)) for independent φ and θ, by its definition, against many draws."""
+    _, fit = state
+    rng = np.random.default_rng(4)
+    for row, col in ((0, 0), (3, 2), (8, 4)):
+        theta = rng.multivariate_normal(fit.theta[row], fit.theta_cov[row], 200_000)
+        phi = rng.multivariate_normal(fit.phi[col], fit.phi_cov[col], 200_000)
+        eta = phi[:, 0] + (phi[:, 1:] * theta).sum(axis=1)
+        assert eta_variance(fit, np.array([row]), np.array([col]))[0] == pytest.approx(eta.var(), rel=0.02)
 
 
 def test_draws_of_the_published_fit_have_the_covariance_of_least_squares():

@@ -1,6 +1,7 @@
 """Calibrated human scales: from world rates and demands to a base per dimension, with intervals and verdicts."""
 
 from mensura.calibration.calibrate import METHODS, calibrate, calibrate_items
+from mensura.calibration.chosen import chosen_lines
 from mensura.calibration.equating import Equating, equate
 from mensura.calibration.file import (
     CalibrationFile,
@@ -23,6 +24,7 @@ __all__ = [
     "RatedItems",
     "calibrate",
     "calibrate_items",
+    "chosen_lines",
     "compare_calibrations",
     "equate",
     "open_demands",

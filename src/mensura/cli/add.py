@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.inputs import EvidencePath
 from mensura.cli.output import Json, console, emit, print_note, print_table
+from mensura.cli.paths import check_input, check_output
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def add(
             help="CSV, TSV, Parquet or JSON (one row per score, or one row per model and one column per benchmark), "
             "results of lm-evaluation-harness, or an Inspect log.",
             metavar="FILE",
+            callback=check_input,
         ),
     ],
     unit: Annotated[
@@ -43,7 +45,9 @@ def add(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", help="Write what was understood: a .csv for --add, or a folder or .sqlite with all the evidence."
+            "--out",
+            help="Write what was understood: a .csv for --add, or a folder or .sqlite with all the evidence.",
+            callback=check_output,
         ),
     ] = None,
     evidence: EvidencePath = None,

@@ -23,6 +23,7 @@ from mensura.cli.asking import (
     place_journal,
 )
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.paths import check_input
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ ProtocolName = Annotated[
 ]
 ItemsPerCall = Annotated[int, typer.Option(help="Items in one call (bundle).")]
 Rubrics = Annotated[
-    Path | None, typer.Option(help="Folder of rubrics CODE.txt that replace or extend ours.", file_okay=False)
+    Path | None,
+    typer.Option(help="Folder of rubrics CODE.txt that replace or extend ours.", file_okay=False, callback=check_input),
 ]
 MaxTokens = Annotated[
     int | None, typer.Option(help="Most tokens an answer may have; fitted to the protocol when left out.")

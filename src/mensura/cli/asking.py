@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from mensura.cli.output import console, notices
+from mensura.cli.paths import check_output
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ ModelName = Annotated[
 ]
 BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Address of an OpenAI-compatible endpoint.")]
 JournalPath = Annotated[
-    Path | None, typer.Option("--journal", help=f"File that records every call (default: {JOURNAL} in --out).")
+    Path | None,
+    typer.Option(
+        "--journal", help=f"File that records every call (default: {JOURNAL} in --out).", callback=check_output
+    ),
 ]
 Temperature = Annotated[float, typer.Option("--temperature", help="Sampling temperature; recorded with every answer.")]
 MaxCost = Annotated[float | None, typer.Option("--max-cost", help="Stop before US dollars spent pass this.")]

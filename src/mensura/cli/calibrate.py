@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mensura.cli.output import Json, Out, console, emit, notices, print_note, print_table
+from mensura.cli.paths import check_input, check_inputs
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -26,10 +27,14 @@ EXAMPLES = """
 
 def calibrate(
     rates: Annotated[
-        Path | None, typer.Option(help="World rates: item, rate[, low, high, n, options, pool].", metavar="CSV")
+        Path | None,
+        typer.Option(
+            help="World rates: item, rate[, low, high, n, options, pool].", metavar="CSV", callback=check_input
+        ),
     ] = None,
     demands: Annotated[
-        list[Path] | None, typer.Option(help="Levels: demands.csv or a filled sheet; repeatable.", metavar="CSV")
+        list[Path] | None,
+        typer.Option(help="Levels: demands.csv or a filled sheet; repeatable.", metavar="CSV", callback=check_inputs),
     ] = None,
     pool: Annotated[str | None, typer.Option(help="Instead of files: open, the embedded items.")] = None,
     estimate: Annotated[
@@ -48,7 +53,10 @@ def calibrate(
     draws: Annotated[int, typer.Option(help="Draws of the posterior, or bootstrap samples.", min=1)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     compare: Annotated[
-        Path | None, typer.Option(help="Another calibration to compare with (calibration.json).", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="Another calibration to compare with (calibration.json).", metavar="FILE", callback=check_input
+        ),
     ] = None,
     out: Out = None,
     as_json: Json = False,

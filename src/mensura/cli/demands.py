@@ -23,6 +23,7 @@ from mensura.cli.asking import (
     place_journal,
 )
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.paths import check_inputs
 
 app = typer.Typer(
     help="What items demand: dimensions and rubrics, sheets for people, agreement, and what levels are worth.",
@@ -30,7 +31,10 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-Tables = Annotated[list[Path], typer.Argument(help="Files of levels: demands.csv, readings.csv or filled sheets.")]
+Tables = Annotated[
+    list[Path],
+    typer.Argument(help="Files of levels: demands.csv, readings.csv or filled sheets.", callback=check_inputs),
+]
 
 
 @app.command(epilog="Example: mensura demands dimensions --rubric QLl")
@@ -192,7 +196,11 @@ def protocols(
 def check(
     pools_and_demands: Annotated[
         list[Path],
-        typer.Argument(help="Folders of pools with rates, and last the file of levels.", metavar="POOL... DEMANDS"),
+        typer.Argument(
+            help="Folders of pools with rates, and last the file of levels.",
+            metavar="POOL... DEMANDS",
+            callback=check_inputs,
+        ),
     ],
     group: Annotated[str, typer.Option(help="Group whose rates are used, such as country=JPN.")] = "all",
     rubrics: Rubrics = None,

@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.paths import check_input, check_output
 
 app = typer.Typer(
     help="What was observed: coverage, checks, import and export.", no_args_is_help=True, rich_markup_mode="rich"
@@ -62,7 +63,9 @@ def models(
 
 
 @app.command(epilog="Example: mensura evidence check my-evidence/")
-def check(path: Annotated[Path, typer.Argument(help="Folder of CSV files or SQLite store.")]) -> None:
+def check(
+    path: Annotated[Path, typer.Argument(help="Folder of CSV files or SQLite store.", callback=check_input)],
+) -> None:
     """Check a folder or store; every fault is listed with file, row, column, value and what was expected."""
     from mensura.evidence import load
 
@@ -72,8 +75,10 @@ def check(path: Annotated[Path, typer.Argument(help="Folder of CSV files or SQLi
 
 @app.command("import", epilog="Example: mensura evidence import facts/ --out my-evidence/")
 def import_folder(
-    folder: Annotated[Path, typer.Argument(help="Folder of model facts (models, benchmarks, scores, … as CSV).")],
-    out: Annotated[Path, typer.Option("--out", help="Folder, or .sqlite file, to write.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of model facts (models, benchmarks, scores, … as CSV).", callback=check_input)
+    ],
+    out: Annotated[Path, typer.Option("--out", help="Folder, or .sqlite file, to write.", callback=check_output)],
     via: Annotated[list[str] | None, typer.Option(help="Take only figures obtained this way; repeatable.")] = None,
 ) -> None:
     """Import a folder of collected model facts into the evidence schema."""
@@ -86,7 +91,7 @@ def import_folder(
 
 @app.command(epilog="Example: mensura evidence export evidence.sqlite --add mine.csv")
 def export(
-    path: Annotated[Path, typer.Argument(help="Folder, or a file ending in .sqlite, to write.")],
+    path: Annotated[Path, typer.Argument(help="Folder, or a file ending in .sqlite, to write.", callback=check_output)],
     evidence: EvidencePath = None,
     add: AddedScores = None,
 ) -> None:

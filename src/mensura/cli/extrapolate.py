@@ -33,6 +33,7 @@ from mensura.cli.estimating import (
     read_pool,
 )
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.paths import check_input
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -70,7 +71,10 @@ def extrapolate(
         typer.Option(help="Method by name, such as linked; poststratification when left out, whole-pool with --model."),
     ] = None,
     links: Annotated[
-        Path | None, typer.Option(help="CSV of items with known reference rates: item, rate, n (linked, shift).")
+        Path | None,
+        typer.Option(
+            help="CSV of items with known reference rates: item, rate, n (linked, shift).", callback=check_input
+        ),
     ] = None,
     difference: Annotated[
         float | None, typer.Option(help="Known difference of the populations in logits (shift).")
@@ -80,7 +84,9 @@ def extrapolate(
         int | None, typer.Option(help="Draws of the assumptions (poststratification; 1000 when left out).")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of the draws (poststratification).")] = None,
-    tables: Annotated[Path | None, typer.Option(help="Folder with world tables of your own.")] = None,
+    tables: Annotated[
+        Path | None, typer.Option(help="Folder with world tables of your own.", callback=check_input)
+    ] = None,
     model: ModelName = None,
     variants: Variants = None,
     repeats: Repeats = None,

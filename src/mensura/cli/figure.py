@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, console, emit, print_table
+from mensura.cli.paths import check_output
 from mensura.errors import MensuraError
 
 EXAMPLES = """
@@ -23,7 +24,9 @@ EXAMPLES = """
 
 def figure(
     name: Annotated[str | None, typer.Argument(help="Which picture; --list names them all.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="File to write: .svg, .png or .pdf.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="File to write: .svg, .png or .pdf.", callback=check_output)
+    ] = None,
     width: Annotated[str, typer.Option(help="Width in millimetres; columns are usually 89 or 183.")] = "89mm",
     dpi: Annotated[int, typer.Option(help="Dots per inch of a PNG.")] = 300,
     show_list: Annotated[bool, typer.Option("--list", help="List the pictures.")] = False,
@@ -47,7 +50,7 @@ def figure(
         )
     millimetres = _millimetres(width)
     check_figure(out, millimetres, dpi)
-    drawn = draw(Study.run(load_evidence(evidence, add)), name)
+    drawn = draw(Study.open(load_evidence(evidence, add)), name)
     save(drawn.chart, out, width_mm=millimetres, dpi=dpi)
     if not emit({}, out=None, as_json=as_json, figure=drawn.name, title=drawn.title, caption=drawn.caption, file=out):
         console.print(f"wrote {out}: {drawn.title}", soft_wrap=True)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mensura.cli.paths import check_input, check_inputs
+
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
 
@@ -16,6 +18,7 @@ EvidencePath = Annotated[
         "--evidence",
         help="Folder of CSV files or SQLite store to use instead of the embedded evidence.",
         metavar="PATH",
+        callback=check_input,
     ),
 ]
 AddedScores = Annotated[
@@ -24,6 +27,7 @@ AddedScores = Annotated[
         "--add",
         help="Scores of your own: a table or evaluation log (mensura add says what is understood of it); repeatable.",
         metavar="FILE",
+        callback=check_inputs,
     ),
 ]
 

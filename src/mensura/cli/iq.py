@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_json, print_table
+from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 from mensura.errors import MensuraError
 
@@ -48,12 +49,18 @@ def iq(
     against_method: Annotated[str | None, typer.Option(help="Method to compare with.", metavar="NAME")] = None,
     curves: Annotated[
         Path | None,
-        typer.Option(help="Derive ladders from people: benchmarks.csv of mensura stitch --out.", metavar="CSV"),
+        typer.Option(
+            help="Derive ladders from people: benchmarks.csv of mensura stitch --out.",
+            metavar="CSV",
+            callback=check_input,
+        ),
     ] = None,
     source: Source = None,
     method: Method = None,
     ladders: Ladders = None,
-    rules: Annotated[Path | None, typer.Option(help="TOML file with rules of your own.", metavar="FILE")] = None,
+    rules: Annotated[
+        Path | None, typer.Option(help="TOML file with rules of your own.", metavar="FILE", callback=check_input)
+    ] = None,
     weight: Annotated[
         list[str] | None, typer.Option(help="Weight of a dimension in your task profile; repeatable.", metavar="NAME=W")
     ] = None,

@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.asking import JOURNAL, PriceIn, PriceOut
 from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.paths import check_input, check_output
 from mensura.errors import MensuraError
 
 app = typer.Typer(
@@ -17,7 +18,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-JournalFile = Annotated[Path, typer.Argument(help="The journal.")]
+JournalFile = Annotated[Path, typer.Argument(help="The journal.", callback=check_input)]
 
 
 @app.command(epilog="Example: mensura llm status out/journal.sqlite")
@@ -58,7 +59,10 @@ def cost(
 @app.command(epilog="Example: mensura llm export out/journal.sqlite audit.html")
 def export(
     journal: JournalFile,
-    target: Annotated[Path, typer.Argument(help="File to write: .csv, .parquet, or .html for a browsable page.")],
+    target: Annotated[
+        Path,
+        typer.Argument(help="File to write: .csv, .parquet, or .html for a browsable page.", callback=check_output),
+    ],
     recording: Annotated[
         bool,
         typer.Option("--recording", help="Write the answers as a recording that --model recorded/FILE answers from."),

@@ -14,6 +14,8 @@ from mensura.cli.add import EXAMPLES as ADD_EXAMPLES
 from mensura.cli.add import add
 from mensura.cli.annotate import EXAMPLES as ANNOTATE_EXAMPLES
 from mensura.cli.annotate import annotate
+from mensura.cli.cache import EXAMPLES as CACHE_EXAMPLES
+from mensura.cli.cache import cache
 from mensura.cli.calibrate import EXAMPLES as CALIBRATE_EXAMPLES
 from mensura.cli.calibrate import calibrate
 from mensura.cli.cost import EXAMPLES as COST_EXAMPLES
@@ -82,6 +84,8 @@ app.add_typer(demands.app, name="demands", short_help="Dimensions and rubrics, s
 app.add_typer(evidence.app, name="evidence", short_help="What was observed: coverage, checks, import and export.")
 app.add_typer(people.app, name="people", short_help="Item pools and populations: rates, import, world tables.")
 app.add_typer(llm.app, name="llm", short_help="What language models were asked: standing, cost, export.")
+
+app.command(epilog=CACHE_EXAMPLES, short_help="What is kept between runs, and its removal.")(cache)
 
 
 def _print_version(asked: bool) -> None:

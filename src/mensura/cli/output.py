@@ -17,6 +17,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from mensura.cli.paths import check_output
 from mensura.folders import whole_folder
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ _WRITER: ContextVar[str] = ContextVar("writer")
 
 
 def _note_writer(context: typer.Context, out: Path | None) -> Path | None:
-    """Remember whose ``--out`` this is; the name of the program itself goes without saying."""
+    """Remember whose ``--out`` this is (the name of the program itself goes without saying); check the place."""
     _WRITER.set(context.command_path.partition(" ")[2])
-    return out
+    return check_output(out)
 
 
 Out = Annotated[

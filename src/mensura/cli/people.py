@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.paths import check_input, check_output
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 
-Folder = Annotated[Path, typer.Argument(help="Folder of an item pool in the tidy form.")]
+Folder = Annotated[Path, typer.Argument(help="Folder of an item pool in the tidy form.", callback=check_input)]
 Names = Annotated[str, typer.Option(help="Covariates, separated by commas; + crosses them: age_band,country+sex.")]
 
 
@@ -88,10 +89,14 @@ def rates(
     "CNT,SCHOOLID,STIDSTD --covariates CNT --absent 7,8 --out pools/pisa2009",
 )
 def import_(
-    file: Annotated[Path, typer.Argument(help="CSV, Parquet, SPSS, R, or fixed-width text with --layout.")],
-    out: Annotated[Path, typer.Option(help="Folder to write the pool into.")],
+    file: Annotated[
+        Path, typer.Argument(help="CSV, Parquet, SPSS, R, or fixed-width text with --layout.", callback=check_input)
+    ],
+    out: Annotated[Path, typer.Option(help="Folder to write the pool into.", callback=check_output)],
     items: Annotated[str, typer.Option(help="Pattern of the item columns, or a CSV of items.")],
-    layout: Annotated[Path | None, typer.Option(help="Control file of fixed-width text (SPSS or SAS).")] = None,
+    layout: Annotated[
+        Path | None, typer.Option(help="Control file of fixed-width text (SPSS or SAS).", callback=check_input)
+    ] = None,
     object_name: Annotated[str | None, typer.Option("--object", help="Object in an R file.")] = None,
     encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8",
     person: Annotated[str, typer.Option(help="Columns that identify a person, separated by commas.")] = "",
@@ -144,7 +149,9 @@ def populations(out: Out = None, as_json: Json = False) -> None:
 
 @app.command(epilog="Example: mensura people strata raw_tables --out my_world_tables")
 def strata(
-    folder: Annotated[Path, typer.Argument(help="Folder of country tables (see docs/extrapolation-world.md).")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder of country tables (see docs/extrapolation-world.md).", callback=check_input)
+    ],
     out: Out = None,
     as_json: Json = False,
 ) -> None:

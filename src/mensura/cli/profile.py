@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
-from mensura.cli.scale import calibration_lines
+from mensura.cli.paths import check_inputs
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -35,11 +35,14 @@ def profile(
         typer.Option(
             help="CSV (subject, item, correct[, options]), Inspect .eval or harness samples .jsonl; repeatable.",
             metavar="FILE",
+            callback=check_inputs,
         ),
     ] = None,
     demands: Annotated[
         list[Path] | None,
-        typer.Option(help="Levels of the items: demands.csv or a filled sheet; repeatable.", metavar="CSV"),
+        typer.Option(
+            help="Levels of the items: demands.csv or a filled sheet; repeatable.", metavar="CSV", callback=check_inputs
+        ),
     ] = None,
     pool: Annotated[
         str | None, typer.Option(help="Instead of files: open, AI systems and people on the embedded items.")
@@ -60,9 +63,10 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Find abilities per dimension, and place them among the people of the world."""
+    from mensura.calibration import chosen_lines
     from mensura.calibration.profiles import profile as profile_of
 
-    lines = calibration_lines(calibration)
+    lines = chosen_lines(calibration)
     wanted = list(subjects or [])
     if pool is None and not outcomes:
         if demands:

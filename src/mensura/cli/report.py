@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, console, print_json, print_table
+from mensura.cli.paths import check_output
 from mensura.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -16,17 +17,35 @@ if TYPE_CHECKING:
 
 
 def report(
-    out: Annotated[Path, typer.Option("--out", help="Folder to write the report into.")] = Path("report"),
+    out: Annotated[Path, typer.Option("--out", help="Folder to write the report into.", callback=check_output)] = Path(
+        "report"
+    ),
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    calibration: Annotated[
+        str | None,
+        typer.Option(
+            help="What levels are read with: open, published, or a file of mensura calibrate.", metavar="NAME|FILE"
+        ),
+    ] = None,
+    url: Annotated[
+        str,
+        typer.Option(
+            help="Where the report will stand (https://…/), for canonical links, feeds, sitemap and shared pictures; "
+            "relative when not given.",
+            metavar="ADDRESS",
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Write the report, a static site that works from its folder, and print its headline table."""
+    from mensura.calibration import chosen_lines
     from mensura.site import build_report, count_pages
 
     loaded = load_evidence(evidence, add)
+    lines = chosen_lines(calibration, loaded.calibration)
     with progress_bar("Pages", count_pages(loaded)) as advance:
-        headline = build_report(loaded, out, advance=advance)
+        headline = build_report(loaded, out, lines=lines, advance=advance, address=url)
     if as_json:
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})
         return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 import typer
@@ -57,7 +56,9 @@ def scale(
     as_json: Json = False,
 ) -> None:
     """Read a success rate as level, rarity, percentile, IQ; and back."""
-    lines = calibration_lines(calibration)
+    from mensura.calibration import chosen_lines
+
+    lines = chosen_lines(calibration)
     line = None if dimension is None else lines[dimension]
     unit = _Unit(line, base, convention)
     start = {"rate": rate, "iq": iq, "level": level, "one_in": one_in, "percentile": percentile}
@@ -101,31 +102,6 @@ class _Unit(NamedTuple):
         return f"base {base:g}, " + (
             f"level 1 centred on 1 in √{base:g}" if self.convention == "adele" else "level 0: everybody succeeds"
         )
-
-
-def calibration_lines(calibration: str | None) -> Calibration:
-    """Return the lines asked for; by default the open ones where a base is identified, over the published."""
-    from mensura.calibration import read_calibration_file
-    from mensura.calibration.open_pool import open_lines
-    from mensura.evidence import load, read_calibration
-
-    if calibration is None:
-        return open_lines().over(load().calibration)
-    if calibration in ("open", "published"):
-        return open_lines() if calibration == "open" else load().calibration
-    path = Path(calibration)
-    if path.is_dir() or path.suffix.lower() == ".json" or "verdict" in _header(path):
-        return read_calibration_file(path).lines
-    return read_calibration(path)
-
-
-def _header(path: Path) -> list[str]:
-    """Return the column names of a CSV, or nothing where there is none to read."""
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            return [name.strip() for name in file.readline().split(",")]
-    except (OSError, UnicodeDecodeError):
-        return []
 
 
 def _position(start: dict[str, float | None], low: float | None, high: float | None, unit: _Unit) -> Position:

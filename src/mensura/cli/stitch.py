@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -27,7 +28,8 @@ def stitch(
     scores: Annotated[
         Path | None,
         typer.Argument(
-            help="CSV with model (or subject), benchmark, score in [0, 1]; the embedded evidence if absent."
+            help="CSV with model (or subject), benchmark, score in [0, 1]; the embedded evidence if absent.",
+            callback=check_input,
         ),
     ] = None,
     method: Annotated[str, typer.Option(help="pooled (default), or rosetta: as published.")] = "pooled",

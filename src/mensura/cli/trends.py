@@ -10,6 +10,7 @@ import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -26,12 +27,18 @@ ScoresFile = Annotated[
     Path | None,
     typer.Argument(
         help="CSV with model (or subject), benchmark, score in [0, 1] and release_date (or released); "
-        "the embedded evidence if absent."
+        "the embedded evidence if absent.",
+        callback=check_input,
     ),
 ]
 ModelDates = Annotated[
     Path | None,
-    typer.Option("--models", help="CSV with subject and released, where the scores have no dates.", metavar="CSV"),
+    typer.Option(
+        "--models",
+        help="CSV with subject and released, where the scores have no dates.",
+        metavar="CSV",
+        callback=check_input,
+    ),
 ]
 
 
@@ -45,14 +52,25 @@ def trends(
     level: Annotated[float, typer.Option(help="Level of the intervals.", min=0.01, max=0.999)] = 0.9,
     compute: Annotated[
         Path | None,
-        typer.Option(help="CSV with subject, training_compute_flop, family: algorithmic progress.", metavar="CSV"),
+        typer.Option(
+            help="CSV with subject, training_compute_flop, family: algorithmic progress.",
+            metavar="CSV",
+            callback=check_input,
+        ),
     ] = None,
     horizons: Annotated[
-        Path | None, typer.Option(help="CSV with subject, minutes: time horizons on capability.", metavar="CSV")
+        Path | None,
+        typer.Option(
+            help="CSV with subject, minutes: time horizons on capability.", metavar="CSV", callback=check_input
+        ),
     ] = None,
     levels: Annotated[
         Path | None,
-        typer.Option(help="CSV with group, capability (low, high): when the frontier passed them.", metavar="CSV"),
+        typer.Option(
+            help="CSV with group, capability (low, high): when the frontier passed them.",
+            metavar="CSV",
+            callback=check_input,
+        ),
     ] = None,
     to: Annotated[
         list[datetime] | None,

@@ -33,6 +33,7 @@ from mensura.cli.estimating import (
     read_pool,
 )
 from mensura.cli.output import Json, Out, emit, print_note, print_table
+from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 
 EXAMPLES = """
@@ -46,7 +47,9 @@ EXAMPLES = """
 
 
 def validate(
-    pool_folder: Annotated[Path, typer.Argument(help="Folder with items.csv and group_rates.csv (tidy form).")],
+    pool_folder: Annotated[
+        Path, typer.Argument(help="Folder with items.csv and group_rates.csv (tidy form).", callback=check_input)
+    ],
     situation: Annotated[str, typer.Option(help="What is known: described, linked or slices.")] = "described",
     links: Annotated[int, typer.Option(help="Linking items with known reference rates (linked).", min=1)] = 3,
     method: Annotated[str | None, typer.Option(help="Method by name; the best of the situation when left out.")] = None,

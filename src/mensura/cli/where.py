@@ -25,7 +25,7 @@ def where(
 
     loaded = load_evidence(evidence, add)
     subject = require_subject(loaded, model)
-    found = find_whereabouts(Study.run(loaded), subject)
+    found = find_whereabouts(Study.open(loaded), subject)
     if emit(found.tables(), out=out, as_json=as_json, heading=found.heading):
         return
     row = found.standing.row(0, named=True)

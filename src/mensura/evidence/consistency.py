@@ -9,7 +9,7 @@ import polars as pl
 
 from mensura.evidence.checks import RawTable, row_faults
 from mensura.evidence.faults import Fault
-from mensura.evidence.schema import LADDER_LEVELS, UNIT_RANGES
+from mensura.evidence.schema import CHART_SETTINGS, LADDER_LEVELS, UNIT_RANGES
 from mensura.evidence.units import convertible
 
 Tables = Mapping[str, pl.DataFrame]
@@ -26,6 +26,7 @@ def consistency_faults(raws: Raws, tables: Tables) -> Iterator[Fault]:
         ("benchmarks", _chance_below_ceiling),
         ("demand_outcomes", _no_more_right_than_asked),
         ("models", _no_descent_cycle),
+        ("chart_rules", _rules_complete),
     ):
         if name in raws:
             yield from check(raws[name], tables)
@@ -108,3 +109,13 @@ def _no_descent_cycle(raw: RawTable, tables: Tables) -> Iterator[Fault]:
         looping.append(current == subject)
     words = "a model that does not descend from this one (the predecessors form a circle)"
     yield from row_faults(raw, pl.Series(looping, dtype=pl.Boolean), "predecessor", words)
+
+
+def _rules_complete(raw: RawTable, tables: Tables) -> Iterator[Fault]:
+    rules = tables["chart_rules"]
+    for setting in CHART_SETTINGS:
+        if setting not in rules["setting"]:
+            yield Fault(raw.file, 0, "setting", "", f"a row {setting}; every rule has one")
+    numbers = (rules["setting"] != "top_labs") & rules["value"].is_not_null()
+    whole = rules["value"].str.contains(r"^-?\d{1,4}$")
+    yield from row_faults(raw, numbers & ~whole, "value", "a whole number")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -49,6 +50,8 @@ class Evidence(Result):
     demand_outcomes: pl.DataFrame
     bases: pl.DataFrame
     validations: pl.DataFrame
+    policy: pl.DataFrame
+    chart_rules: pl.DataFrame
     origin: str
     warnings: tuple[str, ...]
 
@@ -56,6 +59,14 @@ class Evidence(Result):
     def primary_scores(self) -> pl.DataFrame:
         """The one score per model and benchmark that instruments use."""
         return self.scores.filter("primary")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of all tables, as they would stand in files: two evidences with the same one hold the same cells."""
+        digest = hashlib.sha256()
+        for name, table in self.tables().items():
+            digest.update(f"{name}\n{as_text(table).write_csv()}".encode())
+        return digest.hexdigest()
 
     @property
     def calibration(self) -> Calibration:
@@ -171,15 +182,16 @@ def _embedded() -> Evidence:
 
 def completed(raws: dict[str, RawTable]) -> dict[str, RawTable]:
     """Fill the tables a folder of one's own does not have."""
-    known = raws["benchmarks"].frame
     complete = dict(raws)
     for name in TABLES:
         if name not in complete:
             frame = as_text(getattr(_embedded(), name))
             if name in _EMPTY_WHEN_ABSENT:
                 frame = frame.clear()
-            elif "benchmark" in frame.columns and "benchmark" in known.columns:
-                frame = frame.filter(pl.col("benchmark").is_in(known["benchmark"].to_list()))
+            for column in TABLES[name].columns:
+                target, _, key = column.references.partition(".")
+                if column.references and target in raws and key in raws[target].frame.columns:
+                    frame = frame.filter(pl.col(column.name).is_in(raws[target].frame[key].to_list()))
             complete[name] = RawTable(f"embedded {name}.csv", frame)
     return complete
 

@@ -36,6 +36,15 @@ UNIT_RANGES: dict[str, tuple[float, float]] = {
 LADDER_LEVELS = (70, 85, 100, 115, 130, 145, 160)
 """The IQs at which a ladder says what score to expect."""
 
+CHART_SETTINGS = (
+    "current_generations_flagship",
+    "current_generations_smaller",
+    "minimum_tier",
+    "top_labs",
+    "per_chart",
+)
+"""The rules of ``chart_rules``; each has one row. All but ``top_labs`` are whole numbers."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -301,6 +310,44 @@ TABLES: dict[str, Table] = {
                 Column("pearson", "Pearson correlation", "number", low=-1, high=1),
                 Column("spearman", "rank correlation", "number", low=-1, high=1),
                 Column("source", "where it was read"),
+            ),
+        ),
+        Table(
+            "policy",
+            "what differs for single models in which charts show them; tier and line stand in models",
+            ("subject",),
+            (
+                _SUBJECT,
+                Column(
+                    "publication",
+                    "public (where empty), archive or hidden: only public models are drawn by default",
+                    one_of=("public", "archive", "hidden"),
+                ),
+                Column(
+                    "type",
+                    "general (where empty) or specialised: only general models are on the timeline",
+                    one_of=("general", "specialised"),
+                ),
+                Column(
+                    "generation",
+                    "generations behind the current one of its line; counted from releases where empty",
+                    "integer",
+                    low=0,
+                    high=50,
+                ),
+                Column("display", "show or hide whatever the rules say", one_of=("show", "hide")),
+                Column("reason", "why"),
+            ),
+        ),
+        Table(
+            "chart_rules",
+            "which models charts show by default",
+            ("setting",),
+            (
+                Column("setting", "name of the rule", required=True, one_of=CHART_SETTINGS),
+                Column("value", "a whole number, or names parted by semicolons for top_labs", required=True),
+                Column("surface", "charts, timeline or labels"),
+                Column("about", "what the rule decides"),
             ),
         ),
     )

@@ -17,6 +17,9 @@ from mensura.folders import whole_folder
 from mensura.frames import read_csv
 
 STORE_SUFFIXES = {".db", ".sqlite", ".sqlite3"}
+SCHEMA = 1
+"""Version of the store's tables (SQLite's ``user_version``): 0 has the evidence alone, 1 also how it came about."""
+_PATIENCE = 20.0  # seconds a reader waits for a writer who is just committing
 
 
 def read_raw(path: Path) -> dict[str, RawTable]:
@@ -57,12 +60,15 @@ def write_folder(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
 def write_store(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
     """Write tables into one SQLite file, whole or not at all; only an earlier store is replaced."""
     _refuse_foreign(path)
-    with atomic_path(path) as part, closing(sqlite3.connect(part)) as store, store:
-        for name, frame in tables.items():
-            columns = ", ".join(f'"{column}" TEXT' for column in frame.columns)
-            store.execute(f'CREATE TABLE "{name}" ({columns})')
-            marks = ", ".join("?" * frame.width)
-            store.executemany(f'INSERT INTO "{name}" VALUES ({marks})', as_text(frame).iter_rows())
+    try:
+        with atomic_path(path) as part, closing(sqlite3.connect(part)) as store, store:
+            for name, frame in tables.items():
+                columns = ", ".join(f'"{column}" TEXT' for column in frame.columns)
+                store.execute(f'CREATE TABLE "{name}" ({columns})')
+                marks = ", ".join("?" * frame.width)
+                store.executemany(f'INSERT INTO "{name}" VALUES ({marks})', as_text(frame).iter_rows())
+    except sqlite3.Error as fault:
+        raise MensuraError(f"{path}: could not be written ({fault}); nothing was changed there") from fault
 
 
 def _refuse_foreign(path: Path) -> None:
@@ -72,13 +78,31 @@ def _refuse_foreign(path: Path) -> None:
             raise MensuraError(f"{path}{suffix}: another program is writing this store, or died doing so; open it once")
     if not path.is_file() or not path.stat().st_size:
         return
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as store:
-            held = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    except sqlite3.DatabaseError:
-        held = set()
+    held = _tables_of(path)
     if not set(OBSERVED) <= held:
         raise MensuraError(f"{path}: exists and is no evidence store; choose another name, or move it away first")
+    if "ledger_entries" in held:
+        raise MensuraError(
+            f"{path}: this store keeps the history of its updates, which would be lost; choose another name, or change "
+            "it by mensura evidence apply"
+        )
+
+
+def _tables_of(path: Path) -> set[str]:
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as store:
+            return {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except sqlite3.DatabaseError:
+        return set()
+
+
+def refuse_newer(version: int, path: Path) -> None:
+    """Refuse a store that a later Mensura wrote: what its tables mean is not known here."""
+    if version > SCHEMA:
+        raise MensuraError(
+            f"{path}: a store of schema {version}, this Mensura knows up to {SCHEMA}; update Mensura (pip install -U "
+            "mensura), or let the newer one write its evidence as a folder (mensura evidence export FOLDER)"
+        )
 
 
 def as_text(frame: pl.DataFrame) -> pl.DataFrame:
@@ -95,8 +119,12 @@ def as_text(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read_store(path: Path) -> dict[str, RawTable]:
+    """Read a store in one transaction; one that a killed writer left is rolled back on the way, so not read-only."""
     try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as store:
+        with closing(sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None)) as store:
+            store.execute("PRAGMA query_only = ON")
+            store.execute("BEGIN")
+            refuse_newer(store.execute("PRAGMA user_version").fetchone()[0], path)
             present = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             return {name: _read_table(store, path, name) for name in TABLES if name in present}
     except sqlite3.DatabaseError as fault:

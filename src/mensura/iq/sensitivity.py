@@ -8,7 +8,6 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from scipy.stats import spearmanr
 
 from mensura.arrays import Floats, Mask
 from mensura.iq.dimensions import score_dimensions
@@ -118,6 +117,6 @@ def _digest(moves: pl.DataFrame) -> tuple[float | None, float | None, str | None
     if moves.height < _RANKABLE:
         return None, None, None, None, None
     size, after = moves["move"].abs().to_numpy(), moves["after"].to_numpy()
-    correlation = float(spearmanr(moves["before"], after).statistic)
+    correlation = float(moves.select(pl.corr("before", "after", method="spearman")).item())
     mover, leader = (moves["subject"][int(np.argmax(values))] for values in (size, after))
     return float(size.mean()), float(size.max()), mover, correlation, leader

@@ -162,6 +162,8 @@ class ModelAsker:
                 except TimeoutError:
                     if order.done():
                         raise
+                    if self._loop.is_closed():
+                        raise MensuraError("asker: it was closed while questions waited; open another") from None
                     self._show(start, total)
         except BaseException:
             order.cancel()

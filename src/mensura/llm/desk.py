@@ -1,7 +1,8 @@
 """The desk where questions wait, are claimed, asked and recorded; everything here runs in one event loop.
 
-Each question is a slot. It waits (``todo``) until it is looked up and claimed in the journal, is ready until throttle
-and budget let it go, is under way until a reply or failure comes, and is settled once the journal holds its answer.
+Each question is a slot. It waits (``todo``) until it is looked up and claimed in the journal (``parked`` while another
+process asks it), is ready until throttle and budget let it go, is under way until a reply or failure comes, rests after
+a passing failure, and is settled once the journal holds its answer.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ class Desk:
         self._todo: deque[Slot] = deque()
         self._ready: deque[Slot] = deque()
         self._parked: list[Slot] = []
+        self._resting: dict[Slot, asyncio.TimerHandle] = {}
         self._joined: dict[bytes, list[Slot]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._under_way = 0
@@ -240,9 +242,11 @@ class Desk:
         elif fault.trouble is not Trouble.PASSING or slot.attempts >= MOST_ATTEMPTS:
             await self._give_up(slot, fault.trouble, message)
             return
-        self._loop.call_later(max(fault.wait or 0.0, backoff(slot.attempts, self._chance)), self._again, slot)
+        rest = max(fault.wait or 0.0, backoff(slot.attempts, self._chance))
+        self._resting[slot] = self._loop.call_later(rest, self._again, slot)
 
     def _again(self, slot: Slot) -> None:
+        del self._resting[slot]
         self._ready.appendleft(slot)
         self._pump()
 
@@ -298,13 +302,14 @@ class Desk:
         self._drain()
 
     def _drain(self) -> None:
-        """Settle what was not sent with the reason of the stop, and give its claims back."""
-        claimed = [slot.key for slot in self._ready]
-        for slot in (*self._ready, *self._todo, *self._parked):
+        """Settle what was not sent, or would be sent again, with the reason of the stop, and give its claims back."""
+        claimed = [slot.key for slot in (*self._ready, *self._resting)]
+        for slot in (*self._ready, *self._resting, *self._todo, *self._parked):
             self._settle_failed(slot, self.stopped)
-        self._ready.clear()
-        self._todo.clear()
-        self._parked.clear()
+        for timer in self._resting.values():
+            timer.cancel()
+        for waiting in (self._ready, self._resting, self._todo, self._parked):
+            waiting.clear()
         if claimed:
             self._start(self._release(claimed))
 

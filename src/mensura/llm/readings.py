@@ -29,16 +29,7 @@ def read_safely(text: str, read: Reader) -> Read:
 
 def answer_of(question: Question, entry: Entry, read: Read, *, stored: bool) -> Answer:
     """Return the answer to a question as the journal holds it, read by the asker's own reader."""
-    return Answer(
-        question,
-        text=entry.text,
-        value=read.reading.value,
-        rationale=read.reading.rationale,
-        error=read.error and (entry.error or read.error),
-        stored=stored,
-        tokens_in=entry.tokens_in,
-        tokens_out=entry.tokens_out,
-        cost=entry.cost or 0.0,
-        seconds=entry.seconds,
-        attempts=entry.attempts,
-    )
+    error = read.error and (entry.error or read.error)
+    value, rationale = read.reading
+    numbers = (entry.tokens_in, entry.tokens_out, entry.cost or 0.0, entry.seconds, entry.attempts)
+    return Answer(question, entry.text, value, rationale, error, stored, *numbers)

@@ -13,7 +13,7 @@ from mensura.folders import whole_folder
 from mensura.frames import as_frame
 from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.rates import ALL, tabulate
-from mensura.people.tidy import check_items, check_persons, check_rates, read_tables, widen
+from mensura.people.tidy import check_items, check_persons, check_rates, read_tables, refuse_shadows, widen
 from mensura.results import Result
 
 if TYPE_CHECKING:
@@ -153,6 +153,7 @@ class ItemPool(Result):
 
     def write(self, folder: str | Path) -> None:
         """Write the pool as a tidy folder that :meth:`read` reads back, in place of a pool written there before."""
+        refuse_shadows(Path(folder))
         with whole_folder(Path(folder), WRITER) as stage:
             self.items.write_csv(stage / "items.csv")
             self.rates.rename({"correct": "n_correct"}).write_csv(stage / "group_rates.csv")

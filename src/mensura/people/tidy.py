@@ -245,7 +245,21 @@ def _codes(values: pl.Series, levels: pl.Series) -> np.ndarray:
     )
 
 
+def refuse_shadows(folder: Path) -> None:
+    """Refuse a folder in which a file of another form would stand beside one that a written pool has."""
+    for written in ("items.csv", "group_rates.csv", "persons.csv", "responses.parquet", "administration.csv"):
+        other = (folder / written).with_suffix(".csv" if written.endswith(".parquet") else ".parquet")
+        if other.exists():
+            raise MensuraError(f"{other}: would stand beside the new {written} as a second one; move it away first")
+
+
+def _refuse_two(folder: Path, stem: str) -> None:
+    if all((folder / f"{stem}{suffix}").is_file() for suffix in (".csv", ".parquet")):
+        raise MensuraError(f"{folder}: both {stem}.csv and {stem}.parquet; which one counts? Remove the other")
+
+
 def _find(folder: Path, stem: str) -> pl.DataFrame | None:
+    _refuse_two(folder, stem)
     for suffix in (".csv", ".parquet"):
         if (folder / f"{stem}{suffix}").is_file():
             return read_table(folder / f"{stem}{suffix}")
@@ -256,7 +270,7 @@ def _scan(folder: Path, stem: str) -> pl.DataFrame | pl.LazyFrame | None:
     """Find a table as :func:`_find` does, a Parquet file without reading it whole."""
     path = folder / f"{stem}.parquet"
     if not path.is_file() or (folder / f"{stem}.csv").is_file():
-        return _find(folder, stem)
+        return _find(folder, stem)  # which refuses both at once
     try:
         pl.read_parquet_schema(path)
     except (pl.exceptions.PolarsError, OSError) as fault:

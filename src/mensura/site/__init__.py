@@ -1,8 +1,30 @@
-"""The report: pages built from the evidence, static and offline; and where one model stands."""
+"""The report: pages built from the evidence, static and offline; and where one model stands.
 
-from mensura.site.pages import count_pages
-from mensura.site.report import build_report
-from mensura.site.study import Study
-from mensura.site.whereabouts import Whereabouts, find_whereabouts
+Names are imported on first use: saying where a model stands needs no page and no chart.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mensura.site.pages import count_pages
+    from mensura.site.report import build_report
+    from mensura.site.study import Study
+    from mensura.site.whereabouts import Whereabouts, find_whereabouts
 
 __all__ = ["Study", "Whereabouts", "build_report", "count_pages", "find_whereabouts"]
+
+_HOMES = {
+    "Study": "mensura.site.study",
+    "Whereabouts": "mensura.site.whereabouts",
+    "build_report": "mensura.site.report",
+    "count_pages": "mensura.site.pages",
+    "find_whereabouts": "mensura.site.whereabouts",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import a public name from its home on first use (PEP 562)."""
+    if name not in _HOMES:
+        raise AttributeError(f"module 'mensura.site' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

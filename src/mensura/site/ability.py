@@ -22,6 +22,7 @@ from mensura.calibration.open_pool import READERS
 from mensura.evidence import Evidence
 from mensura.extrapolation import dominant_dimensions
 from mensura.results import Result
+from mensura.scale import Calibration
 
 SYSTEMS = {
     "gpt4o": "GPT-4o",
@@ -79,12 +80,14 @@ class Abilities(Result):
         return f"{known['subject'].n_unique()} subjects placed in {known['dimension'].n_unique()} dimensions"
 
 
-def place_abilities(evidence: Evidence) -> Abilities:
+def place_abilities(evidence: Evidence, lines: Calibration) -> Abilities:
     """Place language models and people among all people, on the calibrated lines."""
-    language = profile_counts(evidence.demand_outcomes.filter(pl.col("subject").is_in(list(SYSTEMS))))
+    language = profile_counts(
+        evidence.demand_outcomes.filter(pl.col("subject").is_in(list(SYSTEMS))), calibration=lines
+    )
     told = open_outcomes().filter(pl.col("subject").is_in(list(TOGETHER)))
     order = pl.DataFrame({"subject": list(TOGETHER)})
-    together = profile(order.join(told, on="subject", maintain_order="left"), open_demands())
+    together = profile(order.join(told, on="subject", maintain_order="left"), open_demands(), calibration=lines)
     kinds = dict(told.select("subject", "kind").unique().iter_rows())
     places = pl.concat([ability_rows(language, {}, SYSTEMS), ability_rows(together, kinds, {})])
     tests = {name: _TESTS.get(name, _ADELE) for name in places["subject"].unique()}

@@ -57,7 +57,7 @@ def _leader(study: Study) -> Card:
 
 def _sure(study: Study) -> Card:
     ranked = study.ranked_by_measured
-    if ranked.height < 2:  # noqa: PLR2004
+    if ranked.height < 2:
         return _card("How sure?", "–", "Nobody to compare with.", "", "compare.html")
     first, second = ranked.row(0, named=True), ranked.row(1, named=True)
     return _card(

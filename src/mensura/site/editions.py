@@ -112,7 +112,7 @@ def evidence_log(evidence: Evidence) -> list[dict[str, Any]]:
             **row,
             "models": len(row["names"]),
             "said": ", ".join(row["names"][:3]) + (" …" if len(row["names"]) > 3 else ""),
-        }  # noqa: PLR2004
+        }
         for row in table.iter_rows(named=True)
     ]
 

@@ -1,27 +1,22 @@
 """Which models a chart shows: publication status, model type, tier, line, generation and override, all as data.
 
-Every model stays in the tables; the policy decides only what is drawn by default. ``data/policy.csv`` holds the rules,
-``data/overrides.csv`` what differs for single models.
+Every model stays in the tables; the policy decides only what is drawn by default. The evidence holds it: its table
+``chart_rules`` the rules, ``policy`` what differs for single models, ``models`` tier and line. ``mensura evidence
+policy`` edits them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 
 import polars as pl
 
-from mensura.errors import MensuraError
-from mensura.frames import read_csv
-
-_DATA = Path(__file__).parent / "data"
-_OVERRIDES = ("publication", "type", "generation", "display")
+from mensura.evidence import Evidence
 
 
 @dataclass(frozen=True)
 class Policy:
-    """The rules of ``policy.csv`` and the exceptions of ``overrides.csv``."""
+    """The rules of the table ``chart_rules`` and the exceptions of the table ``policy``."""
 
     flagship_generations: int
     smaller_generations: int
@@ -31,25 +26,17 @@ class Policy:
     overrides: pl.DataFrame
 
 
-@cache
-def load_policy(folder: Path = _DATA) -> Policy:
-    """Read the policy files of a folder."""
-    rules = dict(read_csv(folder / "policy.csv", infer_schema=False).select("setting", "value").iter_rows())
-    schema = dict.fromkeys(("subject", *_OVERRIDES, "reason"), pl.String)
-    overrides = read_csv(folder / "overrides.csv", schema=schema).with_columns(
-        pl.col("generation").cast(pl.Int64, strict=False)
+def load_policy(evidence: Evidence) -> Policy:
+    """Return the policy that the evidence holds; its checks have seen to it that every rule is there."""
+    rules = dict(evidence.chart_rules.select("setting", "value").iter_rows())
+    return Policy(
+        flagship_generations=int(rules["current_generations_flagship"]),
+        smaller_generations=int(rules["current_generations_smaller"]),
+        timeline_tier=int(rules["minimum_tier"]),
+        top_labs=tuple(name.strip() for name in rules["top_labs"].split(";")),
+        labels=int(rules["per_chart"]),
+        overrides=evidence.policy,
     )
-    try:
-        return Policy(
-            flagship_generations=int(rules["current_generations_flagship"]),
-            smaller_generations=int(rules["current_generations_smaller"]),
-            timeline_tier=int(rules["minimum_tier"]),
-            top_labs=tuple(rules["top_labs"].split(";")),
-            labels=int(rules["per_chart"]),
-            overrides=overrides,
-        )
-    except (KeyError, ValueError) as fault:
-        raise MensuraError(f"{folder / 'policy.csv'}: setting missing or not a number: {fault}") from fault
 
 
 def apply_policy(models: pl.DataFrame, scored: pl.Series, policy: Policy) -> pl.DataFrame:

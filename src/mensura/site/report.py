@@ -18,6 +18,7 @@ from mensura.errors import MensuraError
 from mensura.evidence import Evidence, slug
 from mensura.folders import whole_folder
 from mensura.iq import COUNTS
+from mensura.scale import Calibration
 from mensura.site import units
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
 from mensura.site.drawing import draw_share_card, resolve
@@ -52,11 +53,14 @@ def build_report(
     evidence: Evidence,
     out: Path,
     *,
+    lines: Calibration | None = None,
     advance: Callable[[], object] | None = None,
     address: str = "",
     today: date | None = None,
 ) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
+
+    ``lines``: the calibration that levels are read with, as :meth:`Study.run` takes it.
 
     The files appear together and replace those of an earlier report; other files in the folder stay as they are.
     ``address``: where the report will stand (``https://…/``), for canonical links, feeds, sitemap and shared pictures;
@@ -70,7 +74,7 @@ def build_report(
     day = today or date.today()
     with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
         library = studio.order({"kind": "bundle"}, ".js")
-        study = Study.run(evidence)
+        study = Study.open(evidence, lines)
         editions = next_edition(study, read_editions(out), day)
         made = list(pages(study, editions))
         drawn = _order_drawings(made, studio)

@@ -74,7 +74,7 @@ class Studio:
         worker = self._next()
         pipe: TextIO | None = worker.stdin
         with suppress(BrokenPipeError):
-            assert pipe is not None  # noqa: S101 - opened as a pipe
+            assert pipe is not None
             pipe.write(json.dumps({**job, "out": str(target)}) + "\n")
             pipe.flush()
         return target

@@ -8,9 +8,12 @@ from typing import ClassVar
 
 import polars as pl
 
+from mensura.cache import recall
+from mensura.calibration import chosen_lines
 from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.results import Result
+from mensura.scale import Calibration
 from mensura.site.ability import Abilities, place_abilities
 from mensura.site.example import WorldExample, carry_example
 from mensura.site.leaders import leaders_beside_people
@@ -40,10 +43,14 @@ class Study(Result):
     fit: Stitch
     people: People
     policy: Policy
+    lines: Calibration
 
     @classmethod
-    def run(cls, evidence: Evidence) -> Study:
-        """Run the instruments; the same evidence gives the same study."""
+    def run(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
+        """Run the instruments; the same evidence gives the same study.
+
+        ``lines``: what levels are read with; by default the open ones, where a base is identified, over the published.
+        """
         fit = stitch(evidence)
         return cls(
             evidence=evidence,
@@ -51,8 +58,21 @@ class Study(Result):
             costs=score_costs(evidence),
             fit=fit,
             people=place_people(fit, evidence),
-            policy=load_policy(),
+            policy=load_policy(evidence),
+            lines=chosen_lines(published=evidence.calibration) if lines is None else lines,
         )
+
+    @classmethod
+    def open(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
+        """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it."""
+        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, lines or ()))
+        return recall("study", inputs, lambda: cls.run(evidence, lines)._completed())
+
+    def _completed(self) -> Study:
+        """Return the study with everything computed that takes long, so that it is kept with it."""
+        for part in ("models", "groups", "pace", "watch", "world", "abilities"):
+            getattr(self, part)
+        return self
 
     @property
     def heading(self) -> str:
@@ -104,8 +124,9 @@ class Study(Result):
 
     @cached_property
     def dimensions(self) -> pl.DataFrame:
-        """Dimension IQs; ``shown``: "measured" from two measured benchmarks on, "inherited" where most of it is, else
-        "estimated": one own source alone is no measurement of a dimension.
+        """Dimension IQs; ``shown`` is "measured" from two measured benchmarks on, "inherited" or "estimated" else.
+
+        One own source alone is no measurement of a dimension.
         """
         shown = (
             pl.when(pl.col("measured") >= OWN_SCORES)
@@ -129,7 +150,7 @@ class Study(Result):
     @cached_property
     def abilities(self) -> Abilities:
         """AI systems and people on the calibrated human scales."""
-        return place_abilities(self.evidence)
+        return place_abilities(self.evidence, self.lines)
 
     @cached_property
     def benchmarks(self) -> pl.DataFrame:

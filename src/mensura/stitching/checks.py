@@ -38,7 +38,7 @@ def refuse_parts(data: ScoreSet) -> None:
     if len(found) == 1:
         return
     shown = "; ".join(
-        f"part {i}: {len(s)} subjects ({_names(s)}) on {len(b)} benchmarks ({_names(b)})"
+        f"part {i}: {len(s)} subjects ({listed_names(s)}) on {len(b)} benchmarks ({listed_names(b)})"
         for i, (s, b) in enumerate(found[:PARTS_SHOWN], start=1)
     )
     more = f"; and {len(found) - PARTS_SHOWN} more parts" if len(found) > PARTS_SHOWN else ""
@@ -59,13 +59,15 @@ def warnings_of(data: ScoreSet) -> tuple[str, ...]:
         if thin:
             found.append(
                 f"{len(thin)} {kind}{'s have' if len(thin) > 1 else ' has'} fewer than {FEW_SCORES} scores and "
-                f"{'lean' if len(thin) > 1 else 'leans'} on the prior: {_names(thin)}"
+                f"{'lean' if len(thin) > 1 else 'leans'} on the prior: {listed_names(thin)}"
             )
     best = np.zeros(len(data.benchmarks))
     np.maximum.at(best, data.layout.cols, data.y)
     floor = [data.benchmarks[i] for i in np.flatnonzero(best <= data.chance + FLOOR)]
     if floor:
-        found.append(f"every subject is at the floor of {_names(floor)}: its difficulty is only bounded from below")
+        found.append(
+            f"every subject is at the floor of {listed_names(floor)}: its difficulty is only bounded from below"
+        )
     return tuple(found)
 
 
@@ -82,7 +84,7 @@ def position(names: tuple[str, ...], name: str, argument: str) -> int:
     from difflib import get_close_matches
 
     near = get_close_matches(name, names, n=3)
-    advice = f"did you mean {', '.join(map(repr, near))}?" if near else f"known: {_names(list(names))}"
+    advice = f"did you mean {', '.join(map(repr, near))}?" if near else f"known: {listed_names(list(names))}"
     raise MensuraError(f"{argument}: {name!r} has no scores; {advice}")
 
 
@@ -92,6 +94,7 @@ def positions_of(names: tuple[str, ...], wanted: list[str]) -> Ints:
     return np.array([index.get(name, -1) for name in wanted], dtype=np.int64)
 
 
-def _names(names: list[str]) -> str:
+def listed_names(names: list[str]) -> str:
+    """Name the first few of a list, and how many more there are."""
     more = len(names) - NAMES_SHOWN
     return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

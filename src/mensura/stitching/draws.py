@@ -51,7 +51,7 @@ class PositionDraws(Result):
     @property
     def capabilities(self) -> pl.DataFrame:
         """Capability of every subject with its interval, highest first."""
-        low, high = self._interval(self.positions.capability)
+        low, high = self._interval(self.positions.capability, self.estimate.capability[0])
         return pl.DataFrame(
             {"subject": self.subjects, "capability": self.estimate.capability[0], "low": low, "high": high}
         ).sort("capability", "subject", descending=[True, False])
@@ -59,8 +59,8 @@ class PositionDraws(Result):
     @property
     def benchmarks(self) -> pl.DataFrame:
         """Difficulty and slope of every benchmark with their intervals."""
-        low, high = self._interval(self.positions.difficulty)
-        slope_low, slope_high = self._interval(self.positions.slope)
+        low, high = self._interval(self.positions.difficulty, self.estimate.difficulty[0])
+        slope_low, slope_high = self._interval(self.positions.slope, self.estimate.slope[0])
         return pl.DataFrame(
             {
                 "benchmark": self.names,
@@ -82,6 +82,7 @@ class PositionDraws(Result):
         tail = (1 - self.level) / 2
         low, high = np.quantile(order, [tail, 1 - tail], axis=0, method="inverted_cdf")
         rank = np.argsort(np.argsort(-self.estimate.capability[0], kind="stable")) + 1
+        low, high = np.minimum(low, rank), np.maximum(high, rank)
         table = {"subject": self.subjects, "rank": rank, "low": low, "high": high, "first": (order == 1).mean(axis=0)}
         return pl.DataFrame(table).sort("rank")
 
@@ -97,8 +98,12 @@ class PositionDraws(Result):
         rows = [(a, b, self.better(a, b)) for a in names for b in names if a != b]
         return pl.DataFrame(rows, schema={"subject": pl.String, "other": pl.String, "better": pl.Float64}, orient="row")
 
-    def _interval(self, values: Floats) -> tuple[Floats, Floats]:
+    def _interval(self, values: Floats, estimate: Floats) -> tuple[Floats, Floats]:
+        """Quantiles of the draws, wide enough to hold the estimate: where scores are mostly noise it can lie outside.
+
+        Every draw has a unit of its own, and an estimate drawn towards the mean has too large a one then.
+        """
         tail = (1 - self.level) / 2
         with np.errstate(invalid="ignore"):
             low, high = np.nanquantile(values, [tail, 1 - tail], axis=0)
-        return low, high
+        return np.fmin(low, estimate), np.fmax(high, estimate)

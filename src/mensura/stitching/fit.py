@@ -20,6 +20,7 @@ from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta import RIDGE
 from mensura.stitching.rosetta_model import RosettaModel
 from mensura.stitching.scores import Duplicates, ScoreSet, encode, read_scores
+from mensura.stitching.separation import constant_warnings, refuse_alike
 from mensura.stitching.sources import adjust_sources
 
 Method = Literal["pooled", "rosetta"]
@@ -77,6 +78,7 @@ def stitch(
             if abs(offset) >= WORTH_A_NOTE
         )
     data, left_out = _connected(frame, policy, parts)
+    refuse_alike(data)
     settings: dict[str, object] = {"method": method, "duplicates": policy, "anchor_benchmark": anchor_benchmark}
     settings["anchor_subjects"] = dict(anchor_subjects) if anchor_subjects else None
     model: Model
@@ -90,7 +92,8 @@ def stitch(
         model = PooledModel.fit(data, _affordable(dimensions, data), pooling, informed=informed)
         scale = _scale(data, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
-    return Stitch(method, model, scale, settings, warnings_of(data), (*notes, *left_out, *_guessed(model), REPORTING))
+    about = (*warnings_of(data), *constant_warnings(data))
+    return Stitch(method, model, scale, settings, about, (*notes, *left_out, *_guessed(model), REPORTING))
 
 
 def read_any(scores: Any) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ANN401

@@ -21,9 +21,9 @@ import numpy as np
 
 from mensura.arrays import Floats, Mask
 from mensura.stitching.pooled import solve_pooled
-from mensura.stitching.posterior import Cells, Pooled, extended, fitted_eta
-from mensura.stitching.response import levels, variance_shape
-from mensura.stitching.sweeps import sums, symmetric_sums
+from mensura.stitching.posterior import Cells, Pooled, expect, extended
+from mensura.stitching.response import variance_shape
+from mensura.stitching.symmetric import pack, unpack
 
 FLOORS = np.linspace(0.0, 0.5, 11)
 """Floors that are thought possible: free answers, mixtures, ten, four, three and two options."""
@@ -83,19 +83,21 @@ def _posterior(centre: Floats, variance: Floats, weights: Floats) -> Floats:
 
 def _likelihood(cells: Cells, fit: Pooled, pooling: float) -> tuple[Floats, Floats]:
     """Centre and variance of every floor's likelihood, intercept and slope free to follow within their prior."""
-    layout = cells.layout
-    rows, cols = layout.rows, layout.cols
-    f, slope = levels(cells.chance[cols], cells.ceiling[cols], fitted_eta(layout, fit))
-    w = cells.weights / (cells.sampling + fit.dispersion[cols] * variance_shape(f))
+    layout, cols = cells.layout, cells.layout.cols
+    at = expect(cells, fit)
+    w = cells.weights / (cells.sampling + fit.dispersion[cols] * variance_shape(at.f))
     first, second = extended(fit.theta, fit.theta_cov)
-    lift = (cells.ceiling[cols] - f) / (cells.ceiling[cols] - cells.chance[cols])
-    gradient = np.concatenate((slope[:, None] * first[rows], lift[:, None]), axis=1)
-    block = gradient[:, :, None] * gradient[:, None]
-    block[:, :-1, :-1] = slope[:, None, None] ** 2 * second[rows]
-    matrix = symmetric_sums(cols, w, block, layout.n_benchmarks)
-    matrix[:, :-1, :-1] += pooling * np.linalg.inv(fit.phi_spread)
-    matrix[:, -1, -1] += SLIGHT_INFORMATION
-    right = sums(cols, w * (cells.y - f), gradient, layout.n_benchmarks)
-    right[:, :-1] += pooling * (fit.phi_mean - fit.phi) @ np.linalg.inv(fit.phi_spread)
+    chance, ceiling = cells.bounds
+    lift = (ceiling - at.f) / (ceiling - chance)
+    prior = pooling * np.linalg.inv(fit.phi_spread)
+    n, k = fit.phi.shape
+    matrix = np.empty((n, k + 1, k + 1))
+    matrix[:, :k, :k] = unpack(layout.matrix(w * at.slope**2).T @ pack(second), k) + prior
+    matrix[:, :k, k] = matrix[:, k, :k] = layout.matrix(w * at.slope * lift).T @ first
+    matrix[:, k, k] = np.bincount(cols, w * lift**2, n) + SLIGHT_INFORMATION
+    residual = w * (cells.y - at.f)
+    right = np.empty((n, k + 1))
+    right[:, :k] = layout.matrix(residual * at.slope).T @ first + (fit.phi_mean - fit.phi) @ prior
+    right[:, k] = np.bincount(cols, residual * lift, n)
     step = np.linalg.solve(matrix, right[:, :, None])[:, -1, 0]
     return cells.chance + step, np.linalg.inv(matrix)[:, -1, -1].astype(float)

@@ -1,87 +1,236 @@
-"""PositionDraws from the Gaussian approximation of a two-sided posterior, both sides uncertain together.
+"""Draws and covariances of the Gaussian approximation of a two-sided posterior, both sides uncertain together.
 
-The precision matrix has one K × K block per subject, one square block for the benchmark side and a coupling; the
-subject side is eliminated, so that only the benchmark side needs a factorisation:
+The precision matrix is an arrow: one K × K block per subject, one L × L block per benchmark, and a K × L block for
+every score that couples its subject with its benchmark. The subject side is eliminated, so that only the benchmark
+side needs a factorisation:
 
     benchmark side ~ N(φ, S⁻¹),  S = P − Σ_m E_mᵀ A_m⁻¹ E_m,      θ_m | φ' ~ N(θ_m − A_m⁻¹ E_m (φ' − φ), A_m⁻¹).
+
+Nothing as large as subjects × benchmarks is ever held: the subjects pass by in groups, and their couplings are formed
+as they do. Where there are many more benchmarks than subjects the two sides change places.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotri
 
 from mensura.arrays import Floats, Ints
+from mensura.stitching.layout import ScoreLayout
 
 SMALLEST_SHARE = 1e-10
 """Eigenvalues of a precision below this share of the largest are lifted to it."""
-LARGEST_COUPLING = 20_000_000
-"""Numbers in the dense coupling beyond which a joint factorisation is not tried."""
+LARGEST_SIDE = 6_000
+"""Unknowns of the smaller side beyond which its matrix (some 300 MB) is not factorised."""
+WORTH_TURNING = 1_000
+"""Unknowns of the benchmark side from which the subjects stay instead, if they have fewer."""
+NUMBERS_AT_ONCE = 1 << 20
+"""Numbers of a coupling that are formed together."""
+SPARSE = 0.1
+"""Share of cells with a score below which subjects pass one by one, each with its own benchmarks alone."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class ArrowPrecision:
-    """``subjects`` (M, K, K), ``coupling`` (M, K, J), ``benchmarks`` (J, J): the posterior precision."""
+    """``subjects`` (M, K, K), ``benchmarks`` (B, L, L) and the ``coupling`` (scores, K, L) of any scores of a layout.
+
+    ``by_kind`` orders the benchmark side kind by kind (every first unknown, then every second) instead of benchmark by
+    benchmark: the order decides which random number an unknown gets.
+    """
+
+    layout: ScoreLayout
+    subjects: Floats
+    benchmarks: Floats
+    coupling: Callable[[slice | Ints], Floats]
+    by_kind: bool = False
+
+    @property
+    def factorable(self) -> bool:
+        """Whether the side that stays is small enough."""
+        subjects, benchmarks = self._unknowns
+        return (subjects if self.upside_down else benchmarks) <= LARGEST_SIDE
+
+    @property
+    def upside_down(self) -> bool:
+        """Whether the benchmark side is the one to eliminate."""
+        subjects, benchmarks = self._unknowns
+        return benchmarks > WORTH_TURNING and benchmarks > subjects
+
+    @property
+    def _unknowns(self) -> tuple[int, int]:
+        return int(self.subjects[:, 0].size), int(self.benchmarks[:, 0].size)
+
+    def turned(self) -> ArrowPrecision:
+        """Return the same matrix with the sides in each other's place."""
+        layout, order = self.layout, self.layout.by_benchmark
+        turned = ScoreLayout(layout.cols[order], layout.rows[order], layout.n_benchmarks, layout.n_subjects)
+        return ArrowPrecision(
+            turned, self.benchmarks, self.subjects, lambda which: self.coupling(order[which]).transpose(0, 2, 1)
+        )
+
+
+class Group(NamedTuple):
+    """Some subjects on their way past: which, their scores, the benchmarks these touch (None: all), and root⁻¹ E.
+
+    ``half`` is (subjects of the group × K, benchmarks they touch × L).
+    """
+
+    subjects: slice
+    scores: slice
+    taken: Ints | None
+    half: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Factors:
+    """``inverse_root`` of every eliminated block, and ``schur``, the Cholesky factor of what is left to the others.
+
+    ``turned`` is the order in which the scores pass where the sides have changed places.
+    """
+
+    precision: ArrowPrecision
+    inverse_root: Floats
+    schur: Floats
+    turned: Ints | None = None
+
+    @property
+    def side_covariance(self) -> Floats:
+        """Covariance S⁻¹ of the side that stays (J, J)."""
+        inverse, _ = dpotri(self.schur, lower=1)
+        lower = np.tril(inverse)
+        return np.asarray(lower + np.tril(inverse, -1).T)
+
+
+class JointCovariances(NamedTuple):
+    """Covariances of every subject (M, K, K) and of every benchmark (B, L, L), both sides uncertain together.
+
+    ``coupled`` (scores,) sums, over the K × L block of each score, precision times covariance.
+    """
 
     subjects: Floats
-    coupling: Floats
     benchmarks: Floats
-
-
-@dataclass(frozen=True)
-class Factors:
-    """Cholesky factors: ``root`` of every subject block, ``half`` = root⁻¹ E, ``schur`` of the benchmark side."""
-
-    root: Floats
-    half: Floats
-    schur: Floats
+    coupled: Floats
 
 
 def factorise(precision: ArrowPrecision) -> Factors:
-    """Eliminate the subject side and factorise what remains."""
-    m, k, j = precision.coupling.shape
-    root: Floats = np.linalg.cholesky(precision.subjects).astype(float)
-    half: Floats = np.linalg.solve(root, precision.coupling).astype(float)
-    flat = half.reshape(m * k, j)
-    schur = np.linalg.cholesky(_positive(precision.benchmarks - flat.T @ flat))
-    return Factors(root, half, schur.astype(float))
+    """Eliminate one side, the subjects unless the benchmarks are many more, and factorise what remains."""
+    turned = precision.layout.by_benchmark if precision.upside_down else None
+    precision = precision if turned is None else precision.turned()
+    b, width = precision.benchmarks.shape[:2]
+    inverse_root = np.linalg.inv(np.linalg.cholesky(precision.subjects)).astype(float)
+    schur = np.zeros((b, width, b, width))
+    i = np.arange(b)
+    schur[i, :, i] = precision.benchmarks
+    flat = schur.reshape(b * width, b * width)
+    for group in _passing(precision, inverse_root):
+        part = group.half.T @ group.half
+        if group.taken is None:
+            flat -= part
+        else:
+            flat[np.ix_(*(_unknowns(group.taken, width),) * 2)] -= part
+    if precision.by_kind:
+        flat = flat[np.ix_(*(_kind_by_kind(precision),) * 2)]
+    return Factors(precision, inverse_root, _root(flat), turned)
 
 
 def draw_deviations(factors: Factors, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return ``n`` draws of the deviations from the mean: subjects (n, M, K) and benchmark side (n, J)."""
-    m, k, j = factors.half.shape
-    side = solve_triangular(factors.schur, rng.standard_normal((j, n)), lower=True, trans="T")
-    own = rng.standard_normal((m, k, n)) - (factors.half.reshape(m * k, j) @ side).reshape(m, k, n)
-    subject = np.linalg.solve(factors.root.transpose(0, 2, 1), own)
-    return np.ascontiguousarray(subject.transpose(2, 0, 1)), np.ascontiguousarray(side.T)
+    """Return ``n`` draws of the deviations from the mean: subjects (n, M, K) and benchmarks (n, B, L)."""
+    precision = factors.precision
+    (m, k), (b, width) = precision.subjects.shape[:2], precision.benchmarks.shape[:2]
+    side = solve_triangular(factors.schur, rng.standard_normal((b * width, n)), lower=True, trans="T")
+    if precision.by_kind:
+        side = side[np.argsort(_kind_by_kind(precision))]
+    own = np.empty((n, m, k))
+    for group in _passing(precision, factors.inverse_root):
+        near = side if group.taken is None else side[_unknowns(group.taken, width)]
+        free = rng.standard_normal((len(group.half), n)) - group.half @ near
+        back = factors.inverse_root[group.subjects].transpose(0, 2, 1)
+        own[:, group.subjects] = (back @ free.reshape(-1, k, n)).transpose(2, 0, 1)
+    staying = np.ascontiguousarray(side.T).reshape(n, b, width)
+    return (own, staying) if factors.turned is None else (staying, own)
 
 
-def linear_variances(factors: Factors, subject: Ints, on_subject: Floats, on_side: Floats) -> Floats:
-    """Posterior variances of linear functions on_subject · θ_subject + on_side · φ, one per row.
+def joint_covariances(factors: Factors) -> JointCovariances:
+    """Return the covariances within single subjects, benchmarks and scores; the others are never formed."""
+    precision, layout = factors.precision, factors.precision.layout
+    k, (b, width) = precision.subjects.shape[1], precision.benchmarks.shape[:2]
+    whole = factors.side_covariance
+    if precision.by_kind:
+        whole = whole[np.ix_(*(np.argsort(_kind_by_kind(precision)),) * 2)]
+    passing, coupled = np.empty_like(precision.subjects), np.empty(layout.n_scores)
+    for group in _passing(precision, factors.inverse_root):
+        near = whole if group.taken is None else whole[np.ix_(*(_unknowns(group.taken, width),) * 2)]
+        inverse_root = factors.inverse_root[group.subjects]
+        half = group.half.reshape(len(inverse_root), k, -1)
+        carried = (group.half @ near).reshape(half.shape)
+        inner = np.eye(k) + carried @ half.transpose(0, 2, 1)
+        passing[group.subjects] = inverse_root.transpose(0, 2, 1) @ inner @ inverse_root
+        cross = (inverse_root.transpose(0, 2, 1) @ carried).reshape(len(half), k, -1, width)
+        rows, cols = _places(layout, group)
+        block = precision.coupling(group.scores)
+        coupled[group.scores] = -np.einsum("ikl,ikl->i", cross[rows, :, cols], block)
+    i = np.arange(b)
+    staying = whole.reshape(b, width, b, width)[i, :, i]
+    if factors.turned is None:
+        return JointCovariances(passing, staying, coupled)
+    in_place = np.empty_like(coupled)
+    in_place[factors.turned] = coupled
+    return JointCovariances(staying, passing, in_place)
 
-    ``on_subject`` is (rows, K), ``on_side`` (rows, J).
-    """
-    own = np.linalg.solve(factors.root[subject], on_subject[:, :, None])[:, :, 0]
-    carried = on_side - np.einsum("ik,ikj->ij", own, factors.half[subject])
-    return np.asarray((own**2).sum(axis=1) + (solve_triangular(factors.schur, carried.T, lower=True) ** 2).sum(axis=0))
+
+def _passing(precision: ArrowPrecision, inverse_root: Floats) -> Iterator[Group]:
+    """Let the subjects pass in groups that fit the memory; thinly filled ones one by one, on their own benchmarks."""
+    layout, k = precision.layout, precision.subjects.shape[1]
+    b, width = precision.benchmarks.shape[:2]
+    size = max(1, NUMBERS_AT_ONCE // (k * b * width))
+    thin = layout.n_scores < SPARSE * layout.n_subjects * b and size < layout.n_subjects
+    size = 1 if thin else size
+    ends = np.append(layout.subject_starts, layout.n_scores)
+    for start in range(0, layout.n_subjects, size):
+        subjects = slice(start, min(start + size, layout.n_subjects))
+        scores = slice(int(ends[subjects.start]), int(ends[subjects.stop]))
+        taken = np.unique(layout.cols[scores]) if thin else None
+        group = Group(subjects, scores, taken, np.empty(0))
+        rows, cols = _places(layout, group)
+        coupling = np.zeros((subjects.stop - start, k, b if taken is None else taken.size, width))
+        coupling[rows, :, cols] = precision.coupling(scores)
+        half = inverse_root[subjects] @ coupling.reshape(len(coupling), k, -1)
+        yield group._replace(half=half.reshape(len(coupling) * k, -1))
 
 
-def marginal_covariances(factors: Factors) -> tuple[Floats, Floats]:
-    """Marginal covariances of every subject (M, K, K) and of the whole benchmark side (J, J)."""
-    m, k, j = factors.half.shape
-    inverse = np.linalg.inv(factors.root)
-    carried = solve_triangular(factors.schur, factors.half.reshape(m * k, j).T, lower=True).T.reshape(m, k, j)
-    inner = np.eye(k) + carried @ carried.transpose(0, 2, 1)
-    side = solve_triangular(factors.schur, np.eye(j), lower=True)
-    return inverse.transpose(0, 2, 1) @ inner @ inverse, side.T @ side
+def _places(layout: ScoreLayout, group: Group) -> tuple[Ints, Ints]:
+    """Subject and benchmark of every score of a group, counted within it."""
+    cols = layout.cols[group.scores]
+    return layout.rows[group.scores] - group.subjects.start, cols if group.taken is None else np.searchsorted(
+        group.taken, cols
+    ).astype(np.int64)
 
 
-def _positive(matrix: Floats) -> Floats:
-    """Lift eigenvalues that rounding or a negative curvature left too small; a definite matrix comes back as it is."""
+def _unknowns(benchmarks: Ints, width: int) -> Ints:
+    """Positions of the unknowns of some benchmarks."""
+    return np.asarray((benchmarks[:, None] * width + np.arange(width)).ravel())
+
+
+def _kind_by_kind(precision: ArrowPrecision) -> Ints:
+    """Positions of the benchmark side's unknowns, every first one, then every second."""
+    b, width = precision.benchmarks.shape[:2]
+    return np.arange(b * width).reshape(b, width).T.ravel()
+
+
+def _root(matrix: Floats) -> Floats:
+    """Cholesky factor; eigenvalues that rounding or a negative curvature left too small are lifted first."""
+    try:
+        root: Floats = np.linalg.cholesky(matrix).astype(float)
+        pivots = np.diag(root) ** 2
+        if pivots.min() > SMALLEST_SHARE * np.abs(matrix).sum(axis=0).max():
+            return root
+    except np.linalg.LinAlgError:
+        pass
     values, vectors = np.linalg.eigh((matrix + matrix.T) / 2)
     smallest = SMALLEST_SHARE * max(values[-1], np.finfo(float).tiny)
-    if values[0] > smallest:
-        return matrix
-    return np.asarray((vectors * np.maximum(values, smallest)) @ vectors.T)
+    return np.linalg.cholesky((vectors * np.maximum(values, smallest)) @ vectors.T).astype(float)

@@ -7,9 +7,15 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
 
 from mensura.arrays import Floats, Ints
 from mensura.errors import MensuraError
+
+EMPTY_PER_SCORE = 4
+"""Up to so many cells per score the whole matrix is multiplied at once, which is then faster than score by score."""
+PAIRS_AT_ONCE = 1 << 16
+"""Pairs whose two vectors are gathered together: few enough to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -17,7 +23,9 @@ class ScoreLayout:
     """The pattern of a sparse score matrix: score ``i`` is subject ``rows[i]`` on benchmark ``cols[i]``.
 
     ``rows`` are sorted and all indices lie inside the counts (checked); then the sum over each subject is one
-    ``reduceat``. A subject or benchmark without scores sums to 0. All sums take arrays of shape (replicates, scores).
+    ``reduceat``. A subject or benchmark without scores sums to 0. ``over_subjects`` and ``over_benchmarks`` sum many
+    replicates of one number per score; ``matrix`` and ``products`` are
+    what every sweep of the default model is made of.
     """
 
     rows: Ints
@@ -80,6 +88,38 @@ class ScoreLayout:
         if x.shape[0] == 1:
             return np.asarray(np.bincount(self.cols, x[0], self.n_benchmarks)[None], dtype=float)
         return _sums_of_runs(np.take(x, self.by_benchmark, axis=1), self.benchmark_starts)
+
+    @cached_property
+    def filled(self) -> bool:
+        """Whether so many cells hold a score that the whole matrix is multiplied."""
+        return self.n_subjects * self.n_benchmarks <= EMPTY_PER_SCORE * self.n_scores
+
+    @cached_property
+    def cells(self) -> Ints:
+        """Position of every score in the whole matrix, subject after subject."""
+        return self.rows * self.n_benchmarks + self.cols
+
+    def matrix(self, weights: Floats) -> Floats | csr_array:
+        """Return the matrix (subjects, benchmarks) of one number per score, dense where that is faster."""
+        shape = (self.n_subjects, self.n_benchmarks)
+        if self.filled:
+            return np.asarray(np.bincount(self.cells, weights, shape[0] * shape[1]), dtype=float).reshape(shape)
+        return csr_array((weights, self.cols, np.append(self.subject_starts, self.n_scores)), shape=shape)
+
+    def products(self, of_subjects: Floats, of_benchmarks: Floats) -> Floats:
+        """Return the inner product of both sides' vectors (subjects, r) and (benchmarks, r) at every score."""
+        if self.filled:
+            return np.take(of_subjects @ of_benchmarks.T, self.cells)
+        return paired_products(of_subjects, of_benchmarks, self.rows, self.cols)
+
+
+def paired_products(left: Floats, right: Floats, rows: Ints, cols: Ints) -> Floats:
+    """Return left[rows] · right[cols] for every pair, some pairs at a time."""
+    out = np.empty(rows.size)
+    for start in range(0, rows.size, PAIRS_AT_ONCE):
+        some = slice(start, start + PAIRS_AT_ONCE)
+        np.einsum("ij,ij->i", left[rows[some]], right[cols[some]], out=out[some])
+    return out
 
 
 def _sums_of_runs(x: Floats, starts: Ints) -> Floats:

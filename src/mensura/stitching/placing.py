@@ -11,7 +11,7 @@ from mensura.arrays import Floats, Ints
 from mensura.stitching.posterior import extended
 from mensura.stitching.response import bounded, levels
 from mensura.stitching.scores import ScoreSet
-from mensura.stitching.sweeps import sums, symmetric_sums
+from mensura.stitching.symmetric import pack_squares, unpack
 
 PLACING_SWEEPS, PLACING_TOLERANCE = 100, 1e-6
 SHORTENED, LENGTHENED = 0.5, 1.25
@@ -49,7 +49,7 @@ def place_subjects(
     before shortens its steps: a score far out on a steep curve would otherwise send it to and fro for ever.
     """
     layout = new.layout
-    loadings, offset = phi[layout.cols, 1:], phi[layout.cols, 0]
+    loadings, offset, squares = phi[layout.cols, 1:], phi[layout.cols, 0], pack_squares(phi[:, 1:])
     theta, covariance = prior.mean.copy(), np.linalg.inv(prior.precision).astype(float)
     pull = np.einsum("mij,mj->mi", prior.precision, prior.mean)
     step, length, arrived = np.zeros_like(theta), np.ones((layout.n_subjects, 1)), False
@@ -62,8 +62,8 @@ def place_subjects(
             noise = noise + slope**2 * benchmark_error(phi_cov, theta, covariance, layout.rows, layout.cols)
         w = new.counts * slope**2 / noise
         z = eta - offset + bounded(new.y - f, slope, noise)
-        matrix = symmetric_sums(layout.rows, w, loadings[:, :, None] * loadings[:, None], layout.n_subjects)
-        vector = sums(layout.rows, w * z, loadings, layout.n_subjects) + pull
+        matrix = unpack(layout.matrix(w) @ squares, theta.shape[1])
+        vector = layout.matrix(w * z) @ phi[:, 1:] + pull
         covariance = np.linalg.inv(matrix + prior.precision).astype(float)
         before, step = step, np.einsum("mij,mj->mi", covariance, vector) - theta
         turned = (step * before).sum(axis=1, keepdims=True) < 0

@@ -22,8 +22,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.linalg import svds
 
 from mensura.arrays import Floats, logit
-from mensura.stitching.laplace import factorise, linear_variances, marginal_covariances
-from mensura.stitching.posterior import Cells, Pooled, eta_variance, extended, fitted_eta
+from mensura.stitching.laplace import factorise, joint_covariances
+from mensura.stitching.posterior import Cells, Pooled, expect, fitted_eta, score_variance, variance_vectors
 from mensura.stitching.sweeps import (
     learn_benchmark_prior,
     learn_dispersion,
@@ -71,20 +71,20 @@ def solve_pooled(
     With ``learn=False`` the prior and the overdispersions stay as in ``start`` (bootstrap replicates).
     """
     fit = start if start is not None else _start(cells, dimensions, pooling)
-    eta = fitted_eta(cells.layout, fit)
+    at = expect(cells, fit)
     warm = 0 if start is not None or dimensions > 1 else WARM_SWEEPS
     for iteration in range(1, max_iterations + 1):
-        response, precision = linearise(cells, fit, eta)
+        response, precision = linearise(cells, fit, at)
         fit = update_subjects(cells, fit, response, precision)
         if learn and iteration > warm:
             fit = learn_subject_prior(cells, fit)
         fit = update_benchmarks(cells, fit, response, precision, pooling)
         if learn and iteration > warm:
             fit = learn_benchmark_prior(fit)
-        before, eta = eta, fitted_eta(cells.layout, fit)
+        before, at = at, expect(cells, fit)
         if learn:
-            fit = learn_dispersion(cells, fit, eta, eta_variance(fit, cells.layout.rows, cells.layout.cols))
-        change = float(np.abs(eta - before).max())
+            fit = learn_dispersion(cells, fit, at, score_variance(cells.layout, fit))
+        change = float(np.abs(at.eta - before.eta).max())
         fit = replace(fit, iterations=iteration, change=change, tolerance=tolerance)
         if fit.converged and iteration > warm + FEWEST_SWEEPS:
             break
@@ -112,18 +112,14 @@ def calibrated(cells: Cells, fit: Pooled, *, pooling: float) -> Pooled:
 
 def _with_joint_prior(cells: Cells, fit: Pooled, pooling: float) -> Pooled:
     """Estimate the prior and the overdispersions once, from the joint posterior at the current means."""
-    layout, k = cells.layout, fit.dimensions
-    factors = factorise(posterior_precision(cells, fit, pooling))
-    on_side = np.zeros((layout.n_scores, layout.n_benchmarks, 1 + k))
-    on_side[np.arange(layout.n_scores), layout.cols] = extended(fit.theta, fit.theta_cov)[0][layout.rows]
-    variance = linear_variances(
-        factors, layout.rows, fit.phi[layout.cols, 1:], on_side.reshape(layout.n_scores, fit.phi.size)
-    )
-    theta_cov, side_cov = marginal_covariances(factors)
-    blocks = side_cov.reshape(layout.n_benchmarks, 1 + k, layout.n_benchmarks, 1 + k)
-    i = np.arange(layout.n_benchmarks)
-    joint = replace(fit, theta_cov=theta_cov, phi_cov=blocks[i, :, i])
-    joint = learn_dispersion(cells, joint, fitted_eta(layout, joint), variance)
+    layout = cells.layout
+    at = expect(cells, fit)
+    precision = linearise(cells, fit, at)[1]
+    found = joint_covariances(factorise(posterior_precision(cells, fit, pooling)))
+    joint = replace(fit, theta_cov=found.subjects, phi_cov=found.benchmarks)
+    alone = layout.products(*variance_vectors(joint, both=False))
+    together = 2 * found.coupled / np.maximum(precision, np.finfo(float).tiny)
+    joint = learn_dispersion(cells, joint, at, alone + together)
     return learn_benchmark_prior(learn_subject_prior(cells, joint))
 
 
@@ -163,8 +159,8 @@ def _widened(cells: Cells, fit: Pooled, dimensions: int) -> Pooled:
     """
     more, layout = dimensions - 1, cells.layout
     shape = (layout.n_subjects, layout.n_benchmarks)
-    eta = fitted_eta(layout, fit)
-    residual = coo_array((linearise(cells, fit, eta)[0] - eta, (layout.rows, layout.cols)), shape=shape).tocsr()
+    at = expect(cells, fit)
+    residual = coo_array((linearise(cells, fit, at)[0] - at.eta, (layout.rows, layout.cols)), shape=shape).tocsr()
     left, size, right = svds(residual, k=more, v0=np.ones(min(shape)))
     turned = np.sign(right[np.arange(more), np.abs(right).argmax(axis=1)])
     left, right = left * turned, right * turned[:, None]

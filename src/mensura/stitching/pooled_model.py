@@ -10,7 +10,7 @@ import numpy as np
 from mensura.arrays import Floats, Ints, Mask
 from mensura.stitching.convergence import Convergence
 from mensura.stitching.floors import Floors, estimate_floors
-from mensura.stitching.laplace import LARGEST_COUPLING, draw_deviations, factorise
+from mensura.stitching.laplace import draw_deviations, factorise
 from mensura.stitching.placing import Placed, SubjectPrior, place_subjects
 from mensura.stitching.pooled import calibrated, solve_pooled
 from mensura.stitching.positions import Positions, joined
@@ -55,7 +55,7 @@ class PooledModel:
             shares = benchmark_weights(found.cells, found.fitted)
         if shares.min() < NO_DUPLICATE:
             found = cls._solved(data, dimensions, pooling, informed, shares)
-        if len(data.subjects) * found.fitted.dimensions * found.fitted.phi.size > LARGEST_COUPLING:
+        if not posterior_precision(found.cells, found.fitted, pooling).factorable:
             return found
         return replace(found, fitted=calibrated(found.cells, found.fitted, pooling=pooling))
 
@@ -107,14 +107,13 @@ class PooledModel:
 
     def sample(self, n: int, rng: np.random.Generator) -> Positions:
         """Draw both sides together; when too large for that, each side by itself (mean field)."""
-        fit, data = self.fitted, self.data
-        subjects, k, j = len(data.subjects), fit.dimensions, fit.phi.size
-        if subjects * k * j > LARGEST_COUPLING:
+        fit = self.fitted
+        precision = posterior_precision(self.cells, fit, self.pooling)
+        if not precision.factorable:
             theta = _draw(fit.theta, fit.theta_cov, n, rng)
             return Positions(theta, _draw(fit.phi, fit.phi_cov, n, rng))
-        precision = posterior_precision(self.cells, fit, self.pooling)
         moved, benchmark = draw_deviations(factorise(precision), n, rng)
-        return Positions(fit.theta + WIDENING * moved, fit.phi + WIDENING * benchmark.reshape(n, *fit.phi.shape))
+        return Positions(fit.theta + WIDENING * moved, fit.phi + WIDENING * benchmark)
 
     def noise(self, expected: Floats, cols: Ints) -> Floats:
         """Overdispersion of the benchmark at that expectation."""

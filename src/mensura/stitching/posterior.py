@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from mensura.arrays import Floats, Ints
-from mensura.stitching.layout import ScoreLayout
+from mensura.stitching.layout import ScoreLayout, paired_products
+from mensura.stitching.response import levels
+from mensura.stitching.symmetric import pack, pack_squares, pack_twice
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +33,11 @@ class Cells:
     x: Floats
     right_or_wrong: bool = False
     lasting: int | None = None
+
+    @cached_property
+    def bounds(self) -> tuple[Floats, Floats]:
+        """Chance and ceiling at every score."""
+        return self.chance[self.layout.cols], self.ceiling[self.layout.cols]
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,15 +72,33 @@ class Pooled:
         return int(self.theta.shape[1])
 
 
+class Expected(NamedTuple):
+    """What a fit expects of every score: η, the score f and its derivative in η."""
+
+    eta: Floats
+    f: Floats
+    slope: Floats
+
+
+def expect(cells: Cells, fit: Pooled) -> Expected:
+    """Return η, expected score and its derivative of every score at the posterior means."""
+    eta = fitted_eta(cells.layout, fit)
+    return Expected(eta, *levels(*cells.bounds, eta))
+
+
 def fitted_eta(layout: ScoreLayout, fit: Pooled) -> Floats:
     """η of every score at the posterior means."""
-    phi = fit.phi[layout.cols]
-    return np.asarray(phi[:, 0] + np.einsum("ij,ij->i", phi[:, 1:], fit.theta[layout.rows]))
+    return layout.products(with_constant(fit.theta), fit.phi)
+
+
+def with_constant(theta: Floats) -> Floats:
+    """Return (1, θ) of every subject."""
+    return np.concatenate((np.ones((len(theta), 1)), theta), axis=1)
 
 
 def extended(theta: Floats, covariance: Floats) -> tuple[Floats, Floats]:
     """First and second moments of (1, θ)."""
-    first = np.concatenate((np.ones((len(theta), 1)), theta), axis=1)
+    first = with_constant(theta)
     second = first[:, :, None] * first[:, None]
     second[:, 1:, 1:] += covariance
     return first, second
@@ -79,7 +106,24 @@ def extended(theta: Floats, covariance: Floats) -> tuple[Floats, Floats]:
 
 def eta_variance(fit: Pooled, rows: Ints, cols: Ints) -> Floats:
     """Mean-field variance of η for pairs of subject and benchmark."""
-    _, second = extended(fit.theta, fit.theta_cov)
-    loadings = fit.phi[:, 1:]
-    subject = np.einsum("ij,ijk,ik->i", loadings[cols], fit.theta_cov[rows], loadings[cols])
-    return np.asarray(subject + np.einsum("ijk,ijk->i", fit.phi_cov[cols], second[rows]))
+    return paired_products(*variance_vectors(fit), rows, cols)
+
+
+def score_variance(layout: ScoreLayout, fit: Pooled) -> Floats:
+    """Mean-field variance of η at every score."""
+    return layout.products(*variance_vectors(fit))
+
+
+def variance_vectors(fit: Pooled, *, both: bool = True) -> tuple[Floats, Floats]:
+    """Return vectors of subjects and benchmarks whose inner product is the mean-field variance of η.
+
+    Var η = loadings · Cov θ · loadings + E[(1, θ)(1, θ)ᵀ] : Cov φ. Without ``both`` the second moment is taken at the
+    mean, which leaves out the product of both sides' variances.
+    """
+    second = pack(extended(fit.theta, fit.theta_cov)[1]) if both else pack_squares(with_constant(fit.theta))
+    of_subjects = np.concatenate((pack(fit.theta_cov), second), axis=1)
+    return of_subjects, np.concatenate((_doubled_squares(fit.phi[:, 1:]), pack_twice(fit.phi_cov)), axis=1)
+
+
+def _doubled_squares(vectors: Floats) -> Floats:
+    return pack_twice(vectors[:, :, None] * vectors[:, None])

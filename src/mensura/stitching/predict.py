@@ -82,9 +82,10 @@ def _from_prior(model: PooledModel, rows: Ints, cols: Ints) -> tuple[Floats, Flo
 
 
 def _beta_interval(mean: Floats, variance: Floats, level: float) -> tuple[Floats, Floats]:
-    """Quantiles of the beta distribution with this mean and variance (capped where a beta cannot be so wide)."""
+    """Quantiles of the beta distribution with this mean and variance (capped where no beta is so wide), mean inside."""
     m = np.clip(mean, SMALLEST_MEAN, 1 - SMALLEST_MEAN)
     size = np.maximum(m * (1 - m) / np.maximum(variance, 1e-12) - 1, SMALLEST_SIZE)
     tail = (1 - level) / 2
     low, high = (np.asarray(betaincinv(m * size, (1 - m) * size, q), dtype=float) for q in (tail, 1 - tail))
-    return np.where(low < RESOLUTION, 0.0, low), np.where(high > 1 - RESOLUTION, 1.0, high)
+    low, high = np.where(low < RESOLUTION, 0.0, low), np.where(high > 1 - RESOLUTION, 1.0, high)
+    return np.minimum(low, mean), np.maximum(high, mean)

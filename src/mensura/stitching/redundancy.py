@@ -14,8 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from mensura.arrays import Floats
-from mensura.stitching.posterior import Cells, Pooled, fitted_eta
-from mensura.stitching.response import levels
+from mensura.stitching.posterior import Cells, Pooled, expect
 
 FEWEST_COMMON = 8
 """Subjects that two benchmarks need in common before they can be called duplicates."""
@@ -29,9 +28,8 @@ NEARLY_ONE = 1 - 1e-9
 def benchmark_weights(cells: Cells, fit: Pooled) -> Floats:
     """Return one weight in (0, 1] per benchmark: 1 unless others say the same, by the errors that a fit leaves."""
     layout = cells.layout
-    f, _ = levels(cells.chance[layout.cols], cells.ceiling[layout.cols], fitted_eta(layout, fit))
     error, taken = np.zeros((2, layout.n_subjects, layout.n_benchmarks))
-    error[layout.rows, layout.cols] = cells.y - f
+    error[layout.rows, layout.cols] = cells.y - expect(cells, fit).f
     taken[layout.rows, layout.cols] = 1.0
     common = taken.T @ taken
     squares = (error**2).T @ taken

@@ -21,6 +21,7 @@ from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.predict import expected_scores, predictive
 from mensura.stitching.residuals import cell_residuals
 from mensura.stitching.scores import ScoreSet, read_pairs
+from mensura.stitching.separation import estimate_warnings
 from mensura.stitching.years import to_date
 
 SMALLEST_SHARE = 0.01
@@ -69,8 +70,9 @@ class Stitch(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """Whether the fit did not arrive, and what the scores cannot tell."""
-        return self.convergence.warnings + self.about_scores
+        """Whether the fit did not arrive, and what the scores cannot tell, before and after fitting."""
+        hardly = estimate_warnings(self.data.benchmarks, self.estimate, self.laplace.positions)
+        return self.convergence.warnings + self.about_scores + hardly
 
     @property
     def data(self) -> ScoreSet:
@@ -157,7 +159,7 @@ class Stitch(Result):
         """
         at = self.estimate
         explained = at.theta[0].var(axis=0) * (at.phi[0, :, 1:] ** 2).sum(axis=0)
-        share = explained / explained.sum()
+        share = explained / max(explained.sum(), np.finfo(float).tiny)
         verdicts = ["capability", *("pays" if part >= SMALLEST_SHARE else "does not pay" for part in share[1:])]
         return pl.DataFrame({"dimension": np.arange(1, share.size + 1), "share": share, "verdict": verdicts})
 

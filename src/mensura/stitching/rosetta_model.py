@@ -14,6 +14,7 @@ from mensura.stitching.laplace import ArrowPrecision, draw_deviations, factorise
 from mensura.stitching.placing import Placed, SubjectPrior, place_subjects
 from mensura.stitching.positions import Positions, joined
 from mensura.stitching.scores import ScoreSet
+from mensura.stitching.symmetric import pack_squares, unpack
 
 CHUNK = 250
 """Replicates handed over at once, between two signs of progress."""
@@ -86,33 +87,29 @@ class RosettaModel:
     def sample(self, n: int, rng: np.random.Generator) -> Positions:
         """Draw from N(optimum, s² H⁻¹), H the Gauss-Newton matrix of the penalised objective."""
         data, at = self.data, self.solution
-        b = len(data.benchmarks)
-        slope, distance = at.slope[0], at.C[0][data.layout.rows] - at.D[0][data.layout.cols]
-        a = slope[data.layout.cols]
+        rows, cols = data.layout.rows, data.layout.cols
+        a, distance = at.slope[0][cols], at.C[0][rows] - at.D[0][cols]
         s = expit(a * distance)
         h = data.counts * (s * (1 - s)) ** 2
-        coupling = np.zeros((len(data.subjects), 1, 2 * b))
-        coupling[data.layout.rows, 0, data.layout.cols] = -h * a * a
-        coupling[data.layout.rows, 0, data.layout.cols + b] = h * a * distance
-        subject = np.bincount(data.layout.rows, h * a * a, len(data.subjects)) + self.penalty
-        side = np.zeros((2 * b, 2 * b))
-        i = np.arange(b)
-        side[i, i] = np.bincount(data.layout.cols, h * a * a, b) + self.penalty
-        side[i + b, i + b] = np.bincount(data.layout.cols, h * distance**2, b) + self.penalty
-        side[i, i + b] = side[i + b, i] = -np.bincount(data.layout.cols, h * a * distance, b)
+        on_benchmark = np.stack((-a, distance), axis=1)
         if self.anchor is not None:
-            held = self.anchor + b
-            coupling[:, :, held] = 0
-            side[held], side[:, held] = 0, 0
-            side[held, held] = 1
-        moved, benchmark = draw_deviations(
-            factorise(ArrowPrecision(subject[:, None, None].astype(float), coupling, side)), n, rng
-        )
+            on_benchmark[cols == self.anchor, 1] = 0
+
+        def coupling(scores: slice | Ints) -> Floats:
+            return np.asarray(((h * a)[scores, None] * on_benchmark[scores])[:, None])
+
+        subjects = data.layout.over_subjects((h * a * a)[None])[0] + self.penalty
+        blocks = data.layout.over_benchmarks(h * pack_squares(on_benchmark).T)
+        benchmarks = unpack(blocks.T, 2) + self.penalty * np.eye(2)
         if self.anchor is not None:
-            benchmark[:, self.anchor + b] = 0
+            benchmarks[self.anchor, 1, 1] = 1
+        precision = ArrowPrecision(data.layout, subjects[:, None, None], benchmarks, coupling, by_kind=True)
+        moved, benchmark = draw_deviations(factorise(precision), n, rng)
+        if self.anchor is not None:
+            benchmark[:, self.anchor, 1] = 0
         unit = np.sqrt(self.residual_variance)
-        slopes = np.maximum(at.slope + unit * benchmark[:, b:], SMALLEST_DRAWN_SLOPE)
-        difficulties = at.D + unit * benchmark[:, :b]
+        slopes = np.maximum(at.slope + unit * benchmark[:, :, 1], SMALLEST_DRAWN_SLOPE)
+        difficulties = at.D + unit * benchmark[:, :, 0]
         phi = np.stack((-slopes * difficulties, slopes), axis=2)
         return Positions((at.C + unit * moved[:, :, 0])[:, :, None], phi)
 

@@ -22,6 +22,14 @@ from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.years import to_years
 
 Duplicates = Literal["max", "mean", "all"]
+_ERRORS = (
+    (
+        "stderr",
+        0.5,
+        "a score within [0, 1] has a standard error of at most 0.5; divide percents by 100, or leave it out",
+    ),
+    ("n", float("inf"), "give the number of items behind the score, or leave it out"),
+)
 ALIASES = {"model": "subject", "item": "benchmark", "release_date": "released"}
 
 
@@ -80,7 +88,7 @@ def read_scores(table: Any, *, name: str = "scores") -> pl.DataFrame:  # noqa: A
     require_columns(frame, ["score"], name=name)
     if frame.height == 0:
         raise MensuraError(f"{name}: no rows; one row per subject, benchmark and score is expected")
-    return _check_range(_numeric(frame, "score", name), name)
+    return _check_errors(_check_range(_numeric(frame, "score", name), name), name)
 
 
 def read_pairs(table: Any, *, name: str = "pairs") -> pl.DataFrame:  # noqa: ANN401
@@ -117,6 +125,18 @@ def _check_range(frame: pl.DataFrame, name: str) -> pl.DataFrame:
         percent = out.height > frame.height / 4 and out.filter(pl.col("score") > 1).height == out.height
         advice = "these look like percentages: divide them by 100" if percent else "correct or drop those rows"
         raise MensuraError(f"{name}: {out.height} scores lie outside [0, 1] ({_where(out)}); {advice}")
+    return frame
+
+
+def _check_errors(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Refuse standard errors and counts that no score can have; an empty cell, 0 and NaN mean unknown."""
+    for column, most, rule in _ERRORS:
+        if column in frame.columns:
+            frame = _numeric(frame, column, name).with_columns(pl.col(column).fill_nan(None))
+            bad = frame.filter((pl.col(column) < 0) | (pl.col(column) > most) | pl.col(column).is_infinite())
+            if bad.height:
+                who = f"{bad['subject'][0]} on {bad['benchmark'][0]}: {bad[column][0]}"
+                raise MensuraError(f"{name}: {bad.height} values of {column} are impossible ({who}); {rule}")
     return frame
 
 
@@ -204,6 +224,9 @@ def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
                 f"scores: {bad.height} release dates are not YYYY-MM-DD, the first is {bad['released'][0]!r}"
             )
         dates = parsed
+    elif not dates.dtype.is_temporal() and dates.dtype != pl.Null:
+        given = dates.drop_nulls().first()
+        raise MensuraError(f"scores: released holds numbers ({given!r}), no dates; write YYYY-MM-DD: 2018-06-30")
     first = frame.select("subject").with_columns(day=dates.cast(pl.Date, strict=False)).group_by("subject").min()
     joined = subjects.to_frame("subject").join(first, on="subject", how="left", maintain_order="left")
     return to_years(joined["day"])

@@ -12,8 +12,9 @@ import numpy as np
 
 from mensura.arrays import Floats, Ints
 from mensura.stitching.laplace import ArrowPrecision
-from mensura.stitching.posterior import Cells, Pooled, extended, fitted_eta
-from mensura.stitching.response import bounded, levels, variance_shape
+from mensura.stitching.posterior import Cells, Expected, Pooled, expect, extended, with_constant
+from mensura.stitching.response import bounded, variance_shape
+from mensura.stitching.symmetric import pack, pack_squares, unpack
 
 PRIOR_WEIGHT = 4.0
 """Overdispersions and prior variances are shrunk as by this many pseudo-observations."""
@@ -25,13 +26,11 @@ SLIGHT_RIDGE = 1e-6
 """Keeps the regression of θ solvable when regressors coincide."""
 
 
-def linearise(cells: Cells, fit: Pooled, eta: Floats) -> tuple[Floats, Floats]:
+def linearise(cells: Cells, fit: Pooled, at: Expected) -> tuple[Floats, Floats]:
     """Return working responses z and precisions w, so that score ≈ f + f'·(z − η) with z ~ N(η, 1/w)."""
-    cols = cells.layout.cols
-    f, slope = levels(cells.chance[cols], cells.ceiling[cols], eta)
-    slope = np.maximum(slope, SMALLEST_SLOPE)
-    variance = cells.sampling + fit.dispersion[cols] * variance_shape(f)
-    return eta + bounded(cells.y - f, slope, variance), cells.weights * slope**2 / variance
+    slope = np.maximum(at.slope, SMALLEST_SLOPE)
+    variance = cells.sampling + fit.dispersion[cells.layout.cols] * variance_shape(at.f)
+    return at.eta + bounded(cells.y - at.f, slope, variance), cells.weights * slope**2 / variance
 
 
 def update_subjects(cells: Cells, fit: Pooled, response: Floats, precision: Floats) -> Pooled:
@@ -40,9 +39,9 @@ def update_subjects(cells: Cells, fit: Pooled, response: Floats, precision: Floa
     loadings = fit.phi[:, 1:]
     second = fit.phi_cov[:, 1:, 1:] + loadings[:, :, None] * loadings[:, None]
     offset = fit.phi_cov[:, 0, 1:] + fit.phi[:, :1] * loadings
-    matrix = symmetric_sums(layout.rows, precision, second[layout.cols], layout.n_subjects) + np.eye(k)
-    right = response[:, None] * loadings[layout.cols] - offset[layout.cols]
-    vector = sums(layout.rows, precision, right, layout.n_subjects) + cells.x @ fit.gamma
+    by_precision = layout.matrix(precision) @ np.concatenate((pack(second), offset), axis=1)
+    matrix = unpack(by_precision[:, :-k], k) + np.eye(k)
+    vector = layout.matrix(precision * response) @ loadings - by_precision[:, -k:] + cells.x @ fit.gamma
     covariance = np.linalg.inv(matrix).astype(float)
     return replace(fit, theta=np.einsum("mij,mj->mi", covariance, vector), theta_cov=covariance)
 
@@ -52,8 +51,8 @@ def update_benchmarks(cells: Cells, fit: Pooled, response: Floats, precision: Fl
     layout = cells.layout
     first, second = extended(fit.theta, fit.theta_cov)
     prior = pooling * np.linalg.inv(fit.phi_spread)
-    matrix = symmetric_sums(layout.cols, precision, second[layout.rows], layout.n_benchmarks) + prior
-    vector = sums(layout.cols, precision * response, first[layout.rows], layout.n_benchmarks) + prior @ fit.phi_mean
+    matrix = unpack(layout.matrix(precision).T @ pack(second), first.shape[1]) + prior
+    vector = layout.matrix(precision * response).T @ first + prior @ fit.phi_mean
     covariance = np.linalg.inv(matrix)
     return replace(fit, phi=np.einsum("bij,bj->bi", covariance, vector), phi_cov=covariance)
 
@@ -106,14 +105,13 @@ def learn_benchmark_prior(fit: Pooled) -> Pooled:
     return replace(fit, phi_mean=mean, phi_spread=related)
 
 
-def learn_dispersion(cells: Cells, fit: Pooled, eta: Floats, eta_var: Floats) -> Pooled:
+def learn_dispersion(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -> Pooled:
     """One EM step for ρ: the share of each squared error that sampling does not explain, shrunk across benchmarks."""
     if cells.right_or_wrong:
         return fit
     cols = cells.layout.cols
-    f, slope = levels(cells.chance[cols], cells.ceiling[cols], eta)
-    squared = (cells.y - f) ** 2 + slope**2 * eta_var
-    shape = variance_shape(f)
+    squared = (cells.y - at.f) ** 2 + at.slope**2 * eta_var
+    shape = variance_shape(at.f)
     own = fit.dispersion[cols] * shape
     share = own / (own + cells.sampling)
     excess = (share**2 * squared + own * (1 - share)) / shape
@@ -126,30 +124,13 @@ def learn_dispersion(cells: Cells, fit: Pooled, eta: Floats, eta_var: Floats) ->
 def posterior_precision(cells: Cells, fit: Pooled, pooling: float) -> ArrowPrecision:
     """Joint posterior precision of both sides at the fitted means (Gauss-Newton)."""
     layout, k = cells.layout, fit.dimensions
-    rows, cols = layout.rows, layout.cols
-    _, w = linearise(cells, fit, fitted_eta(layout, fit))
-    loadings, first = fit.phi[cols, 1:], extended(fit.theta, fit.theta_cov)[0][rows]
-    coupling = np.zeros((layout.n_subjects, k, layout.n_benchmarks, 1 + k))
-    coupling[rows, :, cols] = w[:, None, None] * loadings[:, :, None] * first[:, None]
-    side = np.zeros((layout.n_benchmarks, 1 + k, layout.n_benchmarks, 1 + k))
-    blocks = symmetric_sums(cols, w, first[:, :, None] * first[:, None], layout.n_benchmarks)
-    i = np.arange(layout.n_benchmarks)
-    side[i, :, i] = blocks + pooling * np.linalg.inv(fit.phi_spread)
-    j = fit.phi.size
-    subject = symmetric_sums(rows, w, loadings[:, :, None] * loadings[:, None], layout.n_subjects) + np.eye(k)
-    return ArrowPrecision(subject, coupling.reshape(layout.n_subjects, k, j), side.reshape(j, j))
+    _, w = linearise(cells, fit, expect(cells, fit))
+    weights, loadings, first = layout.matrix(w), fit.phi[:, 1:], with_constant(fit.theta)
 
+    def coupling(scores: slice | Ints) -> Floats:
+        toward = w[scores, None] * loadings[layout.cols[scores]]
+        return np.asarray(toward[:, :, None] * first[layout.rows[scores]][:, None])
 
-def sums(index: Ints, weight: Floats, values: Floats, n: int) -> Floats:
-    """Weighted sums of vectors (scores, k) by index: (n, k)."""
-    return np.stack([np.bincount(index, weight * column, n) for column in values.T], axis=1)
-
-
-def symmetric_sums(index: Ints, weight: Floats, values: Floats, n: int) -> Floats:
-    """Weighted sums of symmetric matrices (scores, k, k) by index: (n, k, k)."""
-    k = values.shape[1]
-    out = np.empty((n, k, k))
-    for i in range(k):
-        for j in range(i + 1):
-            out[:, i, j] = out[:, j, i] = np.bincount(index, weight * values[:, i, j], n)
-    return out
+    subjects = unpack(weights @ pack_squares(loadings), k) + np.eye(k)
+    benchmarks = unpack(weights.T @ pack_squares(first), 1 + k) + pooling * np.linalg.inv(fit.phi_spread)
+    return ArrowPrecision(layout, subjects, benchmarks, coupling)

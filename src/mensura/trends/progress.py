@@ -18,8 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
-from scipy.stats import norm
-from scipy.stats import t as student
+from scipy.special import ndtri, stdtrit
 
 from mensura.arrays import Floats, Mask
 from mensura.errors import MensuraError
@@ -239,7 +238,7 @@ def _estimate(
     else:
         of_k = (gain / k**2 * slope.error) ** 2
         freedom = (own + of_k) ** 2 / (own**2 / line.freedom + of_k**2 / slope.freedom)
-    half = float(student.ppf(0.5 + level / 2, freedom) * np.sqrt(own + of_k))
+    half = float(stdtrit(freedom, 0.5 + level / 2) * np.sqrt(own + of_k))
     return row | {
         "quality_per_year": line.slope,
         "factor": _factor(line.slope / k),
@@ -270,7 +269,7 @@ def _joint(method: str, level: float, years: Floats, C: Floats, compute: Floats)
         half = float(_published_z(level) * abs(ratio) * np.sqrt(relative))
         low, high = ratio - half, ratio + half
     else:
-        low, high = fieller(beta[2], beta[1], covariance[1:, 1:][::-1, ::-1], student.ppf(0.5 + level / 2, freedom))
+        low, high = fieller(beta[2], beta[1], covariance[1:, 1:][::-1, ::-1], float(stdtrit(freedom, 0.5 + level / 2)))
     return pl.DataFrame(
         {
             "per_decade": [float(beta[1])],
@@ -286,7 +285,7 @@ def _joint(method: str, level: float, years: Floats, C: Floats, compute: Floats)
 
 def _published_z(level: float) -> float:
     """Normal quantile with the digits the published code uses."""
-    return round(float(norm.ppf(0.5 + level / 2)), 3 if level < 0.95 else 2)
+    return round(float(ndtri(0.5 + level / 2)), 3 if level < 0.95 else 2)
 
 
 def fieller(top: float, bottom: float, covariance: Floats, quantile: float) -> tuple[float, float]:

@@ -50,6 +50,6 @@ def _wrapped(text: str, size: int, room: float) -> list[str]:
             lines[-1] = longer
         else:
             while text_width(word) * size / _LETTER * 1.08 > room:
-                word = word[:-2]  # noqa: PLW2901
+                word = word[:-2]
             lines = [*lines, word] if lines[-1] else [word]
     return lines

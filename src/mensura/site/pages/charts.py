@@ -72,7 +72,7 @@ def human(study: Study) -> Page:
         "human.html",
         {
             "pictures": figures_of(study, "bases", "demand-curves", "world-regions", "world-drivers"),
-            "calibration": list(study.evidence.calibration),
+            "calibration": list(study.lines),
             "validations": published_errors(study.evidence.validations).to_dicts(),
             "distances": published_distances(study.evidence.validations).to_dicts(),
             "own_validations": read_csv(_VALIDATION).to_dicts(),

@@ -14,7 +14,7 @@ from mensura.site.units import rarity, show
 
 def people(study: Study) -> Page:
     """Rows are dimensions, groups of people are anchors, models are dots."""
-    names = ("calibration-levels", "calibration-stages", "observed-world")
+    names = ("calibration-levels", "calibration-stages", "observed-world", "country-alignment")
     ladder, radar = ladder_figures(study)
     return Page(
         "people.html",
@@ -53,7 +53,7 @@ def ladder_figures(study: Study) -> tuple[Figure, Figure]:
         rows=table,
         source="ADeLe project page (CC BY-SA 4.0); ENEM (INEP); NAEP (NCES); calibration by Mensura and Romero et al.",
     )
-    few = [name for name in placed if rows.filter(dimension=name)["subject"].n_unique() >= 4]  # noqa: PLR2004
+    few = [name for name in placed if rows.filter(dimension=name)["subject"].n_unique() >= 4]
     radar = Figure(
         "human-radar",
         "The same as a radar",

@@ -14,7 +14,6 @@ from mensura.evidence import slug
 from mensura.site.drawing import Drawing
 from mensura.site.study import Study
 
-
 EVIDENCE = "Scores of the evidence, each credited to its source on the data page"
 ADELE = "Derived from the ADeLe project page, CC BY-SA 4.0"
 OPEN = "Open pool of items with human rates; world rates extrapolated by Mensura"

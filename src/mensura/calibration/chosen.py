@@ -1,0 +1,37 @@
+"""Which calibrated lines a ruler reads levels with: ours, the published ones, or a file's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mensura.calibration.file import read_calibration_file
+from mensura.calibration.open_pool import open_lines
+from mensura.evidence import load, read_calibration
+from mensura.scale import Calibration
+
+
+def chosen_lines(calibration: str | None = None, published: Calibration | None = None) -> Calibration:
+    """Return the lines asked for: ``open``, ``published`` or a file's (of :func:`write_calibration`, or a CSV).
+
+    By default the open ones where a base is identified, over the published, which are those of the embedded evidence
+    unless given.
+    """
+    if published is None:
+        published = load().calibration
+    if calibration is None:
+        return open_lines().over(published)
+    if calibration in ("open", "published"):
+        return open_lines() if calibration == "open" else published
+    path = Path(calibration)
+    if path.is_dir() or path.suffix.lower() == ".json" or "verdict" in _header(path):
+        return read_calibration_file(path).lines
+    return read_calibration(path)
+
+
+def _header(path: Path) -> list[str]:
+    """Return the column names of a CSV, or nothing where there is none to read."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            return [name.strip() for name in file.readline().split(",")]
+    except (OSError, UnicodeDecodeError):
+        return []

@@ -1,0 +1,139 @@
+"""Results kept between runs."""
+
+import json
+import os
+import subprocess
+import sys
+from types import MappingProxyType
+
+import pytest
+
+from mensura import cache
+from mensura.cache import cache_folder, clear_cache, kept_results, recall
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A cache of the test's own."""
+    monkeypatch.setenv("MENSURA_CACHE", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+class Counted:
+    """Something to compute, that knows how often it was."""
+
+    def __init__(self, result):
+        self.result, self.times = result, 0
+
+    def __call__(self):
+        self.times += 1
+        return self.result
+
+
+def test_what_was_computed_once_is_read_afterwards(folder):
+    work = Counted({"rates": [0.1, 0.2], "rules": MappingProxyType({"draws": 1000})})
+    first, second = (recall("study", ("evidence-1",), work) for _ in range(2))
+    assert work.times == 1
+    assert first == second == work.result
+    with pytest.raises(TypeError):
+        second["rules"]["draws"] = 1
+
+
+def test_other_inputs_are_other_results(folder):
+    lists = [("a", "bc"), ("ab", "c"), ("abc",), ()]
+    assert [recall("study", inputs, lambda inputs=inputs: inputs) for inputs in lists] == lists
+    assert recall("other", lists[0], lambda: "mine") == "mine"
+    assert [recall("study", inputs, Counted(None)) for inputs in lists] == lists
+
+
+def test_changed_code_computes_anew(folder, monkeypatch):
+    recall("study", (), lambda: "old")
+    monkeypatch.setattr(cache, "_code", lambda: "another version")
+    assert recall("study", (), lambda: "new") == "new"
+
+
+@pytest.mark.parametrize("damage", [lambda held: held[:-1], lambda held: b"\0" + held[1:], lambda held: b""])
+def test_a_damaged_entry_costs_time_not_the_result(folder, damage):
+    recall("study", (), lambda: list(range(100)))
+    (entry,) = kept_results(folder)
+    entry.file.write_bytes(damage(entry.file.read_bytes()))
+    work = Counted("again")
+    assert [recall("study", (), work) for _ in range(2)] == ["again", "again"]
+    assert work.times == 1
+
+
+def test_results_that_cannot_be_kept_are_returned_all_the_same(folder):
+    unkept = lambda: None  # noqa: E731 - a pickle holds no nameless function
+    assert recall("study", (), lambda: unkept) is unkept
+    assert kept_results(folder) == []
+
+
+def test_off_keeps_nothing(folder, monkeypatch, tmp_path):
+    monkeypatch.setenv("MENSURA_CACHE", "off")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    work = Counted(1)
+    assert (recall("study", (), work), recall("study", (), work), work.times) == (1, 1, 2)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_systems_folder_is_the_default(monkeypatch, tmp_path):
+    monkeypatch.delenv("MENSURA_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / "mensura"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_folder() == tmp_path / ".cache" / "mensura"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+def test_a_folder_others_can_write_to_is_not_believed(folder):
+    recall("study", (), lambda: "mine")
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o777)
+    assert recall("study", (), lambda: "computed") == "computed"
+
+
+def test_a_file_in_the_folders_place_costs_nothing_but_time(folder):
+    folder.write_text("not a folder")
+    assert recall("study", (), lambda: 7) == 7
+    assert folder.read_text() == "not a folder"
+
+
+def test_the_longest_unused_go_first(folder):
+    for number in range(cache.MOST_ENTRIES):
+        recall("study", (str(number),), lambda number=number: number)
+    for place, entry in enumerate(kept_results(folder)):
+        os.utime(entry.file, (place, place))
+    oldest = min(kept_results(folder), key=lambda entry: entry.used).file
+    recall("study", ("one more",), lambda: None)
+    assert len(kept_results(folder)) == cache.MOST_ENTRIES
+    assert not oldest.exists()
+
+
+def test_clearing_removes_entries_and_nothing_else(folder):
+    recall("study", (), lambda: 1)
+    (folder / "notes.txt").write_text("mine")
+    assert clear_cache(folder) == 1
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+def test_processes_share_a_folder(folder):
+    code = "from mensura.cache import recall\nfor n in range(20): print(recall('study', (str(n),), lambda: n * n))"
+    runs = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert {run.communicate()[0] for run in runs} == {"".join(f"{n * n}\n" for n in range(20))}
+    assert len(kept_results(folder)) == 20
+
+
+def test_the_command_shows_and_clears(folder, mensura_command):
+    recall("study", (), lambda: list(range(1000)))
+    told = json.loads(mensura_command("cache", "--json").out)
+    assert told["folder"] == str(folder)
+    assert [row["result"] for row in told["kept"]] == ["study"]
+    assert "study" in mensura_command("cache").out
+    assert mensura_command("cache", "--clear").out.startswith("removed 1 result from")
+    assert json.loads(mensura_command("cache", "--clear", "--json").out)["removed"] == 0
+
+
+def test_the_command_says_when_nothing_is_kept(monkeypatch, mensura_command):
+    monkeypatch.setenv("MENSURA_CACHE", "off")
+    assert mensura_command("cache").out == "Nothing is kept: MENSURA_CACHE is off.\n"
