@@ -48,7 +48,8 @@ def _leader(study: Study) -> Card:
         "Who leads?",
         f"IQ {show(best['measured_iq'], 'iq')}",
         best["name"],
-        f"90% {show_range(best['measured_low'], best['measured_high'], 'iq')}{composite}. By ladders that were judged, as "
+        f"90% {show_range(best['measured_low'], best['measured_high'], 'iq')}{composite}. By ladders that were "
+        "judged, as "
         f"rare as {people}.{also}",
         f"models/{slug(best['subject'])}.html",
         row=best,

@@ -25,6 +25,7 @@ from mensura.site.drawing import draw_share_card, resolve
 from mensura.site.drawing.canvas import palette_css
 from mensura.site.editions import (
     FILE,
+    Edition,
     atom_feed,
     editions_json,
     evidence_day,
@@ -226,11 +227,11 @@ def _write_tables(study: Study, out: Path) -> None:
 
 def _write_feeds(
     study: Study,
-    editions: list,
+    editions: list[Edition],
     made: list[Page],
     out: Path,
     address: str,
-    day: date,  # type: ignore[type-arg]
+    day: date,
 ) -> None:
     entries = feed_entries(study, editions)
     _write(atom_feed(entries, address, day), out, "feed.xml")

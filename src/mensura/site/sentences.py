@@ -78,7 +78,7 @@ def people_sentence(study: Study) -> str:
 
 
 def unit_sentences(study: Study) -> list[str]:
-    """Say what a step of 1 capability is worth in expected scores on known benchmarks, from the best model's level down."""
+    """Say what 1 capability is worth in expected scores on known benchmarks, from a step below the best model up."""
     best = float(study.models["capability"].max())  # type: ignore[arg-type]
     data, at = study.fit.data, study.fit.estimate
     sentences = []

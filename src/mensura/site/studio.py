@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from mensura.cache import cache_folder
 from mensura.charts.theme import LIGHT, config
@@ -72,7 +72,7 @@ class Studio:
                 os.utime(target)
             return target
         worker = self._next()
-        pipe: TextIO | None = worker.stdin
+        pipe = worker.stdin
         with suppress(BrokenPipeError):
             assert pipe is not None
             pipe.write(json.dumps({**job, "out": str(target)}) + "\n")

@@ -47,7 +47,7 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
 
 
 def group_records(study: Study) -> dict[str, dict[str, Any]]:
-    """Return one record per group of people, keyed by group: its scores, each with test, status and number of people."""
+    """Return one record per group of people, keyed by group: its scores, each with test, status and n."""
     records: dict[str, dict[str, Any]] = {}
     for row in study.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
         printed = study.evidence.human_references.filter(benchmark=row["benchmark"], group=row["group"]).row(
@@ -190,7 +190,8 @@ def _iq(row: dict[str, Any], benchmarks: int) -> dict[str, Any] | None:
     value = ranged(row["iq"], row["iq_low"], row["iq_high"])
     if value is None:
         return None
-    note = f"{row['measured']} of {benchmarks} benchmarks measured, {row['inherited']} inherited, {row['estimated']} estimated."
+    counted = f"{row['inherited']} inherited, {row['estimated']} estimated"
+    note = f"{row['measured']} of {benchmarks} benchmarks measured, {counted}."
     if row["published"] is not None:
         note += f" By the published method {row['published']}."
     return {**value, "note": note}

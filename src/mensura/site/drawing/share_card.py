@@ -16,7 +16,7 @@ _LETTER = 11
 
 
 def draw_share_card(title: str, figure: str, lines: Sequence[str]) -> str:
-    """Return the picture: the name of the product, a title of at most two lines, one large figure, and what it means."""
+    """Return the picture: the product's name, a title of at most two lines, one large figure, and what it means."""
     rows = _wrapped(title, 62, WIDTH - 140)[:2]
     parts = [Markup('<rect width="{}" height="{}" fill="{}"/>').format(WIDTH, HEIGHT, LIGHT.surface)]
     parts.append(Markup('<rect width="{}" height="14" fill="{}"/>').format(WIDTH, LIGHT.accent))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from math import sqrt
 from pathlib import Path
 from typing import Any
 
@@ -114,13 +115,14 @@ def _facts(study: Study, row: dict[str, Any], best: dict[str, Any] | None) -> li
         facts.append(
             (
                 "On the stitched scale",
-                f"difficulty {show(row['difficulty'], 'capability')}, slope {show(row['slope'], 'capability')}: a model of "
+                f"difficulty {show(row['difficulty'], 'capability')}, slope {show(row['slope'], 'capability')}: a "
+                "model of "
                 "that capability is halfway from chance to ceiling",
             )
         )
     spread = study.residuals.filter(benchmark=row["benchmark"])["residual"]
     if spread.len():
-        size = float((spread**2).mean() ** 0.5)  # type: ignore[operator,arg-type]
+        size = sqrt(sum(value**2 for value in spread) / spread.len())
         facts.append(
             ("Residuals", f"{show(size, 'fraction')} of the range, root mean square over {spread.len()} models")
         )

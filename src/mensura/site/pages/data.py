@@ -35,7 +35,8 @@ def method(study: Study) -> Page:
     return Page(
         "method.html",
         "Method",
-        "Every rule with its formula, where it comes from, where we depart from the source and why, and what the numbers "
+        "Every rule with its formula, where it comes from, where we depart from the source and why, and what the "
+        "numbers "
         "are not.",
         "method.html",
         {"parts_of_method": method_parts(snapshot_sentence(study))},
@@ -50,8 +51,10 @@ def snapshot_sentence(study: Study) -> str:
     names = dict(study.evidence.sources.select("source", "name").iter_rows())
     dates = dict(study.evidence.sources.select("source", "date").iter_rows())
     return (
-        f"Of the {primary.height:,} primary scores, {top['n']:,} ({100 * top['n'] / primary.height:.0f}%) come from one "
-        f"source, {names.get(top['source'], top['source'])} of {dates.get(top['source'])}. What it got wrong, this report "
+        f"Of the {primary.height:,} primary scores, {top['n']:,} ({100 * top['n'] / primary.height:.0f}%) come "
+        "from one "
+        f"source, {names.get(top['source'], top['source'])} of {dates.get(top['source'])}. What it got wrong, this "
+        "report "
         "repeats; second sources are shown where there are any."
     )
 

@@ -70,8 +70,10 @@ def leaders_figure(study: Study) -> Figure:
     return Figure(
         "leaders",
         "Who leads",
-        f"IQ of what was measured, with 90% intervals, for the {len(rows)} highest of {study.ranked_by_measured.height} "
-        f"models with at least {MOST_DIMENSIONS} dimensions of their own. Under each tick: how many people are said to be "
+        f"IQ of what was measured, with 90% intervals, for the {len(rows)} highest of "
+        f"{study.ranked_by_measured.height} "
+        f"models with at least {MOST_DIMENSIONS} dimensions of their own. Under each tick: how many people are "
+        "said to be "
         "above it. That reading rests on ladders that were judged; nobody gave these tests to people of known IQ.",
         finding=finding,
         drawing=draw_forest(

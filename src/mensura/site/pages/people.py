@@ -19,7 +19,8 @@ def people(study: Study) -> Page:
     return Page(
         "people.html",
         "People: the human ladder",
-        "Which people, exactly? Groups with their test, their number and how their score came about; models beside them, "
+        "Which people, exactly? Groups with their test, their number and how their score came about; models "
+        "beside them, "
         "as rare as 1 in so many people.",
         "people.html",
         {
@@ -44,9 +45,12 @@ def ladder_figures(study: Study) -> tuple[Figure, Figure]:
     ladder = Figure(
         "human-ladder",
         "The human ladder",
-        "Each row block is a dimension with a usable calibrated line. Across: as rare as 1 in so many people of the world "
-        "(logarithmic), with the world's percentiles on top. Upright bars are groups of people; other marks are AI systems, "
-        "coloured by maker. Lines: 90%, errors of ability and of the calibrated line together. People and models of one test "
+        "Each row block is a dimension with a usable calibrated line. Across: as rare as 1 in so many people of "
+        "the world "
+        "(logarithmic), with the world's percentiles on top. Upright bars are groups of people; other marks are "
+        "AI systems, "
+        "coloured by maker. Lines: 90%, errors of ability and of the calibrated line together. People and models "
+        "of one test "
         "answered the same items; across tests only the calibration joins them.",
         finding=finding,
         drawing=draw_human_ladder(placed, places, description=described),
@@ -57,7 +61,8 @@ def ladder_figures(study: Study) -> tuple[Figure, Figure]:
     radar = Figure(
         "human-radar",
         "The same as a radar",
-        "For those who like radars: farther out is rarer, the inner ring is the median person. A closed line needs a place "
+        "For those who like radars: farther out is rarer, the inner ring is the median person. A closed line "
+        "needs a place "
         "in every dimension. Intervals are in the picture above.",
         finding="The same places as a radar",
         drawing=draw_radar(few, [one for one in places if one.dimension in few], description=described),

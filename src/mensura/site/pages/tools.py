@@ -15,7 +15,8 @@ def pick(study: Study) -> Page:
     return Page(
         "pick.html",
         "Pick a model",
-        "Say what matters: the task, the budget, the speed, open weights. Three models answer, with reasons and with how "
+        "Say what matters: the task, the budget, the speed, open weights. Three models answer, with reasons and "
+        "with how "
         "sure it is.",
         "pick.html",
         {"dimensions": list(study.dimension_names.items())},

@@ -62,11 +62,12 @@ def observed_world(study: Study) -> Picture:
     return Picture(
         "observed-world",
         "What was observed, and what the world would score",
-        "Each dot is an item of the open pool: across, the share of the people tested who solved it (measured); upright, "
+        "Each dot is an item of the open pool: across, the share of the people tested who solved it (measured); "
+        "upright, "
         "the share of the world estimated to (extrapolated, with its 90% interval). On the dashed line both are equal. "
         "Colour and shape: the dimension whose demand is highest, as a language model judged it; grey: several.",
         charts.world_scatter(rows),
-        finding=f"The world is estimated {100 * abs(gap):.0f} points {'below' if gap < 0 else 'above'} the people tested, "
+        finding=f"The world is estimated {100 * abs(gap):.0f} points {'below' if gap < 0 else 'above'} those tested, "
         f"averaged over {rows.height} items",
         source=OPEN,
     )

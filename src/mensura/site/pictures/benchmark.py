@@ -52,7 +52,7 @@ def benchmark_scores(study: Study, benchmark: str) -> pl.DataFrame:
 
 
 def people_on(study: Study, benchmark: str) -> list[dict[str, Any]]:
-    """Return the groups of people with a score in the benchmark's own unit: how it came about, n, and what it is not."""
+    """Return the groups of people with a score in the benchmark's own unit, with how it came about and n."""
     unit = study.evidence.benchmarks.filter(benchmark=benchmark)["unit"][0]
     rows = study.evidence.human_references.filter(benchmark=benchmark, unit=unit).with_columns(
         pl.when(pl.col("group").str.contains("panel"))
@@ -93,7 +93,8 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
     return Figure(
         f"scores-{slug(benchmark)}",
         f"Models on {facts['name']}",
-        f"The best {len(top)} of {rows.height} models with a score. Bars: 90% sampling error of the number of items, where "
+        f"The best {len(top)} of {rows.height} models with a score. Bars: 90% sampling error of the number of "
+        "items, where "
         "it is known. Upright lines are people: full where measured, dashed where judged.",
         finding=f"{best['name']} leads with {show(best['score'], unit)}",
         drawing=draw_forest(
@@ -128,12 +129,13 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
         )
         for row in rows.drop_nulls("iq").to_dicts()
     ]
-    top = max((y for x, y in points if rows["score"].max() >= x), default=None)  # type: ignore[operator]
+    top = max((y for x, y in points if rows["score"][0] >= x), default=None)
     past = "the best model is past its top" if top == _LADDER_IQS[-1] else "the best model is still on it"
     return Figure(
         f"ladder-{slug(benchmark)}",
         f"The ladder of {facts['name']}",
-        "Dots on the line: the scores judged typical of people at IQ 70, 85, …, 160; nobody measured them. Marks: models, "
+        "Dots on the line: the scores judged typical of people at IQ 70, 85, …, 160; nobody measured them. Marks: "
+        "models, "
         "read off the line. Upright lines: groups of people, dashed where judged.",
         finding=f"From score to IQ: {past}",
         drawing=draw_ladder(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 import polars as pl
 
 from mensura import charts
@@ -23,6 +25,7 @@ def calibration_levels(study: Study) -> Picture:
     """Estimated against annotated level on the open items, one panel per group of dimensions."""
     made = study.abilities.ours
     lines = made.together.join(made.cover.select("dimension", "name"), on="dimension", maintain_order="left")
+    middle = median(lines["base"].drop_nulls().to_list())
     return Picture(
         "calibration-levels",
         "What a level is worth",
@@ -31,7 +34,7 @@ def calibration_levels(study: Study) -> Picture:
         "base B with its 90% interval: our calibration of items as they are, with errors and pools taken into account "
         "(what sets pools apart is not in the slope).",
         charts.level_panels(made.points(), made.stages, lines.filter(pl.col("dimension").is_in(_decided(made)))),
-        finding=f"World success falls by a factor of {lines['base'].drop_nulls().median():.1f} per level in the median "
+        finding=f"World success falls by a factor of {middle:.1f} per level in the median "
         "dimension, not by ten",
         source=OPEN,
     )

@@ -11,9 +11,13 @@ from mensura.site.policy import frontier_lines
 from mensura.site.study import Study
 from mensura.site.units import show, unit_name
 
-_ESTIMATED = "Full: at least two own scores stand behind most of its dimensions; hollow: estimates do. Press a mark for its card."
+_ESTIMATED = (
+    "Full: at least two own scores stand behind most of its dimensions; hollow: estimates do. Press a mark for its "
+    "card."
+)
 _JUDGED = (
-    "The curve is the distribution of human IQ by definition; where models stand on it rests on ladders that were judged, "
+    "The curve is the distribution of human IQ by definition; where models stand on it rests on ladders that were "
+    "judged, "
     "not on people who took these tests."
 )
 _NEAR = 10.0  # IQ points within which a cheaper model is worth naming

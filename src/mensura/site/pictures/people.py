@@ -31,7 +31,8 @@ def _aligned(countries: pl.DataFrame) -> str:
     """Say how the two clusters of countries differ."""
     near, far = (countries.filter(cluster=cluster) for cluster in (1, 2))
     return (
-        f"From {near.height} countries the others are told with an error of {show(near['cluster_mae'][0], 'fraction')}, "
+        f"From {near.height} countries the others are told with an error of "
+        f"{show(near['cluster_mae'][0], 'fraction')}, "
         f"from {far.height} with {show(far['cluster_mae'][0], 'fraction')}"
     )
 
@@ -40,14 +41,14 @@ def _aligned(countries: pl.DataFrame) -> str:
 def bases(study: Study) -> Picture:
     """The published base of every dimension."""
     points = study.evidence.bases.select("dimension", "name", base=pl.col("base").fill_null(pl.lit(10.0).pow("slope")))
+    known: list[float] = points["base"].drop_nulls().to_list()
     return Picture(
         "bases",
         "How fast success falls per level",
         "The factor by which world success falls with each annotated level of a dimension (published calibration). "
         "The original scales assumed 10 everywhere.",
         charts.bases(points),
-        finding=f"The published bases run from {points['base'].min():.3g} to {points['base'].max():.3g}; the scales "
-        "were drawn up for 10",
+        finding=f"The published bases run from {min(known):.3g} to {max(known):.3g}; the scales were drawn up for 10",
         source="Romero et al., From Human-Level AI Tales to AI Leveling Human Scales, Table 16",
     )
 

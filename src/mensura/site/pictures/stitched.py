@@ -53,8 +53,10 @@ def one_axis(study: Study) -> Picture:
     return Picture(
         "one-axis",
         "Models, benchmarks and people on one axis",
-        "A model whose capability equals a benchmark's difficulty is halfway up its range. Classes of people stand where "
-        "their scores on the named tests put them, with 90% intervals, wide because their standing differs from test to "
+        "A model whose capability equals a benchmark's difficulty is halfway up its range. Classes of people "
+        "stand where "
+        "their scores on the named tests put them, with 90% intervals, wide because their standing differs from "
+        "test to "
         "test; judged classes are dashed. They do not move the scale. Press any tick.",
         charts.one_axis(points),
         finding=_beside(study),
@@ -85,7 +87,8 @@ def capability_time(study: Study) -> Picture:
             levels=_human_lines(study.groups).with_columns(pl.col("label").replace(study.class_names)),
             today=pace.until,
         ),
-        finding=f"Releases gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}); 1 is {pace.unit}",
+        finding=f"Releases gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
+        f"1 is {pace.unit}",
     )
 
 
@@ -150,6 +153,7 @@ def residual_profiles(study: Study) -> Picture:
 def algorithmic_progress(study: Study) -> Picture:
     """How fast less compute reaches the same capability."""
     estimates = read_csv(_PROGRESS).select("label", "value", "low", "high")
+    factors: list[float] = estimates["value"].to_list()
     return Picture(
         "algorithmic-progress",
         "Algorithmic progress",
@@ -157,7 +161,7 @@ def algorithmic_progress(study: Study) -> Picture:
         "intervals. From benchmark scores and compute estimates of Epoch AI up to November 2025 (CC BY 4.0).",
         charts.progress(estimates),
         finding=f"By {estimates.height} measurements the compute for a given capability falls "
-        f"{estimates['value'].min():.0f} to {estimates['value'].max():.0f} times a year, with wide intervals",
+        f"{min(factors):.0f} to {max(factors):.0f} times a year, with wide intervals",
         source="Computed by Mensura from scores and compute estimates of Epoch AI (CC BY 4.0), November 2025",
     )
 
@@ -170,7 +174,8 @@ def acceleration(study: Study) -> Picture:
     return Picture(
         "acceleration",
         "Is it accelerating?",
-        "The line is a kink statistic, taken every month with all releases known by then: how strongly the capabilities "
+        "The line is a kink statistic, taken every month with all releases known by then: how strongly the "
+        "capabilities "
         "speak for a faster pace after some day, the largest over days, in standard deviations above "
         "what it is in simulated streams without any change. It crosses the boundary in "
         f"{watch.plan.rate:.0%} of whole watches without a change (p = {watch.p_value:.2f} for this one).",
