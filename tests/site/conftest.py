@@ -11,7 +11,9 @@ from typer.testing import CliRunner
 
 import mensura
 from mensura.cli.main import app
+from mensura.evidence import Evidence
 from mensura.site import Study
+from tests.site.hostile import hostile_evidence
 
 FLAGS = [
     "--no-sandbox",
@@ -29,7 +31,20 @@ PATIENCE = 600.0  # seconds to wait for the worker that builds the report, on ho
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory) -> Path:
+def evidence_folder(tmp_path_factory) -> Path:
+    """The embedded evidence with a few hostile names in it, so that every page of the one report carries them."""
+    folder = tmp_path_factory.mktemp("evidence")
+    hostile_evidence(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def evidence(evidence_folder) -> Evidence:
+    return mensura.load(evidence_folder)
+
+
+@pytest.fixture(scope="session")
+def report(tmp_path_factory, evidence_folder) -> Path:
     """The folder of a freshly built report: read it, copy it, but leave it as it is.
 
     Where tests run in several processes the first to come builds it, and the others wait.
@@ -41,7 +56,7 @@ def report(tmp_path_factory) -> Path:
     except FileExistsError:
         _wait_for(shared / "printed.json")
     else:
-        run = CliRunner().invoke(app, ["report", "--out", str(shared / "report"), "--json"])
+        run = CliRunner().invoke(app, ["report", "--out", str(shared / "report"), "--evidence", str(evidence_folder), "--json"])
         (shared / "printed.part").write_text(json.dumps([run.exit_code, run.output]), encoding="utf-8")
         (shared / "printed.part").rename(shared / "printed.json")
     code, printed = json.loads((shared / "printed.json").read_text(encoding="utf-8"))
@@ -50,9 +65,9 @@ def report(tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def study() -> Study:
+def study(evidence) -> Study:
     """Everything the report shows, computed once for all tests of a process."""
-    return Study.open(mensura.load())
+    return Study.open(evidence)
 
 
 @pytest.fixture(scope="session")
@@ -86,8 +101,10 @@ def visit(browser, report):
     """Open a page of the report from its folder; console errors and outside requests fail the test."""
     opened, faults = [], []
 
-    def open_page(name: str, *, width: int = 1200, height: int = 900, theme: str = "light"):
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
+    def open_page(name: str, *, width: int = 1280, height: int = 900, theme: str = "light", scripts: bool = True):
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=theme, java_script_enabled=scripts
+        )
         context.set_default_timeout(1000 * BROWSER_PATIENCE)
         page = context.new_page()
         page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
@@ -96,7 +113,8 @@ def visit(browser, report):
             "request",
             lambda request: None if request.url.startswith(("file:", "data:")) else faults.append(request.url),
         )
-        page.goto((report / name.split("#")[0]).as_uri() + ("#" + name.split("#")[1] if "#" in name else ""))
+        file, mark, rest = name.partition("?") if "?" in name else name.partition("#")
+        page.goto((report / file).as_uri() + mark + rest)
         opened.append(context)
         return page
 
@@ -108,12 +126,12 @@ def visit(browser, report):
 
 @pytest.fixture
 def draw_all():
-    """Scroll through a page until every chart on it, or the first ``most``, has been drawn."""
+    """Touch every chart of the drawing library on a page, or the first ``most``, and wait until it is drawn anew."""
 
-    def scroll(page, most=None):
-        for figure in page.query_selector_all("figure[data-chart]")[:most]:
-            figure.scroll_into_view_if_needed()
-            page.wait_for_selector(f'figure[data-chart="{figure.get_attribute("data-chart")}"] .chart[data-drawn] svg')
+    def touch(page, most=None):
+        for name in page.eval_on_selector_all("figure[data-drawn-by=vega]", "all => all.map(f => f.id)")[:most]:
+            page.evaluate("name => mensura.charts.start(document.getElementById(name))", name)
+            page.wait_for_selector(f'figure[id="{name}"] .chart[data-drawn] svg')
         return page
 
-    return scroll
+    return touch

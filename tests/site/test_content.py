@@ -1,10 +1,12 @@
 """What the pages say, checked against the evidence and against closed forms."""
 
+import base64
 import json
 import math
 from datetime import date
 from types import SimpleNamespace
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -12,13 +14,14 @@ import mensura
 from mensura.iq import Explanation
 from mensura.site.api import ranged, to_json
 from mensura.site.derivation import derivation_html
-from mensura.site.leaders import leaders_beside_people
-from mensura.site.pages import compare, count_pages, model
+from mensura.site.leaders import comparable_people, leaders_beside_people
+from mensura.site.measured import MOST_DIMENSIONS, OWN_SCORES
+from mensura.site.pages import compare, model
 from mensura.site.pictures import people, stitched
 from mensura.site.pictures.registry import labelled
-from mensura.site.sections import cheapest_section, model_scores, rivals
-from mensura.site.sentences import leader_sentence, people_sentence
-from mensura.site.subjects import group_records, model_records
+from mensura.site.sections import cheapest_rows, cheapest_section, model_scores, rivals
+from mensura.site.sentences import leader_sentence, people_sentence, unit_sentences
+from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
 
 MODEL = "claude-opus-4.8"
 Z90 = 1.6448536269514722
@@ -50,15 +53,21 @@ def test_rivals_are_the_nearest_models_of_two_other_providers(study):
     assert sorted(found["gap"]) == pytest.approx(nearest.to_list())
 
 
-def test_the_cheapest_model_at_an_iq_is_the_cheapest_that_reaches_it(study):
-    rows = cheapest_section(study)["table"]["rows"]
+def test_the_cheapest_model_at_an_iq_falls_back_on_the_list_price_and_counts_who_is_left_out(study):
+    rows, (effective, by_list, without) = cheapest_rows(study)
     assert [row["floor"] for row in rows][:3] == [90, 95, 100]
-    priced = study.models.drop_nulls(["exact_iq", "effective_cost"])
+    scored = study.models.drop_nulls("exact_iq")
+    cost = pl.coalesce("effective_cost", "sticker_price")
     for row in rows:
-        able = priced.filter(pl.col("exact_iq") >= row["floor"])
-        assert row["effective_cost"] == able["effective_cost"].min()
+        able = scored.filter(pl.col("exact_iq") >= row["floor"]).with_columns(cost=cost).drop_nulls("cost")
+        assert row["cost"] == able["cost"].min()
         assert row["able"] == able.height
-    assert priced.filter(pl.col("exact_iq") >= rows[-1]["floor"] + 5).is_empty()
+        assert row["basis"] == ("effective cost" if row["effective_cost"] is not None else "list price")
+    assert effective == scored["effective_cost"].count()
+    assert effective + by_list + without == scored.height
+    about = cheapest_section(study)["about"]
+    assert f"{by_list} without one by their list price" in about
+    assert f"{without} models have no price and are left out" in about
 
 
 def test_an_effective_cost_is_never_shown_without_how_far_it_is_from_the_published_one(study):
@@ -98,8 +107,60 @@ def test_second_sources_stand_under_their_primary_with_the_gap_between_them(stud
 def test_compare_opens_with_the_best_models_of_three_providers(study):
     chosen = study.models.filter(pl.col("subject").is_in(compare(study).context["compared"]))
     assert chosen["provider"].n_unique() == chosen.height == 3
-    best = study.ranked.group_by("provider").agg(pl.col("exact_iq").max())["exact_iq"]
-    assert sorted(chosen["exact_iq"], reverse=True) == sorted(best, reverse=True)[:3]
+    best = study.ranked_by_measured.group_by("provider").agg(pl.col("measured_iq").max())["measured_iq"]
+    assert sorted(chosen["measured_iq"], reverse=True) == sorted(best, reverse=True)[:3]
+
+
+def test_a_dimension_with_one_own_source_is_drawn_as_estimated(study):
+    assert OWN_SCORES == 2
+    for row in study.dimensions.iter_rows(named=True):
+        assert (row["shown"] == "measured") == (row["measured"] >= 2)
+    assert study.dimensions.filter(pl.col("measured") == 1)["shown"].unique().to_list() == ["estimated"]
+
+
+def test_the_measured_iq_is_the_mean_of_own_dimensions_of_own_scores(study):
+    """By hand from the trail: a dimension counts from two measured benchmarks on, a rank needs four of them."""
+    trail = study.iq.trail.filter(pl.col("status") == "measured")
+    counted = trail.group_by("subject", "dimension").agg(pl.col("iq").mean(), pl.len().alias("n"))
+    own = counted.filter(pl.col("n") >= 2).group_by("subject").agg(pl.col("iq").mean(), pl.len().alias("own"))
+    joined = study.models.join(own, on="subject", suffix="_by_hand")
+    assert joined.height > 100
+    assert joined["measured_iq"].to_list() == pytest.approx(joined["iq_by_hand"].to_list())
+    assert joined["own_dimensions"].to_list() == joined["own_by_hand"].to_list()
+    ranked = study.ranked_by_measured
+    assert ranked["own_dimensions"].min() == MOST_DIMENSIONS == 4
+    assert ranked["measured_iq"].is_sorted(descending=True)
+    assert (ranked["measured_low"] <= ranked["measured_iq"]).all()
+    assert (ranked["measured_iq"] <= ranked["measured_high"]).all()
+
+
+def test_chances_are_packed_pair_by_pair_and_add_up_to_one(study):
+    packed = chance_layers(study)
+    names = packed["subjects"]
+    values = np.frombuffer(base64.b64decode(packed["layers"]["composite"]), dtype=np.uint8)
+    assert values.size == len(names) * (len(names) - 1) // 2
+    first, second = names.index("claude-opus-4.6"), names.index("gpt-5.5")
+    low, high = sorted((first, second))
+    at = low * len(names) - low * (low + 1) // 2 + (high - low - 1)
+    expected = study.iq.drawn.ahead(names[low], names[high])
+    assert values[at] == pytest.approx(100 * expected, abs=0.51)
+
+
+def test_people_are_compared_on_their_own_test_only(study):
+    records = comparison_records(study)
+    chances = records["beats"]["gpqa_diamond"]["experts in the field"]
+    assert chances["gpt-3.5-turbo"] == "under 1%"
+    assert chances["gpt-6-astra"] == "over 99%"
+    assert "guessing among four options" not in records["groups"]
+    assert records["groups"]["experts in the field"]["scores"]["gpqa_diamond"]["status"] == "measured"
+
+
+def test_a_step_of_capability_is_said_on_known_benchmarks(study):
+    said = unit_sentences(study)
+    assert [one.split(":")[0] for one in said] == ["GPQA Diamond", "Humanity's Last Exam", "SWE-Bench Pro", "ARC-AGI-2"]
+    for one in said:
+        before, after = (float(part.rstrip("%")) for part in one.split(": from ")[1].split(" to "))
+        assert 0 < before < after <= 100
 
 
 def test_a_sensor_reaches_as_far_as_half_of_its_information(study):
@@ -117,7 +178,7 @@ def test_every_model_has_a_record_with_its_dimensions_in_order(study):
     record = model_records(study)[MODEL]
     assert [part["name"] for part in record["dimensions"]] == list(study.dimension_names.values())
     assert record["iq"]["low"] <= record["iq"]["value"] <= record["iq"]["high"]
-    assert record["measured"] + record["estimated"] == 32
+    assert record["measured"] + record["inherited"] + record["estimated"] == 32
     assert record["iq"]["note"].startswith(f"{record['measured']} of 32 benchmarks measured")
 
 
@@ -146,18 +207,12 @@ def test_leaders_are_the_ranked_models_and_the_others_are_counted(study):
 
 def test_groups_of_people_have_scores_with_units_and_no_constructed_ones(study):
     records = group_records(study)
-    constructed = study.evidence.human_references.group_by("group").agg(
-        (pl.col("status") == "constructed").all().alias("only")
-    )
-    for group, only in constructed.iter_rows():
-        assert (group in records) != only
+    tests = study.people.tests
+    assert set(records) == set(tests.filter(pl.col("status") != "constructed")["group"])
     assert len({record["page"] for record in records.values()}) == len(records)
-    shown = [score for record in records.values() for _, score in record["scores"]]
+    shown = [score["text"] for record in records.values() for score in record["scores"].values()]
     assert any(score.endswith("%") for score in shown)
-
-
-def test_pages_are_counted_before_they_are_made(study, report):
-    assert count_pages(study.evidence) == len(list(report.rglob("*.html")))
+    assert any(score.endswith(" Elo") for score in shown)
 
 
 def test_the_highest_are_labelled():
@@ -201,30 +256,58 @@ def evidence_of(scores, references):
                 "released": [date(2025, 1, 1 + number) for number, _ in enumerate(subjects)],
             }
         ),
-        benchmarks=pl.DataFrame({"benchmark": benchmarks, "name": [name.upper() for name in benchmarks]}),
-        primary_scores=pl.DataFrame(scores, schema=["subject", "benchmark", "score"], orient="row").with_columns(
-            unit=pl.lit("percent"), source=pl.lit("s")
+        benchmarks=pl.DataFrame({"benchmark": benchmarks, "name": [name.upper() for name in benchmarks]}).with_columns(
+            dimension=pl.lit(None, pl.String), unit=pl.lit("percent")
         ),
-        human_references=pl.DataFrame(references, schema=["benchmark", "group", "score", "status"], orient="row"),
+        primary_scores=pl.DataFrame(scores, schema=["subject", "benchmark", "score"], orient="row").with_columns(
+            unit=pl.lit("percent"), source=pl.lit("s"), date=pl.lit("2026")
+        ),
+        human_references=pl.DataFrame(
+            references, schema=["benchmark", "group", "score", "status", "unit"], orient="row"
+        ).with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64), n=pl.lit(None, pl.Int64)),
     )
 
 
-def test_leaders_stand_beside_the_best_people_who_took_the_test():
-    scores = [("ann", "a", 80.0), ("bob", "a", 70.0), ("ann", "b", 50.0), ("bob", "b", 50.0), ("bob", "c", 10.0)]
+def test_leaders_stand_beside_comparable_people_only_and_headline_and_table_are_one():
+    scores = [("ann", name, 80.0) for name in "abcdef"] + [("bob", "a", 70.0)]
     references = [
-        *[("a", "pupils", 60.0, "measured"), ("a", "experts", 75.0, "measured")],
-        *[("b", "experts", 50.0, "measured"), ("b", "guessing", 99.0, "constructed"), ("c", "all", 30.0, "estimated")],
+        *[("a", "pupils", 60.0, "measured", "percent"), ("a", "experts", 75.0, "measured", "percent")],
+        ("b", "experts", 80.0, "measured", "percent"),
+        ("b", "guessing", 99.0, "constructed", "percent"),
+        ("c", "all", 90.0, "estimated", "percent"),
+        *[("d", "human panel", 100.0, "measured", "percent"), ("d", "crowd", 60.0, "measured", "percent")],
+        ("e", "plays", 0.4, "measured", "fraction"),
     ]
     evidence = evidence_of(scores, references)
     table = leaders_beside_people(evidence)
-    assert table.select("title", "model", "people", "ahead").rows() == [
-        ("A", "Ann", "experts", "model"),
-        ("B", "Ann", "experts", "level"),
-        ("C", "Bob", "all", "people"),
+    assert table.select("title", "people", "human_status", "ahead").rows() == [
+        ("A", "experts", "measured", "model"),
+        ("B", "experts", "measured", "level"),
+        ("C", "all", "judged", "people"),
+        ("D", "crowd", "measured", "model"),
+        ("E", None, None, "no comparable people"),
+        ("F", None, None, "no comparable people"),
     ]
-    said = people_sentence(SimpleNamespace(evidence=evidence))
-    assert said.startswith("On 1 of the 2 tests with a measured group of people, the best model scores above")
+    said = people_sentence(SimpleNamespace(leaders=table))
+    assert said.startswith("On 2 of the 3 tests with a measured group of people that can be compared")
     assert said.endswith("; on B it does not.")
+
+
+def test_measured_people_go_before_judged_ones_who_score_higher():
+    scores = [("ann", "a", 80.0)]
+    references = [("a", "judged", 95.0, "estimated", "percent"), ("a", "seen", 60.0, "measured", "percent")]
+    assert leaders_beside_people(evidence_of(scores, references))["people"].to_list() == ["seen"]
+
+
+def test_people_nobody_expects_to_take_a_test_are_named_with_the_reason_and_left_out(study):
+    table = {row["benchmark"]: row for row in study.leaders.iter_rows(named=True)}
+    for benchmark in ("critpt", "frontiermath_t4", "proofbench", "scicode", "arc_agi_3", "arena_webdev"):
+        assert table[benchmark]["ahead"] == "no comparable people"
+    assert table["gpqa_diamond"]["people"] == "experts in the field"
+    listed = comparable_people()
+    known = set(study.evidence.human_references.select("benchmark", "group").iter_rows())
+    assert set(listed.select("benchmark", "group").iter_rows()) <= known
+    assert listed["reason"].null_count() == 0
 
 
 @pytest.mark.parametrize(

@@ -1,19 +1,30 @@
-"""The pages in a real browser: every chart draws, cards, filter, compare, converter and tables work."""
+"""The pages in a real browser: pictures before any script, cards, filters, picker, compare, explorer, addresses."""
 
 import re
 
 import pytest
 
+from mensura.scale import rate_to_iq
+
 PAGES = [
     "index.html",
+    "models/index.html",
+    "models/claude-opus-4.8.html",
+    "benchmarks/index.html",
+    "benchmarks/gpqa_diamond.html",
+    "people.html",
+    "pick.html",
+    "compare.html",
     "iq.html",
     "stitched.html",
-    "human.html",
     "cost.html",
-    "compare.html",
+    "human.html",
     "data.html",
+    "changes.html",
     "method.html",
+    "charts/one-axis.html",
 ]
+WITH_PICTURES = [name for name in PAGES if name.split("/")[0].split(".")[0] in {"index", "people", "iq", "stitched"}]
 
 
 def settle(page):
@@ -21,141 +32,274 @@ def settle(page):
     page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
 
 
-def reach(page, selector):
-    """Scroll to the bell curve, where charts are drawn as they come near, and wait for one of its marks."""
-    page.locator('figure[data-chart="iq-bell"]').scroll_into_view_if_needed()
-    return page.wait_for_selector(f'figure[data-chart="iq-bell"] {selector}')
-
-
-@pytest.mark.parametrize("name", [*PAGES, "models/claude-opus-4.8.html"])
-def test_every_chart_draws_with_a_description(visit, draw_all, name):
-    page = draw_all(visit(name))
-    assert page.title().endswith("Mensura")
-    for chart in page.query_selector_all(".chart"):
-        assert len(chart.get_attribute("aria-label")) > 20
-        assert chart.query_selector("svg path, svg circle, svg rect") is not None
+@pytest.mark.parametrize("name", [*WITH_PICTURES, "benchmarks/gpqa_diamond.html", "models/claude-opus-4.8.html"])
+def test_pictures_stand_in_the_page_before_any_script_runs(visit, name):
+    page = visit(name, scripts=False)
+    frames = page.query_selector_all("figure.frame")
+    assert len(frames) > 0
+    for frame in frames:
+        assert frame.query_selector(".chart svg path, .chart svg line") is not None
+        assert len(frame.query_selector(".chart").get_attribute("aria-label")) > 20
+        assert frame.query_selector(".finding").inner_text().strip() != ""
+        assert "Limits" in frame.query_selector("figcaption").inner_text()
+        assert "newest score of" in frame.query_selector("figcaption").inner_text()
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_no_page_is_wider_than_a_phone(visit, draw_all, name):
-    page = draw_all(visit(name, width=380, theme="dark"), most=14)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 380
+def test_no_page_is_wider_than_a_phone_or_longer_than_twenty_screens(visit, draw_all, name):
+    page = draw_all(visit(name, width=390, height=844, theme="dark"), most=3)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert page.evaluate("document.documentElement.scrollHeight") <= 20 * 844
     assert page.evaluate("document.documentElement.dataset.theme") == "dark"
+
+
+def test_the_first_screen_answers_five_questions_with_intervals_people_and_links(visit):
+    page = visit("index.html")
+    cards = page.query_selector_all(".cards .fact")
+    asked = [card.query_selector("h2").inner_text() for card in cards]
+    assert asked == ["Who leads?", "How sure?", "Against which people?", "How fast?", "What does it cost?"]
+    for card in cards:
+        assert card.query_selector(".figure").inner_text() not in {"", "–"}
+        assert card.query_selector("a") is not None
+    assert "90%" in cards[0].inner_text()
+    assert "measured" in cards[2].inner_text()
+    assert re.search(r"90% 0\.\d\d to \d\.\d\d", cards[3].inner_text())
+    chart = page.locator("#leaders-picture, figure#leaders").first.bounding_box()
+    assert chart["y"] < 900
+
+
+def test_the_drawing_library_loads_only_when_a_chart_is_touched(visit):
+    page = visit("iq.html")
+    loaded = "[...document.scripts].some(script => script.src.endsWith('vega.js'))"
+    assert page.evaluate(loaded) is False
+    assert page.query_selector("#iq-bell .chart svg") is not None
+    page.hover("#iq-bell .chart")
+    page.wait_for_selector("#iq-bell .chart[data-drawn] svg [data-subject]")
+    assert page.evaluate(loaded) is True
+    assert page.query_selector("#iq-time .chart[data-drawn]") is None
+
+
+def test_the_overview_never_loads_it(visit):
+    page = visit("index.html")
+    page.mouse.wheel(0, 3000)
+    settle(page)
+    assert page.evaluate("[...document.scripts].some(script => script.src.endsWith('vega.js'))") is False
 
 
 def test_card_opens_by_click_and_closes_by_escape_outside_click_and_scroll(visit):
     page = visit("index.html")
-    dot = reach(page, '[data-subject][role="button"]')
-    dot.scroll_into_view_if_needed()
-    dot.hover()
+    mark = page.locator(".only-wide a.mark-link").nth(2)
+    mark.hover()
     assert page.query_selector(".card") is None, "hover alone opens nothing"
     for close in (
         lambda: page.keyboard.press("Escape"),
         lambda: page.mouse.click(5, 300),
-        lambda: page.mouse.wheel(0, 400),
+        lambda: page.mouse.wheel(0, 300),
     ):
-        dot.scroll_into_view_if_needed()
+        mark.scroll_into_view_if_needed()
         settle(page)
-        dot.click(force=True)
+        mark.click()
         card = page.wait_for_selector(".card")
         assert [tab.inner_text() for tab in card.query_selector_all("[role=tab]")] == ["Summary", "IQ", "Cost"]
         close()
         page.wait_for_selector(".card", state="detached")
 
 
-def test_card_shows_the_summary_in_its_fixed_order_and_is_reached_by_keyboard(visit):
+def test_card_is_reached_by_keyboard_and_says_what_an_iq_rests_on(visit):
     page = visit("index.html")
-    dot = reach(page, '[data-subject][tabindex="0"]')
-    dot.focus()
-    page.keyboard.press("ArrowRight")
+    page.locator(".only-wide a.mark-link").first.focus()
     page.keyboard.press("Enter")
     card = page.wait_for_selector(".card")
     terms = [term.inner_text() for term in card.query_selector_all("dt")]
-    assert terms == ["IQ", "Emotional reasoning (EQ)", "Effective cost / 1M I/O", "Task efficiency", "Release date"]
+    assert terms[:3] == ["IQ, measured", "IQ with estimates", "Evidence"]
+    assert re.search(
+        r"\d+ of 32 measured, \d+ inherited, \d+ estimated", card.query_selector(".meter").get_attribute("aria-label")
+    )
     page.keyboard.press("ArrowRight")
-    assert "Mathematical" in card.query_selector("[role=tabpanel]").inner_text()
+    panel = card.query_selector("[role=tabpanel]")
+    assert "● measured ◐ inherited ○ estimated" in panel.inner_text()
     page.keyboard.press("ArrowRight")
-    assert "Sticker price" in card.query_selector("[role=tabpanel]").inner_text()
+    assert "Sticker price" in panel.inner_text()
 
 
-def test_provider_filter_applies_to_charts_and_tables_and_stays_in_the_address(visit):
+def test_on_a_phone_the_card_is_a_sheet_with_its_own_scroll(visit):
+    page = visit("index.html", width=390, height=844)
+    mark = page.locator(".only-narrow a.mark-link").first
+    box = mark.bounding_box()
+    assert min(box["width"], box["height"]) >= 24
+    mark.click()
+    card = page.wait_for_selector(".card").bounding_box()
+    assert (card["x"], card["width"]) == (0, 390)
+    assert card["y"] + card["height"] == pytest.approx(844, abs=1)
+    assert card["height"] <= 0.71 * 844
+
+
+def test_a_menu_leads_to_every_page_on_a_phone(visit):
+    page = visit("method.html", width=390)
+    assert page.locator(".nav").is_visible() is False
+    page.click(".menu summary")
+    page.click(".menu >> text=Benchmarks")
+    page.wait_for_selector("#benchmarks")
+
+
+def test_ranking_is_by_what_was_measured_unless_asked_otherwise(visit):
     page = visit("index.html")
-    reach(page, "[data-subject]")
-    count = "document.querySelectorAll('figure[data-chart=\"iq-bell\"] [data-subject][role=button]').length"
-    everyone = page.evaluate(count)
+    assert page.locator("#measured-table").is_visible()
+    assert page.locator("#leader-table").is_visible() is False
+    page.click("[data-basis=estimates]")
+    page.wait_for_selector("#leader-table", state="visible")
+    assert "rank=estimates" in page.url
+    page.go_back()
+    page.wait_for_selector("#measured-table", state="visible")
+
+
+def test_filters_rank_within_themselves_and_stay_in_the_address(visit):
+    page = visit("models/index.html")
+    page.select_option("[name=provider]", "Google")
+    page.wait_for_function("document.querySelector('[data-count=models]').textContent.includes(' of ')")
+    ranks = page.eval_on_selector_all(
+        "#models tbody tr:not([hidden]) .rank", "cells => cells.map(cell => cell.textContent)"
+    )
+    numbered = [int(rank) for rank in ranks if rank != "–"]
+    assert numbered == list(range(1, len(numbered) + 1))
+    assert page.inner_text("[data-count=models]") == f"{len(ranks)} of 138 models"
+    assert "provider=Google" in page.url
+    page.fill("[name=since]", "2030-01-01")
+    page.wait_for_function("document.querySelector('[data-count=models]').textContent.startsWith('Nothing matches')")
+    page.go_back()
+    page.go_back()
+    page.wait_for_function("document.querySelector('[data-count=models]').textContent === '138 models'")
+
+
+def test_a_provider_filter_leaves_no_chart_empty_without_a_word(visit):
+    page = visit("iq.html")
     page.click("text=Three labs")
-    page.wait_for_function(f"{count} < {everyone}")
-    assert "providers=Anthropic%2CGoogle%2COpenAI" in page.url
-    rows = page.query_selector_all("#leader-table tbody tr")
-    shown = {row.get_attribute("data-row-provider") for row in rows if row.is_visible()}
-    assert shown == {"Anthropic", "Google", "OpenAI"}
-    page.click(".nav >> text=Cost")
-    page.wait_for_selector('[data-three-labs][aria-pressed="true"]')
+    page.wait_for_selector("#iq-bell .chart[data-drawn] svg [data-subject]")
+    assert page.evaluate("new URLSearchParams(location.search).getAll('provider')") == ["Anthropic", "Google", "OpenAI"]
+    assert re.match(r"\d+ of \d+ models shown", page.inner_text("#iq-bell .chart-note"))
+    page = visit("iq.html?provider=Nobody")
+    page.wait_for_selector("#iq-bell .chart[data-drawn]")
+    assert page.inner_text("#iq-bell .chart-note") == "No model of Nobody is in this picture."
 
 
-def test_theme_can_be_chosen(visit):
-    page = visit("index.html")
-    page.click("#theme")
-    assert page.evaluate("document.documentElement.dataset.theme") == "dark"
-    assert "theme=dark" in page.url
+def test_the_explorer_counts_what_it_shows_and_keeps_its_state(visit):
+    page = visit("data.html")
+    assert page.inner_text("#score-count") == "2821 scores"
+    assert page.locator("#explorer tbody tr").count() < 80, "only rows in view are in the page"
+    page.click("#explorer [data-sort='3']")
+    page.wait_for_function("document.querySelector('#explorer th.n').getAttribute('aria-sort') === 'descending'")
+    page.fill("#score-filters [name=q]", "opus 4.8 gpqa")
+    page.wait_for_function("document.getElementById('score-count').textContent === '2 of 2821 scores'")
+    rows = page.eval_on_selector_all("#explorer tbody tr:not(.gap-row)", "rows => rows.map(row => row.innerText)")
+    assert len(rows) == 2
+    assert all("Claude Opus 4.8" in row and "GPQA Diamond" in row for row in rows)
+    page.reload()
+    page.wait_for_function("document.getElementById('score-count').textContent === '2 of 2821 scores'")
+    page.fill("#score-filters [name=q]", "nothing like this")
+    page.wait_for_function("document.getElementById('score-count').textContent.startsWith('Nothing matches')")
 
 
-def test_converter_follows_every_field(visit):
+def test_scrolling_the_explorer_reaches_the_last_row(visit):
+    page = visit("data.html?sort=0")
+    page.evaluate("document.getElementById('explorer').scrollTop = 1e9")
+    page.wait_for_function(
+        "document.querySelectorAll('#explorer tbody tr').length > 5 && "
+        "document.querySelector('#explorer tbody tr:last-child td').offsetHeight < 30"
+    )
+    assert page.inner_text("#explorer tbody tr:nth-last-child(2) td").strip() != ""
+
+
+def test_the_picker_names_three_with_reasons_and_says_when_nobody_qualifies(visit):
+    page = visit("pick.html")
+    page.wait_for_selector("#picked article:nth-child(3)")
+    for card in page.query_selector_all("#picked article"):
+        said = card.inner_text()
+        assert re.search(r"IQ \d+ there, 90% \d+ to \d+", said)
+        assert "per 1M tokens" in said or "no price known" in said
+    assert "chance of being above" in page.inner_text("#picked article >> nth=0")
+    page.check("[name=open]")
+    page.select_option("[name=task]", "computer-use")
+    page.fill("[name=budget]", "5")
+    page.wait_for_function("location.search.includes('budget=5')")
+    assert "open weights" in page.inner_text("#picked article >> nth=0")
+    page.fill("[name=budget]", "0.0001")
+    page.wait_for_function("document.getElementById('pick-said').textContent.startsWith('No model qualifies')")
+    assert page.locator("#picked article").count() == 0
+
+
+def test_compare_finds_adds_refuses_and_remembers(visit):
+    page = visit("compare.html?with=claude-opus-4.8&with=gpt-5.5")
+    assert page.locator("[data-drop]").count() == 2
+    assert re.search(r"Claude Opus 4\.8 above GPT-5\.5\s+\d+%", page.inner_text("#chance-table"))
+    page.fill("#add-subject", "expert field")
+    page.wait_for_selector("#found [data-key]")
+    page.press("#add-subject", "Enter")
+    page.wait_for_function("document.querySelectorAll('[data-drop]').length === 3")
+    assert "GPQA Diamond" in page.inner_text("#compare-table")
+    assert "above experts in the field on GPQA Diamond" in page.inner_text("#chance-table")
+    for typed in ("gemini 3.1", "kimi k3"):
+        page.fill("#add-subject", typed)
+        page.press("#add-subject", "Enter")
+    page.wait_for_function("document.querySelectorAll('[data-drop]').length === 5")
+    page.fill("#add-subject", "gpt-4o")
+    page.press("#add-subject", "Enter")
+    page.wait_for_function("document.getElementById('compare-message').textContent.startsWith('5 is the most')")
+    assert page.locator("[data-drop]").count() == 5
+    page.click("[data-drop] >> nth=0")
+    page.wait_for_function("document.querySelectorAll('[data-drop]').length === 4")
+    assert "claude-opus-4.8" not in page.url
+    page.go_back()
+    page.wait_for_function("document.querySelectorAll('[data-drop]').length === 5")
+
+
+def test_a_number_opens_to_where_it_comes_from_without_a_script(visit):
+    page = visit("models/claude-opus-4.8.html", scripts=False)
+    page.click("#model-scores .prov summary >> nth=0")
+    said = page.inner_text("#model-scores .prov[open] dl")
+    for label in ("Value", "As printed", "Status", "Rule", "Source", "Date"):
+        assert label in said
+    link = page.query_selector("#model-scores .prov[open] dd a[target]")
+    assert link.get_attribute("rel") == "noopener noreferrer"
+
+
+def test_deep_links_land_where_they_say(visit):
+    page = visit("people.html#people-table")
+    settle(page)
+    top = page.evaluate("document.getElementById('people-table').getBoundingClientRect().top")
+    assert 0 <= top < 200
+
+
+def test_a_picture_gives_its_table_its_png_and_its_embedding(visit):
+    page = visit("iq.html")
+    page.click("#iq-eq [data-tool=table]")
+    assert "provider" in page.wait_for_selector("#iq-eq .figure-table").inner_text()
+    with page.expect_download() as saved:
+        page.click("#iq-eq [data-tool=png]")
+    assert saved.value.suggested_filename == "iq-eq.png"
+    page.click("#iq-eq [data-tool=embed]")
+    assert "charts/iq-eq.html" in page.input_value("#iq-eq .embed")
+
+
+def test_print_is_light_and_without_controls(visit):
+    page = visit("benchmarks/gpqa_diamond.html", theme="dark")
+    page.emulate_media(media="print")
+    assert page.locator(".bar").is_visible() is False
+    assert page.locator(".tools").first.is_visible() is False
+    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--v-1b1f24').trim()") == "#1b1f24"
+
+
+def test_converter_follows_the_ruler(visit):
     page = visit("human.html")
-    page.fill("[name=iq]", "130")
-    assert float(page.input_value("[name=one_in]")) == pytest.approx(43.956, abs=0.01)
-    assert float(page.input_value("[name=rate]")) == pytest.approx(2.275, abs=0.001)
-    page.fill("[name=rate]", "3.8")
-    assert float(page.input_value("[name=iq]")) == pytest.approx(126.62, abs=0.01)
-    assert float(page.input_value("[name=level]")) == pytest.approx(1.9202, abs=1e-4)
-    page.select_option("[name=dimension]", "volume")
-    assert float(page.input_value("[name=level]")) == pytest.approx((1.9202 + 0.55) / 1.5, abs=1e-3)
+    page.fill("[name=one_in]", "1000")
+    assert float(page.input_value("[name=iq]")) == pytest.approx(rate_to_iq(0.001), abs=0.01)
+    page.fill("[name=one_in]", "1e12")
+    assert "rarer than 1 in all people alive" in page.inner_text("output")
     page.fill("[name=rate]", "140")
     assert page.get_attribute("[name=rate]", "aria-invalid") == "true"
-    assert "Out of range" in page.inner_text("output")
 
 
-def test_converter_is_the_ruler(visit):
-    from mensura.scale import rate_to_iq
-
+def test_converter_knows_the_normal_distribution(visit):
     page = visit("human.html")
     for rate in (1e-12, 1e-4, 0.02, 0.3, 0.5, 0.77, 0.999):
         page.fill("[name=rate]", str(100 * rate))
         assert float(page.input_value("[name=iq]")) == pytest.approx(rate_to_iq(rate), abs=0.01)
-
-
-def test_compare_adds_removes_and_remembers(visit):
-    page = visit("compare.html#compare=claude-opus-4.8,gpt-5.5")
-    assert len(page.query_selector_all("#chosen [data-drop]")) == 2
-    page.fill("#add-subject", "People: experts in the field")
-    page.dispatch_event("#add-subject", "change")
-    page.wait_for_function("document.querySelectorAll('#chosen [data-drop]').length === 3")
-    assert "experts in the field" in page.inner_text("#compare-table")
-    assert "GPQA Diamond" in page.inner_text("#compare-table")
-    page.click("#chosen [data-drop] >> nth=0")
-    page.wait_for_function("document.querySelectorAll('#chosen [data-drop]').length === 2")
-    assert "claude-opus-4.8" not in page.url
-
-
-def test_data_table_searches_and_sorts(visit):
-    page = visit("data.html")
-    page.fill('[data-search="score-table"]', "opus 4.8 gpqa")
-    page.wait_for_function("document.querySelector('[data-count=\"score-table\"]').textContent.startsWith('2 ')")
-    page.fill('[data-search="score-table"]', "nothing like this")
-    page.wait_for_function("document.querySelector('[data-count=\"score-table\"]').textContent === 'Nothing matches.'")
-    page.fill('[data-search="score-table"]', "gpqa primary")
-    page.wait_for_function("document.querySelector('[data-count=\"score-table\"]').textContent !== 'Nothing matches.'")
-    page.click("#score-table th:nth-child(4) button")
-    cells = page.eval_on_selector_all(
-        "#score-table tbody tr",
-        "rows => rows.filter(r => r.style.display === '').map(r => Number(r.cells[3].textContent))",
-    )
-    assert len(cells) > 10
-    assert cells == sorted(cells, reverse=True)
-
-
-def test_model_page_holds_the_whole_derivation(visit):
-    page = visit("models/claude-opus-4.8.html")
-    page.click(".tree details details summary >> nth=0")
-    assert re.search(r"FrontierMath", page.inner_text(".tree"))
-    assert "second source" in page.inner_text("#model-scores")

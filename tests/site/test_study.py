@@ -6,12 +6,12 @@ import mensura
 from mensura.site import Study
 
 
-def test_a_study_is_run_once_and_read_from_the_cache_afterwards(study, monkeypatch):
+def test_a_study_is_run_once_and_read_from_the_cache_afterwards(study, evidence, monkeypatch):
     def never(*_):
         raise AssertionError("run again")
 
     monkeypatch.setattr(Study, "run", never)
-    again = Study.open(mensura.load())
+    again = Study.open(evidence)
     for name, table in study.tables().items():
         assert again.tables()[name].equals(table), name
     assert again.watch.heading == study.watch.heading

@@ -58,7 +58,11 @@ def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
         _of(base, "people")
         .transform_filter(KNOWN)
         .mark_rule(style="people", aria=False, tooltip=None, xOffset=TICK / 2)
-        .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
+        .encode(
+            y=alt.Y("low:Q"),
+            y2=alt.Y2("high:Q"),
+            strokeDash=alt.condition("indexof(datum.name, 'judged') >= 0", alt.value([4, 3]), alt.value([1, 0])),
+        ),
         *_names(base),
         _of(base, "benchmark").mark_tick(style="tick", **marks),
         _of(base, "people").mark_tick(style="people-dot", **marks),

@@ -28,6 +28,14 @@ def report(
             help="What levels are read with: open, published, or a file of mensura calibrate.", metavar="NAME|FILE"
         ),
     ] = None,
+    url: Annotated[
+        str,
+        typer.Option(
+            help="Where the report will stand (https://…/), for canonical links, feeds, sitemap and shared pictures; "
+            "relative when not given.",
+            metavar="ADDRESS",
+        ),
+    ] = "",
     as_json: Json = False,
 ) -> None:
     """Write the report, a static site that works from its folder, and print its headline table."""
@@ -37,7 +45,7 @@ def report(
     loaded = load_evidence(evidence, add)
     lines = chosen_lines(calibration, loaded.calibration)
     with progress_bar("Pages", count_pages(loaded)) as advance:
-        headline = build_report(loaded, out, lines=lines, advance=advance)
+        headline = build_report(loaded, out, lines=lines, advance=advance, address=url)
     if as_json:
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})
         return

@@ -1,4 +1,4 @@
-"""The method in words: parts, rules, formulas and departures, kept as data in ``data/method.toml``."""
+"""The method in words: parts, rules, formulas, departures and limits, kept as data in ``data/method.toml``."""
 
 from __future__ import annotations
 
@@ -8,10 +8,17 @@ from pathlib import Path
 from typing import Any
 
 _FILE = Path(__file__).parent / "data" / "method.toml"
+_SNAPSHOT = "{snapshot}"
 
 
 @cache
-def method_parts() -> list[dict[str, Any]]:
-    """Return the parts of the method: id, title, text (paragraphs) and rules (rule, formula, source)."""
+def method_parts(snapshot: str = "") -> list[dict[str, Any]]:
+    """Return the parts of the method: id, title, text (paragraphs) and rules (rule, formula, source).
+
+    ``snapshot`` says how much of the evidence is one publisher's; it takes its place among the limits.
+    """
     parts: list[dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))["part"]
-    return [{"text": [], "rules": [], **part} for part in parts]
+    return [
+        {"rules": [], **part, "text": [line.replace(_SNAPSHOT, snapshot) for line in part.get("text", [])]}
+        for part in parts
+    ]

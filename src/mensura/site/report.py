@@ -5,40 +5,48 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
+from datetime import date
 from pathlib import Path
 
 import jinja2
 import polars as pl
+from markupsafe import Markup
 
 from mensura import __version__
-from mensura.charts.theme import THEMES, config
+from mensura.charts.theme import LABS, THEMES, config
+from mensura.errors import MensuraError
 from mensura.evidence import Evidence, slug
 from mensura.folders import whole_folder
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
+from mensura.site import units
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
-from mensura.site.library import bundled_library
+from mensura.site.drawing import draw_share_card, resolve
+from mensura.site.drawing.canvas import palette_css
+from mensura.site.editions import (
+    FILE,
+    Edition,
+    atom_feed,
+    editions_json,
+    evidence_day,
+    feed_entries,
+    json_feed,
+    next_edition,
+    read_editions,
+    sitemap,
+)
 from mensura.site.method import method_parts
-from mensura.site.pages import NAVIGATION, Page, pages
+from mensura.site.pages import MORE, NAVIGATION, Page, pages
+from mensura.site.pages.data import snapshot_sentence
+from mensura.site.pictures import Figure
+from mensura.site.studio import SHARE_SCALE, Studio, open_studio, page_svg, static_job
 from mensura.site.study import Study
-from mensura.site.subjects import group_records, model_records
+from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
 
 _STATIC = Path(__file__).parent / "static"
 HEADLINE = (
-    "rank",
-    "name",
-    "provider",
-    "iq",
-    "iq_low",
-    "iq_high",
-    "published",
-    "measured",
-    "inherited",
-    "estimated",
-    "scored_dimensions",
-    "status",
-    "capability",
-    "released",
+    *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
+    *("scored_dimensions", "status", "capability", "released"),
 )
 
 
@@ -48,57 +56,137 @@ def build_report(
     *,
     lines: Calibration | None = None,
     advance: Callable[[], object] | None = None,
+    address: str = "",
+    today: date | None = None,
 ) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
 
     ``lines``: the calibration that levels are read with, as :meth:`Study.run` takes it.
 
     The files appear together and replace those of an earlier report; other files in the folder stay as they are.
+    ``address``: where the report will stand (``https://…/``), for canonical links, feeds, sitemap and shared pictures;
+    without it they are relative. ``today``: the day of the edition, the clock's when not given.
     """
-    with whole_folder(out, "report", certain=["index.html"]) as stage, bundled_library(stage / "static" / "vega.js"):
+    if address and not address.startswith(("https://", "http://")):
+        raise MensuraError(
+            f"address: {address!r}; expected the address the report will stand at, such as https://example.org/"
+        )
+    address = address and address.rstrip("/") + "/"
+    day = today or date.today()
+    with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
+        library = studio.order({"kind": "bundle"}, ".js")
         study = Study.open(evidence, lines)
+        editions = next_edition(study, read_editions(out), day)
+        made = list(pages(study, editions))
+        drawn = _order_drawings(made, studio)
+        cards = {page.file: _order_card(page, studio) for page in made}
         _write_static(stage)
         _write_subjects(study, stage)
         _write_tables(study, stage)
         _write_api(study, stage)
-        environment = _environment()
+        _write_feeds(study, editions, made, stage, address, day)
         shared = {
-            "navigation": [{"file": file, "title": title} for file, title in NAVIGATION],
+            "navigation": NAVIGATION,
+            "more": MORE,
             "providers": study.providers,
             "evidence": evidence,
+            "evidence_day": evidence_day(evidence),
+            "today": day.isoformat(),
+            "address": address,
             "version": __version__,
         }
-        for page in pages(study):
+        studio.finish()
+        svgs = {name: page_svg(file.read_text(encoding="utf-8")) for name, file in drawn.items()}
+        environment = _environment(svgs)
+        written: set[str] = set()
+        for page in made:
             _write_page(page, environment, shared, stage)
-            if advance is not None:
+            shutil.copyfile(cards[page.file], _placed(stage, *_card_path(page).split("/")))
+            for figure in page.figures:
+                if figure.name not in written:
+                    _write_figure(figure, svgs, stage)
+                    written.add(figure.name)
+            if advance is not None and not page.file.startswith("charts/"):
                 advance()
+        shutil.copyfile(library, _placed(stage, "static", "vega.js"))
     return study.ranked.select(HEADLINE)
 
 
-def _environment() -> jinja2.Environment:
+def _order_drawings(made: list[Page], studio: Studio) -> dict[str, Path]:
+    """Order the static drawing of every chart, and return where each will lie."""
+    figures = {figure.name: figure for page in made for figure in page.figures if figure.spec is not None}
+    return {name: studio.order(static_job(figure.spec or {}), ".svg") for name, figure in figures.items()}
+
+
+def _order_card(page: Page, studio: Studio) -> Path:
+    """Order the picture that stands for a page where its link is shared."""
+    figure, lines = page.shared
+    svg = draw_share_card(page.title, figure, lines or (page.summary,))
+    return studio.order({"kind": "png", "svg": svg, "scale": SHARE_SCALE}, ".png")
+
+
+def _card_path(page: Page) -> str:
+    return f"share/{page.file.removesuffix('.html')}.png"
+
+
+def _environment(svgs: dict[str, str]) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("mensura.site"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters["slug"] = slug
+    environment.filters.update(
+        slug=slug, show=units.show, show_range=units.show_range, dollars=units.dollars, rarity=units.rarity
+    )
+    environment.globals["drawing_of"] = lambda figure: _drawing(figure, svgs)
+    environment.filters["first_link"] = _first_link
     return environment
+
+
+def _drawing(figure: Figure, svgs: dict[str, str]) -> Markup:
+    """Return the picture as it stands in the page before any script runs."""
+    if figure.drawing is not None:
+        return figure.drawing.html
+    return Markup(svgs.get(figure.name, ""))
+
+
+def _first_link(text: str | None) -> str:
+    """Return the first web address of a text, nothing where there is none."""
+    first = (text or "").split(" ")[0].rstrip(";")
+    return first if first.startswith(("https://", "http://")) else ""
 
 
 def _write_page(page: Page, environment: jinja2.Environment, shared: dict[str, object], out: Path) -> None:
     html = environment.get_template(page.template).render(
         **shared,
         **page.context,
+        page=page,
         title=page.title,
         summary=page.summary,
-        root=page.root,
+        root=(str(shared["address"]) or page.root) if page.file == "404.html" else page.root,
         current=page.file,
         scripts=page.scripts,
-        charts=page.charts,
+        card=_card_path(page),
     )
     _write(html, out, page.file)
-    for figure in page.figures:
-        points = figure.spec.get("datasets", {}).get("points", [])
-        chart = {"name": figure.name, "title": figure.title, "caption": figure.caption, "points": points}
-        _write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{figure.name}.json")
+
+
+def _write_figure(figure: Figure, svgs: dict[str, str], out: Path) -> None:
+    """Write what the frame of a picture offers: SVG, CSV, JSON, and the specification for the drawing library."""
+    chart = {"name": figure.name, "title": figure.title, "caption": figure.caption, "points": figure.points}
+    _write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{figure.name}.json")
+    columns, rows = figure.table
+    _write(_csv(columns, rows), out, "charts", f"{figure.name}.csv")
+    svg = svgs.get(figure.name) if figure.drawing is None else str(figure.drawing.wide)
+    if svg:
+        _write(resolve(svg), out, "charts", f"{figure.name}.svg")
+    if figure.spec is not None:
+        _write(f"mensura.define({to_json(figure.name)},{to_json(figure.spec)});\n", out, "charts", f"{figure.name}.js")
+
+
+def _csv(columns: list[str], rows: list[list[object]]) -> str:
+    if not columns:
+        return "\n"
+    cells = [[None if cell is None else str(cell) for cell in row] for row in rows]
+    return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String), orient="row").write_csv()
 
 
 def _write_static(out: Path) -> None:
@@ -106,12 +194,27 @@ def _write_static(out: Path) -> None:
     for file in _STATIC.iterdir():
         shutil.copyfile(file, _placed(out, "static", file.name))
     themes = {name: config(theme) for name, theme in THEMES.items()}
-    _write(f"window.mensura.themes = {json.dumps(themes)};\n", out, "static", "themes.js")
+    labs = {name: theme.labs for name, theme in THEMES.items()}
+    _write(
+        f"mensura.themes = {json.dumps(themes)};\nmensura.labs = {json.dumps([list(LABS), labs])};\n",
+        out,
+        "static",
+        "themes.js",
+    )
+    sheet = _placed(out, "static", "style.css")
+    sheet.write_text(palette_css() + sheet.read_text(encoding="utf-8"), encoding="utf-8")
 
 
 def _write_subjects(study: Study, out: Path) -> None:
-    _write(f"window.mensura.models = {to_json(model_records(study))};\n", out, "data", "models.js")
-    _write(f"window.mensura.groups = {to_json(group_records(study))};\n", out, "static", "groups.js")
+    """Write what scripts read on demand, as scripts: a page opened from a folder may load nothing else."""
+    parts = {
+        "models": model_records(study),
+        "compare": comparison_records(study),
+        "chances": chance_layers(study),
+        "scores": score_rows(study),
+    }
+    for name, payload in parts.items():
+        _write(f"mensura.{name} = {to_json(payload)};\n", out, "data", f"{name}.js")
 
 
 def _write_tables(study: Study, out: Path) -> None:
@@ -120,6 +223,21 @@ def _write_tables(study: Study, out: Path) -> None:
         frame.write_csv(_placed(out, "data", f"{name}.csv"))
         frame.write_parquet(_placed(out, "data", f"{name}.parquet"))
         _write(to_json(frame.to_dicts()), out, "data", f"{name}.json")
+
+
+def _write_feeds(
+    study: Study,
+    editions: list[Edition],
+    made: list[Page],
+    out: Path,
+    address: str,
+    day: date,
+) -> None:
+    entries = feed_entries(study, editions)
+    _write(atom_feed(entries, address, day), out, "feed.xml")
+    _write(json_feed(entries, address), out, "feed.json")
+    _write(sitemap([page.file for page in made if page.listed], address, day), out, "sitemap.xml")
+    _write(editions_json(editions), out, "data", FILE)
 
 
 def _write_api(study: Study, out: Path) -> None:
@@ -134,6 +252,8 @@ def _write_api(study: Study, out: Path) -> None:
                 {
                     **{key: row[key] for key in ("rank", "rank_low", "rank_high", "subject", "status", *COUNTS)},
                     "iq": ranged(row["iq"], row["iq_low"], row["iq_high"]),
+                    "measured_iq": ranged(row["measured_iq"], row["measured_low"], row["measured_high"]),
+                    "measured_rank": row["measured_rank"],
                 }
                 for row in ranked
             ),
@@ -152,7 +272,7 @@ def _write_api(study: Study, out: Path) -> None:
                 for row in study.benchmarks.iter_rows(named=True)
             ),
         ),
-        "methodology": listing("parts", method_parts()),
+        "methodology": listing("parts", method_parts(snapshot_sentence(study))),
         "schema": to_json(SCHEMAS),
     }
     for name, text in files.items():

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import polars as pl
 
 from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.study import Study
+from mensura.site.units import show, show_range
 
 _FLOORS = range(90, 160, 5)
 """IQs for which the cheapest model is named, as far as any model reaches."""
@@ -18,44 +20,77 @@ _RIVALS = 2
 def passing_section(study: Study) -> dict[str, Any]:
     """Test by test: the first model above each group of people, when, and how surely the best model is."""
     columns = [
-        ("test", "test", None),
+        ("test", "test", "benchmark"),
         ("group", "group of people", None),
-        ("status", "their score is", None),
-        ("score", "score", 2),
+        ("status", "their score is", "status"),
+        ("shown", "score", None),
         ("first", "first model above", None),
         ("passed", "released", None),
         ("best", "best model", None),
-        ("best_score", "its score", 2),
-        ("chance", "P(best is above)", 2),
+        ("best_shown", "its score", None),
+        ("chance", "chance it is above", "chance"),
     ]
-    names = study.models.select("subject", "name")
-    titles = dict(names.iter_rows())
-    rows = study.people.tests.with_columns(
-        pl.col("first", "best").replace(titles), pl.col("benchmark").replace(study.benchmark_names).alias("test")
-    )
-    table = {"rows": rows.to_dicts(), "columns": columns, "id": "passing", "caption": "scores as shares of the range"}
+    titles = dict(study.models.select("subject", "name").iter_rows())
+    units = dict(study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
+    printed = {(row["benchmark"], row["group"]): row for row in study.evidence.human_references.iter_rows(named=True)}
+    scores = {
+        (row["subject"], row["benchmark"]): row["score"] for row in study.evidence.primary_scores.iter_rows(named=True)
+    }
+    rows = []
+    for row in study.people.tests.iter_rows(named=True):
+        unit, group = units[row["benchmark"]], printed[row["benchmark"], row["group"]]
+        size = f", n = {group['n']:,}" if group["n"] is not None else ""
+        best = scores.get((row["best"], row["benchmark"]))
+        rows.append(
+            {
+                **row,
+                "test": study.benchmark_names[row["benchmark"]],
+                "status": f"{row['status']}{size}",
+                "shown": ("at most " if row["bound"] else "") + _said_score(group, unit),
+                "first": titles.get(row["first"], row["first"]),
+                "best": titles.get(row["best"], row["best"]),
+                "best_shown": show(best, unit) if best is not None else "expected from its level",
+            }
+        )
+    table = {"rows": rows, "columns": columns, "id": "passing", "caption": "Scores as the sources print them"}
     about = (
         "Who scored above this group first on this test, by release. Nobody took all tests, and what is hard for "
         "people is not what is hard for models, so each test speaks for itself. Judged scores were never measured; a "
-        "panel is the union of its members; constructed ones are no people."
+        "panel is the union of its members; constructed ones are no people. The chance takes the errors of both scores "
+        "into account."
     )
     return {"id": "passing-table", "title": "People and models, test by test", "about": about, "table": table}
+
+
+def _said_score(group: dict[str, Any], unit: str) -> str:
+    """Say a group's score, with its range where the source gives one."""
+    ends = show_range(group["low"], group["high"], unit)
+    return f"{show(group['score'], unit)} ({ends})" if ends else show(group["score"], unit)
 
 
 def people_section(study: Study) -> dict[str, Any]:
     """Where classes of people stand, and when the best model passed them."""
     columns = [
         ("group", "class of people", None),
-        ("status", "score", None),
-        ("capability", "capability", 2),
-        ("low", "low", 2),
-        ("high", "high", 2),
+        ("status", "their scores are", "status"),
+        ("tests", "on", None),
+        ("capability", "capability", "capability"),
+        ("interval", "90%", None),
         ("passed", "passed by the best model", None),
         ("passed_low", "earliest", None),
         ("passed_high", "latest", None),
-        ("probability", "P(passed by now)", 2),
+        ("probability", "chance passed by now", "chance"),
     ]
-    table = {"rows": study.groups.to_dicts(), "columns": columns, "id": "people", "caption": "90% intervals"}
+    rows = [
+        {
+            **row,
+            "group": row["group"].rpartition(", ")[0] or row["group"],
+            "tests": ", ".join(study.benchmark_names.get(one, one) for one in row["benchmarks"].split(", ")),
+            "interval": show_range(row["low"], row["high"], "capability"),
+        }
+        for row in study.groups.iter_rows(named=True)
+    ]
+    table = {"rows": rows, "columns": columns, "id": "people", "caption": "90% intervals"}
     about = (
         "Where one number is wanted. The interval holds how much people's standing differs from test to test, which is "
         "a lot: read it, not the middle. A dash under a date means that the best model may not have passed them yet."
@@ -63,24 +98,47 @@ def people_section(study: Study) -> dict[str, Any]:
     return {"id": "people-table", "title": "Classes of people on the scale", "about": about, "table": table}
 
 
-def cheapest_section(study: Study) -> dict[str, Any]:
-    """The cheapest model at or above each IQ."""
-    priced = study.models.drop_nulls(["exact_iq", "effective_cost"])
+def cheapest_rows(study: Study, floors: Iterable[int] = _FLOORS) -> tuple[list[dict[str, Any]], tuple[int, int, int]]:
+    """Return the cheapest model at or above each IQ, and how many models count by effective cost, by list price, not.
+
+    Where a model has no effective cost its list price stands in, which ``basis`` says.
+    """
+    scored = study.models.drop_nulls("exact_iq")
+    effective = pl.col("effective_cost").is_not_null()
+    priced = scored.with_columns(
+        cost=pl.coalesce("effective_cost", "sticker_price"),
+        basis=pl.when(effective).then(pl.lit("effective cost")).otherwise(pl.lit("list price")),
+    ).drop_nulls("cost")
     rows = []
-    for floor in _FLOORS:
-        able = priced.filter(pl.col("exact_iq") >= floor).sort("effective_cost")
+    for floor in floors:
+        able = priced.filter(pl.col("exact_iq") >= floor).sort("cost")
         if able.height:
             rows.append({"floor": floor, "able": able.height, **able.row(0, named=True)})
+    by_list = priced.filter(pl.col("basis") == "list price").height
+    return rows, (priced.height - by_list, by_list, scored.height - priced.height)
+
+
+def cheapest_section(study: Study) -> dict[str, Any]:
+    """The cheapest model at or above each IQ."""
+    rows, (effective, by_list, without) = cheapest_rows(study)
     columns = [
-        ("floor", "IQ at least", 0),
-        ("name", "cheapest model", None),
-        ("iq", "its IQ", 0),
-        ("effective_cost", "effective cost, $", 2),
-        ("sticker_price", "sticker price, $", 2),
+        ("floor", "IQ at least", "iq"),
+        ("name", "cheapest model", "model"),
+        ("iq", "its IQ", "iq"),
+        ("iq_range", "90%", None),
+        ("meter", "evidence", "meter"),
+        ("cost", "cost", "dollars"),
+        ("basis", "basis", None),
         ("able", "models that qualify", 0),
     ]
+    for row in rows:
+        row["iq_range"] = show_range(row["iq_low"], row["iq_high"], "iq")
     table = {"rows": rows, "columns": columns, "id": "cheapest", "caption": "Dollars per 1M tokens in + 1M out"}
-    about = f"For each IQ the model with the lowest effective cost among those that reach it. {EFFECTIVE_COST_NOTE}"
+    about = (
+        f"For each IQ the model with the lowest cost among those that reach it: {effective} models by effective cost, "
+        f"{by_list} without one by their list price, which says so; {without} models have no price and are left out. "
+        f"{EFFECTIVE_COST_NOTE}"
+    )
     return {"id": "cheapest-at", "title": "Cheapest at IQ …", "about": about, "table": table}
 
 
@@ -98,9 +156,9 @@ def rivals(study: Study, subject: str) -> list[str]:
 def model_scores(study: Study, subject: str) -> list[dict[str, Any]]:
     """Return the scores of one model, second sources under their primary with the gap between them."""
     titles = study.evidence.benchmarks.select("benchmark", title="name")
-    sources = study.evidence.sources.select("source", source_name="name")
+    sources = study.evidence.sources.select("source", source_name="name", url="url")
     primary = pl.col("score").filter("primary").first().over("benchmark")
-    return (
+    rows = (
         study.evidence.scores.filter(subject=subject)
         .join(titles, on="benchmark", maintain_order="left")
         .join(sources, on="source", how="left", maintain_order="left")
@@ -111,3 +169,7 @@ def model_scores(study: Study, subject: str) -> list[dict[str, Any]]:
         .sort("title", "primary", descending=[False, True])
         .to_dicts()
     )
+    for row in rows:
+        row["shown"] = show(row["score"], row["unit"])
+        row["gap_shown"] = "" if row["gap"] is None else show(row["gap"], row["unit"])
+    return rows

@@ -1,13 +1,18 @@
-"""Three plain sentences a journalist could quote, said from the numbers and never stronger than they are."""
+"""Plain sentences a journalist could quote, said from the numbers and never stronger than they are."""
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
-from mensura.site.leaders import leaders_beside_people
+from mensura.arrays import expit
 from mensura.site.study import Study
+from mensura.site.units import show
 
 _NAMED = 2  # rivals by name; a third would make the sentence a list
+_ALIKE = 0.95  # chance of being above from which two models are told apart
+_EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
+"""Benchmarks that say what a step of capability is worth: known, of four dimensions, hard and easy."""
 
 
 def headline_sentences(study: Study) -> list[str]:
@@ -30,6 +35,17 @@ def leader_sentence(study: Study) -> str:
     return f"{first}; it cannot be told apart from {_some_of(alike)}."
 
 
+def alike_sentence(study: Study) -> str:
+    """Say from whom the leader by measured scores cannot be told apart."""
+    ranked = study.ranked_by_measured
+    best = ranked["subject"][0]
+    pairs = ranked.slice(1).select("subject", "name").iter_rows()
+    alike = [name for subject, name in pairs if study.measured.ahead(best, subject) < _ALIKE]
+    if not alike:
+        return "Told apart from every other model that is ranked by what was measured."
+    return f"Cannot be told apart from {_some_of(alike)}."
+
+
 def _some_of(names: list[str]) -> str:
     """Return the first names of a list, and how many more there are."""
     more = len(names) - _NAMED
@@ -50,12 +66,29 @@ def pace_sentence(study: Study) -> str:
 
 
 def people_sentence(study: Study) -> str:
-    """Say on how many tests with measured people the best model is ahead, and where it is not."""
-    table = leaders_beside_people(study.evidence).filter(pl.col("human_status") == "measured")
+    """Say on how many tests with measured, comparable people the best model is ahead, and where it is not."""
+    table = study.leaders.filter(pl.col("human_status") == "measured")
     behind = table.filter(pl.col("ahead") != "model")["title"].to_list()
     ahead = table.height - len(behind)
     where = f"; on {' and '.join(behind)} it does not" if behind else ""
     return (
-        f"On {ahead} of the {table.height} tests with a measured group of people, "
-        f"the best model scores above the best group on record{where}."
+        f"On {ahead} of the {table.height} tests with a measured group of people that can be compared, "
+        f"the best model scores above them{where}."
     )
+
+
+def unit_sentences(study: Study) -> list[str]:
+    """Say what 1 capability is worth in expected scores on known benchmarks, from a step below the best model up."""
+    best = float(study.models["capability"].max())  # type: ignore[arg-type]
+    data, at = study.fit.data, study.fit.estimate
+    sentences = []
+    for benchmark in _EXPLAINED:
+        if benchmark not in data.benchmarks:
+            continue
+        column = data.benchmarks.index(benchmark)
+        low, high = float(data.chance[column]), float(data.ceiling[column])
+        shares = expit(at.slope[0, column] * (np.array([best - 1, best]) - at.difficulty[0, column]))
+        before, after = (show(100 * (low + (high - low) * float(share)), "percent") for share in shares)
+        name = study.benchmark_names[benchmark]
+        sentences.append(f"{name}: from {before} to {after}")
+    return sentences

@@ -14,7 +14,10 @@ from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.results import Result
 from mensura.scale import Calibration
+from mensura.site.ability import Abilities, place_abilities
 from mensura.site.example import WorldExample, carry_example
+from mensura.site.leaders import leaders_beside_people
+from mensura.site.measured import OWN_SCORES, MeasuredRanking, rank_measured
 from mensura.site.pace import Pace, report_pace, watch_evidence
 from mensura.site.policy import Policy, apply_policy, load_policy
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
@@ -23,7 +26,7 @@ from mensura.trends import Watch, mark_passed
 DRAWS = 1000
 """Draws behind the intervals of the IQs."""
 
-_ON_EVIDENCE = ("measured", "partly measured")
+_TESTS_NAMED = 2  # tests of a class of people that are named beside it; more are counted
 _MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
 
@@ -67,7 +70,7 @@ class Study(Result):
 
     def _completed(self) -> Study:
         """Return the study with everything computed that takes long, so that it is kept with it."""
-        for part in ("models", "groups", "pace", "watch", "world"):
+        for part in ("models", "groups", "pace", "watch", "world", "abilities"):
             getattr(self, part)
         return self
 
@@ -92,12 +95,13 @@ class Study(Result):
             self.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left"
         )
         ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high")
+        alone = self.measured.table
         capability = self.fit.capabilities.rename({"low": "capability_low", "high": "capability_high"})
         costs = self.costs.costs.select(
             "subject", "sticker_price", "effective_cost", "task_efficiency", "response_time", "output_speed"
         )
         joined = self.evidence.models
-        for part in (iq, ranks, capability, self.iq.emotional.select("subject", "eq"), costs):
+        for part in (iq, ranks, alone, capability, self.iq.emotional.select("subject", "eq"), costs):
             joined = joined.join(part, on="subject", how="left", maintain_order="left")
         shown = apply_policy(self.evidence.models, iq.drop_nulls("iq")["subject"], self.policy)
         own = self.dimensions.filter(pl.col("shown") == "measured").group_by("subject").agg(pl.len().alias("own"))
@@ -113,11 +117,40 @@ class Study(Result):
         """The models that are ranked, best first: those with a composite and enough benchmarks measured."""
         return self.models.drop_nulls("rank")
 
+    @property
+    def ranked_by_measured(self) -> pl.DataFrame:
+        """The models ranked by their own scores alone, best first."""
+        return self.models.drop_nulls("measured_rank").sort("measured_rank")
+
     @cached_property
     def dimensions(self) -> pl.DataFrame:
-        """Dimension IQs; ``shown`` is "measured" where the model's own scores stand behind it, else "estimated"."""
-        shown = pl.when(pl.col("status").is_in(_ON_EVIDENCE)).then(pl.lit("measured")).otherwise(pl.lit("estimated"))
+        """Dimension IQs; ``shown`` is "measured" from two measured benchmarks on, "inherited" or "estimated" else.
+
+        One own source alone is no measurement of a dimension.
+        """
+        shown = (
+            pl.when(pl.col("measured") >= OWN_SCORES)
+            .then(pl.lit("measured"))
+            .when(pl.col("inherited") > pl.col("estimated"))
+            .then(pl.lit("inherited"))
+            .otherwise(pl.lit("estimated"))
+        )
         return self.iq.dimensions.with_columns(shown=shown)
+
+    @cached_property
+    def measured(self) -> MeasuredRanking:
+        """The IQs of what was measured alone, and the ranking by them."""
+        return rank_measured(self.iq)
+
+    @cached_property
+    def leaders(self) -> pl.DataFrame:
+        """The best model on each test, beside comparable people: the one table that headline and pages read."""
+        return leaders_beside_people(self.evidence)
+
+    @cached_property
+    def abilities(self) -> Abilities:
+        """AI systems and people on the calibrated human scales."""
+        return place_abilities(self.evidence, self.lines)
 
     @cached_property
     def benchmarks(self) -> pl.DataFrame:
@@ -139,6 +172,16 @@ class Study(Result):
     def groups(self) -> pl.DataFrame:
         """Classes of people on the stitched scale: group, status, capability, low, high, passed and its interval."""
         return mark_passed(self.people)
+
+    @cached_property
+    def class_names(self) -> dict[str, str]:
+        """Classes of people with the tests they took: never a group without its test."""
+        names = {}
+        for row in self.people.table.iter_rows(named=True):
+            tests = [self.benchmark_names.get(one, one) for one in row["benchmarks"].split(", ")]
+            said = " and ".join(tests) if len(tests) <= _TESTS_NAMED else f"{len(tests)} tests"
+            names[row["group"]] = f"{row['group']} on {said}"
+        return names
 
     @cached_property
     def sensors(self) -> pl.DataFrame:

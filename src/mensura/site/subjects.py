@@ -1,17 +1,26 @@
-"""What cards, the compare page and the interface for programs say about each model and group of people."""
+"""What cards, the picker, the compare page and the interface for programs say about each model and group of people."""
 
 from __future__ import annotations
 
+import base64
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.site.api import ranged
 from mensura.site.study import Study
+from mensura.site.units import chance, show
+from mensura.stitching.passing import win_chance
 
-_PLAIN = ("eq", "input_price", "output_price", "sticker_price", "effective_cost", "task_efficiency", "response_time")
+_PLAIN = (
+    *("eq", "input_price", "output_price", "sticker_price", "effective_cost", "task_efficiency", "response_time"),
+    *("output_speed", "open_weights", "reasoning", "own_dimensions", "rank", "measured_rank"),
+)
+_NO_CHANCE = 255
+"""Stands for a pair of which one has no value."""
 
 
 def model_records(study: Study) -> dict[str, dict[str, Any]]:
@@ -25,6 +34,7 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
             "provider": row["provider"],
             "released": row["released"],
             "iq": _iq(row, len(study.iq.matrix.benchmarks)),
+            "measured_iq": ranged(row["measured_iq"], row["measured_low"], row["measured_high"]),
             **{name: row[name] for name in COUNTS},
             "scored_dimensions": row["scored_dimensions"],
             "status": row["status"] or "Unranked",
@@ -37,32 +47,151 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
 
 
 def group_records(study: Study) -> dict[str, dict[str, Any]]:
-    """Return one record per group of people, keyed by group: where it stands on the stitched scale, and its scores."""
-    placed = {row["group"]: row for row in study.groups.iter_rows(named=True)}
+    """Return one record per group of people, keyed by group: its scores, each with test, status and n."""
     records: dict[str, dict[str, Any]] = {}
-    for row in study.evidence.human_references.filter(pl.col("status") != "constructed").iter_rows(named=True):
+    for row in study.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
+        printed = study.evidence.human_references.filter(benchmark=row["benchmark"], group=row["group"]).row(
+            0, named=True
+        )
         record = records.setdefault(
             row["group"],
-            {
-                "page": f"people:{slug(row['group'])}",
-                "name": f"People: {row['group']}",
-                "provider": "",
-                "iq": None,
-                "scores": [],
-            },
+            {"page": f"people:{slug(row['group'])}", "name": f"People: {row['group']}", "provider": "", "scores": {}},
         )
-        record["scores"].append([study.benchmark_names[row["benchmark"]], _shown(row["score"], row["unit"])])
-        if row["group"] in placed:
-            at = placed[row["group"]]
-            record["capability"] = ranged(at["capability"], at["low"], at["high"])
+        record["scores"][row["benchmark"]] = {
+            "value": printed["score"],
+            "text": show(printed["score"], printed["unit"]),
+            "low": printed["low"],
+            "high": printed["high"],
+            "status": row["status"],
+            "n": printed["n"],
+            "source": printed["source"],
+        }
     return records
+
+
+def comparison_records(study: Study) -> dict[str, Any]:
+    """Return what the compare page needs beside models and groups: benchmarks with their range, scores, and chances.
+
+    ``beats``: benchmark → group → model → chance that the model scores above the group.
+    """
+    primary = study.evidence.primary_scores
+    ends = primary.group_by("benchmark").agg(low=pl.col("score").min(), high=pl.col("score").max())
+    people = study.evidence.human_references.group_by("benchmark").agg(
+        p_low=pl.col("score").min(), p_high=pl.col("score").max()
+    )
+    table = study.benchmarks.join(ends, on="benchmark", how="inner", maintain_order="left").join(
+        people, on="benchmark", how="left", maintain_order="left"
+    )
+    benchmarks = {
+        row["benchmark"]: {
+            "name": row["name"],
+            "unit": row["unit"],
+            "page": slug(row["benchmark"]),
+            **dict(zip(("low", "high"), _span(row), strict=True)),
+        }
+        for row in table.iter_rows(named=True)
+    }
+    scores: dict[str, dict[str, list[Any]]] = {}
+    for row in primary.iter_rows(named=True):
+        scores.setdefault(row["subject"], {})[row["benchmark"]] = [row["score"], show(row["score"], row["unit"])]
+    beats: dict[str, dict[str, dict[str, str]]] = {}
+    known = set(study.fit.data.subjects)
+    takers: dict[str, list[str]] = {}
+    for benchmark, subject in primary.select("benchmark", "subject").iter_rows():
+        if subject in known:
+            takers.setdefault(benchmark, []).append(subject)
+    for row in study.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
+        beats.setdefault(row["benchmark"], {})[row["group"]] = {
+            one: chance(win_chance(study.fit, one, row["benchmark"], row["score"], row["stderr"]))
+            for one in takers.get(row["benchmark"], [])
+        }
+    return {"benchmarks": benchmarks, "groups": group_records(study), "scores": scores, "beats": beats}
+
+
+def _span(row: dict[str, Any]) -> tuple[float, float]:
+    """Return the ends of a benchmark's axis: the whole range of a share, what occurs of any other unit."""
+    if row["unit"] in ("percent", "fraction"):
+        return 0.0, 100.0 if row["unit"] == "percent" else 1.0
+    values = [row[key] for key in ("low", "high", "p_low", "p_high") if row[key] is not None]
+    return float(min(values)), float(max(values))
+
+
+def chance_layers(study: Study) -> dict[str, Any]:
+    """Return P(A above B) in percent for every pair of models, from all joint draws, packed.
+
+    ``subjects`` in order; ``layers``: for the measured IQ, the composite and each dimension the pairs (i < j, row by
+    row) as bytes, 255 where one has no value.
+    """
+    drawn = study.iq.drawn
+    names = ["measured", "composite", *study.iq.matrix.dimensions]
+    draws = [study.measured.drawn, drawn.composites, *np.moveaxis(drawn.dimensions, 2, 0)]
+    return {
+        "subjects": list(drawn.subjects),
+        "layers": {
+            name: base64.b64encode(_pairs(np.asarray(part))).decode("ascii")
+            for name, part in zip(names, draws, strict=True)
+        },
+    }
+
+
+def _pairs(draws: np.ndarray[Any, Any]) -> bytes:
+    rows = []
+    for first in range(draws.shape[1]):
+        share = 100 * (draws[:, [first]] > draws[:, first + 1 :]).mean(axis=0)
+        known = np.isfinite(draws[:, first]).all() & np.isfinite(draws[:, first + 1 :]).all(axis=0)
+        rows.append(np.where(known, np.rint(share), _NO_CHANCE).astype(np.uint8))
+    return np.concatenate(rows).tobytes()
+
+
+def score_rows(study: Study) -> dict[str, Any]:
+    """Return every score in columns for the explorer: names by number, values as they are shown."""
+    table = study.evidence.scores.join(
+        study.evidence.models.select("subject", "name", "provider", "released", "open_weights", "reasoning"),
+        on="subject",
+        maintain_order="left",
+    ).join(study.evidence.benchmarks.select("benchmark", title="name"), on="benchmark", maintain_order="left")
+    models = study.evidence.models
+    order = {subject: place for place, subject in enumerate(models["subject"])}
+    tests = {benchmark: place for place, benchmark in enumerate(study.evidence.benchmarks["benchmark"])}
+    return {
+        "models": [
+            [row["name"], slug(row["subject"]), row["provider"], row["released"], row["open_weights"], row["reasoning"]]
+            for row in models.iter_rows(named=True)
+        ],
+        "tests": [
+            [row["name"], slug(row["benchmark"]), row["unit"]]
+            for row in study.evidence.benchmarks.iter_rows(named=True)
+        ],
+        "sources": {
+            row["source"]: [row["name"], _link(row["url"])] for row in study.evidence.sources.iter_rows(named=True)
+        },
+        "rows": [
+            [
+                order[row["subject"]],
+                tests[row["benchmark"]],
+                row["score"],
+                show(row["score"], row["unit"]),
+                1 if row["primary"] else 0,
+                row["source"],
+                row["date"],
+            ]
+            for row in table.iter_rows(named=True)
+        ],
+    }
+
+
+def _link(url: str | None) -> str | None:
+    """Return the first address of a source's note, None where it is none that a browser may open."""
+    first = (url or "").split(" ")[0].rstrip(";")
+    return first if first.startswith(("https://", "http://")) else None
 
 
 def _iq(row: dict[str, Any], benchmarks: int) -> dict[str, Any] | None:
     value = ranged(row["iq"], row["iq_low"], row["iq_high"])
     if value is None:
         return None
-    note = f"{row['measured']} of {benchmarks} benchmarks measured, {row['estimated']} estimated from them."
+    counted = f"{row['inherited']} inherited, {row['estimated']} estimated"
+    note = f"{row['measured']} of {benchmarks} benchmarks measured, {counted}."
     if row["published"] is not None:
         note += f" By the published method {row['published']}."
     return {**value, "note": note}
@@ -73,19 +202,21 @@ def _dimension_records(study: Study) -> dict[str, list[dict[str, Any]]]:
     benchmarks: dict[tuple[str, str], list[list[Any]]] = {}
     named = study.evidence.benchmarks.select("benchmark", title="name")
     for row in study.iq.trail.join(named, on="benchmark", maintain_order="left").iter_rows(named=True):
-        score = None if row["score"] is None else _shown(row["score"], row["unit"])
+        score = None if row["score"] is None else show(row["score"], row["unit"])
         cell = [row["title"], score, round(row["iq"], 1), "measured" if row["status"] == "measured" else row["step"]]
         benchmarks.setdefault((row["subject"], row["dimension"]), []).append(cell)
     found = {(row["subject"], row["dimension"]): row for row in study.dimensions.iter_rows(named=True)}
     return {
         subject: [
             {
+                "key": key,
                 "name": name,
                 "iq": found[subject, key]["iq"],
                 "low": found[subject, key]["low"],
                 "high": found[subject, key]["high"],
                 "status": found[subject, key]["shown"],
                 "how": found[subject, key]["status"],
+                "counts": [found[subject, key][count] for count in COUNTS],
                 "benchmarks": benchmarks.get((subject, key), []),
             }
             for key, name in study.dimension_names.items()
@@ -93,8 +224,3 @@ def _dimension_records(study: Study) -> dict[str, list[dict[str, Any]]]:
         ]
         for subject in study.iq.dimensions["subject"].unique(maintain_order=True)
     }
-
-
-def _shown(score: float, unit: str) -> str:
-    """A score with its unit as people write it."""
-    return {"percent": f"{score:.1f}%", "fraction": f"{score:.2f}", "elo": f"{score:.0f} Elo"}.get(unit, f"{score:.1f}")

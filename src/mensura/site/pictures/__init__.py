@@ -1,6 +1,14 @@
 """Every picture of the report by name, for pages and for ``mensura figure``."""
 
 from mensura.site.pictures import abilities, calibration, cost, people, stitched
+from mensura.site.pictures.benchmark import (
+    benchmark_scores,
+    history_figure,
+    ladder_figure,
+    people_on,
+    said_group,
+    scores_figure,
+)
 from mensura.site.pictures.iq import benchmark_bars, dimension_bell, iq_bell
 from mensura.site.pictures.profile import profile, profile_picture
 from mensura.site.pictures.registry import FAMILIES, PICTURES, Figure, Picture, draw, picture_table
@@ -19,14 +27,20 @@ __all__ = [
     "Picture",
     "abilities",
     "benchmark_bars",
+    "benchmark_scores",
     "calibration",
     "cost",
     "dimension_bell",
     "draw",
+    "history_figure",
     "iq_bell",
+    "ladder_figure",
     "people",
+    "people_on",
     "picture_table",
     "profile",
     "profile_picture",
+    "said_group",
+    "scores_figure",
     "stitched",
 ]

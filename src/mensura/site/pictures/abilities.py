@@ -5,66 +5,69 @@ from __future__ import annotations
 import polars as pl
 
 from mensura import charts
-from mensura.calibration import ProfileResult, open_demands, open_outcomes, profile, profile_counts
-from mensura.site.pictures.registry import Picture, picture
+from mensura.site.ability import SYSTEMS, TOGETHER, ability_rows, observed_and_world
+from mensura.site.pictures.registry import ADELE, OPEN, Picture, picture
 from mensura.site.study import Study
+from mensura.site.units import rarity
 
-SYSTEMS = {
-    "gpt4o": "GPT-4o",
-    "o1-mini": "o1-mini",
-    "llama3d1-405b": "Llama 3.1 405B",
-    "llama3d2-1b": "Llama 3.2 1B",
-}
-TOGETHER = (
-    "gpt-4",
-    "gpt-3.5-turbo",
-    "candidates of Brazil's national exam",
-    "Qwen2.5-72B",
-    "US pupils in grade 12",
-)
-"""On the open items: those of ENEM (first three) and of NAEP (last two)."""
+_COLUMNS = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
 
 
-def profile_rows(made: ProfileResult, kinds: dict[str, str], names: dict[str, str]) -> pl.DataFrame:
-    """Return the rows of a picture of abilities among people."""
-    return made.profile.join(made.positions, on=["subject", "dimension"], maintain_order="left").select(
-        subject=pl.col("subject").replace(names),
-        dimension="name",
-        one_in="one_in",
-        low="one_in_low",
-        high="one_in_high",
-        kind=pl.col("subject").replace_strict(kinds, default="AI"),
-        note="note",
-    )
+def _rarest(rows: pl.DataFrame) -> str:
+    """Say who stands where fewest people do."""
+    known = rows.drop_nulls("one_in").sort("one_in", descending=True)
+    if known.is_empty():
+        return "Nobody could be placed among people"
+    top = known.row(0, named=True)
+    return f"{top['subject']} is rarest in {top['dimension']}: {rarity(top['one_in'])}"
 
 
 @picture("abilities")
 def abilities(study: Study) -> Picture:
     """Language models on the calibrated scales."""
-    counts = study.evidence.demand_outcomes.filter(pl.col("subject").is_in(list(SYSTEMS)))
-    made = profile_counts(counts)
+    rows = ability_rows(study.abilities.language, {}, SYSTEMS)
     return Picture(
         "abilities",
         "Language models on human scales",
         "The ability of each model (published recipe) read off the calibrated line of its dimension: as rare as 1 in "
         "so many people of the world who solve such items. Bars: 90%, errors of ability and line together. Dashed: "
         "the median person. Derived from the ADeLe project page, CC BY-SA 4.0.",
-        charts.among_people(profile_rows(made, {}, SYSTEMS)),
+        charts.among_people(rows.select(_COLUMNS)),
+        finding=_rarest(rows),
+        source=ADELE,
     )
 
 
 @picture("abilities-together")
 def abilities_together(study: Study) -> Picture:
     """AI systems and people on the same items."""
-    told = open_outcomes().filter(pl.col("subject").is_in(list(TOGETHER)))
-    order = pl.DataFrame({"subject": list(TOGETHER)})
-    made = profile(order.join(told, on="subject", maintain_order="left"), open_demands())
-    kinds = dict(told.select("subject", "kind").unique().iter_rows())
+    places = study.abilities.places.filter(pl.col("subject").is_in(list(TOGETHER)))
     return Picture(
         "abilities-together",
         "AI systems and people on the same items",
         "Items of Brazil's national exam and of NAEP that both answered, levels judged by a language model. A group "
         "stands where it solves half of the items, guessing taken off. Hollow: people. Bars: 90%, errors of ability "
         "and line together. Dashed: the median person.",
-        charts.among_people(profile_rows(made, kinds, {})),
+        charts.among_people(places.select(_COLUMNS)),
+        finding=_rarest(places),
+        source=OPEN,
+    )
+
+
+@picture("observed-world")
+def observed_world(study: Study) -> Picture:
+    """Rates observed in samples against those estimated for the world, by dominant dimension."""
+    rows = observed_and_world()
+    gap = float((rows["world"] - rows["observed"]).mean())  # type: ignore[arg-type]
+    return Picture(
+        "observed-world",
+        "What was observed, and what the world would score",
+        "Each dot is an item of the open pool: across, the share of the people tested who solved it (measured); "
+        "upright, "
+        "the share of the world estimated to (extrapolated, with its 90% interval). On the dashed line both are equal. "
+        "Colour and shape: the dimension whose demand is highest, as a language model judged it; grey: several.",
+        charts.world_scatter(rows),
+        finding=f"The world is estimated {100 * abs(gap):.0f} points {'below' if gap < 0 else 'above'} those tested, "
+        f"averaged over {rows.height} items",
+        source=OPEN,
     )

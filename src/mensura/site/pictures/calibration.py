@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from functools import cache
+from statistics import median
 
 import polars as pl
 
 from mensura import charts
-from mensura.calibration import CalibrationResult, calibrate, open_demands, open_rates
-from mensura.calibration.open_pool import READERS
-from mensura.site.pictures.registry import Picture, picture
+from mensura.calibration import CalibrationResult
+from mensura.site.pictures.registry import OPEN, Picture, picture
 from mensura.site.study import Study
 
 FEWEST_DECIDED = 5
 """Items that a dimension must decide to get a panel."""
-
-
-@cache
-def _made(method: str) -> CalibrationResult:
-    return calibrate(open_rates(), open_demands(), method=method, groups=True, readers=READERS)
 
 
 def _decided(made: CalibrationResult) -> list[str]:
@@ -29,8 +23,9 @@ def _decided(made: CalibrationResult) -> list[str]:
 @picture("calibration-levels")
 def calibration_levels(study: Study) -> Picture:
     """Estimated against annotated level on the open items, one panel per group of dimensions."""
-    made = _made("hierarchical")
+    made = study.abilities.ours
     lines = made.together.join(made.cover.select("dimension", "name"), on="dimension", maintain_order="left")
+    middle = median(lines["base"].drop_nulls().to_list())
     return Picture(
         "calibration-levels",
         "What a level is worth",
@@ -39,17 +34,22 @@ def calibration_levels(study: Study) -> Picture:
         "base B with its 90% interval: our calibration of items as they are, with errors and pools taken into account "
         "(what sets pools apart is not in the slope).",
         charts.level_panels(made.points(), made.stages, lines.filter(pl.col("dimension").is_in(_decided(made)))),
+        finding=f"World success falls by a factor of {middle:.1f} per level in the median "
+        "dimension, not by ten",
+        source=OPEN,
     )
 
 
 @picture("calibration-stages")
 def calibration_stages(study: Study) -> Picture:
     """The three stages of the published calibration procedure, on the open items."""
-    made = _made("means")
+    made = study.abilities.published
     return Picture(
         "calibration-stages",
         "From annotated to aligned levels",
         "The published procedure on the open pool: level means as annotated, the lines through them, and aligned by "
         "base and intercept, where they lie on the diagonal.",
         charts.calibration_stages(made.stages.filter(pl.col("dimension").is_in(_decided(made)))),
+        finding="Annotated levels disagree between dimensions; base and intercept bring them onto one scale",
+        source=OPEN,
     )

@@ -7,6 +7,7 @@ import polars as pl
 from mensura import charts
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.study import Study
+from mensura.site.units import dollars
 
 
 def _bars(study: Study, column: str) -> pl.DataFrame:
@@ -16,6 +17,32 @@ def _bars(study: Study, column: str) -> pl.DataFrame:
         low=pl.lit(None, pl.Float64),
         high=pl.lit(None, pl.Float64),
         status=pl.lit("measured"),
+    )
+
+
+def _dearer(points: pl.DataFrame) -> str:
+    more = points.filter(pl.col("y") > pl.col("x")).height
+    return f"{more} of {points.height} models cost more for the same tasks than their price suggests"
+
+
+def _spread(rows: pl.DataFrame) -> str:
+    ordered = rows.sort("value")
+    if ordered.is_empty():
+        return "No model has an effective cost"
+    least, most = ordered.row(0, named=True), ordered.row(-1, named=True)
+    return (
+        f"From {least['name']} at {dollars(least['value'])} to {most['name']} at {dollars(most['value'])} per million "
+        "tokens in and out"
+    )
+
+
+def _leanest(rows: pl.DataFrame) -> str:
+    ordered = rows.sort("value", descending=True)
+    if ordered.is_empty():
+        return "No model has a task efficiency"
+    top = ordered.row(0, named=True)
+    return (
+        f"{top['name']} needs least work for the same tasks: {top['value']:.1f} times as efficient as the median model"
     )
 
 
@@ -37,6 +64,7 @@ def sticker_effective(study: Study) -> Picture:
             log_y=True,
             diagonal=True,
         ),
+        finding=_dearer(points),
     )
 
 
@@ -50,6 +78,7 @@ def cost_bars(study: Study) -> Picture:
         charts.bars(
             _bars(study, "effective_cost"), x_title="effective cost, $ per 1M in + 1M out", log=True, ascending=True
         ),
+        finding=_spread(_bars(study, "effective_cost")),
     )
 
 
@@ -61,4 +90,5 @@ def task_efficiency(study: Study) -> Picture:
         "Task efficiency",
         "The inverse of the usage multiplier: 2× means half the work of the median model for the same tasks.",
         charts.bars(_bars(study, "task_efficiency"), x_title="task efficiency, ×", log=True, rule=1.0),
+        finding=_leanest(_bars(study, "task_efficiency")),
     )

@@ -9,10 +9,20 @@ from mensura.evidence import slug
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.policy import frontier_lines
 from mensura.site.study import Study
+from mensura.site.units import show, unit_name
 
 _ESTIMATED = (
-    "Solid: the model's own scores stand behind most of its dimensions; hollow: estimates do. Press a dot for its card."
+    "Full: at least two own scores stand behind most of its dimensions; hollow: estimates do. Press a mark for its "
+    "card."
 )
+_JUDGED = (
+    "The curve is the distribution of human IQ by definition; where models stand on it rests on ladders that were "
+    "judged, "
+    "not on people who took these tests."
+)
+_NEAR = 10.0  # IQ points within which a cheaper model is worth naming
+_TOP = 10  # models among which the quickest is named
+_FEW = 3  # pairs below which a correlation says nothing
 _PANEL_LABELS = 6  # the bells of single dimensions are small
 
 
@@ -29,8 +39,9 @@ def iq_bell(study: Study) -> Picture:
     return Picture(
         "iq-bell",
         "Models on the human bell curve",
-        f"Composite IQ of current models over the distribution of human IQ. {_ESTIMATED}",
-        charts.bell_curve(labelled(points, "iq", study.policy.labels)),
+        f"Composite IQ of current models, estimates included. {_JUDGED} {_ESTIMATED}",
+        charts.bell_curve(labelled(_two(points), "iq", study.policy.labels)),
+        finding=_leading(points, "iq", "IQ"),
     )
 
 
@@ -44,8 +55,9 @@ def dimension_bell(study: Study, dimension: str) -> Picture:
     return Picture(
         f"iq-bell-{slug(dimension)}",
         study.dimension_names[dimension],
-        "Hollow: rests on estimates.",
-        charts.bell_curve(labels),
+        f"IQ in {study.dimension_names[dimension]}. Full: at least two of its benchmarks measured; hollow: estimated.",
+        charts.bell_curve(_two(labels)),
+        finding=_leading(labels.filter(status="measured"), "iq", "IQ"),
     )
 
 
@@ -64,8 +76,9 @@ def iq_time(study: Study) -> Picture:
         "IQ over time",
         "Flagship models of the large labs by release; lines join models at or above everything their lab had before.",
         charts.timeline(
-            labelled(points, "value", study.policy.labels), y_title="composite IQ", lines=frontier_lines(points)
+            labelled(_two(points), "value", study.policy.labels), y_title="composite IQ", lines=frontier_lines(points)
         ),
+        finding=_risen(points),
     )
 
 
@@ -76,7 +89,61 @@ def _trade_off(study: Study, x: str) -> pl.DataFrame:
         y="exact_iq",
         status="shown",
     )
-    return labelled(points, "y", study.policy.labels)
+    return labelled(_two(points), "y", study.policy.labels)
+
+
+def _two(points: pl.DataFrame) -> pl.DataFrame:
+    """Say inherited values as estimates, where a chart knows two kinds of marks."""
+    return points.with_columns(pl.col("status").replace({"inherited": "estimated"}))
+
+
+def _leading(points: pl.DataFrame, value: str, unit: str) -> str:
+    """Say who is highest, with the interval."""
+    known = points.drop_nulls(value).sort(value, descending=True)
+    if known.is_empty():
+        return "No model was measured on two of its benchmarks"
+    top = known.row(0, named=True)
+    return f"{top['name']} is highest: {unit} {top[value]:.0f} ({top['low']:.0f} to {top['high']:.0f})"
+
+
+def _risen(points: pl.DataFrame) -> str:
+    """Say how far the record has come, and since when."""
+    known = points.drop_nulls("value").sort("released")
+    if known.is_empty():
+        return "No model on the timeline"
+    first, last = known.row(0, named=True), known.sort("value").row(-1, named=True)
+    return (
+        f"The record has risen from IQ {first['value']:.0f} ({first['name']}) to {last['value']:.0f} ({last['name']})"
+    )
+
+
+def _together(points: pl.DataFrame) -> str:
+    known = points.drop_nulls(["x", "y"])
+    if known.height < _FEW:
+        return "Too few models have both"
+    r = known.select(pl.corr("x", "y", method="spearman")).item()
+    return f"Over {known.height} models with both, the rank correlation of EQ and IQ is {r:.2f}".replace("-", "−")
+
+
+def _best_value(study: Study) -> str:
+    """Say who costs least near the top."""
+    priced = study.charted("iq", "effective_cost").sort("exact_iq", descending=True)
+    if priced.is_empty():
+        return "No model has both an IQ and an effective cost"
+    top = priced.row(0, named=True)
+    near = priced.filter(pl.col("exact_iq") >= top["exact_iq"] - _NEAR).sort("effective_cost").row(0, named=True)
+    if near["subject"] == top["subject"]:
+        return f"Within {_NEAR:.0f} points of the best priced model, {top['name']}, nobody is cheaper than it"
+    share = near["effective_cost"] / top["effective_cost"]
+    return f"{near['name']} is within {_NEAR:.0f} points of {top['name']} at {show(100 * share, 'percent')} of its cost"
+
+
+def _quickest(points: pl.DataFrame) -> str:
+    known = points.drop_nulls(["x", "y"]).sort("y", descending=True).head(_TOP).sort("x")
+    if known.is_empty():
+        return "No model has both an IQ and a response time"
+    top = known.row(0, named=True)
+    return f"Of the {known.height} highest, {top['name']} answers quickest: {show(top['x'], 'seconds')} in the median"
 
 
 @picture("iq-eq")
@@ -87,6 +154,7 @@ def iq_eq(study: Study) -> Picture:
         "IQ and emotional reasoning",
         "Emotional reasoning (EQ) is a diagnostic with a thin base; it is no part of the composite.",
         charts.scatter(_trade_off(study, "eq"), x_title="emotional reasoning, EQ", y_title="composite IQ"),
+        finding=_together(_trade_off(study, "eq")),
     )
 
 
@@ -106,6 +174,7 @@ def iq_cost(study: Study) -> Picture:
             log_x=True,
             frontier=frontier(points),
         ),
+        finding=_best_value(study),
     )
 
 
@@ -125,6 +194,7 @@ def iq_response(study: Study) -> Picture:
             reverse_x=True,
             frontier=frontier(points),
         ),
+        finding=_quickest(points),
     )
 
 
@@ -137,7 +207,8 @@ def frontier(points: pl.DataFrame) -> pl.DataFrame:
 def benchmark_bars(study: Study, benchmark: str) -> Picture:
     """The best models on one benchmark, beside groups of people."""
     facts = study.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
-    scores = study.evidence.primary_scores.filter(benchmark=benchmark).select("subject", value="score")
+    scale = 100.0 if facts["unit"] == "fraction" else 1.0
+    scores = study.evidence.primary_scores.filter(benchmark=benchmark).select("subject", value=scale * pl.col("score"))
     points = (
         study.models.select("subject", "name", "provider")
         .join(scores, on="subject")
@@ -146,14 +217,17 @@ def benchmark_bars(study: Study, benchmark: str) -> Picture:
         .with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64), status=pl.lit("measured"))
     )
     people = study.evidence.human_references.filter(benchmark=benchmark).select(
-        "group", "low", "high", "status", value="score"
+        "group", "status", value=scale * pl.col("score"), low=scale * pl.col("low"), high=scale * pl.col("high")
     )
     return Picture(
         f"benchmark-{slug(benchmark)}",
         facts["name"],
         f"{_sentence(facts['description'])} The best {points.height} of {facts['models']} models.",
         charts.bars(
-            points, x_title=f"score, {facts['unit']}", references=people, zero=facts["unit"] in {"percent", "fraction"}
+            points,
+            x_title=f"score, {unit_name(facts['unit'])}",
+            references=people,
+            zero=facts["unit"] in {"percent", "fraction"},
         ),
     )
 

@@ -9,8 +9,9 @@ import polars as pl
 from mensura import charts
 from mensura.evidence import Evidence
 from mensura.frames import read_csv
-from mensura.site.pictures.registry import Picture, picture
+from mensura.site.pictures.registry import ADELE, Picture, picture
 from mensura.site.study import Study
+from mensura.site.units import show
 
 _SHOWN = {"gpt4o": "GPT-4o", "o1-mini": "o1-mini", "llama3d1-405b": "Llama 3.1 405B", "llama3d2-1b": "Llama 3.2 1B"}
 _Z90 = 1.6448536269514722  # the normal quantile at 0.95: between −z and z lie 90%
@@ -18,16 +19,37 @@ _NAMES = Path(__file__).parents[1] / "data" / "demand_dimensions.csv"
 _ALIGNMENT = _NAMES.with_name("country_alignment.csv")
 
 
+_WORLD = "Extrapolated by Mensura from tables of the world's population, schooling and international tests"
+
+
+def _largest(drivers: pl.DataFrame) -> str:
+    top = drivers.sort(pl.col("effect").abs(), descending=True).row(0, named=True)
+    return f"{top['driver'].capitalize()} moves the rate most: {top['effect']:+.1f} points".replace("-", "−")
+
+
+def _aligned(countries: pl.DataFrame) -> str:
+    """Say how the two clusters of countries differ."""
+    near, far = (countries.filter(cluster=cluster) for cluster in (1, 2))
+    return (
+        f"From {near.height} countries the others are told with an error of "
+        f"{show(near['cluster_mae'][0], 'fraction')}, "
+        f"from {far.height} with {show(far['cluster_mae'][0], 'fraction')}"
+    )
+
+
 @picture("bases")
 def bases(study: Study) -> Picture:
     """The published base of every dimension."""
     points = study.evidence.bases.select("dimension", "name", base=pl.col("base").fill_null(pl.lit(10.0).pow("slope")))
+    known: list[float] = points["base"].drop_nulls().to_list()
     return Picture(
         "bases",
         "How fast success falls per level",
         "The factor by which world success falls with each annotated level of a dimension (published calibration). "
         "The original scales assumed 10 everywhere.",
         charts.bases(points),
+        finding=f"The published bases run from {min(known):.3g} to {max(known):.3g}; the scales were drawn up for 10",
+        source="Romero et al., From Human-Level AI Tales to AI Leveling Human Scales, Table 16",
     )
 
 
@@ -40,6 +62,8 @@ def demand_curves(study: Study) -> Picture:
         "Share of items answered correctly among items whose highest demand is in the dimension, with 90% binomial "
         "intervals. Derived from the ADeLe project page, CC BY-SA 4.0.",
         charts.level_curves(_named(outcome_rates(study.evidence))),
+        finding="Success falls with the demand in every dimension, later for larger models",
+        source=ADELE,
     )
 
 
@@ -74,6 +98,8 @@ def country_alignment(study: Study) -> Picture:
         "two clusters by k-means. The published analysis of a language model on TIMSS had r about .59 and .02 at "
         "errors of about .14 and .15.",
         charts.alignment_clusters(countries),
+        finding=_aligned(countries),
+        source="Mensura's own validation on PISA 2009; errors only",
     )
 
 
@@ -87,6 +113,8 @@ def world_regions(study: Study) -> Picture:
         f"An item that {world.observed:.0%} of 15-year-olds in PISA solve: about {world.rate:.1%} of all people would "
         f"({world.low:.1%} to {world.high:.1%}, 90%, extrapolated). Rates by region, with 90% intervals.",
         charts.regions(world.regions),
+        finding=f"What {world.observed:.0%} of PISA pupils solve, about {100 * world.rate:.1f}% of all people would",
+        source=_WORLD,
     )
 
 
@@ -96,6 +124,9 @@ def world_drivers(study: Study) -> Picture:
     return Picture(
         "world-drivers",
         "What moves the rate",
-        "How much each part of the difference between PISA pupils and the world population takes from the rate.",
+        "Percentage points by which the rate moves when one part of the difference between PISA pupils and the world "
+        "population is taken into account, averaged over all orders of adding the parts (Shapley values).",
         charts.drivers(study.world.drivers),
+        finding=_largest(study.world.drivers),
+        source=_WORLD,
     )

@@ -1,45 +1,65 @@
-"""Profiles: the dimensions of one to five models on one picture, drawn many times from one chart."""
+"""Profiles: the dimensions of one model, drawn by the page itself; as a figure for print, by the charts."""
 
 from __future__ import annotations
-
-from functools import lru_cache
-from typing import Any
 
 import polars as pl
 
 from mensura import charts
 from mensura.evidence import slug
-from mensura.site.pictures.registry import Figure, Picture, page_spec
+from mensura.site.drawing import Strip, draw_forest
+from mensura.site.pictures.registry import Figure, Picture
 from mensura.site.study import Study
+from mensura.site.units import show, show_range
 
 _ALONE = "IQ in each dimension with its 90% interval; the dashed line is its composite, so far from it is jagged."
-_TOGETHER = "IQ in each dimension with its 90% interval."
-_HOLLOW = " Hollow: rests on estimates."
-_STAND_INS = 5
+_MARKS = " Full: at least two of the dimension's benchmarks measured; half: inherited; hollow: estimated."
 
 
-def profile(study: Study, subjects: list[str], *, name: str, title: str = "Where it is strong and weak") -> Figure:
-    """Return the profile of some models for a page.
-
-    A chart is built once and given other rows each time, so that a page per model costs no new chart.
-    """
-    rows = profile_points(study, subjects).to_dicts()
-    for row in rows:
-        row["aria"] = f"{row['name']}, {row['dimension']}, IQ {row['value']:.0f}, {row['status']}"
-    alone = len(subjects) == 1
-    spec = _template(tuple(study.dimension_names.values()), alone=alone)
-    level = study.models.filter(subject=subjects[0])["exact_iq"][0] if alone else None
-    datasets = {**spec["datasets"], "points": rows, "level": [] if level is None else [{"value": level}]}
-    names = ", ".join(dict.fromkeys(row["name"] for row in rows))
-    described = {**spec, "datasets": datasets, "description": f"IQ by dimension of {names}."}
-    return Figure(name, title, (_ALONE if alone else _TOGETHER) + _HOLLOW, described)
+def profile(study: Study, subject: str) -> Figure:
+    """Return the profile of a model for its page."""
+    rows = profile_points(study, [subject]).to_dicts()
+    row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
+    best, worst = max(rows, key=lambda one: one["value"]), min(rows, key=lambda one: one["value"])
+    finding = (
+        f"Strongest in {best['dimension']} ({show(best['value'], 'iq')}), weakest in {worst['dimension']} "
+        f"({show(worst['value'], 'iq')})"
+    )
+    strips = [
+        Strip(
+            one["dimension"],
+            one["value"],
+            one["low"],
+            one["high"],
+            one["status"],
+            one["provider"],
+            show(one["value"], "iq"),
+            note=f"90% {show_range(one['low'], one['high'], 'iq')}, {one['measured']} of {one['benchmarks']} measured",
+        )
+        for one in rows
+    ]
+    drawing = draw_forest(
+        strips,
+        axis="IQ",
+        tick=lambda value: show(value, "iq"),
+        description=f"IQ by dimension of {row['name']}. {finding}.",
+        rule=row["exact_iq"],
+    )
+    return Figure(
+        f"profile-{slug(subject)}",
+        "Where it is strong and weak",
+        _ALONE + _MARKS,
+        finding=finding,
+        drawing=drawing,
+        rows=tuple(rows),
+    )
 
 
 def profile_picture(study: Study, subject: str) -> Picture:
     """Return the profile of one model as a picture of its own, for print."""
     row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
-    chart = charts.dots(profile_points(study, [subject]), reference=row["exact_iq"])
-    return Picture(f"profile-{slug(subject)}", row["name"], _ALONE + _HOLLOW, chart)
+    points = profile_points(study, [subject]).with_columns(pl.col("status").replace({"inherited": "estimated"}))
+    chart = charts.dots(points, reference=row["exact_iq"])
+    return Picture(f"profile-{slug(subject)}", row["name"], _ALONE + _MARKS, chart)
 
 
 def profile_points(study: Study, subjects: list[str]) -> pl.DataFrame:
@@ -60,18 +80,7 @@ def profile_points(study: Study, subjects: list[str]) -> pl.DataFrame:
             low=pl.col("low").round(2),
             high=pl.col("high").round(2),
             status="shown",
+            measured="measured",
+            benchmarks=pl.col("measured") + pl.col("inherited") + pl.col("estimated"),
         )
     )
-
-
-@lru_cache
-def _template(dimensions: tuple[str, ...], *, alone: bool) -> dict[str, Any]:
-    """Return the specification of a profile of stand-ins, wide enough for any IQ."""
-    stand_ins = [f"subject {place}" for place in range(1 if alone else _STAND_INS)]
-    rows = [
-        {"subject": one, "name": one, "provider": "", "dimension": key, "value": 115.0, "low": 70.0, "high": 160.0}
-        for one in stand_ins
-        for key in dimensions
-    ]
-    points = pl.DataFrame(rows).with_columns(status=pl.lit("measured"))
-    return page_spec(charts.dots(points))

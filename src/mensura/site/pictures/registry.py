@@ -11,31 +11,94 @@ import polars as pl
 from mensura import charts
 from mensura.errors import MensuraError
 from mensura.evidence import slug
+from mensura.site.drawing import Drawing
 from mensura.site.study import Study
+
+EVIDENCE = "Scores of the evidence, each credited to its source on the data page"
+ADELE = "Derived from the ADeLe project page, CC BY-SA 4.0"
+OPEN = "Open pool of items with human rates; world rates extrapolated by Mensura"
 
 
 class Figure(NamedTuple):
-    """A picture as a page shows it: the specification carries its data, the page supplies the theme."""
+    """A picture as a page shows it.
+
+    Either ``spec`` (Vega-Lite; it carries its data, the page supplies the theme, and a static drawing of it is made
+    with the page) or ``drawing``. ``title`` is what the picture is of, ``finding`` what it shows, ``caption`` how to
+    read it, ``source`` and ``limit`` where its data come from and which part of the method's limits speaks of it.
+    """
 
     name: str
     title: str
     caption: str
-    spec: dict[str, Any]
+    spec: dict[str, Any] | None = None
+    finding: str = ""
+    drawing: Drawing | None = None
+    rows: tuple[dict[str, Any], ...] = ()
+    source: str = EVIDENCE
+    limit: str = "limits"
+    paged: bool = False
+
+    @property
+    def points(self) -> list[dict[str, Any]]:
+        """The rows behind the marks, for tables and downloads."""
+        if self.spec is None:
+            return list(self.rows)
+        found: list[dict[str, Any]] = self.spec.get("datasets", {}).get("points", [])
+        return found
+
+    @property
+    def description(self) -> str:
+        """What the picture shows, in words."""
+        return str((self.spec or {}).get("description") or self.finding or self.title)
+
+    @property
+    def table(self) -> tuple[list[str], list[list[Any]]]:
+        """The points as columns and rows of plain values, without what only drawing needs."""
+        hidden = {
+            "spots",
+            "aria",
+            "label",
+            "lab",
+            "rank",
+            "row",
+            "end",
+            "text",
+            "lane",
+            "dy",
+            "lift",
+            "share",
+            "legend",
+        }
+        points = self.points
+        columns = [key for key in dict.fromkeys(key for row in points for key in row) if key not in hidden]
+        return columns, [[row.get(key) for key in columns] for row in points]
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart with its title and caption."""
+    """A chart with its title and caption; ``finding`` says what it shows, in a sentence from the numbers."""
 
     name: str
     title: str
     caption: str
     chart: Any
+    finding: str = ""
+    source: str = EVIDENCE
+    limit: str = "limits"
 
     @property
     def figure(self) -> Figure:
-        """The picture for a page."""
-        return Figure(self.name, self.title, self.caption, page_spec(self.chart))
+        """The picture for a page, which also gets a page of its own."""
+        return Figure(
+            self.name,
+            self.title,
+            self.caption,
+            page_spec(self.chart),
+            finding=self.finding,
+            source=self.source,
+            limit=self.limit,
+            paged=True,
+        )
 
 
 def page_spec(chart: Any) -> dict[str, Any]:  # noqa: ANN401

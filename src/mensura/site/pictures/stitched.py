@@ -10,6 +10,7 @@ from mensura import charts
 from mensura.frames import read_csv
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.study import Study
+from mensura.site.units import show
 
 _AXIS_LABELS = 30  # models named on the tall axis, where a name takes one line
 _PROFILED_MODELS = 24  # rows of the heat map, a screen of them
@@ -33,7 +34,7 @@ def one_axis(study: Study) -> Picture:
         pl.lit("benchmark").alias("kind"),
         "name",
         provider=_NO_PROVIDER,
-        subject=_NO_PROVIDER,
+        subject=pl.format("benchmark:{}", pl.col("benchmark")),
         label=True,
         value="difficulty",
         low=pl.lit(None, pl.Float64),
@@ -42,9 +43,9 @@ def one_axis(study: Study) -> Picture:
     people = study.groups.select(
         pl.lit("people").alias("kind"),
         *("low", "high"),
-        name="group",
+        name=pl.col("group").replace(study.class_names),
         provider=_NO_PROVIDER,
-        subject=_NO_PROVIDER,
+        subject=pl.format("people:{}", pl.col("group")),
         label=True,
         value="capability",
     )
@@ -52,9 +53,13 @@ def one_axis(study: Study) -> Picture:
     return Picture(
         "one-axis",
         "Models, benchmarks and people on one axis",
-        "A model whose capability equals a benchmark's difficulty is halfway up its range. Classes of people have wide "
-        "intervals, because their standing differs from test to test; they do not move the scale.",
+        "A model whose capability equals a benchmark's difficulty is halfway up its range. Classes of people "
+        "stand where "
+        "their scores on the named tests put them, with 90% intervals, wide because their standing differs from "
+        "test to "
+        "test; judged classes are dashed. They do not move the scale. Press any tick.",
         charts.one_axis(points),
+        finding=_beside(study),
     )
 
 
@@ -74,15 +79,28 @@ def capability_time(study: Study) -> Picture:
         "Capability over time, and where it is heading",
         f"{pace.heading}. "
         "The fan holds 90% of simulated futures if releases go on as in the last two years; lines are classes of "
-        "people, from measured scores, with 90% bands.",
+        "people, from measured scores on the tests named, with 90% bands.",
         charts.timeline(
             labelled(points, "value", study.policy.labels),
             y_title="capability, standard deviations among models",
             forecast=pace.forecast,
-            levels=_human_lines(study.groups),
+            levels=_human_lines(study.groups).with_columns(pl.col("label").replace(study.class_names)),
             today=pace.until,
         ),
+        finding=f"Releases gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
+        f"1 is {pace.unit}",
     )
+
+
+def _beside(study: Study) -> str:
+    """Say where the highest model stands relative to the measured class nearest below it."""
+    best = study.models.drop_nulls("capability").sort("capability", descending=True).row(0, named=True)
+    below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < best["capability"]))
+    said = f"{best['name']} is highest, at {show(best['capability'], 'capability')}"
+    if below.is_empty():
+        return said
+    nearest = below.sort("capability").row(-1, named=True)
+    return f"{said}; next below it: {study.class_names[nearest['group']]}"
 
 
 def _human_lines(groups: pl.DataFrame) -> pl.DataFrame:
@@ -105,6 +123,7 @@ def sensors(study: Study) -> Picture:
         "Benchmarks are sensors with a range",
         "Where each benchmark tells models apart: at least half of its largest information about capability.",
         charts.sensors(study.sensors, models),
+        finding=_in_range(study),
     )
 
 
@@ -122,8 +141,11 @@ def residual_profiles(study: Study) -> Picture:
     return Picture(
         "residual-profiles",
         "Better at some things than its capability says",
-        "Measured score minus the score its capability alone predicts, as a fraction of the scale.",
+        "Each cell: the measured score minus the score that the stitched model expects of the model's capability alone "
+        "(without the further dimensions of the fit), as a share of the benchmark's range from chance to ceiling; blue "
+        "is above, brown below, blank was not measured. Colours saturate at the 98th percentile of the sizes.",
         charts.heatmap(points),
+        finding=_oddest(points),
     )
 
 
@@ -131,12 +153,16 @@ def residual_profiles(study: Study) -> Picture:
 def algorithmic_progress(study: Study) -> Picture:
     """How fast less compute reaches the same capability."""
     estimates = read_csv(_PROGRESS).select("label", "value", "low", "high")
+    factors: list[float] = estimates["value"].to_list()
     return Picture(
         "algorithmic-progress",
         "Algorithmic progress",
         "By what factor the training compute for a given capability falls per year, measured in several ways, with 90% "
         "intervals. From benchmark scores and compute estimates of Epoch AI up to November 2025 (CC BY 4.0).",
         charts.progress(estimates),
+        finding=f"By {estimates.height} measurements the compute for a given capability falls "
+        f"{min(factors):.0f} to {max(factors):.0f} times a year, with wide intervals",
+        source="Computed by Mensura from scores and compute estimates of Epoch AI (CC BY 4.0), November 2025",
     )
 
 
@@ -144,13 +170,32 @@ def algorithmic_progress(study: Study) -> Picture:
 def acceleration(study: Study) -> Picture:
     """The acceleration watch."""
     watch = study.watch
-    verdict = f"The alarm sounded on {watch.alarm}." if watch.alarm else "The alarm has not sounded."
+    verdict = f"The alarm sounded on {watch.alarm}" if watch.alarm else "No acceleration that chance would not explain"
     return Picture(
         "acceleration",
         "Is it accelerating?",
-        f"{verdict} Every month the statistic compares the slope of all releases, not of the frontier, before and "
-        "after any day since the start of the watch; without a change of pace it crosses the boundary in "
-        f"{watch.plan.rate:.0%} of whole watches "
-        f"(p = {watch.p_value:.2f}).",
+        "The line is a kink statistic, taken every month with all releases known by then: how strongly the "
+        "capabilities "
+        "speak for a faster pace after some day, the largest over days, in standard deviations above "
+        "what it is in simulated streams without any change. It crosses the boundary in "
+        f"{watch.plan.rate:.0%} of whole watches without a change (p = {watch.p_value:.2f} for this one).",
         charts.watch(watch.looks.select("date", "statistic", "boundary")),
+        finding=verdict,
     )
+
+
+def _in_range(study: Study) -> str:
+    """Say how many benchmarks still tell the best model from others."""
+    best = study.models["capability"].max()
+    able = study.sensors.filter((pl.col("low") <= best) & (pl.col("high") >= best)).height
+    return f"{able} of {study.sensors.height} benchmarks still inform at the level of the best model"
+
+
+def _oddest(points: pl.DataFrame) -> str:
+    known = points.drop_nulls("residual").sort(pl.col("residual").abs(), descending=True)
+    if known.is_empty():
+        return "No model has a residual"
+    top = known.row(0, named=True)
+    way = "above" if top["residual"] > 0 else "below"
+    size = show(abs(top["residual"]), "fraction")
+    return f"Farthest from its level: {top['name']} on {top['benchmark']}, {size} of the range {way} it"

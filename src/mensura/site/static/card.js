@@ -1,50 +1,55 @@
 // The card of a model: Summary, IQ, Cost. Opens on click or keyboard; closes on outside click, scroll or Escape.
+// On a phone it is a sheet at the bottom with its own scroll.
 "use strict";
 (function () {
+  const { make, load, root } = window.mensura;
   const TABS = ["Summary", "IQ", "Cost"];
+  const MARKS = { measured: "●", inherited: "◐", estimated: "○" };
   let card = null;
   let opener = null;
 
-  const text = (value) => { const node = document.createElement("span"); node.textContent = value; return node.innerHTML; };
-  const number = (value, digits) => value === null || value === undefined ? "–" : Number(value).toFixed(digits);
-  const money = (value) => value === null || value === undefined ? "–" : "$" + Number(value).toPrecision(3).replace(/\.0+$/, "");
+  const number = (value, digits) => value === null || value === undefined ? "–" : Number(value).toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
+  const money = (value) => value === null || value === undefined ? "–" : "$" + Number(value).toPrecision(3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
   const times = (value) => value === null || value === undefined ? "–" : Number(value).toPrecision(2) + "×";
-  const interval = (value) => !value || value.low === null || value.low === undefined ? "" : ` <span class="interval">${number(value.low, 0)}–${number(value.high, 0)}</span>`;
-  const styled = (value, estimated) => estimated ? `<span class="estimated">${value}</span>` : value;
+  const ranged = (value, digits = 0) => !value ? ["–"] : [number(value.value, digits), value.low === null || value.low === undefined ? null : make("span", { class: "interval" }, ` ${number(value.low, digits)} to ${number(value.high, digits)}`)];
+  const rows = (pairs) => make("dl", {}, pairs.flatMap(([label, value]) => [make("dt", {}, label), make("dd", {}, value)]));
 
-  function rows(pairs) {
-    return "<dl>" + pairs.map(([label, value]) => `<dt>${text(label)}</dt><dd>${value}</dd>`).join("") + "</dl>";
+  function meter(model) {
+    const whole = model.measured + model.inherited + model.estimated || 1;
+    const bar = make("svg", { viewBox: `0 0 ${whole} 6`, preserveAspectRatio: "none", "aria-hidden": "true" },
+      make("rect", { class: "m0", width: whole, height: 6 }), make("rect", { class: "m1", width: model.measured, height: 6 }),
+      make("rect", { class: "m2", x: model.measured, width: model.inherited, height: 6 }));
+    return make("span", { class: "meter", role: "img", "aria-label": `${model.measured} of ${whole} measured, ${model.inherited} inherited, ${model.estimated} estimated` }, bar);
   }
 
-  function summary(model) {
-    return rows([
-      ["IQ", model.iq ? number(model.iq.value, 0) + interval(model.iq) : "not enough evidence"],
+  const summary = (model) => make("div", {},
+    rows([
+      ["IQ, measured", model.measured_iq ? ranged(model.measured_iq) : "too little measured"],
+      ["IQ with estimates", model.iq ? ranged(model.iq) : "not enough evidence"],
+      ["Evidence", meter(model)],
       ["Emotional reasoning (EQ)", number(model.eq, 0)],
-      ["Effective cost / 1M I/O", money(model.effective_cost)],
-      ["Task efficiency", times(model.task_efficiency)],
-      ["Release date", text(model.released)],
-    ]) + (model.iq ? `<p class="small soft">${text(model.iq.note)}</p>` : "");
-  }
+      ["Effective cost / 1M I/O", model.effective_cost === null ? `${money(model.sticker_price)} (list)` : money(model.effective_cost)],
+      ["Release date", model.released || "–"],
+    ]),
+    make("p", { class: "small soft" }, model.iq ? model.iq.note : "Too little is measured to estimate the rest."));
 
-  function iq(model) {
-    if (!model.dimensions || !model.dimensions.length) return "<p>No dimension could be scored.</p>";
-    return "<dl>" + model.dimensions.map((dimension) => {
-      const value = dimension.iq === null ? "–" : styled(number(dimension.iq, 0), dimension.status !== "measured") + interval(dimension);
-      const nested = dimension.benchmarks.map(([name, score, iq, status]) =>
-        `<dt>${text(name)}</dt><dd>${score === null ? "" : text(score) + " → "}${styled(number(iq, 0), status !== "measured")}</dd>`).join("");
-      return `<dt>${text(dimension.name)}</dt><dd>${value}</dd><dl class="nested">${nested}</dl>`;
-    }).join("") + "</dl><p class='small soft'><em>Slanted</em>: estimated, not measured.</p>";
-  }
+  const iq = (model) => !model.dimensions.length ? make("p", {}, "No dimension could be scored.") : make("div", {},
+    make("dl", {}, model.dimensions.flatMap((one) => [
+      make("dt", {}, `${MARKS[one.status]} ${one.name}`), make("dd", {}, ranged({ value: one.iq, low: one.low, high: one.high })),
+      make("dl", { class: "nested" }, one.benchmarks.flatMap(([name, score, value, status]) => [
+        make("dt", {}, `${status === "measured" ? "●" : status === "predecessor" ? "◐" : "○"} ${name}`),
+        make("dd", {}, `${score === null ? "" : score + " → "}${number(value, 0)}`)])),
+    ])),
+    make("p", { class: "small soft" }, "● measured ◐ inherited ○ estimated"));
 
-  function cost(model) {
-    return rows([
-      ["Input / 1M tokens", money(model.input_price)],
-      ["Output / 1M tokens", money(model.output_price)],
-      ["Sticker price / 1M I/O", money(model.sticker_price)],
-      ["Task efficiency", times(model.task_efficiency)],
-      ["Effective cost / 1M I/O", money(model.effective_cost)],
-    ]);
-  }
+  const cost = (model) => rows([
+    ["Input / 1M tokens", money(model.input_price)],
+    ["Output / 1M tokens", money(model.output_price)],
+    ["Sticker price / 1M I/O", money(model.sticker_price)],
+    ["Task efficiency", times(model.task_efficiency)],
+    ["Effective cost / 1M I/O", money(model.effective_cost)],
+    ["Response time, median", model.response_time === null ? "–" : number(model.response_time, 0) + " s"],
+  ]);
 
   function show(tab, model) {
     card.querySelectorAll("[role=tab]").forEach((node) => {
@@ -52,11 +57,12 @@
       node.setAttribute("aria-selected", String(on));
       node.tabIndex = on ? 0 : -1;
     });
-    card.querySelector(".panel").innerHTML = { Summary: summary, IQ: iq, Cost: cost }[tab](model);
+    card.querySelector(".panel").replaceChildren({ Summary: summary, IQ: iq, Cost: cost }[tab](model));
     card.querySelector(".panel").setAttribute("aria-labelledby", "card-tab-" + tab);
   }
 
   function place(anchor) {
+    if (window.matchMedia("(max-width: 40rem)").matches) return; // the style sheet makes it a sheet
     const box = anchor.getBoundingClientRect();
     const width = card.offsetWidth;
     const left = Math.min(Math.max(8, box.left + box.width / 2 - width / 2), document.documentElement.clientWidth - width - 8);
@@ -66,22 +72,24 @@
     card.style.top = (fits ? below : box.top - card.offsetHeight - 10) + window.scrollY + "px";
   }
 
-  function open(subject, anchor) {
-    close(false);
-    const model = window.mensura.models[subject];
+  async function open(subject, anchor) {
+    await load("data/models.js");
+    const model = Object.hasOwn(window.mensura.models, subject) ? window.mensura.models[subject] : null;
     if (!model) return;
+    close(false);
     opener = anchor;
-    card = document.createElement("div");
-    card.className = "card";
-    card.setAttribute("role", "dialog");
-    card.setAttribute("aria-label", model.name);
-    const tabs = TABS.map((tab) => `<button role="tab" id="card-tab-${tab}" data-tab="${tab}" aria-controls="card-panel">${tab}</button>`).join("");
-    card.innerHTML = `<h2>${text(model.name)}</h2><button class="close" aria-label="Close">×</button><div class="soft small">${text(model.provider)} · <a href="${window.mensura.root}models/${encodeURIComponent(model.page)}.html">everything known</a></div><div role="tablist" aria-label="About this model">${tabs}</div><div class="panel" id="card-panel" role="tabpanel" tabindex="0"></div>`;
+    const tabs = TABS.map((tab) => make("button", { role: "tab", type: "button", id: "card-tab-" + tab, "data-tab": tab, "aria-controls": "card-panel" }, tab));
+    const shut = make("button", { class: "close", type: "button", "aria-label": "Close" }, "×");
+    card = make("div", { class: "card", role: "dialog", "aria-label": model.name },
+      make("h2", { dir: "auto" }, model.name), shut,
+      make("div", { class: "soft small" }, model.provider, " · ", make("a", { href: root + "models/" + encodeURIComponent(model.page) + ".html" }, "everything known")),
+      make("div", { role: "tablist", "aria-label": "About this model" }, tabs),
+      make("div", { class: "panel", id: "card-panel", role: "tabpanel", tabindex: "0" }));
     document.body.append(card);
     show("Summary", model);
     place(anchor);
-    card.querySelector(".close").addEventListener("click", () => close(true));
-    card.querySelectorAll("[role=tab]").forEach((tab, index, all) => {
+    shut.addEventListener("click", () => close(true));
+    tabs.forEach((tab, index, all) => {
       tab.addEventListener("click", () => show(tab.dataset.tab, model));
       tab.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
@@ -91,7 +99,7 @@
         next.focus();
       });
     });
-    card.querySelector("[role=tab]").focus({ preventScroll: true });
+    tabs[0].focus({ preventScroll: true });
   }
 
   function close(refocus) {
@@ -102,12 +110,22 @@
     opener = null;
   }
 
+  // Marks are links, so that they lead somewhere without a script; here they open the card.
   document.addEventListener("click", (event) => {
     const mark = event.target.closest && event.target.closest("[data-subject]");
-    if (mark) { open(mark.dataset.subject, mark); return; }
+    if (mark && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
+      event.preventDefault();
+      const subject = mark.dataset.subject;
+      if (subject.startsWith("people:")) location.href = root + "people.html#people-table";
+      else if (subject.startsWith("benchmark:")) location.href = root + "benchmarks/" + encodeURIComponent(subject.slice(10)) + ".html";
+      else open(subject, mark);
+      return;
+    }
     if (card && !card.contains(event.target)) close(false);
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") close(true); });
-  window.addEventListener("scroll", (event) => { if (card && event.target === document) close(false); }, { passive: true, capture: true });
+  window.addEventListener("scroll", (event) => {
+    if (card && event.target === document && !window.matchMedia("(max-width: 40rem)").matches) close(false);
+  }, { passive: true, capture: true });
   window.mensura.card = { open, close };
 })();

@@ -1,18 +1,16 @@
-// Draws every chart of the page, filters it by provider, and opens a model's card by click or keyboard.
+// Charts are there as drawings; the library that draws them anew loads when one is touched, filtered, or does not fit.
 "use strict";
 (function () {
-  const { state } = window.mensura;
+  const { state, load } = window.mensura;
   const THREE_LABS = ["Anthropic", "Google", "OpenAI"];
+  const NARROW = 760; // pixels of a chart below which the static drawing is too small to read
   const views = new Map();
 
-  function chosenProviders() {
-    const chosen = state.get("providers");
-    return chosen ? new Set(chosen.split(",")) : null;
-  }
+  const chosen = () => { const names = state.all("provider"); return names.length ? new Set(names) : null; };
 
   function visible(rows) {
-    const chosen = chosenProviders();
-    return chosen ? rows.filter((row) => !row.provider || chosen.has(row.provider)) : rows;
+    const names = chosen();
+    return names ? rows.filter((row) => !row.provider || names.has(row.provider)) : rows;
   }
 
   // Small panels fill the width: as many columns as fit, each at least as wide as the chart asks for.
@@ -24,37 +22,49 @@
     spec.spec.width = Math.floor(room / spec.columns) - panels.gap;
   }
 
-  function specOf(figure) {
-    const spec = JSON.parse(figure.querySelector("script[type='application/json']").textContent);
-    const all = figure.points || (spec.datasets && spec.datasets.points) || [];
-    if (spec.datasets && spec.datasets.points) spec.datasets.points = visible(all);
-    return { spec, all };
+  async function library(name) {
+    await Promise.all([load("static/vega.js"), load("static/themes.js"), load("data/models.js"), load(`charts/${name}.js`)]);
   }
 
   async function draw(figure) {
     const holder = figure.querySelector(".chart");
-    const { spec, all } = specOf(figure);
+    const name = figure.dataset.chart;
+    await library(name);
+    const spec = structuredClone(window.mensura.specs[name]);
+    const all = (spec.datasets && spec.datasets.points) || [];
+    const some = visible(all);
+    if (spec.datasets && spec.datasets.points) spec.datasets.points = some;
+    say(figure, all, some);
     fitPanels(spec, holder.clientWidth);
     const least = spec.usermeta && spec.usermeta.min_width;
+    holder.classList.remove("wide-drawing");
     if (least && holder.clientWidth < least) {
-      holder.classList.add("scroll"); // wider than the screen: the chart scrolls sideways by itself
-      holder.tabIndex = 0;
+      holder.classList.add("sideways"); // wider than the screen: the chart scrolls sideways by itself
       spec.width = least;
       spec.autosize = { type: "pad" };
     }
-    const config = window.mensura.themes[state.theme()];
     const old = views.get(figure);
     if (old) old.result.finalize();
     try {
-      const result = await vegaEmbed(holder, spec, { actions: false, renderer: "svg", config, tooltip: false });
+      const result = await vegaEmbed(holder, spec, { actions: false, renderer: "svg", config: window.mensura.themes[state.theme()], tooltip: false, logLevel: 1, ast: true });
       views.set(figure, { result, all });
       holder.dataset.drawn = "true";
       makeReachable(figure, holder);
       result.view.addResizeListener(() => requestAnimationFrame(() => makeReachable(figure, holder)));
     } catch (fault) {
-      holder.textContent = "This chart could not be drawn: " + fault.message;
+      figure.querySelector(".chart-note").textContent = "This chart could not be drawn anew: " + fault.message;
       console.error(fault);
     }
+  }
+
+  // A filter never leaves a chart empty without a word.
+  function say(figure, all, some) {
+    const note = figure.querySelector(".chart-note");
+    const names = chosen();
+    const models = (rows) => rows.filter((row) => row.provider).length;
+    if (!names || !models(all)) note.textContent = "";
+    else if (!models(some)) note.textContent = `No model of ${[...names].join(", ")} is in this picture.`;
+    else note.textContent = `${models(some)} of ${models(all)} models shown: ${[...names].join(", ")}.`;
   }
 
   // A mark that stands for a model can be reached with the tab and arrow keys and opens its card with Enter or Space.
@@ -63,7 +73,8 @@
     for (const mark of holder.querySelectorAll("svg path, svg circle, svg text, svg rect")) {
       const item = mark.__data__;
       const datum = item && item.datum;
-      if (!datum || !datum.subject || !window.mensura.models[datum.subject]) continue;
+      if (!datum || !datum.subject || typeof datum.subject !== "string") continue;
+      if (!datum.subject.includes(":") && !Object.hasOwn(window.mensura.models, datum.subject)) continue;
       if (mark.closest("[aria-hidden='true']") && mark.tagName !== "text") continue;
       mark.dataset.subject = datum.subject;
       if (mark.tagName === "text") continue;
@@ -88,81 +99,76 @@
       next.focus();
       event.preventDefault();
     } else if (event.key === "Enter" || event.key === " ") {
-      window.mensura.card.open(mark.dataset.subject, mark);
+      mark.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
       event.preventDefault();
     }
   }
 
-  function refilter() {
-    for (const [figure, { result, all }] of views) {
-      if (!all.length) continue;
-      result.view.data("points", visible(all)).runAsync().then(() => makeReachable(figure, figure.querySelector(".chart")));
-    }
-  }
-
-  // Give a chart other rows than those it was built with (the compare page).
-  function setPoints(figure, rows) {
-    figure.points = rows;
-    return views.has(figure) ? draw(figure) : undefined;
-  }
-
   function syncChips() {
-    const chosen = chosenProviders();
-    for (const chip of document.querySelectorAll("[data-provider]")) {
-      chip.setAttribute("aria-pressed", String(chosen !== null && chosen.has(chip.dataset.provider)));
-    }
+    const names = chosen();
+    for (const chip of document.querySelectorAll(".chip[data-provider]")) chip.setAttribute("aria-pressed", String(names !== null && names.has(chip.dataset.provider)));
     const labs = document.querySelector("[data-three-labs]");
-    if (labs) labs.setAttribute("aria-pressed", String(chosen !== null && [...chosen].sort().join() === THREE_LABS.join()));
+    if (labs) labs.setAttribute("aria-pressed", String(names !== null && [...names].sort().join() === THREE_LABS.join()));
     const all = document.querySelector("[data-all-providers]");
-    if (all) all.setAttribute("aria-pressed", String(chosen === null));
-    for (const row of document.querySelectorAll("tr[data-row-provider]")) {
-      row.hidden = chosen !== null && !chosen.has(row.dataset.rowProvider);
-    }
+    if (all) all.setAttribute("aria-pressed", String(names === null));
   }
 
   function onChip(event) {
-    const chip = event.target.closest(".filter .chip");
-    if (!chip) return;
+    const chip = event.target.closest && event.target.closest(".filter .chip");
+    if (!chip || chip.dataset.basis) return;
     if (chip.dataset.moreProviders !== undefined) {
       const open = chip.parentElement.classList.toggle("open");
       chip.setAttribute("aria-expanded", String(open));
       chip.hidden = open;
-    } else if (chip.dataset.allProviders !== undefined) state.set("providers", null);
-    else if (chip.dataset.threeLabs !== undefined) {
-      state.set("providers", chip.getAttribute("aria-pressed") === "true" ? null : THREE_LABS.join());
-    } else {
-      const chosen = chosenProviders() || new Set();
-      if (!chosen.delete(chip.dataset.provider)) chosen.add(chip.dataset.provider);
-      state.set("providers", [...chosen].sort().join());
+    } else if (chip.dataset.allProviders !== undefined) state.set({ provider: null });
+    else if (chip.dataset.threeLabs !== undefined) state.set({ provider: chip.getAttribute("aria-pressed") === "true" ? null : THREE_LABS });
+    else if (chip.dataset.provider !== undefined) {
+      const names = chosen() || new Set();
+      if (!names.delete(chip.dataset.provider)) names.add(chip.dataset.provider);
+      state.set({ provider: [...names].sort() });
     }
   }
 
+  const waiting = new Set();
   let drawnTheme = null;
   function refresh() {
     syncChips();
     if (drawnTheme !== state.theme()) {
       drawnTheme = state.theme();
       for (const figure of views.keys()) draw(figure);
-    } else refilter();
+    } else {
+      for (const [figure, { result, all }] of views) {
+        const some = visible(all);
+        say(figure, all, some);
+        if (all.length) result.view.data("points", some).runAsync().then(() => makeReachable(figure, figure.querySelector(".chart")));
+      }
+    }
+    if (chosen()) waiting.forEach((figure) => near.observe(figure));
+  }
+
+  const wanted = (figure) => chosen() !== null || figure.querySelector(".chart").clientWidth < NARROW;
+  const near = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting && wanted(entry.target)) start(entry.target);
+  }, { rootMargin: "200px" });
+
+  function start(figure) {
+    if (!waiting.delete(figure)) return;
+    near.unobserve(figure);
+    draw(figure);
   }
 
   document.addEventListener("DOMContentLoaded", () => {
     drawnTheme = state.theme();
     syncChips();
-    const near = new IntersectionObserver((entries) => {
-      for (const entry of entries) {
-        if (!entry.isIntersecting) continue;
-        near.unobserve(entry.target);
-        draw(entry.target);
-      }
-    }, { rootMargin: "600px" });
-    document.querySelectorAll("figure[data-chart]").forEach((figure) => near.observe(figure));
-    window.addEventListener("beforeprint", () => {
-      document.querySelectorAll("figure[data-chart]").forEach((figure) => { if (!views.has(figure)) draw(figure); });
-    });
+    for (const figure of document.querySelectorAll("figure[data-drawn-by=vega]")) {
+      waiting.add(figure);
+      near.observe(figure);
+      const chart = figure.querySelector(".chart");
+      for (const touch of ["pointerenter", "pointerdown", "focusin"]) chart.addEventListener(touch, () => start(figure), { once: true });
+    }
     document.addEventListener("click", onChip);
     document.addEventListener("keydown", onKey);
     state.onChange(refresh);
   });
-  window.mensura.charts = { setPoints };
+  window.mensura.charts = { start };
 })();

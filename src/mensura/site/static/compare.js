@@ -1,83 +1,186 @@
 // Two to five models or groups of people side by side; the choice stays in the address.
 "use strict";
 (function () {
-  const { state } = window.mensura;
-  const MOST = 5;
-
-  const known = () => Object.fromEntries([...Object.values(window.mensura.models), ...Object.values(window.mensura.groups)].map((one) => [one.page, one]));
-  const chosen = () => (state.get("compare") || document.querySelector("[data-compare]").dataset.compare)
-    .split(",").filter((key) => key in known()).slice(0, MOST);
-  const choose = (keys) => state.set("compare", keys.join(","));
-  const escape = (value) => String(value).replace(/[&<>"]/g, (c) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[c]);
-
-  const number = (value, digits) => value === null || value === undefined ? "–" : Number(value).toFixed(digits);
-  const ranged = (value, digits) => !value ? "–" : number(value.value, digits) +
-    (value.low === null || value.low === undefined ? "" : ` <span class="interval">${number(value.low, digits)} to ${number(value.high, digits)}</span>`);
-  const money = (value) => value === null || value === undefined ? "–" : "$" + Number(value).toPrecision(3);
-
-  const FACTS = [
-    ["Provider", (one) => escape(one.provider || "people")],
-    ["Release", (one) => escape(one.released || "–")],
-    ["Composite IQ", (one) => ranged(one.iq, 0)],
-    ["Capability (stitched scale)", (one) => ranged(one.capability, 2)],
-    ["Emotional reasoning (EQ)", (one) => number(one.eq, 0)],
-    ["Sticker price / 1M I/O", (one) => money(one.sticker_price)],
-    ["Effective cost / 1M I/O", (one) => money(one.effective_cost)],
-  ];
-
-  function benchmarkScores(one) {
-    const scores = new Map((one.scores || []).map(([name, score]) => [name, [score, "measured"]]));
-    for (const dimension of one.dimensions || []) {
-      for (const [name, score] of dimension.benchmarks) if (score !== null) scores.set(name, [score, "measured"]);
-    }
-    return scores;
-  }
-
-  function table(subjects) {
-    const rows = FACTS.map(([label, read]) => `<tr><th scope="row">${label}</th>${subjects.map((one) => `<td class="n">${read(one)}</td>`).join("")}</tr>`);
-    const scores = subjects.map(benchmarkScores);
-    const names = [...new Set(scores.flatMap((one) => [...one.keys()]))].sort((a, b) =>
-      scores.filter((one) => one.has(b)).length - scores.filter((one) => one.has(a)).length || a.localeCompare(b));
-    for (const name of names) {
-      if (scores.filter((one) => one.has(name)).length < 2) continue;
-      rows.push(`<tr><th scope="row">${escape(name)}</th>${scores.map((one) => `<td class="n">${one.has(name) ? escape(one.get(name)[0]) : "–"}</td>`).join("")}</tr>`);
-    }
-    const heads = subjects.map((one) => `<th scope="col" class="n">${escape(one.name)}</th>`).join("");
-    return `<table><thead><tr><th scope="col"></th>${heads}</tr></thead><tbody>${rows.join("")}</tbody></table>`;
-  }
-
-  function points(keys) {
-    return keys.flatMap((key) => (known()[key].dimensions || []).filter((dimension) => dimension.iq !== null).map((dimension) => ({
-      subject: known()[key].subject, name: known()[key].name, provider: known()[key].provider, dimension: dimension.name,
-      value: dimension.iq, low: dimension.low, high: dimension.high, status: dimension.status,
-    })));
-  }
-
-  function render() {
-    const keys = chosen();
-    const list = document.getElementById("chosen");
-    list.innerHTML = keys.map((key) => `<button class="chip" type="button" aria-pressed="true" data-drop="${escape(key)}" aria-label="Remove ${escape(known()[key].name)}">${escape(known()[key].name)} ×</button>`).join("");
-    const message = document.getElementById("compare-message");
-    message.textContent = keys.length < 2 ? "Choose at least two." : keys.length === MOST ? "Five is the most that can be compared." : "";
-    document.getElementById("compare-table").innerHTML = keys.length ? table(keys.map((key) => known()[key])) : "";
-    window.mensura.charts.setPoints(document.querySelector("figure[data-chart]"), points(keys));
-  }
+  const { state, make, root } = window.mensura;
+  const LAYERS = [["measured", "IQ of what was measured"], ["composite", "IQ with estimates"]];
 
   document.addEventListener("DOMContentLoaded", () => {
+    const { benchmarks, groups, scores, beats } = window.mensura.compare;
+    const known = new Map([...Object.values(window.mensura.models), ...Object.entries(groups).map(([group, one]) => ({ ...one, group }))].map((one) => [one.page, one]));
+    const area = document.querySelector("[data-compare]");
+    const most = Number(area.dataset.most);
+    const message = document.getElementById("compare-message");
     const box = document.getElementById("add-subject");
-    const keyOf = Object.fromEntries(Object.entries(known()).map(([key, one]) => [one.name, key]));
-    box.addEventListener("change", () => {
-      const key = keyOf[box.value];
-      if (!key) return;
+    const found = document.getElementById("found");
+    let note = "";
+
+    const chosen = () => {
+      const wanted = state.all("with").length ? state.all("with") : area.dataset.compare.split(" ");
+      return [...new Set(wanted)].filter((key) => known.has(key)).slice(0, most);
+    };
+    const choose = (keys) => state.set({ with: keys.length ? keys : ["none"] });
+
+    // Fuzzy: every letter typed occurs in order; whole words and early places count more.
+    const fold = (text) => text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
+    function closeness(name, typed) {
+      const text = fold(name);
+      const at = text.indexOf(typed);
+      if (at >= 0) return 1000 - at - text.length / 100;
+      let place = 0, gaps = 0;
+      for (const letter of typed.replace(/\s+/g, "")) {
+        const next = text.indexOf(letter, place);
+        if (next < 0) return null;
+        gaps += next - place;
+        place = next + 1;
+      }
+      return 100 - gaps;
+    }
+
+    function offer() {
+      const typed = fold(box.value.trim());
+      const ranked = typed ? [...known.values()].map((one) => [closeness(one.name + " " + one.provider, typed), one]).filter(([near]) => near !== null).sort((a, b) => b[0] - a[0]).slice(0, 8) : [];
+      found.replaceChildren(...ranked.map(([, one], place) => make("li", { role: "option", id: "found-" + place, "data-key": one.page, "aria-selected": String(place === 0), dir: "auto" }, one.name, make("span", { class: "soft small" }, one.provider ? " · " + one.provider : ""))));
+      if (typed && !ranked.length) found.replaceChildren(make("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, "Nothing matches."));
+      found.hidden = !typed;
+      box.setAttribute("aria-expanded", String(!found.hidden));
+      point();
+    }
+
+    const options = () => [...found.querySelectorAll("[data-key]")];
+    function point() {
+      const at = options().find((one) => one.getAttribute("aria-selected") === "true");
+      if (at) box.setAttribute("aria-activedescendant", at.id); else box.removeAttribute("aria-activedescendant");
+    }
+
+    function add(key) {
       const keys = chosen();
-      if (!keys.includes(key) && keys.length < MOST) choose([...keys, key]);
+      note = "";
+      if (keys.includes(key)) note = `${known.get(key).name} is already compared.`;
+      else if (keys.length >= most) note = `${most} is the most that can be compared: remove one first.`;
       box.value = "";
+      offer();
+      if (note) render(); else choose([...keys, key]);
+    }
+
+    box.addEventListener("input", offer);
+    box.addEventListener("keydown", (event) => {
+      const all = options();
+      const at = all.findIndex((one) => one.getAttribute("aria-selected") === "true");
+      if (event.key === "Enter" && all.length) { event.preventDefault(); add(all[Math.max(at, 0)].dataset.key); }
+      else if (event.key === "Escape") { box.value = ""; offer(); }
+      else if (["ArrowDown", "ArrowUp"].includes(event.key) && all.length) {
+        event.preventDefault();
+        const next = (at + (event.key === "ArrowDown" ? 1 : -1) + all.length) % all.length;
+        all.forEach((one, place) => one.setAttribute("aria-selected", String(place === next)));
+        point();
+      }
     });
+    found.addEventListener("click", (event) => { const one = event.target.closest("[data-key]"); if (one) add(one.dataset.key); });
+    document.addEventListener("click", (event) => { if (!event.target.closest(".combo")) { found.hidden = true; box.setAttribute("aria-expanded", "false"); } });
     document.getElementById("chosen").addEventListener("click", (event) => {
       const drop = event.target.closest("[data-drop]");
-      if (drop) choose(chosen().filter((key) => key !== drop.dataset.drop));
+      if (drop) { note = ""; choose(chosen().filter((key) => key !== drop.dataset.drop)); }
     });
+
+    const scoresOf = (one) => one.group !== undefined ? one.scores : Object.fromEntries(Object.entries(scores[one.subject] || {}).map(([key, [value, text]]) => [key, { value, text, status: "measured" }]));
+    const number = (value, digits) => value === null || value === undefined ? "–" : Number(value).toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
+    const ranged = (value, digits) => !value ? "–" : `${number(value.value, digits)} (${number(value.low, digits)} to ${number(value.high, digits)})`;
+    const money = (value) => value === null || value === undefined ? "–" : "$" + Number(value).toPrecision(3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+
+    const table = (heads, lines) => make("table", {}, make("thead", {}, make("tr", {}, heads.map((head, place) => make("th", { scope: "col", class: place ? "n" : null, dir: "auto" }, head)))),
+      make("tbody", {}, lines.map(([head, ...cells]) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, head), cells.map((cell) => make("td", { class: "n" }, cell))))));
+
+    // Chance that A is above B: for models from joint draws, for people from the errors of both scores on a shared test.
+    function chanceRows(subjects) {
+      const lines = [];
+      for (const [place, a] of subjects.entries()) for (const b of subjects.slice(place + 1)) {
+        if (a.subject && b.subject) {
+          const said = LAYERS.map(([layer]) => window.mensura.chanceAbove(layer, a.subject, b.subject) ?? "–");
+          lines.push([`${a.name} above ${b.name}`, said[0], said[1], "1,000 joint draws of all scores"]);
+        } else if (a.subject || b.subject) {
+          const [model, people] = a.subject ? [a, b] : [b, a];
+          for (const test of Object.keys(people.scores)) {
+            const chance = ((beats[test] || {})[people.group] || {})[model.subject];
+            if (chance) lines.push([`${model.name} above ${people.group} on ${benchmarks[test] ? benchmarks[test].name : test}`, chance, "", `${people.scores[test].status}${people.scores[test].n ? ", n = " + people.scores[test].n : ""}`]);
+          }
+        }
+      }
+      return lines;
+    }
+
+    function strips(holder, rows, subjects, describe) {
+      const width = Math.max(320, Math.min(1040, holder.clientWidth || 1040));
+      const narrow = width < 560;
+      const left = narrow ? 8 : 220;
+      const lane = 14;
+      const each = (narrow ? 26 : 12) + lane * subjects.length;
+      const top = 24 + 18 * subjects.length;
+      const svg = make("svg", { class: "drawn", viewBox: `0 0 ${width} ${top + each * rows.length + 8}`, width, height: top + each * rows.length + 8, role: "group", "aria-label": describe });
+      const letters = (text, x, y, more = {}) => make("text", { x, y, dy: ".35em", "font-size": 12, fill: "var(--ink)", ...more }, text);
+      subjects.forEach((one, place) => { svg.append(mark(one, "measured", 14, 14 + 18 * place, one.name), letters(one.name.length > 46 ? one.name.slice(0, 45) + "…" : one.name, 28, 14 + 18 * place)); });
+      rows.forEach((row, line) => {
+        const y = top + each * line;
+        svg.append(make("line", { x1: 0, x2: width, y1: y, y2: y, stroke: "var(--line)" }));
+        const label = row.name.length > 34 ? row.name.slice(0, 33) + "…" : row.name;
+        svg.append(narrow ? letters(label, left, y + 12, { "font-weight": 600 }) : letters(label, left - 12, y + each / 2, { "text-anchor": "end" }));
+        subjects.forEach((one, place) => {
+          const value = row.values[place];
+          const at = y + (narrow ? 24 : 6) + lane * (place + 0.5);
+          if (!value) return;
+          const x = (v) => left + 8 + (width - left - 96) * Math.min(Math.max((v - row.low) / (row.high - row.low || 1), 0), 1);
+          if (value.low !== null && value.low !== undefined) svg.append(make("line", { x1: x(value.low), x2: x(value.high), y1: at, y2: at, stroke: colour(one), "stroke-width": 2 }));
+          svg.append(mark(one, value.status, x(value.value), at, `${one.name}, ${row.name}: ${value.text}, ${value.status}`));
+          svg.append(letters(value.text, Math.max(x(value.value), value.high ? x(value.high) : 0) + 10, at, { fill: "var(--soft)", "font-size": 11 }));
+        });
+      });
+      holder.replaceChildren(rows.length ? svg : make("p", { class: "soft" }, "Nothing to draw: choose others."));
+    }
+
+    function colour(one) {
+      if (one.group !== undefined) return "var(--people)";
+      const [labs, themes] = window.mensura.labs;
+      const place = labs.indexOf(one.provider);
+      return themes[state.theme()][place < 0 ? labs.length : place];
+    }
+
+    // Subjects of one provider share its colour; their order in the choice gives the shape.
+    const SHAPES = ["M5,0A5,5 0 1 1 -5,0A5,5 0 1 1 5,0Z", "M-5,-5H5V5H-5Z", "M0,-6L6,0L0,6L-6,0Z", "M-5,5H5L0,-5Z", "M-5,-5H5L0,5Z"];
+    function mark(one, status, x, y, label) {
+      const place = chosen().indexOf(one.page);
+      const ink = colour(one);
+      const full = status === "measured" ? 1 : status === "inherited" ? 0.4 : 0;
+      const shape = one.group !== undefined ? "M-3,-6H3V6H-3Z" : SHAPES[Math.max(place, 0) % SHAPES.length];
+      return make("g", { transform: `translate(${x.toFixed(1)},${y.toFixed(1)})`, role: "img", "aria-label": label }, make("path", { d: shape, fill: full ? ink : "var(--paper)", "fill-opacity": full || 1, stroke: ink, "stroke-width": 1.5 }));
+    }
+
+    function render() {
+      const keys = chosen();
+      const subjects = keys.map((key) => known.get(key));
+      const asked = state.all("with").filter((key) => known.has(key)).length;
+      document.getElementById("chosen").replaceChildren(...subjects.map((one) => make("button", { class: "chip", type: "button", "aria-pressed": "true", "data-drop": one.page, "aria-label": "Remove " + one.name, dir: "auto" }, one.name + " ×")));
+      message.textContent = note || (asked > most ? `${asked} were asked for; the first ${most} are compared, the most that can be.` : keys.length < 2 ? "Choose at least two." : "");
+      const lines = chanceRows(subjects);
+      document.getElementById("chance-table").replaceChildren(lines.length ? table(["", "by what was measured", "with estimates", "from"], lines) : make("p", { class: "soft" }, "No pair with a common measure is chosen."));
+      const all = subjects.map(scoresOf);
+      const shared = Object.keys(benchmarks).filter((test) => all.filter((one) => Object.hasOwn(one, test)).length > 1);
+      strips(document.getElementById("shared-chart"), shared.map((test) => ({ name: benchmarks[test].name, low: benchmarks[test].low, high: benchmarks[test].high, values: all.map((one) => one[test] || null) })), subjects, "Scores on shared tests");
+      const models = subjects.filter((one) => one.dimensions);
+      const names = [...new Map(models.flatMap((one) => one.dimensions.map((part) => [part.key, part.name])))];
+      strips(document.getElementById("dims-chart"), names.map(([key, name]) => ({ name, low: 70, high: 160, values: models.map((one) => { const part = one.dimensions.find((dimension) => dimension.key === key); return part && part.iq !== null ? { value: part.iq, low: part.low, high: part.high, text: number(part.iq, 0), status: part.status } : null; }) })), models, "IQ by dimension");
+      const facts = [
+        ["Provider", (one) => one.provider || "people"], ["Release", (one) => one.released || "–"],
+        ["IQ, measured", (one) => ranged(one.measured_iq, 0)], ["IQ with estimates", (one) => ranged(one.iq, 0)],
+        ["Benchmarks measured, inherited, estimated", (one) => one.subject ? `${one.measured}, ${one.inherited}, ${one.estimated}` : "–"],
+        ["Capability (stitched scale)", (one) => ranged(one.capability, 2)],
+        ["List price / 1M I/O", (one) => money(one.sticker_price)], ["Effective cost / 1M I/O", (one) => money(one.effective_cost)],
+      ];
+      const said = facts.map(([label, read]) => [label, ...subjects.map(read)]);
+      for (const test of shared) said.push([make("a", { href: `${root}benchmarks/${encodeURIComponent(benchmarks[test].page)}.html` }, benchmarks[test].name), ...all.map((one) => one[test] ? one[test].text + (one[test].status === "measured" ? "" : ` (${one[test].status})`) : "–")]);
+      document.getElementById("compare-table").replaceChildren(subjects.length ? table(["", ...subjects.map((one) => one.name)], said) : "");
+    }
+
     state.onChange(render);
+    window.addEventListener("resize", () => requestAnimationFrame(render));
     render();
   });
 })();

@@ -2,6 +2,7 @@
 "use strict";
 (function () {
   const { state } = window.mensura;
+  const PEOPLE = 8.2e9; // alive (United Nations, mid-2025, rounded)
 
   // Φ by the complementary error function: the continued fraction in the tails, the series in the middle.
   function erfc(x) {
@@ -59,8 +60,9 @@
       return;
     }
     for (const name of Object.keys(toRate)) if (name !== unit) form.elements[name].value = show(fromRate[name](rate, line));
-    words.textContent = `${show(100 * rate)}% of people succeed: 1 in ${show(1 / rate)}, IQ-equivalent ${show(fromRate.iq(rate))}.`;
-    state.set("convert", `${unit}:${input.value}:${form.elements.dimension.value}`);
+    const rare = 1 / rate > PEOPLE ? "rarer than 1 in all people alive" : `1 in ${show(1 / rate)}`;
+    words.textContent = `${show(100 * rate)}% of people succeed: ${rare}, IQ-equivalent ${show(fromRate.iq(rate))}.`;
+    state.set({ convert: `${unit}:${input.value}:${form.elements.dimension.value}` }, { replace: true });
   }
 
   document.addEventListener("DOMContentLoaded", () => {

@@ -1,65 +1,91 @@
-// What the reader has chosen lives in the address after '#', so that a link keeps it; theme also in local storage.
+// What the reader has chosen lives in the address after '?', so that a link keeps it and Back undoes it; places after '#'.
 "use strict";
 (function () {
+  const page = document.documentElement;
   const listeners = [];
+  const loading = new Map();
+  page.classList.add("js");
 
-  function read() {
-    return new URLSearchParams(location.hash.replace(/^#/, ""));
-  }
+  const read = () => new URLSearchParams(location.search);
+  const get = (key) => read().get(key);
+  const all = (key) => read().getAll(key);
 
-  function get(key) {
-    return read().get(key);
-  }
-
-  function set(key, value) {
+  // Values: text, a list, or nothing to remove the key. Typing replaces the entry of the history, choosing adds one.
+  function set(changes, { replace = false } = {}) {
     const state = read();
-    if (value === null || value === "") state.delete(key);
-    else state.set(key, value);
-    const hash = state.toString();
-    if (hash === location.hash.replace(/^#/, "")) return;
-    const top = window.scrollY;
-    location.replace(hash ? "#" + hash : "#");
-    window.scrollTo(0, top);
+    for (const [key, value] of Object.entries(changes)) {
+      state.delete(key);
+      for (const one of Array.isArray(value) ? value : [value]) if (one !== null && one !== undefined && one !== "") state.append(key, one);
+    }
+    const query = state.toString();
+    if (query === read().toString()) return;
+    history[replace ? "replaceState" : "pushState"](null, "", location.pathname + (query ? "?" + query : "") + location.hash);
+    tell();
   }
 
-  function onChange(listener) {
-    listeners.push(listener);
+  const onChange = (listener) => listeners.push(listener);
+  const tell = () => listeners.forEach((listener) => listener());
+  window.addEventListener("popstate", tell);
+
+  // A script of the report, loaded once, when something needs it.
+  function load(path) {
+    if (!loading.has(path)) {
+      loading.set(path, new Promise((done, fail) => {
+        const script = document.createElement("script");
+        script.src = page.dataset.root + path;
+        script.onload = () => done();
+        script.onerror = () => fail(new Error(path + " could not be loaded"));
+        document.head.append(script);
+      }));
+    }
+    return loading.get(path);
   }
 
-  window.addEventListener("hashchange", () => listeners.forEach((listener) => listener()));
+  // Elements from plain values: nothing a name holds is ever read as markup.
+  function make(tag, attributes = {}, ...children) {
+    const svg = ["svg", "g", "line", "path", "rect", "circle", "text", "title"].includes(tag);
+    const node = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
+    for (const [key, value] of Object.entries(attributes)) if (value !== null && value !== undefined && value !== false) node.setAttribute(key, value === true ? "" : value);
+    node.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    return node;
+  }
 
-  const stored = (() => { try { return localStorage.getItem("theme"); } catch { return null; } })();
   const system = window.matchMedia("(prefers-color-scheme: dark)");
-
-  function theme() {
-    return get("theme") || stored || (system.matches ? "dark" : "light");
-  }
+  let chosen = (() => { try { return localStorage.getItem("theme"); } catch { return null; } })();
+  const theme = () => chosen || (system.matches ? "dark" : "light");
 
   function applyTheme() {
-    document.documentElement.dataset.theme = theme();
+    page.dataset.theme = theme();
     const button = document.getElementById("theme");
     if (button) button.textContent = theme() === "dark" ? "Light" : "Dark";
   }
 
-  function toggleTheme() {
-    const next = theme() === "dark" ? "light" : "dark";
-    try { localStorage.setItem("theme", next); } catch { /* private window: the address still keeps it */ }
-    set("theme", next);
-  }
-
   applyTheme();
-  onChange(applyTheme);
+  system.addEventListener("change", () => { applyTheme(); tell(); });
   document.addEventListener("DOMContentLoaded", () => {
     applyTheme();
-    const button = document.getElementById("theme");
-    if (button) button.addEventListener("click", toggleTheme);
+    document.getElementById("theme").addEventListener("click", () => {
+      chosen = theme() === "dark" ? "light" : "dark";
+      try { localStorage.setItem("theme", chosen); } catch { /* private window: until the page is left */ }
+      applyTheme();
+      tell();
+    });
+    // Menus close when something else is pressed.
+    document.addEventListener("click", (event) => {
+      for (const open of document.querySelectorAll("details.more[open], details.menu[open], details.prov[open]")) if (!open.contains(event.target)) open.open = false;
+    });
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") for (const open of document.querySelectorAll("details.more[open], details.menu[open], details.prov[open]")) open.open = false;
+    });
   });
 
-  // Links between pages carry the choices along.
+  // Links between pages carry the chosen providers along.
   document.addEventListener("click", (event) => {
-    const link = event.target.closest("a[data-keep]");
-    if (link) link.href = link.getAttribute("href").split("#")[0] + location.hash;
+    const link = event.target.closest && event.target.closest("a[data-keep]");
+    if (!link) return;
+    const kept = new URLSearchParams(all("provider").map((one) => ["provider", one])).toString();
+    link.href = link.getAttribute("href").split("?")[0] + (kept ? "?" + kept : "");
   });
 
-  window.mensura = { state: { get, set, onChange, theme } };
+  window.mensura = { state: { get, all, set, onChange, theme }, load, make, root: page.dataset.root, define: (name, spec) => { window.mensura.specs[name] = spec; }, specs: {} };
 })();

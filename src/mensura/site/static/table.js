@@ -1,4 +1,5 @@
-// Tables that sort by a click on a column's head and filter by a search box; both choices stay in the address.
+// Tables that sort by a click on a column's head, filter by a form, and rank by what was measured or with estimates.
+// All choices stay in the address.
 "use strict";
 (function () {
   const { state } = window.mensura;
@@ -12,59 +13,109 @@
 
   function sort(table, column, descending) {
     const body = table.tBodies[0];
-    const sorted = [...body.rows].sort((a, b) => {
-      const x = value(a, column);
-      const y = value(b, column);
+    const keyed = [...body.rows].filter((row) => row.cells.length > column).map((row) => [value(row, column), row]);
+    keyed.sort(([x], [y]) => {
       if (x === null || y === null) return (x === null) - (y === null);
       return (x < y ? -1 : x > y ? 1 : 0) * (descending ? -1 : 1);
     });
-    body.append(...sorted);
+    body.append(...keyed.map(([, row]) => row));
     [...table.tHead.rows[0].cells].forEach((cell, index) => {
       cell.setAttribute("aria-sort", index === column ? (descending ? "descending" : "ascending") : "none");
     });
   }
 
-  function search(table, words) {
-    const wanted = words.toLowerCase().split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const row of table.tBodies[0].rows) {
-      const content = row.textContent.toLowerCase();
-      row.classList.toggle("unmatched", !wanted.every((word) => content.includes(word)));
-      row.style.display = row.classList.contains("unmatched") ? "none" : "";
-      shown += row.style.display === "" ? 1 : 0;
+  const formOf = (table) => document.querySelector(`form.filters[data-for="${table.id}"]`);
+  const basisOf = () => state.get("rank") || "measured";
+
+  function matches(row, form) {
+    const words = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const content = row.textContent.toLowerCase();
+    if (!words.every((word) => content.includes(word))) return false;
+    for (const key of ["provider", "status"]) {
+      const wanted = form.elements[key] && form.elements[key].value;
+      if (wanted && row.dataset[key] !== wanted) return false;
     }
-    const count = document.querySelector(`[data-count="${table.id}"]`);
-    if (count) count.textContent = shown === 0 ? "Nothing matches." : shown + " rows";
+    const since = form.elements.since && form.elements.since.value;
+    if (since && !(row.dataset.released >= since)) return false;
+    for (const key of ["open", "reasoning"]) if (form.elements[key] && form.elements[key].checked && row.dataset[key] !== "1") return false;
+    return true;
   }
 
-  function restore(table) {
+  // Ranks count within the filter: the first of those shown is 1.
+  function rerank(table) {
+    const basis = basisOf();
+    const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden && row.dataset[basis] !== "");
+    rows.sort((a, b) => Number(a.dataset[basis]) - Number(b.dataset[basis]));
+    for (const row of table.tBodies[0].rows) { const cell = row.querySelector(".rank"); cell.textContent = "–"; cell.dataset.value = ""; }
+    rows.forEach((row, place) => { const cell = row.querySelector(".rank"); cell.textContent = String(place + 1); cell.dataset.value = String(place + 1); });
+  }
+
+  function apply(table) {
+    const form = formOf(table);
+    if (form) {
+      let shown = 0;
+      for (const row of table.tBodies[0].rows) {
+        row.hidden = !matches(row, form);
+        shown += row.hidden ? 0 : 1;
+      }
+      const total = table.tBodies[0].rows.length;
+      const count = document.querySelector(`[data-count="${table.id}"]`);
+      if (count) count.textContent = shown === 0 ? `Nothing matches; ${total} are hidden by the filter.` : shown === total ? `${total} ${table.id}` : `${shown} of ${total} ${table.id}`;
+    }
+    if (table.dataset.ranked !== undefined) rerank(table);
     const order = state.get(table.id + "-sort");
     if (order) sort(table, Number(order.replace("-", "")), order.startsWith("-"));
-    const box = document.querySelector(`[data-search="${table.id}"]`);
-    if (box) {
-      const words = state.get(table.id + "-search") || "";
-      if (box.value !== words) box.value = words;
-      search(table, words);
+    else if (table.dataset.ranked !== undefined) sort(table, 0, false);
+  }
+
+  function fillForms() {
+    for (const form of document.querySelectorAll("form.filters[data-for]")) {
+      for (const field of form.elements) {
+        if (!field.name) continue;
+        if (field.type === "checkbox") field.checked = state.get(field.name) === "1";
+        else if (field !== document.activeElement) field.value = state.get(field.name) || "";
+      }
     }
+  }
+
+  function showBasis() {
+    const basis = basisOf();
+    for (const button of document.querySelectorAll("[data-basis]")) button.setAttribute("aria-pressed", String(button.dataset.basis === basis));
+    for (const part of document.querySelectorAll("[data-shown-for]")) part.hidden = part.dataset.shownFor !== basis;
+  }
+
+  function refresh() {
+    fillForms();
+    showBasis();
+    document.querySelectorAll("table.sortable").forEach(apply);
   }
 
   document.addEventListener("DOMContentLoaded", () => {
     for (const table of document.querySelectorAll("table.sortable")) {
       [...table.tHead.rows[0].cells].forEach((cell, column) => {
         const button = document.createElement("button");
+        button.type = "button";
         button.append(...cell.childNodes);
         cell.append(button);
         button.addEventListener("click", () => {
-          const descending = cell.getAttribute("aria-sort") === (cell.classList.contains("n") ? "none" : "ascending") ||
-            (cell.classList.contains("n") && !cell.hasAttribute("aria-sort"));
-          state.set(table.id + "-sort", (descending ? "-" : "") + column);
-          sort(table, column, descending);
+          const was = cell.getAttribute("aria-sort");
+          const descending = was === "ascending" ? true : was === "descending" ? false : cell.classList.contains("n") && button.textContent !== "rank";
+          state.set({ [table.id + "-sort"]: (descending ? "-" : "") + column });
         });
       });
-      const box = document.querySelector(`[data-search="${table.id}"]`);
-      if (box) box.addEventListener("input", () => { state.set(table.id + "-search", box.value); search(table, box.value); });
-      restore(table);
     }
-    state.onChange(() => document.querySelectorAll("table.sortable").forEach(restore));
+    for (const form of document.querySelectorAll("form.filters[data-for]")) {
+      form.addEventListener("submit", (event) => event.preventDefault());
+      form.addEventListener("input", (event) => {
+        const field = event.target;
+        state.set({ [field.name]: field.type === "checkbox" ? (field.checked ? "1" : null) : field.value }, { replace: field.type === "search" });
+      });
+    }
+    document.addEventListener("click", (event) => {
+      const button = event.target.closest && event.target.closest("[data-basis]");
+      if (button) state.set({ rank: button.dataset.basis === "measured" ? null : button.dataset.basis });
+    });
+    state.onChange(refresh);
+    refresh();
   });
 })();

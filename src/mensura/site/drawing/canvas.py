@@ -1,0 +1,231 @@
+"""A sheet to draw on: lines, marks and words as SVG, colours as variables that the page's theme fills in."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+
+from markupsafe import Markup, escape
+
+from mensura.charts.labels import text_width
+from mensura.charts.theme import DARK, LABS, LIGHT, OTHER, SHAPES, lab_of
+
+FONT = 12
+"""Height of the lettering, pixels."""
+RADIUS = 5.0
+"""Of a model's mark, pixels; the touch area around it is larger."""
+TOUCH = 12.0
+"""Radius of the area that answers to a finger: 24 pixels across."""
+HALF = 0.4
+"""Opacity of what was inherited from a predecessor: half full, between measured and estimated."""
+_MEASURED_AT = 11
+"""Height of the lettering for which the widths of texts are known, pixels."""
+_HEX = re.compile(r"#[0-9a-f]{6}\b", re.IGNORECASE)
+_VARIABLE = re.compile(r"var\(--v-([0-9a-f]{6})\)")
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture at two widths, for screens and for phones, with the words that describe it."""
+
+    wide: Markup
+    narrow: Markup
+
+    @property
+    def html(self) -> Markup:
+        """Both widths; the style sheet shows the one that fits."""
+        return Markup('<div class="only-wide">{}</div><div class="only-narrow">{}</div>').format(self.wide, self.narrow)
+
+
+def colour(hexadecimal: str) -> str:
+    """Return a light theme's colour as the variable that both themes define."""
+    return f"var(--v-{hexadecimal.lstrip('#').lower()})"
+
+
+INK, QUIET, LINE, GRID, PEOPLE, ACCENT, SURFACE = (
+    colour(part) for part in (LIGHT.ink, LIGHT.quiet, LIGHT.line, LIGHT.grid, LIGHT.people, LIGHT.accent, LIGHT.surface)
+)
+
+
+@cache
+def lab_colour(provider: str | None) -> str:
+    """Return a provider's colour, the same everywhere."""
+    return colour(LIGHT.labs[[*LABS, OTHER].index(lab_of(provider))])
+
+
+def themed(svg: str) -> str:
+    """Return a light drawing with its colours as variables; colours no theme names stay as they are."""
+    known = {value.lower() for value in _pairs()}
+    return _HEX.sub(lambda match: colour(match[0]) if match[0].lower() in known else match[0], svg)
+
+
+def resolve(svg: str) -> str:
+    """Return a drawing with the colours of the light theme, for a file of its own."""
+    return _VARIABLE.sub(lambda match: f"#{match[1]}", svg)
+
+
+def palette_css() -> str:
+    """Return the variables of both themes as a style sheet."""
+    pairs = _pairs()
+    light = "".join(f"--v-{one.lstrip('#').lower()}:{one};" for one in pairs)
+    dark = "".join(f"--v-{one.lstrip('#').lower()}:{other};" for one, other in pairs.items())
+    rules = [f":root{{{light}}}", f':root[data-theme="dark"]{{{dark}}}']
+    rules += [f"@media print{{:root,:root[data-theme=dark]{{{light}}}}}"]
+    return "\n".join(rules) + "\n"
+
+
+def _pairs() -> dict[str, str]:
+    names = ("surface", "ink", "quiet", "line", "grid", "people", "accent")
+    pairs = dict(zip(LIGHT.labs, DARK.labs, strict=True))
+    pairs |= dict(zip(LIGHT.diverging, DARK.diverging, strict=True))
+    return pairs | {getattr(LIGHT, name): getattr(DARK, name) for name in names}
+
+
+def clipped(text: str, room: float) -> str:
+    """Return a text that fits the room in pixels, cut with an ellipsis where it must be."""
+    widest = room * _MEASURED_AT / FONT
+    if text_width(text) <= widest:
+        return text
+    kept = min(len(text), int(widest))  # no letter is narrower than a pixel
+    while kept > 1 and text_width(text[:kept] + "…") > widest:
+        kept -= 1
+    return text[:kept].rstrip() + "…"
+
+
+def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
+    """Return round values inside a span, at most so many."""
+    if high <= low:
+        return [low]
+    raw = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(raw))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw - 1e-12)
+    first = math.ceil(low / step - 1e-9)
+    return [step * k for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+@dataclass
+class Canvas:
+    """Parts of one drawing, in order from back to front."""
+
+    width: float
+    height: float
+    description: str
+    parts: list[str] = field(default_factory=list)
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1.0, dash: str = "") -> None:
+        """Add a straight line."""
+        dashes = f' stroke-dasharray="{dash}"' if dash else ""
+        self.parts.append(
+            f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{stroke}" '
+            f'stroke-width="{width}"{dashes}/>'
+        )
+
+    def band(self, x: float, y: float, width: float, height: float, fill: str, opacity: float) -> None:
+        """Add a rectangle."""
+        self.parts.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.0):.1f}" height="{height:.1f}" fill="{fill}" '
+            f'fill-opacity="{opacity}"/>'
+        )
+
+    def words(
+        self,
+        x: float,
+        y: float,
+        text: str,
+        *,
+        fill: str = INK,
+        anchor: str = "start",
+        weight: str = "",
+        size: int = FONT,
+    ) -> None:
+        """Add a line of text, its middle at y."""
+        heavy = f' font-weight="{weight}"' if weight else ""
+        self.parts.append(
+            f'<text x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="{anchor}" fill="{fill}" font-size="{size}"{heavy}>'
+            f"{escape(text)}</text>"
+        )
+
+    def dot(self, x: float, y: float, fill: str, radius: float = 3.0) -> None:
+        """Add a small full circle."""
+        self.parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="{fill}"/>')
+
+    def path(self, points: Sequence[tuple[float, float]], stroke: str, width: float = 1.75) -> None:
+        """Add a line through points."""
+        if points:
+            steps = "L".join(f"{x:.1f},{y:.1f}" for x, y in points)
+            self.parts.append(f'<path d="M{steps}" fill="none" stroke="{stroke}" stroke-width="{width}"/>')
+
+    def model(
+        self, x: float, y: float, *, provider: str | None, status: str, label: str, href: str = "", subject: str = ""
+    ) -> None:
+        """Add a model's mark: colour and shape say who made it; full is measured, half inherited, hollow estimated."""
+        ink = lab_colour(provider)
+        fill, opacity = (SURFACE, 1.0) if status == "estimated" else (ink, HALF if status == "inherited" else 1.0)
+        body = (
+            f'<circle r="{TOUCH}" fill="transparent"/><path d="{_shape(lab_of(provider))}" fill="{fill}" '
+            f'fill-opacity="{opacity}" stroke="{ink}" stroke-width="1.5"/>'
+        )
+        self._marked(x, y, body, label, href, subject)
+
+    def people(self, x: float, y: float, *, status: str, label: str, href: str = "") -> None:
+        """Add a group's mark: an upright bar, full when measured, hollow when judged."""
+        fill = PEOPLE if status == "measured" else SURFACE
+        body = (
+            f'<circle r="{TOUCH}" fill="transparent"/>'
+            f'<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{PEOPLE}" stroke-width="1.5"/>'
+        )
+        self._marked(x, y, body, label, href, "")
+
+    def _marked(self, x: float, y: float, body: str, label: str, href: str, subject: str) -> None:
+        place, said = f'transform="translate({x:.1f},{y:.1f})"', escape(label)
+        if not href:
+            self.parts.append(f'<g {place} role="img" aria-label="{said}">{body}</g>')
+            return
+        known = f' data-subject="{escape(subject)}"' if subject else ""
+        self.parts.append(f'<a href="{escape(href)}" {place}{known} aria-label="{said}" class="mark-link">{body}</a>')
+
+    def svg(self) -> Markup:
+        """Return the drawing; every text in it was escaped where it came in."""
+        font = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
+        return Markup(
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn" viewBox="0 0 {self.width:.0f} {self.height:.0f}" '
+            f'width="{self.width:.0f}" height="{self.height:.0f}" role="group" '
+            f'aria-label="{escape(self.description)}" font-family="{font}">{"".join(self.parts)}</svg>'
+        )
+
+
+def both(draw: Callable[[float], Markup], wide: float = 1040.0, narrow: float = 358.0) -> Drawing:
+    """Draw at the width of a screen and at that of a phone."""
+    return Drawing(draw(wide), draw(narrow))
+
+
+def scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+    """Return the map from a span of values to pixels; what lies outside stands at the edge."""
+    length = (high - low) or 1.0
+
+    def place(value: float) -> float:
+        return start + (end - start) * min(max((value - low) / length, 0.0), 1.0)
+
+    return place
+
+
+@cache
+def _shape(lab: str, radius: float = RADIUS) -> str:
+    kind = SHAPES[[*LABS, OTHER].index(lab)]
+    r = radius
+    simple = {
+        "circle": f"M{r},0A{r},{r} 0 1 1 {-r},0A{r},{r} 0 1 1 {r},0Z",
+        "square": f"M{-r},{-r}H{r}V{r}H{-r}Z",
+        "diamond": f"M0,{-1.3 * r:.1f}L{1.1 * r:.1f},0L0,{1.3 * r:.1f}L{-1.1 * r:.1f},0Z",
+        "cross": f"M{-r},-2H-2V{-r}H2V-2H{r}V2H2V{r}H-2V2H{-r}Z",
+        "triangle-down": f"M{-r},{-r}H{r}L0,{r}Z",
+        "triangle-up": f"M{-r},{r}H{r}L0,{-r}Z",
+        "triangle-right": f"M{-r},{-r}L{r},0L{-r},{r}Z",
+        "triangle-left": f"M{r},{-r}L{-r},0L{r},{r}Z",
+    }
+    if kind in simple:
+        return simple[kind]
+    return re.sub(r"-?\d*\.?\d+", lambda number: f"{float(number[0]) * r:.1f}", kind)

@@ -1,0 +1,146 @@
+"""Rows with a mark and its interval: leaders, one model's dimensions, all models on a benchmark; people as lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from mensura.charts.labels import text_width
+from mensura.site.drawing.canvas import (
+    FONT,
+    GRID,
+    INK,
+    PEOPLE,
+    QUIET,
+    Canvas,
+    Drawing,
+    both,
+    clipped,
+    lab_colour,
+    round_ticks,
+    scale,
+)
+
+ROW, HEAD, FOOT = 26.0, 10.0, 40.0
+_LABELS_WIDE, _LABELS_NARROW = 210.0, 118.0
+_MARGIN = 64.0
+
+
+@dataclass(frozen=True)
+class Strip:
+    """One row: who, the value with its interval, what it rests on, and where the row leads."""
+
+    label: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    status: str = "measured"
+    provider: str | None = None
+    text: str = ""
+    href: str = ""
+    subject: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A group of people on the axis: its name with test and status, its value and range."""
+
+    label: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    status: str = "measured"
+    href: str = ""
+
+
+def draw_forest(
+    rows: Sequence[Strip],
+    *,
+    axis: str,
+    tick: Callable[[float], str],
+    description: str,
+    references: Sequence[Reference] = (),
+    rule: float | None = None,
+    second: Callable[[float], str] | None = None,
+) -> Drawing:
+    """Draw rows from top to bottom on a common axis; ``second`` writes another reading under each tick."""
+    return both(lambda width: _forest(rows, references, axis, tick, description, rule, second, width))
+
+
+def _forest(
+    rows: Sequence[Strip],
+    references: Sequence[Reference],
+    axis: str,
+    tick: Callable[[float], str],
+    description: str,
+    rule: float | None,
+    second: Callable[[float], str] | None,
+    width: float,
+) -> Markup:
+    narrow = width < 500
+    left = _LABELS_NARROW if narrow else _LABELS_WIDE
+    lines = len(references)
+    top = HEAD + ROW * 0.8 * lines
+    bottom = top + ROW * len(rows)
+    sheet = Canvas(width, bottom + FOOT + (16 if second else 0), description)
+    low, high = _ends(rows, references, rule)
+    at = scale(low, high, left, width - _MARGIN)
+    for value in round_ticks(low, high, 4 if narrow else 7):
+        sheet.line(at(value), top, at(value), bottom, GRID)
+        sheet.words(at(value), bottom + 12, tick(value), fill=QUIET, anchor="middle")
+        if second:
+            sheet.words(at(value), bottom + 27, second(value), fill=QUIET, anchor="middle", size=11)
+    sheet.words(width - 4, sheet.height - 8, clipped(axis, width - 20), fill=QUIET, anchor="end", size=11)
+    for place, group in enumerate(sorted(references, key=lambda one: -one.value)):
+        _reference(sheet, group, at, HEAD + ROW * 0.8 * (place + 0.4), bottom, width)
+    if rule is not None:
+        sheet.line(at(rule), top, at(rule), bottom, QUIET, 1, "4 3")
+    for place, row in enumerate(rows):
+        _row(sheet, row, at, top + ROW * (place + 0.5), left)
+    return sheet.svg()
+
+
+def _row(sheet: Canvas, row: Strip, at: Callable[[float], float], y: float, left: float) -> None:
+    sheet.words(left - 10, y, clipped(row.label, left - 14), anchor="end", fill=INK)
+    if row.value is None:
+        sheet.words(left + 4, y, row.note or "no value", fill=QUIET)
+        return
+    if row.low is not None and row.high is not None:
+        sheet.line(at(row.low), y, at(row.high), y, lab_colour(row.provider), 2)
+    sheet.model(
+        at(row.value),
+        y,
+        provider=row.provider,
+        status=row.status,
+        label=f"{row.label}: {row.text}{', ' + row.note if row.note else ''}, {row.status}",
+        href=row.href,
+        subject=row.subject,
+    )
+    end = max(at(row.value), at(row.high) if row.high is not None else 0.0)
+    sheet.words(end + 10, y, row.text, fill=QUIET)
+
+
+def _reference(
+    sheet: Canvas, group: Reference, at: Callable[[float], float], y: float, bottom: float, width: float
+) -> None:
+    x = at(group.value)
+    if group.low is not None and group.high is not None:
+        sheet.band(at(group.low), y + 8, at(group.high) - at(group.low), bottom - y - 8, PEOPLE, 0.08)
+    sheet.line(x, y + 6, x, bottom, PEOPLE, 1.25, "" if group.status == "measured" else "4 3")
+    room_right, room_left = width - x - 14, x - 14
+    right = room_right >= min(room_left, text_width(group.label) * FONT / 11)
+    sheet.people(x, y, status=group.status, label=group.label, href=group.href)
+    shown = clipped(group.label, room_right if right else room_left)
+    sheet.words(x + 9 if right else x - 9, y, shown, fill=PEOPLE, anchor="start" if right else "end", size=11)
+
+
+def _ends(rows: Sequence[Strip], references: Sequence[Reference], rule: float | None) -> tuple[float, float]:
+    values = [v for row in rows for v in (row.value, row.low, row.high) if v is not None]
+    values += [v for group in references for v in (group.value, group.low, group.high) if v is not None]
+    values += [] if rule is None else [rule]
+    low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    pad = 0.05 * ((high - low) or abs(high) or 1.0)
+    return low - pad, high + pad

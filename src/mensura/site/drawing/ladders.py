@@ -1,0 +1,142 @@
+"""Two pictures of one benchmark: the ladder from score to IQ with models and people on it, and its history."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from mensura.site.drawing.canvas import (
+    ACCENT,
+    GRID,
+    PEOPLE,
+    QUIET,
+    Canvas,
+    Drawing,
+    both,
+    clipped,
+    round_ticks,
+    scale,
+)
+from mensura.site.drawing.forest import Reference
+
+_LEFT, _TOP, _FOOT, _RIGHT = 46.0, 26.0, 44.0, 16.0
+_HEIGHT = 300.0
+
+
+class Spot(NamedTuple):
+    """A model on a picture: name, provider, place, status, and where it leads."""
+
+    name: str
+    provider: str
+    subject: str
+    href: str
+    x: float
+    y: float
+    status: str
+    text: str
+
+
+class _Frame(NamedTuple):
+    sheet: Canvas
+    across: Callable[[float], float]
+    up: Callable[[float], float]
+    bottom: float
+
+
+def draw_ladder(
+    points: Sequence[tuple[float, float]],
+    models: Sequence[Spot],
+    people: Sequence[Reference],
+    *,
+    tick: Callable[[float], str],
+    description: str,
+) -> Drawing:
+    """Draw IQ (upright) against score (across): the ladder's points and line, models and groups of people on it."""
+
+    def sheet(width: float) -> Markup:
+        scores = [x for x, _ in points] + [spot.x for spot in models] + [group.value for group in people]
+        frame = _frame(width, (min(scores), max(scores)), (65.0, 165.0), tick, lambda v: f"{v:.0f}", description)
+        frame.sheet.words(4, 10, "IQ by the ladder", fill=QUIET, size=11)
+        frame.sheet.words(width - 4, frame.sheet.height - 8, "score", fill=QUIET, anchor="end", size=11)
+        for group in people:
+            x = frame.across(group.value)
+            frame.sheet.line(x, _TOP, x, frame.bottom, PEOPLE, 1.25, "" if group.status == "measured" else "4 3")
+            frame.sheet.people(x, _TOP + 4, status=group.status, label=group.label)
+        frame.sheet.path([(frame.across(x), frame.up(y)) for x, y in points], ACCENT)
+        for x, y in points:
+            frame.sheet.dot(frame.across(x), frame.up(y), ACCENT)
+        _spots(frame, models)
+        return frame.sheet.svg()
+
+    return both(sheet, wide=700.0)
+
+
+def draw_history(
+    models: Sequence[Spot], people: Sequence[Reference], *, tick: Callable[[float], str], description: str
+) -> Drawing:
+    """Draw scores by release date, with the record as a line and people as levels."""
+
+    def sheet(width: float) -> Markup:
+        days = [spot.x for spot in models]
+        values = [spot.y for spot in models] + [group.value for group in people]
+        frame = _frame(width, (min(days), max(days)), (min(values), max(values)), _month, tick, description)
+        for group in people:
+            y = frame.up(group.value)
+            frame.sheet.line(_LEFT, y, width - _RIGHT, y, PEOPLE, 1.25, "" if group.status == "measured" else "4 3")
+            frame.sheet.words(_LEFT + 4, y - 8, clipped(group.label, width - 90), fill=PEOPLE, size=11)
+        record: list[tuple[float, float]] = []
+        for spot in sorted(models, key=lambda one: (one.x, -one.y)):
+            if not record or spot.y > record[-1][1]:
+                record += [(spot.x, record[-1][1])] if record else []
+                record.append((spot.x, spot.y))
+        frame.sheet.path([(frame.across(x), frame.up(y)) for x, y in record], ACCENT, 1.25)
+        _spots(frame, models)
+        return frame.sheet.svg()
+
+    return both(sheet, wide=700.0)
+
+
+def _month(day: float) -> str:
+    return date.fromordinal(int(day)).strftime("%b %Y")
+
+
+def _spots(frame: _Frame, models: Sequence[Spot]) -> None:
+    for spot in models:
+        frame.sheet.model(
+            frame.across(spot.x),
+            frame.up(spot.y),
+            provider=spot.provider,
+            status=spot.status,
+            label=f"{spot.name}: {spot.text}",
+            href=spot.href,
+            subject=spot.subject,
+        )
+
+
+def _frame(
+    width: float,
+    across: tuple[float, float],
+    up: tuple[float, float],
+    x_tick: Callable[[float], str],
+    y_tick: Callable[[float], str],
+    description: str,
+) -> _Frame:
+    bottom = _HEIGHT - _FOOT
+    sheet = Canvas(width, _HEIGHT, description)
+    (x0, x1), (y0, y1) = _padded(across), _padded(up)
+    to_x, to_y = scale(x0, x1, _LEFT, width - _RIGHT), scale(y0, y1, bottom, _TOP)
+    for value in round_ticks(y0, y1, 5):
+        sheet.line(_LEFT, to_y(value), width - _RIGHT, to_y(value), GRID)
+        sheet.words(_LEFT - 6, to_y(value), y_tick(value), fill=QUIET, anchor="end", size=11)
+    for value in round_ticks(x0, x1, 3 if width < 500 else 6):
+        sheet.line(to_x(value), bottom, to_x(value), bottom + 4, QUIET)
+        sheet.words(to_x(value), bottom + 14, x_tick(value), fill=QUIET, anchor="middle", size=11)
+    return _Frame(sheet, to_x, to_y, bottom)
+
+
+def _padded(ends: tuple[float, float]) -> tuple[float, float]:
+    pad = 0.05 * ((ends[1] - ends[0]) or abs(ends[1]) or 1.0)
+    return ends[0] - pad, ends[1] + pad

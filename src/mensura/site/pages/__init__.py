@@ -1,0 +1,53 @@
+"""The pages of the report: which there are, and what each is given to show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mensura.evidence import Evidence
+from mensura.site.editions import Edition
+from mensura.site.pages.benchmarks import benchmark, benchmark_list
+from mensura.site.pages.charts import chart_page, cost, human, iq, stitched
+from mensura.site.pages.data import changes, data, method, missing
+from mensura.site.pages.models import model, model_list
+from mensura.site.pages.overview import overview
+from mensura.site.pages.page import MORE, NAVIGATION, Page
+from mensura.site.pages.people import people
+from mensura.site.pages.tools import compare, pick
+from mensura.site.study import Study
+
+__all__ = ["MORE", "NAVIGATION", "Page", "benchmark", "compare", "count_pages", "data", "method", "model", "pages"]
+
+
+def count_pages(evidence: Evidence) -> int:
+    """Return how many pages a report on this evidence has, those of single pictures left out."""
+    missing_page = 1
+    return len(NAVIGATION) + len(MORE) + missing_page + evidence.models.height + evidence.benchmarks.height
+
+
+def pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page]:
+    """Yield every page; those of single pictures come last."""
+    named = [
+        overview(study),
+        model_list(study),
+        benchmark_list(study),
+        people(study),
+        pick(study),
+        compare(study),
+        iq(study),
+        stitched(study),
+        cost(study),
+        human(study),
+        data(study),
+        changes(study, list(editions)),
+        method(study),
+        missing(),
+    ]
+    yield from named
+    for row in study.benchmarks.iter_rows(named=True):
+        yield benchmark(study, row)
+    for row in study.models.iter_rows(named=True):
+        yield model(study, row)
+    paged = {figure.name: figure for page in named for figure in page.figures if figure.paged}
+    for figure in paged.values():
+        yield chart_page(figure)

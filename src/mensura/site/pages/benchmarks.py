@@ -1,0 +1,195 @@
+"""The list of all benchmarks, and one page for each: what it asks, who took it, and how far to trust it."""
+
+from __future__ import annotations
+
+from functools import cache
+from math import sqrt
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mensura.evidence import slug
+from mensura.frames import read_csv
+from mensura.site.leaders import comparable_people
+from mensura.site.pages.page import Page
+from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
+from mensura.site.study import Study
+from mensura.site.units import show, show_range, unit_name
+
+_NOTES = Path(__file__).parents[1] / "data" / "benchmark_notes.csv"
+_FULL = 0.95
+"""Share of a benchmark's range beyond which the best model leaves little to tell."""
+_WORDS = {
+    "frontier": "frontier: hard for today's models",
+    "saturating": "saturating: today's best models are near its top",
+    "diagnostic": "diagnostic: shown, no part of the composite",
+    "tracked": "tracked: shown, no part of the composite",
+}
+
+
+@cache
+def benchmark_notes() -> dict[str, dict[str, str]]:
+    """Return format, gameability and its reason per benchmark, in our own judgement."""
+    return {row["benchmark"]: row for row in read_csv(_NOTES).iter_rows(named=True)}
+
+
+def benchmark_list(study: Study) -> Page:
+    """All benchmarks, hardest first."""
+    leaders = {row["benchmark"]: row for row in study.leaders.iter_rows(named=True)}
+    rows = []
+    for row in study.benchmarks.iter_rows(named=True):
+        leader = leaders.get(row["benchmark"])
+        note = benchmark_notes().get(row["benchmark"], {})
+        rows.append(
+            {
+                **row,
+                "dimension_name": study.dimension_names.get(row["dimension"], row["dimension"] or "–"),
+                "leader": leader["model"] if leader else None,
+                "leader_subject": leader["subject"] if leader else None,
+                "leader_score": show(leader["score"], row["unit"]) if leader else "–",
+                "gameability": note.get("gameability", "not judged"),
+                "people": f"{leader['people']}, {leader['human_status']}" if leader and leader["people"] else "",
+            }
+        )
+    return Page(
+        "benchmarks/index.html",
+        "Benchmarks",
+        f"All {len(rows)} benchmarks, hardest on the stitched scale first: what each asks, who leads, and who took it.",
+        "benchmarks.html",
+        {"rows": rows},
+        scripts=("table",),
+        shared=(f"{len(rows)} benchmarks", ("what each asks, who leads, and how far to trust it",)),
+    )
+
+
+def benchmark(study: Study, row: dict[str, Any]) -> Page:
+    """Everything known about one benchmark."""
+    name, unit = row["benchmark"], row["unit"]
+    scores, people = benchmark_scores(study, name), people_on(study, name)
+    pictures = [] if scores.is_empty() else [scores_figure(study, name, scores, people)]
+    if not scores.is_empty():
+        made = (ladder_figure(study, name, scores, people), history_figure(study, name, scores, people))
+        pictures += [one for one in made if one is not None]
+    best = None if scores.is_empty() else scores.row(0, named=True)
+    return Page(
+        f"benchmarks/{slug(name)}.html",
+        row["name"],
+        f"{row['name']}: what it asks, all models with their sources, the people who took it, and how far to trust it.",
+        "benchmark.html",
+        {
+            "row": row,
+            "facts": _facts(study, row, best),
+            "pictures": pictures,
+            "people": _people(people, name, unit),
+            "scores": _score_rows(study, scores, unit),
+            "disagreements": _disagreements(study, name, unit),
+            "unit": unit_name(unit),
+        },
+        scripts=("table",),
+        shared=(
+            show(best["score"], unit) if best else "no scores",
+            (f"{best['name']} leads" if best else "", f"{scores.height} models with a score"),
+        ),
+    )
+
+
+def _facts(study: Study, row: dict[str, Any], best: dict[str, Any] | None) -> list[tuple[str, str]]:
+    note = benchmark_notes().get(row["benchmark"], {})
+    described = row["description"] or "no description"
+    facts = [
+        ("What it asks", described[0].upper() + described[1:]),
+        ("Format", note.get("format", "not recorded")),
+        ("Dimension", study.dimension_names.get(row["dimension"], row["dimension"] or "none")),
+        (
+            "Items",
+            f"{row['items']:,}" + (f", {row['repeats']} tries each" if row["repeats"] else "")
+            if row["items"]
+            else "not recorded",
+        ),
+        ("Chance and ceiling", _range(row)),
+        ("Frontier or saturating", f"{_WORDS.get(row['kind'], row['kind'])}. {_saturation(row, best)}".strip()),
+        ("Gameability (our judgement)", f"{note['gameability']}: {note['why']}" if note else "not judged"),
+    ]
+    if row["difficulty"] is not None:
+        facts.append(
+            (
+                "On the stitched scale",
+                f"difficulty {show(row['difficulty'], 'capability')}, slope {show(row['slope'], 'capability')}: a "
+                "model of "
+                "that capability is halfway from chance to ceiling",
+            )
+        )
+    spread = study.residuals.filter(benchmark=row["benchmark"])["residual"]
+    if spread.len():
+        size = sqrt(sum(value**2 for value in spread) / spread.len())
+        facts.append(
+            ("Residuals", f"{show(size, 'fraction')} of the range, root mean square over {spread.len()} models")
+        )
+    return facts
+
+
+def _range(row: dict[str, Any]) -> str:
+    if row["chance"] is None:
+        return "not recorded"
+    return f"{show(row['chance'], row['unit'])} by guessing, {show(row['ceiling'], row['unit'])} at most"
+
+
+def _saturation(row: dict[str, Any], best: dict[str, Any] | None) -> str:
+    if best is None or row["chance"] is None or row["ceiling"] is None:
+        return ""
+    share = (best["score"] - row["chance"]) / (row["ceiling"] - row["chance"])
+    said = "; little is left to tell models apart" if share > _FULL else ""
+    return f"The best model has gone {show(share, 'fraction')} of the way from chance to ceiling{said}."
+
+
+def _people(people: list[dict[str, Any]], benchmark: str, unit: str) -> list[dict[str, Any]]:
+    judged = {row["group"]: row for row in comparable_people().filter(benchmark=benchmark).iter_rows(named=True)}
+    return [
+        {
+            **row,
+            "shown": show(row["score"], unit),
+            "range": show_range(row["low"], row["high"], unit),
+            "size": f"{row['n']:,}" if row["n"] is not None else "not given",
+            "comparable": "yes"
+            if judged.get(row["group"], {"comparable": row["status"] in ("measured", "judged")})["comparable"]
+            else "no",
+            "why": judged.get(row["group"], {}).get("reason") or row["remark"] or "",
+        }
+        for row in people
+    ]
+
+
+def _score_rows(study: Study, scores: pl.DataFrame, unit: str) -> list[dict[str, Any]]:
+    sources = {row["source"]: row for row in study.evidence.sources.iter_rows(named=True)}
+    return [
+        {
+            **row,
+            "shown": show(row["score"], unit),
+            "range": show_range(row["low"], row["high"], unit),
+            "residual_shown": "" if row["residual"] is None else show(row["residual"], "fraction"),
+            "source_name": sources.get(row["source"], {}).get("name", row["source"]),
+            "url": sources.get(row["source"], {}).get("url"),
+            "status": "measured",
+        }
+        for row in scores.to_dicts()
+    ]
+
+
+def _disagreements(study: Study, benchmark: str, unit: str) -> list[dict[str, Any]]:
+    """Return models with several sources on this benchmark, the largest gap first."""
+    names = study.models.select("subject", "name")
+    rows = (
+        study.evidence.scores.filter(benchmark=benchmark)
+        .join(names, on="subject", maintain_order="left")
+        .group_by("subject", "name", maintain_order=True)
+        .agg(
+            pl.len().alias("sources"),
+            (pl.col("score").max() - pl.col("score").min()).alias("gap"),
+            pl.format("{} ({})", pl.col("score").round(2), pl.col("source")).str.join("; ").alias("said"),
+        )
+        .filter((pl.col("sources") > 1) & (pl.col("gap") > 0))
+        .sort("gap", descending=True)
+    )
+    shown = [{**row, "gap_shown": show(row["gap"], unit)} for row in rows.to_dicts()]
+    return [row for row in shown if any(digit in row["gap_shown"] for digit in "123456789")]

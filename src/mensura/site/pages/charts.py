@@ -1,0 +1,95 @@
+"""Pages of pictures: IQ, the stitched scale, cost, the ruler; and one page per picture, to link and to embed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mensura.extrapolation import published_distances, published_errors
+from mensura.frames import read_csv
+from mensura.site.pages.page import Page, figures_of
+from mensura.site.pictures import Figure, dimension_bell
+from mensura.site.sections import cheapest_section
+from mensura.site.study import Study
+
+_VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
+
+
+def iq(study: Study) -> Page:
+    """IQ overall, by dimension, over time, against EQ, cost and time."""
+    return Page(
+        "iq.html",
+        "IQ",
+        "Seven dimensions, each averaged over its benchmarks; gaps are estimated from all scores and shown as such.",
+        "charts.html",
+        {
+            "pictures": figures_of(study, "iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response"),
+            "sections": [
+                {
+                    "id": "dimensions",
+                    "title": "By dimension",
+                    "about": "The same curve for each of the seven dimensions.",
+                    "pictures": [dimension_bell(study, key).figure for key in study.dimension_names],
+                }
+            ],
+        },
+        scripts=("charts",),
+    )
+
+
+def stitched(study: Study) -> Page:
+    """Models, benchmarks and people on one scale, and what it says about time."""
+    names = ("one-axis", "capability-time", "acceleration", "sensors", "residual-profiles", "algorithmic-progress")
+    return Page(
+        "stitched.html",
+        "Scale and time",
+        "One capability per model and one difficulty per benchmark, fitted to all scores at once; people stand beside "
+        "it, test by test.",
+        "charts.html",
+        {"pictures": figures_of(study, *names)},
+        scripts=("charts",),
+    )
+
+
+def cost(study: Study) -> Page:
+    """What capability costs."""
+    names = ("iq-cost", "sticker-effective", "cost-bars", "task-efficiency", "iq-response")
+    return Page(
+        "cost.html",
+        "Cost",
+        "List prices, corrected by how much work a model needs for the same tasks.",
+        "charts.html",
+        {"pictures": figures_of(study, *names), "first": [cheapest_section(study)]},
+        scripts=("charts", "table"),
+    )
+
+
+def human(study: Study) -> Page:
+    """The ruler, the published bases, and how rates carry to the world."""
+    return Page(
+        "human.html",
+        "The ruler",
+        "A success rate in a stated population is a level, a rarity, a percentile and an IQ-equivalent, and back.",
+        "human.html",
+        {
+            "pictures": figures_of(study, "bases", "demand-curves", "world-regions", "world-drivers"),
+            "calibration": list(study.lines),
+            "validations": published_errors(study.evidence.validations).to_dicts(),
+            "distances": published_distances(study.evidence.validations).to_dicts(),
+            "own_validations": read_csv(_VALIDATION).to_dicts(),
+        },
+        scripts=("charts", "converter", "table"),
+    )
+
+
+def chart_page(figure: Figure) -> Page:
+    """Return the page of one picture: its permalink, what an embedding shows, and its table."""
+    columns, rows = figure.table
+    return Page(
+        f"charts/{figure.name}.html",
+        figure.title,
+        f"{figure.finding or figure.title}. {figure.caption}",
+        "chart.html",
+        {"figure": figure, "columns": columns, "rows": rows},
+        scripts=("charts", "table"),
+        listed=False,
+    )

@@ -1,0 +1,81 @@
+"""Pages about the evidence and the method: every score, what changed, every rule, and the page for nothing found."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from mensura.evidence import TABLES
+from mensura.site.editions import Edition, evidence_log
+from mensura.site.method import method_parts
+from mensura.site.pages.page import Page
+from mensura.site.study import Study
+
+
+def data(study: Study) -> Page:
+    """Every score, to search, sort and filter, and the downloads."""
+    tables = [(name, table.about, getattr(study.evidence, name).height) for name, table in TABLES.items()]
+    return Page(
+        "data.html",
+        "Data",
+        "Every score with its source; second sources are kept to show how far they disagree.",
+        "data.html",
+        {
+            "tables": tables,
+            "count": study.evidence.scores.height,
+            "sources": study.evidence.sources.to_dicts(),
+            "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
+        },
+        scripts=("data/scores", "explorer", "table"),
+        shared=(f"{study.evidence.scores.height:,} scores", ("each with its source and date",)),
+    )
+
+
+def method(study: Study) -> Page:
+    """Every rule with its formula, our departures, and the limits."""
+    return Page(
+        "method.html",
+        "Method",
+        "Every rule with its formula, where it comes from, where we depart from the source and why, and what the "
+        "numbers "
+        "are not.",
+        "method.html",
+        {"parts_of_method": method_parts(snapshot_sentence(study))},
+    )
+
+
+def snapshot_sentence(study: Study) -> str:
+    """Say how much of the evidence comes from one publisher's snapshot."""
+    primary = study.evidence.primary_scores
+    counts = primary.group_by("source").agg(pl.len().alias("n")).sort("n", descending=True)
+    top = counts.row(0, named=True)
+    names = dict(study.evidence.sources.select("source", "name").iter_rows())
+    dates = dict(study.evidence.sources.select("source", "date").iter_rows())
+    return (
+        f"Of the {primary.height:,} primary scores, {top['n']:,} ({100 * top['n'] / primary.height:.0f}%) come "
+        "from one "
+        f"source, {names.get(top['source'], top['source'])} of {dates.get(top['source'])}. What it got wrong, this "
+        "report "
+        "repeats; second sources are shown where there are any."
+    )
+
+
+def changes(study: Study, editions: list[Edition]) -> Page:
+    """What changed since the last edition and why, and what came in when."""
+    return Page(
+        "changes.html",
+        "What changed",
+        "What changed since the last edition of this report and why; and what the evidence received, by date.",
+        "changes.html",
+        {"editions": editions, "log": evidence_log(study.evidence)},
+    )
+
+
+def missing() -> Page:
+    """Return the page for an address that leads nowhere."""
+    return Page(
+        "404.html",
+        "Nothing stands here",
+        "The page you asked for does not exist, or no longer.",
+        "404.html",
+        listed=False,
+    )

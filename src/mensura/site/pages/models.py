@@ -1,0 +1,61 @@
+"""The list of all models, and one page for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mensura.evidence import slug
+from mensura.iq import EFFECTIVE_COST_NOTE
+from mensura.site.derivation import derivation_html
+from mensura.site.pages.page import Page
+from mensura.site.pictures import profile
+from mensura.site.sections import model_scores, rivals
+from mensura.site.study import Study
+from mensura.site.units import show, show_range
+
+
+def model_list(study: Study) -> Page:
+    """All models, to search, filter and sort."""
+    by_measured = study.models.sort(
+        "measured_rank", "exact_iq", descending=[False, True], nulls_last=True, maintain_order=True
+    )
+    return Page(
+        "models/index.html",
+        "Models",
+        f"All {study.models.height} models: search, filter, sort. Ranked by what was measured of them, or with "
+        "estimates.",
+        "models.html",
+        {
+            "rows": by_measured.to_dicts(),
+            "benchmarks": len(study.iq.matrix.benchmarks),
+            "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
+        },
+        scripts=("table",),
+        shared=(f"{study.models.height} models", ("with an evidence meter beside every IQ",)),
+    )
+
+
+def model(study: Study, row: dict[str, Any]) -> Page:
+    """Everything known about one model."""
+    subject = row["subject"]
+    scored = row["iq"] is not None
+    count = len(study.iq.matrix.benchmarks)
+    figure = f"IQ {show(row['iq'], 'iq')}" if scored else "no IQ yet"
+    interval = f"90% {show_range(row['iq_low'], row['iq_high'], 'iq')}, " if scored else ""
+    return Page(
+        f"models/{slug(subject)}.html",
+        row["name"],
+        f"{row['name']} of {row['provider']}: what was measured, what was estimated, and how each number came about.",
+        "model.html",
+        {
+            "row": row,
+            "benchmarks": count,
+            "rivals": rivals(study, subject),
+            "pictures": [profile(study, subject)] if scored else [],
+            "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
+            "scores": model_scores(study, subject),
+            "cost_note": EFFECTIVE_COST_NOTE,
+        },
+        scripts=("table",),
+        shared=(figure, (f"{interval}{row['measured']} of {count} benchmarks measured", row["provider"])),
+    )

@@ -1,0 +1,104 @@
+"""The first page: five cards, one picture with intervals, who leads, and the best model on each test beside people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mensura.evidence import slug
+from mensura.scale import iq_to_rate
+from mensura.site.cards import overview_cards
+from mensura.site.drawing import Strip, draw_forest
+from mensura.site.measured import MOST_DIMENSIONS
+from mensura.site.pages.page import Page
+from mensura.site.pictures import Figure
+from mensura.site.sentences import unit_sentences
+from mensura.site.study import Study
+from mensura.site.units import rarity, show, show_range
+
+LEADERS = 25
+"""Models in the table of the overview."""
+_DRAWN = 10
+"""Models in its picture: what fits the first screen."""
+
+
+def overview(study: Study) -> Page:
+    """Who leads, how sure, against which people, how fast, and what it costs."""
+    cards = overview_cards(study)
+    return Page(
+        "index.html",
+        "How good is this AI, compared with people?",
+        "AI models, benchmarks and groups of people on common, human-anchored scales, with intervals and a source "
+        "for every number.",
+        "index.html",
+        {
+            "cards": cards,
+            "units": unit_sentences(study),
+            "measured": study.ranked_by_measured.head(LEADERS).to_dicts(),
+            "estimated": study.ranked.head(LEADERS).to_dicts(),
+            "benchmarks": len(study.iq.matrix.benchmarks),
+            "left_out": study.iq.left_out,
+            "not_ranked": study.models.drop_nulls("iq").height - study.ranked_by_measured.height,
+            "least": study.iq.rules.status.partial,
+            "most": MOST_DIMENSIONS,
+            "pictures": [leaders_figure(study)],
+            "beside_people": study.leaders.to_dicts(),
+        },
+        scripts=("table",),
+        shared=(f"{cards[0]['number']}", (cards[0]["text"], cards[0]["under"])),
+    )
+
+
+def leaders_figure(study: Study) -> Figure:
+    """Draw the models that lead by what was measured of them, with intervals."""
+    rows: list[dict[str, Any]] = study.ranked_by_measured.head(_DRAWN).to_dicts()
+    strips = [
+        Strip(
+            row["name"],
+            row["measured_iq"],
+            row["measured_low"],
+            row["measured_high"],
+            "measured",
+            row["provider"],
+            show(row["measured_iq"], "iq"),
+            f"models/{slug(row['subject'])}.html",
+            row["subject"],
+            f"90% {show_range(row['measured_low'], row['measured_high'], 'iq')}",
+        )
+        for row in rows
+    ]
+    finding = f"{rows[0]['name']} leads by what was measured" if rows else "No model was measured on most dimensions"
+    return Figure(
+        "leaders",
+        "Who leads",
+        f"IQ of what was measured, with 90% intervals, for the {len(rows)} highest of "
+        f"{study.ranked_by_measured.height} "
+        f"models with at least {MOST_DIMENSIONS} dimensions of their own. Under each tick: how many people are "
+        "said to be "
+        "above it. That reading rests on ladders that were judged; nobody gave these tests to people of known IQ.",
+        finding=finding,
+        drawing=draw_forest(
+            strips,
+            axis="IQ of what was measured; below: as rare as",
+            tick=lambda value: show(value, "iq"),
+            second=lambda value: rarity(1 / iq_to_rate(value)).replace(" people", ""),
+            description=f"{finding}; {', '.join(f'{one.label} {one.text}' for one in strips[:3])}.",
+        )
+        if strips
+        else None,
+        rows=tuple(
+            {
+                key: row[key]
+                for key in (
+                    "subject",
+                    "name",
+                    "provider",
+                    "measured_iq",
+                    "measured_low",
+                    "measured_high",
+                    "own_dimensions",
+                )
+            }
+            for row in rows
+        ),
+        limit="limits",
+    )

@@ -1,0 +1,199 @@
+"""Pictures of one benchmark, drawn by its page: all models with people, the ladder, and the history."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import polars as pl
+
+from mensura.evidence import slug
+from mensura.site.drawing import Reference, Strip, draw_forest, draw_history, draw_ladder
+from mensura.site.drawing.ladders import Spot
+from mensura.site.pictures.registry import Figure
+from mensura.site.study import Study
+from mensura.site.units import show, show_range
+
+SHOWN = 25
+"""Models drawn; the table below the picture has all."""
+_LADDER_IQS = (70, 85, 100, 115, 130, 145, 160)
+_Z90 = 1.6448536269514722
+_JUDGED = {"estimated": "judged"}
+_FEWEST_DATED = 3  # dated models below which a history says nothing
+
+
+def benchmark_scores(study: Study, benchmark: str) -> pl.DataFrame:
+    """Return the models with a primary score, best first: score, low, high (90%, where known), IQ, source and date.
+
+    The interval is the sampling error of a share of the benchmark's items (normal, clipped to the range), null where
+    the number of items is not known or the unit is no share.
+    """
+    facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
+    scale = {"percent": 100.0, "fraction": 1.0}.get(facts["unit"])
+    names = study.models.select("subject", "name", "provider", "released")
+    trail = study.iq.trail.filter(benchmark=benchmark, status="measured").select(
+        "subject", "iq", iq_low="low", iq_high="high"
+    )
+    residuals = study.residuals.filter(benchmark=benchmark).select("subject", "residual")
+    rows = (
+        study.evidence.primary_scores.filter(benchmark=benchmark)
+        .select("subject", "score", "source", "date", "note")
+        .join(names, on="subject", maintain_order="left")
+        .join(trail, on="subject", how="left", maintain_order="left")
+        .join(residuals, on="subject", how="left", maintain_order="left")
+        .sort("score", descending=True)
+    )
+    trials = None if facts["items"] is None or scale is None else facts["items"] * (facts["repeats"] or 1)
+    if trials is None or scale is None:
+        return rows.with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64))
+    share = pl.col("score") / scale
+    half = _Z90 * (share * (1 - share) / trials).sqrt() * scale
+    return rows.with_columns(low=(pl.col("score") - half).clip(0, scale), high=(pl.col("score") + half).clip(0, scale))
+
+
+def people_on(study: Study, benchmark: str) -> list[dict[str, Any]]:
+    """Return the groups of people with a score in the benchmark's own unit, with how it came about and n."""
+    unit = study.evidence.benchmarks.filter(benchmark=benchmark)["unit"][0]
+    rows = study.evidence.human_references.filter(benchmark=benchmark, unit=unit).with_columns(
+        pl.when(pl.col("group").str.contains("panel"))
+        .then(pl.lit("panel"))
+        .otherwise(pl.col("status").replace(_JUDGED))
+        .alias("status")
+    )
+    return rows.sort("score", descending=True).to_dicts()
+
+
+def said_group(row: dict[str, Any], test: str, unit: str) -> str:
+    """Say a group with its test and how its score came about."""
+    size = f", n = {row['n']:,}" if row["n"] is not None else ""
+    return f"{row['group']} on {test}, {row['status']}{size}: {show(row['score'], unit)}"
+
+
+def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list[dict[str, Any]]) -> Figure:
+    """Draw the best models on the benchmark, with people as lines."""
+    facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
+    unit = facts["unit"]
+    top = rows.head(SHOWN).to_dicts()
+    strips = [
+        Strip(
+            row["name"],
+            row["score"],
+            row["low"],
+            row["high"],
+            "measured",
+            row["provider"],
+            show(row["score"], unit),
+            f"../models/{slug(row['subject'])}.html",
+            row["subject"],
+            show_range(row["low"], row["high"], unit),
+        )
+        for row in top
+    ]
+    best = top[0]
+    return Figure(
+        f"scores-{slug(benchmark)}",
+        f"Models on {facts['name']}",
+        f"The best {len(top)} of {rows.height} models with a score. Bars: 90% sampling error of the number of "
+        "items, where "
+        "it is known. Upright lines are people: full where measured, dashed where judged.",
+        finding=f"{best['name']} leads with {show(best['score'], unit)}",
+        drawing=draw_forest(
+            strips,
+            axis=f"score, {unit}",
+            tick=lambda value: show(value, unit),
+            description=f"Scores on {facts['name']}: {best['name']} leads with {show(best['score'], unit)}.",
+            references=_references(people, facts["name"], unit),
+        ),
+        rows=tuple(rows.select("subject", "name", "provider", "score", "low", "high", "source", "date").to_dicts()),
+    )
+
+
+def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list[dict[str, Any]]) -> Figure | None:
+    """Draw the ladder from score to IQ with models and people on it; nothing where there is no ladder."""
+    ladders = study.evidence.ladders.filter(benchmark=benchmark)
+    if ladders.is_empty():
+        return None
+    facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
+    unit, ladder = facts["unit"], ladders.row(0, named=True)
+    points = [(ladder[f"iq{iq}"], float(iq)) for iq in _LADDER_IQS if ladder[f"iq{iq}"] is not None]
+    spots = [
+        Spot(
+            row["name"],
+            row["provider"],
+            row["subject"],
+            f"../models/{slug(row['subject'])}.html",
+            row["score"],
+            row["iq"],
+            "measured",
+            f"{show(row['score'], unit)} → IQ {show(row['iq'], 'iq')}",
+        )
+        for row in rows.drop_nulls("iq").to_dicts()
+    ]
+    top = max((y for x, y in points if rows["score"][0] >= x), default=None)
+    past = "the best model is past its top" if top == _LADDER_IQS[-1] else "the best model is still on it"
+    return Figure(
+        f"ladder-{slug(benchmark)}",
+        f"The ladder of {facts['name']}",
+        "Dots on the line: the scores judged typical of people at IQ 70, 85, …, 160; nobody measured them. Marks: "
+        "models, "
+        "read off the line. Upright lines: groups of people, dashed where judged.",
+        finding=f"From score to IQ: {past}",
+        drawing=draw_ladder(
+            points,
+            spots,
+            _references(people, facts["name"], unit),
+            tick=lambda value: show(value, unit),
+            description=f"Ladder of {facts['name']} from {show(points[0][0], unit)} at IQ 70 up; {past}.",
+        ),
+        rows=tuple({"iq": iq, "score": score, "status": "judged"} for score, iq in points),
+        source="Ladder: calibration choices of AI IQ",
+    )
+
+
+def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list[dict[str, Any]]) -> Figure | None:
+    """Draw scores by release with the record as a line; nothing for fewer than three dated models."""
+    facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
+    unit = facts["unit"]
+    dated = rows.drop_nulls("released").to_dicts()
+    if len(dated) < _FEWEST_DATED:
+        return None
+    spots = [
+        Spot(
+            row["name"],
+            row["provider"],
+            row["subject"],
+            f"../models/{slug(row['subject'])}.html",
+            float(row["released"].toordinal()),
+            row["score"],
+            "measured",
+            f"{show(row['score'], unit)}, released {row['released']}",
+        )
+        for row in dated
+    ]
+    year = date.fromordinal(int(max(spot.x for spot in spots)) - 365)
+    before = max((spot.y for spot in spots if spot.x <= year.toordinal()), default=None)
+    best = max(spot.y for spot in spots)
+    gained = "" if before is None else f" from {show(before, unit)} a year before"
+    return Figure(
+        f"history-{slug(benchmark)}",
+        f"{facts['name']} over time",
+        "Scores by release date of the model, not by date of the test; the line is the record.",
+        finding=f"The record stands at {show(best, unit)},{gained}"
+        if gained
+        else f"The record stands at {show(best, unit)}",
+        drawing=draw_history(
+            spots,
+            _references(people, facts["name"], unit),
+            tick=lambda value: show(value, unit),
+            description=f"Scores on {facts['name']} by release date; the record is {show(best, unit)}.",
+        ),
+        rows=tuple({"name": row["name"], "released": row["released"], "score": row["score"]} for row in dated),
+    )
+
+
+def _references(people: list[dict[str, Any]], test: str, unit: str) -> list[Reference]:
+    return [
+        Reference(said_group(row, test, unit), row["score"], row["low"], row["high"], row["status"], "#people")
+        for row in people
+        if row["status"] in ("measured", "judged")
+    ]

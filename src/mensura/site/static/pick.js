@@ -1,0 +1,65 @@
+// Three models for a task, a budget, a speed and a licence, with reasons and with how sure it is.
+"use strict";
+(function () {
+  const { state, make, root } = window.mensura;
+
+  document.addEventListener("DOMContentLoaded", () => {
+    const form = document.getElementById("pick");
+    const models = Object.values(window.mensura.models);
+    const money = (value) => "$" + Number(value).toPrecision(3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+    const whole = (value) => Number(value).toFixed(0).replace("-", "−");
+
+    // What a model is worth for a task: its IQ there, with interval, and whether its own scores stand behind it.
+    function worth(model, task) {
+      if (!task) {
+        const own = model.measured_rank !== null;
+        const value = own ? model.measured_iq : model.iq;
+        return value && { ...value, own, said: own ? `own scores in ${model.own_dimensions} of 7 dimensions` : `mostly estimated: ${model.measured} benchmarks measured`, layer: own ? "measured" : "composite" };
+      }
+      const part = model.dimensions.find((one) => one.key === task);
+      return part && part.iq !== null ? { value: part.iq, low: part.low, high: part.high, own: part.counts[0] >= 2, said: `${part.counts[0]} of ${part.counts[0] + part.counts[1] + part.counts[2]} benchmarks of ${part.name} measured`, layer: task } : null;
+    }
+
+    function render() {
+      for (const field of form.elements) {
+        if (!field.name) continue;
+        if (field.type === "checkbox") field.checked = state.get(field.name) === "1";
+        else if (field !== document.activeElement) field.value = state.get(field.name) || "";
+      }
+      const task = state.get("task") || "";
+      const budget = state.get("budget") ? Number(state.get("budget")) : null;
+      const speed = state.get("speed") ? Number(state.get("speed")) : null;
+      const cost = (model) => model.effective_cost ?? model.sticker_price;
+      let unpriced = 0, untimed = 0;
+      const able = models.map((model) => ({ model, worth: worth(model, task) })).filter(({ model, worth: found }) => {
+        if (!found || (state.get("open") === "1" && !model.open_weights)) return false;
+        if (budget !== null && cost(model) === null) { unpriced++; return false; }
+        if (speed !== null && model.response_time === null) { untimed++; return false; }
+        return (budget === null || cost(model) <= budget) && (speed === null || model.response_time <= speed);
+      }).sort((a, b) => b.worth.own - a.worth.own || b.worth.value - a.worth.value);
+      const left = [unpriced ? `${unpriced} without a price` : "", untimed ? `${untimed} without a response time` : ""].filter(Boolean).join(" and ");
+      document.getElementById("pick-said").textContent = able.length ? `${able.length} models qualify${left ? `; left out: ${left}` : ""}.` : `No model qualifies${left ? `; left out: ${left}` : ""}. Spend more, wait longer, or drop a condition.`;
+      document.getElementById("picked").replaceChildren(...able.slice(0, 3).map(({ model, worth: found }, place) => {
+        const next = able[place + 1];
+        const chance = next && found.layer === next.worth.layer ? window.mensura.chanceAbove(found.layer, model.subject, next.model.subject) : null;
+        const reasons = [
+          `IQ ${whole(found.value)} there, 90% ${whole(found.low)} to ${whole(found.high)}`,
+          `${found.own ? "" : "Estimated: "}${found.said}`,
+          cost(model) === null ? "no price known" : `${money(cost(model))} per 1M tokens in + out${model.effective_cost === null ? " (list price)" : " (effective cost, our estimate)"}`,
+          model.response_time === null ? "response time not known" : `answers in ${whole(model.response_time)} s (median)`,
+          model.open_weights ? "open weights" : null,
+          chance ? `chance of being above ${next.model.name}: ${chance}` : null,
+        ].filter(Boolean);
+        return make("article", { class: "fact" }, make("h2", {}, `${place + 1}. `, make("a", { href: `${root}models/${encodeURIComponent(model.page)}.html`, dir: "auto" }, model.name)), make("p", { class: "soft small" }, model.provider), make("ul", {}, reasons.map((reason) => make("li", {}, reason))));
+      }));
+    }
+
+    form.addEventListener("submit", (event) => event.preventDefault());
+    form.addEventListener("input", (event) => {
+      const field = event.target;
+      state.set({ [field.name]: field.type === "checkbox" ? (field.checked ? "1" : null) : field.value }, { replace: field.type === "number" });
+    });
+    state.onChange(render);
+    render();
+  });
+})();

@@ -1,0 +1,157 @@
+"""The studio: programs beside the build that draw charts without a browser, and the folder that keeps what they drew.
+
+A drawing depends on nothing but its specification and the version of the drawing library, so it is kept under the hash
+of both; a report built again draws only what changed. Without a cache (``MENSURA_CACHE=off``) everything is drawn anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from mensura.cache import cache_folder
+from mensura.charts.theme import LIGHT, config
+from mensura.errors import MensuraError
+from mensura.site.drawing.canvas import themed
+
+WORKERS = 2
+WIDTH = 1000
+"""Of the static drawings, pixels; a page on a narrower screen has them drawn anew for its width."""
+SHARE_SCALE = 0.5
+"""Of the pictures for shared links: 600 × 315, which every reader of links takes."""
+_UNUSED = 90 * 24 * 3600
+"""Seconds after which a kept drawing that nobody used goes."""
+_FONT = re.compile(r' font-family="[^"]*"')
+_DIGITS = re.compile(r"(\d+\.\d)\d+")
+_WORKER = """
+import json, sys, vl_convert
+for line in sys.stdin:
+    job = json.loads(line)
+    if job["kind"] == "svg":
+        made = vl_convert.vegalite_to_svg(job["spec"]).encode()
+    elif job["kind"] == "png":
+        made = vl_convert.svg_to_png(job["svg"], scale=job["scale"], ppi=72)
+    else:
+        made = ("(function () {\\n" + vl_convert.javascript_bundle(None) + "\\n})();\\n").encode()
+    with open(job["out"] + ".part", "wb") as file:
+        file.write(made)
+    import os
+    os.replace(job["out"] + ".part", job["out"])
+"""
+
+
+class Studio:
+    """Takes orders, has them drawn by other processes, and hands over the results when all are done."""
+
+    def __init__(self, folder: Path) -> None:
+        """Work in a folder, which is there."""
+        self._folder = folder
+        self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed with the studio
+        self._workers: list[subprocess.Popen[str]] = []
+        self._orders = 0
+
+    def order(self, job: dict[str, Any], suffix: str) -> Path:
+        """Return where the result of a job will lie once :meth:`finish` has returned."""
+        text = json.dumps(job, sort_keys=True)
+        key = hashlib.sha256(f"{version('vl-convert-python')}\n{text}".encode()).hexdigest()[:40]
+        target = self._folder / f"{key}{suffix}"
+        if target.is_file():
+            with suppress(OSError):
+                os.utime(target)
+            return target
+        worker = self._next()
+        pipe = worker.stdin
+        with suppress(BrokenPipeError):
+            assert pipe is not None
+            pipe.write(json.dumps({**job, "out": str(target)}) + "\n")
+            pipe.flush()
+        return target
+
+    def _next(self) -> subprocess.Popen[str]:
+        if len(self._workers) < WORKERS:
+            command = [sys.executable, "-c", _WORKER]
+            self._workers.append(
+                subprocess.Popen(command, stdin=subprocess.PIPE, stderr=self._said, text=True, encoding="utf-8")
+            )
+        self._orders += 1
+        return self._workers[self._orders % len(self._workers)]
+
+    def finish(self) -> None:
+        """Wait until everything ordered is drawn."""
+        for worker in self._workers:
+            if worker.stdin is not None:
+                with suppress(BrokenPipeError):
+                    worker.stdin.close()
+        failed = [worker.wait() for worker in self._workers]
+        self._workers = []
+        if any(failed):
+            self._said.seek(0)
+            last = (self._said.read().strip().splitlines() or ["no message"])[-1]
+            raise MensuraError(f"a chart could not be drawn without a browser: {last}")
+
+    def close(self) -> None:
+        """End what is still running."""
+        for worker in self._workers:
+            worker.kill()
+            worker.wait()
+        self._said.close()
+
+
+@contextmanager
+def open_studio() -> Iterator[Studio]:
+    """Open a studio over the cache, or over a folder of its own where nothing is to be kept."""
+    folder = cache_folder()
+    kept = None if folder is None else folder / "drawings"
+    if kept is not None:
+        try:
+            kept.mkdir(parents=True, exist_ok=True, mode=0o700)
+            _sweep(kept)
+        except OSError:
+            kept = None
+    passing = None if kept is not None else Path(tempfile.mkdtemp(prefix="mensura-drawings-"))
+    studio = Studio(kept or passing)  # type: ignore[arg-type]
+    try:
+        yield studio
+    finally:
+        studio.close()
+        if passing is not None:
+            shutil.rmtree(passing, ignore_errors=True)
+
+
+def _sweep(folder: Path) -> None:
+    for file in folder.iterdir():
+        with suppress(OSError):
+            if time.time() - file.stat().st_mtime > _UNUSED:
+                file.unlink()
+
+
+def static_job(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return the order for a page's specification as a drawing at the width of a screen, in the light theme."""
+    drawn = {**spec, "config": config(LIGHT)}
+    if "facet" in drawn:
+        panels = drawn["usermeta"]["panels"]
+        room = WIDTH - panels["frame"] + panels["gap"]
+        columns = max(1, int(room / (panels["least"] + panels["gap"])))
+        drawn["columns"] = columns
+        drawn["spec"] = {**drawn["spec"], "width": int(room / columns) - panels["gap"]}
+    else:
+        drawn["width"] = max(WIDTH, drawn.get("usermeta", {}).get("min_width", 0))
+        drawn["autosize"] = {"type": "fit-x", "contains": "padding"}
+    return {"kind": "svg", "spec": drawn}
+
+
+def page_svg(svg: str) -> str:
+    """Return a drawing for a page: colours as variables, one font, a tenth of a pixel."""
+    return _DIGITS.sub(r"\1", _FONT.sub("", themed(svg)))

@@ -1,0 +1,91 @@
+"""How every number of the pages is written: one rule per unit, in one place.
+
+Percent have at most one decimal, a fraction is said as percent, Elo and IQ are whole, an index has one decimal, dollars
+three significant digits, a capability two decimals; a minus is a minus sign and never stands before a zero.
+"""
+
+from __future__ import annotations
+
+import math
+
+WORLD_POPULATION = 8.2e9
+"""People alive (United Nations, mid-2025, rounded): a rarity beyond it names nobody."""
+NOTHING = "–"
+_DIGITS = {"percent": 1, "fraction": 1, "elo": 0, "index": 1, "composite": 1, "iq": 0, "capability": 2, "seconds": 0}
+_SUFFIX = {"percent": "%", "fraction": "%", "elo": " Elo", "seconds": " s"}
+_WHOLE = {"percent", "fraction", "index", "composite"}
+"""Units whose trailing zero says nothing: 87%, not 87.0%."""
+SURELY = 0.99
+"""Chances above this, and below its complement, are said as bounds: draws cannot tell them from certainty."""
+
+
+def show(value: float | None, unit: str) -> str:
+    """Return a value as people write it in its unit; an unknown unit gets three significant digits."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if unit == "dollars":
+        return dollars(value)
+    if unit == "chance":
+        return chance(value)
+    scaled = 100 * value if unit == "fraction" else value
+    if unit not in _DIGITS:
+        return _signed(f"{scaled:.3g}")
+    text = f"{scaled:,.{_DIGITS[unit]}f}"
+    if unit in _WHOLE and "." in text:
+        text = text.rstrip("0").rstrip(".")
+    return _signed(text) + _SUFFIX.get(unit, "")
+
+
+def show_range(low: float | None, high: float | None, unit: str) -> str:
+    """Return "64% to 77%" for a known interval, nothing for an unknown one."""
+    if low is None or high is None:
+        return ""
+    first, last = show(low, unit), show(high, unit)
+    return first if first == last else f"{first} to {last}"
+
+
+def dollars(value: float | None) -> str:
+    """Return an amount with three significant digits and no more than cents need: $0.435, $12.5, $60, $1,200."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if value == 0:
+        return "$0"
+    places = max(0, 2 - math.floor(math.log10(abs(value))))
+    text = f"{abs(value):,.{places}f}"
+    trimmed = text.rstrip("0").rstrip(".") if "." in text else text
+    return ("−" if value < 0 else "") + "$" + trimmed
+
+
+def chance(value: float | None) -> str:
+    """Return a probability as whole percent, its ends as bounds: draws do not reach 0 and 1."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    if value > SURELY:
+        return "over 99%"
+    if value < 1 - SURELY:
+        return "under 1%"
+    return f"{100 * value:.0f}%"
+
+
+def rarity(one_in: float | None) -> str:
+    """Return "1 in 44 people"; what is rarer than anybody alive says so."""
+    if one_in is None or not math.isfinite(one_in):
+        return NOTHING
+    if one_in > WORLD_POPULATION:
+        return "rarer than 1 in all people alive"
+    digits = max(0, 2 - math.floor(math.log10(max(one_in, 1.0))))
+    rounded = round(one_in, 2 - math.floor(math.log10(max(one_in, 1.0)))) if one_in >= 1000 else one_in
+    text = f"{rounded:,.{digits if one_in < 10 else 0}f}"
+    return f"1 in {text.rstrip('0').rstrip('.') if '.' in text else text} people"
+
+
+def unit_name(unit: str) -> str:
+    """Return the name of a unit for an axis or a table head."""
+    return {"fraction": "percent", "elo": "Elo", "iq": "IQ"}.get(unit, unit)
+
+
+def _signed(text: str) -> str:
+    """Return the number with a minus sign, and a zero without one."""
+    if text.startswith("-"):
+        return text[1:] if not any(digit in text for digit in "123456789") else "−" + text[1:]
+    return text

@@ -1,0 +1,88 @@
+"""Names that are markup, addresses, endless or written from the right: nothing runs, nothing overflows, links work."""
+
+from urllib.parse import unquote
+
+import pytest
+
+from mensura.evidence import slug
+from tests.site import hostile
+
+KINDS = [
+    "index.html",
+    "models/index.html",
+    "models/step-3.7-flash.html",
+    "models/qwen3.7-plus.html",
+    "models/grok-4.3.html",
+    f"models/{slug(hostile.ID)}.html",
+    "benchmarks/index.html",
+    "benchmarks/toolathlon.html",
+    "benchmarks/mcp_atlas.html",
+    "people.html",
+    "pick.html?open=1",
+    "compare.html?with=step-3.7-flash&with=qwen3.7-plus&with=glm-5.1&with=grok-4.3",
+    "iq.html",
+    "stitched.html",
+    "cost.html",
+    "human.html",
+    "data.html?q=script",
+    "changes.html",
+    "method.html",
+    "404.html",
+    "charts/iq-bell.html",
+]
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_nothing_runs_and_nothing_overflows(visit, draw_all, name):
+    for width in (390, 1280):
+        page = draw_all(visit(name, width=width), most=2)
+        assert page.evaluate("window.hacked") is None
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} at {width}"
+        assert page.evaluate("document.querySelectorAll('main script, img').length") == 0
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_links_lead_somewhere(visit, report, name):
+    page = visit(name)
+    links = page.eval_on_selector_all("a[href]", "all => all.map(a => a.href)")
+    base = report.as_uri()
+    inside = {link.split("#")[0].split("?")[0] for link in links if link.startswith("file:")}
+    assert all(link.startswith(base) for link in inside)
+    missing = {link for link in inside if not (report / unquote(link.removeprefix(base + "/"))).is_file()}
+    assert missing == set()
+
+
+def test_names_are_shown_as_they_are(visit):
+    page = visit("models/index.html")
+    shown = page.inner_text("#models")
+    for name in hostile.NAMES.values():
+        assert name in shown
+    assert hostile.PROVIDER in shown
+    page.fill("[name=q]", "<script>")
+    page.wait_for_function("document.querySelector('[data-count=models]').textContent.startsWith('1 of')")
+    page.click("#models tbody tr:not([hidden]) a")
+    page.wait_for_selector("h1")
+    assert page.inner_text("h1") == hostile.SCRIPT
+
+
+def test_names_with_commas_and_signs_are_found_and_compared(visit):
+    page = visit("compare.html?with=gpt-5.5")
+    for typed, wanted in (("glm #1, or", "glm-5.1"), ("שפה", "grok-4.3"), ("people, '", "people:")):
+        page.fill("#add-subject", typed)
+        page.press("#add-subject", "Enter")
+        page.wait_for_function(
+            "wanted => [...document.querySelectorAll('[data-drop]')].some(b => b.dataset.drop.startsWith(wanted))",
+            arg=wanted,
+        )
+    assert page.locator("[data-drop]").count() == 4
+    assert hostile.NAMES["glm-5.1"] in page.inner_text("#compare-table")
+    page.reload()
+    page.wait_for_function("document.querySelectorAll('[data-drop]').length === 4")
+
+
+def test_a_card_of_a_hostile_name_holds_text_only(visit):
+    page = visit("benchmarks/gpqa_diamond.html")
+    page.evaluate("mensura.card.open('step-3.7-flash', document.querySelector('h1'))")
+    card = page.wait_for_selector(".card")
+    assert card.query_selector("h2").inner_text() == hostile.SCRIPT
+    assert page.evaluate("window.hacked") is None

@@ -1,0 +1,53 @@
+"""How numbers are written on the pages: one rule per unit."""
+
+import pytest
+
+from mensura.site.units import WORLD_POPULATION, chance, dollars, rarity, show, show_range
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "said"),
+    [
+        (98.125, "percent", "98.1%"),
+        (87.0, "percent", "87%"),
+        (0.812, "fraction", "81.2%"),
+        (2069.4, "elo", "2,069 Elo"),
+        (-3.25, "index", "−3.2"),
+        (128.6, "iq", "129"),
+        (1.366, "capability", "1.37"),
+        (-0.001, "capability", "0.00"),
+        (-0.001, "percent", "0%"),
+        (24.57, "seconds", "25 s"),
+        (None, "percent", "–"),
+        (float("nan"), "iq", "–"),
+    ],
+)
+def test_each_unit_has_one_way_of_writing(value, unit, said):
+    assert show(value, unit) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(0.435, "$0.435"), (60.0, "$60"), (12.5, "$12.5"), (1234.0, "$1,234"), (0, "$0"), (None, "–")]
+)
+def test_dollars_have_three_significant_digits(value, said):
+    assert dollars(value) == said
+
+
+def test_chances_do_not_reach_certainty():
+    assert [chance(p) for p in (0.0, 0.004, 0.5, 0.974, 0.9999, 1.0)] == [
+        *("under 1%", "under 1%", "50%", "97%", "over 99%", "over 99%")
+    ]
+
+
+def test_a_rarity_beyond_the_number_of_people_alive_says_so():
+    assert rarity(44.2) == "1 in 44 people"
+    assert rarity(31574.0) == "1 in 31,600 people"
+    assert rarity(2.5) == "1 in 2.5 people"
+    assert rarity(WORLD_POPULATION * 1.01) == "rarer than 1 in all people alive"
+    assert "rarer" not in rarity(WORLD_POPULATION * 0.99)
+
+
+def test_ranges_say_both_ends_once():
+    assert show_range(0.55, 0.75, "fraction") == "55% to 75%"
+    assert show_range(70.0, 70.0, "iq") == "70"
+    assert show_range(None, 3.0, "iq") == ""
