@@ -18,6 +18,7 @@ from mensura.iq import COUNTS
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
 from mensura.site.library import bundled_library
 from mensura.site.method import method_parts
+from mensura.site.openapi import openapi_document
 from mensura.site.pages import NAVIGATION, Page, pages
 from mensura.site.study import Study
 from mensura.site.subjects import group_records, model_records
@@ -41,10 +42,14 @@ HEADLINE = (
 )
 
 
-def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object] | None = None) -> pl.DataFrame:
+def build_report(
+    evidence: Evidence, out: Path, *, advance: Callable[[], object] | None = None, stamp: str = ""
+) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
 
     The files appear together and replace those of an earlier report; other files in the folder stay as they are.
+    ``stamp`` is a query such as "?v=1" after the address of each script and style sheet: a server that holds several
+    reports tells by it which one a page belongs to.
     """
     with whole_folder(out, "report", certain=["index.html"]) as stage, bundled_library(stage / "static" / "vega.js"):
         study = Study.run(evidence)
@@ -58,11 +63,14 @@ def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object]
             "providers": study.providers,
             "evidence": evidence,
             "version": __version__,
+            "stamp": stamp,
         }
         for page in pages(study):
             _write_page(page, environment, shared, stage)
             if advance is not None:
                 advance()
+        charts = sorted(file.stem for file in (stage / "api" / VERSION / "charts").glob("*.json"))
+        _write(to_json(openapi_document(charts)), stage, "api", VERSION, "openapi.json")
     return study.ranked.select(HEADLINE)
 
 

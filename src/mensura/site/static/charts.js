@@ -46,7 +46,9 @@
     const old = views.get(figure);
     if (old) old.result.finalize();
     try {
-      const result = await vegaEmbed(holder, spec, { actions: false, renderer: "svg", config, tooltip: false });
+      // Expressions are interpreted and no style sheet is written into the page: the content security policy allows neither.
+      const options = { actions: false, renderer: "svg", config, tooltip: false, ast: true, defaultStyle: false };
+      const result = await vegaEmbed(holder, spec, options);
       views.set(figure, { result, all });
       holder.dataset.drawn = "true";
       makeReachable(figure, holder);

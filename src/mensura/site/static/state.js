@@ -61,5 +61,5 @@
     if (link) link.href = link.getAttribute("href").split("#")[0] + location.hash;
   });
 
-  window.mensura = { state: { get, set, onChange, theme } };
+  window.mensura = { root: document.currentScript.dataset.root, state: { get, set, onChange, theme } };
 })();
