@@ -42,9 +42,16 @@ def serve(
 ) -> None:
     """Serve the report live: the same pages and files, renewed whole when the evidence changes."""
     try:
-        from mensura.site.live import serve_site
+        from mensura.site.live import ReviewerSecret, is_loopback, is_open_to_others, serve_site
     except ModuleNotFoundError as fault:
         raise MensuraError(f"serve: {fault.name} is not installed; pip install 'mensura[serve]'") from fault
 
+    secret = None
+    if reviewer_secret_file is not None:
+        secret = ReviewerSecret.read(reviewer_secret_file)
+        if is_open_to_others(reviewer_secret_file):
+            notices.print(f"warning: others on this machine can read {reviewer_secret_file}", soft_wrap=True)
+        if not is_loopback(host):
+            notices.print("warning: without TLS before it the secret crosses the network unprotected", soft_wrap=True)
     notices.print(f"http://{host}:{port}/ (the pages are there in a minute; Ctrl-C ends)", soft_wrap=True)
-    serve_site(store, host=host, port=port, names=name or [])
+    serve_site(store, host=host, port=port, names=name or [], secret=secret)

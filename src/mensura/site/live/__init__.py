@@ -2,7 +2,18 @@
 
 from mensura.site.live.app import live_app
 from mensura.site.live.edition import Edition
+from mensura.site.live.origin import find_origin
 from mensura.site.live.press import Press
-from mensura.site.live.serving import serve_site
+from mensura.site.live.review import ReviewerSecret, is_open_to_others
+from mensura.site.live.serving import is_loopback, serve_site
 
-__all__ = ["Edition", "Press", "live_app", "serve_site"]
+__all__ = [
+    "Edition",
+    "Press",
+    "ReviewerSecret",
+    "find_origin",
+    "is_loopback",
+    "is_open_to_others",
+    "live_app",
+    "serve_site",
+]

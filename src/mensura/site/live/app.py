@@ -14,16 +14,21 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mensura.site.live.guard import Guard
 from mensura.site.live.metrics import Metrics
+from mensura.site.live.origin import require_ledger
 from mensura.site.live.press import Press
 from mensura.site.live.reading import Reader
+from mensura.site.live.review import ReviewerSecret, ReviewRooms
 
-_ROOMS = ("healthz", "metrics")
+_ROOMS = ("healthz", "metrics", "review")
 """First parts of the addresses that are no files."""
 _UNSTORED = {"cache-control": "no-store"}
 
 
-def live_app(press: Press, *, names: Collection[str] = ()) -> ASGIApp:
-    """Return the application that shows the editions of a press; the press runs as long as the application does."""
+def live_app(press: Press, *, names: Collection[str] = (), secret: ReviewerSecret | None = None) -> ASGIApp:
+    """Return the application that shows the editions of a press; the press runs as long as the application does.
+
+    ``secret`` opens the reviewer's rooms; they need a store with a history.
+    """
     metrics = Metrics()
 
     @asynccontextmanager
@@ -38,13 +43,16 @@ def live_app(press: Press, *, names: Collection[str] = ()) -> ASGIApp:
         """Ready (200) once there is an edition; ``stale`` says that the store's newest state could not be shown."""
         ready = press.current is not None
         status = "starting" if press.current is None else "stale" if press.fault else "ok"
-        shown = press.current.version if press.current is not None else None
+        shown = press.current.evidence if press.current is not None else None
         return JSONResponse({"status": status, "evidence": shown}, 200 if ready else 503, headers=_UNSTORED)
 
     def counts(_: Request) -> Response:
         return PlainTextResponse(metrics.text(press), headers=_UNSTORED, media_type="text/plain; version=0.0.4")
 
-    rooms = Starlette(routes=[Route("/healthz", health), Route("/metrics", counts)], lifespan=lifespan)
+    routes = [Route("/healthz", health), Route("/metrics", counts)]
+    if secret is not None:
+        routes += ReviewRooms(require_ledger(press.origin), secret, press, metrics).routes()
+    rooms = Starlette(routes=routes, lifespan=lifespan)
     reader = Reader(press)
 
     async def site(scope: Scope, receive: Receive, send: Send) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from mensura import __version__
 from mensura.folders import MANIFEST
 
-VERSION_DIGITS = 16
-"""Hex digits by which an edition is named: 64 bits, far beyond any number of versions of one store."""
+DIGITS = 16
+"""Hex digits by which an evidence version is named: 64 bits, far beyond any number of versions of one store."""
 
 _MEDIA = {
     ".html": "text/html; charset=utf-8",
@@ -77,19 +78,33 @@ class HeldFile:
 
 @dataclass(frozen=True)
 class Edition:
-    """The files of the site by their path, such as "models/gpt-5.5.html", all from one evidence version."""
+    """The files of the site by their path, such as "models/gpt-5.5.html", all from one evidence version.
 
-    version: str
+    ``evidence`` names that version. ``stamp`` is what pages write after the address of their scripts: it also names the
+    program, so that a browser keeps no script of an older one.
+    """
+
+    evidence: str
     files: Mapping[str, HeldFile]
 
     @classmethod
-    def from_folder(cls, folder: Path, version: str) -> Edition:
+    def from_folder(cls, folder: Path, evidence: str) -> Edition:
         """Read a report from its folder."""
         paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
         names = {path.relative_to(folder).as_posix(): path for path in paths}
-        return cls(version, {name: HeldFile.of(name, path.read_bytes()) for name, path in names.items()})
+        return cls(evidence, {name: HeldFile.of(name, path.read_bytes()) for name, path in names.items()})
+
+    @property
+    def stamp(self) -> str:
+        """The evidence version and the program's."""
+        return stamp_of(self.evidence)
 
     @property
     def size(self) -> int:
         """Bytes held."""
         return sum(file.size for file in self.files.values())
+
+
+def stamp_of(evidence: str) -> str:
+    """Return the stamp of the pages on an evidence version."""
+    return f"{evidence}-{__version__}"

@@ -36,10 +36,10 @@ class Metrics:
     def text(self, press: Press) -> str:
         """Return everything as text."""
         edition = press.current
-        version = edition.version if edition is not None else ""
+        evidence = edition.evidence if edition is not None else ""
         lines = [
             *_header("mensura_info", "gauge", "The program and the evidence version it shows."),
-            f'mensura_info{{version="{__version__}",evidence="{version}"}} 1',
+            f'mensura_info{{version="{__version__}",evidence="{evidence}"}} 1',
             *_header("mensura_answers_total", "counter", "Answers by kind of address and status."),
             *(
                 f'mensura_answers_total{{kind="{kind}",status="{status}"}} {count}'

@@ -12,29 +12,29 @@ from pathlib import Path
 from mensura.errors import MensuraError
 from mensura.site.live.beside import run_beside
 from mensura.site.live.edition import Edition
-from mensura.site.live.origin import build_edition, mark_of
+from mensura.site.live.origin import Origin, build_edition
 
 _KEPT = 2
 """Editions in memory: the current one, and the one before for pages that were being read when it came."""
 _LOOK_EVERY = 2.0  # seconds between looks at the store
 _RETRY_FIRST, _RETRY_MOST = 15.0, 600.0  # seconds before a failed build of the same evidence is tried again
 
-Builder = Callable[[Path | None, Path], Awaitable[Edition]]
+Builder = Callable[[Origin, Path], Awaitable[Edition]]
 _log = logging.getLogger("mensura.site")
 
 
-async def _build_beside(store: Path | None, scratch: Path) -> Edition:
-    return await run_beside(build_edition, store, scratch)
+async def _build_beside(origin: Origin, scratch: Path) -> Edition:
+    return await run_beside(build_edition, origin, scratch)
 
 
 class Press:
-    """Holds the editions of one store. ``current`` is None until the first is built.
+    """Holds the editions of one origin of evidence. ``current`` is None until the first is built.
 
     A request takes ``current`` once and answers from it: swapping replaces one reference, so no answer mixes versions.
     """
 
-    def __init__(self, store: Path | None, *, build: Builder = _build_beside, look_every: float = _LOOK_EVERY) -> None:
-        self.store = store
+    def __init__(self, origin: Origin, *, build: Builder = _build_beside, look_every: float = _LOOK_EVERY) -> None:
+        self.origin = origin
         self.current: Edition | None = None
         self.fault: str | None = None
         self.built = 0
@@ -49,14 +49,14 @@ class Press:
         self._retry_after = _RETRY_FIRST
         self._nudged = asyncio.Event()
 
-    def edition(self, version: str | None = None) -> Edition | None:
-        """Return the current edition, or the kept one of a version."""
-        return self.current if version is None else self._kept.get(version)
+    def edition(self, stamp: str | None = None) -> Edition | None:
+        """Return the current edition, or the kept one of a stamp."""
+        return self.current if stamp is None else self._kept.get(stamp)
 
     def publish(self, edition: Edition) -> None:
         """Make an edition the current one; the oldest kept goes."""
-        self._kept.pop(edition.version, None)
-        self._kept[edition.version] = edition
+        self._kept.pop(edition.stamp, None)
+        self._kept[edition.stamp] = edition
         while len(self._kept) > _KEPT:
             del self._kept[next(iter(self._kept))]
         self.current = edition
@@ -78,7 +78,7 @@ class Press:
     async def look(self) -> None:
         """Build a new edition if the store holds what no edition shows; a failure leaves the current one in place."""
         try:
-            mark = await asyncio.to_thread(mark_of, self.store)
+            mark = await asyncio.to_thread(self.origin.mark)
         except (OSError, MensuraError) as fault:
             self._note(str(fault))
             return
@@ -87,7 +87,7 @@ class Press:
         start = time.monotonic()
         try:
             with tempfile.TemporaryDirectory(prefix="mensura-") as scratch:
-                edition = await self._build(self.store, Path(scratch))
+                edition = await self._build(self.origin, Path(scratch))
         except (OSError, MensuraError) as fault:
             self.failed += 1
             self._retry_after = min(2 * self._retry_after, _RETRY_MOST) if mark == self._failed_mark else _RETRY_FIRST
@@ -98,7 +98,7 @@ class Press:
         self.build_seconds = time.monotonic() - start
         self._mark, self._failed_mark, self.fault = mark, None, None
         self.publish(edition)
-        _log.info("edition %s: %d files, %.1f s", edition.version, len(edition.files), self.build_seconds)
+        _log.info("edition %s: %d files, %.1f s", edition.stamp, len(edition.files), self.build_seconds)
 
     def _note(self, fault: str) -> None:
         """Remember why the store is not shown, and say it once."""

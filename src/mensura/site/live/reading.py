@@ -26,10 +26,10 @@ class Reader:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        edition = self._press.edition(_asked_version(scope["query_string"]))
+        edition = self._press.edition(_asked_stamp(scope["query_string"]))
         status, headers, body = self._answer(scope, edition)
         if edition is not None:
-            headers.append((b"mensura-evidence", edition.version.encode()))
+            headers.append((b"mensura-evidence", edition.evidence.encode()))
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
@@ -52,7 +52,7 @@ def _found(scope: Scope, file: HeldFile) -> tuple[int, Headers, bytes]:
         elif name == b"if-none-match":
             known = value
     wrapped = file.packed if file.packed is not None and accepts_gzip(taken) else file.plain
-    keep = (b"cache-control", _FOR_EVER if _asked_version(scope["query_string"]) else _REVALIDATE)
+    keep = (b"cache-control", _FOR_EVER if _asked_stamp(scope["query_string"]) else _REVALIDATE)
     if known and names_tag(known, wrapped.tag):
         return 304, [*wrapped.unchanged, keep], b""
     return 200, [*wrapped.headers, keep], wrapped.body
@@ -91,8 +91,8 @@ def names_tag(header: bytes, tag: bytes) -> bool:
     return any(one.strip().removeprefix(b"W/") in (tag, b"*") for one in header[:_LONGEST_HEADER].split(b","))
 
 
-def _asked_version(query: bytes) -> str | None:
-    """Return the version after ``?v=``; any other query asks for the current edition."""
+def _asked_stamp(query: bytes) -> str | None:
+    """Return the stamp after ``?v=``; any other query asks for the current edition."""
     if not query.startswith(b"v="):
         return None
     return parse_qs(query.decode("latin-1"), max_num_fields=8).get("v", [""])[0]

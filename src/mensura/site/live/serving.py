@@ -10,7 +10,9 @@ import uvicorn
 
 from mensura.errors import MensuraError
 from mensura.site.live.app import live_app
+from mensura.site.live.origin import find_origin
 from mensura.site.live.press import Press
+from mensura.site.live.review import ReviewerSecret
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -36,11 +38,22 @@ def site_names(host: str, extra: Collection[str]) -> list[str]:
     return [host, *extra] if extra else []
 
 
-def serve_site(store: Path | None, *, host: str = LOOPBACK, port: int = 8000, names: Collection[str] = ()) -> None:
-    """Serve the site until interrupted; readers get 503 until the first edition is built."""
+def serve_site(
+    store: Path | None,
+    *,
+    host: str = LOOPBACK,
+    port: int = 8000,
+    names: Collection[str] = (),
+    secret: ReviewerSecret | None = None,
+) -> None:
+    """Serve the site until interrupted; readers get 503 until the first edition is built.
+
+    ``names``: host names the site goes by beside its address. ``secret`` opens the reviewer's rooms.
+    """
     if not 0 < port < 65536:
         raise MensuraError(f"port: got {port}; give a port between 1 and 65535, such as 8000")
-    app = live_app(Press(store), names=site_names(host, names))
+    press = Press(find_origin(store, writing=secret is not None))
+    app = live_app(press, names=site_names(host, names), secret=secret)
     config = uvicorn.Config(
         app,
         host=host.strip("[]"),
