@@ -1,6 +1,5 @@
 """A site of a few small files, a press that prints it at once, and a store with its history."""
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,8 +12,7 @@ from starlette.testclient import TestClient
 from mensura.evidence.ledger import init_ledger
 from mensura.site.live import Edition, Press, find_origin, live_app
 from mensura.site.live.edition import HeldFile
-
-WHEN = datetime(2026, 11, 1, 12, 0, tzinfo=UTC)
+from tests.evidence.ledger.small import ANN, TABLES
 
 
 def small_edition(evidence: str = "aaaa", text: str = "first") -> Edition:
@@ -47,17 +45,11 @@ def reader(press):
     return TestClient(live_app(press))
 
 
-@pytest.fixture(scope="session")
-def whole_store(tmp_path_factory) -> Path:
-    """A store of the embedded evidence; copy it before you change it."""
-    path = tmp_path_factory.mktemp("store") / "evidence.db"
-    init_ledger(path, None, by="Ada", when=WHEN)
-    return path
-
-
 @pytest.fixture
-def store(whole_store, tmp_path) -> Path:
-    """A store of one's own."""
-    copy = tmp_path / "evidence.db"
-    copy.write_bytes(whole_store.read_bytes())
-    return copy
+def store(tmp_path) -> Path:
+    """A small store with its history."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    for name, text in TABLES.items():
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+    return init_ledger(tmp_path / "evidence.db", folder, **ANN).path

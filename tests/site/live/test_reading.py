@@ -45,7 +45,9 @@ def test_bodies_are_packed_for_those_who_take_them_and_each_form_has_its_own_tag
     assert int(packed.headers["content-length"]) < int(plain.headers["content-length"]) == len(plain.content)
     assert packed.headers["etag"] != plain.headers["etag"]
     assert packed.headers["vary"] == plain.headers["vary"] == "Accept-Encoding"
-    assert reader.get("/", headers={"accept-encoding": "gzip", "if-none-match": plain.headers["etag"]}).status_code == 200
+    assert (
+        reader.get("/", headers={"accept-encoding": "gzip", "if-none-match": plain.headers["etag"]}).status_code == 200
+    )
     assert "content-encoding" not in reader.get("/data/scores.parquet").headers, "packing would make it larger"
 
 

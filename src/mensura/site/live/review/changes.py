@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import datetime
 
@@ -12,6 +13,8 @@ from mensura.site.live.review.forms import Form
 Change = Callable[[Ledger, Form, str, datetime], str]
 """Ledger, the form with the parts of its address, the reviewer's name, the time. ``expected`` in the form is the
 fingerprint of the state the reviewer was looking at: where another change came first, this one is refused."""
+
+_ENTRY = re.compile("[0-9]{1,9}")  # more entries than a store will ever hold
 
 
 def apply_update(ledger: Ledger, form: Form, by: str, when: datetime) -> str:
@@ -30,7 +33,7 @@ def discard_update(ledger: Ledger, form: Form, by: str, when: datetime) -> str:
 
 def undo_entry(ledger: Ledger, form: Form, by: str, when: datetime) -> str:
     """Take an entry of the log back and keep those after it."""
-    if not form["entry"].isascii() or not form["entry"].isdigit():
+    if not _ENTRY.fullmatch(form["entry"]):
         raise MensuraError(f"entry: got {form['entry']!r}; give the number of an entry of the log")
     version = ledger.undo(int(form["entry"]), by=by, when=when, expected=form.get("expected"))
     return f"Undid entry {form['entry']} (entry {version.entry})."
