@@ -9,19 +9,27 @@ header is the one its page's scripts are stamped with. No reader may see the old
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import gzip
 import json
+import os
 import re
 import socket
 import statistics
+import subprocess
 import sys
+import tempfile
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
+
+from mensura.evidence.ledger import CellChange, Update, init_ledger, open_ledger
+from mensura.evidence.store import as_text
 
 PAGES = ["/", "/iq.html", "/stitched.html", "/human.html", "/cost.html", "/data.html", "/models/gpt-5.5.html"]
 FILES = [f"/api/v1/{name}.json" for name in ("models", "rankings", "benchmarks", "methodology", "charts/iq-bell")]
@@ -180,10 +188,102 @@ def wait_for(port: int, done: Callable[[dict[str, str]], bool]) -> None:
         time.sleep(0.5)
 
 
+def change_a_score(store: Path) -> None:
+    """Apply an update of one score, as a reviewer would."""
+    ledger = open_ledger(store)
+    row = as_text(ledger.evidence().tables()["scores"]).row(0, named=True)
+    key = (row["subject"], row["benchmark"], row["source"])
+    change = CellChange("scores", key, "score", row["score"], f"{float(row['score']) / 2:g}")
+    ledger.apply(
+        Update(title="half a score", source=row["source"], changes=(change,)), by="load", when=datetime.now(UTC)
+    )
+
+
+async def read_through_update(port: int, readers: int, store: Path) -> Round:
+    """Let the readers ask while an update is applied, until a moment after the new edition is shown."""
+    old = health(port)["evidence"]
+    done = asyncio.Event()
+
+    async def follow() -> None:
+        await asyncio.sleep(1)
+        await asyncio.to_thread(change_a_score, store)
+        await asyncio.to_thread(wait_for, port, lambda now: now.get("evidence", old) != old)
+        await asyncio.sleep(2)
+        done.set()
+
+    work = asyncio.create_task(follow())
+    seen = await run_round(port, readers, PAGES + FILES, done.is_set)
+    await work
+    return seen
+
+
+def read_for(port: int, readers: int, seconds: float, paths: Sequence[str]) -> Round:
+    """Let the readers ask for some seconds."""
+    end = time.monotonic() + seconds
+    return asyncio.run(run_round(port, readers, paths, lambda: time.monotonic() > end))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--readers", type=int, default=200, help="how many ask at once")
+    parser.add_argument("--seconds", type=float, default=10.0, help="length of the rounds of pages and interface files")
+    parser.add_argument("--no-update", action="store_true", help="leave out the round with an update")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        store, port = Path(folder) / "evidence.db", free_port()
+        init_ledger(store, None, by="load", when=datetime.now(UTC))
+        command = [sys.executable, "-m", "mensura", "serve", "--port", str(port), "--store", str(store)]
+        server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        try:
+            rounds, memories = measure(asked, port, store, server.pid)
+        finally:
+            server.terminate()
+            server.wait()
+    show(rounds, memories, asked.readers)
+
+
+def measure(asked: argparse.Namespace, port: int, store: Path, pid: int) -> tuple[dict[str, Round], list[float]]:
+    """Run the rounds; memory is taken after a first short one, and after those of pages and interface files."""
+    wait_for(port, lambda now: now.get("status") == "ok")
+    read_for(port, asked.readers, 2.0, PAGES + FILES)
+    memories = [memory(pid)]
+    rounds = {"pages": read_for(port, asked.readers, asked.seconds, PAGES)}
+    rounds["api"] = read_for(port, asked.readers, asked.seconds, FILES)
+    memories.append(memory(pid))
+    if not asked.no_update:
+        rounds["update"] = asyncio.run(read_through_update(port, asked.readers, store))
+        memories.append(memory(pid))
+    return rounds, memories
+
+
+def show(rounds: dict[str, Round], memories: list[float], readers: int) -> None:
+    """Print a table for people and a line for programs."""
+    names = {"pages": "pages", "api": "interface", "update": "both, while an update is applied"}
+    columns = ("answers", "per_second", "p50_ms", "p95_ms", "max_ms", "errors", "versions")
+    print(f"{readers} readers, each asking again at once; {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+    print(f"{'round':<34}" + "".join(f"{name:>12}" for name in columns))
+    tables = {name: one.figures(name) for name, one in rounds.items()}
+    for name, row in tables.items():
+        print(f"{names[name]:<34}" + "".join(f"{row[column]:>12}" for column in columns))
+    for name, one in rounds.items():
+        for fault in one.errors[:3]:
+            print(f"error in {name}: {fault}")
+    print(
+        "memory of the server: " + ", ".join(f"{one:.0f} MB" for one in memories) + " (before, after, after the update)"
+    )
+    figures = {
+        "pages_p95_ms": tables["pages"]["p95_ms"],
+        "api_p95_ms": tables["api"]["p95_ms"],
+        "errors": sum(len(one.errors) for one in rounds.values()),
+    }
+    within = {name: figures[name] <= limit for name, limit in LIMITS.items()}
+    within["memory_flat"] = memories[1] <= MEMORY_SLACK * memories[0]
+    print(
+        json.dumps(
+            {**figures, "rounds": list(tables.values()), "memory_mb": memories, "limits": LIMITS, "within": within}
+        )
+    )
+
+
 if __name__ == "__main__":
-    seconds = float(sys.argv[2])
-    port = int(sys.argv[1])
-    for name, paths in (("pages", PAGES), ("api", FILES)):
-        end = time.monotonic() + seconds
-        r = asyncio.run(run_round(port, 200, paths, lambda: time.monotonic() > end))
-        print(r.figures(name), r.errors[:3])
+    main()

@@ -42,14 +42,10 @@ HEADLINE = (
 )
 
 
-def build_report(
-    evidence: Evidence, out: Path, *, advance: Callable[[], object] | None = None, stamp: str = ""
-) -> pl.DataFrame:
+def build_report(evidence: Evidence, out: Path, *, advance: Callable[[], object] | None = None) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
 
     The files appear together and replace those of an earlier report; other files in the folder stay as they are.
-    ``stamp`` is a query such as "?v=1" after the address of each script and style sheet: a server that holds several
-    reports tells by it which one a page belongs to.
     """
     with whole_folder(out, "report", certain=["index.html"]) as stage, bundled_library(stage / "static" / "vega.js"):
         study = Study.run(evidence)
@@ -63,7 +59,6 @@ def build_report(
             "providers": study.providers,
             "evidence": evidence,
             "version": __version__,
-            "stamp": stamp,
         }
         for page in pages(study):
             _write_page(page, environment, shared, stage)

@@ -10,12 +10,12 @@ pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
 from starlette.testclient import TestClient
 
 from mensura.evidence.ledger import init_ledger
-from mensura.site.live import Edition, Press, find_origin, live_app
+from mensura.site.live import LiveEdition, Press, find_origin, live_app
 from mensura.site.live.edition import HeldFile
 from tests.evidence.ledger.small import ANN, TABLES
 
 
-def small_edition(evidence: str = "aaaa", text: str = "first") -> Edition:
+def small_edition(evidence: str = "aaaa", text: str = "first") -> LiveEdition:
     """An edition of a page, a model's page, a script, an interface file and one that does not pack."""
     pages = {
         "index.html": f"<!doctype html><title>{text}</title>{'<p>long enough to pack</p>' * 50}",
@@ -24,7 +24,7 @@ def small_edition(evidence: str = "aaaa", text: str = "first") -> Edition:
         "api/v1/models.json": '{"version":"v1","models":[]}',
         "data/scores.parquet": "PAR1",
     }
-    return Edition(evidence, {name: HeldFile.of(name, body.encode()) for name, body in pages.items()})
+    return LiveEdition(evidence, {name: HeldFile.of(name, body.encode()) for name, body in pages.items()})
 
 
 @pytest.fixture

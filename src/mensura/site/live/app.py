@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from mensura.site.live.guard import Guard
+from mensura.site.live.guard import SiteGuard
 from mensura.site.live.metrics import Metrics
 from mensura.site.live.origin import require_ledger
 from mensura.site.live.press import Press
@@ -60,4 +60,4 @@ def live_app(press: Press, *, names: Collection[str] = (), secret: ReviewerSecre
         inside = scope["type"] != "http" or scope["path"].split("/", 2)[1] in _ROOMS
         await (rooms if inside else reader)(scope, receive, send)
 
-    return Guard(site, metrics, names)
+    return SiteGuard(site, metrics, names)

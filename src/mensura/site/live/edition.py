@@ -77,10 +77,10 @@ class HeldFile:
 
 
 @dataclass(frozen=True)
-class Edition:
+class LiveEdition:
     """The files of the site by their path, such as "models/gpt-5.5.html", all from one evidence version.
 
-    ``evidence`` names that version. ``stamp`` is what pages write after the address of their scripts: it also names the
+    ``evidence`` names that version. ``stamp`` is what stands after the address of their scripts: it also names the
     program, so that a browser keeps no script of an older one.
     """
 
@@ -88,7 +88,7 @@ class Edition:
     files: Mapping[str, HeldFile]
 
     @classmethod
-    def from_folder(cls, folder: Path, evidence: str) -> Edition:
+    def from_folder(cls, folder: Path, evidence: str) -> LiveEdition:
         """Read a report from its folder."""
         paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
         names = {path.relative_to(folder).as_posix(): path for path in paths}

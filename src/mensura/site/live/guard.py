@@ -35,7 +35,7 @@ HEADERS = [
 ]
 
 
-class Guard:
+class SiteGuard:
     """Wraps an application: refuses foreign host names, adds the headers, counts, and never shows a fault's inside.
 
     ``names``: the host names the site goes by; empty for any. A page elsewhere that makes its own name point to this

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,11 @@ from typing import Protocol
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.evidence.ledger import open_ledger
-from mensura.site.live.edition import DIGITS, Edition, stamp_of
+from mensura.site.live.edition import DIGITS, LiveEdition, stamp_of
 from mensura.site.report import build_report
+
+_LOADED = re.compile(rb'(<(?:script[^>]* src|link rel="stylesheet" href)="[^":?#]+)"')
+"""A script or style sheet of the site itself, as its pages name it."""
 
 
 class Origin(Protocol):
@@ -89,9 +93,20 @@ def require_ledger(origin: Origin) -> Path:
     return origin.path
 
 
-def build_edition(origin: Origin, scratch: Path) -> Edition:
+def build_edition(origin: Origin, scratch: Path) -> LiveEdition:
     """Build every page of the evidence as it is now, in a folder under ``scratch``, and hold them."""
     evidence, version = origin.read()
     folder = Path(tempfile.mkdtemp(dir=scratch)) / "site"
-    build_report(evidence, folder, stamp=f"?v={stamp_of(version)}")
-    return Edition.from_folder(folder, version)
+    build_report(evidence, folder)
+    stamp = stamp_of(version)
+    for page in folder.rglob("*.html"):
+        page.write_bytes(stamp_page(page.read_bytes(), stamp))
+    return LiveEdition.from_folder(folder, version)
+
+
+def stamp_page(html: bytes, stamp: str) -> bytes:
+    """Write the stamp of an edition after the address of each script and style sheet that a page names.
+
+    A page that is read while the next edition comes then still gets the scripts and data it was built with.
+    """
+    return _LOADED.sub(rb'\1?v=%s"' % stamp.encode(), html)

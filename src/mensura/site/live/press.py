@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mensura.errors import MensuraError
 from mensura.site.live.beside import run_beside
-from mensura.site.live.edition import Edition
+from mensura.site.live.edition import LiveEdition
 from mensura.site.live.origin import Origin, build_edition
 
 _KEPT = 2
@@ -19,11 +19,11 @@ _KEPT = 2
 _LOOK_EVERY = 2.0  # seconds between looks at the store
 _RETRY_FIRST, _RETRY_MOST = 15.0, 600.0  # seconds before a failed build of the same evidence is tried again
 
-Builder = Callable[[Origin, Path], Awaitable[Edition]]
+Builder = Callable[[Origin, Path], Awaitable[LiveEdition]]
 _log = logging.getLogger("mensura.site")
 
 
-async def _build_beside(origin: Origin, scratch: Path) -> Edition:
+async def _build_beside(origin: Origin, scratch: Path) -> LiveEdition:
     return await run_beside(build_edition, origin, scratch)
 
 
@@ -35,12 +35,12 @@ class Press:
 
     def __init__(self, origin: Origin, *, build: Builder = _build_beside, look_every: float = _LOOK_EVERY) -> None:
         self.origin = origin
-        self.current: Edition | None = None
+        self.current: LiveEdition | None = None
         self.fault: str | None = None
         self.built = 0
         self.failed = 0
         self.build_seconds = 0.0
-        self._kept: dict[str, Edition] = {}
+        self._kept: dict[str, LiveEdition] = {}
         self._build = build
         self._look_every = look_every
         self._mark: str | None = None
@@ -49,11 +49,11 @@ class Press:
         self._retry_after = _RETRY_FIRST
         self._nudged = asyncio.Event()
 
-    def edition(self, stamp: str | None = None) -> Edition | None:
+    def edition(self, stamp: str | None = None) -> LiveEdition | None:
         """Return the current edition, or the kept one of a stamp."""
         return self.current if stamp is None else self._kept.get(stamp)
 
-    def publish(self, edition: Edition) -> None:
+    def publish(self, edition: LiveEdition) -> None:
         """Make an edition the current one; the oldest kept goes."""
         self._kept.pop(edition.stamp, None)
         self._kept[edition.stamp] = edition

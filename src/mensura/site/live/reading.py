@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 from starlette.types import Receive, Scope, Send
 
-from mensura.site.live.edition import Edition, Headers, HeldFile
+from mensura.site.live.edition import Headers, HeldFile, LiveEdition
 from mensura.site.live.press import Press
 
 READING = ("GET", "HEAD")
@@ -33,7 +33,7 @@ class Reader:
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
 
-    def _answer(self, scope: Scope, edition: Edition | None) -> tuple[int, Headers, bytes]:
+    def _answer(self, scope: Scope, edition: LiveEdition | None) -> tuple[int, Headers, bytes]:
         if scope["method"] not in READING:
             return plain(405, "This address can only be read.", (b"allow", b", ".join(m.encode() for m in READING)))
         if edition is None and self._press.current is None:
