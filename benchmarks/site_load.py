@@ -182,9 +182,9 @@ def free_port() -> int:
 def wait_for(port: int, done: Callable[[dict[str, str]], bool]) -> None:
     """Wait until the server's health is as wanted."""
     until = time.monotonic() + PATIENCE
-    while not done(health(port)):
-        if time.monotonic() > until:
-            raise SystemExit(f"no edition after {PATIENCE:.0f} seconds")
+    while not done(now := health(port)):
+        if time.monotonic() > until or now.get("status") == "stale":
+            raise SystemExit(f"no new edition; the server says {now}")
         time.sleep(0.5)
 
 
@@ -233,7 +233,7 @@ def main() -> None:
         store, port = Path(folder) / "evidence.db", free_port()
         init_ledger(store, None, by="load", when=datetime.now(UTC))
         command = [sys.executable, "-m", "mensura", "serve", "--port", str(port), "--store", str(store)]
-        server = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+        server = subprocess.Popen(command)
         try:
             rounds, memories = measure(asked, port, store, server.pid)
         finally:
