@@ -21,6 +21,11 @@ _HEADERS = {
         "schema": {"type": "string"},
     },
 }
+_SENTENCE = {"text/plain": {"schema": {"type": "string"}}}
+_REFUSALS = {
+    "404": {"description": "There is no such file.", "content": _SENTENCE},
+    "503": {"description": "The files are being built; Retry-After says when to come back.", "content": _SENTENCE},
+}
 
 
 def openapi_document(charts: Sequence[str]) -> dict[str, Any]:
@@ -53,5 +58,6 @@ def _reading(about: str, schema: dict[str, Any]) -> dict[str, Any]:
     answers = {
         "200": {"description": about, "headers": _HEADERS, "content": {"application/json": {"schema": schema}}},
         "304": {"description": "Unchanged since the answer named in If-None-Match."},
+        **_REFUSALS,
     }
     return {"get": {"summary": about, "responses": answers}}
