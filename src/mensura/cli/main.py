@@ -28,12 +28,16 @@ from mensura.cli.figure import EXAMPLES as FIGURE_EXAMPLES
 from mensura.cli.figure import figure
 from mensura.cli.iq import EXAMPLES as IQ_EXAMPLES
 from mensura.cli.iq import iq
+from mensura.cli.mcp import EXAMPLES as MCP_EXAMPLES
+from mensura.cli.mcp import mcp
 from mensura.cli.output import console, notices
 from mensura.cli.profile import EXAMPLES as PROFILE_EXAMPLES
 from mensura.cli.profile import profile
 from mensura.cli.report import report
 from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
 from mensura.cli.scale import scale
+from mensura.cli.serve import EXAMPLES as SERVE_EXAMPLES
+from mensura.cli.serve import serve
 from mensura.cli.stitch import EXAMPLES as STITCH_EXAMPLES
 from mensura.cli.stitch import stitch
 from mensura.cli.trends import EXAMPLES as TRENDS_EXAMPLES
@@ -57,6 +61,8 @@ app.command(
     epilog="Example: mensura report --out report --add mine.csv",
     short_help="Write the report, a static site, and print its headline table.",
 )(report)
+app.command(epilog=SERVE_EXAMPLES, short_help="Serve the report live, renewed when the evidence changes.")(serve)
+app.command(epilog=MCP_EXAMPLES, short_help="Answer agents: read-only tools over stdio (MCP).")(mcp)
 app.command(epilog=WHERE_EXAMPLES, short_help="Where one model stands, and what to measure next.")(where)
 app.command(epilog=ADD_EXAMPLES, short_help="What is understood of a file of scores; nothing is guessed.")(add)
 app.command(epilog=FIGURE_EXAMPLES, short_help="Draw one picture of the report for a paper.")(figure)

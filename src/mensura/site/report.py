@@ -36,6 +36,7 @@ from mensura.site.editions import (
     sitemap,
 )
 from mensura.site.method import method_parts
+from mensura.site.openapi import openapi_document
 from mensura.site.pages import MORE, NAVIGATION, Page, pages
 from mensura.site.pages.data import snapshot_sentence
 from mensura.site.pictures import Figure
@@ -109,6 +110,8 @@ def build_report(
             if advance is not None and not page.file.startswith("charts/"):
                 advance()
         shutil.copyfile(library, _placed(stage, "static", "vega.js"))
+        charts = sorted(file.stem for file in (stage / "api" / VERSION / "charts").glob("*.json"))
+        _write(to_json(openapi_document(charts)), stage, "api", VERSION, "openapi.json")
     return study.ranked.select(HEADLINE)
 
 

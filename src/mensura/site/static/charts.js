@@ -46,7 +46,10 @@
     const old = views.get(figure);
     if (old) old.result.finalize();
     try {
-      const result = await vegaEmbed(holder, spec, { actions: false, renderer: "svg", config: window.mensura.themes[state.theme()], tooltip: false, logLevel: 1, ast: true });
+      // Expressions are interpreted and no style sheet is written into the page: the content security policy allows neither.
+      const config = window.mensura.themes[state.theme()];
+      const options = { actions: false, renderer: "svg", config, tooltip: false, logLevel: 1, ast: true, defaultStyle: false };
+      const result = await vegaEmbed(holder, spec, options);
       views.set(figure, { result, all });
       holder.dataset.drawn = "true";
       makeReachable(figure, holder);

@@ -1,0 +1,19 @@
+"""The live site: the same pages and files as the report, served from memory and renewed when the evidence changes."""
+
+from mensura.site.live.app import live_app
+from mensura.site.live.edition import LiveEdition
+from mensura.site.live.origin import find_origin
+from mensura.site.live.press import Press
+from mensura.site.live.review import ReviewerSecret, is_open_to_others
+from mensura.site.live.serving import is_loopback, serve_site
+
+__all__ = [
+    "LiveEdition",
+    "Press",
+    "ReviewerSecret",
+    "find_origin",
+    "is_loopback",
+    "is_open_to_others",
+    "live_app",
+    "serve_site",
+]

@@ -1,0 +1,55 @@
+"""A site of a few small files, a press that prints it at once, and a store with its history."""
+
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette is not installed (extra: serve)")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
+
+from starlette.testclient import TestClient
+
+from mensura.evidence.ledger import init_ledger
+from mensura.site.live import LiveEdition, Press, find_origin, live_app
+from mensura.site.live.edition import HeldFile
+from tests.evidence.ledger.small import ANN, TABLES
+
+
+def small_edition(evidence: str = "aaaa", text: str = "first") -> LiveEdition:
+    """An edition of a page, a model's page, a script, an interface file and one that does not pack."""
+    pages = {
+        "index.html": f"<!doctype html><title>{text}</title>{'<p>long enough to pack</p>' * 50}",
+        "models/a.html": f"<!doctype html><title>a {text}</title>",
+        "static/state.js": f"// {text}\n" * 50,
+        "api/v1/models.json": '{"version":"v1","models":[]}',
+        "data/scores.parquet": "PAR1",
+    }
+    return LiveEdition(evidence, {name: HeldFile.of(name, body.encode()) for name, body in pages.items()})
+
+
+@pytest.fixture
+def press() -> Press:
+    """A press that shows the small edition and builds nothing else."""
+
+    async def build(origin, scratch):
+        return small_edition()
+
+    press = Press(find_origin(None), build=build)
+    press.publish(small_edition())
+    return press
+
+
+@pytest.fixture
+def reader(press):
+    """A visitor of the site."""
+    return TestClient(live_app(press))
+
+
+@pytest.fixture
+def store(tmp_path) -> Path:
+    """A small store with its history."""
+    folder = tmp_path / "small"
+    folder.mkdir()
+    for name, text in TABLES.items():
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+    return init_ledger(tmp_path / "evidence.db", folder, **ANN).path

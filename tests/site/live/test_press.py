@@ -1,0 +1,189 @@
+"""The press: new evidence is noticed, built beside the old edition, and swapped whole; failures change nothing."""
+
+import asyncio
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+import mensura
+from mensura.errors import MensuraError
+from mensura.evidence.ledger import open_ledger
+from mensura.site import pages
+from mensura.site.live import Press, find_origin
+from mensura.site.live.beside import run_beside
+from mensura.site.live.origin import LedgerOrigin, PlainOrigin, build_edition
+from tests.evidence.ledger.small import ANN
+from tests.site.live.conftest import small_edition
+
+
+def prints(*outcomes):
+    """A builder that returns or raises one outcome after another."""
+    left = list(outcomes)
+
+    async def build(origin, scratch):
+        outcome = left.pop(0)
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    return build
+
+
+def edit(store: Path, display: str) -> None:
+    """Change the evidence of a store."""
+    ledger = open_ledger(store, writing=True)
+    subject = ledger.policy()["subject"][0]
+    ledger.apply(ledger.policy_edit(subject, {"display": display}, reason="a test"), **ANN)
+
+
+def test_a_change_of_the_store_is_noticed_and_shown_whole(store):
+    press = Press(find_origin(store), build=prints(small_edition("aaaa"), small_edition("bbbb")))
+
+    async def follow():
+        await press.look()
+        first = press.current
+        await press.look()
+        assert press.current is first, "nothing changed, nothing is built"
+        edit(store, "hide")
+        await press.look()
+
+    asyncio.run(follow())
+    assert press.current.evidence == "bbbb"
+    assert (press.built, press.failed, press.fault) == (2, 0, None)
+
+
+def test_a_failed_build_leaves_the_old_edition_and_is_tried_again_later(store, monkeypatch):
+    now = [1000.0]
+    monkeypatch.setattr("mensura.site.live.press.time.monotonic", lambda: now[0])
+    outcomes = (small_edition("aaaa"), MensuraError("no room"), MensuraError("no room"), small_edition("bbbb"))
+    press = Press(find_origin(store), build=prints(*outcomes))
+
+    async def follow():
+        await press.look()
+        edit(store, "hide")
+        for passed, failed in ((0, 1), (14, 1), (2, 2), (16, 2)):
+            now[0] += passed
+            await press.look()
+            assert (press.current.evidence, press.failed, press.fault) == ("aaaa", failed, "no room")
+        now[0] += 16
+        await press.look()
+
+    asyncio.run(follow())
+    assert (press.current.evidence, press.fault) == ("bbbb", None)
+
+
+def test_a_store_that_vanishes_leaves_the_edition_and_is_said(store):
+    press = Press(find_origin(store), build=prints(small_edition()))
+
+    async def follow():
+        await press.look()
+        store.unlink()
+        await press.look()
+
+    asyncio.run(follow())
+    assert press.current is not None
+    assert "no such store" in press.fault
+
+
+def test_a_nudge_makes_the_press_look_at_once(store):
+    press = Press(find_origin(store), build=prints(small_edition("aaaa"), small_edition("bbbb")), look_every=3600)
+
+    async def follow():
+        work = asyncio.create_task(press.run())
+        while press.current is None:
+            await asyncio.sleep(0.01)
+        edit(store, "hide")
+        press.nudge()
+        while press.current.evidence != "bbbb":
+            await asyncio.sleep(0.01)
+        work.cancel()
+
+    asyncio.run(asyncio.wait_for(follow(), 60))
+
+
+def test_the_version_of_a_store_is_its_fingerprint(store):
+    origin = find_origin(store)
+    assert isinstance(origin, LedgerOrigin)
+    evidence, version = origin.read()
+    assert open_ledger(store).version().fingerprint.startswith(version)
+    assert evidence.models["subject"].to_list() == ["big-1", "big-2", "small-1"]
+
+
+def test_a_folder_is_followed_by_its_files(tmp_path):
+    mensura.load().save(tmp_path / "mine")
+    origin = find_origin(tmp_path / "mine")
+    assert isinstance(origin, PlainOrigin)
+    mark, (_, version) = origin.mark(), origin.read()
+    assert (origin.mark(), origin.read()[1]) == (mark, version)
+    scores = tmp_path / "mine" / "scores.csv"
+    scores.write_text("\n".join(scores.read_text(encoding="utf-8").splitlines()[:-1]) + "\n", encoding="utf-8")
+    assert origin.mark() != mark
+    assert origin.read()[1] != version
+
+
+def test_what_is_no_evidence_is_refused_at_the_start(tmp_path):
+    (tmp_path / "notes.db").write_text("nothing", encoding="utf-8")
+    with pytest.raises(MensuraError, match=r"notes\.db"):
+        find_origin(tmp_path / "notes.db")
+    with pytest.raises(MensuraError, match=r"absent\.db"):
+        find_origin(tmp_path / "absent.db")
+
+
+def test_an_edition_is_the_report_with_stamped_scripts(study, monkeypatch, tmp_path):
+    monkeypatch.setattr("mensura.site.report.Study.run", lambda evidence: study)
+    monkeypatch.setattr("mensura.site.report.pages", lambda study: iter([pages.method(), pages.model(study, row)]))
+    row = study.models.row(0, named=True)
+    edition = build_edition(find_origin(None), tmp_path)
+    page = edition.files["method.html"].plain.body.decode()
+    assert f'src="static/state.js?v={edition.stamp}" data-root=""' in page
+    assert f'href="static/style.css?v={edition.stamp}"' in page
+    assert (
+        f'src="../data/models.js?v={edition.stamp}"'
+        in edition.files[f"models/{row['subject']}.html"].plain.body.decode()
+    )
+    assert edition.stamp == f"{edition.evidence}-{mensura.__version__}"
+    assert "api/v1/openapi.json" in edition.files
+
+
+def double(number: int) -> int:
+    return 2 * number
+
+
+def refuse(number: int) -> int:
+    raise MensuraError(f"{number} is refused")
+
+
+def fail(number: int) -> int:
+    raise ZeroDivisionError("an inside")
+
+
+def die(number: int) -> int:
+    os._exit(number)
+
+
+def sleep(number: int) -> None:
+    time.sleep(number)
+
+
+def test_work_beside_comes_back_with_its_value_or_its_refusal(capfd):
+    assert asyncio.run(run_beside(double, 21)) == 42
+    with pytest.raises(MensuraError, match="7 is refused"):
+        asyncio.run(run_beside(refuse, 7))
+    with pytest.raises(MensuraError, match="the log says why") as told:
+        asyncio.run(run_beside(fail, 1))
+    assert "inside" not in str(told.value)
+    assert "ZeroDivisionError: an inside" in capfd.readouterr().err
+    with pytest.raises(MensuraError, match="killed before it ended"):
+        asyncio.run(run_beside(die, 9))
+
+
+def test_cancelled_work_is_killed():
+    async def start_and_cancel():
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(run_beside(sleep, 3600), 1)
+
+    start = time.monotonic()
+    asyncio.run(start_and_cancel())
+    assert time.monotonic() - start < 600

@@ -1,0 +1,370 @@
+"""The reviewer's rooms: the door, the forms, every change, two reviewers at once, and hostile text."""
+
+import re
+import time
+from html.parser import HTMLParser
+
+import pytest
+from starlette.testclient import TestClient
+
+from mensura.errors import MensuraError
+from mensura.evidence.ledger import Proposal, Skipped, Unmatched, Update, open_ledger
+from mensura.site.live import Press, ReviewerSecret, find_origin, is_open_to_others, live_app
+from mensura.site.live.review.secret import Attempts
+from mensura.site.live.review.sessions import IDLE, LONGEST, Sessions
+from tests.evidence.ledger.small import ANN, BOB, score
+from tests.site.live.conftest import small_edition
+
+SECRET = "correct horse battery staple"
+SITE = "http://testserver"
+OWN = {"origin": SITE}
+EFFECT = {"composites": [{"subject": "big-1", "before": 128.0, "after": 130.5, "change": 2.5}], "capabilities": []}
+HOSTILE = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "<svg/onload=alert(1)>",
+    "' onmouseover='alert(1)",
+    "{{ 7 * 7 }}{% for x in y %}${7*7}#{7*7}",
+    "[click](javascript:alert(1))",
+    "</td></table><iframe srcdoc='<script>alert(1)</script>'>",
+    "<!--<script>--><style>*{display:none}</style>",
+    "\u202eevil\x00\x1b[31m",
+]
+
+
+@pytest.fixture
+def rooms(store, monkeypatch):
+    """The application of a store with open rooms; effects are known at once."""
+
+    async def build(origin, scratch):
+        return small_edition()
+
+    async def known(function, *arguments):
+        return EFFECT
+
+    monkeypatch.setattr("mensura.site.live.review.effects.run_beside", known)
+    press = Press(find_origin(store, writing=True), build=build)
+    press.publish(small_edition())
+    return live_app(press, secret=ReviewerSecret(SECRET))
+
+
+def enter(visitor, name="Ada"):
+    """Let a visitor show the secret."""
+    answer = visitor.post("/review/enter", data={"name": name, "secret": SECRET}, headers=OWN, follow_redirects=False)
+    assert answer.status_code == 303
+    return visitor
+
+
+@pytest.fixture
+def reviewer(rooms):
+    """Somebody who has shown the secret, while the site runs."""
+    with TestClient(rooms, base_url=SITE) as visitor:
+        yield enter(visitor)
+
+
+def form_of(page: str, action: str) -> dict[str, str]:
+    """The hidden fields of a form on a page."""
+    form = re.search(rf'<form method="post" action="{re.escape(action)}">(.*?)</form>', page, flags=re.DOTALL)
+    assert form is not None, f"no form for {action}"
+    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form[1]))
+
+
+def propose(store, old="12", new="15.5", **facts) -> Update:
+    """File an update of one score."""
+    update = Update(
+        **{"title": "A new figure", "source": "board", **facts}, changes=(score("big-1", "swe_marathon", old, new),)
+    )
+    open_ledger(store).propose(update, **ANN)
+    return update
+
+
+def marathon(store) -> float:
+    return open_ledger(store).evidence().scores.filter(subject="big-1", benchmark="swe_marathon")["score"].item()
+
+
+# The door
+
+
+def test_without_the_secret_nothing_is_shown_and_nothing_changes(rooms, store):
+    update = propose(store)
+    visitor = TestClient(rooms, base_url=SITE)
+    for path in ("/review/", "/review", f"/review/updates/{update.id}", "/review/policy", "/review/captures/abcdef"):
+        answer = visitor.get(path)
+        assert answer.status_code == 401
+        assert "A new figure" not in answer.text
+        assert answer.headers["cache-control"] == "no-store"
+    for path in (f"/review/updates/{update.id}/apply", "/review/entries/0/undo", "/review/policy/big-1/edit"):
+        assert visitor.post(path, data={"token": ""}, headers=OWN).status_code == 403
+    assert marathon(store) == 12
+
+
+def test_the_cookie_is_for_the_browser_alone_and_this_site_alone(rooms):
+    visitor = TestClient(rooms, base_url=SITE)
+    asked = {"data": {"name": "Ada", "secret": f" {SECRET}\n"}, "follow_redirects": False}
+    cookie = visitor.post("/review/enter", **asked, headers=OWN).headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=strict" in cookie and "Path=/review" in cookie
+    assert "Secure" not in cookie
+    behind_tls = {"origin": "https://testserver"}
+    assert "Secure" in visitor.post("/review/enter", **asked, headers=behind_tls).headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    "wrong", ["", "correct horse battery stapl", SECRET + "x", SECRET.upper(), "\ud800", "x" * 9999]
+)
+def test_a_wrong_secret_opens_nothing(rooms, wrong):
+    visitor = TestClient(rooms, base_url=SITE)
+    body = b"name=Ada&secret=" + wrong.encode("utf-8", errors="surrogatepass").hex("%").encode()
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    answer = visitor.post("/review/enter", content=body, headers=OWN | kind)
+    assert answer.status_code == 403
+    assert "set-cookie" not in answer.headers
+
+
+def test_guessing_is_slowed_down_and_the_right_secret_waits_too(rooms):
+    visitor = TestClient(rooms, base_url=SITE)
+    codes = [
+        visitor.post("/review/enter", data={"name": "Eve", "secret": f"guess {n}"}, headers=OWN).status_code
+        for n in range(7)
+    ]
+    assert codes == [403] * 5 + [429] * 2
+    late = visitor.post("/review/enter", data={"name": "Ada", "secret": SECRET}, headers=OWN)
+    assert late.status_code == 429
+    assert 0 < int(late.headers["retry-after"]) <= 31
+    assert "mensura_refused_secrets_total 5" in visitor.get("/metrics").text
+
+
+def test_tries_come_back_one_by_one_for_each_visitor_and_for_all():
+    now = [0.0]
+    attempts = Attempts(lambda: now[0])
+    for _ in range(Attempts.EACH):
+        assert attempts.wait("a") == 0
+        attempts.failed("a")
+    assert attempts.wait("a") == Attempts.EACH_PAUSE
+    assert attempts.wait("b") == 0
+    now[0] += Attempts.EACH_PAUSE
+    assert attempts.wait("a") == 0
+    attempts.failed("a")
+    assert attempts.wait("a") == Attempts.EACH_PAUSE
+    for number in range(Attempts.ALL):
+        attempts.failed(f"visitor {number}")
+    assert attempts.wait("somebody new") > 0
+
+
+def test_sessions_end_by_rest_and_by_age():
+    now = [0.0]
+    sessions = Sessions(lambda: now[0])
+    rested = sessions.open("Ada")
+    now[0] += IDLE - 1
+    assert sessions.find(rested) is not None
+    now[0] += IDLE + 1
+    assert sessions.find(rested) is None
+    busy = sessions.open("Ada")
+    for _ in range(int(LONGEST // (IDLE - 1)) + 1):
+        now[0] += IDLE - 1
+        sessions.find(busy)
+    assert sessions.find(busy) is None
+    assert sessions.find("") is None
+
+
+def test_leaving_ends_the_session(reviewer):
+    token = form_of(reviewer.get("/review/").text, "/review/leave")
+    cookie = dict(reviewer.cookies)
+    assert reviewer.post("/review/leave", data=token, headers=OWN, follow_redirects=False).status_code == 303
+    reviewer.cookies.update(cookie)
+    assert reviewer.get("/review/").status_code == 401
+
+
+@pytest.mark.parametrize("text", ["short", "", " " * 40, "x" * 2000])
+def test_a_poor_secret_is_refused_at_the_start(tmp_path, text):
+    (tmp_path / "secret").write_text(text, encoding="utf-8")
+    with pytest.raises(MensuraError, match="reviewer's secret"):
+        ReviewerSecret.read(tmp_path / "secret")
+
+
+def test_a_secret_file_that_is_not_there_or_open_to_others_is_noticed(tmp_path):
+    with pytest.raises(MensuraError, match="could not be read"):
+        ReviewerSecret.read(tmp_path / "absent")
+    file = tmp_path / "secret"
+    file.write_text(SECRET, encoding="utf-8")
+    file.chmod(0o600)
+    assert not is_open_to_others(file)
+    file.chmod(0o644)
+    assert is_open_to_others(file)
+
+
+def test_rooms_need_a_store_with_a_history():
+    with pytest.raises(MensuraError, match="mensura evidence init"):
+        live_app(Press(find_origin(None)), secret=ReviewerSecret(SECRET))
+
+
+# The forms
+
+
+def test_a_form_of_another_site_or_session_or_none_changes_nothing(rooms, reviewer, store):
+    update = propose(store)
+    action = f"/review/updates/{update.id}/apply"
+    fields = form_of(reviewer.get(f"/review/updates/{update.id}").text, action)
+    other = enter(TestClient(rooms, base_url=SITE), "Bob")
+    strange = form_of(other.get(f"/review/updates/{update.id}").text, action)
+    kind = {"content-type": "application/x-www-form-urlencoded"}
+    refused = [
+        reviewer.post(action, data=fields, headers={"origin": "http://evil.example"}),
+        reviewer.post(action, data=fields, headers={"origin": "null"}),
+        reviewer.post(action, data=fields),
+        reviewer.post(action, data=fields, headers={"sec-fetch-site": "cross-site"}),
+        reviewer.post(action, data=fields | {"token": ""}, headers=OWN),
+        reviewer.post(action, data=fields | {"token": fields["token"][:-1]}, headers=OWN),
+        reviewer.post(action, data=fields | {"token": strange["token"]}, headers=OWN),
+        reviewer.post(action, json=fields, headers=OWN),
+        reviewer.post(action, content=b"token=" + b"x" * 100_000, headers=OWN | kind),
+        reviewer.post(action, content=b"&".join(b"a%d=1" % n for n in range(100)), headers=OWN | kind),
+        reviewer.post(action, content=b"\xff\xfe", headers=OWN | kind),
+        reviewer.get(action, params=fields),
+    ]
+    assert [answer.status_code for answer in refused] == [403] * 11 + [405]
+    assert marathon(store) == 12
+
+
+# The changes
+
+
+def test_an_update_is_read_with_its_effect_applied_and_undone(reviewer, store):
+    update = propose(store)
+    assert "A new figure" in reviewer.get("/review/").text
+    reviewer.get(f"/review/updates/{update.id}")
+    time.sleep(0.05)
+    page = reviewer.get(f"/review/updates/{update.id}").text
+    assert "big-1 · swe_marathon · board" in page and "15.5" in page
+    assert "130.5" in page and "2.5" in page, "the effect on the scores"
+    action = f"/review/updates/{update.id}/apply"
+    home = reviewer.post(action, data=form_of(page, action), headers=OWN).text
+    assert marathon(store) == 15.5
+    assert "Applied: A new figure (entry 1)." in home and "Nothing waits." in home
+    assert "Applied" not in reviewer.get("/review/").text.split("<h2")[0], "a note is said once"
+    entry = open_ledger(store).entries().row(0, named=True)
+    assert (entry["kind"], entry["by"]) == ("apply", "Ada")
+    reviewer.post("/review/entries/1/undo", data=form_of(home, "/review/entries/1/undo"), headers=OWN)
+    assert marathon(store) == 12
+    assert "undone by 2" in reviewer.get("/review/").text
+
+
+def test_while_the_effect_is_computed_the_page_loads_itself_again(reviewer, store, monkeypatch):
+    async def never(function, *arguments):
+        raise MensuraError("no effect: <b>why</b>")
+
+    monkeypatch.setattr("mensura.site.live.review.effects.run_beside", never)
+    update = propose(store)
+    first = reviewer.get(f"/review/updates/{update.id}")
+    assert "Being computed" in first.text
+    assert first.headers["refresh"] == "3"
+    time.sleep(0.05)
+    again = reviewer.get(f"/review/updates/{update.id}")
+    assert "no effect: &lt;b&gt;why&lt;/b&gt;" in again.text
+    assert "refresh" not in again.headers
+
+
+def test_of_two_reviewers_the_second_is_told(reviewer, store):
+    first, second = propose(store), propose(store, new="17", title="Another figure")
+    pages = {one.id: reviewer.get(f"/review/updates/{one.id}").text for one in (first, second)}
+    answers = []
+    for one in (first, second):
+        action = f"/review/updates/{one.id}/apply"
+        answers.append(reviewer.post(action, data=form_of(pages[one.id], action), headers=OWN))
+    assert [answer.status_code for answer in answers] == [200, 409]
+    assert 'role="alert"' in answers[1].text
+    assert marathon(store) == 15.5
+
+
+def test_a_pending_update_can_be_discarded(reviewer, store):
+    update = propose(store)
+    action = f"/review/updates/{update.id}/discard"
+    page = reviewer.get(f"/review/updates/{update.id}").text
+    assert "Discarded: A new figure." in reviewer.post(action, data=form_of(page, action), headers=OWN).text
+    assert open_ledger(store).pending().is_empty()
+
+
+def test_policy_fields_are_edited_with_a_reason(reviewer, store):
+    page = reviewer.get("/review/policy").text
+    action = "/review/policy/big-1/edit"
+    fields = form_of(page, action)
+    refused = reviewer.post(action, data=fields | {"display": "hide"}, headers=OWN)
+    assert refused.status_code == 422 and "reason" in refused.text
+    wrong = reviewer.post(action, data=fields | {"display": "perhaps", "reason": "x"}, headers=OWN)
+    assert wrong.status_code == 422
+    reviewer.post(action, data=fields | {"display": "hide", "reason": "an early draft"}, headers=OWN)
+    row = open_ledger(store).policy().filter(subject="big-1").row(0, named=True)
+    assert (row["display"], row["reason"]) == ("hide", "an early draft")
+    assert 'value="hide"' in reviewer.get("/review/policy").text
+
+
+@pytest.mark.parametrize("entry", ["99", "0", "-1", "x", "1e3", "٣", "9" * 40])
+def test_an_entry_that_cannot_be_undone_is_refused(reviewer, store, entry):
+    token = form_of(reviewer.get("/review/").text, "/review/leave")
+    answer = reviewer.post(f"/review/entries/{entry}/undo", data=token, headers=OWN)
+    assert answer.status_code in (409, 422)
+    assert open_ledger(store).version().entry == 0
+
+
+@pytest.mark.parametrize("path", ["updates/ffffffff", "updates/%3Cscript%3E", "captures/ffffffff"])
+def test_what_is_not_there_is_said_and_shown_as_text(reviewer, path):
+    answer = reviewer.get(f"/review/{path}")
+    assert answer.status_code == 404
+    assert_harmless(answer.text)
+
+
+# Hostile text
+
+
+class Tags(HTMLParser):
+    """Every tag of a page with its attributes."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found.append((tag, dict(attrs)))
+
+
+def assert_harmless(page: str) -> None:
+    """Nothing on the page runs but the site's own script; no attribute is an event handler or a script address."""
+    tags = Tags()
+    tags.feed(page)
+    scripts = [attrs for tag, attrs in tags.found if tag == "script"]
+    assert scripts == [{"src": "/static/state.js", "data-root": "/"}]
+    own = {"a", "body", "button", "caption", "code", "details", "div", "form", "h1", "h2", "head", "header", "html"}
+    own |= {"input", "label", "link", "main", "meta", "nav", "p", "script", "span", "strong", "summary", "table"}
+    own |= {"tbody", "td", "th", "thead", "title", "tr"}
+    assert {tag for tag, _ in tags.found} <= own
+    for _, attributes in tags.found:
+        for name, value in attributes.items():
+            assert not name.startswith("on") and name not in ("style", "srcdoc")
+            assert not (value or "").strip().lower().startswith(("javascript:", "data:"))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_text_is_shown_and_never_runs(reviewer, store, text):
+    ledger = open_ledger(store)
+    line = text.replace("\x00", "").replace("\x1b", "")
+    capture = ledger.add_capture(text.encode(), source="board", address="https://example.org/x", **ANN)
+    update = Update(
+        title=line,
+        source="board",
+        capture=capture,
+        mapping=line,
+        made=line,
+        changes=(score("big-1", "swe_marathon", "12", "15"),),
+        proposals=(Proposal("models", False, {"subject": "new", "name": line}, (1,), ()),),
+        unmatched=(Unmatched("model", line, (1,), (line,)),),
+        skipped=(Skipped(1, line, line),),
+    )
+    ledger.propose(update, **BOB)
+    shown = line.replace("\u202e", "")  # the store takes no mark that turns the direction of writing
+    ledger.apply(ledger.policy_edit("big-1", {"display": "hide"}, reason=f"x {shown} x"), **ANN)
+    visitor = enter(reviewer, f"x{shown}x")
+    for path in ("/review/", f"/review/updates/{update.id}", f"/review/captures/{capture}", "/review/policy"):
+        answer = visitor.get(path)
+        assert answer.status_code == 200
+        assert_harmless(answer.text)
+        assert "49" not in re.sub(r"[0-9a-f]{8,}|[\w-]{43}", "", answer.text), "a template in the text was evaluated"
+        assert "script-src 'self'" in answer.headers["content-security-policy"]
