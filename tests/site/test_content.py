@@ -13,6 +13,7 @@ import pytest
 import mensura
 from mensura.iq import Explanation
 from mensura.site.api import ranged, to_json
+from mensura.site.cards import overview_cards
 from mensura.site.derivation import derivation_html
 from mensura.site.leaders import comparable_people, leaders_beside_people
 from mensura.site.measured import MOST_DIMENSIONS, OWN_SCORES
@@ -107,8 +108,8 @@ def test_second_sources_stand_under_their_primary_with_the_gap_between_them(stud
 def test_compare_opens_with_the_best_models_of_three_providers(study):
     chosen = study.models.filter(pl.col("subject").is_in(compare(study).context["compared"]))
     assert chosen["provider"].n_unique() == chosen.height == 3
-    best = study.ranked_by_measured.group_by("provider").agg(pl.col("measured_iq").max())["measured_iq"]
-    assert sorted(chosen["measured_iq"], reverse=True) == sorted(best, reverse=True)[:3]
+    best = study.ranked_by_measured.group_by("provider").agg(pl.col("exact_iq").max())["exact_iq"]
+    assert sorted(chosen["exact_iq"], reverse=True) == sorted(best, reverse=True)[:3]
 
 
 def test_a_dimension_with_one_own_source_is_drawn_as_estimated(study):
@@ -118,20 +119,28 @@ def test_a_dimension_with_one_own_source_is_drawn_as_estimated(study):
     assert study.dimensions.filter(pl.col("measured") == 1)["shown"].unique().to_list() == ["estimated"]
 
 
-def test_the_measured_iq_is_the_mean_of_own_dimensions_of_own_scores(study):
+def test_models_are_ranked_by_their_iq_where_most_dimensions_were_measured(study):
     """By hand from the trail: a dimension counts from two measured benchmarks on, a rank needs four of them."""
     trail = study.iq.trail.filter(pl.col("status") == "measured")
     counted = trail.group_by("subject", "dimension").agg(pl.col("iq").mean(), pl.len().alias("n"))
     own = counted.filter(pl.col("n") >= 2).group_by("subject").agg(pl.col("iq").mean(), pl.len().alias("own"))
     joined = study.models.join(own, on="subject", suffix="_by_hand")
     assert joined.height > 100
-    assert joined["measured_iq"].to_list() == pytest.approx(joined["iq_by_hand"].to_list())
+    assert joined["own_iq"].to_list() == pytest.approx(joined["iq_by_hand"].to_list())
     assert joined["own_dimensions"].to_list() == joined["own_by_hand"].to_list()
     ranked = study.ranked_by_measured
     assert ranked["own_dimensions"].min() == MOST_DIMENSIONS == 4
-    assert ranked["measured_iq"].is_sorted(descending=True)
-    assert (ranked["measured_low"] <= ranked["measured_iq"]).all()
-    assert (ranked["measured_iq"] <= ranked["measured_high"]).all()
+    assert ranked["exact_iq"].is_sorted(descending=True)
+    assert ranked["measured_rank"].to_list() == list(range(1, ranked.height + 1))
+    assert ranked.height == joined.filter(pl.col("own_by_hand") >= 4).height
+
+
+def test_headline_and_commands_tell_the_same_iq(study):
+    """One number per model, wherever it stands: the composite that full measurement would give."""
+    leader = study.ranked_by_measured.row(0, named=True)
+    assert overview_cards(study)[0]["number"] == f"IQ {leader['iq']}"
+    told = dict(study.iq.composites.select("subject", "iq").iter_rows())
+    assert leader["iq"] == told[leader["subject"]]
 
 
 def test_chances_are_packed_pair_by_pair_and_add_up_to_one(study):

@@ -111,7 +111,7 @@ def test_card_is_reached_by_keyboard_and_says_what_an_iq_rests_on(visit):
     page.keyboard.press("Enter")
     card = page.wait_for_selector(".card")
     terms = [term.inner_text() for term in card.query_selector_all("dt")]
-    assert terms[:3] == ["IQ, measured", "IQ with estimates", "Evidence"]
+    assert terms[:3] == ["IQ", "Own scores alone", "Evidence"]
     assert re.search(
         r"\d+ of 32 measured, \d+ inherited, \d+ estimated", card.query_selector(".meter").get_attribute("aria-label")
     )

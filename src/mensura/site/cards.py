@@ -37,20 +37,18 @@ def _leader(study: Study) -> Card:
     if ranked.is_empty():
         return _card("Who leads?", "–", "No model was measured on most dimensions.", "", "models/index.html")
     best = ranked.row(0, named=True)
-    people = rarity(1 / iq_to_rate(best["measured_iq"]))
-    composite = f"; with estimates {show(best['iq'], 'iq')}" if best["iq"] is not None else ""
-    higher = study.models.filter(
-        pl.col("measured_rank").is_null() & (pl.col("exact_iq") > (best["exact_iq"] or 0))
-    ).sort("exact_iq", descending=True)
+    people = rarity(1 / iq_to_rate(best["exact_iq"]))
+    higher = study.models.filter(pl.col("measured_rank").is_null() & (pl.col("exact_iq") > best["exact_iq"])).sort(
+        "exact_iq", descending=True
+    )
     unsure = ", ".join(f"{row['name']} ({show(row['iq'], 'iq')})" for row in higher.head(_UNSURE).to_dicts())
-    also = f" Higher with estimates, but too little measured to rank: {unsure}." if unsure else ""
+    also = f" Higher, but mostly by estimates, so not ranked: {unsure}." if unsure else ""
     return _card(
         "Who leads?",
-        f"IQ {show(best['measured_iq'], 'iq')}",
+        f"IQ {show(best['iq'], 'iq')}",
         best["name"],
-        f"90% {show_range(best['measured_low'], best['measured_high'], 'iq')}{composite}. By ladders that were "
-        "judged, as "
-        f"rare as {people}.{also}",
+        f"90% {show_range(best['iq_low'], best['iq_high'], 'iq')}. By ladders that were judged, as rare as "
+        f"{people}.{also}",
         f"models/{slug(best['subject'])}.html",
         row=best,
     )
@@ -63,7 +61,7 @@ def _sure(study: Study) -> Card:
     first, second = ranked.row(0, named=True), ranked.row(1, named=True)
     return _card(
         "How sure?",
-        chance(study.measured.ahead(first["subject"], second["subject"])),
+        chance(study.ahead(first["subject"], second["subject"])),
         f"chance that {first['name']} is above {second['name']}",
         alike_sentence(study),
         f"compare.html?with={slug(first['subject'])}&with={slug(second['subject'])}",

@@ -255,7 +255,6 @@ def _write_api(study: Study, out: Path) -> None:
                 {
                     **{key: row[key] for key in ("rank", "rank_low", "rank_high", "subject", "status", *COUNTS)},
                     "iq": ranged(row["iq"], row["iq_low"], row["iq_high"]),
-                    "measured_iq": ranged(row["measured_iq"], row["measured_low"], row["measured_high"]),
                     "measured_rank": row["measured_rank"],
                 }
                 for row in ranked

@@ -36,13 +36,13 @@ def leader_sentence(study: Study) -> str:
 
 
 def alike_sentence(study: Study) -> str:
-    """Say from whom the leader by measured scores cannot be told apart."""
+    """Say from whom the leader of those measured cannot be told apart."""
     ranked = study.ranked_by_measured
     best = ranked["subject"][0]
     pairs = ranked.slice(1).select("subject", "name").iter_rows()
-    alike = [name for subject, name in pairs if study.measured.ahead(best, subject) < _ALIKE]
+    alike = [name for subject, name in pairs if study.ahead(best, subject) < _ALIKE]
     if not alike:
-        return "Told apart from every other model that is ranked by what was measured."
+        return "Told apart from every other model of which most dimensions were measured."
     return f"Cannot be told apart from {_some_of(alike)}."
 
 

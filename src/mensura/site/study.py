@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
+import numpy as np
 import polars as pl
 
 from mensura.cache import recall
@@ -17,7 +18,7 @@ from mensura.scale import Calibration
 from mensura.site.ability import Abilities, place_abilities
 from mensura.site.example import WorldExample, carry_example
 from mensura.site.leaders import leaders_beside_people
-from mensura.site.measured import OWN_SCORES, MeasuredRanking, rank_measured
+from mensura.site.measured import OWN_SCORES, rank_measured
 from mensura.site.pace import Pace, report_pace, watch_evidence
 from mensura.site.policy import Policy, apply_policy, load_policy
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
@@ -95,7 +96,7 @@ class Study(Result):
             self.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left"
         )
         ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high")
-        alone = self.measured.table
+        alone = rank_measured(self.iq)
         capability = self.fit.capabilities.rename({"low": "capability_low", "high": "capability_high"})
         costs = self.costs.costs.select(
             "subject", "sticker_price", "effective_cost", "task_efficiency", "response_time", "output_speed"
@@ -119,7 +120,7 @@ class Study(Result):
 
     @property
     def ranked_by_measured(self) -> pl.DataFrame:
-        """The models ranked by their own scores alone, best first."""
+        """The models ranked of which most dimensions were measured, best first."""
         return self.models.drop_nulls("measured_rank").sort("measured_rank")
 
     @cached_property
@@ -137,10 +138,11 @@ class Study(Result):
         )
         return self.iq.dimensions.with_columns(shown=shown)
 
-    @cached_property
-    def measured(self) -> MeasuredRanking:
-        """The IQs of what was measured alone, and the ranking by them."""
-        return rank_measured(self.iq)
+    def ahead(self, subject: str, other: str) -> float:
+        """Return the share of joint draws in which one model's IQ lies above another's."""
+        names = list(self.iq.drawn.subjects)
+        first, second = (self.iq.drawn.composites[:, names.index(name)] for name in (subject, other))
+        return float(np.mean(first > second))
 
     @cached_property
     def leaders(self) -> pl.DataFrame:

@@ -34,7 +34,7 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
             "provider": row["provider"],
             "released": row["released"],
             "iq": _iq(row, len(study.iq.matrix.benchmarks)),
-            "measured_iq": ranged(row["measured_iq"], row["measured_low"], row["measured_high"]),
+            "own_iq": row["own_iq"],
             **{name: row[name] for name in COUNTS},
             "scored_dimensions": row["scored_dimensions"],
             "status": row["status"] or "Unranked",
@@ -119,12 +119,12 @@ def _span(row: dict[str, Any]) -> tuple[float, float]:
 def chance_layers(study: Study) -> dict[str, Any]:
     """Return P(A above B) in percent for every pair of models, from all joint draws, packed.
 
-    ``subjects`` in order; ``layers``: for the measured IQ, the composite and each dimension the pairs (i < j, row by
+    ``subjects`` in order; ``layers``: for the composite and each dimension the pairs (i < j, row by
     row) as bytes, 255 where one has no value.
     """
     drawn = study.iq.drawn
-    names = ["measured", "composite", *study.iq.matrix.dimensions]
-    draws = [study.measured.drawn, drawn.composites, *np.moveaxis(drawn.dimensions, 2, 0)]
+    names = ["composite", *study.iq.matrix.dimensions]
+    draws = [drawn.composites, *np.moveaxis(drawn.dimensions, 2, 0)]
     return {
         "subjects": list(drawn.subjects),
         "layers": {

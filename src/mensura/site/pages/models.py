@@ -22,8 +22,7 @@ def model_list(study: Study) -> Page:
     return Page(
         "models/index.html",
         "Models",
-        f"All {study.models.height} models: search, filter, sort. Ranked by what was measured of them, or with "
-        "estimates.",
+        f"All {study.models.height} models: search, filter, sort. Ranked where most was measured, or with estimates.",
         "models.html",
         {
             "rows": by_measured.to_dicts(),

@@ -49,36 +49,36 @@ def overview(study: Study) -> Page:
 
 
 def leaders_figure(study: Study) -> Figure:
-    """Draw the models that lead by what was measured of them, with intervals."""
+    """Draw the models that lead those of which most was measured, with intervals."""
     rows: list[dict[str, Any]] = study.ranked_by_measured.head(_DRAWN).to_dicts()
     strips = [
         Strip(
             row["name"],
-            row["measured_iq"],
-            row["measured_low"],
-            row["measured_high"],
+            row["exact_iq"],
+            row["iq_low"],
+            row["iq_high"],
             "measured",
             row["provider"],
-            show(row["measured_iq"], "iq"),
+            show(row["iq"], "iq"),
             f"models/{slug(row['subject'])}.html",
             row["subject"],
-            f"90% {show_range(row['measured_low'], row['measured_high'], 'iq')}",
+            f"90% {show_range(row['iq_low'], row['iq_high'], 'iq')}",
         )
         for row in rows
     ]
-    finding = f"{rows[0]['name']} leads by what was measured" if rows else "No model was measured on most dimensions"
+    finding = "No model was measured on most dimensions"
+    if rows:
+        finding = f"{rows[0]['name']} leads the models of which most was measured"
     return Figure(
         "leaders",
         "Who leads",
-        f"IQ of what was measured, with 90% intervals, for the {len(rows)} highest of "
-        f"{study.ranked_by_measured.height} "
-        f"models with at least {MOST_DIMENSIONS} dimensions of their own. Under each tick: how many people are "
-        "said to be "
-        "above it. That reading rests on ladders that were judged; nobody gave these tests to people of known IQ.",
+        f"Composite IQ with 90% intervals, for the {len(rows)} highest of {study.ranked_by_measured.height} models "
+        f"of which at least {MOST_DIMENSIONS} dimensions were measured. Under each tick: how many people are said to "
+        "be above it. That reading rests on ladders that were judged; nobody gave these tests to people of known IQ.",
         finding=finding,
         drawing=draw_forest(
             strips,
-            axis="IQ of what was measured; below: as rare as",
+            axis="composite IQ; below: as rare as",
             tick=lambda value: show(value, "iq"),
             second=lambda value: rarity(1 / iq_to_rate(value)).replace(" people", ""),
             description=f"{finding}; {', '.join(f'{one.label} {one.text}' for one in strips[:3])}.",
@@ -92,9 +92,9 @@ def leaders_figure(study: Study) -> Figure:
                     "subject",
                     "name",
                     "provider",
-                    "measured_iq",
-                    "measured_low",
-                    "measured_high",
+                    "exact_iq",
+                    "iq_low",
+                    "iq_high",
                     "own_dimensions",
                 )
             }

@@ -24,8 +24,8 @@
 
   const summary = (model) => make("div", {},
     rows([
-      ["IQ, measured", model.measured_iq ? ranged(model.measured_iq) : "too little measured"],
-      ["IQ with estimates", model.iq ? ranged(model.iq) : "not enough evidence"],
+      ["IQ", model.iq ? ranged(model.iq) : "not enough evidence"],
+      ["Own scores alone", model.own_iq === null ? "too little measured" : `${number(model.own_iq, 0)} over ${model.own_dimensions} of 7 dimensions`],
       ["Evidence", meter(model)],
       ["Emotional reasoning (EQ)", number(model.eq, 0)],
       ["Effective cost / 1M I/O", model.effective_cost === null ? `${money(model.sticker_price)} (list)` : money(model.effective_cost)],

@@ -2,7 +2,6 @@
 "use strict";
 (function () {
   const { state, make, root } = window.mensura;
-  const LAYERS = [["measured", "IQ of what was measured"], ["composite", "IQ with estimates"]];
 
   document.addEventListener("DOMContentLoaded", () => {
     const { benchmarks, groups, scores, beats } = window.mensura.compare;
@@ -95,13 +94,13 @@
       const lines = [];
       for (const [place, a] of subjects.entries()) for (const b of subjects.slice(place + 1)) {
         if (a.subject && b.subject) {
-          const said = LAYERS.map(([layer]) => window.mensura.chanceAbove(layer, a.subject, b.subject) ?? "–");
-          lines.push([`${a.name} above ${b.name}`, said[0], said[1], "1,000 joint draws of all scores"]);
+          const said = window.mensura.chanceAbove("composite", a.subject, b.subject) ?? "–";
+          lines.push([`${a.name} above ${b.name}, by IQ`, said, "1,000 joint draws of all scores"]);
         } else if (a.subject || b.subject) {
           const [model, people] = a.subject ? [a, b] : [b, a];
           for (const test of Object.keys(people.scores)) {
             const chance = ((beats[test] || {})[people.group] || {})[model.subject];
-            if (chance) lines.push([`${model.name} above ${people.group} on ${benchmarks[test] ? benchmarks[test].name : test}`, chance, "", `${people.scores[test].status}${people.scores[test].n ? ", n = " + people.scores[test].n : ""}`]);
+            if (chance) lines.push([`${model.name} above ${people.group} on ${benchmarks[test] ? benchmarks[test].name : test}`, chance, `${people.scores[test].status}${people.scores[test].n ? ", n = " + people.scores[test].n : ""}`]);
           }
         }
       }
@@ -160,7 +159,7 @@
       document.getElementById("chosen").replaceChildren(...subjects.map((one) => make("button", { class: "chip", type: "button", "aria-pressed": "true", "data-drop": one.page, "aria-label": "Remove " + one.name, dir: "auto" }, one.name + " ×")));
       message.textContent = note || (asked > most ? `${asked} were asked for; the first ${most} are compared, the most that can be.` : keys.length < 2 ? "Choose at least two." : "");
       const lines = chanceRows(subjects);
-      document.getElementById("chance-table").replaceChildren(lines.length ? table(["", "by what was measured", "with estimates", "from"], lines) : make("p", { class: "soft" }, "No pair with a common measure is chosen."));
+      document.getElementById("chance-table").replaceChildren(lines.length ? table(["", "chance", "from"], lines) : make("p", { class: "soft" }, "No pair with a common measure is chosen."));
       const all = subjects.map(scoresOf);
       const shared = Object.keys(benchmarks).filter((test) => all.filter((one) => Object.hasOwn(one, test)).length > 1);
       strips(document.getElementById("shared-chart"), shared.map((test) => ({ name: benchmarks[test].name, low: benchmarks[test].low, high: benchmarks[test].high, values: all.map((one) => one[test] || null) })), subjects, "Scores on shared tests");
@@ -169,7 +168,7 @@
       strips(document.getElementById("dims-chart"), names.map(([key, name]) => ({ name, low: 70, high: 160, values: models.map((one) => { const part = one.dimensions.find((dimension) => dimension.key === key); return part && part.iq !== null ? { value: part.iq, low: part.low, high: part.high, text: number(part.iq, 0), status: part.status } : null; }) })), models, "IQ by dimension");
       const facts = [
         ["Provider", (one) => one.provider || "people"], ["Release", (one) => one.released || "–"],
-        ["IQ, measured", (one) => ranged(one.measured_iq, 0)], ["IQ with estimates", (one) => ranged(one.iq, 0)],
+        ["IQ", (one) => ranged(one.iq, 0)],
         ["Benchmarks measured, inherited, estimated", (one) => one.subject ? `${one.measured}, ${one.inherited}, ${one.estimated}` : "–"],
         ["Capability (stitched scale)", (one) => ranged(one.capability, 2)],
         ["List price / 1M I/O", (one) => money(one.sticker_price)], ["Effective cost / 1M I/O", (one) => money(one.effective_cost)],

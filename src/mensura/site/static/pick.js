@@ -13,8 +13,7 @@
     function worth(model, task) {
       if (!task) {
         const own = model.measured_rank !== null;
-        const value = own ? model.measured_iq : model.iq;
-        return value && { ...value, own, said: own ? `own scores in ${model.own_dimensions} of 7 dimensions` : `mostly estimated: ${model.measured} benchmarks measured`, layer: own ? "measured" : "composite" };
+        return model.iq && { ...model.iq, own, said: own ? `own scores in ${model.own_dimensions} of 7 dimensions` : `mostly estimated: ${model.measured} benchmarks measured`, layer: "composite" };
       }
       const part = model.dimensions.find((one) => one.key === task);
       return part && part.iq !== null ? { value: part.iq, low: part.low, high: part.high, own: part.counts[0] >= 2, said: `${part.counts[0]} of ${part.counts[0] + part.counts[1] + part.counts[2]} benchmarks of ${part.name} measured`, layer: task } : null;

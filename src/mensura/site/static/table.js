@@ -1,4 +1,4 @@
-// Tables that sort by a click on a column's head, filter by a form, and rank by what was measured or with estimates.
+// Tables that sort by a click on a column's head, filter by a form, and rank only models measured, or with estimates.
 // All choices stay in the address.
 "use strict";
 (function () {
