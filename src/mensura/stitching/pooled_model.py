@@ -112,8 +112,11 @@ class PooledModel:
         if not precision.factorable:
             theta = _draw(fit.theta, fit.theta_cov, n, rng)
             return Positions(theta, _draw(fit.phi, fit.phi_cov, n, rng))
-        moved, benchmark = draw_deviations(factorise(precision), n, rng)
-        return Positions(fit.theta + WIDENING * moved, fit.phi + WIDENING * benchmark)
+        drawn = draw_deviations(factorise(precision), n, rng)
+        for deviations, mean in zip(drawn, (fit.theta, fit.phi), strict=True):
+            deviations *= WIDENING
+            deviations += mean
+        return Positions(*drawn)
 
     def noise(self, expected: Floats, cols: Ints) -> Floats:
         """Overdispersion of the benchmark at that expectation."""

@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 from scipy.optimize import least_squares
 from scipy.sparse import csr_array
-from scipy.stats import rankdata
 
 from mensura.arrays import Floats, Mask, expit
 from mensura.results import Result
@@ -95,7 +94,7 @@ def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:
     columns: dict[str, Any] = {"anchor": data.benchmarks}
     arrived = [bool(f.converged[0]) for f in fits]
     for name, values in (("capability", [f.C[0] for f in fits]), ("difficulty", [f.D[0] for f in fits])):
-        correlation = np.corrcoef([rankdata(v) for v in values])
+        correlation = np.corrcoef([pl.Series(v).rank() for v in values])
         columns[name] = (correlation.sum(axis=1) - 1) / (len(fits) - 1)
     centred = [f.C[0] - f.C[0].mean() for f in (first, *fits)]
     moved = np.abs(np.stack(centred[1:]) - centred[0])
