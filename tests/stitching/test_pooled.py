@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.stitching import ScoreLayout, held_out_errors, stitch
+from mensura.stitching import ScoreLayout, held_out_errors, laplace, stitch
 from mensura.stitching.pooled import solve_pooled
 from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.posterior import Cells
@@ -147,6 +147,18 @@ def test_principal_axes_and_scales_leave_every_expectation_unchanged():
     centred = turned.theta - turned.theta.mean(axis=1, keepdims=True)
     spread = centred.transpose(0, 2, 1) @ centred / 20
     np.testing.assert_allclose(spread, np.broadcast_to(np.eye(3), (3, 3, 3)), atol=1e-6)
+
+
+def test_where_both_sides_are_too_many_each_varies_by_itself_and_the_fit_says_so(simulated, monkeypatch):
+    together = stitch(simulated[0])
+    assert not any("joint posterior" in note for note in together.notes)
+    monkeypatch.setattr(laplace, "LARGEST_SIDE", 5)
+    apart = stitch(simulated[0])
+    assert any("joint posterior" in note for note in apart.notes)
+    drawn = apart.own_draws
+    np.testing.assert_allclose(drawn.theta.std(axis=0)[:, 0], apart.model.fitted.theta_cov[:, 0, 0] ** 0.5, rtol=0.15)
+    gap = apart.capabilities.sort("subject")["capability"] - together.capabilities.sort("subject")["capability"]
+    assert gap.abs().max() < 0.1
 
 
 def test_pattern_axis_orders_eras_and_is_silent_on_a_full_matrix():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -48,7 +49,7 @@ class PositionDraws(Result):
         """How many draws did not arrive."""
         return warn_unconverged(self.unconverged, len(self.positions.theta), f"draws ({self.kind})")
 
-    @property
+    @cached_property
     def capabilities(self) -> pl.DataFrame:
         """Capability of every subject with its interval, highest first."""
         low, high = self._interval(self.positions.capability, self.estimate.capability[0])
@@ -104,6 +105,10 @@ class PositionDraws(Result):
         Every draw has a unit of its own, and an estimate drawn towards the mean has too large a one then.
         """
         tail = (1 - self.level) / 2
+        ends = [tail, 1 - tail]
         with np.errstate(invalid="ignore"):
-            low, high = np.nanquantile(values, [tail, 1 - tail], axis=0)
-        return np.fmin(low, estimate), np.fmax(high, estimate)
+            found = np.quantile(values, ends, axis=0)
+            gaps = np.isnan(found[0])
+            if gaps.any():
+                found[:, gaps] = np.nanquantile(values[:, gaps], ends, axis=0)
+        return np.fmin(found[0], estimate), np.fmax(found[1], estimate)

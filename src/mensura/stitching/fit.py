@@ -100,7 +100,8 @@ def stitch(
         scale = _scale(data, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
     about = (*warnings_of(data), *constant_warnings(data))
-    return Stitch(method, model, scale, settings, about, (*notes, *left_out, *_guessed(model), REPORTING))
+    notes += (*left_out, *_guessed(model), *_apart(model), REPORTING)
+    return Stitch(method, model, scale, settings, about, notes)
 
 
 def read_any(scores: Any, unit: str | None = None) -> tuple[pl.DataFrame, tuple[str, ...]]:  # noqa: ANN401
@@ -132,6 +133,15 @@ def _guessed(model: Model) -> tuple[str, ...]:
     if not isinstance(model, PooledModel) or not unknown or not model.floors.error.any():
         return ()
     return (f"chance level estimated for {unknown} of {len(model.data.benchmarks)} benchmarks, which state none",)
+
+
+def _apart(model: Model) -> tuple[str, ...]:
+    """Say where both sides are too many for a joint posterior."""
+    if not isinstance(model, PooledModel) or model.joint:
+        return ()
+    return (
+        "too many subjects and benchmarks for a joint posterior: each side varies by itself, and intervals are rough",
+    )
 
 
 def _affordable(dimensions: int, data: ScoreSet) -> int:

@@ -31,7 +31,7 @@ WORTH_TURNING = 1_000
 """Unknowns of the benchmark side from which the subjects stay instead, if they have fewer."""
 NUMBERS_AT_ONCE = 1 << 20
 """Numbers of a coupling that are formed together."""
-SPARSE = 0.1
+SPARSE = 0.05
 """Share of cells with a score below which subjects pass one by one, each with its own benchmarks alone."""
 
 

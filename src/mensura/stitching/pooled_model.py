@@ -55,7 +55,7 @@ class PooledModel:
             shares = benchmark_weights(found.cells, found.fitted)
         if shares.min() < NO_DUPLICATE:
             found = cls._solved(data, dimensions, pooling, informed, shares)
-        if not posterior_precision(found.cells, found.fitted, pooling).factorable:
+        if not found.joint:
             return found
         return replace(found, fitted=calibrated(found.cells, found.fitted, pooling=pooling))
 
@@ -86,6 +86,11 @@ class PooledModel:
         measure = "last change of any expected logit"
         return Convergence(at.converged, at.iterations, at.change, at.tolerance, measure)
 
+    @property
+    def joint(self) -> bool:
+        """Whether both sides are few enough to be uncertain together; else each is by itself (mean field)."""
+        return posterior_precision(self.cells, self.fitted, self.pooling).factorable
+
     def refit(self, weights: Floats, advance: Callable[[], object] | None = None) -> tuple[Positions, Mask]:
         """Refit with every row of ``weights``; the prior and the overdispersions stay as estimated."""
         parts, converged = [], []
@@ -112,8 +117,11 @@ class PooledModel:
         if not precision.factorable:
             theta = _draw(fit.theta, fit.theta_cov, n, rng)
             return Positions(theta, _draw(fit.phi, fit.phi_cov, n, rng))
-        moved, benchmark = draw_deviations(factorise(precision), n, rng)
-        return Positions(fit.theta + WIDENING * moved, fit.phi + WIDENING * benchmark)
+        drawn = draw_deviations(factorise(precision), n, rng)
+        for deviations, mean in zip(drawn, (fit.theta, fit.phi), strict=True):
+            deviations *= WIDENING
+            deviations += mean
+        return Positions(*drawn)
 
     def noise(self, expected: Floats, cols: Ints) -> Floats:
         """Overdispersion of the benchmark at that expectation."""

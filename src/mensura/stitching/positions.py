@@ -12,6 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mensura.arrays import Floats, Ints
+from mensura.stitching.layout import paired_products
+from mensura.stitching.posterior import with_constant
 
 SMALLEST_SPREAD = 1e-12
 """Subjects that all stand in one place keep a finite unit."""
@@ -44,6 +46,8 @@ class Positions:
 
     def eta(self, rows: Ints, cols: Ints) -> Floats:
         """η (draws, pairs) of pairs of subject and benchmark."""
+        if len(self.theta) == 1:
+            return paired_products(with_constant(self.theta[0]), self.phi[0], rows, cols)[None]
         phi = self.phi[:, cols]
         return np.asarray(phi[:, :, 0] + np.einsum("rpk,rpk->rp", phi[:, :, 1:], self.theta[:, rows]))
 

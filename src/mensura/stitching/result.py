@@ -28,6 +28,8 @@ SMALLEST_SHARE = 0.01
 """A residual dimension that explains less of the variance has shrunk away."""
 DRAWS = 500
 """Draws behind the Laplace intervals."""
+NUMBERS_AT_ONCE = 1 << 20
+"""Numbers of draws that are put on the scale together."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -193,8 +195,18 @@ class Stitch(Result):
         return self.draws(f"bootstrap {kind}", at, int(np.count_nonzero(~found.converged)))
 
     def scaled(self, positions: Positions, basis: int | None = None) -> Positions:
-        """Put positions of the model's own making on the result's scale; the first ``basis`` subjects define it."""
-        return self.scale.apply(principal(positions, basis, self.model.shares), basis)
+        """Put positions of the model's own making on the result's scale; the first ``basis`` subjects define it.
+
+        Every draw by itself, some at a time: with many subjects each step would hold all draws once more.
+        """
+        found = Positions(np.empty_like(positions.theta), np.empty_like(positions.phi))
+        some = max(1, NUMBERS_AT_ONCE // positions.theta[0].size)
+        for start in range(0, len(found.theta), some):
+            which = slice(start, start + some)
+            part = principal(Positions(positions.theta[which], positions.phi[which]), basis, self.model.shares)
+            scaled = self.scale.apply(part, basis)
+            found.theta[which], found.phi[which] = scaled.theta, scaled.phi
+        return found
 
     def draws(self, kind: str, positions: Positions, unconverged: int = 0) -> PositionDraws:
         """Wrap scaled positions of this fit's subjects and benchmarks."""
