@@ -67,7 +67,7 @@ def new_store(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _first_entry(store: sqlite3.Connection, title: str, by: str, when: datetime) -> None:
-    made = log.Entry(0, "init", title, None, None, signed(by), written_time(when), fingerprint(read_state(store)))
+    made = log.LedgerEntry(0, "init", title, None, None, signed(by), written_time(when), fingerprint(read_state(store)))
     log.write_entry(store, made, ())
 
 
@@ -300,7 +300,9 @@ class Ledger:
         state = read_state(store)
         self._checked(state, title)
         number = log.last_entry(store).entry + 1
-        made = log.Entry(number, kind, title, update_id, undoes, signed(by), written_time(when), fingerprint(state))
+        made = log.LedgerEntry(
+            number, kind, title, update_id, undoes, signed(by), written_time(when), fingerprint(state)
+        )
         log.write_entry(store, made, changes)
         return EvidenceVersion(number, made.fingerprint)
 
