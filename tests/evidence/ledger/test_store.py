@@ -189,3 +189,15 @@ def test_a_disk_that_cannot_be_written_is_said_and_reading_still_works(ledger):
         )
         assert path.read_bytes() == before
         assert open_ledger(path).version().entry == 0
+
+
+def test_scores_that_mark_no_primary_keep_theirs_when_an_update_marks_one(small_folder, tmp_path):
+    """Without marks the first row of a pair is used; a first mark from an update must not demote all the others."""
+    folder = tmp_path / "unmarked"
+    shutil.copytree(small_folder, folder)
+    scores = folder / "scores.csv"
+    scores.write_text(scores.read_text().replace(",yes,", ",,"))
+    ledger = init_ledger(tmp_path / "unmarked.sqlite", folder, **ANN)
+    assert ledger.evidence().primary_scores.height == 3
+    ledger.apply(update(*new_score("big-2", "swe_marathon", "20")), **ANN)
+    assert ledger.evidence().primary_scores.height == 4

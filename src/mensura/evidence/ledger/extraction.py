@@ -24,6 +24,7 @@ from mensura.evidence.ledger.update import Update
 from mensura.evidence.schema import UNIT_RANGES
 
 _LONGEST_NOTE = 300
+_LONGEST_TITLE = 200
 
 
 def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Update:
@@ -46,7 +47,7 @@ def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Up
     proposals = model_proposals(strange, mapping, capture, _figures_of(strange, mapping, name), cells)
     made, waiting = changes_of(readings, mapping, capture, cells)
     return Update(
-        title=f"{mapping.source['name']}, {capture.day}",
+        title=f"{mapping.source['name'][:_LONGEST_TITLE]}, {capture.day}",
         source=mapping.source["source"],
         capture=capture.capture,
         mapping=f"{mapping.name} {mapping.digest}",
