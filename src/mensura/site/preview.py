@@ -21,9 +21,19 @@ SAMPLING = 0.6
 """Points of composite IQ that two scorings may differ by sampling alone: filled gaps are means of draws, so that each
 scoring errs by about 0.15 (:data:`mensura.iq.joint.POINT_DRAWS`); three standard errors of a difference are 0.6."""
 OWN = "its own scores"
+_NUMBERS = (("rank", pl.Int64), ("published", pl.Float64))
 _NAMED = 3  # benchmarks named as the way a capability moved
-_SCORED = ("models", "benchmarks", "scores", "ladders", "eq_ladders", "human_references", "costs", "bases")
+_SCORED = ("models", "benchmarks", "scores", "ladders")
 """Tables that instruments read; a change of another one moves no score."""
+_SIDES = {f"{name}_{side}": kind for name, kind in _NUMBERS for side in ("before", "after")}
+_MOVED = {"subject": pl.String, "before": pl.Float64, "after": pl.Float64, "change": pl.Float64}
+_COMPOSITES = {**_MOVED, **_SIDES, "through": pl.String}
+_INPUTS = {
+    **dict.fromkeys(("subject", "dimension", "benchmark"), pl.String),
+    **dict.fromkeys(("before", "after", "contribution"), pl.Float64),
+    "cause": pl.String,
+}
+_CAPABILITIES = {**_MOVED, "through": pl.String}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,7 +70,7 @@ def preview(before: Evidence, after: Evidence) -> Preview:
     """Score two versions of the evidence and say what moves between them; neither is changed."""
     cells = evidence_changes(before, after)
     if not cells["table"].is_in(_SCORED).any():
-        after = before
+        return Preview(cells, *(pl.DataFrame(schema=schema) for schema in (_COMPOSITES, _INPUTS, _CAPABILITIES)))
     own, benchmarks = _changed_scores(cells)
     return Preview(cells, *_composites(before, after, own), _capabilities(before, after, own, benchmarks))
 
@@ -84,7 +94,7 @@ def _composites(before: Evidence, after: Evidence, own: list[str]) -> tuple[pl.D
         .then(pl.lit("others' ranks, or sampling error"))
     )
     known = pl.col("before").is_not_null() | pl.col("after").is_not_null()
-    listed = joined.with_columns(through=through).filter(known).drop_nulls("through")
+    listed = joined.with_columns(through=through).filter(known).drop_nulls("through").select(list(_COMPOSITES))
     order = pl.col("through").replace_strict({OWN: 0, "others' ranks, or sampling error": 2}, default=1)
     listed = listed.sort(order, moved, descending=[False, True], nulls_last=True, maintain_order=True)
     causes = change.inputs.filter(pl.col("subject").is_in(listed.filter(order < 2)["subject"].to_list()))

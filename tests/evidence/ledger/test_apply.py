@@ -147,6 +147,9 @@ def test_a_proposed_model_counts_only_when_accepted_and_complete(ledger, value):
 def test_an_empty_update_and_a_nameless_reviewer_are_refused(ledger):
     with pytest.raises(mensura.MensuraError, match="no cell changes"):
         ledger.apply(update(), **ANN)
+    for title in ("", "two\nlines", "\x1b[2J", "x" * 301):
+        with pytest.raises(mensura.MensuraError, match="title: got"):
+            ledger.propose(update(score("big-1", "swe_marathon", "12", "15"), title=title), **ANN)
     for name in ("", " ", "a\nb", "x" * 101):
         with pytest.raises(mensura.MensuraError, match="by: got"):
             ledger.apply(update(score("big-1", "swe_marathon", "12", "15")), by=name, when=ANN["when"])

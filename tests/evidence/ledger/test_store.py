@@ -189,3 +189,48 @@ def test_a_disk_that_cannot_be_written_is_said_and_reading_still_works(ledger):
         )
         assert path.read_bytes() == before
         assert open_ledger(path).version().entry == 0
+
+
+def test_scores_that_mark_no_primary_keep_theirs_when_an_update_marks_one(small_folder, tmp_path):
+    """Without marks the first row of a pair is used; a first mark from an update must not demote all the others."""
+    folder = tmp_path / "unmarked"
+    shutil.copytree(small_folder, folder)
+    scores = folder / "scores.csv"
+    scores.write_text(scores.read_text().replace(",yes,", ",,"))
+    ledger = init_ledger(tmp_path / "unmarked.sqlite", folder, **ANN)
+    assert ledger.evidence().primary_scores.height == 3
+    ledger.apply(update(*new_score("big-2", "swe_marathon", "20")), **ANN)
+    assert ledger.evidence().primary_scores.height == 4
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from mensura.evidence.ledger import log, open_ledger
+from tests.evidence.ledger.small import ANN, score, update
+
+def die(store, *_):
+    store.execute("PRAGMA cache_size = 1")
+    rows = ((n,) for n in range(20000))
+    store.executemany("INSERT INTO ledger_cells VALUES (9, ?, 'x', 'x', 'x', NULL, NULL, NULL)", rows)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+log.write_entry = die
+open_ledger(Path(sys.argv[1])).apply(update(score("big-1", "swe_marathon", "12", "15")), **ANN)
+"""
+
+
+@pytest.mark.parametrize("look", ["open", "load"])
+def test_a_writer_killed_with_half_its_pages_on_disk_leaves_the_state_before(ledger, look):
+    """Its pages are in the file already, and a journal beside it: whoever opens the store next takes them back."""
+    before = dump(ledger.path)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parents[3])])}
+    run = subprocess.run([sys.executable, "-c", KILLED, str(ledger.path)], capture_output=True, env=environment)
+    assert run.returncode == -9, run.stderr
+    assert Path(f"{ledger.path}-journal").stat().st_size > 0
+    if look == "load":
+        assert mensura.load(ledger.path).scores["score"].to_list() == [12, 30.5, 41]
+    else:
+        assert ledger.version().entry == 0
+    assert dump(ledger.path) == before
+    ledger.verify()

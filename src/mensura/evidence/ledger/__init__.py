@@ -1,6 +1,6 @@
 """The moving half of the evidence: captures, updates for review, and a store that remembers every change."""
 
-from mensura.evidence.ledger.book import EvidenceVersion, Ledger, has_history, init_ledger, open_ledger
+from mensura.evidence.ledger.book import EvidenceVersion, Ledger
 from mensura.evidence.ledger.captures import MOST_BYTES, Capture
 from mensura.evidence.ledger.compare import evidence_changes
 from mensura.evidence.ledger.connection import ConflictError
@@ -8,6 +8,7 @@ from mensura.evidence.ledger.extraction import extract_update
 from mensura.evidence.ledger.fetch import fetch
 from mensura.evidence.ledger.folder import export_ledger, import_ledger, is_ledger_folder
 from mensura.evidence.ledger.mapping import SourceMapping, mapping_file, parse_mapping, read_mapping, shipped_names
+from mensura.evidence.ledger.opening import has_history, init_ledger, open_ledger
 from mensura.evidence.ledger.policy import POLICY_FIELDS
 from mensura.evidence.ledger.update import CellChange, Proposal, Skipped, Unmatched, Update
 

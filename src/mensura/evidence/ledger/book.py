@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.evidence.evidence import EMBEDDED, Evidence, completed, from_raw
+from mensura.evidence.evidence import Evidence, completed, from_raw
 from mensura.evidence.faults import EvidenceError
 from mensura.evidence.ledger import desk, log
 from mensura.evidence.ledger.captures import Capture, new_capture
-from mensura.evidence.ledger.connection import ConflictError, in_words, transaction
-from mensura.evidence.ledger.layout import back_up, create_tables, schema_of
+from mensura.evidence.ledger.connection import ConflictError, transaction
+from mensura.evidence.ledger.layout import schema_of
 from mensura.evidence.ledger.policy import policy_changes, policy_table
+from mensura.evidence.ledger.signing import signed, written_time
 from mensura.evidence.ledger.state import Cells, cell_of, fingerprint, raw_tables, read_state, take_back, write_cell
 from mensura.evidence.ledger.update import CellChange, Update, checked_change
-from mensura.evidence.store import SCHEMA, as_text, read_raw, refuse_newer
-from mensura.files import atomic_path
+from mensura.evidence.store import refuse_newer
 
-_LONGEST_NAME = 100
 _NAMED = 10  # conflicts that a message spells out
+_LONGEST_TITLE = 300
 
 
 class EvidenceVersion(NamedTuple):
@@ -34,113 +34,6 @@ class EvidenceVersion(NamedTuple):
 
     entry: int
     fingerprint: str
-
-
-def init_ledger(path: Path, source: Evidence | Path | None = None, *, by: str, when: datetime) -> Ledger:
-    """Make a store: from evidence, a folder or plain store, or where nothing is given the embedded evidence.
-
-    Entry 0 says where it came from. A file that is there is never written over.
-    """
-    if path.exists():
-        raise MensuraError(f"{path}: exists; choose another name (mensura evidence log --store {path} shows it)")
-    if isinstance(source, Evidence):
-        tables, origin = {name: as_text(frame) for name, frame in source.tables().items()}, source.origin
-    else:
-        raws = completed(read_raw(source or EMBEDDED))
-        from_raw(raws, origin=str(source))
-        tables = {name: raw.frame for name, raw in raws.items()}
-        origin = "embedded evidence" if source is None else str(source)
-    with new_store(path) as store:
-        create_tables(store, {**tables, "scores": marked_primary(tables["scores"])})
-        _first_entry(store, f"from {origin}", by, when)
-    return open_ledger(path)
-
-
-@contextmanager
-def new_store(path: Path) -> Iterator[sqlite3.Connection]:
-    """Yield a connection to a new store that appears whole under its name, or not at all."""
-    try:
-        with atomic_path(path) as part, closing(sqlite3.connect(part)) as store, store:
-            yield store
-    except sqlite3.Error as fault:
-        raise in_words(fault, path) from fault
-
-
-def _first_entry(store: sqlite3.Connection, title: str, by: str, when: datetime) -> None:
-    made = log.Entry(0, "init", title, None, None, signed(by), written_time(when), fingerprint(read_state(store)))
-    log.write_entry(store, made, ())
-
-
-def open_ledger(path: Path, *, writing: bool = False) -> Ledger:
-    """Open a store; one of an older schema is brought up to this one when it is to be written, after a backup.
-
-    One of a newer schema is refused. No connection stays open: every call is one transaction.
-    """
-    with transaction(path, writing=False) as store:
-        version = schema_of(store)
-    refuse_newer(version, path)
-    if version < SCHEMA:
-        if not writing:
-            raise MensuraError(
-                f"{path}: a store of schema {version} without a history (--evidence reads it); mensura evidence init "
-                f"--upgrade --store {path} brings it up to date and keeps a copy"
-            )
-        _migrate(path, version)
-    return Ledger(path)
-
-
-def has_history(path: Path) -> bool:
-    """Say whether a path is a store that keeps a history."""
-    if not path.is_file():
-        return False
-    try:
-        with transaction(path, writing=False) as store:
-            query = "SELECT 1 FROM sqlite_master WHERE name = 'ledger_entries'"
-            return store.execute(query).fetchone() is not None
-    except MensuraError:
-        return False
-
-
-def _migrate(path: Path, version: int) -> None:
-    raws = completed(read_raw(path))
-    from_raw(raws, origin=str(path))
-    copy = back_up(path, version)
-    with transaction(path, writing=True) as store:
-        if schema_of(store) == version:
-            create_tables(store, {name: raw.frame for name, raw in raws.items()})
-            _first_entry(
-                store, f"upgraded from schema {version}; the store before it is {copy.name}", "mensura", _now()
-            )
-
-
-def marked_primary(scores: pl.DataFrame) -> pl.DataFrame:
-    """Mark the primary scores of a table that marks none: the first of each model and benchmark, as loading takes it.
-
-    Otherwise the first update that marks one would make all the others second sources.
-    """
-    if "primary" in scores.columns and scores["primary"].is_not_null().any():
-        return scores
-    first = pl.struct("subject", "benchmark").is_first_distinct()
-    return scores.with_columns(primary=pl.when(first).then(pl.lit("yes")).otherwise(pl.lit("no")))
-
-
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
-def written_time(when: datetime) -> str:
-    """Return an instant as the ledger writes it: UTC, to the second."""
-    if when.tzinfo is None:
-        raise MensuraError("when: a time without its zone; expected an aware datetime")
-    return when.astimezone(UTC).isoformat(timespec="seconds")
-
-
-def signed(by: str) -> str:
-    """Refuse a reviewer's name that is empty, long, or would not show as one line."""
-    name = by.strip()
-    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
-        raise MensuraError(f"by: got {by[:_LONGEST_NAME]!r}; expected a name of at most {_LONGEST_NAME} characters")
-    return name
 
 
 @dataclass(frozen=True)
@@ -200,6 +93,7 @@ class Ledger:
 
     def propose(self, update: Update, *, by: str, when: datetime) -> str:
         """File an update for review and return its id."""
+        _refuse_title(update)
         with self._writing() as store:
             desk.file_update(store, update, by=signed(by), time=written_time(when), pending=True)
         return update.id
@@ -300,7 +194,9 @@ class Ledger:
         state = read_state(store)
         self._checked(state, title)
         number = log.last_entry(store).entry + 1
-        made = log.Entry(number, kind, title, update_id, undoes, signed(by), written_time(when), fingerprint(state))
+        made = log.LedgerEntry(
+            number, kind, title, update_id, undoes, signed(by), written_time(when), fingerprint(state)
+        )
         log.write_entry(store, made, changes)
         return EvidenceVersion(number, made.fingerprint)
 
@@ -323,12 +219,20 @@ def _known(path: Path, *, writing: bool) -> Iterator[sqlite3.Connection]:
 
 
 def _checked_changes(update: Update) -> tuple[CellChange, ...]:
+    """Return what an update changes, every change fit for a cell; one that changes nothing is refused."""
+    _refuse_title(update)
     changes = tuple(checked_change(change, update.title) for change in update.effective)
     if not changes:
         waiting = sum(not proposal.accept for proposal in update.proposals)
         hint = f"; {waiting} proposals wait for accept = true" if waiting else ""
         raise MensuraError(f"{update.title}: no cell changes{hint}")
     return changes
+
+
+def _refuse_title(update: Update) -> None:
+    """Refuse an update whose title would not show as one line of a log."""
+    if not 0 < len(update.title.strip()) <= _LONGEST_TITLE or not update.title.isprintable():
+        raise MensuraError(f"title: got {update.title[:80]!r}; expected one printable line of {_LONGEST_TITLE} at most")
 
 
 def _refuse_moved(store: sqlite3.Connection, expected: str | None) -> None:

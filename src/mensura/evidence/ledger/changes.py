@@ -17,7 +17,7 @@ from mensura.evidence.schema import TABLES
 _FLAGS = {"yes": "yes", "true": "yes", "1": "yes", "no": "no", "false": "no", "0": "no"}
 
 
-class Reading(NamedTuple):
+class ReadFigure(NamedTuple):
     """One figure of a source: the rule it was read by, whose it is, value, line and what is said with it."""
 
     rule: FigureRule
@@ -28,7 +28,7 @@ class Reading(NamedTuple):
 
 
 def changes_of(
-    readings: Sequence[Reading], mapping: SourceMapping, capture: Capture, cells: Cells
+    readings: Sequence[ReadFigure], mapping: SourceMapping, capture: Capture, cells: Cells
 ) -> tuple[list[CellChange], dict[str, list[CellChange]]]:
     """Return the changes that figures make, and apart those that wait for a benchmark nobody knows, by its id.
 
@@ -45,7 +45,7 @@ def changes_of(
     return made, waiting
 
 
-def _changes(reading: Reading, mapping: SourceMapping, capture: Capture, cells: Cells) -> Iterator[CellChange]:
+def _changes(reading: ReadFigure, mapping: SourceMapping, capture: Capture, cells: Cells) -> Iterator[CellChange]:
     rule, source = reading.rule, mapping.source["source"]
     if rule.into == "models":
         row = cells["models"].get((reading.subject,), {})
@@ -118,7 +118,7 @@ def model_proposals(
     strange: Sequence[NamedRow],
     mapping: SourceMapping,
     capture: Capture,
-    readings: Mapping[str, Sequence[Reading]],
+    readings: Mapping[str, Sequence[ReadFigure]],
     cells: Cells,
 ) -> Iterator[Proposal]:
     """Yield a proposal for each model that the source names once and the evidence does not know.

@@ -8,7 +8,7 @@ from mensura.errors import MensuraError
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.intake import KnownNames, read_figure, uses_decimal_commas
 from mensura.evidence.ledger.captures import Capture
-from mensura.evidence.ledger.changes import Reading, benchmark_proposals, changes_of, model_proposals, source_changes
+from mensura.evidence.ledger.changes import ReadFigure, benchmark_proposals, changes_of, model_proposals, source_changes
 from mensura.evidence.ledger.mapping import FigureRule, SourceMapping
 from mensura.evidence.ledger.naming import (
     NamedRow,
@@ -24,6 +24,7 @@ from mensura.evidence.ledger.update import Update
 from mensura.evidence.schema import UNIT_RANGES
 
 _LONGEST_NOTE = 300
+_LONGEST_TITLE = 200
 
 
 def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Update:
@@ -46,7 +47,7 @@ def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Up
     proposals = model_proposals(strange, mapping, capture, _figures_of(strange, mapping, name), cells)
     made, waiting = changes_of(readings, mapping, capture, cells)
     return Update(
-        title=f"{mapping.source['name']}, {capture.day}",
+        title=f"{mapping.source['name'][:_LONGEST_TITLE]}, {capture.day}",
         source=mapping.source["source"],
         capture=capture.capture,
         mapping=f"{mapping.name} {mapping.digest}",
@@ -59,7 +60,7 @@ def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Up
     )
 
 
-def _readings(rows: Sequence[NamedRow], mapping: SourceMapping, name: str) -> list[Reading]:
+def _readings(rows: Sequence[NamedRow], mapping: SourceMapping, name: str) -> list[ReadFigure]:
     """Read every figure of the chosen rows; those that cannot be one are refused together."""
     readings, faults = _figures(rows, mapping, name)
     for rule in mapping.figures:
@@ -69,8 +70,8 @@ def _readings(rows: Sequence[NamedRow], mapping: SourceMapping, name: str) -> li
     return readings
 
 
-def _figures(rows: Sequence[NamedRow], mapping: SourceMapping, name: str) -> tuple[list[Reading], list[Fault]]:
-    readings: list[Reading] = []
+def _figures(rows: Sequence[NamedRow], mapping: SourceMapping, name: str) -> tuple[list[ReadFigure], list[Fault]]:
+    readings: list[ReadFigure] = []
     faults: list[Fault] = []
     for rule in mapping.figures:
         texts = [(row, row.row.cells[rule.column]) for row in rows if rule.column in row.row.cells]
@@ -80,7 +81,7 @@ def _figures(rows: Sequence[NamedRow], mapping: SourceMapping, name: str) -> tup
             if value is None:
                 faults.append(Fault(name, row.row.line, rule.column, text[:80], expected))
             else:
-                readings.append(Reading(rule, row.subject, value, row.row.line, _note(row, rule, mapping)))
+                readings.append(ReadFigure(rule, row.subject, value, row.row.line, _note(row, rule, mapping)))
     return readings, faults
 
 
@@ -97,7 +98,7 @@ def _value(text: str, rule: FigureRule, *, decimal_comma: bool) -> tuple[str | N
     return f"{figure.value:.12g}", ""
 
 
-def _wrong_scale(readings: Sequence[Reading], rule: FigureRule, name: str) -> list[Fault]:
+def _wrong_scale(readings: Sequence[ReadFigure], rule: FigureRule, name: str) -> list[Fault]:
     """Refuse percents that all lie within 0 to 1: the source has changed to fractions, or the mapping is wrong."""
     values = [float(reading.value) for reading in readings]
     if rule.unit != "percent" or not any(values) or max(values) > 1:
@@ -120,13 +121,13 @@ def _note(row: NamedRow, rule: FigureRule, mapping: SourceMapping) -> str:
     return clean_text("; ".join(filter(None, parts)))[:_LONGEST_NOTE].strip()
 
 
-def _figures_of(strange: Sequence[NamedRow], mapping: SourceMapping, name: str) -> dict[str, list[Reading]]:
+def _figures_of(strange: Sequence[NamedRow], mapping: SourceMapping, name: str) -> dict[str, list[ReadFigure]]:
     """Read the figures of rows whose model is not known, for proposals; names with several rows are left out."""
     counts: dict[str, int] = {}
     for row in strange:
         counts[row.written] = counts.get(row.written, 0) + 1
     once = [row._replace(subject=row.written) for row in strange if counts[row.written] == 1]
-    found: dict[str, list[Reading]] = {row.written: [] for row in once}
+    found: dict[str, list[ReadFigure]] = {row.written: [] for row in once}
     for reading in _figures(once, mapping, name)[0]:
         found[reading.subject].append(reading)
     return found

@@ -14,7 +14,6 @@ import threading
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-from mensura import __version__
 from mensura.errors import MensuraError
 from mensura.evidence.ledger.captures import MOST_BYTES
 
@@ -122,7 +121,7 @@ def _get(target: Target, url: str, seconds: float) -> tuple[bytes, str | None]:
         secure = target.scheme == "https"
         context = ssl.create_default_context() if secure else None
         connection.sock = context.wrap_socket(plain, server_hostname=target.host) if context else plain
-        headers = {"Accept-Encoding": "identity", "User-Agent": f"mensura/{__version__}", "Accept": "*/*"}
+        headers = {"Accept-Encoding": "identity", "User-Agent": "mensura", "Accept": "*/*"}
         connection.request("GET", target.path, headers=headers)
         return _body(connection.getresponse(), url)
     except (OSError, http.client.HTTPException) as fault:

@@ -17,11 +17,12 @@ from typing import Any
 
 from mensura.errors import MensuraError
 from mensura.evidence.evidence import completed, from_raw
-from mensura.evidence.ledger.book import Ledger, new_store, open_ledger
+from mensura.evidence.ledger.book import Ledger
 from mensura.evidence.ledger.captures import MOST_BYTES
 from mensura.evidence.ledger.connection import transaction
 from mensura.evidence.ledger.layout import LEDGER_TABLES, create_tables
 from mensura.evidence.ledger.log import verify_history
+from mensura.evidence.ledger.opening import new_store, open_ledger
 from mensura.evidence.ledger.state import read_state
 from mensura.evidence.ledger.update import ID_DIGITS, MOST_TEXT
 from mensura.evidence.schema import TABLES

@@ -40,7 +40,7 @@ _CELLS = {
 _NAMED = 10  # conflicts that a message spells out
 
 
-class Entry(NamedTuple):
+class LedgerEntry(NamedTuple):
     """One change of the evidence as a whole; ``fingerprint`` is that of the state it made."""
 
     entry: int
@@ -56,7 +56,7 @@ class Entry(NamedTuple):
         return f"entry {self.entry} ({self.title}) by {self.by}, {self.time}"
 
 
-def write_entry(store: sqlite3.Connection, entry: Entry, changes: Sequence[CellChange]) -> None:
+def write_entry(store: sqlite3.Connection, entry: LedgerEntry, changes: Sequence[CellChange]) -> None:
     """Write an entry with its cells."""
     store.execute("INSERT INTO ledger_entries VALUES (?, ?, ?, ?, ?, ?, ?, ?)", entry)
     store.executemany(
@@ -73,25 +73,25 @@ def row_key(row: Sequence[str]) -> str:
     return json.dumps(list(row), ensure_ascii=False)
 
 
-def entries_of(store: sqlite3.Connection) -> list[Entry]:
+def entries_of(store: sqlite3.Connection) -> list[LedgerEntry]:
     """Return every entry, newest first."""
-    return [Entry(*row) for row in store.execute("SELECT * FROM ledger_entries ORDER BY entry DESC")]
+    return [LedgerEntry(*row) for row in store.execute("SELECT * FROM ledger_entries ORDER BY entry DESC")]
 
 
-def last_entry(store: sqlite3.Connection) -> Entry:
+def last_entry(store: sqlite3.Connection) -> LedgerEntry:
     """Return the newest entry."""
     row = store.execute("SELECT * FROM ledger_entries ORDER BY entry DESC LIMIT 1").fetchone()
     if row is None:
         raise MensuraError("the store has no first entry; it was not made by mensura evidence init")
-    return Entry(*row)
+    return LedgerEntry(*row)
 
 
-def require_entry(store: sqlite3.Connection, entry: int) -> Entry:
+def require_entry(store: sqlite3.Connection, entry: int) -> LedgerEntry:
     """Return an entry by its number."""
     row = store.execute("SELECT * FROM ledger_entries WHERE entry = ?", (entry,)).fetchone()
     if row is None:
         raise MensuraError(f"entry: {entry} is not in the log; the last one is {last_entry(store).entry}")
-    return Entry(*row)
+    return LedgerEntry(*row)
 
 
 def cells_after(store: sqlite3.Connection, entry: int) -> Iterator[CellChange]:

@@ -6,10 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from mensura.evidence.faults import EvidenceError, Fault
-from mensura.evidence.intake import KnownNames, NameMatch, read_figure
+from mensura.evidence.intake import KnownNames, read_figure
 from mensura.evidence.ledger.mapping import Condition, SourceMapping
 from mensura.evidence.ledger.reading import SourceRow
 from mensura.evidence.ledger.update import Skipped, Unmatched
+
+_MOST_COMPARED = 500
+"""Unknown names for which the nearest are looked up; a page of thousands of them shall not keep us busy for minutes."""
 
 
 class NamedRow(NamedTuple):
@@ -76,8 +79,8 @@ def _subject(text: str, aliases: Mapping[str, str], known: KnownNames) -> str | 
     if not text:
         return None
     if text.casefold() in aliases:
-        return known.match(aliases[text.casefold()]).id
-    return known.match(text).id
+        return known.ident(aliases[text.casefold()])
+    return known.ident(text)
 
 
 def _effort(row: SourceRow, mapping: SourceMapping) -> tuple[str, str]:
@@ -148,9 +151,10 @@ def _rank_value(row: SourceRow, column: str) -> float:
 def unmatched_names(strange: Sequence[NamedRow], mapping: SourceMapping, known: KnownNames) -> tuple[Unmatched, ...]:
     """List each name that stands for nothing once, with its lines and the nearest ids."""
     lines: dict[str, list[int]] = {}
-    matches: dict[str, NameMatch] = {}
+    near: dict[str, tuple[str, ...]] = {}
     for row in strange:
-        base, _ = _effort(row.row, mapping)
         lines.setdefault(row.written, []).append(row.row.line)
-        matches[row.written] = known.match(base)
-    return tuple(Unmatched("model", name, tuple(found), matches[name].near) for name, found in lines.items())
+        if row.written not in near and len(near) < _MOST_COMPARED:
+            base, _ = _effort(row.row, mapping)
+            near[row.written] = known.match(base).near
+    return tuple(Unmatched("model", name, tuple(found), near.get(name, ())) for name, found in lines.items())

@@ -23,6 +23,7 @@ POLICY_FIELDS = {
 }
 """The fields that decide where a model is drawn, with the table that holds each."""
 RULES = "chart_rules"
+_LONGEST_REASON = 180
 
 
 def policy_table(evidence: Evidence) -> pl.DataFrame:
@@ -34,8 +35,10 @@ def policy_table(evidence: Evidence) -> pl.DataFrame:
 
 def policy_changes(cells: Cells, subject: str, fields: Mapping[str, str | None], reason: str) -> Update:
     """Return the update that gives one model, or the rules, other values; a value of None makes a field blank."""
-    if not reason.strip():
-        raise MensuraError("reason: empty; say why, it is shown with the model")
+    if not 0 < len(reason.strip()) <= _LONGEST_REASON or not reason.isprintable():
+        raise MensuraError(
+            f"reason: empty, or no line of at most {_LONGEST_REASON}; say why, it is shown with the model"
+        )
     wanted = {name: (value or "").strip() or None for name, value in fields.items()}
     if subject == RULES:
         changes = _rule_changes(cells, wanted)
