@@ -7,12 +7,12 @@ from dataclasses import replace
 import jsonschema
 import polars as pl
 import pytest
+from mensura.site.library import bundled_library
 
 import mensura
 from mensura.calibration import chosen_lines
 from mensura.site import build_report, pages
 from mensura.site.api import SCHEMAS
-from mensura.site.library import bundled_library
 
 LISTINGS = ["models", "rankings", "benchmarks", "methodology"]
 

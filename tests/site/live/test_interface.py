@@ -14,6 +14,8 @@ from starlette.testclient import TestClient
 from mensura.site.live import LiveEdition, Press, find_origin, live_app
 from mensura.site.openapi import openapi_document
 
+PATIENCE = 120  # seconds to wait for anything on a page: a busy machine is no fault of the page
+
 
 @pytest.fixture(scope="module")
 def edition(report):
@@ -100,15 +102,17 @@ def address(live):
     thread.join(60)
 
 
-@pytest.mark.parametrize("name", ["index.html", "human.html", "compare.html", "models/gpt-5.5.html"])
-def test_pages_run_under_the_policy_without_a_complaint(browser, address, draw_all, name):
+@pytest.mark.parametrize(("name", "charts"), [("index.html", 0), ("stitched.html", 2), ("models/gpt-5.5.html", 0)])
+def test_pages_run_under_the_policy_without_a_complaint(browser, address, draw_all, name, charts):
     """A violation of the content security policy is an error on the console."""
-    page = browser.new_page()
+    context = browser.new_context()
+    context.set_default_timeout(1000 * PATIENCE)
+    page = context.new_page()
     faults = []
     page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
     page.on("pageerror", lambda fault: faults.append(str(fault)))
     page.goto(f"{address}/{name}")
-    draw_all(page, most=3)
-    assert page.evaluate("document.querySelectorAll('.chart[data-drawn] svg').length") > 0
-    page.close()
+    draw_all(page, most=charts)
+    assert page.evaluate("document.querySelectorAll('.chart[data-drawn] svg').length") == charts
+    context.close()
     assert faults == []

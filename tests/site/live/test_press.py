@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import re
+import shutil
 import time
 from pathlib import Path
 
@@ -10,7 +12,6 @@ import pytest
 import mensura
 from mensura.errors import MensuraError
 from mensura.evidence.ledger import open_ledger
-from mensura.site import pages
 from mensura.site.live import Press, find_origin
 from mensura.site.live.beside import run_beside
 from mensura.site.live.origin import LedgerOrigin, PlainOrigin, build_edition
@@ -131,20 +132,16 @@ def test_what_is_no_evidence_is_refused_at_the_start(tmp_path):
         find_origin(tmp_path / "absent.db")
 
 
-def test_an_edition_is_the_report_with_stamped_scripts(study, monkeypatch, tmp_path):
-    monkeypatch.setattr("mensura.site.report.Study.run", lambda evidence: study)
-    monkeypatch.setattr("mensura.site.report.pages", lambda study: iter([pages.method(), pages.model(study, row)]))
-    row = study.models.row(0, named=True)
+def test_an_edition_is_the_report_with_stamped_scripts(report, monkeypatch, tmp_path):
+    monkeypatch.setattr("mensura.site.live.origin.build_report", lambda _, folder: shutil.copytree(report, folder))
     edition = build_edition(find_origin(None), tmp_path)
-    page = edition.files["method.html"].plain.body.decode()
-    assert f'src="static/state.js?v={edition.stamp}" data-root=""' in page
-    assert f'href="static/style.css?v={edition.stamp}"' in page
-    assert (
-        f'src="../data/models.js?v={edition.stamp}"'
-        in edition.files[f"models/{row['subject']}.html"].plain.body.decode()
-    )
     assert edition.stamp == f"{edition.evidence}-{mensura.__version__}"
-    assert "api/v1/openapi.json" in edition.files
+    loaded = re.compile(r'(?:<script[^>]* src|<link rel="stylesheet" href)="([^"]+)"')
+    for name, file in edition.files.items():
+        assert file.plain.body.replace(f"?v={edition.stamp}".encode(), b"") == (report / name).read_bytes()
+        if name.endswith(".html"):
+            named = loaded.findall(file.plain.body.decode())
+            assert named and all(address.endswith(f"?v={edition.stamp}") for address in named)
 
 
 def double(number: int) -> int:

@@ -33,10 +33,10 @@ class Library:
 
     @property
     def study(self) -> Study:
-        """Every instrument run on the evidence: some twenty seconds the first time."""
+        """Every instrument run on the evidence: some twenty seconds, unless it was run before and kept."""
         with self._lock:
             if self._study is None:
-                self._study = Study.run(self.evidence)
+                self._study = Study.open(self.evidence)
             return self._study
 
     @cached_property

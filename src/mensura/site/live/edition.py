@@ -21,6 +21,9 @@ _MEDIA = {
     ".json": "application/json",
     ".csv": "text/csv; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".png": "image/png",
+    ".xml": "application/xml",
+    ".txt": "text/plain; charset=utf-8",
 }
 _OTHER = "application/octet-stream"
 _LEAST_SAVING = 0.95  # a packed body larger than this share of the plain one is not worth unpacking

@@ -13,7 +13,7 @@ from mensura.site.live.press import Press
 
 _BOUNDS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 """Upper ends of the classes of answering times, in seconds."""
-_KINDS = {"api": "api", "data": "data", "static": "static", "models": "page", "review": "review"}
+_KINDS = {"api": "api", "data": "data", "static": "static", "review": "review"}
 _STATUS = Path("/proc/self/status")
 
 
@@ -75,8 +75,10 @@ class Metrics:
 
 
 def _kind(path: str) -> str:
+    if path == "/" or (path.endswith(".html") and not path.startswith("/review/")):
+        return "page"
     first, slash, _ = path[1:].partition("/")
-    return _KINDS.get(first, "other") if slash else "page" if path == "/" or path.endswith(".html") else "other"
+    return _KINDS.get(first, "other") if slash else "other"
 
 
 def _header(name: str, kind: str, about: str) -> list[str]:

@@ -4,6 +4,7 @@
   const page = document.documentElement;
   const listeners = [];
   const loading = new Map();
+  const stamp = new URL(document.currentScript.src).search; // on the live site: the edition this page belongs to
   page.classList.add("js");
 
   const read = () => new URLSearchParams(location.search);
@@ -32,7 +33,7 @@
     if (!loading.has(path)) {
       loading.set(path, new Promise((done, fail) => {
         const script = document.createElement("script");
-        script.src = page.dataset.root + path;
+        script.src = page.dataset.root + path + stamp;
         script.onload = () => done();
         script.onerror = () => fail(new Error(path + " could not be loaded"));
         document.head.append(script);
