@@ -68,6 +68,12 @@ def stitch(
     forward: Annotated[
         bool, typer.Option("--forward", help="Error forward in time, by method and dimensions (minutes).")
     ] = False,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="Frozen scale, such as 2026-11: new subjects are placed on it and nobody else moves.", metavar="NAME"
+        ),
+    ] = None,
     unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -81,6 +87,9 @@ def stitch(
     from mensura.stitching.people import SHOWN
 
     data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add)
+    if scale is not None:
+        _on_frozen(scale, data, out, as_json)
+        return
     settings = {
         "method": method,
         "anchor_benchmark": anchor_benchmark,
@@ -122,6 +131,21 @@ def stitch(
     for name in (name for name in tables if name not in ("capabilities", "benchmarks")):
         shown = tables[name].select(SHOWN) if name == "people" else tables[name]
         print_table(shown, title=_title(name), rows=None if name.startswith("people") else 15, digits=3)
+
+
+def _on_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None:
+    """Print or write everybody's place on a frozen scale."""
+    from mensura.stitching import load_scale
+
+    frozen = load_scale(name)
+    tables = {"capabilities": frozen.place(data), "benchmarks": frozen.benchmarks}
+    if emit(tables, out=out, as_json=as_json, scale=frozen.name, settings=frozen.settings):
+        return
+    placed = tables["capabilities"].filter(tables["capabilities"]["status"] == "placed")
+    if placed.height:
+        print_table(placed, title=f"Placed on the scale {frozen.name} (90% intervals)")
+    print_table(tables["capabilities"], title=f"Everybody on the scale {frozen.name}", rows=30)
+    print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
 
 
 def _anchors(given: list[str] | None) -> dict[str, float] | None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from mensura import __version__
 from mensura.arrays import Floats, Ints
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, require_subject
@@ -121,13 +122,14 @@ class IqResult(Result):
         low = high = np.full(exact.shape, np.nan)
         if self.n_draws:
             low, high = rank_interval(ranks_among(self.drawn.composites, ranked))
+        rank = np.arange(1, order.size + 1)
         return pl.DataFrame(
             {
-                "rank": np.arange(1, order.size + 1),
+                "rank": rank,
                 "subject": pl.Series(self.matrix.subjects).gather(order),
                 "exact": exact[order],
-                "rank_low": pl.Series(low[order], nan_to_null=True).cast(pl.Int64),
-                "rank_high": pl.Series(high[order], nan_to_null=True).cast(pl.Int64),
+                "rank_low": pl.Series(np.minimum(low[order], rank), nan_to_null=True).cast(pl.Int64),
+                "rank_high": pl.Series(np.maximum(high[order], rank), nan_to_null=True).cast(pl.Int64),
                 "measured": self.matrix.measured.sum(axis=1)[order],
             }
         )
@@ -257,6 +259,20 @@ class IqResult(Result):
     def method(self) -> str:
         """How gaps were filled: ``joint``, or ``published`` for the page's waterfall."""
         return "joint" if self.rules.imputation.is_joint else "published"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Everything the composites depend on: method, ladders, weights, draws, seed, evidence, package."""
+        return {
+            "imputation": self.rules.imputation.method,
+            "ladders": self.ladders,
+            "source": self.source,
+            "weights": dict(zip(self.rules.dimensions, map(float, self.weights), strict=True)),
+            "draws": self.n_draws,
+            "seed": self.seed,
+            "evidence": self.evidence.edition,
+            "mensura": __version__,
+        }
 
     @property
     def heading(self) -> str:

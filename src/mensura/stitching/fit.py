@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import polars as pl
 
+from mensura import __version__
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.evidence.intake import read_own_scores
@@ -75,7 +76,8 @@ def stitch(
     for name, value in (("ridge", ridge), ("pooling", pooling)):
         if not np.isfinite(value) or value < 0:
             raise MensuraError(f"{name}: got {value}; expected a number of zero or more")
-    frame, notes = read_any(scores, unit)
+    evidence = load() if scores is None else scores if isinstance(scores, Evidence) else None
+    frame, notes = read_any(scores if evidence is None else evidence, unit)
     policy: Duplicates = duplicates or ("max" if method == "rosetta" else "mean")
     if policy == "mean":
         frame, offsets = adjust_sources(frame)
@@ -99,6 +101,7 @@ def stitch(
         model = PooledModel.fit(data, _affordable(dimensions, data), pooling, informed=informed)
         scale = _scale(data, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
+    settings |= {"mensura": __version__, "evidence": evidence.edition if evidence else None}
     about = (*warnings_of(data), *constant_warnings(data))
     return Stitch(method, model, scale, settings, about, (*notes, *left_out, *_guessed(model), REPORTING))
 
