@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 ROWS_SHOWN = 10
 
 
+def package_version() -> str:
+    """Return the version of the package, for the settings of a result."""
+    import mensura
+
+    return mensura.__version__
+
+
 class Result:
     """Mixin of the frozen dataclasses that results are (decorate them with ``repr=False``).
 

@@ -11,6 +11,7 @@ from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_eviden
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
+from mensura.cli.trust import print_trust
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,6 +75,9 @@ def stitch(
             help="Frozen scale, such as 2026-11: new subjects are placed on it and nobody else moves.", metavar="NAME"
         ),
     ] = None,
+    at: Annotated[
+        float | None, typer.Option(help="With --scale: what this capability means, benchmark by benchmark.")
+    ] = None,
     unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -86,6 +90,9 @@ def stitch(
     from mensura.stitching import stitch as fit_scores
     from mensura.stitching.people import SHOWN
 
+    if at is not None:
+        _explain(scale, at, out, as_json)
+        return
     data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add)
     if scale is not None:
         _on_frozen(scale, data, out, as_json)
@@ -131,6 +138,24 @@ def stitch(
     for name in (name for name in tables if name not in ("capabilities", "benchmarks")):
         shown = tables[name].select(SHOWN) if name == "people" else tables[name]
         print_table(shown, title=_title(name), rows=None if name.startswith("people") else 15, digits=3)
+    print_trust("stitch")
+
+
+def _explain(name: str | None, capability: float, out: Path | None, as_json: bool) -> None:
+    """Print what a capability means on a frozen scale."""
+    from mensura.errors import MensuraError
+    from mensura.stitching import load_scale
+
+    if name is None:
+        raise MensuraError("--at goes with --scale NAME: a number has a meaning on a scale that stands still")
+    frozen = load_scale(name)
+    tables = {"expected": frozen.expected_at(capability), "neighbours": frozen.neighbours_of(capability)}
+    if emit(tables, out=out, as_json=as_json, scale=frozen.name, capability=capability):
+        return
+    print_table(tables["neighbours"], title=f"Nearest to {capability:g} on the scale {frozen.name}")
+    print_table(
+        tables["expected"], title=f"Expected at {capability:g}, and one unit above (no special strengths)", digits=2
+    )
 
 
 def _on_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None:

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura import __version__
 from mensura.arrays import Floats, Ints
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, require_subject
@@ -21,7 +20,7 @@ from mensura.iq.matrix import ScoreMatrix, scores_of
 from mensura.iq.rules import IqRules
 from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, rank_interval, ranks_among, score_errors
 from mensura.iq.waterfall import PREDECESSOR, SOURCE, STEPS, Filled
-from mensura.results import Result
+from mensura.results import Result, package_version
 
 COUNTS = ("measured", "inherited", "estimated")
 """Columns that count the benchmarks behind a value by where theirs come from."""
@@ -271,7 +270,7 @@ class IqResult(Result):
             "draws": self.n_draws,
             "seed": self.seed,
             "evidence": self.evidence.edition,
-            "mensura": __version__,
+            "mensura": package_version(),
         }
 
     @property

@@ -9,10 +9,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from mensura import __version__
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.evidence.intake import read_own_scores
+from mensura.results import package_version
 from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.models import Model
@@ -101,7 +101,7 @@ def stitch(
         model = PooledModel.fit(data, _affordable(dimensions, data), pooling, informed=informed)
         scale = _scale(data, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
-    settings |= {"mensura": __version__, "evidence": evidence.edition if evidence else None}
+    settings |= {"mensura": package_version(), "evidence": evidence.edition if evidence else None}
     about = (*warnings_of(data), *constant_warnings(data))
     return Stitch(method, model, scale, settings, about, (*notes, *left_out, *_guessed(model), REPORTING))
 

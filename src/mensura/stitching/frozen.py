@@ -30,7 +30,7 @@ from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import elo_references, evidence_scores
 from mensura.stitching.placing import SubjectPrior, place_subjects
 from mensura.stitching.pooled_model import PooledModel
-from mensura.stitching.response import variance_shape
+from mensura.stitching.response import levels, variance_shape
 from mensura.stitching.scores import encode, read_scores
 
 if TYPE_CHECKING:
@@ -76,6 +76,25 @@ class FrozenScale(Result):
         """Benchmark, difficulty, slope."""
         difficulty = -self.phi[:, 0] / self.phi[:, 1]
         return pl.DataFrame({"benchmark": self.names, "difficulty": difficulty, "slope": self.phi[:, 1]})
+
+    def expected_at(self, capability: float) -> pl.DataFrame:
+        """Return what a subject of this capability and no special strength is expected to score, easiest first.
+
+        Columns: benchmark, score, and score_above, that of a subject one unit more capable.
+        """
+        if not np.isfinite(capability):
+            raise MensuraError(f"capability: got {capability}; expected a finite number")
+        here, above = (
+            levels(self.chance, self.ceiling, self.phi[:, 0] + self.phi[:, 1] * value)[0]
+            for value in (capability, capability + 1)
+        )
+        table = pl.DataFrame({"benchmark": self.names, "score": here, "score_above": above})
+        return table.sort("score", descending=True)
+
+    def neighbours_of(self, capability: float, most: int = 3) -> pl.DataFrame:
+        """Return the subjects nearest above and below a capability: subject, capability, low, high."""
+        above = self.capabilities.filter(pl.col("capability") >= capability).tail(most)
+        return pl.concat([above, self.capabilities.filter(pl.col("capability") < capability).head(most)])
 
     def place(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
         """Return every subject of ``scores`` on this scale: subject, capability, low, high, n, status.
