@@ -35,7 +35,8 @@ _ABOUT_OUTPUT = ("out", "as_json")
 
 def _note_writer(context: typer.Context, out: Path | None) -> Path | None:
     """Remember whose ``--out`` this is (the name of the program itself goes without saying); check the place."""
-    names, inner = [], context
+    names: list[str] = []
+    inner: Any = context
     while inner.parent is not None:
         names.append(inner.info_name or "")
         inner = inner.parent
@@ -141,9 +142,11 @@ def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, dig
 
 def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, writer: str) -> None:
     """Write each table as ``FOLDER/NAME.csv``; together they replace what the same command wrote there before."""
+    from mensura.frames import neutral_cells
+
     with whole_folder(folder, writer) as stage:
         for name, frame in tables.items():
-            frame.write_csv(stage / f"{name}.csv")
+            neutral_cells(frame).write_csv(stage / f"{name}.csv")
 
 
 def emit(tables: Mapping[str, pl.DataFrame], *, out: Path | None, as_json: bool, **facts: object) -> bool:

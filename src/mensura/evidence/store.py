@@ -98,6 +98,9 @@ def as_text(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _read_store(path: Path) -> dict[str, RawTable]:
+    journal = Path(f"{path}-journal")
+    if journal.exists() and journal.stat().st_size:
+        raise MensuraError(f"{journal}: another program is writing this store, or died doing so; open it once with it")
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as store:
             present = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}

@@ -73,9 +73,9 @@ def stitch(
     for name, value, allowed in (("method", method, Method), ("parts", parts, Parts)):
         if value not in get_args(allowed):
             raise MensuraError(f"{name}: {value!r} is not known; choose one of {', '.join(get_args(allowed))}")
-    for name, value in (("ridge", ridge), ("pooling", pooling)):
-        if not np.isfinite(value) or value < 0:
-            raise MensuraError(f"{name}: got {value}; expected a number of zero or more")
+    for name, strength in (("ridge", ridge), ("pooling", pooling)):
+        if not np.isfinite(strength) or strength < 0:
+            raise MensuraError(f"{name}: got {strength}; expected a number of zero or more")
     evidence = load() if scores is None else scores if isinstance(scores, Evidence) else None
     frame, notes = read_any(scores if evidence is None else evidence, unit)
     policy: Duplicates = duplicates or ("max" if method == "rosetta" else "mean")
