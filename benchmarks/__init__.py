@@ -1,1 +1,24 @@
 """Measurements of accuracy and speed: ``python -m benchmarks.NAME``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from mensura.errors import MensuraError
+
+SHARED = Path(__file__).parents[2] / "shared"
+"""Development data beside the project; what may be published of it is in the package or in ``benchmarks/data``."""
+
+
+def run(main: Callable[[], object]) -> None:
+    """Run a measurement; where it needs data that this clone does not have, say which, without a traceback."""
+    try:
+        main()
+    except (MensuraError, FileNotFoundError) as fault:
+        if SHARED.is_dir():
+            raise
+        print(f"not measured: {fault}", file=sys.stderr)
+        print(f"it needs development data in {SHARED}, which may not be published with the package", file=sys.stderr)
+        sys.exit(2)

@@ -29,6 +29,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from benchmarks import run
 from mensura.arrays import expit
 from mensura.stitching import ScoreLayout, Solution, solve_rosetta
 from mensura.trends import Stream, simulate_detection, watch_stream
@@ -203,4 +204,4 @@ FIT: Solution = solve_rosetta(
 )
 
 if __name__ == "__main__":
-    main()
+    run(main)

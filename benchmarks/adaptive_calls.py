@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from benchmarks import run
 from mensura.arrays import Floats
 from mensura.extrapolation.asking.adaptive import CallPlan, ask_adaptively, effects_design, levels_of
 from mensura.extrapolation.asking.wording import all_variants
@@ -118,4 +119,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from benchmarks import run
 from mensura.demands import check_demands, measure_agreement, plan_annotation, read_demands
 from mensura.demands.protocols import PROTOCOLS
 from mensura.frames import text_table
@@ -107,4 +108,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

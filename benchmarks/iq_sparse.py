@@ -21,6 +21,7 @@ import numpy as np
 import polars as pl
 
 import mensura
+from benchmarks import run
 from mensura.arrays import Floats, Mask
 from mensura.evidence import Evidence
 from mensura.frames import text_table
@@ -185,4 +186,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

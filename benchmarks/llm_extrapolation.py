@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks import run
 from benchmarks.extrapolation_pools import development_pools, priors_without
 from mensura.arrays import Floats, expit, logit
 from mensura.errors import MensuraError
@@ -280,4 +281,4 @@ def _rounded(value: object) -> object:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

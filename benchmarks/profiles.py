@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks import run
 from mensura.calibration import open_demands, open_outcomes, profile_counts
 from mensura.calibration.profiles.heldout import compare_models
 from mensura.calibration.profiles.joint import MODELS, LevelGrid, NonCompensatory, chance, fit_joint
@@ -135,4 +136,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from benchmarks import run
 from benchmarks.stitch_data import finish, parser, reference_scores
 from mensura.stitching import Stitch, stitch, to_date
 from mensura.stitching.positions import Positions, principal
@@ -131,4 +132,4 @@ def one_run(
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

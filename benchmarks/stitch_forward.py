@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 import mensura
+from benchmarks import run
 from benchmarks.stitch_data import finish, parser, reference_scores
 from mensura.stitching import evidence_scores, forward_errors, stitch
 from mensura.stitching.forward import FORWARD, GIVEN, vintages
@@ -81,4 +82,4 @@ def show(title: str, found: pl.DataFrame, seconds: float, figures: dict[str, obj
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

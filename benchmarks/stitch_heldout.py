@@ -7,6 +7,7 @@ import time
 import polars as pl
 
 import mensura
+from benchmarks import run
 from benchmarks.stitch_data import finish, parser, reference_scores, table
 from mensura.stitching import evidence_scores, held_out_errors
 from mensura.stitching.heldout import SETTINGS
@@ -58,4 +59,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

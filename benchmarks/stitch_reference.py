@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from benchmarks import run
 from benchmarks.stitch_data import finish, parser, reference_scores, table
 from mensura.stitching import sens5, stitch
 from mensura.trends import frontier_line
@@ -52,4 +53,4 @@ def difference(found: pl.DataFrame, reference: pl.DataFrame, key: str, column: s
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -20,6 +20,7 @@ import numpy as np  # noqa: E402
 from scipy.optimize import least_squares  # noqa: E402
 from scipy.sparse import csr_matrix, vstack  # noqa: E402
 
+from benchmarks import run  # noqa: E402
 from benchmarks.stitch_data import finish, parser, reference_scores  # noqa: E402
 from mensura.stitching import ScoreLayout, ScoreSet, Stitch, penalty_weight, solve_rosetta, stitch  # noqa: E402
 from mensura.stitching.bootstrap import bootstrap_weights  # noqa: E402
@@ -194,4 +195,4 @@ def grown(scores: int) -> tuple[int, int, int, float, float, float]:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from benchmarks import run
 from benchmarks.stitch_data import finish, parser, reference_scores, table
 from mensura.evidence import load
 from mensura.stitching import evidence_scores, read_scores, stitch
@@ -63,4 +64,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

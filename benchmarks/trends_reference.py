@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks import run
 from benchmarks.stitch_data import finish, parser, reference_scores, table
 from mensura.stitching import stitch, to_years
 from mensura.trends import (
@@ -266,4 +267,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

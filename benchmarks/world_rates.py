@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks import run
 from mensura.extrapolation import PostStratification, make_task
 from mensura.extrapolation.world.ability import Domain, Strata, abilities, read_curves
 from mensura.extrapolation.world.assumptions import central
@@ -181,4 +182,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

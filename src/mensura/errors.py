@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+LONGEST_MESSAGE = 20_000
+"""Characters of a message; what somebody put into one cell or line does not have to be read to them in full."""
+
 
 class MensuraError(ValueError):
     """Input that cannot be used as it is. The command line prints the message without a traceback."""
+
+    def __init__(self, message: object = "") -> None:
+        text = str(message)
+        left = len(text) - LONGEST_MESSAGE
+        super().__init__(text if left <= 0 else f"{text[:LONGEST_MESSAGE]} … ({left:,} more characters)")

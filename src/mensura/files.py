@@ -89,6 +89,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_csv(frame: pl.DataFrame, path: Path) -> None:
-    """Write one table as UTF-8 CSV atomically."""
+    """Write one table as UTF-8 CSV atomically; cells a spreadsheet would compute are kept from it."""
+    from mensura.frames import neutral_cells
+
     with atomic_path(path) as part:
-        frame.write_csv(part)
+        neutral_cells(frame).write_csv(part)

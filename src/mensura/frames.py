@@ -11,6 +11,10 @@ import polars as pl
 from mensura.errors import MensuraError
 
 _ACCEPTED = "a polars, pandas or Arrow table, a mapping of columns, or a path to a CSV or Parquet file"
+MOST_VALUES = 400_000_000
+"""Values (rows × columns) that a Parquet file may announce."""
+_FORMULA, _QUOTED = r"^'*[=+\-@\t\r]", r"^'+[=+\-@\t\r]"
+"""Cells a spreadsheet would compute, and those kept from it by an apostrophe."""
 _ONE_LENGTH = "every column needs as many values, all of one kind"
 
 
@@ -75,15 +79,38 @@ def read_frame(path: Path) -> pl.DataFrame:
         raise MensuraError(f"{path}: no such file")
     try:
         if path.suffix.lower() in {".parquet", ".pq"}:
-            return pl.read_parquet(path, glob=False)
+            return read_parquet(path)
         return read_csv(path, infer_schema_length=None)
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
         raise MensuraError(f"{path}: not a readable CSV (UTF-8) or Parquet file: {fault}") from fault
 
 
+def read_parquet(path: Path) -> pl.DataFrame:
+    """Read one Parquet file, after a look at how many values it announces: a small file can unpack to any size."""
+    lazy = pl.scan_parquet(path, glob=False)
+    rows, columns = int(lazy.select(pl.len()).collect().item()), len(lazy.collect_schema())
+    if rows * columns > MOST_VALUES:
+        raise MensuraError(f"{path}: announces {rows:,} × {columns} values; at most {MOST_VALUES:,} are read")
+    return pl.read_parquet(path, glob=False)
+
+
 def read_csv(path: Path | bytes, **options: Any) -> pl.DataFrame:  # noqa: ANN401
     """Read one CSV file (or its bytes) whose name is a name: brackets and stars in it are no pattern."""
-    return pl.read_csv(path, glob=False, **options)
+    frame = pl.read_csv(path, glob=False, **options)
+    cells = pl.selectors.string()
+    kept = cells.str.contains(_QUOTED)
+    return frame.with_columns(pl.when(kept).then(cells.str.slice(1)).otherwise(cells).name.keep())
+
+
+def neutral_cells(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return a table in whose text cells no spreadsheet finds a formula.
+
+    An apostrophe goes before = + - @, tab and return; numbers stay as they are. :func:`read_csv` takes it away again,
+    so that written tables read back the same.
+    """
+    cells = pl.selectors.string()
+    risky = cells.str.contains(_FORMULA) & cells.cast(pl.Float64, strict=False).is_null()
+    return frame.with_columns(pl.when(risky).then(pl.lit("'") + cells).otherwise(cells).name.keep())
 
 
 def require_columns(frame: pl.DataFrame, columns: Sequence[str], *, name: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mensura.frames import text_table
@@ -11,6 +12,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROWS_SHOWN = 10
+
+
+def package_version() -> str:
+    """Return the version of the package, for the settings of a result."""
+    return str(import_module("mensura").__version__)
 
 
 class Result:

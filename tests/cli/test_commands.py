@@ -103,3 +103,21 @@ def commands(command, path=""):
             yield from commands(child, f"{path} {name}")
         else:
             yield f"{path} {name}".strip(), child
+
+
+def test_a_capability_is_explained_on_a_frozen_scale(mensura_command):
+    told = json.loads(mensura_command("stitch", "--scale", "2026-11", "--at", "1.5", "--json").out)
+    assert all(row["score"] < row["score_above"] for row in told["expected"] if row["benchmark"] == "hle")
+    near = [row["capability"] for row in told["neighbours"]]
+    assert near == sorted(near, reverse=True)
+    assert near[0] > 1.5 > near[-1]
+    assert mensura_command("stitch", "--at", "1.5").code == 2
+    assert "finite number" in mensura_command("stitch", "--scale", "2026-11", "--at", "nan").err
+
+
+def test_intervals_are_printed_with_how_often_they_held(mensura_command):
+    run = mensura_command("extrapolate", "--rate", "0.5", "--n", "100", "--from", "pisa", "--draws", "20")
+    assert "Can I trust this interval?" in run.out
+    assert "docs/trust.md" in run.out
+    assert run.out.index("Observed: pisa, ages 15") < run.out.index("pisa → world")
+    assert run.out.index("domain None") < run.out.index("pisa → world")

@@ -166,6 +166,7 @@ def test_cost_tables_frontier_and_query(mensura_command, tmp_path):
     assert set(json.loads(mensura_command("cost", "--frontier", "--json").out)) == {
         *(f"frontier_{axis}" for axis in ("sticker_price", "effective_cost", "usage_multiplier", "response_time")),
         "note",
+        "provenance",
     }
     found = json.loads(mensura_command("cost", "--at-least", 125, "--json").out)
     assert "differ from it by a factor of 1.35" in found["note"]

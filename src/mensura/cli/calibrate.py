@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.output import Json, Out, console, emit, notices, print_note, print_table
 from mensura.cli.paths import check_input, check_inputs
+from mensura.cli.trust import print_trust
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def calibrate(
         print_table(tables["comparison"], title=f"Against {compare} (ratio of bases)")
     for warning in made.warnings:
         print_note(warning)
+    print_trust("calibrate")
     if pool is not None:
         console.print(
             "Open pool: human rates measured; levels judged by a language model; world rates judged by one, "

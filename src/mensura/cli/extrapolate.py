@@ -34,6 +34,7 @@ from mensura.cli.estimating import (
 )
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.cli.paths import check_input
+from mensura.cli.trust import print_trust
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -220,3 +221,4 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
         print_table(parts["drivers"], title="What moves the mean rate from one population to the other", digits=4)
     if result.sensitivity.height:
         print_table(result.sensitivity.drop("value"), title="What the rates hang on", rows=8, digits=4)
+    print_trust("extrapolate")

@@ -38,7 +38,7 @@ ScoreUnit = Annotated[
 
 def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
     """Load the evidence a command was asked to work on."""
-    from mensura.cli.output import notices
+    from mensura.cli.output import note_evidence, notices
     from mensura.evidence import load
 
     evidence = load(path)
@@ -48,4 +48,5 @@ def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
         notices.print(
             "; ".join([f"added {reading.heading}", *reading.notes, *reading.warnings]), style="dim", soft_wrap=True
         )
+    note_evidence(evidence.edition)
     return evidence

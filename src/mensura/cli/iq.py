@@ -11,6 +11,7 @@ from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_json, print_table
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
+from mensura.cli.trust import print_trust
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -174,6 +175,8 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
             style="dim",
         )
     console.print(f"{without} models without a composite; mensura iq MODEL says why.", style="dim")
+    if result.n_draws:
+        print_trust("iq")
 
 
 def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json: bool) -> None:

@@ -18,6 +18,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from mensura import __version__
 from mensura.cli.paths import check_output
 from mensura.folders import whole_folder
 
@@ -26,12 +27,42 @@ if TYPE_CHECKING:
 
 _WRITER: ContextVar[str] = ContextVar("writer")
 """The command that is running, such as "people rates": the owner of what ``--out`` writes."""
+_CONTEXT: ContextVar[typer.Context | None] = ContextVar("context", default=None)
+_EVIDENCE: ContextVar[Mapping[str, object] | None] = ContextVar("evidence", default=None)
+"""The call that is running and the edition of its evidence: what every JSON object says of its origin."""
+_ABOUT_OUTPUT = ("out", "as_json")
 
 
 def _note_writer(context: typer.Context, out: Path | None) -> Path | None:
     """Remember whose ``--out`` this is (the name of the program itself goes without saying); check the place."""
-    _WRITER.set(context.command_path.partition(" ")[2])
+    names: list[str] = []
+    inner: Any = context
+    while inner.parent is not None:
+        names.append(inner.info_name or "")
+        inner = inner.parent
+    _WRITER.set(" ".join(reversed(names)))
+    _CONTEXT.set(context)
+    _EVIDENCE.set(None)
     return check_output(out)
+
+
+def note_evidence(edition: Mapping[str, object]) -> None:
+    """Remember which evidence the running command works on."""
+    _EVIDENCE.set(edition)
+
+
+def provenance() -> dict[str, object]:
+    """Return what a result depends on: package, command, all its settings (defaults too), edition of the evidence."""
+    context = _CONTEXT.get()
+    settings = {} if context is None else dict(context.params)
+    told = {name: _setting(value) for name, value in sorted(settings.items()) if name not in _ABOUT_OUTPUT}
+    return {"mensura": __version__, "command": _WRITER.get(""), "settings": told, "evidence": _EVIDENCE.get()}
+
+
+def _setting(value: object) -> object:
+    if isinstance(value, list | tuple):
+        return [_setting(item) for item in value]
+    return value if value is None or isinstance(value, bool | int | float | str) else str(value)
 
 
 Out = Annotated[
@@ -111,20 +142,23 @@ def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, dig
 
 def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, writer: str) -> None:
     """Write each table as ``FOLDER/NAME.csv``; together they replace what the same command wrote there before."""
+    from mensura.frames import neutral_cells
+
     with whole_folder(folder, writer) as stage:
         for name, frame in tables.items():
-            frame.write_csv(stage / f"{name}.csv")
+            neutral_cells(frame).write_csv(stage / f"{name}.csv")
 
 
 def emit(tables: Mapping[str, pl.DataFrame], *, out: Path | None, as_json: bool, **facts: object) -> bool:
     """Serve ``--out`` and ``--json`` alike for every command; true when JSON was printed.
 
-    The JSON object holds ``facts`` and, under its name, each table as a list of rows.
+    The JSON object holds ``facts``, each table as a list of rows under its name, and ``provenance``.
     """
     if out is not None:
         write_tables(out, tables, writer=_WRITER.get())
     if as_json:
-        print_json({**facts, **{name: frame.to_dicts() for name, frame in tables.items()}})
+        rows = {name: frame.to_dicts() for name, frame in tables.items()}
+        print_json({**facts, **rows, "provenance": provenance()})
     elif out is not None:
         written = ", ".join(f"{name}.csv" for name in tables)
         notices.print(f"wrote {written} to {out}", style="dim", soft_wrap=True)

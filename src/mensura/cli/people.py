@@ -206,7 +206,7 @@ def _widened(raw: PublishedTable, long: str, person: list[str], kept: list[str])
     columns = _names(long)
     if len(columns) != 2:
         raise MensuraError(f"--long {long}: expected two columns, the item's and the answer's, such as item,correct")
-    return widen_answers(raw, *columns, person=person, covariates=kept)
+    return widen_answers(raw, columns[0], columns[1], person, kept)
 
 
 def _edges(entry: str) -> tuple[str, list[int]]:

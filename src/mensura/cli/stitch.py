@@ -11,6 +11,7 @@ from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_eviden
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
+from mensura.cli.trust import print_trust
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,6 +69,15 @@ def stitch(
     forward: Annotated[
         bool, typer.Option("--forward", help="Error forward in time, by method and dimensions (minutes).")
     ] = False,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="Frozen scale, such as 2026-11: new subjects are placed on it and nobody else moves.", metavar="NAME"
+        ),
+    ] = None,
+    at: Annotated[
+        float | None, typer.Option(help="With --scale: what this capability means, benchmark by benchmark.")
+    ] = None,
     unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -80,7 +90,13 @@ def stitch(
     from mensura.stitching import stitch as fit_scores
     from mensura.stitching.people import SHOWN
 
+    if at is not None:
+        _explain(scale, at, out, as_json)
+        return
     data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add)
+    if scale is not None:
+        _on_frozen(scale, data, out, as_json)
+        return
     settings = {
         "method": method,
         "anchor_benchmark": anchor_benchmark,
@@ -122,6 +138,39 @@ def stitch(
     for name in (name for name in tables if name not in ("capabilities", "benchmarks")):
         shown = tables[name].select(SHOWN) if name == "people" else tables[name]
         print_table(shown, title=_title(name), rows=None if name.startswith("people") else 15, digits=3)
+    print_trust("stitch")
+
+
+def _explain(name: str | None, capability: float, out: Path | None, as_json: bool) -> None:
+    """Print what a capability means on a frozen scale."""
+    from mensura.errors import MensuraError
+    from mensura.stitching import load_scale
+
+    if name is None:
+        raise MensuraError("--at goes with --scale NAME: a number has a meaning on a scale that stands still")
+    frozen = load_scale(name)
+    tables = {"expected": frozen.expected_at(capability), "neighbours": frozen.neighbours_of(capability)}
+    if emit(tables, out=out, as_json=as_json, scale=frozen.name, capability=capability):
+        return
+    print_table(tables["neighbours"], title=f"Nearest to {capability:g} on the scale {frozen.name}")
+    print_table(
+        tables["expected"], title=f"Expected at {capability:g}, and one unit above (no special strengths)", digits=2
+    )
+
+
+def _on_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None:
+    """Print or write everybody's place on a frozen scale."""
+    from mensura.stitching import load_scale
+
+    frozen = load_scale(name)
+    tables = {"capabilities": frozen.place(data), "benchmarks": frozen.benchmarks}
+    if emit(tables, out=out, as_json=as_json, scale=frozen.name, settings=frozen.settings):
+        return
+    placed = tables["capabilities"].filter(tables["capabilities"]["status"] == "placed")
+    if placed.height:
+        print_table(placed, title=f"Placed on the scale {frozen.name} (90% intervals)")
+    print_table(tables["capabilities"], title=f"Everybody on the scale {frozen.name}", rows=30)
+    print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
 
 
 def _anchors(given: list[str] | None) -> dict[str, float] | None:

@@ -12,6 +12,7 @@ from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_eviden
 from mensura.cli.output import Json, Out, console, emit, print_table
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
+from mensura.cli.trust import print_trust
 
 if TYPE_CHECKING:
     import polars as pl
@@ -232,3 +233,4 @@ def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: flo
     verdict = facts.get("watch")
     if isinstance(verdict, dict):
         console.print(f"Watch: {verdict['verdict']}", highlight=False)
+    print_trust("trends")

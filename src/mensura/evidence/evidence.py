@@ -15,6 +15,7 @@ from mensura.errors import MensuraError
 from mensura.evidence.additions import assumptions, with_scores
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
+from mensura.evidence.edition import EMBEDDED_EDITION, fingerprint_of
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.intake import Allowed, KnownNames, ScoreReading, read_scores_of
 from mensura.evidence.schema import TABLES
@@ -54,6 +55,17 @@ class Evidence(Result):
     chart_rules: pl.DataFrame
     origin: str
     warnings: tuple[str, ...]
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Short hash of all tables: equal evidence has an equal one, whatever its origin."""
+        return fingerprint_of(self.tables())
+
+    @property
+    def edition(self) -> dict[str, str | None]:
+        """What to cite: origin, year and month of the embedded tables (None: of one's own), fingerprint."""
+        dated = EMBEDDED_EDITION if self.origin.split(" + ")[0] == "embedded" else None
+        return {"origin": self.origin, "edition": dated, "fingerprint": self.fingerprint}
 
     @property
     def primary_scores(self) -> pl.DataFrame:
@@ -135,7 +147,8 @@ class Evidence(Result):
     @property
     def heading(self) -> str:
         """Where the evidence comes from."""
-        return f"Evidence ({self.origin})"
+        dated = f", edition {self.edition['edition']}" if self.edition["edition"] else ""
+        return f"Evidence ({self.origin}{dated}, fingerprint {self.fingerprint})"
 
     @property
     def shown(self) -> pl.DataFrame:

@@ -100,7 +100,7 @@ def frontier(iqs: pl.DataFrame, costs: pl.DataFrame, by: str = "effective_cost")
 
 
 def cheapest(iqs: pl.DataFrame, costs: pl.DataFrame, at_least: float, by: str = "effective_cost") -> pl.DataFrame:
-    """Return the models with at least this IQ, cheapest first; below them those without an effective cost, by list price.
+    """Return the models with at least this IQ, cheapest first; those without an effective cost below, by list price.
 
     ``basis`` names the cost that a row is sorted by: ``by``; sticker_price only, where no effective cost is known; or
     unknown.

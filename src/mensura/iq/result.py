@@ -20,7 +20,7 @@ from mensura.iq.matrix import ScoreMatrix, scores_of
 from mensura.iq.rules import IqRules
 from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, rank_interval, ranks_among, score_errors
 from mensura.iq.waterfall import PREDECESSOR, SOURCE, STEPS, Filled
-from mensura.results import Result
+from mensura.results import Result, package_version
 
 COUNTS = ("measured", "inherited", "estimated")
 """Columns that count the benchmarks behind a value by where theirs come from."""
@@ -121,13 +121,14 @@ class IqResult(Result):
         low = high = np.full(exact.shape, np.nan)
         if self.n_draws:
             low, high = rank_interval(ranks_among(self.drawn.composites, ranked))
+        rank = np.arange(1, order.size + 1)
         return pl.DataFrame(
             {
-                "rank": np.arange(1, order.size + 1),
+                "rank": rank,
                 "subject": pl.Series(self.matrix.subjects).gather(order),
                 "exact": exact[order],
-                "rank_low": pl.Series(low[order], nan_to_null=True).cast(pl.Int64),
-                "rank_high": pl.Series(high[order], nan_to_null=True).cast(pl.Int64),
+                "rank_low": pl.Series(np.minimum(low[order], rank), nan_to_null=True).cast(pl.Int64),
+                "rank_high": pl.Series(np.maximum(high[order], rank), nan_to_null=True).cast(pl.Int64),
                 "measured": self.matrix.measured.sum(axis=1)[order],
             }
         )
@@ -257,6 +258,20 @@ class IqResult(Result):
     def method(self) -> str:
         """How gaps were filled: ``joint``, or ``published`` for the page's waterfall."""
         return "joint" if self.rules.imputation.is_joint else "published"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        """Everything the composites depend on: method, ladders, weights, draws, seed, evidence, package."""
+        return {
+            "imputation": self.rules.imputation.method,
+            "ladders": self.ladders,
+            "source": self.source,
+            "weights": dict(zip(self.rules.dimensions, map(float, self.weights), strict=True)),
+            "draws": self.n_draws,
+            "seed": self.seed,
+            "evidence": self.evidence.edition,
+            "mensura": package_version(),
+        }
 
     @property
     def heading(self) -> str:

@@ -13,10 +13,12 @@ from mensura.errors import MensuraError
 if TYPE_CHECKING:
     from pathlib import Path
 
-_NAME = r"[A-Za-z_@#$][\w@#$.]*"
+_NAME = r"[A-Za-z_@#$][\w@#$.]{0,127}"
 _SPSS_FIELD = re.compile(rf"({_NAME})\s+(\d+)(?:\s*-\s*(\d+))?(?:\s*\(\s*([A-Za-z]+)\d*\s*(?:,\s*(\d+))?\s*\))?")
 _SAS_COLUMNS = re.compile(rf"({_NAME})\s+(\$)?\s*(\d+)\s*(?:-\s*(\d+))?(?:\s+\.(\d+))?(?=\s|$)")
 _SAS_POINTER = re.compile(rf"@\s*(\d+)\s+({_NAME})\s+(\$)?(?:char)?\s*(\d+)\.(\d*)", re.IGNORECASE)
+MOST_SYNTAX = 16 * 2**20
+"""Bytes of a control file; that of PISA 2009 has about 0.2 million."""
 _LABEL = re.compile(rf"({_NAME})\s*=?\s*(\"[^\"]*\"|'[^']*')")
 
 
@@ -47,10 +49,11 @@ class FixedLayout:
     def __post_init__(self) -> None:
         if not self.fields:
             raise MensuraError("the control file lists no variables with columns")
-        names = [entry.name for entry in self.fields]
-        for name in names:
-            if names.count(name) > 1:
-                raise MensuraError(f"variable {name!r} is listed twice")
+        seen: set[str] = set()
+        for entry in self.fields:
+            if entry.name in seen:
+                raise MensuraError(f"variable {entry.name!r} is listed twice")
+            seen.add(entry.name)
 
     @property
     def width(self) -> int:
@@ -60,7 +63,9 @@ class FixedLayout:
 
 def read_layout(path: Path, *, encoding: str = "utf-8") -> FixedLayout:
     """Read a control file; SPSS and SAS are told apart by their commands."""
-    source = decoded(path, encoding)
+    if path.is_file() and path.stat().st_size > MOST_SYNTAX:
+        raise MensuraError(f"{path}: {path.stat().st_size:,} bytes; a control file has at most {MOST_SYNTAX:,}")
+    source = _squeezed(decoded(path, encoding))
     listing = re.search(r"\bDATA\s+LIST\b(.*?)(?:^\s*\.\s*$|\.\s*$|\bEXECUTE\b)", source, re.S | re.I | re.M)
     if listing is not None:
         body = re.sub(r"^.*?/", "", re.sub(r"(\"[^\"]*\"|'[^']*')", "", listing.group(1)), count=1, flags=re.S)
@@ -77,6 +82,12 @@ def read_layout(path: Path, *, encoding: str = "utf-8") -> FixedLayout:
         return FixedLayout(read(text), {name: quoted[1:-1].strip() for name, quoted in texts.items()})
     except MensuraError as fault:
         raise MensuraError(f"{path}: {fault}") from fault
+
+
+def _squeezed(source: str) -> str:
+    """Return a text without empty lines and with single spaces: patterns then take time in proportion to its length."""
+    lines = (re.sub(r"[^\S\n]+", " ", line).strip() for line in source.split("\n"))
+    return "\n".join(line for line in lines if line)
 
 
 def read_fixed_width(path: Path, layout: FixedLayout, *, encoding: str = "utf-8") -> pl.DataFrame:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from mensura.errors import MensuraError
+from mensura.files import write_csv
 from mensura.folders import whole_folder
 from mensura.frames import as_frame
 from mensura.people.administration import UNKNOWN, Administration
@@ -155,14 +156,14 @@ class ItemPool(Result):
         """Write the pool as a tidy folder that :meth:`read` reads back, in place of a pool written there before."""
         refuse_shadows(Path(folder))
         with whole_folder(Path(folder), WRITER) as stage:
-            self.items.write_csv(stage / "items.csv")
-            self.rates.rename({"correct": "n_correct"}).write_csv(stage / "group_rates.csv")
+            write_csv(self.items, stage / "items.csv")
+            write_csv(self.rates.rename({"correct": "n_correct"}), stage / "group_rates.csv")
             if self.administration.known:
-                self.administration.table().write_csv(stage / "administration.csv")
+                write_csv(self.administration.table(), stage / "administration.csv")
             if self.exclusions.height:
-                self.exclusions.write_csv(stage / "exclusions.csv")
+                write_csv(self.exclusions, stage / "exclusions.csv")
             if self.persons is not None:
-                self.persons.write_csv(stage / "persons.csv")
+                write_csv(self.persons, stage / "persons.csv")
             if self.responses is not None:
                 self.answers().write_parquet(stage / "responses.parquet")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mensura.errors import MensuraError
+from mensura.people.bounds import refuse_bomb, refuse_vast
 from mensura.people.fixed_width import read_fixed_width, read_layout
 from mensura.people.tidy import read_table
 
@@ -133,7 +134,11 @@ def _read_spss(path: Path) -> PublishedTable:
     read = reader.read_por if path.suffix.lower() == ".por" else reader.read_sav
     extra = {} if path.suffix.lower() == ".por" else {"user_missing": True}
     try:
+        _, told = read(str(path), metadataonly=True)
+        refuse_vast(path, max(told.number_rows or 0, 0), told.number_columns)
         columns, about = read(str(path), output_format="dict", **extra)
+    except MensuraError:
+        raise
     except Exception as fault:
         raise MensuraError(f"{path}: not a readable SPSS file ({fault})") from fault
     labels = {name: text for name, text in about.column_names_to_labels.items() if text}
@@ -151,6 +156,7 @@ def _code(value: object) -> str:
 
 def _read_r(path: Path, object_name: str | None) -> pl.DataFrame:
     reader = _library("rdata")
+    refuse_bomb(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # classes it does not know; what is not a table is refused below

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.frames import read_csv, require_columns
+from mensura.frames import read_csv, read_parquet, require_columns
 from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.fixed_width import decoded
 from mensura.people.rates import RATE_COLUMNS
@@ -90,7 +90,7 @@ def read_table(path: Path, *, encoding: str = "utf-8") -> pl.DataFrame:
         raise MensuraError(f"{path}: no such file")
     try:
         if path.suffix.lower() in {".parquet", ".pq"}:
-            return pl.read_parquet(path, glob=False)
+            return read_parquet(path)
         source = path if encoding.casefold() in _UTF8 else decoded(path, encoding).encode()
         # Older polars take overrides of columns that are not there for the names of those that are.
         there = read_csv(source, n_rows=0, infer_schema=False).columns

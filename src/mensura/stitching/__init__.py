@@ -4,6 +4,7 @@ from mensura.stitching.convergence import Convergence
 from mensura.stitching.draws import PositionDraws
 from mensura.stitching.fit import read_any, stitch
 from mensura.stitching.forward import forward_errors
+from mensura.stitching.frozen import FrozenScale, freeze, frozen_scales, load_scale
 from mensura.stitching.heldout import held_out_errors
 from mensura.stitching.influence import benchmark_influence, information_curves, subject_information
 from mensura.stitching.layout import ScoreLayout
@@ -21,6 +22,7 @@ from mensura.stitching.years import DAYS_PER_YEAR, to_date, to_years
 __all__ = [
     "DAYS_PER_YEAR",
     "Convergence",
+    "FrozenScale",
     "People",
     "PositionDraws",
     "Robustness",
@@ -34,8 +36,11 @@ __all__ = [
     "encode",
     "evidence_scores",
     "forward_errors",
+    "freeze",
+    "frozen_scales",
     "held_out_errors",
     "information_curves",
+    "load_scale",
     "penalty_weight",
     "people_scores",
     "place",

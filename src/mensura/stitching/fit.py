@@ -12,6 +12,7 @@ import polars as pl
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.evidence.intake import read_own_scores
+from mensura.results import package_version
 from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.models import Model
@@ -72,10 +73,11 @@ def stitch(
     for name, value, allowed in (("method", method, Method), ("parts", parts, Parts)):
         if value not in get_args(allowed):
             raise MensuraError(f"{name}: {value!r} is not known; choose one of {', '.join(get_args(allowed))}")
-    for name, value in (("ridge", ridge), ("pooling", pooling)):
-        if not np.isfinite(value) or value < 0:
-            raise MensuraError(f"{name}: got {value}; expected a number of zero or more")
-    frame, notes = read_any(scores, unit)
+    for name, strength in (("ridge", ridge), ("pooling", pooling)):
+        if not np.isfinite(strength) or strength < 0:
+            raise MensuraError(f"{name}: got {strength}; expected a number of zero or more")
+    evidence = load() if scores is None else scores if isinstance(scores, Evidence) else None
+    frame, notes = read_any(scores if evidence is None else evidence, unit)
     policy: Duplicates = duplicates or ("max" if method == "rosetta" else "mean")
     if policy == "mean":
         frame, offsets = adjust_sources(frame)
@@ -99,6 +101,7 @@ def stitch(
         model = PooledModel.fit(data, _affordable(dimensions, data), pooling, informed=informed)
         scale = _scale(data, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
+    settings |= {"mensura": package_version(), "evidence": evidence.edition if evidence else None}
     about = (*warnings_of(data), *constant_warnings(data))
     notes += (*left_out, *_guessed(model), *_apart(model), REPORTING)
     return Stitch(method, model, scale, settings, about, notes)

@@ -19,9 +19,12 @@ ELO_DECADE = 400.0
 LINKED = ("percent", "fraction", "elo", "index")
 
 
-def evidence_scores(evidence: Evidence) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """Return the evidence as a score table for :func:`~mensura.stitching.stitch`, with notes on its units."""
-    linked = link(distinct_scores(evidence), evidence, "score").join(
+def evidence_scores(evidence: Evidence, references: pl.DataFrame | None = None) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the evidence as a score table for :func:`~mensura.stitching.stitch`, with notes on its units.
+
+    ``references`` (benchmark, reference) fixes the opponents of Elo ratings; without it they are the median models.
+    """
+    linked = link(distinct_scores(evidence), evidence, "score", references=references).join(
         evidence.models.select("subject", "released"), on="subject", how="left"
     )
     levels = evidence.benchmarks.select(
@@ -41,9 +44,12 @@ def evidence_scores(evidence: Evidence) -> tuple[pl.DataFrame, tuple[str, ...]]:
     )
 
 
-def link(table: pl.DataFrame, evidence: Evidence, *columns: str) -> pl.DataFrame:
+def link(
+    table: pl.DataFrame, evidence: Evidence, *columns: str, references: pl.DataFrame | None = None
+) -> pl.DataFrame:
     """Put ``columns`` of a table with ``benchmark`` and ``unit`` through the link of their unit; drop what has none."""
-    kept = table.filter(pl.col("unit").is_in(LINKED)).join(_references(evidence), on="benchmark", how="left")
+    opponents = elo_references(evidence) if references is None else references
+    kept = table.filter(pl.col("unit").is_in(LINKED)).join(opponents, on="benchmark", how="left")
     return kept.with_columns(_linked(pl.col(column)).clip(0, 1).alias(column) for column in columns)
 
 
@@ -59,14 +65,14 @@ def _linked(value: pl.Expr) -> pl.Expr:
     )
 
 
-def _references(evidence: Evidence) -> pl.DataFrame:
+def elo_references(evidence: Evidence) -> pl.DataFrame:
     """Median primary Elo of every arena: the fixed opponent."""
     elo = evidence.primary_scores.filter(pl.col("unit") == "elo")
     return elo.group_by("benchmark").agg(pl.col("score").median().alias("reference"))
 
 
 def _notes(evidence: Evidence) -> tuple[str, ...]:
-    arenas = _references(evidence).sort("benchmark")
+    arenas = elo_references(evidence).sort("benchmark")
     named = ", ".join(f"{name} {value:.0f}" for name, value in arenas.iter_rows())
     by_unit = evidence.benchmarks.group_by("unit").agg(pl.col("benchmark").sort())
     names = {unit: ", ".join(benchmarks) for unit, benchmarks in by_unit.iter_rows()}

@@ -1,0 +1,223 @@
+"""A scale that stands still: benchmarks frozen under a date, on which new subjects are placed and move nobody.
+
+A fit moves a little with every score that is added, because all subjects and benchmarks are estimated together. A
+frozen scale keeps the benchmarks of one fit, η = intercept + slope · C + loadings · profile, with their error, chance,
+ceiling and noise, and the subjects where they stood. A new subject's position is then the posterior given its own
+scores alone (:mod:`mensura.stitching.placing`); two users who add different models read the same numbers for the rest.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from mensura.arrays import Floats
+from mensura.errors import MensuraError
+from mensura.evidence import Evidence
+from mensura.evidence.intake import read_own_scores
+from mensura.files import write_text
+from mensura.results import Result
+from mensura.stitching.checks import listed_names, positions_of
+from mensura.stitching.draws import LEVEL
+from mensura.stitching.layout import ScoreLayout
+from mensura.stitching.links import elo_references, evidence_scores
+from mensura.stitching.placing import SubjectPrior, place_subjects
+from mensura.stitching.pooled_model import PooledModel
+from mensura.stitching.response import levels, variance_shape
+from mensura.stitching.scores import encode, read_scores
+
+if TYPE_CHECKING:
+    from mensura.stitching.result import Stitch
+
+FOLDER = Path(__file__).parent / "data" / "scales"
+FORMAT = "mensura frozen scale"
+DIGITS = 8
+"""Decimals kept of every number: far below any interval."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FrozenScale(Result):
+    """Benchmarks and subjects of one fit under a date.
+
+    Tables: ``capabilities`` (subject, capability, low, high, highest first), ``benchmarks`` (benchmark, difficulty,
+    slope). ``phi`` (B, 1 + K) and ``phi_cov`` (B, 1 + K, 1 + K) hold intercept and loadings with their error on the
+    scale; ``spread`` (K, K) is the covariance of the subjects' profiles, the prior of new ones. ``settings`` says what
+    the fit was made of.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("capabilities", "benchmarks")
+
+    name: str
+    capabilities: pl.DataFrame
+    names: tuple[str, ...]
+    phi: Floats
+    phi_cov: Floats
+    spread: Floats
+    chance: Floats
+    ceiling: Floats
+    dispersion: Floats
+    references: pl.DataFrame
+    settings: dict[str, Any]
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        return f"frozen scale {self.name}: {self.capabilities.height} subjects, {len(self.names)} benchmarks"
+
+    @cached_property
+    def benchmarks(self) -> pl.DataFrame:
+        """Benchmark, difficulty, slope."""
+        difficulty = -self.phi[:, 0] / self.phi[:, 1]
+        return pl.DataFrame({"benchmark": self.names, "difficulty": difficulty, "slope": self.phi[:, 1]})
+
+    def expected_at(self, capability: float) -> pl.DataFrame:
+        """Return what a subject of this capability and no special strength is expected to score, easiest first.
+
+        Columns: benchmark, score, and score_above, that of a subject one unit more capable.
+        """
+        if not np.isfinite(capability):
+            raise MensuraError(f"capability: got {capability}; expected a finite number")
+        here, above = (
+            levels(self.chance, self.ceiling, self.phi[:, 0] + self.phi[:, 1] * value)[0]
+            for value in (capability, capability + 1)
+        )
+        table = pl.DataFrame({"benchmark": self.names, "score": here, "score_above": above})
+        return table.sort("score", descending=True)
+
+    def neighbours_of(self, capability: float, most: int = 3) -> pl.DataFrame:
+        """Return the subjects nearest above and below a capability: subject, capability, low, high."""
+        above = self.capabilities.filter(pl.col("capability") >= capability).tail(most)
+        return pl.concat([above, self.capabilities.filter(pl.col("capability") < capability).head(most)])
+
+    def place(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
+        """Return every subject of ``scores`` on this scale: subject, capability, low, high, n, status.
+
+        ``scores`` is evidence or a table of scores. Subjects that the scale knows keep their place ("frozen"); others
+        are placed by their scores on its benchmarks ("placed", 90% intervals). Benchmarks it does not know are left
+        out, and a subject without any other is refused.
+        """
+        frame = read_scores(
+            evidence_scores(scores, self.references)[0] if isinstance(scores, Evidence) else read_own_scores(scores)
+        )
+        counted = frame.group_by("subject").agg(n=pl.len())
+        fresh = frame.filter(~pl.col("subject").is_in(self.capabilities["subject"].implode()))
+        kept = fresh.filter(pl.col("benchmark").is_in(list(self.names)))
+        lost = sorted(set(fresh["subject"]) - set(kept["subject"]))
+        if lost:
+            raise MensuraError(
+                f"scores: {listed_names(lost)} has no score on a benchmark of the scale {self.name}; it has "
+                f"{', '.join(self.names)}"
+            )
+        known = self.capabilities.join(counted, on="subject", how="left").with_columns(status=pl.lit("frozen"))
+        if kept.is_empty():
+            return known
+        found = pl.concat([known, self._placed(kept).join(counted, on="subject", how="left").select(known.columns)])
+        return found.sort("capability", "subject", descending=[True, False])
+
+    def _placed(self, frame: pl.DataFrame) -> pl.DataFrame:
+        own = encode(frame.drop("chance", "ceiling", strict=False), "mean")
+        cols = positions_of(self.names, list(own.benchmarks))[own.layout.cols]
+        layout = ScoreLayout(own.layout.rows, cols, len(own.subjects), len(self.names))
+        new = type(own)(
+            **{
+                **vars(own),
+                "benchmarks": self.names,
+                "layout": layout,
+                "chance": self.chance,
+                "ceiling": self.ceiling,
+            }
+        )
+
+        def variance(expected: Floats) -> Floats:
+            return np.asarray(self.dispersion[cols] * variance_shape(expected) + own.sampling)
+
+        n, k = len(own.subjects), len(self.spread)
+        precision = np.broadcast_to(np.linalg.inv(self.spread), (n, k, k))
+        placed = place_subjects(new, self.phi, variance, SubjectPrior(np.zeros((n, k)), precision), self.phi_cov)
+        reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * np.sqrt(placed.covariance[:, 0, 0])
+        C = placed.theta[:, 0]
+        table = {"subject": own.subjects, "capability": C, "low": C - reach, "high": C + reach}
+        return pl.DataFrame(table).with_columns(status=pl.lit("placed"))
+
+    def write(self, path: Path) -> None:
+        """Write the scale as one JSON file."""
+        columns = {"benchmark": list(self.names), "chance": _rounded(self.chance), "ceiling": _rounded(self.ceiling)}
+        told = {
+            "format": FORMAT,
+            "name": self.name,
+            "settings": self.settings,
+            "capabilities": _rounded_table(self.capabilities),
+            "benchmarks": {**columns, "dispersion": _rounded(self.dispersion)},
+            "phi": _rounded(self.phi),
+            "phi_cov": _rounded(self.phi_cov),
+            "spread": _rounded(self.spread),
+            "references": _rounded_table(self.references),
+        }
+        write_text(path, json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
+
+
+def freeze(fit: Stitch, name: str, evidence: Evidence) -> FrozenScale:
+    """Freeze a pooled fit of the evidence under a name, which is its date."""
+    if not isinstance(fit.model, PooledModel):
+        raise MensuraError(f"freeze: a fit of the default method is needed, got {fit.method!r}")
+    drawn = fit.laplace.positions
+    deviation = drawn.phi - drawn.phi.mean(axis=0)
+    theta = fit.estimate.theta[0]
+    error = drawn.theta - drawn.theta.mean(axis=0)
+    spread = np.cov(theta.T, bias=True).reshape(theta.shape[1], -1)
+    return FrozenScale(
+        name=name,
+        capabilities=fit.capabilities,
+        names=fit.data.benchmarks,
+        phi=fit.estimate.phi[0],
+        phi_cov=np.einsum("dbi,dbj->bij", deviation, deviation) / len(deviation),
+        spread=spread + np.einsum("dsi,dsj->ij", error, error) / (error.shape[0] * error.shape[1]),
+        chance=fit.data.chance,
+        ceiling=fit.data.ceiling,
+        dispersion=fit.model.fitted.dispersion,
+        references=elo_references(evidence).sort("benchmark"),
+        settings=dict(fit.settings),
+    )
+
+
+def frozen_scales() -> tuple[str, ...]:
+    """Names of the scales that come with the package, oldest first."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.json")))
+
+
+def load_scale(name: str | Path) -> FrozenScale:
+    """Load a frozen scale by its name, such as 2026-11, or from a file of :meth:`FrozenScale.write`."""
+    path = FOLDER / f"{name}.json" if str(name) in frozen_scales() else Path(name)
+    if not path.is_file():
+        raise MensuraError(f"scale: {str(name)!r} is not known; there are {', '.join(frozen_scales())}, or give a file")
+    try:
+        told = json.loads(path.read_text(encoding="utf-8"))
+        if told["format"] != FORMAT:
+            raise KeyError("format")
+        columns = told["benchmarks"]
+        return FrozenScale(
+            name=told["name"],
+            capabilities=pl.DataFrame(told["capabilities"]).select("subject", "capability", "low", "high"),
+            names=tuple(columns["benchmark"]),
+            **{key: np.array(told[key], dtype=float) for key in ("phi", "phi_cov", "spread")},
+            **{key: np.array(columns[key], dtype=float) for key in ("chance", "ceiling", "dispersion")},
+            references=pl.DataFrame(told["references"], schema={"benchmark": pl.String, "reference": pl.Float64}),
+            settings=told["settings"],
+        )
+    except (ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as fault:
+        raise MensuraError(f"{path}: not a frozen scale ({fault})") from fault
+
+
+def _rounded(values: Floats) -> Any:  # noqa: ANN401
+    return np.round(values, DIGITS).tolist()
+
+
+def _rounded_table(table: pl.DataFrame) -> dict[str, list[Any]]:
+    return table.with_columns(pl.selectors.float().round(DIGITS)).to_dict(as_series=False)

@@ -1,0 +1,49 @@
+"""Every result says which evidence it was computed from."""
+
+import json
+
+import polars as pl
+import pytest
+
+import mensura
+from mensura.stitching import stitch
+
+
+def test_equal_evidence_has_an_equal_fingerprint_wherever_it_lies(tmp_path):
+    evidence = mensura.load()
+    evidence.save(tmp_path / "copy")
+    evidence.save(tmp_path / "copy.sqlite")
+    copies = [mensura.load(tmp_path / name) for name in ("copy", "copy.sqlite")]
+    assert {copy.fingerprint for copy in copies} == {evidence.fingerprint}
+    assert [copy.edition["edition"] for copy in copies] == [None, None]
+    assert evidence.edition["edition"] == "2026-11"
+    assert evidence.fingerprint in str(evidence)
+
+
+def test_one_changed_figure_changes_the_fingerprint():
+    evidence = mensura.load()
+    more = evidence.add(pl.DataFrame({"subject": ["gpt-5.5"], "benchmark": ["hle"], "score": ["41.6%"]}))
+    assert more.fingerprint != evidence.fingerprint
+    assert more.edition["edition"] == "2026-11"
+
+
+def test_results_carry_their_settings():
+    evidence = mensura.load()
+    told = mensura.score_iq(evidence, method="published", seed=7).settings
+    assert told["imputation"] == "waterfall"
+    assert told["ladders"] == "published"
+    assert told["seed"] == 7
+    assert sum(told["weights"].values()) == pytest.approx(1)
+    assert told["evidence"] == evidence.edition
+    assert told["mensura"] == mensura.__version__
+    scores = {"model": ["a", "a", "b", "b"], "benchmark": ["x", "y"] * 2, "score": [0.1, 0.2, 0.3, 0.5]}
+    assert stitch(scores).settings["evidence"] is None
+    assert stitch(scores).settings["dimensions"] == 1
+
+
+def test_json_of_a_command_without_evidence_says_so(mensura_command):
+    about = json.loads(mensura_command("scale", "0.1", "--json").out)["provenance"]
+    assert about["mensura"] == mensura.__version__
+    assert about["command"] == "scale"
+    assert about["evidence"] is None
+    assert about["settings"]["rate"] == 0.1

@@ -1,0 +1,88 @@
+"""Files that are small and unpack to anything, or that take for ever to read, are refused or read at once."""
+
+import gzip
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura import MensuraError, frames
+from mensura.errors import LONGEST_MESSAGE
+from mensura.evidence import load
+from mensura.people import bounds, read_raw
+from mensura.people.fixed_width import read_layout
+
+
+@pytest.mark.parametrize("mark", ["gzip", "bzip2", "xz"])
+def test_a_packed_bomb_is_refused_before_it_is_unpacked(mark, tmp_path, monkeypatch):
+    import bz2
+    import lzma
+
+    packed = {"gzip": gzip, "bzip2": bz2, "xz": lzma}[mark].compress(bytes(4 * 2**20))
+    (tmp_path / "bomb.rds").write_bytes(packed)
+    monkeypatch.setattr(bounds, "MOST_UNPACKED", 2**20)
+    with pytest.raises(MensuraError, match=r"bomb.rds: 0.0 MB unpack to more than"):
+        bounds.refuse_bomb(tmp_path / "bomb.rds")
+    monkeypatch.undo()
+    bounds.refuse_bomb(tmp_path / "bomb.rds")
+
+
+def test_a_packed_file_that_is_cut_short_is_refused(tmp_path):
+    (tmp_path / "cut.rds").write_bytes(gzip.compress(bytes(1000))[:20])
+    with pytest.raises(MensuraError, match="not to be unpacked"):
+        bounds.refuse_bomb(tmp_path / "cut.rds")
+
+
+def test_a_parquet_file_that_announces_too_much_is_refused(tmp_path, monkeypatch):
+    pl.DataFrame({"q1": np.zeros(10_000, dtype=np.int8)}).write_parquet(tmp_path / "a.parquet")
+    assert read_raw(tmp_path / "a.parquet").frame.height == 10_000
+    monkeypatch.setattr(frames, "MOST_VALUES", 9_999)
+    with pytest.raises(MensuraError, match="announces 10,000 × 1 values"):
+        read_raw(tmp_path / "a.parquet")
+
+
+def test_an_spss_file_that_announces_too_much_is_refused(tmp_path, monkeypatch):
+    statistics, pandas = pytest.importorskip("pyreadstat"), pytest.importorskip("pandas")
+    statistics.write_sav(pandas.DataFrame({"q1": [1.0] * 50}), str(tmp_path / "a.zsav"), compress=True)
+    monkeypatch.setattr(bounds, "MOST_CELLS", 49)
+    with pytest.raises(MensuraError, match="announces 50 rows of 1 columns"):
+        read_raw(tmp_path / "a.zsav")
+
+
+@pytest.mark.parametrize(
+    "syntax",
+    [
+        "DATA LIST FILE='x' /\n" + "\n" * 200_000 + " A 1-2\n.\n",
+        "INPUT\n" + " " * 400_000 + "A 1-2\n;\n",
+        "\n" * 300_000 + "INPUT A 1-2;",
+        "DATA LIST FILE='x' / " + "A" * 300_000 + " 1-2\n.",
+        "DATA LIST FILE='x' /\n" + "\n".join(f" V{k} {k}-{k}" for k in range(1, 30_000)) + "\n.\n",
+    ],
+)
+def test_a_hostile_control_file_is_read_in_proportion_to_its_length(syntax, tmp_path):
+    """Each took minutes; a test that hangs here has lost that."""
+    (tmp_path / "c.sps").write_text(syntax, encoding="utf-8")
+    started = time.process_time()
+    try:
+        read_layout(tmp_path / "c.sps")
+    except MensuraError as fault:
+        assert len(str(fault)) <= LONGEST_MESSAGE + 100
+    assert time.process_time() - started < 60
+
+
+def test_a_long_line_does_not_become_a_long_message(tmp_path):
+    (tmp_path / "a.csv").write_text("who,q1\n1,0\n2," + "x" * 5_000_000 + ",1,1\n", encoding="utf-8")
+    with pytest.raises(MensuraError) as refused:
+        read_raw(tmp_path / "a.csv")
+    assert len(str(refused.value)) < LONGEST_MESSAGE + 100
+    assert len(str(MensuraError("y" * 10**6))) < LONGEST_MESSAGE + 100
+
+
+def test_a_hot_journal_beside_a_store_is_noticed(tmp_path):
+    load().save(tmp_path / "e.sqlite")
+    (tmp_path / "e.sqlite-journal").write_bytes(b"hot")
+    with pytest.raises(MensuraError, match="another program is writing this store"):
+        load(tmp_path / "e.sqlite")
+    with pytest.raises(MensuraError, match="another program is writing this store"):
+        load().save(tmp_path / "e.sqlite")
