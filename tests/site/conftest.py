@@ -56,7 +56,9 @@ def report(tmp_path_factory, evidence_folder) -> Path:
     except FileExistsError:
         _wait_for(shared / "printed.json")
     else:
-        run = CliRunner().invoke(app, ["report", "--out", str(shared / "report"), "--evidence", str(evidence_folder), "--json"])
+        run = CliRunner().invoke(
+            app, ["report", "--out", str(shared / "report"), "--evidence", str(evidence_folder), "--json"]
+        )
         (shared / "printed.part").write_text(json.dumps([run.exit_code, run.output]), encoding="utf-8")
         (shared / "printed.part").rename(shared / "printed.json")
     code, printed = json.loads((shared / "printed.json").read_text(encoding="utf-8"))

@@ -39,9 +39,9 @@ def hostile_evidence(folder: Path) -> None:
     for table in ("scores", "costs"):
         _read(folder, table).with_columns(pl.col("subject").replace({RENAMED: ID})).write_csv(folder / f"{table}.csv")
     tests = _read(folder, "benchmarks")
-    tests.with_columns(
-        name=pl.when(pl.col("benchmark") == BENCHMARK).then(pl.lit(TEST)).otherwise("name")
-    ).write_csv(folder / "benchmarks.csv")
+    tests.with_columns(name=pl.when(pl.col("benchmark") == BENCHMARK).then(pl.lit(TEST)).otherwise("name")).write_csv(
+        folder / "benchmarks.csv"
+    )
     people = _read(folder, "human_references")
     people.with_columns(pl.col("group").replace({RENAMED_GROUP: GROUP})).write_csv(folder / "human_references.csv")
 

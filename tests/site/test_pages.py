@@ -285,7 +285,9 @@ def test_print_is_light_and_without_controls(visit):
     page.emulate_media(media="print")
     assert page.locator(".bar").is_visible() is False
     assert page.locator(".tools").first.is_visible() is False
-    assert page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--v-1b1f24').trim()") == "#1b1f24"
+    assert (
+        page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--v-1b1f24').trim()") == "#1b1f24"
+    )
 
 
 def test_converter_follows_the_ruler(visit):

@@ -15,7 +15,7 @@ import pytest
 
 import mensura
 from mensura.calibration import chosen_lines
-from mensura.site import build_report, pages
+from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS
 from mensura.site.editions import next_edition
 from mensura.site.pages import charts
@@ -59,6 +59,11 @@ def test_every_model_and_benchmark_has_a_page_and_every_link_leads_somewhere(rep
             if target and not target.startswith("http") and not (page.parent / target).exists():
                 broken.add((page.name, target))
     assert broken == set()
+
+
+def test_pages_are_counted_before_they_are_made(report, evidence):
+    made = [page for page in report.rglob("*.html") if page.parent.name != "charts"]
+    assert count_pages(evidence) == len(made)
 
 
 def test_downloads_are_the_evidence(report):
@@ -172,7 +177,9 @@ def test_a_drawing_that_fails_is_said(monkeypatch, tmp_path):
 
 def test_a_drawing_is_made_once(monkeypatch, tmp_path):
     monkeypatch.setenv("MENSURA_CACHE", str(tmp_path))
-    svg = '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4" fill="#0b5cad"/></svg>'
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4" fill="#0b5cad"/></svg>'
+    )
     job = {"kind": "png", "svg": svg, "scale": 1}
     with open_studio() as studio:
         first = studio.order(job, ".png")

@@ -34,8 +34,7 @@ def calibration_levels(study: Study) -> Picture:
         "base B with its 90% interval: our calibration of items as they are, with errors and pools taken into account "
         "(what sets pools apart is not in the slope).",
         charts.level_panels(made.points(), made.stages, lines.filter(pl.col("dimension").is_in(_decided(made)))),
-        finding=f"World success falls by a factor of {middle:.1f} per level in the median "
-        "dimension, not by ten",
+        finding=f"World success falls by a factor of {middle:.1f} per level in the median dimension, not by ten",
         source=OPEN,
     )
 

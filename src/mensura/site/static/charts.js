@@ -46,7 +46,7 @@
     const old = views.get(figure);
     if (old) old.result.finalize();
     try {
-      const result = await vegaEmbed(holder, spec, { actions: false, renderer: "svg", config: window.mensura.themes[state.theme()], tooltip: false, logLevel: 1, ast: true });
+      const result = await vegaEmbed(holder, spec, { actions: false, renderer: "svg", config: window.mensura.themes[state.theme()], tooltip: false, logLevel: 1, ast: true, defaultStyle: false });
       views.set(figure, { result, all });
       holder.dataset.drawn = "true";
       makeReachable(figure, holder);
