@@ -40,9 +40,9 @@ def test_pictures_stand_in_the_page_before_any_script_runs(visit, name):
     for frame in frames:
         assert frame.query_selector(".chart svg path, .chart svg line") is not None
         assert len(frame.query_selector(".chart").get_attribute("aria-label")) > 20
-        assert frame.query_selector(".finding").inner_text().strip() != ""
-        assert "Limits" in frame.query_selector("figcaption").inner_text()
-        assert "newest score of" in frame.query_selector("figcaption").inner_text()
+        assert frame.query_selector(".finding").text_content().strip() != ""
+        assert "Limits" in frame.query_selector("figcaption").text_content()
+        assert "newest score of" in frame.query_selector("figcaption").text_content()
 
 
 @pytest.mark.parametrize("name", PAGES)
