@@ -15,14 +15,14 @@ NAMES = {
     "kimi-k2.6": "Kimi \"K2.6\" 'quoted' onload=window.hacked=1",
 }
 """Models of the evidence, all of them ranked and drawn, and the names they get."""
-ID = 'a/b#c,d"e <i>'
-"""What the id of one model becomes."""
+ID = "A/b, (c) [d] @e=f:g"
+"""What the id of one model becomes: every sign an id may have."""
 RENAMED = "grok-3"
 BENCHMARK = "toolathlon"
 TEST = "<img src=x onerror=window.hacked=1> #, / Test"
-GROUP = "<b onmouseover=window.hacked=1>people, '\"#/</b>"
+GROUP = "people, (a/b) @x=1: [y]"
 RENAMED_GROUP = "strong workflow operators"
-PROVIDER = 'Step, <Fun> "&" #1'
+PROVIDER = "Step, Fun (a/b) @1"
 
 
 def hostile_evidence(folder: Path) -> None:

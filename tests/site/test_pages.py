@@ -40,9 +40,9 @@ def test_pictures_stand_in_the_page_before_any_script_runs(visit, name):
     for frame in frames:
         assert frame.query_selector(".chart svg path, .chart svg line") is not None
         assert len(frame.query_selector(".chart").get_attribute("aria-label")) > 20
-        assert frame.query_selector(".finding").inner_text().strip() != ""
-        assert "Limits" in frame.query_selector("figcaption").inner_text()
-        assert "newest score of" in frame.query_selector("figcaption").inner_text()
+        assert frame.query_selector(".finding").text_content().strip() != ""
+        assert "Limits" in frame.query_selector("figcaption").text_content()
+        assert "newest score of" in frame.query_selector("figcaption").text_content()
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -264,9 +264,8 @@ def test_a_number_opens_to_where_it_comes_from_without_a_script(visit):
 
 def test_deep_links_land_where_they_say(visit):
     page = visit("people.html#people-table")
-    settle(page)
-    top = page.evaluate("document.getElementById('people-table').getBoundingClientRect().top")
-    assert 0 <= top < 200
+    top = "document.getElementById('people-table').getBoundingClientRect().top"
+    page.wait_for_function(f"0 <= {top} && {top} < 200")
 
 
 def test_a_picture_gives_its_table_its_png_and_its_embedding(visit):

@@ -1,8 +1,13 @@
 """The report as files: pages, shared scripts, downloads, and the interface for programs with its schema."""
 
+import html
 import json
+import re
 import shutil
 from dataclasses import replace
+from datetime import date
+from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import jsonschema
 import polars as pl
@@ -11,8 +16,12 @@ from mensura.site.library import bundled_library
 
 import mensura
 from mensura.calibration import chosen_lines
-from mensura.site import build_report, pages
+from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS
+from mensura.site.editions import next_edition
+from mensura.site.pages import charts
+from mensura.site.studio import open_studio
+from tests.site.hostile import RENAMED
 
 LISTINGS = ["models", "rankings", "benchmarks", "methodology"]
 
@@ -26,26 +35,36 @@ def test_interface_files_follow_their_published_schema(report, name):
 
 
 def test_every_chart_has_a_data_file(report):
-    pages = [page.read_text(encoding="utf-8") for page in report.glob("*.html")]
-    named = {part.split('"')[0] for text in pages for part in text.split('<figure data-chart="')[1:]}
-    assert len(named) > 50
+    pages = [page.read_text(encoding="utf-8") for page in report.rglob("*.html")]
+    named = {part.split('"')[0] for text in pages for part in text.split('data-chart="')[1:]}
+    assert len(named) > 200
     for name in named:
+        assert (report / f"charts/{name}.csv").is_file()
+        assert (report / f"charts/{name}.svg").read_text(encoding="utf-8").startswith("<svg")
         jsonschema.validate(
             json.loads((report / f"api/v1/charts/{name}.json").read_text(encoding="utf-8")), SCHEMAS["chart"]
         )
 
 
-def test_every_model_has_a_page_and_every_link_leads_somewhere(report):
-    for subject in mensura.load().models["subject"]:
+def test_every_model_and_benchmark_has_a_page_and_every_link_leads_somewhere(report):
+    evidence = mensura.load()
+    for subject in set(evidence.models["subject"]) - {RENAMED}:
         assert (report / f"models/{subject}.html").is_file()
+    for benchmark in evidence.benchmarks["benchmark"]:
+        assert (report / f"benchmarks/{benchmark}.html").is_file()
     broken = set()
-    for page in [*report.glob("*.html"), report / "models" / "gpt-5.5.html"]:
+    for page in report.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         for part in text.split('href="')[1:]:
-            target = part.split('"')[0].split("#")[0]
-            if target and not target.startswith("data:") and not (page.parent / target).exists():
+            target = unquote(html.unescape(part.split('"')[0])).split("#")[0].split("?")[0]
+            if target and not target.startswith("http") and not (page.parent / target).exists():
                 broken.add((page.name, target))
     assert broken == set()
+
+
+def test_pages_are_counted_before_they_are_made(report, evidence):
+    made = [page for page in report.rglob("*.html") if page.parent.name != "charts"]
+    assert count_pages(evidence) == len(made)
 
 
 def test_downloads_are_the_evidence(report):
@@ -54,11 +73,11 @@ def test_downloads_are_the_evidence(report):
     assert len(json.loads((report / "data/models.json").read_text(encoding="utf-8"))) == 138
 
 
-def test_rankings_are_the_composites(report):
+def test_rankings_are_the_composites(report, evidence):
     ranked = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))["rankings"]
     assert [row["rank"] for row in ranked] == list(range(1, len(ranked) + 1))
     models = json.loads((report / "api/v1/models.json").read_text(encoding="utf-8"))["models"]
-    scored = mensura.score_iq(mensura.load()).shown
+    scored = mensura.score_iq(evidence).shown
     assert {row["subject"]: row["iq"]["value"] for row in ranked} == dict(scored.select("subject", "iq").iter_rows())
     overview = (report / "index.html").read_text(encoding="utf-8")
     left_out = sum(row["iq"] is not None and row["measured"] < 8 for row in models)
@@ -66,11 +85,43 @@ def test_rankings_are_the_composites(report):
     assert {row["subject"]: row["measured"] for row in ranked} == dict(scored.select("subject", "measured").iter_rows())
 
 
-def test_no_page_asks_an_outside_host_for_anything(report):
+def test_no_page_asks_an_outside_host_for_anything_and_none_needs_a_lax_policy(report):
+    """Scripts and styles come from files of the report, so that it can be served under ``script-src 'self'``."""
     for page in report.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         assert 'src="http' not in text
         assert 'rel="stylesheet" href="http' not in text
+        assert not re.search(r"<script(?![^>]* src=)", text), page.name
+        assert not re.search(r"<[^>]* style=", text), page.name
+        assert not re.search(r"<[^>]* on[a-z]+=", re.sub(r'"[^"]*"', '""', text)), page.name
+
+
+def test_every_page_names_its_build_its_evidence_and_its_shared_picture(report):
+    for page in report.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert f"built {date.today().isoformat()}" in text
+        assert "newest score of 2026-10-10" in text
+        root = "../" * (len(page.relative_to(report).parts) - 1)
+        assert f'rel="canonical" href="{root}{page.relative_to(report).as_posix()}"' in text
+        picture = re.search(r'property="og:image" content="([^"]+)"', text)[1]
+        assert (page.parent / picture).read_bytes().startswith(b"\x89PNG")
+
+
+def test_feeds_and_sitemap_name_pages_that_are_there(report):
+    atom = ElementTree.parse(report / "feed.xml").getroot()
+    space = {"a": "http://www.w3.org/2005/Atom"}
+    entries = atom.findall("a:entry", space)
+    feed = json.loads((report / "feed.json").read_text(encoding="utf-8"))
+    assert len(entries) == len(feed["items"]) > 15
+    days = [entry.find("a:updated", space).text for entry in entries]
+    assert days == sorted(days, reverse=True)
+    assert any("Edition" in entry.find("a:title", space).text for entry in entries)
+    for item in feed["items"]:
+        assert (report / item["url"]).is_file()
+    listed = [one.text for one in ElementTree.parse(report / "sitemap.xml").getroot().iter() if one.tag.endswith("loc")]
+    assert {"index.html", "people.html", "models/index.html", "benchmarks/gpqa_diamond.html"} <= set(listed)
+    assert all((report / name).is_file() for name in listed)
+    assert "404.html" not in listed
 
 
 def test_report_command_prints_the_headline_table(report, printed):
@@ -82,14 +133,16 @@ def test_report_command_prints_the_headline_table(report, printed):
 @pytest.fixture
 def short(monkeypatch):
     """A report of two pages, which takes a moment to build."""
-    monkeypatch.setattr("mensura.site.report.pages", lambda study: iter([pages.method(), pages.data(study)]))
+    monkeypatch.setattr(
+        "mensura.site.report.pages", lambda study, editions: iter([pages.method(study), pages.data(study)])
+    )
 
 
-def test_a_second_report_replaces_the_first_and_nothing_else(report, short, tmp_path):
+def test_a_second_report_replaces_the_first_and_nothing_else(report, evidence, short, tmp_path):
     out = tmp_path / "report"
     shutil.copytree(report, out)
     (out / "models" / "notes.txt").write_text("mine", encoding="utf-8")
-    build_report(mensura.load(), out)
+    build_report(evidence, out)
     kept = {path.relative_to(out).as_posix() for path in out.rglob("*.html")}
     assert kept == {"method.html", "data.html"}
     assert (out / "models" / "notes.txt").read_text(encoding="utf-8") == "mine"
@@ -97,16 +150,16 @@ def test_a_second_report_replaces_the_first_and_nothing_else(report, short, tmp_
     assert [path.name for path in tmp_path.iterdir()] == ["report"]
 
 
-def test_a_foreign_page_in_the_way_is_refused_and_kept(mensura_command, short, tmp_path):
+def test_a_foreign_page_in_the_way_is_refused_and_kept(mensura_command, evidence_folder, short, tmp_path):
     (tmp_path / "method.html").write_text("mine", encoding="utf-8")
-    run = mensura_command("report", "--out", tmp_path)
+    run = mensura_command("report", "--out", tmp_path, "--evidence", evidence_folder)
     assert run.code == 2
     assert "method.html: exists and was not written by mensura" in run.err
     assert [path.name for path in tmp_path.iterdir()] == ["method.html"]
 
 
 def test_a_build_that_fails_leaves_nothing_behind(monkeypatch, tmp_path):
-    def fail(evidence):
+    def fail(*_):
         raise ZeroDivisionError
 
     monkeypatch.setattr("mensura.site.report.Study.open", fail)
@@ -115,19 +168,53 @@ def test_a_build_that_fails_leaves_nothing_behind(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_library_that_cannot_be_bundled_is_said(monkeypatch, tmp_path):
-    monkeypatch.setattr("mensura.site.library._BUNDLE", "raise SystemExit('no such library')")
-    with (
-        pytest.raises(mensura.MensuraError, match="could not be bundled: no such library"),
-        bundled_library(tmp_path / "vega.js"),
-    ):
-        pass
+def test_a_drawing_that_fails_is_said(monkeypatch, tmp_path):
+    monkeypatch.setenv("MENSURA_CACHE", str(tmp_path))
+    with open_studio() as studio:
+        studio.order({"kind": "svg", "spec": {"mark": "no such mark"}}, ".svg")
+        with pytest.raises(mensura.MensuraError, match="a chart could not be drawn without a browser"):
+            studio.finish()
+
+
+def test_a_drawing_is_made_once(monkeypatch, tmp_path):
+    monkeypatch.setenv("MENSURA_CACHE", str(tmp_path))
+    svg = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4" fill="#0b5cad"/></svg>'
+    )
+    job = {"kind": "png", "svg": svg, "scale": 1}
+    with open_studio() as studio:
+        first = studio.order(job, ".png")
+        studio.finish()
+    made = first.stat().st_ino
+    with open_studio() as studio:
+        again = studio.order(job, ".png")
+        assert again.stat().st_ino == made
+    assert first.read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_edition_says_what_changed_and_why(study):
+    first = next_edition(study, [], date(2026, 11, 1))
+    assert first[0].changes[0].startswith("First edition: 138 models")
+    assert next_edition(study, first, date(2026, 11, 2)) == first, "a build without a change is no edition"
+    fewer = replace(
+        first[0],
+        iqs={**first[0].iqs, "gpt-5.5": first[0].iqs["gpt-5.5"] - 2},
+        scores={name: n - (name == "gpt-5.5") for name, n in first[0].scores.items() if name != "gpt-5.4"},
+    )
+    said = next_edition(study, [fewer], date(2026, 11, 2))[0].changes
+    assert any(one.startswith("New: GPT-5.4,") for one in said)
+    assert any(re.match(r"GPT-5\.5: IQ [\d.]+ → [\d.]+, because of 1 more scores of its own", one) for one in said)
+
+
+def test_an_address_that_is_none_is_refused(tmp_path):
+    with pytest.raises(mensura.MensuraError, match="expected the address the report will stand at"):
+        build_report(mensura.load(), tmp_path / "report", address="example.org")
 
 
 def test_the_converter_reads_levels_with_the_calibration_asked_for(tmp_path, study):
     file = tmp_path / "bases.csv"
     file.write_text("dimension,slope,intercept\nstamina,0.5,0.25\n", encoding="utf-8")
-    shown = pages.human(replace(study, lines=chosen_lines(str(file)))).context["calibration"]
+    shown = charts.human(replace(study, lines=chosen_lines(str(file)))).context["calibration"]
     assert [(line.dimension, line.slope, line.intercept) for line in shown] == [("stamina", 0.5, 0.25)]
-    named = {line.dimension: line.source for line in pages.human(study).context["calibration"]}
+    named = {line.dimension: line.source for line in charts.human(study).context["calibration"]}
     assert (named["MCt"], "Table 16" in named["volume"]) == ("open pool", True)

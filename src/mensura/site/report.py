@@ -35,6 +35,7 @@ from mensura.site.editions import (
     read_editions,
     sitemap,
 )
+from mensura.site.links import first_link
 from mensura.site.method import method_parts
 from mensura.site.openapi import openapi_document
 from mensura.site.pages import MORE, NAVIGATION, Page, pages
@@ -140,7 +141,7 @@ def _environment(svgs: dict[str, str]) -> jinja2.Environment:
         slug=slug, show=units.show, show_range=units.show_range, dollars=units.dollars, rarity=units.rarity
     )
     environment.globals["drawing_of"] = lambda figure: _drawing(figure, svgs)
-    environment.filters["first_link"] = _first_link
+    environment.filters["first_link"] = first_link
     return environment
 
 
@@ -149,12 +150,6 @@ def _drawing(figure: Figure, svgs: dict[str, str]) -> Markup:
     if figure.drawing is not None:
         return figure.drawing.html
     return Markup(svgs.get(figure.name, ""))
-
-
-def _first_link(text: str | None) -> str:
-    """Return the first web address of a text, nothing where there is none."""
-    first = (text or "").split(" ")[0].rstrip(";")
-    return first if first.startswith(("https://", "http://")) else ""
 
 
 def _write_page(page: Page, environment: jinja2.Environment, shared: dict[str, object], out: Path) -> None:

@@ -15,14 +15,11 @@ _EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
 """Benchmarks that say what a step of capability is worth: known, of four dimensions, hard and easy."""
 
 
-def headline_sentences(study: Study) -> list[str]:
-    """Return the sentences of the overview: who leads, how fast, and where people still stand."""
-    return [leader_sentence(study), pace_sentence(study), people_sentence(study)]
-
-
 def leader_sentence(study: Study) -> str:
     """Say who leads the composite, how sure that is, and who cannot be told apart."""
     ranked = study.ranked
+    if ranked.is_empty():
+        return "No model is measured well enough to be ranked."
     best = ranked.row(0, named=True)
     pairs = study.iq.drawn.pairs(best["subject"]).filter(~pl.col("told_apart")).select(subject="other")
     alike = ranked.join(pairs, on="subject", maintain_order="left")["name"].to_list()

@@ -11,6 +11,7 @@ import polars as pl
 from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.site.api import ranged
+from mensura.site.links import first_link
 from mensura.site.study import Study
 from mensura.site.units import chance, show
 from mensura.stitching.passing import win_chance
@@ -163,7 +164,7 @@ def score_rows(study: Study) -> dict[str, Any]:
             for row in study.evidence.benchmarks.iter_rows(named=True)
         ],
         "sources": {
-            row["source"]: [row["name"], _link(row["url"])] for row in study.evidence.sources.iter_rows(named=True)
+            row["source"]: [row["name"], first_link(row["url"])] for row in study.evidence.sources.iter_rows(named=True)
         },
         "rows": [
             [
@@ -178,12 +179,6 @@ def score_rows(study: Study) -> dict[str, Any]:
             for row in table.iter_rows(named=True)
         ],
     }
-
-
-def _link(url: str | None) -> str | None:
-    """Return the first address of a source's note, None where it is none that a browser may open."""
-    first = (url or "").split(" ")[0].rstrip(";")
-    return first if first.startswith(("https://", "http://")) else None
 
 
 def _iq(row: dict[str, Any], benchmarks: int) -> dict[str, Any] | None:

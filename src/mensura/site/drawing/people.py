@@ -59,7 +59,7 @@ def _ladder(dimensions: Sequence[str], places: Sequence[Place], description: str
     end = min(max(far * 1.3, 200.0), FARTHEST)
     at = scale(0.0, math.log10(end), left, width - 46)
     for rarity, name in (*_TICKS, *_TICKS_FAR):
-        if rarity <= end and not (narrow and rarity in (10.0, 1e3, 1e5)):
+        if rarity <= end and not (narrow and rarity in (10.0, 1e3, 1e5, 1e6)):
             x = at(math.log10(rarity))
             sheet.line(
                 x, top - 8, x, sheet.height - 16, QUIET if rarity == 2 else GRID, 1, "4 3" if rarity == 2 else ""

@@ -11,7 +11,7 @@ from mensura.site.drawing import Strip, draw_forest
 from mensura.site.measured import MOST_DIMENSIONS
 from mensura.site.pages.page import Page
 from mensura.site.pictures import Figure
-from mensura.site.sentences import unit_sentences
+from mensura.site.sentences import leader_sentence, pace_sentence, unit_sentences
 from mensura.site.study import Study
 from mensura.site.units import rarity, show, show_range
 
@@ -33,6 +33,8 @@ def overview(study: Study) -> Page:
         {
             "cards": cards,
             "units": unit_sentences(study),
+            "leader": leader_sentence(study),
+            "pace": pace_sentence(study),
             "measured": study.ranked_by_measured.head(LEADERS).to_dicts(),
             "estimated": study.ranked.head(LEADERS).to_dicts(),
             "benchmarks": len(study.iq.matrix.benchmarks),

@@ -28,7 +28,7 @@ def people(study: Study) -> Page:
             "anchors": _anchors(study),
             "sections": [passing_section(study), people_section(study)],
         },
-        scripts=("table",),
+        scripts=("charts", "table"),
         shared=("1 in how many people?", (ladder.finding,)),
     )
 

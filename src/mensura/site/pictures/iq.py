@@ -41,7 +41,7 @@ def iq_bell(study: Study) -> Picture:
         "Models on the human bell curve",
         f"Composite IQ of current models, estimates included. {_JUDGED} {_ESTIMATED}",
         charts.bell_curve(labelled(_two(points), "iq", study.policy.labels)),
-        finding=_leading(points, "iq", "IQ"),
+        finding=f"With estimates, {_leading(points)}",
     )
 
 
@@ -57,7 +57,7 @@ def dimension_bell(study: Study, dimension: str) -> Picture:
         study.dimension_names[dimension],
         f"IQ in {study.dimension_names[dimension]}. Full: at least two of its benchmarks measured; hollow: estimated.",
         charts.bell_curve(_two(labels)),
-        finding=_leading(labels.filter(status="measured"), "iq", "IQ"),
+        finding=f"Of those measured here, {_leading(labels.filter(status='measured'))}",
     )
 
 
@@ -97,13 +97,13 @@ def _two(points: pl.DataFrame) -> pl.DataFrame:
     return points.with_columns(pl.col("status").replace({"inherited": "estimated"}))
 
 
-def _leading(points: pl.DataFrame, value: str, unit: str) -> str:
+def _leading(points: pl.DataFrame) -> str:
     """Say who is highest, with the interval."""
-    known = points.drop_nulls(value).sort(value, descending=True)
+    known = points.drop_nulls("iq").sort("iq", descending=True)
     if known.is_empty():
-        return "No model was measured on two of its benchmarks"
+        return "no model is placed"
     top = known.row(0, named=True)
-    return f"{top['name']} is highest: {unit} {top[value]:.0f} ({top['low']:.0f} to {top['high']:.0f})"
+    return f"{top['name']} is highest: IQ {top['iq']:.0f} ({top['low']:.0f} to {top['high']:.0f})"
 
 
 def _risen(points: pl.DataFrame) -> str:

@@ -14,6 +14,7 @@ from mensura.site.units import show
 
 _AXIS_LABELS = 30  # models named on the tall axis, where a name takes one line
 _PROFILED_MODELS = 24  # rows of the heat map, a screen of them
+_BELOW = 0.3  # of capability below the lowest value at which intervals are cut on the axis
 _LINES_APART = 0.5  # of capability between two human lines, so that their names do not collide
 _PROGRESS = Path(__file__).parents[1] / "data" / "algorithmic_progress.csv"
 _NO_PROVIDER = pl.lit(None, pl.String)
@@ -50,14 +51,15 @@ def one_axis(study: Study) -> Picture:
         value="capability",
     )
     points = pl.concat([part.select(columns) for part in (models, tests, people)])
+    edge = pl.col("value").min() - _BELOW  # a score of about zero bounds nothing from below
+    points = points.with_columns(low=pl.when(pl.col("low") < edge).then(edge).otherwise("low"))
     return Picture(
         "one-axis",
         "Models, benchmarks and people on one axis",
-        "A model whose capability equals a benchmark's difficulty is halfway up its range. Classes of people "
-        "stand where "
-        "their scores on the named tests put them, with 90% intervals, wide because their standing differs from "
-        "test to "
-        "test; judged classes are dashed. They do not move the scale. Press any tick.",
+        "A model whose capability equals a benchmark's difficulty is halfway up its range. Classes of people stand "
+        "where their scores on the named tests put them, with 90% intervals, wide because their standing differs from "
+        "test to test; judged classes are dashed, and an interval may end at the lower edge. They do not move the "
+        "scale. Press any tick.",
         charts.one_axis(points),
         finding=_beside(study),
     )

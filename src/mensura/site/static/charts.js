@@ -146,7 +146,7 @@
         if (all.length) result.view.data("points", some).runAsync().then(() => makeReachable(figure, figure.querySelector(".chart")));
       }
     }
-    if (chosen()) waiting.forEach((figure) => near.observe(figure));
+    if (chosen()) waiting.forEach((figure) => { near.unobserve(figure); near.observe(figure); }); // asks again who is near
   }
 
   const wanted = (figure) => chosen() !== null || figure.querySelector(".chart").clientWidth < NARROW;

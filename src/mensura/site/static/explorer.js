@@ -64,7 +64,7 @@
       for (const field of form.elements) {
         if (!field.name) continue;
         if (field.type === "checkbox") field.checked = state.get(field.name) === "1";
-        else if (field !== document.activeElement) field.value = state.get(field.name) || "";
+        else if (field.type !== "number" || field !== document.activeElement) state.fill(field);
       }
       holder.scrollTop = 0;
       draw();

@@ -23,7 +23,7 @@
       for (const field of form.elements) {
         if (!field.name) continue;
         if (field.type === "checkbox") field.checked = state.get(field.name) === "1";
-        else if (field !== document.activeElement) field.value = state.get(field.name) || "";
+        else if (field.type !== "number" || field !== document.activeElement) state.fill(field);
       }
       const task = state.get("task") || "";
       const budget = state.get("budget") ? Number(state.get("budget")) : null;

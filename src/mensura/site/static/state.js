@@ -24,6 +24,12 @@
     tell();
   }
 
+  // Give a field the value of its address, touching it only when it differs, so that the cursor stays.
+  function fill(field) {
+    const value = get(field.name) || "";
+    if (field.value !== value) field.value = value;
+  }
+
   const onChange = (listener) => listeners.push(listener);
   const tell = () => listeners.forEach((listener) => listener());
   window.addEventListener("popstate", tell);
@@ -88,5 +94,5 @@
     link.href = link.getAttribute("href").split("?")[0] + (kept ? "?" + kept : "");
   });
 
-  window.mensura = { state: { get, all, set, onChange, theme }, load, make, root: page.dataset.root, define: (name, spec) => { window.mensura.specs[name] = spec; }, specs: {} };
+  window.mensura = { state: { get, all, set, fill, onChange, theme }, load, make, root: page.dataset.root, define: (name, spec) => { window.mensura.specs[name] = spec; }, specs: {} };
 })();
