@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 import jsonschema
 import polars as pl
 import pytest
-from mensura.site.library import bundled_library
 
 import mensura
 from mensura.calibration import chosen_lines

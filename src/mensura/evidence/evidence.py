@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -71,14 +70,6 @@ class Evidence(Result):
     def primary_scores(self) -> pl.DataFrame:
         """The one score per model and benchmark that instruments use."""
         return self.scores.filter("primary")
-
-    @cached_property
-    def fingerprint(self) -> str:
-        """SHA-256 of all tables, as they would stand in files: two evidences with the same one hold the same cells."""
-        digest = hashlib.sha256()
-        for name, table in self.tables().items():
-            digest.update(f"{name}\n{as_text(table).write_csv()}".encode())
-        return digest.hexdigest()
 
     @property
     def calibration(self) -> Calibration:
