@@ -119,7 +119,7 @@ def measure(size: tuple[int, int, float]) -> Measured:
 
 
 def compare() -> dict[str, object]:
-    """Intervals of both ways at a size that the dense one can do, with the same and with other random numbers."""
+    """Intervals of both ways at a size that the dense one can do."""
     scores = simulated(*COMPARED)
     ours, seconds = intervals(scores)
     where = "mensura.stitching.{}"

@@ -172,8 +172,7 @@ def joint_covariances(factors: Factors) -> JointCovariances:
         passing[group.subjects] = inverse_root.transpose(0, 2, 1) @ inner @ inverse_root
         cross = (inverse_root.transpose(0, 2, 1) @ carried).reshape(len(half), k, -1, width)
         rows, cols = _places(layout, group)
-        block = precision.coupling(group.scores)
-        coupled[group.scores] = -np.einsum("ikl,ikl->i", cross[rows, :, cols], block)
+        coupled[group.scores] = -np.einsum("ikl,ikl->i", cross[rows, :, cols], precision.coupling(group.scores))
     i = np.arange(b)
     staying = whole.reshape(b, width, b, width)[i, :, i]
     if factors.turned is None:
@@ -205,10 +204,8 @@ def _passing(precision: ArrowPrecision, inverse_root: Floats) -> Iterator[Group]
 
 def _places(layout: ScoreLayout, group: Group) -> tuple[Ints, Ints]:
     """Subject and benchmark of every score of a group, counted within it."""
-    cols = layout.cols[group.scores]
-    return layout.rows[group.scores] - group.subjects.start, cols if group.taken is None else np.searchsorted(
-        group.taken, cols
-    ).astype(np.int64)
+    rows, cols = layout.rows[group.scores] - group.subjects.start, layout.cols[group.scores]
+    return rows, cols if group.taken is None else np.searchsorted(group.taken, cols).astype(np.int64)
 
 
 def _unknowns(benchmarks: Ints, width: int) -> Ints:
