@@ -104,6 +104,19 @@ def test_a_nudge_makes_the_press_look_at_once(store):
     asyncio.run(asyncio.wait_for(follow(), 60))
 
 
+def test_whatever_goes_wrong_the_press_goes_on(store):
+    press = Press(find_origin(store), build=prints(ZeroDivisionError("an inside"), small_edition()), look_every=0.01)
+
+    async def follow():
+        work = asyncio.create_task(press.run())
+        while press.current is None:
+            await asyncio.sleep(0.01)
+        work.cancel()
+
+    asyncio.run(asyncio.wait_for(follow(), 60))
+    assert press.fault is None
+
+
 def test_the_version_of_a_store_is_its_fingerprint(store):
     origin = find_origin(store)
     assert isinstance(origin, LedgerOrigin)

@@ -68,7 +68,11 @@ class Press:
     async def run(self) -> None:
         """Follow the store until cancelled."""
         while True:
-            await self.look()
+            try:
+                await self.look()
+            except Exception:  # whatever it is, the next look may find it gone; readers keep the edition they have
+                _log.exception("looking at the evidence failed")
+                self.fault = "looking at the evidence failed; the log says why"
             try:
                 await asyncio.wait_for(self._nudged.wait(), self._look_every)
             except TimeoutError:

@@ -102,11 +102,11 @@ class ReviewRooms:
             asked = form | {name: str(value) for name, value in request.path_params.items()}
             now = datetime.now(UTC)
             try:
-                ledger = open_ledger(self._store)
-                session.notes.append(await run_in_threadpool(change, ledger, asked, session.name, now))
+                done = await run_in_threadpool(lambda: change(open_ledger(self._store), asked, session.name, now))
             except MensuraError as fault:
                 status = 409 if isinstance(fault, ConflictError) else 422
                 return self._page("refused.html", {"session": session, "fault": str(fault)}, status)
+            session.notes.append(done)
             self._press.nudge()
             return RedirectResponse(HOME, 303, headers=_UNSTORED)
 
