@@ -1,5 +1,7 @@
 """Options and tables that mean harm or nothing: one sentence, exit 2."""
 
+import json
+
 import polars as pl
 import pytest
 
@@ -88,3 +90,11 @@ def test_tables_break_between_words_and_between_columns(monkeypatch, capsys):
     assert shown.count("claude-fable-5") == 3
     assert max(map(len, shown.splitlines())) <= 80
     assert "further columns" in shown
+
+
+def test_anchors_are_found_by_the_names_people_write(mensura_command):
+    anchors = ["--anchor", "GPT-5.5=2", "--anchor", "Claude Opus 4.8=1", "--json"]
+    told = json.loads(mensura_command("stitch", *anchors).out)
+    places = {row["subject"]: row["capability"] for row in told["capabilities"]}
+    assert places["gpt-5.5"] == pytest.approx(2)
+    assert places["claude-opus-4.8"] == pytest.approx(1)

@@ -99,8 +99,7 @@ def stitch(
         return
     settings = {
         "method": method,
-        "anchor_benchmark": anchor_benchmark,
-        "anchor_subjects": _anchors(anchor),
+        **_by_id(data, anchor_benchmark, _anchors(anchor)),
         "duplicates": duplicates,
         "dimensions": dimensions,
         "ridge": ridge,
@@ -171,6 +170,18 @@ def _on_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None
         print_table(placed, title=f"Placed on the scale {frozen.name} (90% intervals)")
     print_table(tables["capabilities"], title=f"Everybody on the scale {frozen.name}", rows=30)
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
+
+
+def _by_id(data: object, benchmark: str | None, subjects: dict[str, float] | None) -> dict[str, object]:
+    """Return the anchors under the ids that the evidence has for their names; names of a file stay as they are."""
+    from mensura.evidence import Evidence, require_subject
+    from mensura.evidence.intake import KnownNames
+
+    if isinstance(data, Evidence):
+        subjects = None if subjects is None else {require_subject(data, name): at for name, at in subjects.items()}
+        known = KnownNames(data.benchmarks.select("benchmark", "name").iter_rows())
+        benchmark = benchmark and (known.match(benchmark).id or benchmark)
+    return {"anchor_benchmark": benchmark, "anchor_subjects": subjects}
 
 
 def _anchors(given: list[str] | None) -> dict[str, float] | None:
