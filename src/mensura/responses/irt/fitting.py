@@ -17,13 +17,17 @@ import numpy as np
 from mensura.arrays import Floats
 from mensura.errors import MensuraError
 from mensura.responses.irt.acceleration import Anderson
-from mensura.responses.irt.information import Information, gradient, information
+from mensura.responses.irt.information import Information, gradient, information, information_of
 from mensura.responses.irt.model import Parameters, Priors, check_model, prior_terms
-from mensura.responses.irt.namespace import Namespace
+from mensura.responses.irt.namespace import Namespace, NumpyArrays
 from mensura.responses.irt.quadrature import Grid
-from mensura.responses.irt.shards import Held, ShardSource, thinned
-from mensura.responses.irt.tally import NodeTables, Tally, tally
+from mensura.responses.irt.shards import Held, ShardSource, fetched, thinned
+from mensura.responses.irt.passes import NodeTables, PassSums, tally
 
+SHORT_TEST = 30
+"""Up to so many items the information is taken from differences of gradients, for its closed form errs on short tests."""
+_SMALL = 1e-3
+"""Step of those differences."""
 SAMPLE = 5_000
 """Subjects whose fit a larger table starts from."""
 LONGEST_STEP = 1.0
@@ -34,7 +38,7 @@ _NOISE = 1e-6
 """Share of the log likelihood that single precision may blur."""
 _START_GUESS = -1.4
 
-Pass = Callable[[Parameters, Grid, bool], Tally]
+Pass = Callable[[Parameters, Grid, bool], PassSums]
 """One pass over all responses: parameters, grid, whether right answers are wanted by node."""
 
 
@@ -55,7 +59,7 @@ class Fitted:
 
     parameters: Parameters
     grid: Grid
-    sums: Tally
+    sums: PassSums
     information: Information
     evidence: float
     converged: bool
@@ -73,9 +77,9 @@ class Effort:
 def over(space: Namespace, source: ShardSource) -> Pass:
     """Return the pass over shards of one process."""
 
-    def run(parameters: Parameters, grid: Grid, by_node: bool) -> Tally:
+    def run(parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
         tables = NodeTables(space, parameters, grid, by_node=by_node)
-        total: Tally | None = None
+        total: PassSums | None = None
         for shard in source.shards():
             sums = tally(space, shard, tables, source.groups, complete=source.complete)
             total = sums if total is None else total + sums
@@ -103,7 +107,28 @@ def fit_held(
     if held.subjects > 4 * SAMPLE:
         sample = thinned(held, SAMPLE)
         begin = climb(over(space, sample), begin, priors, replace(effort, tolerance=0.1, passes=30)).parameters
-    return climb(over(space, held), begin, priors, effort)
+    fitted = climb(over(space, held), begin, priors, effort)
+    if held.items > SHORT_TEST:
+        return fitted
+    return replace(fitted, information=_exact_information(held, fitted.parameters, fitted.grid, priors))
+
+
+def _exact_information(held: Held, p: Parameters, grid: Grid, priors: Priors) -> Information:
+    """Return the information of a short test from differences of gradients, on a sample where subjects are many."""
+    sample = thinned(held, SAMPLE) if held.subjects > 2 * SAMPLE else held
+    run = over(NumpyArrays(np.float64), fetched(sample))
+    none = Priors(None, None, None)
+    cut, count = len(p.slope) * p.of_item, p.of_item
+
+    def slope(step: Floats) -> Floats:
+        moved = p.moved(step[:cut].reshape(-1, count), step[cut:])
+        return _flat(gradient(moved, grid, run(moved, grid, False), none))
+
+    size = cut + len(p.free)
+    rows = [(slope(-_SMALL * axis) - slope(_SMALL * axis)) / (2.0 * _SMALL) for axis in np.eye(size)]
+    curvature = np.array(rows) * held.subjects / sample.subjects
+    curvature[np.arange(cut), np.arange(cut)] += prior_terms(p, priors)[2].ravel()
+    return information_of(curvature, p)
 
 
 def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitted:
@@ -126,7 +151,7 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
         step, errors = _flat(inverse.step(*slope)), inverse.errors()
         left = float(np.max(np.abs(step) / errors))
         history.append(Visit(height, left))
-        best, shrink = _Place(height, here, grid, sums, inverse, _flat(inverse.plain_step(*slope))), 1.0
+        best, shrink = _Place(height, here, grid, sums, _flat(inverse.plain_step(*slope))), 1.0
         if left < effort.tolerance:
             break
         if left < _NEAR:
@@ -135,7 +160,8 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
     if best is None:
         raise MensuraError(f"the likelihood is {height} where the fit begins; are there responses at all?")
     converged = history[-1].step < effort.tolerance
-    return Fitted(best.parameters, best.grid, best.sums, best.inverse, best.sums.evidence, converged, tuple(history))
+    whole = information(best.parameters, best.grid, best.sums, priors, whole=True)
+    return Fitted(best.parameters, best.grid, best.sums, whole, best.sums.evidence, converged, tuple(history))
 
 
 class _Place(NamedTuple):
@@ -144,8 +170,7 @@ class _Place(NamedTuple):
     height: float
     parameters: Parameters
     grid: Grid
-    sums: Tally
-    inverse: Information
+    sums: PassSums
     plain: Floats
 
 

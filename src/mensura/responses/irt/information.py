@@ -8,7 +8,7 @@ column per node. So the information is A − U V Uᵀ, and Woodbury's identity i
     (A − U V Uᵀ)⁻¹ = A⁻¹ + A⁻¹ U V^½ (1 − V^½ Uᵀ A⁻¹ U V^½)⁻¹ V^½ Uᵀ A⁻¹
 
 It couples all items through the ability scale, which standard errors item by item forget (they come out a tenth too small on long tests).
-The same inverse turns a gradient into Newton's step.
+The same inverse turns a gradient into Newton's step. Its error shrinks with the length of the test.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ import numpy as np
 from mensura.arrays import Floats
 from mensura.responses.irt.model import Parameters, Priors, curve_derivatives, prior_terms
 from mensura.responses.irt.quadrature import Grid
-from mensura.responses.irt.tally import Tally
+from mensura.responses.irt.passes import PassSums
 
 _RIDGE = 1e-9
 _LARGEST_SHARE = 0.9999
 """Largest share of a direction's information that may be missing; beyond, the scale is not held by the responses."""
+_OWN_SHARES = (1.0, 0.5, 0.25, 0.0)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Information:
         return self.item_columns @ self.group_columns[place]
 
 
-def gradient(p: Parameters, grid: Grid, sums: Tally, priors: Priors) -> tuple[Floats, Floats]:
+def gradient(p: Parameters, grid: Grid, sums: PassSums, priors: Priors) -> tuple[Floats, Floats]:
     """Return the gradient of the log posterior by items' own and groups' free parameters."""
     rate, by_item, _ = curve_derivatives(p, grid.nodes)
     _, from_prior, _ = prior_terms(p, priors)
@@ -85,46 +86,85 @@ def gradient(p: Parameters, grid: Grid, sums: Tally, priors: Priors) -> tuple[Fl
     return items + from_prior, _group_terms(p, grid, sums)[0]
 
 
-def information(p: Parameters, grid: Grid, sums: Tally, priors: Priors) -> Information:
-    """Return the inverse information at the parameters."""
-    rate, by_item, by_ability = curve_derivatives(p, grid.nodes)
-    _, _, curvature = prior_terms(p, priors)
-    spread = np.maximum(rate * (1.0 - rate), _RIDGE)
-    blocks = np.einsum("jq,jqk,jql->jkl", np.maximum(sums.taken, 0.0) / spread, by_item, by_item, optimize=True)
-    ahead = np.arange(blocks.shape[1])
-    blocks[:, ahead, ahead] += curvature + _RIDGE
-    inverse = np.linalg.inv(blocks)
-    total = np.maximum(sums.mass.sum(axis=0), _RIDGE)
-    share = np.clip(sums.taken / total, 0.0, None)  # of the subjects at a node, those who took the item
-    slopes = np.swapaxes(by_item * (share * by_ability / spread)[:, :, None], 1, 2)
-    root = np.sqrt(np.maximum(sums.spread, 0.0))
-    U = np.concatenate([slopes * root[group] for group in range(len(root))], axis=2)
-    _, group_blocks, group_slopes = _group_terms(p, grid, sums)
-    Z = -group_slopes * root.reshape(-1)
-    group_inverse = 1.0 / np.maximum(group_blocks, _RIDGE)
-    solved, group_solved = inverse @ U, group_inverse[:, None] * Z
-    missing = np.tensordot(U, solved, axes=([0, 1], [0, 1])) + Z.T @ group_solved
-    factor = _root_inverse(missing)
+def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, whole: bool = False) -> Information:
+    """Return the inverse information at the parameters.
+
+    Without ``whole`` it is never too small in any direction by much, which is what steps need; with it, it is what errors need: an answer's
+    own part in the posterior it is weighed with, v P(1−P) u′u′ᵀ, is taken off the item's block. On tests of a few items that
+    can leave nothing of a direction; then less of it is taken.
+    """
+    for share in _OWN_SHARES if whole else (0.0,):
+        blocks, U, Z, group_blocks = _parts(p, grid, sums, priors, share)
+        inverse, group_inverse = np.linalg.inv(blocks), 1.0 / np.maximum(group_blocks, _RIDGE)
+        solved, group_solved = inverse @ U, group_inverse[:, None] * Z
+        missing = np.tensordot(U, solved, axes=([0, 1], [0, 1])) + Z.T @ group_solved
+        values, vectors = np.linalg.eigh((missing + missing.T) / 2.0)
+        if values[-1] < _LARGEST_SHARE and np.all(np.diagonal(inverse, axis1=1, axis2=2) > 0.0):
+            break
+    factor = vectors / np.sqrt(1.0 - np.clip(values, 0.0, _LARGEST_SHARE))
     return Information(inverse, group_inverse, solved @ factor, group_solved @ factor)
 
 
-def _root_inverse(missing: Floats) -> Floats:
-    """Return R with R Rᵀ = (1 − M)⁻¹ from the missing shares M."""
-    values, vectors = np.linalg.eigh((missing + missing.T) / 2.0)
-    root: Floats = vectors / np.sqrt(1.0 - np.clip(values, 0.0, _LARGEST_SHARE))
-    return root
+def _parts(
+    p: Parameters, grid: Grid, sums: PassSums, priors: Priors, own_share: float
+) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return the blocks of A, and U V^½ of items and of groups.
+
+    The score of an item is (y − P) u(θ); along θ it runs with −P′u + (y − P)u′. A posterior's peak lies where likelihood and prior balance,
+    so answers there are those of an ability further out by κ = (θ − μ)/(σ² I(θ)), and y − P is P′κ: the slope is −P′(u − κu′).
+    """
+    rate, by_item, by_ability = curve_derivatives(p, grid.nodes)
+    spread = np.maximum(rate * (1.0 - rate), _RIDGE)
+    taken = np.maximum(sums.taken, 0.0)
+    share = taken / np.maximum(sums.mass.sum(axis=0), _RIDGE)  # of the subjects at a node, those who took the item
+    u = by_item / spread[:, :, None]
+    bent = np.gradient(u, grid.spacing, axis=1)
+    blocks = np.einsum("jq,jqk,jql->jkl", taken * spread, u, u, optimize=True)
+    if own_share:
+        open_still = own_share * sums.spread.sum(axis=0) * share * spread
+        blocks -= np.einsum("jq,jqk,jql->jkl", open_still, bent, bent, optimize=True)
+    ahead = np.arange(blocks.shape[1])
+    blocks[:, ahead, ahead] += prior_terms(p, priors)[2] + _RIDGE
+    held = np.maximum(np.sum(share * by_ability**2 / spread, axis=0), _RIDGE)
+    columns, group_columns = [], []
+    along = group_slopes(p, grid)
+    for group in range(len(p.mean)):
+        pull = (grid.nodes - p.mean[group]) / (p.sd[group] ** 2 * held)
+        known = np.maximum(sums.mass[group], 0.0) / (held + p.sd[group] ** -2.0)
+        root = np.sqrt(np.clip(sums.spread[group], 0.0, known))
+        slopes = (share * by_ability * root)[:, :, None] * (u - np.clip(pull, -1.0, 1.0)[None, :, None] * bent)
+        columns.append(np.swapaxes(slopes, 1, 2))
+        group_columns.append(-along[:, group] * root)
+    blocks_of_groups = _group_terms(p, grid, sums)[1]
+    return blocks, np.concatenate(columns, axis=2), np.concatenate(group_columns, axis=1), blocks_of_groups
 
 
-def _group_terms(p: Parameters, grid: Grid, sums: Tally) -> tuple[Floats, Floats, Floats]:
-    """Return gradient, information and slopes along θ (free × groups·nodes) of the free parameters of groups."""
-    count, nodes = len(p.free), len(grid.nodes)
-    slope, block, along = np.zeros(count), np.zeros(count), np.zeros((count, len(p.mean), nodes))
+def information_of(curvature: Floats, p: Parameters) -> Information:
+    """Return the inverse of an information matrix that is known in full, in the order of :meth:`Parameters.flat`."""
+    items, count = len(p.slope), p.of_item
+    values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
+    root = vectors / np.sqrt(np.maximum(values, values[-1] * _RIDGE))
+    cut = items * count
+    nothing = np.zeros((items, count, count))
+    return Information(nothing, np.zeros(len(p.free)), root[:cut].reshape(items, count, -1), root[cut:])
+
+
+def group_slopes(p: Parameters, grid: Grid) -> Floats:
+    """Return how the scores of groups' free parameters run along θ: free × groups × nodes."""
+    along = np.zeros((len(p.free), len(p.mean), len(grid.nodes)))
+    for place, (name, group) in enumerate(p.free):
+        off = (grid.nodes - p.mean[group]) / p.sd[group]
+        along[place, group] = p.sd[group] ** -2.0 if name == "mean" else 2.0 * off / p.sd[group]
+    return along
+
+
+def _group_terms(p: Parameters, grid: Grid, sums: PassSums) -> tuple[Floats, Floats]:
+    """Return gradient and information of the free parameters of groups."""
+    slope, block = np.zeros(len(p.free)), np.zeros(len(p.free))
     for place, (name, group) in enumerate(p.free):
         mass, off = sums.mass[group], (grid.nodes - p.mean[group]) / p.sd[group]
         if name == "mean":
             slope[place], block[place] = mass @ off / p.sd[group], mass.sum() / p.sd[group] ** 2
-            along[place, group] = 1.0 / p.sd[group] ** 2
         else:
             slope[place], block[place] = mass @ (off**2 - 1.0), 2.0 * mass.sum()
-            along[place, group] = 2.0 * off / p.sd[group]
-    return slope, block, along.reshape(count, len(p.mean) * nodes)
+    return slope, block

@@ -88,6 +88,15 @@ def placed(space: Namespace, held: Held) -> Held:
     )
 
 
+def fetched(held: Held) -> Held:
+    """Return the shards as NumPy arrays, wherever they are."""
+
+    def home(array: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
+        return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+    return Held([Shard(home(p.right), None if p.trials is None else home(p.trials), p.group) for p in held.parts])
+
+
 def chunks(space: Namespace, shard: Shard) -> Iterator[Shard]:
     """Yield a shard in pieces that suit the device."""
     rows = chunk_rows(space.device, int(shard.right.shape[1]))

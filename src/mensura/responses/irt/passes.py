@@ -21,7 +21,7 @@ from mensura.responses.irt.shards import Shard, chunks
 
 
 @dataclass(frozen=True)
-class Tally:
+class PassSums:
     """Sums over subjects.
 
     ``right``: expected right answers, items × (Σ y E[θ], Σ y), or items × nodes where ``by_node``. ``taken``: expected answers,
@@ -36,8 +36,8 @@ class Tally:
     evidence: float
     subjects: int
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(
+    def __add__(self, other: PassSums) -> PassSums:
+        return PassSums(
             self.right + other.right,
             self.taken + other.taken,
             self.mass + other.mass,
@@ -84,7 +84,7 @@ def shard_posteriors(space: Namespace, shard: Shard, tables: NodeTables) -> Post
     return found._replace(evidence=found.evidence + level)
 
 
-def tally(space: Namespace, shard: Shard, tables: NodeTables, groups: int, *, complete: bool) -> Tally:
+def tally(space: Namespace, shard: Shard, tables: NodeTables, groups: int, *, complete: bool) -> PassSums:
     """Return the sums of one shard, chunk by chunk."""
     xp = space.xp
     nodes, total = len(tables.grid.nodes), None
@@ -107,11 +107,11 @@ def tally(space: Namespace, shard: Shard, tables: NodeTables, groups: int, *, co
         return _empty(shard, tables, groups, complete=complete)
     mass, spreads = np.zeros((groups, nodes)), np.zeros((groups, nodes))
     mass[shard.group], spreads[shard.group] = space.get(total[2]), space.get(total[3])
-    return Tally(space.get(total[0]), space.get(total[1]), mass, spreads, float(total[4]), len(shard))
+    return PassSums(space.get(total[0]), space.get(total[1]), mass, spreads, float(total[4]), len(shard))
 
 
-def _empty(shard: Shard, tables: NodeTables, groups: int, *, complete: bool) -> Tally:
+def _empty(shard: Shard, tables: NodeTables, groups: int, *, complete: bool) -> PassSums:
     items, nodes = int(shard.right.shape[1]), len(tables.grid.nodes)
     flat = np.zeros((groups, nodes))
     right = np.zeros((items, nodes if tables.by_node else 2))
-    return Tally(right, np.zeros((1 if complete else items, nodes)), flat, flat, 0.0, 0)
+    return PassSums(right, np.zeros((1 if complete else items, nodes)), flat, flat, 0.0, 0)

@@ -1,0 +1,75 @@
+"""A bank of calibrated items: chances, information, and an ability from any answers to them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mensura.arrays import Floats
+from mensura.errors import MensuraError
+from mensura.frames import as_frame, require_columns
+from mensura.responses.irt.model import Parameters, chances, curve_derivatives, log_chances
+
+_GRID = np.linspace(-8.0, 8.0, 321)
+
+
+@dataclass(frozen=True)
+class Placement:
+    """An ability from some answers: posterior mean and standard deviation, and how many items stand behind it."""
+
+    ability: float
+    se: float
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
+class ItemBank:
+    """Items with known parameters, as ``items.csv`` of a fit holds them."""
+
+    items: tuple[str, ...]
+    parameters: Parameters
+
+    @classmethod
+    def from_table(cls, table: Any) -> ItemBank:  # noqa: ANN401
+        """Read item, discrimination, difficulty and, where there is any, guessing."""
+        frame = as_frame(table, name="items")
+        require_columns(frame, ["item", "discrimination", "difficulty"], name="items")
+        names = frame["item"].cast(pl.String)
+        if names.n_unique() < names.len():
+            raise MensuraError(f"items: {names.filter(names.is_duplicated())[0]!r} is there twice; an item has one row")
+        slope, difficulty = (frame[name].cast(pl.Float64).to_numpy() for name in ("discrimination", "difficulty"))
+        c = frame["guessing"].cast(pl.Float64).fill_null(0.0).to_numpy() if "guessing" in frame.columns else np.zeros(len(slope))
+        if not np.all(np.isfinite(slope)) or not np.all(np.isfinite(difficulty)) or np.any((c < 0.0) | (c >= 1.0)):
+            raise MensuraError("items: discrimination and difficulty must be numbers, guessing from 0 to below 1")
+        model = "3pl" if np.any(c > 0.0) else "2pl"
+        guess = np.log(np.maximum(c, 1e-12) / (1.0 - c))
+        return cls(tuple(names), Parameters(model, slope, -slope * difficulty, guess, np.zeros(1), np.ones(1)))
+
+    def only(self, places: Sequence[int] | np.ndarray[Any, Any]) -> ItemBank:
+        """Return some of the items."""
+        p, at = self.parameters, np.asarray(places, dtype=int)
+        some = Parameters(p.model, p.slope[at], p.intercept[at], p.guess[at], p.mean, p.sd)
+        return ItemBank(tuple(self.items[place] for place in at), some)
+
+    def chances(self, ability: Floats) -> Floats:
+        """Return the chance of a right answer, items × abilities."""
+        return chances(self.parameters, ability)
+
+    def information(self, ability: Floats) -> Floats:
+        """Return what one answer says about ability, P′²/(P(1−P)), items × abilities."""
+        rate, _, along = curve_derivatives(self.parameters, ability)
+        found: Floats = along**2 / np.maximum(rate * (1.0 - rate), 1e-9)
+        return found
+
+    def place(self, right: Floats, trials: Floats, *, mean: float = 0.0, sd: float = 1.0) -> Placement:
+        """Return the ability that answers speak for, with a normal prior; ``right`` and ``trials`` follow the items."""
+        log_right, log_wrong = log_chances(self.parameters, _GRID)
+        height = right @ log_right + (trials - right) @ log_wrong - 0.5 * ((_GRID - mean) / sd) ** 2
+        weight = np.exp(height - height.max())
+        weight /= weight.sum()
+        ability = float(weight @ _GRID)
+        return Placement(ability, float(np.sqrt(weight @ (_GRID - ability) ** 2)), int(np.count_nonzero(trials)))
