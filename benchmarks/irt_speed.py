@@ -1,8 +1,9 @@
 """How fast item response models are fitted: beside a peer, by size, and on a GPU.
 
-``python -m benchmarks.irt_speed`` fits a 2PL model to 100,000 × 200 responses and to tables of growing size (``--responses``: the largest),
-and, with ``--peer``, fits mirt (R) or girth (Python) to the same responses, whichever is installed. ``--gpu`` fits 10⁵ to 10⁹
-responses on a GPU and a tenth of the last in double precision on the processor. It needs NumPy and PyTorch alone.
+``python -m benchmarks.irt_speed`` fits a 2PL model to 100,000 × 200 responses and to tables of growing size
+(``--responses``: the largest), and, with ``--peer``, fits mirt (R) or girth (Python) to the same responses, whichever
+is installed. ``--gpu`` fits 10⁵ to 10⁹ responses on a GPU and a tenth of the last in double precision on the
+processor. It needs NumPy and PyTorch alone.
 """
 
 from __future__ import annotations

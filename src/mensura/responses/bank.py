@@ -28,10 +28,14 @@ class Placement:
 
 @dataclass(frozen=True, eq=False)
 class ItemBank:
-    """Items with known parameters, as ``items.csv`` of a fit holds them."""
+    """Items with known parameters, as ``items.csv`` of a fit holds them.
+
+    ``errors``: standard errors of discrimination and difficulty, items × 2; zeros where they are not known.
+    """
 
     items: tuple[str, ...]
     parameters: Parameters
+    errors: Floats
 
     @classmethod
     def from_table(cls, table: Any) -> ItemBank:  # noqa: ANN401
@@ -42,18 +46,24 @@ class ItemBank:
         if names.n_unique() < names.len():
             raise MensuraError(f"items: {names.filter(names.is_duplicated())[0]!r} is there twice; an item has one row")
         slope, difficulty = (frame[name].cast(pl.Float64).to_numpy() for name in ("discrimination", "difficulty"))
-        c = frame["guessing"].cast(pl.Float64).fill_null(0.0).to_numpy() if "guessing" in frame.columns else np.zeros(len(slope))
+        c = (
+            frame["guessing"].cast(pl.Float64).fill_null(0.0).to_numpy()
+            if "guessing" in frame.columns
+            else np.zeros(len(slope))
+        )
         if not np.all(np.isfinite(slope)) or not np.all(np.isfinite(difficulty)) or np.any((c < 0.0) | (c >= 1.0)):
             raise MensuraError("items: discrimination and difficulty must be numbers, guessing from 0 to below 1")
         model = "3pl" if np.any(c > 0.0) else "2pl"
         guess = np.log(np.maximum(c, 1e-12) / (1.0 - c))
-        return cls(tuple(names), Parameters(model, slope, -slope * difficulty, guess, np.zeros(1), np.ones(1)))
+        told = [_errors(frame, name) for name in ("se_discrimination", "se_difficulty")]
+        parameters = Parameters(model, slope, -slope * difficulty, guess, np.zeros(1), np.ones(1))
+        return cls(tuple(names), parameters, np.stack(told, axis=1))
 
     def only(self, places: Sequence[int] | np.ndarray[Any, Any]) -> ItemBank:
         """Return some of the items."""
         p, at = self.parameters, np.asarray(places, dtype=int)
         some = Parameters(p.model, p.slope[at], p.intercept[at], p.guess[at], p.mean, p.sd)
-        return ItemBank(tuple(self.items[place] for place in at), some)
+        return ItemBank(tuple(self.items[place] for place in at), some, self.errors[at])
 
     def chances(self, ability: Floats) -> Floats:
         """Return the chance of a right answer, items × abilities."""
@@ -72,4 +82,26 @@ class ItemBank:
         weight = np.exp(height - height.max())
         weight /= weight.sum()
         ability = float(weight @ _GRID)
-        return Placement(ability, float(np.sqrt(weight @ (_GRID - ability) ** 2)), int(np.count_nonzero(trials)))
+        variance = float(weight @ (_GRID - ability) ** 2)
+        variance += variance**2 * self._item_noise(ability, trials)
+        return Placement(ability, float(np.sqrt(variance)), int(np.count_nonzero(trials)))
+
+    def _item_noise(self, ability: float, trials: Floats) -> float:
+        """Return the variance that errors of the items give to the slope of a log likelihood at an ability.
+
+        Items with large discriminations are chosen first, and theirs are the most overestimated: without this an
+        adaptive interval is too short.
+        """
+        p = self.parameters
+        rate, _, along = (part[:, 0] for part in curve_derivatives(p, np.array([ability])))
+        held = along**2 / np.maximum(rate * (1.0 - rate), 1e-9)
+        slope = np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
+        by_slope = trials * held / slope**2 + (trials * held * (ability + p.intercept / slope) / slope) ** 2
+        return float(by_slope @ self.errors[:, 0] ** 2 + (trials * held) ** 2 @ self.errors[:, 1] ** 2)
+
+
+def _errors(frame: pl.DataFrame, name: str) -> Floats:
+    if name not in frame.columns:
+        return np.zeros(frame.height)
+    known: Floats = np.nan_to_num(frame[name].cast(pl.Float64).fill_null(0.0).to_numpy(), nan=0.0, posinf=0.0)
+    return known

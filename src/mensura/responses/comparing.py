@@ -1,7 +1,7 @@
 """Differential item functioning between groups: every group against the first, with false-discovery control.
 
-Two rounds: items that differ in the first are told apart in the second, where each group has its own, so that they no longer pull the groups'
-abilities, and all items are judged anew.
+Two rounds: items that differ in the first are told apart in the second, where each group has its own, so that they no
+longer pull the groups' abilities, and all items are judged anew.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from mensura.responses.irt.shards import Held, Shard
 from mensura.responses.multiple import discovery_rates
 
 SMALL, LARGE = 0.43, 0.64
-"""Logits that part negligible (A), moderate (B) and large (C) differences: 1 and 1.5 on the delta scale of testing services."""
+"""Logits that part negligible (A), moderate (B) and large (C) differences: 1 and 1.5 on the delta scale of testing
+services."""
 RATE = 0.05
 """False discovery rate at which an item is flagged."""
 _MOST_FREED = 0.5
@@ -50,8 +51,9 @@ def compare_groups(
 ) -> pl.DataFrame:
     """Return the difference of every item between every group and the first.
 
-    ``difference``: logits by which the item is easier (+) or harder (−) for the group than for the reference, at the group's mean ability. ``gap``:
-    the same as a difference of rates. ``class`` A, B, C by size; ``flagged``: B or C, and found at a false discovery rate of 5%.
+    ``difference``: logits by which the item is easier (+) or harder (−) for the group than for the reference, at the
+    group's mean ability. ``gap``: the same as a difference of rates. ``class`` A, B, C by size; ``flagged``: B or C,
+    and found at a false discovery rate of 5%.
     """
     first = _gaps(space, held, fitted, priors)
     freed = np.zeros(held.items, dtype=bool)
@@ -82,7 +84,11 @@ def _gaps(space: Namespace, held: Held, fitted: Fitted, priors: Priors, link: Fi
     tables = NodeTables(space, p, grid, by_node=True)
     curves = []
     for group in range(held.groups):
-        parts = [tally(space, part, tables, held.groups, complete=held.complete) for part in held.parts if part.group == group]
+        parts = [
+            tally(space, part, tables, held.groups, complete=held.complete)
+            for part in held.parts
+            if part.group == group
+        ]
         total = parts[0]
         for part in parts[1:]:
             total = total + part
@@ -90,7 +96,9 @@ def _gaps(space: Namespace, held: Held, fitted: Fitted, priors: Priors, link: Fi
     inverse = (link or fitted).information
     variances = dict(zip(p.free, inverse.group_variance(), strict=True))
     return [
-        curve_gap(curves[group], curves[0], p, group, grid.nodes, np.array([variances["mean", group], variances["sd", group]]))
+        curve_gap(
+            curves[group], curves[0], p, group, grid.nodes, np.array([variances["mean", group], variances["sd", group]])
+        )
         for group in range(1, held.groups)
     ]
 

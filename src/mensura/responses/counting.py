@@ -45,7 +45,9 @@ class CountPart:
     trials: Counts | None
 
 
-def count_outcomes(outcomes: pl.DataFrame, rules: CountRules, log: CountLog, items: Sequence[str] | None = None) -> CountPart:
+def count_outcomes(
+    outcomes: pl.DataFrame, rules: CountRules, log: CountLog, items: Sequence[str] | None = None
+) -> CountPart:
     """Count a long table (see ``OUTCOMES``); ``items`` fixes the columns, by default those that occur."""
     outcomes = _by_rules(outcomes, rules, log)
     counted = outcomes.group_by("subject", "item", maintain_order=True).agg(
@@ -54,7 +56,9 @@ def count_outcomes(outcomes: pl.DataFrame, rules: CountRules, log: CountLog, ite
         (pl.col("value") * pl.col("n")).sum().alias("right"),
         pl.col("n").sum(),
     )
-    who = counted.group_by("subject", maintain_order=True).agg(pl.col("group").first(), pl.col("group").n_unique().alias("groups"))
+    who = counted.group_by("subject", maintain_order=True).agg(
+        pl.col("group").first(), pl.col("group").n_unique().alias("groups")
+    )
     twice = who.filter(pl.col("groups") > 1)
     if twice.height or counted["groups"].max() not in (1, None):
         name = twice["subject"][0] if twice.height else counted.filter(pl.col("groups") > 1)["subject"][0]
@@ -76,7 +80,9 @@ def count_wide(frame: pl.DataFrame, who: str, group: list[str], rules: CountRule
         raise MensuraError(f"responses: {subjects.null_count()} rows have no {who}; every row needs one")
     if subjects.n_unique() < subjects.len():
         name = subjects.filter(subjects.is_duplicated())[0]
-        raise MensuraError(f"responses: {who} {name!r} has several rows; give repeats as a long table (subject, item, correct)")
+        raise MensuraError(
+            f"responses: {who} {name!r} has several rows; give repeats as a long table (subject, item, correct)"
+        )
     items = values.columns
     right = np.zeros((frame.height, len(items)), dtype=np.float32 if _has_shares(values) else np.uint8)
     trials = np.ones(right.shape, dtype=np.uint8)
@@ -117,7 +123,11 @@ def join_parts(parts: Sequence[CountPart], rules: CountRules, log: CountLog) -> 
         before = ~(again & (rules.duplicates == "last"))
         right[at] = right[at] * before + part.right * kept
         trials[at] = trials[at] * before + given * kept
-    n, k = _bounded(trials.astype(np.int64), right.astype(np.float64), log) if trials.max() > MOST_TRIALS else (trials, right)
+    n, k = (
+        _bounded(trials.astype(np.int64), right.astype(np.float64), log)
+        if trials.max() > MOST_TRIALS
+        else (trials, right)
+    )
     return build_table(subjects, list(groups.values()), items, _small(k), n.astype(np.uint8), log.frame())
 
 

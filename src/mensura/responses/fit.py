@@ -11,7 +11,7 @@ import polars as pl
 
 from mensura.arrays import Floats
 from mensura.errors import MensuraError
-from mensura.responses.comparing import compare_groups, empty_dif
+from mensura.responses.comparing import RATE, SMALL, compare_groups, empty_dif
 from mensura.responses.irt.abilities import abilities
 from mensura.responses.irt.fit_checks import dimensionality, item_misfit
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
@@ -29,12 +29,16 @@ POOR_FIT = 0.1
 """Root mean square gap between answers and curve from which an item is named."""
 _CHECKED_SUBJECTS, _CHECKED_ITEMS = 2_000, 300
 """Sample on which the one dimension is checked."""
+_RATE_SAID = f"false discovery rate {RATE:.0%}"
 _CHECKS = {"check": pl.String, "value": pl.Float64, "said": pl.String}
 
 
 @dataclass(frozen=True)
 class FitOptions:
-    """How to fit: priors of items, effort, device (``numpy``, ``cpu`` or ``cuda`` of PyTorch), whether to compare groups and check."""
+    """How to fit: priors of items, effort, device, whether to compare groups and to check the one dimension.
+
+    ``device``: ``numpy``, or ``cpu`` or ``cuda`` of PyTorch.
+    """
 
     priors: Priors = Priors()  # noqa: RUF009
     effort: Effort = Effort()  # noqa: RUF009
@@ -56,9 +60,10 @@ def fit_responses(
 ) -> ResponseFit:
     """Fit ``rasch``, ``2pl`` or ``3pl`` to responses by marginal maximum likelihood.
 
-    ``responses``: whatever :func:`mensura.responses.read_responses` takes, a :class:`ResponseTable`, or a :class:`ResponseStore`.
-    ``reference``: the group whose abilities have mean 0 and standard deviation 1; by default people where there are any.
-    ``run``: another pass over the same shards, such as :func:`mensura.responses.cluster.ray_pass`.
+    ``responses``: whatever :func:`mensura.responses.read_responses` takes, a :class:`ResponseTable`, or a
+    :class:`ResponseStore`. ``reference``: the group whose abilities have mean 0 and standard deviation 1; by default
+    people where there are any. ``run``: another pass over the same shards, such as
+    :func:`mensura.responses.cluster.ray_pass`.
     """
     check_model(model)
     options = options or FitOptions()
@@ -73,7 +78,9 @@ def fit_responses(
     return _fit_table(space, table.of_groups(reference), model, options, run)
 
 
-def _fit_table(space: Namespace, table: ResponseTable, model: str, options: FitOptions, run: Pass | None) -> ResponseFit:
+def _fit_table(
+    space: Namespace, table: ResponseTable, model: str, options: FitOptions, run: Pass | None
+) -> ResponseFit:
     home = table.held()
     _refuse_hopeless(home, table)
     held = placed(space, home)
@@ -87,11 +94,15 @@ def _fit_table(space: Namespace, table: ResponseTable, model: str, options: FitO
     result = _result(space, held, fitted, run(fitted.parameters, fitted.grid, True), names, table.items, table.groups)
     result = replace(result, log=table.log)
     if options.dif and held.groups > 1:
-        result = replace(result, dif=compare_groups(space, held, fitted, options.priors, table.groups, table.items["item"]))
+        result = replace(
+            result, dif=compare_groups(space, held, fitted, options.priors, table.groups, table.items["item"])
+        )
     return _with_findings(_checked(space, home, fitted, result, options) if options.checks else result)
 
 
-def _fit_store(space: Namespace, store: ResponseStore, model: str, options: FitOptions, run: Pass | None) -> ResponseFit:
+def _fit_store(
+    space: Namespace, store: ResponseStore, model: str, options: FitOptions, run: Pass | None
+) -> ResponseFit:
     """Fit from parts; what needs all responses at once (differences between groups, the one dimension) is left out."""
     right, taken = np.zeros(store.items), np.zeros(store.items)
     counts, rates = [], []
@@ -110,7 +121,9 @@ def _fit_store(space: Namespace, store: ResponseStore, model: str, options: FitO
         n=pl.Series(np.concatenate(counts)),
         rate=pl.Series(np.concatenate(rates)),
     )
-    items = pl.DataFrame({"item": store.item_names, "n": taken.astype(np.int64), "rate": right / np.maximum(taken, 1.0)})
+    items = pl.DataFrame(
+        {"item": store.item_names, "n": taken.astype(np.int64), "rate": right / np.maximum(taken, 1.0)}
+    )
     sums = run(fitted.parameters, fitted.grid, True)
     result = _result(space, store, fitted, sums, names, items, store.group_names)
     return _with_findings(replace(result, log=store.log))
@@ -119,10 +132,14 @@ def _fit_store(space: Namespace, store: ResponseStore, model: str, options: FitO
 def _refuse_hopeless(held: Held, table: ResponseTable) -> None:
     """Refuse what no model can be fitted to."""
     if held.subjects < 2 or held.items < 2:
-        raise MensuraError(f"responses: {held.subjects} subjects and {held.items} items; a scale needs at least two of both")
+        raise MensuraError(
+            f"responses: {held.subjects} subjects and {held.items} items; a scale needs at least two of both"
+        )
     rates = table.items["rate"]
     if bool(((rates <= 0.0) | (rates >= 1.0)).all()):
-        raise MensuraError("responses: every item was answered right by all or wrong by all; nothing tells subjects apart")
+        raise MensuraError(
+            "responses: every item was answered right by all or wrong by all; nothing tells subjects apart"
+        )
 
 
 def _result(
@@ -235,8 +252,8 @@ def _checked(space: Namespace, home: Held, fitted: Fitted, result: ResponseFit, 
     if len(rows) < 3:
         return result
     found = dimensionality(namespace(), sample, some, fitted.grid, rng)
-    rows_ = [("dimensions", found.share, found.said)]
-    return replace(result, checks=pl.DataFrame(rows_, schema=_CHECKS, orient="row"))
+    finding = [("dimensions", found.share, found.said)]
+    return replace(result, checks=pl.DataFrame(finding, schema=_CHECKS, orient="row"))
 
 
 def _with_findings(result: ResponseFit) -> ResponseFit:
@@ -249,14 +266,17 @@ def _with_findings(result: ResponseFit) -> ResponseFit:
         warnings.append(f"{len(against)} items run against the scale (wrong key?): {_few(against)}")
     one_sided = items.filter((pl.col("rate") <= 0.0) | (pl.col("rate") >= 1.0))["item"].to_list()
     if one_sided:
-        warnings.append(f"{len(one_sided)} items were answered alike by all; their parameters come from the priors: {_few(one_sided)}")
-    poor = items.filter((pl.col("fit") > POOR_FIT) & (pl.col("fit_q") < 0.05))["item"].to_list()
-    said = f"{len(poor)} of {items.height} items depart from their curve by more than {POOR_FIT:g} (root mean square; false discovery rate 5%)"
+        warnings.append(
+            f"{len(one_sided)} items were answered alike by all, so priors give their parameters: {_few(one_sided)}"
+        )
+    poor = items.filter((pl.col("fit") > POOR_FIT) & (pl.col("fit_q") < RATE))["item"].to_list()
+    said = f"{len(poor)} of {items.height} items depart from their curve by more than {POOR_FIT:g} (RMSD; {_RATE_SAID})"
     rows = [("item fit", float(len(poor)), said + (f": {_few(poor)}" if poor else ""))]
     if result.dif.height:
         flagged = result.dif.filter("flagged")
-        text = f"{flagged['item'].n_unique()} of {items.height} items differ between groups by 0.43 logits or more (false discovery rate 5%)"
-        rows.append(("differences between groups", float(flagged["item"].n_unique()), text))
+        count = flagged["item"].n_unique()
+        text = f"{count} of {items.height} items differ between groups by {SMALL:g} logits or more ({_RATE_SAID})"
+        rows.append(("differences between groups", float(count), text))
     checks = pl.concat([result.checks, pl.DataFrame(rows, schema=_CHECKS, orient="row")])
     return replace(result, checks=checks, warnings=tuple(warnings))
 

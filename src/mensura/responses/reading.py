@@ -25,10 +25,11 @@ def read_responses(
 ) -> ResponseTable:
     """Return the responses of one source or a list of them.
 
-    A source is a file (CSV or Parquet, long or wide; Inspect .eval or .json; harness samples .jsonl; HELM's per_instance_stats.json), a folder
-    of logs, a pool of people (:class:`mensura.ItemPool` or its folder), or a frame. Each file is one run. See :class:`CountRules` for how
-    repeats, duplicate runs, gaps and partial credit are counted, :func:`mensura.responses.sources.pieces` for the other settings.
-    Where people are among the sources they come first: they are the measure.
+    A source is a file (CSV or Parquet, long or wide; Inspect .eval or .json; harness samples .jsonl; HELM's
+    per_instance_stats.json), a folder of logs, a pool of people (:class:`mensura.ItemPool` or its folder), or a
+    frame. Each file is one run. See :class:`CountRules` for how repeats, duplicate runs, gaps and partial credit are
+    counted, :func:`mensura.responses.sources.pieces` for the other settings. Where people are among the sources they
+    come first: they are the measure.
     """
     rules, log = rules or CountRules(), CountLog()
     parts: list[CountPart] = []
@@ -67,7 +68,12 @@ def _is_people(source: Any) -> bool:  # noqa: ANN401
 
 
 def _counted(
-    source: Any, rules: CountRules, log: CountLog, subject: str | None, by: str | None, group: str | None  # noqa: ANN401
+    source: Any,  # noqa: ANN401
+    rules: CountRules,
+    log: CountLog,
+    subject: str | None,
+    by: str | None,
+    group: str | None,
 ) -> CountPart:
     found = list(pieces(source, subject=subject, by=by, group=group))
     if isinstance(found[0], WideTable):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
@@ -10,6 +11,7 @@ import polars as pl
 
 from mensura.arrays import Floats
 from mensura.errors import MensuraError
+from mensura.frames import read_frame, require_columns
 from mensura.responses.bank import ItemBank
 from mensura.results import Result
 
@@ -21,10 +23,11 @@ Z90 = 1.6448536269514722
 class ResponseFit(Result):
     """An item response model fitted to responses.
 
-    ``subjects``: subject, ability, low, high (90%), n (items taken), se, rate, group. ``items``: item, discrimination, difficulty,
-    guessing, their standard errors, fit (root mean square gap to the curve), fit_p, fit_q, n, rate. ``groups``: group, subjects,
-    mean, sd of abilities and their standard errors (none for the measure). ``dif``: differences between groups. ``checks``: findings in words.
-    ``log``: what the rules of counting met. Abilities are in standard deviations of the first group.
+    ``subjects``: subject, ability, low, high (90%), n (items taken), se, rate, group. ``items``: item,
+    discrimination, difficulty, guessing, their standard errors, fit (root mean square gap to the curve), fit_p,
+    fit_q, n, rate. ``groups``: group, subjects, mean, sd of abilities and their standard errors (none for the
+    measure). ``dif``: differences between groups. ``checks``: findings in words. ``log``: what the rules of counting
+    met. Abilities are in standard deviations of the first group.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "groups", "dif", "checks", "log")
@@ -66,3 +69,16 @@ class ResponseFit(Result):
             raise MensuraError(f"subject: got {subject!r}; {self.subjects.height} others were fitted")
         chance: Floats = self.bank.chances(np.array([float(found["ability"][0])]))[:, 0]
         return pl.DataFrame({"item": self.items["item"], "rate": chance})
+
+
+def read_fit(folder: Path) -> ResponseFit:
+    """Read the tables of a fit that ``mensura responses fit --out`` wrote; its likelihood is not kept there."""
+    tables = {name: read_frame(folder / f"{name}.csv") for name in ("subjects", "items", "groups")}
+    require_columns(tables["subjects"], ["subject", "ability", "se", "group"], name=str(folder / "subjects.csv"))
+    require_columns(
+        tables["groups"], ["group", "subjects", "mean", "sd", "se_mean", "se_sd"], name=str(folder / "groups.csv")
+    )
+    nothing = pl.DataFrame()
+    return ResponseFit(
+        "read", tables["subjects"], tables["items"], tables["groups"], nothing, nothing, nothing, float("nan"), 0, True
+    )

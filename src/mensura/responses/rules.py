@@ -1,4 +1,4 @@
-"""How responses become counts: the rules for repeats, duplicate runs, gaps and partial credit, each stated and logged."""
+"""How responses become counts: rules for repeats, duplicate runs, gaps and partial credit, stated and logged."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ CHOICES = {
 class CountRules:
     """Rules by which outcomes are counted.
 
-    ``partial`` credit between 0 and 1: ``share`` keeps it as that share of a right answer (intervals come out on the safe side), ``full``
-    counts full credit alone as right, ``half`` counts a half or more. ``missing`` outcomes (a blank cell, a sample without
-    score): ``ignore`` leaves them out, ``wrong`` counts them as wrong; items a subject was never given are always left out.
-    ``duplicates``, the same subject and item in several runs (files): ``pool`` counts all as repeats, ``first`` and ``last`` keep
-    one run, ``refuse`` stops. Repeats within a run are always k of n.
+    ``partial`` credit between 0 and 1: ``share`` keeps it as that share of a right answer (intervals come out on the
+    safe side), ``full`` counts full credit alone as right, ``half`` counts a half or more. ``missing`` outcomes (a
+    blank cell, a sample without score): ``ignore`` leaves them out, ``wrong`` counts them as wrong; items a subject
+    was never given are always left out. ``duplicates``, the same subject and item in several runs (files): ``pool``
+    counts all as repeats, ``first`` and ``last`` keep one run, ``refuse`` stops. Repeats within a run are always k of
+    n.
     """
 
     partial: str = "share"

@@ -42,11 +42,17 @@ class WideTable:
 Piece = pl.DataFrame | WideTable
 
 
-def pieces(source: Any, *, subject: str | None = None, by: str | None = None, group: str | None = None) -> Iterator[Piece]:  # noqa: ANN401
+def pieces(
+    source: Any,  # noqa: ANN401
+    *,
+    subject: str | None = None,
+    by: str | None = None,
+    group: str | None = None,
+) -> Iterator[Piece]:
     """Yield what a source holds: long tables (columns of ``OUTCOMES``) in batches, or one wide table.
 
-    ``subject`` names whose samples a log holds that does not say so itself. ``by``: the column of a pool's persons (or of a table)
-    that makes groups. ``group``: the group of subjects for whom nothing else says it.
+    ``subject`` names whose samples a log holds that does not say so itself. ``by``: the column of a pool's persons
+    (or of a table) that makes groups. ``group``: the group of subjects for whom nothing else says it.
     """
     if isinstance(source, ItemPool):
         yield _of_pool(source, by)
@@ -59,7 +65,9 @@ def pieces(source: Any, *, subject: str | None = None, by: str | None = None, gr
         if is_sample_log(path):
             yield from _of_log(path, subject, group)
             return
-    yield from _of_table(as_frame(source, name="responses"), by, group, str(source) if isinstance(source, str | Path) else "responses")
+    yield from _of_table(
+        as_frame(source, name="responses"), by, group, str(source) if isinstance(source, str | Path) else "responses"
+    )
 
 
 def fingerprint(path: Path) -> str:
@@ -74,7 +82,9 @@ def log_files(folder: Path) -> list[Path]:
     return [
         path
         for path in found
-        if path.suffix == ".eval" or path.name == "per_instance_stats.json" or (path.suffix == ".jsonl" and path.name.startswith("samples_"))
+        if path.suffix == ".eval"
+        or path.name == "per_instance_stats.json"
+        or (path.suffix == ".jsonl" and path.name.startswith("samples_"))
     ]
 
 
@@ -102,7 +112,9 @@ def _of_log(path: Path, subject: str | None, group: str | None) -> Iterator[pl.D
 
 def _of_pool(pool: ItemPool, by: str | None) -> WideTable:
     if pool.responses is None:
-        raise MensuraError(f"pool {pool.name!r}: it has rates but no answers of persons; place subjects with rates instead")
+        raise MensuraError(
+            f"pool {pool.name!r}: it has rates but no answers of persons; place subjects with rates instead"
+        )
     groups = [pool.name] * pool.responses.height
     if by is not None:
         if pool.persons is None or by not in pool.persons.columns:
@@ -119,13 +131,19 @@ def _of_table(frame: pl.DataFrame, by: str | None, group: str | None, name: str)
         found["group"] = by
     if found["subject"] is None:
         known = ", ".join(TITLES["subject"])
-        raise MensuraError(f"{name}: no column says who answered; expected one of {known}, it has {_some(frame.columns)}")
+        raise MensuraError(
+            f"{name}: no column says who answered; expected one of {known}, it has {_some(frame.columns)}"
+        )
     who = found["subject"]
     if found["item"] is None or found["value"] is None:
         yield _wide(frame, who, found["group"], group, name)
         return
     n = pl.lit(1) if found["n"] is None else pl.col(found["n"])
-    owner = pl.lit(group or _ALL) if found["group"] is None else pl.col(found["group"]).cast(pl.String).fill_null(group or _ALL)
+    owner = (
+        pl.lit(group or _ALL)
+        if found["group"] is None
+        else pl.col(found["group"]).cast(pl.String).fill_null(group or _ALL)
+    )
     for start in range(0, max(frame.height, 1), BATCH):
         yield frame.slice(start, BATCH).select(
             pl.col(who).cast(pl.String).alias("subject"),
@@ -138,15 +156,21 @@ def _of_table(frame: pl.DataFrame, by: str | None, group: str | None, name: str)
 
 def _wide(frame: pl.DataFrame, who: str, grouped: str | None, group: str | None, name: str) -> WideTable:
     values = frame.drop([column for column in (grouped,) if column])
-    words = [title for title, dtype in values.drop(who).schema.items() if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))]
+    words = [
+        title
+        for title, dtype in values.drop(who).schema.items()
+        if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))
+    ]
     if words:
         raise MensuraError(
-            f"{name}: column {words[0]!r} holds no outcomes; a wide table has {who!r} (and group) and one column of 0, 1 or blank "
-            f"per item, a long one the columns subject, item, correct"
+            f"{name}: column {words[0]!r} holds no outcomes; a wide table has {who!r} (and group) and one column of "
+            "0, 1 or blank per item, a long one the columns subject, item, correct"
         )
     if values.width < 2:
         raise MensuraError(f"{name}: no column of an item beside {who!r}")
-    owners = frame[grouped].cast(pl.String).fill_null(group or _ALL).to_list() if grouped else [group or _ALL] * frame.height
+    owners = (
+        frame[grouped].cast(pl.String).fill_null(group or _ALL).to_list() if grouped else [group or _ALL] * frame.height
+    )
     return WideTable(values, who, owners)
 
 

@@ -1,8 +1,9 @@
 """The response store: responses that do not fit into memory, as Parquet parts that passes read one after the other.
 
-A folder holds ``items.parquet`` (item), ``groups.parquet`` (group), ``log.parquet`` and ``part-00000.parquet`` …: one row per subject with
-``subject``, ``group`` (its number) and the counts of all items as bytes, ``right`` and ``trials`` (null where every item was taken once; ``right`` holds
-single-precision numbers where credit is partial). Subjects of one part belong to one group.
+A folder holds ``items.parquet`` (item), ``groups.parquet`` (group), ``log.parquet`` and ``part-00000.parquet`` …: one
+row per subject with ``subject``, ``group`` (its number) and the counts of all items as bytes, ``right`` and
+``trials`` (null where every item was taken once; ``right`` holds single-precision numbers where credit is partial).
+Subjects of one part belong to one group.
 """
 
 from __future__ import annotations
@@ -116,10 +117,11 @@ def write_store(
     group: str | None = None,
     parts: int = PARTS,
 ) -> ResponseStore:
-    """Write sources (as :func:`mensura.responses.read_responses` takes them) as a store, without holding them in memory.
+    """Write sources (see :func:`mensura.responses.read_responses`) as a store, without holding them in memory.
 
-    Outcomes are first spread over ``parts`` by subject on disk, then counted part by part. Repeats and runs of one subject all lie in
-    one part, and several runs are pooled: ``duplicates`` other than ``pool`` needs all runs at once and is refused.
+    Outcomes are first spread over ``parts`` by subject on disk, then counted part by part. Repeats and runs of one
+    subject all lie in one part, and several runs are pooled: ``duplicates`` other than ``pool`` needs all runs at
+    once and is refused.
     """
     rules, log = rules or CountRules(), CountLog()
     if rules.duplicates != "pool":
@@ -128,7 +130,9 @@ def write_store(
         spread = _spread(sources, Path(spill), parts, subject, by, group, rules, log)
         _write_parts(spread, Path(spill), stage, rules, log)
         pl.DataFrame({"item": list(spread.items)}, schema={"item": pl.String}).write_parquet(stage / "items.parquet")
-        pl.DataFrame({"group": list(spread.groups)}, schema={"group": pl.String}).write_parquet(stage / "groups.parquet")
+        pl.DataFrame({"group": list(spread.groups)}, schema={"group": pl.String}).write_parquet(
+            stage / "groups.parquet"
+        )
         log.frame().write_parquet(stage / "log.parquet")
         shutil.rmtree(spill, ignore_errors=True)
         Path(spill).mkdir()
@@ -187,7 +191,11 @@ def _long(piece: pl.DataFrame | WideTable, rules: CountRules, log: CountLog) -> 
     for start in range(0, piece.frame.height, rows):
         some = piece.frame.slice(start, rows).with_columns(group=owners.slice(start, rows))
         yield some.unpivot(index=[piece.who, "group"], variable_name="item", value_name="value").select(
-            pl.col(piece.who).cast(pl.String).alias("subject"), "group", "item", pl.col("value").cast(pl.Float64), pl.lit(1, pl.Int64).alias("n")
+            pl.col(piece.who).cast(pl.String).alias("subject"),
+            "group",
+            "item",
+            pl.col("value").cast(pl.Float64),
+            pl.lit(1, pl.Int64).alias("n"),
         )
 
 
@@ -216,7 +224,9 @@ def _part_frame(part: CountPart, group: int) -> pl.DataFrame:
             "subject": part.subjects,
             "group": np.full(len(part.subjects), group, dtype=np.int32),
             "right": [row.tobytes() for row in part.right],
-            "trials": [None if whole or trials is None else row.tobytes() for row in trials] if trials is not None else [None] * len(part.subjects),
+            "trials": [None if whole or trials is None else row.tobytes() for row in trials]
+            if trials is not None
+            else [None] * len(part.subjects),
         },
         schema={"subject": pl.String, "group": pl.Int32, "right": pl.Binary, "trials": pl.Binary},
     )

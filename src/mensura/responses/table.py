@@ -20,9 +20,9 @@ Counts = np.ndarray[Any, Any]
 class ResponseTable(Result):
     """Who answered what, and how often right.
 
-    ``subjects``: subject, group, n (items taken), rate; in the order of the rows of ``right``, groups one after the other.
-    ``items``: item, n (subjects who took it), rate. ``log``: what was found that a rule decided. ``right`` and ``trials``
-    (None: every item once by everyone) are subjects × items.
+    ``subjects``: subject, group, n (items taken), rate; in the order of the rows of ``right``, groups one after the
+    other. ``items``: item, n (subjects who took it), rate. ``log``: what was found that a rule decided. ``right`` and
+    ``trials`` (None: every item once by everyone) are subjects × items.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "log")
@@ -86,7 +86,7 @@ def build_table(
     if trials is not None and bool(np.all(trials == 1)):
         trials = None
     taken = np.full(right.shape, 1, dtype=np.uint8) if trials is None else trials
-    someone, something = (taken > 0).any(axis=0), (taken > 0).any(axis=1)
+    someone, something = np.any(taken > 0, axis=0), np.any(taken > 0, axis=1)
     if not someone.all() or not something.all():
         right, taken = right[np.ix_(something, someone)], taken[np.ix_(something, someone)]
         trials = None if trials is None else taken

@@ -1,7 +1,7 @@
 """One door to evaluation logs, told apart by name and content.
 
-An item is called TASK:ID, after the task and the sample's id (harness: ``doc_id``; HELM: ``instance_id``). Samples are read one at a time
-where the format allows it; only their outcomes are kept.
+An item is called TASK:ID, after the task and the sample's id (harness: ``doc_id``; HELM: ``instance_id``). Samples
+are read one at a time where the format allows it; only their outcomes are kept.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ def is_sample_log(path: Path) -> bool:
 def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOutcome]:
     """Yield the outcomes of a log: Inspect (.eval, .json), harness samples (.jsonl), HELM's per_instance_stats.json.
 
-    ``subject`` names whose samples a harness or HELM file holds; by default the folder a harness file lies in, as the harness
-    writes it, and the model that HELM's run_spec.json names.
+    ``subject`` names whose samples a harness or HELM file holds; by default the folder a harness file lies in, as the
+    harness writes it, and the model that HELM's run_spec.json names.
     """
     suffix = path.suffix.lower()
     if not path.is_file():

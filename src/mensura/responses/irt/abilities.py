@@ -1,8 +1,8 @@
-"""Abilities of subjects, with an error that holds what is unsure about the items too.
+"""ShardAbilities of subjects, with an error that holds what is unsure about the items too.
 
-An ability is the posterior mean. Its variance is the posterior's, v, and, since items are estimated, v² bᵀ C b beside: C is the covariance of
-the parameters and b how the slope of the subject's log posterior changes with them. b and C are those of :mod:`.information`; a subject
-who took part of the items has that part of b.
+An ability is the posterior mean. Its variance is the posterior's, v, and, since items are estimated, v² bᵀ C b
+beside: C is the covariance of the parameters and b how the slope of the subject's log posterior changes with them. b
+and C are those of :mod:`.information`; a subject who took part of the items has that part of b.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from mensura.responses.irt.quadrature import Grid
 from mensura.responses.irt.shards import Shard, chunks
 
 
-class Abilities(NamedTuple):
+class ShardAbilities(NamedTuple):
     """Of every subject of a shard: the ability, its standard error, and the posterior's standard deviation alone."""
 
     mean: Floats
@@ -29,7 +29,7 @@ class Abilities(NamedTuple):
     spread: Floats
 
 
-def abilities(space: Namespace, shard: Shard, fitted: Fitted) -> Abilities:
+def abilities(space: Namespace, shard: Shard, fitted: Fitted) -> ShardAbilities:
     """Return the abilities of a shard's subjects."""
     tables = NodeTables(space, fitted.parameters, fitted.grid)
     means, variances = [], []
@@ -39,12 +39,10 @@ def abilities(space: Namespace, shard: Shard, fitted: Fitted) -> Abilities:
         variances.append(space.get(found.variance))
     mean, variance = np.concatenate(means), np.concatenate(variances)
     extra = item_error(fitted.parameters, fitted.grid, fitted.information, shard.group, mean, variance)
-    return Abilities(mean, np.sqrt(variance + extra), np.sqrt(variance))
+    return ShardAbilities(mean, np.sqrt(variance + extra), np.sqrt(variance))
 
 
-def item_error(
-    p: Parameters, grid: Grid, inverse: Information, group: int, mean: Floats, variance: Floats
-) -> Floats:
+def item_error(p: Parameters, grid: Grid, inverse: Information, group: int, mean: Floats, variance: Floats) -> Floats:
     """Return the variance that errors of the parameters add to abilities."""
     rate, by_item, by_ability = curve_derivatives(p, grid.nodes)
     spread = np.maximum(rate * (1.0 - rate), 1e-9)
@@ -58,5 +56,7 @@ def item_error(
     part = np.clip((1.0 / variance - p.sd[group] ** -2.0) / np.interp(mean, grid.nodes, held), 0.0, 1.0)
     at = np.clip(np.round((mean - grid.nodes[0]) / grid.spacing).astype(int), 0, len(grid.nodes) - 1)
     crossed = np.sum((part[:, None] * across[at] + across_prior[at]) ** 2, axis=1) if across.shape[1] else 0.0
-    extra: Floats = variance**2 * (part * np.interp(mean, grid.nodes, lone) + np.interp(mean, grid.nodes, of_prior) + crossed)
+    extra: Floats = variance**2 * (
+        part * np.interp(mean, grid.nodes, lone) + np.interp(mean, grid.nodes, of_prior) + crossed
+    )
     return extra

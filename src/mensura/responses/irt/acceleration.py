@@ -1,7 +1,8 @@
 """Anderson's acceleration: the few directions in which steps fall short are learned from the steps before.
 
-Newton's step with an approximate information errs in a handful of directions that all items share (where the scale lies, how wide it is).
-Over the last steps f₁ … fₖ at x₁ … xₖ the combination with the shortest step is sought, and its point is where the next step starts.
+Newton's step with an approximate information errs in a handful of directions that all items share (where the scale
+lies, how wide it is). Over the last steps f₁ … fₖ at x₁ … xₖ the combination with the shortest step is sought, and
+its point is where the next step starts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Differential item functioning: items that are harder, or tell abilities apart otherwise, for one group than for another of equal ability.
+"""Differential item functioning: items whose curve is another for one group than for another of equal ability.
 
-From the expected counts of each group alone the item's curve is estimated anew (Newton's steps on the group's counts). The difference of two
-curves is tested by Wald's statistic; its covariance holds the errors of both, what posteriors leave open, and where the groups lie.
+From the expected counts of each group alone the item's curve is estimated anew (Newton's steps on the group's
+counts). The difference of two curves is tested by Wald's statistic; its covariance holds the errors of both, what
+posteriors leave open, and where the groups lie.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class GroupCurves(NamedTuple):
 
 
 class CurveGap(NamedTuple):
-    """Per item: difference of intercepts at the focal mean (logits), its error, Wald's statistic and its degrees, gap of rates."""
+    """Per item: difference at the focal mean (logits), its error, Wald's statistic and degrees, gap of rates."""
 
     difference: Floats
     error: Floats
@@ -66,7 +67,7 @@ def group_curves(fitted: Fitted, sums: PassSums, group: int, priors: Priors) -> 
 
 
 def _freed(common: Parameters, found: Parameters, factor: Floats) -> Parameters:
-    """Return a group's curves as far from the common ones as they would be had the posteriors not been drawn towards these."""
+    """Return a group's curves freed from the pull of the common ones, towards which the posteriors were drawn."""
     if common.model == "rasch":
         return replace(found, intercept=common.intercept + factor[:, 0, 0] * (found.intercept - common.intercept))
     gap = np.stack([found.slope - common.slope, found.intercept - common.intercept], axis=1)
@@ -80,10 +81,13 @@ def _within(unseen: Floats, blocks: Floats) -> Floats:
     half = np.linalg.solve(root, np.swapaxes(np.linalg.solve(root, unseen), 1, 2))
     values, vectors = np.linalg.eigh(half)
     kept = (vectors * np.minimum(values, 0.9)[:, None, :]) @ np.swapaxes(vectors, 1, 2)
-    return root @ kept @ np.swapaxes(root, 1, 2)
+    bounded: Floats = root @ kept @ np.swapaxes(root, 1, 2)
+    return bounded
 
 
-def curve_gap(focal: GroupCurves, reference: GroupCurves, p: Parameters, group: int, grid: Floats, of_group: Floats) -> CurveGap:
+def curve_gap(
+    focal: GroupCurves, reference: GroupCurves, p: Parameters, group: int, grid: Floats, of_group: Floats
+) -> CurveGap:
     """Compare two groups' curves where the focal group is; ``of_group``: variances of its mean and log sd."""
     mean, sd = float(p.mean[group]), float(p.sd[group])
     a, b = focal.parameters, reference.parameters

@@ -1,8 +1,9 @@
 """Does the model fit: item by item, and in one dimension.
 
-Item fit compares, at each node, the share of right answers expected from the posteriors with the model's curve. ``misfit`` is the root mean
-square of the difference over the subjects who took the item (the RMSD of large surveys: below 0.05 small, above 0.1 poor). Its test adds a bend
-to the curve, a term in (θ − θ̄)² that the model lacks, and asks whether its score is further from zero than chance.
+Item fit compares, at each node, the share of right answers expected from the posteriors with the model's curve.
+``misfit`` is the root mean square of the difference over the subjects who took the item (the RMSD of large surveys:
+below 0.05 small, above 0.1 poor). Its test adds a bend to the curve, a term in (θ − θ̄)² that the model lacks, and
+asks whether its score is further from zero than chance.
 """
 
 from __future__ import annotations
@@ -54,12 +55,13 @@ def _bend(
     unseen = np.sum(sums.spread, axis=0) * (taken / subjects) * moving
     known = np.sum(weight * bend**2, axis=1)
     held = np.maximum(known - np.sum(unseen, axis=1), _LEAST_HELD * known)
-    return score / np.sqrt(np.maximum(held, _FLOOR))
+    z: Floats = score / np.sqrt(np.maximum(held, _FLOOR))
+    return z
 
 
 @dataclass(frozen=True)
 class Dimensionality:
-    """The largest factor left in the residuals, as a share of their variance, beside what chance gives (95th percentile)."""
+    """The largest factor in the residuals, as a share of their variance, and chance's 95th percentile of it."""
 
     share: float
     by_chance: float
@@ -74,10 +76,14 @@ class Dimensionality:
         if self.share <= self.by_chance:
             return f"One dimension suffices: {factor}, {chance}."
         verdict = "a little" if self.share < 2.0 * self.by_chance else "clearly"
-        return f"More than one dimension ({verdict}): {factor}, {chance}; abilities are averages over what items ask for."
+        return (
+            f"More than one dimension ({verdict}): {factor}, {chance}; abilities are averages over what items ask for."
+        )
 
 
-def dimensionality(space: Namespace, shard: Shard, p: Parameters, grid: Grid, rng: np.random.Generator) -> Dimensionality:
+def dimensionality(
+    space: Namespace, shard: Shard, p: Parameters, grid: Grid, rng: np.random.Generator
+) -> Dimensionality:
     """Compare the residuals of a shard with those of responses drawn from the model itself."""
     right = np.asarray(shard.right, dtype=np.float64)
     trials = np.ones(right.shape) if shard.trials is None else np.asarray(shard.trials, dtype=np.float64)
@@ -94,7 +100,9 @@ def dimensionality(space: Namespace, shard: Shard, p: Parameters, grid: Grid, rn
 
 
 def _ability(space: Namespace, shard: Shard, p: Parameters, grid: Grid) -> Floats:
-    on = Shard(space.put(np.asarray(shard.right)), None if shard.trials is None else space.put(shard.trials), shard.group)
+    on = Shard(
+        space.put(np.asarray(shard.right)), None if shard.trials is None else space.put(shard.trials), shard.group
+    )
     return space.get(shard_posteriors(space, on, NodeTables(space, p, grid)).mean)
 
 
@@ -109,6 +117,8 @@ def _largest_factor(right: Floats, trials: Floats, taken: Mask, p: Parameters, a
     residual = np.clip(residual, -5.0, 5.0)  # one surprise among many sure answers is no factor
     together = taken.astype(np.float64).T @ taken
     scale = np.sqrt(np.maximum(np.sum(residual**2, axis=0), _FLOOR))
-    pairs = np.where(together > 0, np.sqrt(np.outer(taken.sum(axis=0), taken.sum(axis=0))) / np.maximum(together, 1.0), 0.0)
+    pairs = np.where(
+        together > 0, np.sqrt(np.outer(taken.sum(axis=0), taken.sum(axis=0))) / np.maximum(together, 1.0), 0.0
+    )
     correlations = (residual / scale).T @ (residual / scale) * pairs
     return float(np.linalg.eigvalsh(correlations)[-1] / len(correlations))

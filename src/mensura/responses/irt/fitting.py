@@ -1,9 +1,9 @@
 """Fitting: Newton's steps on the marginal likelihood from the sums of passes, until nothing would move.
 
-Every pass gives the exact gradient (Fisher's identity); the step is that of :mod:`.information`, whose error shrinks with the
-length of the test, so a handful of passes suffices where the EM algorithm needs dozens. A step that lowers the likelihood is taken
-back and half of the EM algorithm's own is tried, which cannot fail for long. Large tables start from the fit of a sample of
-their subjects.
+Every pass gives the exact gradient (Fisher's identity); the step is that of :mod:`.information`, whose error shrinks
+with the length of the test, so a handful of passes suffices where the EM algorithm needs dozens. A step that lowers
+the likelihood is taken back and half of the EM algorithm's own is tried, which cannot fail for long. Large tables
+start from the fit of a sample of their subjects.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from mensura.responses.irt.acceleration import Anderson
 from mensura.responses.irt.information import Information, gradient, information, information_of
 from mensura.responses.irt.model import Parameters, Priors, check_model, prior_terms
 from mensura.responses.irt.namespace import Namespace, NumpyArrays
+from mensura.responses.irt.passes import NodeTables, PassSums, tally
 from mensura.responses.irt.quadrature import Grid
 from mensura.responses.irt.shards import Held, ShardSource, fetched, thinned
-from mensura.responses.irt.passes import NodeTables, PassSums, tally
 
 SHORT_TEST = 30
-"""Up to so many items the information is taken from differences of gradients, for its closed form errs on short tests."""
+"""Up to so many items the information is taken from differences of gradients, for its closed form errs on short
+tests."""
 _SMALL = 1e-3
 """Step of those differences."""
 SAMPLE = 5_000

@@ -1,14 +1,16 @@
 """The information in all responses about all parameters, and its inverse, at a cost that grows with the items alone.
 
-By Louis' identity the information about the parameters is what it would be with abilities known, less the covariance of the complete
-score over the posteriors of abilities. The first part, A, has one small block per item (and numbers for groups). For the second, a score
-that runs with slope b(θ) through a posterior of variance v has covariance v b bᵀ; summed over subjects node by node it is U V Uᵀ, with one
-column per node. So the information is A − U V Uᵀ, and Woodbury's identity inverts it:
+By Louis' identity the information about the parameters is what it would be with abilities known, less the covariance
+of the complete score over the posteriors of abilities. The first part, A, has one small block per item (and numbers
+for groups). For the second, a score that runs with slope b(θ) through a posterior of variance v has covariance v b
+bᵀ; summed over subjects node by node it is U V Uᵀ, with one column per node. So the information is A − U V Uᵀ, and
+Woodbury's identity inverts it:
 
     (A − U V Uᵀ)⁻¹ = A⁻¹ + A⁻¹ U V^½ (1 − V^½ Uᵀ A⁻¹ U V^½)⁻¹ V^½ Uᵀ A⁻¹
 
-It couples all items through the ability scale, which standard errors item by item forget (they come out a tenth too small on long tests).
-The same inverse turns a gradient into Newton's step. Its error shrinks with the length of the test.
+It couples all items through the ability scale, which standard errors item by item forget (they come out a tenth too
+small on long tests). The same inverse turns a gradient into Newton's step. Its error shrinks with the length of the
+test.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ import numpy as np
 
 from mensura.arrays import Floats
 from mensura.responses.irt.model import Parameters, Priors, curve_derivatives, prior_terms
-from mensura.responses.irt.quadrature import Grid
 from mensura.responses.irt.passes import PassSums
+from mensura.responses.irt.quadrature import Grid
 
 _RIDGE = 1e-9
 _LARGEST_SHARE = 0.9999
@@ -33,7 +35,8 @@ class Information:
     """The inverse information, in factors.
 
     ``item_inverse``: items × k × k, inverse blocks of A; ``group_inverse``: numbers of the free parameters of groups;
-    ``item_columns`` (items × k × columns) and ``group_columns`` (free × columns): A⁻¹ U V^½ R with R Rᵀ the inverse in the middle.
+    ``item_columns`` (items × k × columns) and ``group_columns`` (free × columns): A⁻¹ U V^½ R with R Rᵀ the inverse
+    in the middle.
     """
 
     item_inverse: Floats
@@ -69,7 +72,8 @@ class Information:
 
     def item_group_covariance(self, place: int) -> Floats:
         """Return the covariance of every item's parameters with one free parameter of groups, items × k."""
-        return self.item_columns @ self.group_columns[place]
+        covariance: Floats = self.item_columns @ self.group_columns[place]
+        return covariance
 
 
 def gradient(p: Parameters, grid: Grid, sums: PassSums, priors: Priors) -> tuple[Floats, Floats]:
@@ -89,13 +93,14 @@ def gradient(p: Parameters, grid: Grid, sums: PassSums, priors: Priors) -> tuple
 def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, whole: bool = False) -> Information:
     """Return the inverse information at the parameters.
 
-    Without ``whole`` it is never too small in any direction by much, which is what steps need; with it, it is what errors need: an answer's
-    own part in the posterior it is weighed with, v P(1−P) u′u′ᵀ, is taken off the item's block. On tests of a few items that
-    can leave nothing of a direction; then less of it is taken.
+    Without ``whole`` it is never too small in any direction by much, which is what steps need; with it, it is what
+    errors need: an answer's own part in the posterior it is weighed with, v P(1−P) u′u′ᵀ, is taken off the item's
+    block. On tests of a few items that can leave nothing of a direction; then less of it is taken.
     """
     for share in _OWN_SHARES if whole else (0.0,):
         blocks, U, Z, group_blocks = _parts(p, grid, sums, priors, share)
-        inverse, group_inverse = np.linalg.inv(blocks), 1.0 / np.maximum(group_blocks, _RIDGE)
+        inverse = np.asarray(np.linalg.inv(blocks), dtype=np.float64)
+        group_inverse = 1.0 / np.maximum(group_blocks, _RIDGE)
         solved, group_solved = inverse @ U, group_inverse[:, None] * Z
         missing = np.tensordot(U, solved, axes=([0, 1], [0, 1])) + Z.T @ group_solved
         values, vectors = np.linalg.eigh((missing + missing.T) / 2.0)
@@ -110,8 +115,9 @@ def _parts(
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the blocks of A, and U V^½ of items and of groups.
 
-    The score of an item is (y − P) u(θ); along θ it runs with −P′u + (y − P)u′. A posterior's peak lies where likelihood and prior balance,
-    so answers there are those of an ability further out by κ = (θ − μ)/(σ² I(θ)), and y − P is P′κ: the slope is −P′(u − κu′).
+    The score of an item is (y − P) u(θ); along θ it runs with −P′u + (y − P)u′. A posterior's peak lies where
+    likelihood and prior balance, so answers there are those of an ability further out by κ = (θ − μ)/(σ² I(θ)), and y
+    − P is P′κ: the slope is −P′(u − κu′).
     """
     rate, by_item, by_ability = curve_derivatives(p, grid.nodes)
     spread = np.maximum(rate * (1.0 - rate), _RIDGE)

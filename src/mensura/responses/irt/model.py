@@ -1,8 +1,8 @@
 """The models: what chance a subject of ability θ has at an item.
 
-P(θ) = c + (1 − c) σ(aθ + d), with slope a (discrimination), intercept d (difficulty b = −d/a) and guessing c. ``rasch``: one
-slope for all items; ``2pl``: c = 0; ``3pl``: all three. Abilities are those of groups, each normal with its own mean and
-standard deviation; the first group is the measure: mean 0, standard deviation 1.
+P(θ) = c + (1 − c) σ(aθ + d), with slope a (discrimination), intercept d (difficulty b = −d/a) and guessing c.
+``rasch``: one slope for all items; ``2pl``: c = 0; ``3pl``: all three. Abilities are those of groups, each normal
+with its own mean and standard deviation; the first group is the measure: mean 0, standard deviation 1.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FURTHEST = 35.0
 """Logits beyond which a chance is 0 or 1 in single precision's logarithms."""
 
 
-class Prior(NamedTuple):
+class ItemPrior(NamedTuple):
     """A normal prior of one parameter of every item."""
 
     mean: float
@@ -34,9 +34,9 @@ class Priors:
     ``slope`` of a (not for ``rasch``), ``intercept`` of d, ``guessing`` of logit c. None: no prior.
     """
 
-    slope: Prior | None = Prior(1.0, 1.0)
-    intercept: Prior | None = Prior(0.0, 3.0)
-    guessing: Prior | None = Prior(-1.4, 0.5)
+    slope: ItemPrior | None = ItemPrior(1.0, 1.0)  # noqa: RUF009
+    intercept: ItemPrior | None = ItemPrior(0.0, 3.0)  # noqa: RUF009
+    guessing: ItemPrior | None = ItemPrior(-1.4, 0.5)  # noqa: RUF009
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ class Parameters:
         return first + tuple((name, group) for group in range(1, len(self.mean)) for name in ("mean", "sd"))
 
     def flat(self) -> Floats:
-        """Return all estimated parameters in one row: item by item, then :attr:`free` (standard deviations as logarithms)."""
+        """Return all estimated parameters in one row: item by item, then :attr:`free` (logarithms of sd)."""
         own = {"rasch": [self.intercept], "2pl": [self.slope, self.intercept]}
         items = np.stack(own.get(self.model, [self.slope, self.intercept, self.guess]), axis=1)
         groups = [self.mean[group] if name == "mean" else np.log(self.sd[group]) for name, group in self.free]
@@ -124,8 +124,8 @@ def curve_derivatives(p: Parameters, nodes: Floats) -> tuple[Floats, Floats, Flo
 
 
 def prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
-    """Return the log density of the priors (up to a constant), its gradient and its curvature, per item's parameters."""
-    wanted: list[tuple[Floats, Prior | None]] = [(p.intercept, priors.intercept)]
+    """Return the log density of the priors (up to a constant), its gradient and curvature per parameter."""
+    wanted: list[tuple[Floats, ItemPrior | None]] = [(p.intercept, priors.intercept)]
     if p.model != "rasch":
         wanted.insert(0, (p.slope, priors.slope))
     if p.model == "3pl":

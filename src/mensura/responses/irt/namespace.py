@@ -1,7 +1,7 @@
 """The arrays a pass runs on: NumPy, or PyTorch on a processor or a GPU. One code, three machines.
 
-Both libraries share the names that passes use (``exp``, ``where``, ``matmul`` …). What they do not share is here: types, moving
-arrays, and the two products with a table of counts, which carry all the work.
+Both libraries share the names that passes use (``exp``, ``where``, ``matmul`` …). What they do not share is here:
+types, moving arrays, and the two products with a table of counts, which carry all the work.
 """
 
 from __future__ import annotations
@@ -22,8 +22,13 @@ _CHUNK_BYTES = {"numpy": 4 * 2**20, "cpu": 4 * 2**20, "cuda": 2 * 2**30}
 class Namespace(Protocol):
     """Arrays of one library on one device."""
 
-    xp: Any
-    device: str
+    @property
+    def xp(self) -> Any:  # noqa: ANN401
+        """The library."""
+
+    @property
+    def device(self) -> str:
+        """Where its arrays are."""
 
     def put(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
         """Move an array to the device as it is."""

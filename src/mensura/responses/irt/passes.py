@@ -1,15 +1,14 @@
 """One pass: what all responses say at given parameters, as sums over subjects.
 
-The log likelihood of a subject at a node θ is Σ y ln(P/(1−P)) + Σ n ln(1−P). For Rasch and 2PL ln(P/(1−P)) = aθ + d, so the first sum
-needs two numbers per subject, Σ y a and Σ y d, and what comes back per item are two moments, Σ y E[θ] and Σ y: the responses are met
-with two columns, not with one per node. Where every item was taken once the second sum is the same for all. 3PL and missing
-responses meet one column per node.
+The log likelihood of a subject at a node θ is Σ y ln(P/(1−P)) + Σ n ln(1−P). For Rasch and 2PL ln(P/(1−P)) = aθ + d,
+so the first sum needs two numbers per subject, Σ y a and Σ y d, and what comes back per item are two moments, Σ y
+E[θ] and Σ y: the responses are met with two columns, not with one per node. Where every item was taken once the
+second sum is the same for all. 3PL and missing responses meet one column per node.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -24,9 +23,9 @@ from mensura.responses.irt.shards import Shard, chunks
 class PassSums:
     """Sums over subjects.
 
-    ``right``: expected right answers, items × (Σ y E[θ], Σ y), or items × nodes where ``by_node``. ``taken``: expected answers,
-    items × nodes; one row where all items were taken by all. ``mass``, ``spread``: subjects at each node, and the
-    posterior variances of them, groups × nodes. ``evidence``: log marginal likelihood.
+    ``right``: expected right answers, items × (Σ y E[θ], Σ y), or items × nodes where ``by_node``. ``taken``:
+    expected answers, items × nodes; one row where all items were taken by all. ``mass``, ``spread``: subjects at each
+    node, and the posterior variances of them, groups × nodes. ``evidence``: log marginal likelihood.
     """
 
     right: Floats
@@ -67,8 +66,8 @@ class NodeTables:
 def shard_posteriors(space: Namespace, shard: Shard, tables: NodeTables) -> Posterior:
     """Return the posteriors of a shard's subjects.
 
-    What is the same at all nodes of a subject, or for all subjects at a node, is large beside what tells nodes apart; it is added in double
-    precision, or taken off the table before, so that single precision is left to the rest.
+    What is the same at all nodes of a subject, or for all subjects at a node, is large beside what tells nodes apart;
+    it is added in double precision, or taken off the table before, so that single precision is left to the rest.
     """
     xp = space.xp
     scored = space.score(shard.right, tables.odds)

@@ -1,10 +1,11 @@
 """Posteriors of abilities on a grid of nodes, and between its nodes where a posterior is narrower than their spacing.
 
-A sum over equally spaced nodes is exact for a posterior whose standard deviation is not below three quarters of the spacing (its
-error is 2 exp(−2π² sd²/h²), 3·10⁻⁵ there). Long tests give narrower ones. Their log likelihood is still a smooth function of
-ability, whose values at ten nodes around the peak fix it between them (Lagrange's polynomial); nodes of the subject's own are laid
-under the peak, and their weights are given back to the ten nodes by the same polynomial. So every pass is the same two products with
-the responses, however long the test, and the expected counts stay those of the grid.
+A sum over equally spaced nodes is exact for a posterior whose standard deviation is not below three quarters of the
+spacing (its error is 2 exp(−2π² sd²/h²), 3·10⁻⁵ there). Long tests give narrower ones. Their log likelihood is still
+a smooth function of ability, whose values at ten nodes around the peak fix it between them (Lagrange's polynomial);
+nodes of the subject's own are laid under the peak, and their weights are given back to the ten nodes by the same
+polynomial. So every pass is the same two products with the responses, however long the test, and the expected counts
+stay those of the grid.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ MOST_NODES = 401
 NARROW = 0.75
 """A posterior narrower than this many spacings is taken between the nodes."""
 STENCIL = 10
-"""Nodes that fix a narrow posterior's log likelihood: within ±4.5 spacings, 6 standard deviations of the widest such."""
+"""Nodes that fix a narrow posterior's log likelihood: within ±4.5 spacings, 6 standard deviations of the widest
+such."""
 _OWN_NODES = np.linspace(-5.0, 5.0, 11)
 """Where a narrow posterior's own nodes lie, in standard deviations around its peak."""
 _HALF = (STENCIL - 1) / 2.0

@@ -1,7 +1,7 @@
 """Responses in shards: counts of right answers of some subjects of one group, whole or in parts.
 
-A pass is a sum over shards, so it does not matter where they are: in memory, in files that are read one after the other, on a GPU, or on
-the machines of a cluster.
+A pass is a sum over shards, so it does not matter where they are: in memory, in files that are read one after the
+other, on a GPU, or on the machines of a cluster.
 """
 
 from __future__ import annotations
@@ -38,10 +38,17 @@ class Shard:
 class ShardSource(Protocol):
     """Where shards come from; every pass asks again, in the same order."""
 
-    groups: int
-    items: int
-    subjects: int
-    complete: bool
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every subject took every item once."""
 
     def shards(self) -> Iterator[Shard]:
         """Yield every shard."""
