@@ -36,7 +36,7 @@ con <- file("{path}", "rb"); y <- readBin(con, "integer", {n} * {items}, size = 
 y <- matrix(y, ncol = {items}); colnames(y) <- paste0("i", 1:{items})
 used <- system.time(fit <- mirt(as.data.frame(y), 1, "2PL", verbose = FALSE))
 est <- coef(fit, simplify = TRUE)$items
-cat("CPU", sum(used[c(1, 2, 4, 5)]), "\\nLL", sprintf("%.6f", extract.mirt(fit, "logLik")), "\\n")
+cat("CPU", sum(used[c(1, 2, 4, 5)]), "\\n")
 write.csv(est, "{path}.csv")
 """
 
@@ -66,8 +66,8 @@ def evidence_of(right: np.ndarray, slope: np.ndarray, intercept: np.ndarray) -> 
     return run(items, Grid.over(items.mean, items.sd), False).evidence
 
 
-def fit_peer(right: np.ndarray) -> dict[str, Any] | None:
-    """Fit a peer to the same responses: mirt where R has it, else girth where Python has it."""
+def fit_peer_items(right: np.ndarray) -> tuple[np.ndarray, np.ndarray, str, float] | None:
+    """Fit mirt where R has it, else girth where Python has it: slopes, intercepts, its name, its CPU seconds."""
     if shutil.which("Rscript"):
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "y.bin"
@@ -75,10 +75,9 @@ def fit_peer(right: np.ndarray) -> dict[str, Any] | None:
             code = _MIRT.format(path=path, n=len(right), items=right.shape[1])
             run = subprocess.run(["Rscript", "-e", code], capture_output=True, text=True, check=False)
             if run.returncode == 0:
-                said = dict(line.split() for line in run.stdout.splitlines() if line.startswith(("CPU", "LL")))
+                said = dict(line.split() for line in run.stdout.splitlines() if line.startswith("CPU"))
                 rows = np.genfromtxt(f"{path}.csv", delimiter=",", skip_header=1)[:, 1:]
-                evidence = evidence_of(right, rows[:, 0], rows[:, 1])
-                return {"name": "mirt", "cpu_s": float(said["CPU"]), "log_likelihood": evidence}
+                return rows[:, 0], rows[:, 1], "mirt", float(said["CPU"])
     if importlib.util.find_spec("girth"):
         from girth import twopl_mml
 
@@ -86,9 +85,17 @@ def fit_peer(right: np.ndarray) -> dict[str, Any] | None:
         found = twopl_mml(np.ascontiguousarray(right.T.astype(int)))
         used = cpu_seconds() - began
         slope = np.asarray(found["Discrimination"])
-        evidence = evidence_of(right, slope, -slope * np.asarray(found["Difficulty"]))
-        return {"name": "girth", "cpu_s": used, "log_likelihood": evidence}
+        return slope, -slope * np.asarray(found["Difficulty"]), "girth", used
     return None
+
+
+def fit_peer(right: np.ndarray) -> dict[str, Any] | None:
+    """Fit a peer to the same responses; its log likelihood is computed as ours is."""
+    found = fit_peer_items(right)
+    if found is None:
+        return None
+    slope, intercept, name, used = found
+    return {"name": name, "cpu_s": used, "log_likelihood": evidence_of(right, slope, intercept)}
 
 
 def on_processor(largest: int, subjects: int, *, with_peer: bool) -> dict[str, Any]:

