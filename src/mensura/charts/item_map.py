@@ -10,7 +10,7 @@ from mensura.charts.marks import DOTS, KNOWN, axis_of, empty, picture, scale_of
 from mensura.charts.rows import Span, counted, rows_of, say, say_range
 
 COLUMNS = ("name", "kind", "value", "low", "high")
-ROW = 110
+ROW = 80
 """Height of one kind's strip, in pixels."""
 SPREAD, GOLDEN = 0.8, 0.6180339887
 """Marks of a strip are spread over most of it, by the golden ratio, so that many remain apart."""
@@ -31,7 +31,7 @@ def item_map(points: object) -> alt.LayerChart:
     for at, row in enumerate(rows):
         row["place"] = kinds.index(row["kind"]) + SPREAD * ((at * GOLDEN) % 1.0 - 0.5)
         row["aria"] = f"{row['kind']} {row['name']}, {say(row['value'])}{say_range(row['low'], row['high'])}"
-    span = Span.around([row["value"] for row in rows])
+    span = Span.around([row[end] for row in rows for end in ("value", "low", "high") if row[end] is not None])
     x = alt.X("value:Q", scale=scale_of(span), axis=axis_of(span, "ability of subjects, difficulty of items"))
     scale = alt.Scale(domain=[-0.5, len(kinds) - 0.5], reverse=True, nice=False, zero=False)
     names = f"{json.dumps(kinds, ensure_ascii=False)}[round(datum.value)]"

@@ -72,7 +72,8 @@ def read(
     table = read_responses(list(files), rules=rules, by=by, subject=subject)
     if emit(table.tables(), out=out, as_json=as_json):
         return
-    print_table(table.subjects, title=f"Subjects. {table.heading}", rows=20)
+    console.print(table.heading, soft_wrap=True)
+    print_table(table.subjects, title="Subjects", rows=20)
     print_table(table.items, title="Items", rows=10)
     if table.log.height:
         print_table(table.log, title="What rules decided")
