@@ -1,9 +1,9 @@
 """Fitting: Newton's steps on the marginal likelihood from the sums of passes, until nothing would move.
 
 Every pass gives the exact gradient (Fisher's identity); the step is that of :mod:`.information`, whose error shrinks
-with the length of the test, so a handful of passes suffices where the EM algorithm needs dozens. A step that lowers
-the likelihood is taken back and half of the EM algorithm's own is tried, which cannot fail for long. Large tables
-start from the fit of a sample of their subjects.
+with the length of the test, so a handful of passes suffices where the EM algorithm needs dozens. Far from the
+maximum, where Newton's step is no guide, it is the EM algorithm's; a step that lowers the likelihood is taken back
+and shortened. Large tables start from the fit of a sample of their subjects.
 """
 
 from __future__ import annotations
@@ -32,7 +32,9 @@ _SMALL = 1e-3
 SAMPLE = 5_000
 """Subjects whose fit a larger table starts from."""
 LONGEST_STEP = 1.0
-"""No parameter moves further than this in one step."""
+"""No parameter moves further than this in one step; where Newton's step would, the EM algorithm's is taken."""
+_SHORTER, _SHORTEST = 3.0, 0.02
+"""By what a step is shortened that led downhill, and from where on the EM algorithm's own step is taken instead."""
 _NEAR = 3.0
 """Steps shorter than this many standard errors are regular enough to learn from."""
 _NOISE = 1e-6
@@ -142,22 +144,25 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
         sums = run(here, grid, False)
         height = sums.evidence + prior_terms(here, priors)[0]
         if best is not None and not height >= best.height - _NOISE * abs(best.height):
-            shrink /= 2.0
+            shrink /= _SHORTER
             memory.forget()
             history.append(Visit(height, history[-1].step))
-            here = _away(best.parameters, best.plain, shrink)
+            here = _away(best.parameters, best.newton if shrink > _SHORTEST else best.plain, max(shrink, _SHORTEST))
             continue
         slope = gradient(here, grid, sums, priors)
         inverse = information(here, grid, sums, priors)
         step, errors = _flat(inverse.step(*slope)), inverse.errors()
         left = float(np.max(np.abs(step) / errors))
         history.append(Visit(height, left))
-        best, shrink = _Place(height, here, grid, sums, _flat(inverse.plain_step(*slope))), 1.0
+        plain = _flat(inverse.plain_step(*slope))
+        trusted = float(np.max(np.abs(step))) <= LONGEST_STEP
+        best = _Place(height, here, grid, sums, step if trusted else plain, plain)
         if left < effort.tolerance:
             break
-        if left < _NEAR:
+        if trusted and left < _NEAR:
             step = memory.improved(here.flat(), step, errors)
-        here = _away(here, step, 1.0)
+        shrink = min(1.0, _SHORTER * shrink)
+        here = _away(here, step if trusted else plain, shrink)
     if best is None:
         raise MensuraError(f"the likelihood is {height} where the fit begins; are there responses at all?")
     converged = history[-1].step < effort.tolerance
@@ -172,6 +177,7 @@ class _Place(NamedTuple):
     parameters: Parameters
     grid: Grid
     sums: PassSums
+    newton: Floats
     plain: Floats
 
 

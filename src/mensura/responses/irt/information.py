@@ -93,11 +93,11 @@ def gradient(p: Parameters, grid: Grid, sums: PassSums, priors: Priors) -> tuple
 def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, whole: bool = False) -> Information:
     """Return the inverse information at the parameters.
 
-    Without ``whole`` it is never too small in any direction by much, which is what steps need; with it, it is what
-    errors need: an answer's own part in the posterior it is weighed with, v P(1−P) u′u′ᵀ, is taken off the item's
-    block. On tests of a few items that can leave nothing of a direction; then less of it is taken.
+    Without ``whole`` no direction's information can vanish (A − U V Uᵀ is a Schur complement), which is what steps
+    need. With it, it is what errors need: the pull of the prior is in the slopes, and an answer's own part in the
+    posterior it is weighed with, v P(1−P) u′u′ᵀ, is taken off the item's block. On tests of a few items that can leave nothing of a direction; then less of it is taken.
     """
-    for share in _OWN_SHARES if whole else (0.0,):
+    for share in _OWN_SHARES if whole else (None,):
         blocks, U, Z, group_blocks = _parts(p, grid, sums, priors, share)
         inverse = np.asarray(np.linalg.inv(blocks), dtype=np.float64)
         group_inverse = 1.0 / np.maximum(group_blocks, _RIDGE)
@@ -111,7 +111,7 @@ def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, wh
 
 
 def _parts(
-    p: Parameters, grid: Grid, sums: PassSums, priors: Priors, own_share: float
+    p: Parameters, grid: Grid, sums: PassSums, priors: Priors, own_share: float | None
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """Return the blocks of A, and U V^½ of items and of groups.
 
@@ -135,7 +135,7 @@ def _parts(
     columns, group_columns = [], []
     along = group_slopes(p, grid)
     for group in range(len(p.mean)):
-        pull = (grid.nodes - p.mean[group]) / (p.sd[group] ** 2 * held)
+        pull = (grid.nodes - p.mean[group]) / (p.sd[group] ** 2 * held) * (own_share is not None)
         known = np.maximum(sums.mass[group], 0.0) / (held + p.sd[group] ** -2.0)
         root = np.sqrt(np.clip(sums.spread[group], 0.0, known))
         slopes = (share * by_ability * root)[:, :, None] * (u - np.clip(pull, -1.0, 1.0)[None, :, None] * bent)
