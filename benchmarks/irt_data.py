@@ -18,7 +18,7 @@ class Truth:
 
     slope: np.ndarray
     intercept: np.ndarray
-    guessing: float
+    guessing: np.ndarray
     ability: np.ndarray
 
 
@@ -32,13 +32,21 @@ def simulate(subjects: int, items: int, seed: int = 0, guessing: float = 0.0) ->
     """Return right answers (uint8, subjects × items) and what they were drawn from; little memory beside them."""
     slope, intercept = items_of(items, seed)
     rng = np.random.default_rng([seed, 1])
+    floor = _guessing(items, guessing, rng)
     ability = rng.normal(size=subjects)
     right = np.empty((subjects, items), dtype=np.uint8)
     for start in range(0, subjects, _ROWS):
         logits = ability[start : start + _ROWS, None].astype(np.float32) * slope.astype(np.float32) + intercept
-        chance = guessing + (1.0 - guessing) / (1.0 + np.exp(-logits))
+        chance = floor + (1.0 - floor) / (1.0 + np.exp(-logits))
         right[start : start + _ROWS] = rng.random(chance.shape, dtype=np.float32) < chance
-    return right, Truth(slope, intercept, guessing, ability)
+    return right, Truth(slope, intercept, floor, ability)
+
+
+def _guessing(items: int, around: float, rng: np.random.Generator) -> np.ndarray:
+    """Chances of guessing right, spread about a middle by half a logit as real items are; none about zero."""
+    if not around:
+        return np.zeros(items)
+    return 1.0 / (1.0 + np.exp(-(np.log(around / (1.0 - around)) + rng.normal(0.0, 0.5, items))))
 
 
 def simulate_on(torch: Any, device: str, subjects: int, items: int, seed: int = 0) -> Any:  # noqa: ANN401

@@ -135,3 +135,14 @@ def test_store_gives_the_fit_of_memory(tmp_path):
         write_store([long], tmp_path / "x", rules=CountRules(duplicates="first"))
     with pytest.raises(MensuraError, match="no response store"):
         ResponseStore(tmp_path)
+
+
+def test_repeats_that_only_echo_are_noticed_and_averaged():
+    truth = draw(150, 35, seed=5)
+    echo = pl.concat([as_long(truth.wide)] * 4)
+    said = fit_responses(echo).checks.filter(pl.col("check") == "repeats")
+    assert said["value"][0] > 0.8
+    assert "use repeats 'average'" in said["said"][0]
+    averaged = fit_responses(echo, rules=CountRules(repeats="average"), options=FitOptions(checks=False))
+    alone = fit_responses(truth.wide, options=FitOptions(checks=False))
+    assert np.allclose(averaged.subjects["se"], alone.subjects["se"], atol=1e-4)

@@ -29,6 +29,7 @@ Files = Annotated[
 Partial = Annotated[str, typer.Option(help="Partial credit: share (kept), full (only 1 is right), half (from ½ on).")]
 Missing = Annotated[str, typer.Option(help="Blank outcomes: ignore (left out) or wrong.")]
 Duplicates = Annotated[str, typer.Option(help="The same subject and item in several files: pool, first, last, refuse.")]
+Repeats = Annotated[str, typer.Option(help="Repeats of an item: count (k of n trials) or average (one trial).")]
 By = Annotated[str | None, typer.Option(help="Column that makes groups: of a pool's persons, or of a table.")]
 Subject = Annotated[str | None, typer.Option(help="Whose samples a log holds that does not say so itself.")]
 Items = Annotated[Path, typer.Argument(help="items.csv of a fit, or the folder that holds it.")]
@@ -36,10 +37,10 @@ Mean = Annotated[float, typer.Option(help="Mean ability of those to be placed, o
 Sd = Annotated[float, typer.Option(help="Their standard deviation.")]
 
 
-def _rules(partial: str, missing: str, duplicates: str) -> CountRules:
+def _rules(partial: str, missing: str, duplicates: str, repeats: str) -> CountRules:
     from mensura.responses import CountRules
 
-    return CountRules(partial=partial, missing=missing, duplicates=duplicates)
+    return CountRules(partial=partial, missing=missing, duplicates=duplicates, repeats=repeats)
 
 
 @app.command(epilog="Example: mensura responses read logs/*.eval answers.csv --out counts")
@@ -48,6 +49,7 @@ def read(
     partial: Partial = "share",
     missing: Missing = "ignore",
     duplicates: Duplicates = "pool",
+    repeats: Repeats = "count",
     by: By = None,
     subject: Subject = None,
     store: Annotated[
@@ -59,7 +61,7 @@ def read(
     """Show what is understood of files: subjects, items, and what a rule decided."""
     from mensura.responses import read_responses, write_store
 
-    rules = _rules(partial, missing, duplicates)
+    rules = _rules(partial, missing, duplicates, repeats)
     if store is not None:
         written = write_store(list(files), store, rules=rules, by=by, subject=subject)
         if not emit(
@@ -89,6 +91,7 @@ def fit(
     partial: Partial = "share",
     missing: Missing = "ignore",
     duplicates: Duplicates = "pool",
+    repeats: Repeats = "count",
     by: By = None,
     subject: Subject = None,
     device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
@@ -103,7 +106,7 @@ def fit(
     if len(files) == 1 and (files[0] / "part-00000.parquet").is_file():
         result = fit_responses(files[0], model=model, reference=reference, options=options)
     else:
-        table = read_responses(list(files), rules=_rules(partial, missing, duplicates), by=by, subject=subject)
+        table = read_responses(list(files), rules=_rules(partial, missing, duplicates, repeats), by=by, subject=subject)
         result = fit_responses(table, model=model, reference=reference, options=options)
     facts = {
         "model": model,

@@ -77,8 +77,10 @@ class ItemBank:
 
     def place(self, right: Floats, trials: Floats, *, mean: float = 0.0, sd: float = 1.0) -> Placement:
         """Return the ability that answers speak for, with a normal prior; ``right`` and ``trials`` follow the items."""
-        log_right, log_wrong = log_chances(self.parameters, _GRID)
-        height = right @ log_right + (trials - right) @ log_wrong - 0.5 * ((_GRID - mean) / sd) ** 2
+        taken = np.flatnonzero(trials > 0.0)
+        log_right, log_wrong = log_chances(self.only(taken).parameters, _GRID)
+        right_taken, wrong_taken = right[taken], trials[taken] - right[taken]
+        height = right_taken @ log_right + wrong_taken @ log_wrong - 0.5 * ((_GRID - mean) / sd) ** 2
         weight = np.exp(height - height.max())
         weight /= weight.sum()
         ability = float(weight @ _GRID)

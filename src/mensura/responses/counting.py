@@ -63,7 +63,10 @@ def count_outcomes(
     if twice.height or counted["groups"].max() not in (1, None):
         name = twice["subject"][0] if twice.height else counted.filter(pl.col("groups") > 1)["subject"][0]
         raise MensuraError(f"responses: subject {name!r} is in two groups; a subject belongs to one")
-    log.note("items repeated by a subject", int((counted["n"] > 1).sum()), "counted as k of n")
+    again = int((counted["n"] > 1).sum())
+    log.note("items repeated by a subject", again, "counted as k of n" if rules.repeats == "count" else "averaged")
+    if rules.repeats == "average":
+        counted = counted.with_columns(right=pl.col("right") / pl.col("n"), n=pl.lit(1, pl.Int64))
     columns = list(items) if items is not None else counted["item"].unique(maintain_order=True).to_list()
     right = np.zeros((who.height, len(columns)), dtype=np.float32)
     trials = np.zeros((who.height, len(columns)), dtype=np.uint8)
@@ -128,6 +131,8 @@ def join_parts(parts: Sequence[CountPart], rules: CountRules, log: CountLog) -> 
         if trials.max() > MOST_TRIALS
         else (trials, right)
     )
+    if rules.repeats == "average":
+        n, k = np.minimum(n, 1), k / np.maximum(n, 1)
     return build_table(subjects, list(groups.values()), items, _small(k), n.astype(np.uint8), log.frame())
 
 

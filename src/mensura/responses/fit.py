@@ -15,7 +15,7 @@ from mensura.responses.comparing import RATE, SMALL, compare_groups, empty_dif
 from mensura.responses.irt.abilities import abilities
 from mensura.responses.irt.fit_checks import dimensionality, item_misfit
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
-from mensura.responses.irt.model import Parameters, Priors, check_model
+from mensura.responses.irt.model import Parameters, Priors, chances, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.shards import Held, Shard, ShardSource, placed
 from mensura.responses.multiple import discovery_rates
@@ -27,6 +27,8 @@ from mensura.responses.table import ResponseTable
 
 POOR_FIT = 0.1
 """Root mean square gap between answers and curve from which an item is named."""
+_ALIKE = 0.1
+"""Correlation of repeats from which they are no independent trials."""
 _CHECKED_SUBJECTS, _CHECKED_ITEMS = 2_000, 300
 """Sample on which the one dimension is checked."""
 _RATE_SAID = f"false discovery rate {RATE:.0%}"
@@ -252,8 +254,21 @@ def _checked(space: Namespace, home: Held, fitted: Fitted, result: ResponseFit, 
     if len(rows) < 3:
         return result
     found = dimensionality(namespace(), sample, some, fitted.grid, rng)
-    finding = [("dimensions", found.share, found.said)]
+    finding = [("dimensions", found.share, found.said), *_repeats(sample, some, found.ability)]
     return replace(result, checks=pl.DataFrame(finding, schema=_CHECKS, orient="row"))
+
+
+def _repeats(sample: Shard, p: Parameters, ability: Floats) -> list[tuple[str, float, str]]:
+    """Say how much repeats of an item by a subject agree beyond chance: their correlation, by moments."""
+    if sample.trials is None or int(np.max(sample.trials)) < 2:
+        return []
+    n, rate = np.asarray(sample.trials, dtype=np.float64), np.clip(chances(p, ability).T, 1e-6, 1.0 - 1e-6)
+    surplus = (np.asarray(sample.right) - n * rate) ** 2 - n * rate * (1.0 - rate)
+    alike = float(np.clip(np.sum(surplus * (n > 1)) / max(np.sum(n * (n - 1.0) * rate * (1.0 - rate)), 1e-9), 0.0, 1.0))
+    verdict = "intervals are too short: use repeats 'average'" if alike > _ALIKE else "they count as independent trials"
+    return [
+        ("repeats", alike, f"Repeats of an item by a subject correlate by {alike:.2f} beyond the model: {verdict}.")
+    ]
 
 
 def _with_findings(result: ResponseFit) -> ResponseFit:

@@ -12,6 +12,7 @@ CHOICES = {
     "partial": ("share", "full", "half"),
     "missing": ("ignore", "wrong"),
     "duplicates": ("pool", "first", "last", "refuse"),
+    "repeats": ("count", "average"),
 }
 
 
@@ -23,13 +24,15 @@ class CountRules:
     safe side), ``full`` counts full credit alone as right, ``half`` counts a half or more. ``missing`` outcomes (a
     blank cell, a sample without score): ``ignore`` leaves them out, ``wrong`` counts them as wrong; items a subject
     was never given are always left out. ``duplicates``, the same subject and item in several runs (files): ``pool``
-    counts all as repeats, ``first`` and ``last`` keep one run, ``refuse`` stops. Repeats within a run are always k of
-    n.
+    counts all as repeats, ``first`` and ``last`` keep one run, ``refuse`` stops. ``repeats`` of an
+    item by a subject: ``count`` takes them as k of n independent trials, ``average`` as one trial with their share,
+    which is right where repeats hardly differ (the same question in another order).
     """
 
     partial: str = "share"
     missing: str = "ignore"
     duplicates: str = "pool"
+    repeats: str = "count"
 
     def __post_init__(self) -> None:
         for field in fields(self):

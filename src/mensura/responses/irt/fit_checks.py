@@ -61,12 +61,13 @@ def _bend(
 
 @dataclass(frozen=True)
 class Dimensionality:
-    """The largest factor in the residuals, as a share of their variance, and chance's 95th percentile of it."""
+    """The largest factor in the residuals, as a share of their variance; what chance gives (95th percentile)."""
 
     share: float
     by_chance: float
     items: int
     subjects: int
+    ability: Floats
 
     @property
     def said(self) -> str:
@@ -96,7 +97,7 @@ def dimensionality(
         drawn = rng.binomial(trials.astype(int), rate).astype(np.float64)
         again = Shard(space.put(drawn.astype(np.float32)), shard.trials, shard.group)
         null.append(_largest_factor(drawn, trials, taken, p, _ability(space, again, p, grid)))
-    return Dimensionality(found, float(np.quantile(null, 0.95)), right.shape[1], right.shape[0])
+    return Dimensionality(found, float(np.quantile(null, 0.95)), right.shape[1], right.shape[0], ability)
 
 
 def _ability(space: Namespace, shard: Shard, p: Parameters, grid: Grid) -> Floats:

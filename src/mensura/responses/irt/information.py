@@ -95,7 +95,8 @@ def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, wh
 
     Without ``whole`` no direction's information can vanish (A − U V Uᵀ is a Schur complement), which is what steps
     need. With it, it is what errors need: the pull of the prior is in the slopes, and an answer's own part in the
-    posterior it is weighed with, v P(1−P) u′u′ᵀ, is taken off the item's block. On tests of a few items that can leave nothing of a direction; then less of it is taken.
+    posterior it is weighed with, v P(1−P) u′u′ᵀ, is taken off the item's block. On tests of a few items that can
+    leave nothing of a direction; then less of it is taken.
     """
     for share in _OWN_SHARES if whole else (None,):
         blocks, U, Z, group_blocks = _parts(p, grid, sums, priors, share)

@@ -8,7 +8,7 @@ with its own mean and standard deviation; the first group is the measure: mean 0
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mensura.arrays import Floats
 from mensura.errors import MensuraError
 
 MODELS = ("rasch", "2pl", "3pl")
+_LEAST_SLOPE, _TINY = 0.1, 1e-12
 _FURTHEST = 35.0
 """Logits beyond which a chance is 0 or 1 in single precision's logarithms."""
 
@@ -31,11 +32,13 @@ class ItemPrior(NamedTuple):
 class Priors:
     """Priors of item parameters, weak by default: they decide only where responses are few or one-sided.
 
-    ``slope`` of a (not for ``rasch``), ``intercept`` of d, ``guessing`` of logit c. None: no prior.
+    ``slope``: standard deviation of slopes relative to their mean (not for ``rasch``). ``intercept``: that of
+    intercepts about those of items of common difficulty. ``guessing``: of logit c. None: no prior. Neither mean is
+    fixed: priors that knew where the scale lies would move it, all items together, wherever items outnumber subjects.
     """
 
-    slope: ItemPrior | None = ItemPrior(1.0, 1.0)  # noqa: RUF009
-    intercept: ItemPrior | None = ItemPrior(0.0, 3.0)  # noqa: RUF009
+    slope: float | None = 1.0
+    intercept: float | None = 3.0
     guessing: ItemPrior | None = ItemPrior(-1.4, 0.5)  # noqa: RUF009
 
 
@@ -95,7 +98,8 @@ def check_model(model: str) -> str:
 def log_chances(p: Parameters, nodes: Floats) -> tuple[Floats, Floats]:
     """Return ln P and ln (1 − P) of every item at every node."""
     z = np.clip(p.slope[:, None] * nodes[None, :] + p.intercept[:, None], -_FURTHEST, _FURTHEST)
-    log_right, log_wrong = -np.logaddexp(0.0, -z), -np.logaddexp(0.0, z)
+    log_wrong = -np.logaddexp(0.0, z)
+    log_right = log_wrong + z
     if p.model != "3pl":
         return log_right, log_wrong
     log_c, log_rest = -np.logaddexp(0.0, -p.guess)[:, None], -np.logaddexp(0.0, p.guess)[:, None]
@@ -124,21 +128,29 @@ def curve_derivatives(p: Parameters, nodes: Floats) -> tuple[Floats, Floats, Flo
 
 
 def prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
-    """Return the log density of the priors (up to a constant), its gradient and curvature per parameter."""
-    wanted: list[tuple[Floats, ItemPrior | None]] = [(p.intercept, priors.intercept)]
-    if p.model != "rasch":
-        wanted.insert(0, (p.slope, priors.slope))
-    if p.model == "3pl":
-        wanted.append((p.guess, priors.guessing))
-    density, gradient, curvature = 0.0, np.zeros((len(p.slope), len(wanted))), np.zeros((len(p.slope), len(wanted)))
-    for place, (values, prior) in enumerate(wanted):
-        if prior is not None:
-            off = (values - prior.mean) / prior.sd
-            density -= 0.5 * float(off @ off)
-            gradient[:, place], curvature[:, place] = -off / prior.sd, prior.sd**-2.0
+    """Return the log density of the priors (up to a constant), its gradient and curvature per parameter.
+
+    Slopes: −½ Σ ((a/ā − 1)/s)²; intercepts: −½ Σ ((d + a b̄)/s)² with b̄ the common difficulty that fits best. Both
+    stay as they are when the ability scale is shifted or stretched.
+    """
+    density, gradient, curvature = 0.0, np.zeros((len(p.slope), p.of_item)), np.zeros((len(p.slope), p.of_item))
+    place = 0 if p.model == "rasch" else 1
+    if priors.intercept is not None:
+        common = -float(p.slope @ p.intercept) / max(float(p.slope @ p.slope), _TINY)
+        off = (p.intercept + p.slope * common) / priors.intercept
+        density -= 0.5 * float(off @ off)
+        gradient[:, place], curvature[:, place] = -off / priors.intercept, priors.intercept**-2.0
+        if place:
+            gradient[:, 0] -= off * common / priors.intercept
+    if priors.slope is not None and p.model != "rasch":
+        middle = max(float(np.mean(p.slope)), _LEAST_SLOPE)
+        relative = p.slope / middle
+        off = (relative - 1.0) / priors.slope
+        density -= 0.5 * float(off @ off)
+        gradient[:, 0] -= (off - float(np.mean(off * relative))) / (priors.slope * middle)
+        curvature[:, 0] += (priors.slope * middle) ** -2.0
+    if priors.guessing is not None and p.model == "3pl":
+        off = (p.guess - priors.guessing.mean) / priors.guessing.sd
+        density -= 0.5 * float(off @ off)
+        gradient[:, 2], curvature[:, 2] = -off / priors.guessing.sd, priors.guessing.sd**-2.0
     return density, gradient, curvature
-
-
-def as_dict(p: Parameters) -> dict[str, Any]:
-    """Return the parameters as plain lists."""
-    return {name: getattr(p, name).tolist() for name in ("slope", "intercept", "guess", "mean", "sd")}
