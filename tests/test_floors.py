@@ -16,6 +16,7 @@ ALLOWED = {
     "calibration": {"scale", "evidence", "llm", "people", "demands", "extrapolation"},
     "stitching": {"scale", "evidence", "llm", "people"},
     "trends": {"scale", "evidence", "llm", "people", "stitching"},
+    "responses": {"scale", "evidence", "people"},
     "iq": {"scale", "evidence", "llm", "people"},
     "charts": {"scale"},
 }

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mensura.extrapolation import Validation, extrapolate, validate
     from mensura.iq import IqResult, compare_iq, score_costs, score_iq
     from mensura.people import WORLD, ItemPool, Population
+    from mensura.responses import ResponseFit, fit_responses
     from mensura.scale import Position
     from mensura.stitching import Stitch, stitch
     from mensura.trends import forecast, measure_progress, watch_acceleration
@@ -32,12 +33,14 @@ __all__ = [
     "Population",
     "Position",
     "ProfileResult",
+    "ResponseFit",
     "Stitch",
     "Validation",
     "annotate",
     "calibrate",
     "compare_iq",
     "extrapolate",
+    "fit_responses",
     "forecast",
     "load",
     "measure_progress",
@@ -59,12 +62,14 @@ _HOMES = {
     "Population": "mensura.people",
     "Position": "mensura.scale",
     "ProfileResult": "mensura.calibration",
+    "ResponseFit": "mensura.responses",
     "Stitch": "mensura.stitching",
     "Validation": "mensura.extrapolation",
     "annotate": "mensura.demands",
     "calibrate": "mensura.calibration",
     "compare_iq": "mensura.iq",
     "extrapolate": "mensura.extrapolation",
+    "fit_responses": "mensura.responses",
     "forecast": "mensura.trends",
     "load": "mensura.evidence",
     "measure_progress": "mensura.trends",

@@ -145,7 +145,35 @@ ALIGNED = pl.DataFrame(
     }
 )
 
+ITEM_MAP = pl.DataFrame(
+    {
+        "name": ["q1", "q<2>", "Opus 4.8", "pupils"],
+        "kind": ["items", "items", "models", "people"],
+        "value": [-1.0, 1.5, 2.0, 0.0],
+        "low": [-1.2, 1.2, 1.7, None],
+        "high": [-0.8, 1.8, 2.3, None],
+    }
+)
+INFORMED = pl.DataFrame({"ability": [-2.0, 0.0, 2.0], "information": [2.0, 9.0, 4.0], "error": [1.16, 0.55, 0.82]})
+ITEM_CURVE = pl.DataFrame({"ability": [-2.0, -1.0, 0.0, 1.0, 2.0], "rate": [0.12, 0.27, 0.5, 0.73, 0.88]})
+OBSERVED_RATES = pl.DataFrame(
+    {"ability": [-1.0, 1.0], "rate": [0.3, 0.7], "low": [0.2, None], "high": [0.4, None], "n": [100, 80]}
+)
+DIFFERENCES = pl.DataFrame(
+    {
+        "item": ["q1", "q2", "it's q3"],
+        "difference": [0.1, -1.2, 0.4],
+        "low": [-0.2, -1.6, 0.0],
+        "high": [0.4, -0.8, 0.8],
+        "flagged": [False, True, False],
+    }
+)
+
 PICTURES = {
+    "item_map": (charts.item_map, (ITEM_MAP,), {}),
+    "information_curve": (charts.information_curve, (INFORMED,), {}),
+    "item_characteristic": (charts.item_characteristic, (ITEM_CURVE, OBSERVED_RATES), {}),
+    "item_differences": (charts.item_differences, (DIFFERENCES,), {}),
     "bell_curve": (charts.bell_curve, (BELL,), {}),
     "timeline": (
         charts.timeline,

@@ -7,6 +7,8 @@ from mensura.charts.bell import bell_curve
 from mensura.charts.curves import level_curves
 from mensura.charts.forest import bases, drivers, progress, regions
 from mensura.charts.heatmap import heatmap
+from mensura.charts.item_curves import information_curve, item_characteristic, item_differences
+from mensura.charts.item_map import item_map
 from mensura.charts.ladder import ladder
 from mensura.charts.level_panels import level_panels
 from mensura.charts.one_axis import one_axis
@@ -33,6 +35,10 @@ __all__ = [
     "dots",
     "drivers",
     "heatmap",
+    "information_curve",
+    "item_characteristic",
+    "item_differences",
+    "item_map",
     "ladder",
     "level_curves",
     "level_panels",

@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from mensura import __version__
-from mensura.cli import acceleration, demands, evidence, llm, people
+from mensura.cli import acceleration, demands, evidence, llm, people, responses
 from mensura.cli.add import EXAMPLES as ADD_EXAMPLES
 from mensura.cli.add import add
 from mensura.cli.annotate import EXAMPLES as ANNOTATE_EXAMPLES
@@ -89,6 +89,7 @@ app.add_typer(
 app.add_typer(demands.app, name="demands", short_help="Dimensions and rubrics, sheets for people, agreement, checks.")
 app.add_typer(evidence.app, name="evidence", short_help="What was observed: coverage, checks, import and export.")
 app.add_typer(people.app, name="people", short_help="Item pools and populations: rates, import, world tables.")
+app.add_typer(responses.app, name="responses", short_help="Logs item by item: abilities, items, adaptive tests.")
 app.add_typer(llm.app, name="llm", short_help="What language models were asked: standing, cost, export.")
 
 app.command(epilog=CACHE_EXAMPLES, short_help="What is kept between runs, and its removal.")(cache)

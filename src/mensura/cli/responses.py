@@ -1,0 +1,241 @@
+"""``mensura responses``: evaluation logs and answers of people, item response models, adaptive testing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    from mensura.responses import CountRules, ItemBank
+
+app = typer.Typer(
+    help="Item by item: evaluation logs in, item response models at any size, the ruler, adaptive testing.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+Files = Annotated[
+    list[Path],
+    typer.Argument(
+        help="CSV or Parquet (long or wide), Inspect .eval/.json, harness samples .jsonl, HELM "
+        "per_instance_stats.json, folders of logs, pools of people, or a response store."
+    ),
+]
+Partial = Annotated[str, typer.Option(help="Partial credit: share (kept), full (only 1 is right), half (from ½ on).")]
+Missing = Annotated[str, typer.Option(help="Blank outcomes: ignore (left out) or wrong.")]
+Duplicates = Annotated[str, typer.Option(help="The same subject and item in several files: pool, first, last, refuse.")]
+Repeats = Annotated[str, typer.Option(help="Repeats of an item: count (k of n trials) or average (one trial).")]
+By = Annotated[str | None, typer.Option(help="Column that makes groups: of a pool's persons, or of a table.")]
+Subject = Annotated[str | None, typer.Option(help="Whose samples a log holds that does not say so itself.")]
+Items = Annotated[Path, typer.Argument(help="items.csv of a fit, or the folder that holds it.")]
+Mean = Annotated[float, typer.Option(help="Mean ability of those to be placed, on the scale of the fit.")]
+Sd = Annotated[float, typer.Option(help="Their standard deviation.")]
+
+
+def _rules(partial: str, missing: str, duplicates: str, repeats: str) -> CountRules:
+    from mensura.responses import CountRules
+
+    return CountRules(partial=partial, missing=missing, duplicates=duplicates, repeats=repeats)
+
+
+@app.command(epilog="Example: mensura responses read logs/*.eval answers.csv --out counts")
+def read(
+    files: Files,
+    partial: Partial = "share",
+    missing: Missing = "ignore",
+    duplicates: Duplicates = "pool",
+    repeats: Repeats = "count",
+    by: By = None,
+    subject: Subject = None,
+    store: Annotated[
+        Path | None, typer.Option(help="Write a response store (Parquet parts) for what exceeds memory.")
+    ] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Show what is understood of files: subjects, items, and what a rule decided."""
+    from mensura.responses import read_responses, write_store
+
+    rules = _rules(partial, missing, duplicates, repeats)
+    if store is not None:
+        written = write_store(list(files), store, rules=rules, by=by, subject=subject)
+        if not emit(
+            {"log": written.log}, out=out, as_json=as_json, store=store, subjects=written.subjects, items=written.items
+        ):
+            console.print(
+                f"wrote {written.subjects:,} subjects × {written.items:,} items to {store}, {len(written.parts)} parts"
+            )
+        return
+    table = read_responses(list(files), rules=rules, by=by, subject=subject)
+    if emit(table.tables(), out=out, as_json=as_json):
+        return
+    console.print(table.heading, soft_wrap=True)
+    print_table(table.subjects, title="Subjects", rows=20)
+    print_table(table.items, title="Items", rows=10)
+    if table.log.height:
+        print_table(table.log, title="What rules decided")
+
+
+@app.command(epilog="Example: mensura responses fit logs/*.eval --model 2pl --out fitted")
+def fit(
+    files: Files,
+    model: Annotated[str, typer.Option(help="rasch, 2pl or 3pl.")] = "2pl",
+    reference: Annotated[
+        str | None, typer.Option(help="Group whose abilities have mean 0 and sd 1 (people, by default).")
+    ] = None,
+    partial: Partial = "share",
+    missing: Missing = "ignore",
+    duplicates: Duplicates = "pool",
+    repeats: Repeats = "count",
+    by: By = None,
+    subject: Subject = None,
+    device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
+    seed: Annotated[int, typer.Option(help="Seed of the samples that checks draw.")] = 0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Fit an item response model: abilities, items, groups, differences between them, checks."""
+    from mensura.responses import FitOptions, fit_responses, read_responses
+
+    options = FitOptions(device=device, seed=seed)
+    if len(files) == 1 and (files[0] / "part-00000.parquet").is_file():
+        result = fit_responses(files[0], model=model, reference=reference, options=options)
+    else:
+        table = read_responses(list(files), rules=_rules(partial, missing, duplicates, repeats), by=by, subject=subject)
+        result = fit_responses(table, model=model, reference=reference, options=options)
+    facts = {
+        "model": model,
+        "log_likelihood": result.log_likelihood,
+        "passes": result.passes,
+        "converged": result.converged,
+    }
+    if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
+        return
+    ranked = result.subjects.sort("ability", descending=True)
+    print_table(
+        ranked, title=f"Abilities (90% intervals; unit: one sd of {result.reference}). {result.heading}", rows=20
+    )
+    print_table(result.items, title="Items", rows=10)
+    if result.groups.height > 1:
+        print_table(result.groups, title="Groups")
+    flagged = result.dif.filter("flagged")
+    if flagged.height:
+        print_table(flagged, title="Items that differ between groups", rows=10)
+    for row in result.checks["said"]:
+        print_note(row, kind="check")
+    for warning in result.warnings:
+        print_note(warning, kind="warning")
+
+
+@app.command(epilog="Example: mensura responses place fitted --rates world.csv --name world")
+def place(
+    folder: Annotated[Path, typer.Argument(help="Folder that mensura responses fit --out wrote.")],
+    group: Annotated[str | None, typer.Option(help="Group of people of the fit.")] = None,
+    rates: Annotated[Path | None, typer.Option(help="Table of item, rate[, low, high or n] of a population.")] = None,
+    name: Annotated[str, typer.Option(help="What to call the people of the rates.")] = "people of the rates",
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Place abilities among people: share with as much, percentile, IQ-equivalent, with intervals."""
+    from mensura.responses import place_among
+    from mensura.responses.result import read_fit
+
+    placed = place_among(read_fit(folder), group=group, rates=rates, name=name, seed=seed)
+    if emit(placed.tables(), out=out, as_json=as_json, warnings=list(placed.warnings)):
+        return
+    print_table(placed.subjects.sort("iq", descending=True), title=placed.heading, rows=20)
+    for warning in placed.warnings:
+        print_note(warning, kind="warning")
+
+
+@app.command(epilog="Example: mensura responses select fitted/items.csv --size 30")
+def select(
+    items: Items,
+    size: Annotated[int, typer.Option(help="How many items.", min=1)] = 30,
+    mean: Mean = 0.0,
+    sd: Sd = 1.0,
+    content: Annotated[str | None, typer.Option(help="Column of items.csv whose shares the form keeps.")] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Choose a fixed short form: the items that place a group best."""
+    from mensura.responses import Aim, select_items
+
+    bank, contents = _bank(items, content)
+    form = select_items(bank, size, aim=Aim(mean, sd), content=contents)
+    if not emit(form.tables(), out=out, as_json=as_json):
+        print_table(form.form, title=form.heading, rows=40)
+
+
+@app.command("next", epilog="Example: mensura responses next fitted/items.csv partial.eval --within 0.25")
+def next_(
+    items: Items,
+    log: Annotated[Path | None, typer.Argument(help="Answers so far: a log or table; none yet where left out.")] = None,
+    count: Annotated[int, typer.Option(help="How many items to run next.", min=1)] = 5,
+    within: Annotated[float, typer.Option(help="Stop when the 90% interval is this far to either side.")] = 0.3,
+    mean: Mean = 0.0,
+    sd: Sd = 1.0,
+    content: Annotated[str | None, typer.Option(help="Column of items.csv whose shares are kept.")] = None,
+    subject: Subject = None,
+    exposure: Annotated[
+        int | None, typer.Option(help="Draw among the best with this seed, so that items wear less.")
+    ] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Say where a subject stands after some answers, which items to run next, and when to stop."""
+    import numpy as np
+
+    from mensura.responses import Aim, next_items
+
+    bank, contents = _bank(items, content)
+    answers = {} if log is None else _answers(log, subject, bank)
+    rng = None if exposure is None else np.random.default_rng(exposure)
+    found = next_items(bank, answers, count=count, aim=Aim(mean, sd, within), content=contents, exposure=rng)
+    if emit(found.tables(), out=out, as_json=as_json):
+        return
+    console.print(found.heading, soft_wrap=True)
+    if not found.standing["done"][0]:
+        print_table(found.next, title="Run next")
+
+
+def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | None]:
+    from mensura.frames import read_frame, require_columns
+    from mensura.responses import ItemBank
+
+    table = read_frame(items / "items.csv" if items.is_dir() else items)
+    bank = ItemBank.from_table(table)
+    if content is None:
+        return bank, None
+    require_columns(table, [content], name="items")
+    return bank, dict(zip(bank.items, map(str, table[content]), strict=True))
+
+
+def _answers(log: Path, subject: str | None, bank: ItemBank) -> dict[str, tuple[float, float]]:
+    """Return item → (right, trials) of the one subject of a log, or the one that is named."""
+    from mensura.responses import read_responses
+
+    table = read_responses(log, subject=subject)
+    names = table.subjects["subject"].to_list()
+    if len(names) > 1 and subject not in names:
+        raise MensuraError(
+            f"{log}: {len(names)} subjects; say with --subject who is to be placed, such as {names[0]!r}"
+        )
+    row = names.index(subject) if subject in names else 0
+    known, found = set(bank.items), {}
+    for place, item in enumerate(table.items["item"]):
+        trials = 1.0 if table.trials is None else float(table.trials[row, place])
+        short = item if item in known else item.partition(":")[2]
+        if trials > 0 and short in known:
+            found[short] = (float(table.right[row, place]), trials)
+    if not found:
+        raise MensuraError(
+            f"{log}: none of its items is in the bank, which has {bank.items[0]!r} and {len(bank.items) - 1} others"
+        )
+    return found

@@ -1,0 +1,183 @@
+"""From item scale to ruler: an ability as the share of people who have as much, a percentile, an IQ-equivalent.
+
+Where people took the items their group's abilities are known: normal, with mean μ and standard deviation σ. Where
+only their success rates are known, published or carried to the world's population, μ and σ are those under which the
+items would have these rates. A subject of ability θ then stands (θ − μ)/σ standard deviations above the people's
+mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy.optimize import least_squares
+from scipy.special import ndtr
+
+from mensura.arrays import Floats, logit
+from mensura.errors import MensuraError
+from mensura.frames import as_frame, require_columns
+from mensura.responses.bank import ItemBank
+from mensura.responses.result import ResponseFit
+from mensura.results import Result
+from mensura.scale.ruler import rate_to_one_in
+
+LEAST_ITEMS = 5
+"""Items with rates that a population is placed by."""
+_DRAWS = 4000
+_NODES = np.linspace(-6.0, 6.0, 81)
+_FURTHEST = 7.5
+"""Standard deviations from the people's mean beyond which nobody is left to compare with; readings stop there."""
+
+
+class PeopleScale(NamedTuple):
+    """A population on the item scale: mean and log standard deviation, their covariance, and how it is known."""
+
+    name: str
+    mean: float
+    log_sd: float
+    covariance: Floats
+    status: str
+    items: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AmongPeople(Result):
+    """Subjects among people.
+
+    ``subjects``: subject, group, ability, rate (share of the people who have as much ability or more) with low and
+    high, one_in, percentile, iq with iq_low and iq_high (90%), population, status. ``population``: mean and sd on the
+    item scale.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "population")
+    DIGITS: ClassVar[int] = 2
+
+    subjects: pl.DataFrame
+    population: pl.DataFrame
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """Who is compared with whom."""
+        row = self.population.row(0, named=True)
+        return f"{self.subjects.height:,} subjects among {row['population']} ({row['status']}, {row['items']} items)"
+
+
+def place_among(
+    fit: ResponseFit,
+    *,
+    group: str | None = None,
+    rates: Any = None,  # noqa: ANN401
+    name: str = "people of the rates",
+    seed: int = 0,
+) -> AmongPeople:
+    """Place the subjects of a fit among the people of one of its groups, or those whose ``rates`` are given.
+
+    ``rates``: a table of item and rate with, where known, n, or low and high (90%). Intervals hold the errors of the
+    ability, of the people's mean and spread and, with rates, how far the items scatter about them.
+    """
+    if (group is None) == (rates is None):
+        raise MensuraError("place_among: give a group of the fit or a table of rates, one of the two")
+    people = _of_group(fit, group) if group is not None else _of_rates(fit.bank, rates, name)
+    rng = np.random.default_rng(seed)
+    where = rng.multivariate_normal([people.mean, people.log_sd], people.covariance, _DRAWS, method="eigh")
+    noise = rng.normal(size=_DRAWS)
+    ability, error = (fit.subjects[column].to_numpy() for column in ("ability", "se"))
+    z = np.empty((3, len(ability)))
+    z[0] = (ability - people.mean) / np.exp(people.log_sd)
+    for place, (theta, se) in enumerate(zip(ability, error, strict=True)):
+        drawn = (theta + se * noise - where[:, 0]) / np.exp(where[:, 1])
+        z[1:, place] = np.quantile(drawn, [0.05, 0.95])
+    middle, low, high = np.clip(z, -_FURTHEST, _FURTHEST)
+    table = fit.subjects.select("subject", "group", "ability").with_columns(
+        rate=pl.Series(ndtr(-middle)),
+        low=pl.Series(ndtr(-high)),
+        high=pl.Series(ndtr(-low)),
+        one_in=pl.Series(rate_to_one_in(np.asarray(ndtr(-middle)))),
+        percentile=pl.Series(100.0 * ndtr(middle)),
+        iq=pl.Series(100.0 + 15.0 * middle),
+        iq_low=pl.Series(100.0 + 15.0 * low),
+        iq_high=pl.Series(100.0 + 15.0 * high),
+        population=pl.lit(people.name),
+        status=pl.lit(people.status),
+    )
+    errors = np.sqrt(np.diag(people.covariance))
+    population = pl.DataFrame(
+        {
+            "population": [people.name],
+            "mean": [people.mean],
+            "sd": [float(np.exp(people.log_sd))],
+            "se_mean": [float(errors[0])],
+            "se_sd": [float(errors[1] * np.exp(people.log_sd))],
+            "items": [people.items],
+            "status": [people.status],
+        }
+    )
+    return AmongPeople(table, population, _beyond(middle, fit))
+
+
+def _beyond(z: Floats, fit: ResponseFit) -> tuple[str, ...]:
+    far = int(np.sum(np.abs(z) > 3.0))
+    if not far:
+        return ()
+    return (f"{far} of {fit.subjects.height} subjects stand beyond 3 standard deviations, where normality is a guess",)
+
+
+def _of_group(fit: ResponseFit, group: str) -> PeopleScale:
+    found = fit.groups.filter(pl.col("group") == group)
+    if not found.height:
+        raise MensuraError(f"group: got {group!r}; the fit has {', '.join(fit.groups['group'])}")
+    row = found.row(0, named=True)
+    count = max(1, row["subjects"])
+    of_mean = row["se_mean"] if row["se_mean"] is not None else row["sd"] / np.sqrt(count)
+    of_log_sd = (row["se_sd"] / row["sd"]) if row["se_sd"] is not None else 1.0 / np.sqrt(2.0 * count)
+    covariance = np.diag([float(of_mean) ** 2, float(of_log_sd) ** 2])
+    return PeopleScale(group, row["mean"], float(np.log(row["sd"])), covariance, "measured", fit.items.height)
+
+
+def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: ANN401
+    """Find the normal population under which the items have these rates (least squares of logits)."""
+    frame = as_frame(rates, name="rates")
+    require_columns(frame, ["item", "rate"], name="rates")
+    places = {item: place for place, item in enumerate(bank.items)}
+    known = frame.with_columns(pl.col("item").cast(pl.String)).filter(
+        pl.col("item").is_in(list(places)) & pl.col("rate").is_between(0.005, 0.995)
+    )
+    if known.height < LEAST_ITEMS:
+        raise MensuraError(
+            f"rates: {known.height} of the fit's items have a rate between 0 and 1; at least {LEAST_ITEMS} are needed"
+        )
+    some = bank.only([places[item] for item in known["item"]])
+    target = logit(known["rate"].to_numpy())
+    weight = 1.0 / np.sqrt(_variance(known) + 0.05)
+
+    def off(x: Floats) -> Floats:
+        mass = np.exp(-0.5 * _NODES**2)
+        implied = some.chances(x[0] + np.exp(x[1]) * _NODES) @ (mass / mass.sum())
+        found: Floats = weight * (logit(np.clip(implied, 1e-6, 1.0 - 1e-6)) - target)
+        return found
+
+    best = least_squares(off, np.array([0.0, 0.0]), bounds=([-8.0, -2.5], [8.0, 2.0]))
+    scatter = 2.0 * best.cost / max(1, known.height - 2)
+    slopes = np.asarray(best.jac, dtype=np.float64)
+    covariance = np.asarray(np.linalg.inv(slopes.T @ slopes + 1e-9 * np.eye(2)) * max(1.0, scatter), np.float64)
+    status = "extrapolated" if {"low", "high"} <= set(frame.columns) else "from rates"
+    return PeopleScale(name, float(best.x[0]), float(best.x[1]), covariance, status, known.height)
+
+
+def _variance(known: pl.DataFrame) -> Floats:
+    """Return the variance of each logit rate, from its count or its interval."""
+    rate = known["rate"].to_numpy()
+    if {"low", "high"} <= set(known.columns):
+        low, high = (
+            np.clip(known[side].cast(pl.Float64).fill_null(0.5).to_numpy(), 0.001, 0.999) for side in ("low", "high")
+        )
+        return np.asarray(((logit(high) - logit(low)) / (2.0 * 1.645)) ** 2)
+    if "n" in known.columns:
+        return np.asarray(
+            1.0 / (np.maximum(known["n"].cast(pl.Float64).fill_null(30.0).to_numpy(), 1.0) * rate * (1.0 - rate))
+        )
+    return np.zeros(len(rate))

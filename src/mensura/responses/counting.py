@@ -1,0 +1,209 @@
+"""From outcomes to counts, by the rules: long tables and wide ones, and several of them together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.responses.rules import MOST_TRIALS, CountRules
+from mensura.responses.table import LOG_SCHEMA, Counts, ResponseTable, build_table
+
+OUTCOMES = {"subject": pl.String, "group": pl.String, "item": pl.String, "value": pl.Float64, "n": pl.Int64}
+"""Columns of outcomes: ``value`` is the share right of ``n`` trials, null where the outcome is missing."""
+
+
+class CountLog:
+    """What the rules met, counted."""
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[str, str], int] = {}
+
+    def note(self, what: str, count: int, rule: str) -> None:
+        """Add to a count; nothing is noted where there was nothing."""
+        if count:
+            self._found[what, rule] = self._found.get((what, rule), 0) + count
+
+    def frame(self) -> pl.DataFrame:
+        """Return what, count, rule."""
+        rows = [(what, count, rule) for (what, rule), count in self._found.items()]
+        return pl.DataFrame(rows, schema=LOG_SCHEMA, orient="row")
+
+
+@dataclass(frozen=True)
+class CountPart:
+    """Counts of one run (one file): subjects, their groups, items, right answers and trials."""
+
+    subjects: list[str]
+    groups: list[str]
+    items: list[str]
+    right: Counts
+    trials: Counts | None
+
+
+def count_outcomes(
+    outcomes: pl.DataFrame, rules: CountRules, log: CountLog, items: Sequence[str] | None = None
+) -> CountPart:
+    """Count a long table (see ``OUTCOMES``); ``items`` fixes the columns, by default those that occur."""
+    outcomes = _by_rules(outcomes, rules, log)
+    counted = outcomes.group_by("subject", "item", maintain_order=True).agg(
+        pl.col("group").first(),
+        pl.col("group").n_unique().alias("groups"),
+        (pl.col("value") * pl.col("n")).sum().alias("right"),
+        pl.col("n").sum(),
+    )
+    who = counted.group_by("subject", maintain_order=True).agg(
+        pl.col("group").first(), pl.col("group").n_unique().alias("groups")
+    )
+    twice = who.filter(pl.col("groups") > 1)
+    if twice.height or counted["groups"].max() not in (1, None):
+        name = twice["subject"][0] if twice.height else counted.filter(pl.col("groups") > 1)["subject"][0]
+        raise MensuraError(f"responses: subject {name!r} is in two groups; a subject belongs to one")
+    again = int((counted["n"] > 1).sum())
+    log.note("items repeated by a subject", again, "counted as k of n" if rules.repeats == "count" else "averaged")
+    if rules.repeats == "average":
+        counted = counted.with_columns(right=pl.col("right") / pl.col("n"), n=pl.lit(1, pl.Int64))
+    columns = list(items) if items is not None else counted["item"].unique(maintain_order=True).to_list()
+    right = np.zeros((who.height, len(columns)), dtype=np.float32)
+    trials = np.zeros((who.height, len(columns)), dtype=np.uint8)
+    at = (_codes(counted["subject"], who["subject"].to_list()), _codes(counted["item"], columns))
+    n, k = _bounded(counted["n"].to_numpy(), counted["right"].to_numpy(), log)
+    right[at], trials[at] = k, n
+    return CountPart(who["subject"].to_list(), who["group"].to_list(), columns, _small(right), trials)
+
+
+def count_wide(frame: pl.DataFrame, who: str, group: list[str], rules: CountRules, log: CountLog) -> CountPart:
+    """Count a wide table: a column of subjects, one column per item with values from 0 to 1 or null."""
+    subjects, values = frame[who].cast(pl.String), frame.drop(who)
+    if subjects.null_count():
+        raise MensuraError(f"responses: {subjects.null_count()} rows have no {who}; every row needs one")
+    if subjects.n_unique() < subjects.len():
+        name = subjects.filter(subjects.is_duplicated())[0]
+        raise MensuraError(
+            f"responses: {who} {name!r} has several rows; give repeats as a long table (subject, item, correct)"
+        )
+    items = values.columns
+    right = np.zeros((frame.height, len(items)), dtype=np.float32 if _has_shares(values) else np.uint8)
+    trials = np.ones(right.shape, dtype=np.uint8)
+    for place, item in enumerate(items):
+        column = values[item].cast(pl.Float64, strict=True)
+        _check_range(column, item)
+        gone = column.is_null().to_numpy()
+        given = column.fill_null(0.0).to_numpy()
+        if gone.any():
+            log.note("missing outcomes", int(gone.sum()), _missing_rule(rules))
+            trials[gone, place] = 0 if rules.missing == "ignore" else 1
+        right[:, place] = _credited(given, rules, log)
+    return CountPart(subjects.to_list(), group, items, _small(right), trials)
+
+
+def join_parts(parts: Sequence[CountPart], rules: CountRules, log: CountLog) -> ResponseTable:
+    """Put several runs together; subjects and items that occur in several are the same ones."""
+    if not parts:
+        raise MensuraError("responses: nothing was given; give files, tables or pools")
+    if len(parts) == 1:
+        part = parts[0]
+        return build_table(part.subjects, part.groups, part.items, part.right, part.trials, log.frame())
+    groups: dict[str, str] = {}
+    for part in parts:
+        for subject, group in zip(part.subjects, part.groups, strict=True):
+            if groups.setdefault(subject, group) != group:
+                raise MensuraError(f"responses: subject {subject!r} is in the groups {groups[subject]!r} and {group!r}")
+    subjects, items = list(groups), list(dict.fromkeys(item for part in parts for item in part.items))
+    rows, columns = ({name: place for place, name in enumerate(names)} for names in (subjects, items))
+    shares = any(part.right.dtype.kind == "f" for part in parts)
+    right = np.zeros((len(subjects), len(items)), dtype=np.float32 if shares else np.uint16)
+    trials = np.zeros(right.shape, dtype=np.uint16)
+    for part in parts:
+        at = np.ix_([rows[name] for name in part.subjects], [columns[name] for name in part.items])
+        given = np.ones(part.right.shape, dtype=np.uint16) if part.trials is None else part.trials
+        again = (given > 0) & (trials[at] > 0)
+        kept = _settled(again, rules, log)
+        before = ~(again & (rules.duplicates == "last"))
+        right[at] = right[at] * before + part.right * kept
+        trials[at] = trials[at] * before + given * kept
+    n, k = (
+        _bounded(trials.astype(np.int64), right.astype(np.float64), log)
+        if trials.max() > MOST_TRIALS
+        else (trials, right)
+    )
+    if rules.repeats == "average":
+        n, k = np.minimum(n, 1), k / np.maximum(n, 1)
+    return build_table(subjects, list(groups.values()), items, _small(k), n.astype(np.uint8), log.frame())
+
+
+def _settled(again: np.ndarray[Any, Any], rules: CountRules, log: CountLog) -> np.ndarray[Any, Any]:
+    """Return which cells of a further run count, given those that an earlier run had too."""
+    count = int(again.sum())
+    if count and rules.duplicates == "refuse":
+        raise MensuraError(f"responses: {count} outcomes are there in two runs; choose duplicates pool, first or last")
+    words = {"pool": "pooled as repeats", "first": "the first run kept", "last": "the last run kept"}
+    log.note("outcomes in several runs", count, words.get(rules.duplicates, ""))
+    return ~(again & (rules.duplicates == "first"))
+
+
+def _by_rules(outcomes: pl.DataFrame, rules: CountRules, log: CountLog) -> pl.DataFrame:
+    """Apply the rules for missing outcomes and partial credit."""
+    nameless = outcomes["subject"].is_null() | outcomes["item"].is_null()
+    log.note("outcomes without subject or item", int(nameless.sum()), "left out")
+    outcomes = outcomes.filter(~nameless)
+    log.note("missing outcomes", outcomes["value"].null_count(), _missing_rule(rules))
+    if rules.missing == "ignore":
+        outcomes = outcomes.filter(pl.col("value").is_not_null())
+    outcomes = outcomes.with_columns(pl.col("value").fill_null(0.0))
+    _check_range(outcomes["value"], "correct")
+    if outcomes.filter(pl.col("n") < 1).height:
+        raise MensuraError("responses: column 'n' holds counts below 1; it says how often an item was tried")
+    single = (outcomes["n"] == 1).to_numpy()
+    values = outcomes["value"].to_numpy().copy()
+    values[single] = _credited(values[single], rules, log)
+    return outcomes.with_columns(value=pl.Series(values, dtype=pl.Float64))
+
+
+def _credited(values: np.ndarray[Any, Any], rules: CountRules, log: CountLog) -> np.ndarray[Any, Any]:
+    partial = (values > 0.0) & (values < 1.0)
+    if not partial.any():
+        return values
+    words = {"share": "kept as shares", "full": "counted as wrong", "half": "right from a half on"}
+    log.note("outcomes with partial credit", int(partial.sum()), words[rules.partial])
+    if rules.partial == "share":
+        return values
+    return (values >= (1.0 if rules.partial == "full" else 0.5)).astype(np.float64)
+
+
+def _missing_rule(rules: CountRules) -> str:
+    return "left out" if rules.missing == "ignore" else "counted as wrong"
+
+
+def _has_shares(values: pl.DataFrame) -> bool:
+    return any(dtype.is_float() and bool(((values[name] % 1.0) != 0.0).any()) for name, dtype in values.schema.items())
+
+
+def _check_range(column: pl.Series, name: str) -> None:
+    wrong = column.filter(column.is_not_null() & ~column.is_between(0.0, 1.0))
+    if wrong.len():
+        raise MensuraError(f"responses: {name!r} holds {wrong[0]:g}; expected outcomes from 0 (wrong) to 1 (right)")
+
+
+def _bounded(n: np.ndarray[Any, Any], k: np.ndarray[Any, Any], log: CountLog) -> tuple[Any, Any]:
+    """Scale counts that are too large for a byte; the share stays."""
+    large = n > MOST_TRIALS
+    log.note(f"items repeated more than {MOST_TRIALS} times", int(large.sum()), f"scaled to {MOST_TRIALS} trials")
+    return np.where(large, MOST_TRIALS, n), np.where(large, np.round(k * MOST_TRIALS / np.maximum(n, 1)), k)
+
+
+def _small(right: Counts) -> Counts:
+    """Return whole counts as bytes; shares stay single precision."""
+    if right.dtype == np.uint8:
+        return right
+    whole = right.dtype.kind != "f" or not bool(np.any(right != np.round(right)))
+    return right.astype(np.uint8) if whole else right.astype(np.float32)
+
+
+def _codes(names: pl.Series, known: Sequence[str]) -> np.ndarray[Any, Any]:
+    places = pl.DataFrame({"name": known, "place": np.arange(len(known))})
+    return names.to_frame("name").join(places, on="name", how="left", maintain_order="left")["place"].to_numpy()

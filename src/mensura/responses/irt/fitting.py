@@ -1,0 +1,192 @@
+"""Fitting: Newton's steps on the marginal likelihood from the sums of passes, until nothing would move.
+
+Every pass gives the exact gradient (Fisher's identity); the step is that of :mod:`.information`, whose error shrinks
+with the length of the test, so a handful of passes suffices where the EM algorithm needs dozens. Far from the
+maximum, where Newton's step is no guide, it is the EM algorithm's; a step that lowers the likelihood is taken back
+and shortened. Large tables start from the fit of a sample of their subjects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from mensura.arrays import Floats
+from mensura.errors import MensuraError
+from mensura.responses.irt.acceleration import Anderson
+from mensura.responses.irt.information import Information, gradient, information, information_of
+from mensura.responses.irt.model import Parameters, Priors, check_model, prior_terms
+from mensura.responses.irt.namespace import Namespace, NumpyArrays
+from mensura.responses.irt.passes import NodeTables, PassSums, tally
+from mensura.responses.irt.quadrature import Grid
+from mensura.responses.irt.shards import Held, ShardSource, fetched, thinned
+
+SHORT_TEST = 30
+"""Up to so many items the information is taken from differences of gradients, for its closed form errs on short
+tests."""
+_SMALL = 1e-3
+"""Step of those differences."""
+SAMPLE = 5_000
+"""Subjects whose fit a larger table starts from."""
+LONGEST_STEP = 1.0
+"""No parameter moves further than this in one step; where Newton's step would, the EM algorithm's is taken."""
+_SHORTER, _SHORTEST = 3.0, 0.02
+"""By what a step is shortened that led downhill, and from where on the EM algorithm's own step is taken instead."""
+_NEAR = 3.0
+"""Steps shorter than this many standard errors are regular enough to learn from."""
+_NOISE = 1e-6
+"""Share of the log likelihood that single precision may blur."""
+_START_GUESS = -1.4
+
+Pass = Callable[[Parameters, Grid, bool], PassSums]
+"""One pass over all responses: parameters, grid, whether right answers are wanted by node."""
+
+
+class Visit(NamedTuple):
+    """What one pass found: the log posterior and how far the step still led, in standard errors."""
+
+    height: float
+    step: float
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """Parameters on the scale of the first group, the sums at them, and how the fit went.
+
+    ``evidence``: log marginal likelihood. ``history``: one entry per pass over all responses. ``parameters`` are those
+    that the sums belong to.
+    """
+
+    parameters: Parameters
+    grid: Grid
+    sums: PassSums
+    information: Information
+    evidence: float
+    converged: bool
+    history: tuple[Visit, ...]
+
+
+@dataclass(frozen=True)
+class Effort:
+    """When to stop: no parameter would move by ``tolerance`` standard errors, or ``passes`` are spent."""
+
+    tolerance: float = 0.01
+    passes: int = 200
+
+
+def over(space: Namespace, source: ShardSource) -> Pass:
+    """Return the pass over shards of one process."""
+
+    def run(parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
+        tables = NodeTables(space, parameters, grid, by_node=by_node)
+        total: PassSums | None = None
+        for shard in source.shards():
+            sums = tally(space, shard, tables, source.groups, complete=source.complete)
+            total = sums if total is None else total + sums
+        if total is None:
+            raise MensuraError("responses: no shard; there is nothing to fit")
+        return total
+
+    return run
+
+
+def start(model: str, rates: Floats, groups: int) -> Parameters:
+    """Return where a fit begins: slopes of one, intercepts from the share of right answers."""
+    check_model(model)
+    within = np.clip(rates, 0.01, 0.99)
+    count = len(rates)
+    intercept = 1.2 * np.log(within / (1.0 - within))  # a normal ability of sd 1 flattens the curve by about that
+    return Parameters(model, np.ones(count), intercept, np.full(count, _START_GUESS), np.zeros(groups), np.ones(groups))
+
+
+def fit_held(
+    space: Namespace, held: Held, begin: Parameters, priors: Priors | None = None, effort: Effort | None = None
+) -> Fitted:
+    """Fit responses in memory; many subjects start from a sample of them."""
+    priors, effort = priors or Priors(), effort or Effort()
+    if held.subjects > 4 * SAMPLE:
+        sample = thinned(held, SAMPLE)
+        begin = climb(over(space, sample), begin, priors, replace(effort, tolerance=0.1, passes=30)).parameters
+    fitted = climb(over(space, held), begin, priors, effort)
+    if held.items > SHORT_TEST:
+        return fitted
+    return replace(fitted, information=_exact_information(held, fitted.parameters, fitted.grid, priors))
+
+
+def _exact_information(held: Held, p: Parameters, grid: Grid, priors: Priors) -> Information:
+    """Return the information of a short test from differences of gradients, on a sample where subjects are many."""
+    sample = thinned(held, SAMPLE) if held.subjects > 2 * SAMPLE else held
+    run = over(NumpyArrays(np.float64), fetched(sample))
+    none = Priors(None, None, None)
+    cut, count = len(p.slope) * p.of_item, p.of_item
+
+    def slope(step: Floats) -> Floats:
+        moved = p.moved(step[:cut].reshape(-1, count), step[cut:])
+        return _flat(gradient(moved, grid, run(moved, grid, False), none))
+
+    size = cut + len(p.free)
+    rows = [(slope(-_SMALL * axis) - slope(_SMALL * axis)) / (2.0 * _SMALL) for axis in np.eye(size)]
+    curvature = np.array(rows) * held.subjects / sample.subjects
+    curvature[np.arange(cut), np.arange(cut)] += prior_terms(p, priors)[2].ravel()
+    return information_of(curvature, p)
+
+
+def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitted:
+    """Take Newton's steps from ``begin`` until they are short."""
+    here, best, shrink = begin, None, 1.0
+    history: list[Visit] = []
+    memory = Anderson()
+    for _ in range(effort.passes):
+        grid = Grid.over(here.mean, here.sd)
+        sums = run(here, grid, False)
+        height = sums.evidence + prior_terms(here, priors)[0]
+        if best is not None and not height >= best.height - _NOISE * abs(best.height):
+            shrink /= _SHORTER
+            memory.forget()
+            history.append(Visit(height, history[-1].step))
+            here = _away(best.parameters, best.newton if shrink > _SHORTEST else best.plain, max(shrink, _SHORTEST))
+            continue
+        slope = gradient(here, grid, sums, priors)
+        inverse = information(here, grid, sums, priors)
+        step, errors = _flat(inverse.step(*slope)), inverse.errors()
+        left = float(np.max(np.abs(step) / errors))
+        history.append(Visit(height, left))
+        plain = _flat(inverse.plain_step(*slope))
+        trusted = float(np.max(np.abs(step))) <= LONGEST_STEP
+        best = _Place(height, here, grid, sums, step if trusted else plain, plain)
+        if left < effort.tolerance:
+            break
+        if trusted and left < _NEAR:
+            step = memory.improved(here.flat(), step, errors)
+        shrink = min(1.0, _SHORTER * shrink)
+        here = _away(here, step if trusted else plain, shrink)
+    if best is None:
+        raise MensuraError(f"the likelihood is {height} where the fit begins; are there responses at all?")
+    converged = history[-1].step < effort.tolerance
+    whole = information(best.parameters, best.grid, best.sums, priors, whole=True)
+    return Fitted(best.parameters, best.grid, best.sums, whole, best.sums.evidence, converged, tuple(history))
+
+
+class _Place(NamedTuple):
+    """The best place so far."""
+
+    height: float
+    parameters: Parameters
+    grid: Grid
+    sums: PassSums
+    newton: Floats
+    plain: Floats
+
+
+def _flat(step: tuple[Floats, Floats]) -> Floats:
+    return np.concatenate([part.ravel() for part in step])
+
+
+def _away(p: Parameters, step: Floats, share: float) -> Parameters:
+    """Move by a share of a step, no parameter too far at once."""
+    bounded = np.clip(share * step, -LONGEST_STEP, LONGEST_STEP)
+    cut = len(p.slope) * p.of_item
+    return p.moved(bounded[:cut].reshape(-1, p.of_item), bounded[cut:])

@@ -1,0 +1,156 @@
+"""The models: what chance a subject of ability θ has at an item.
+
+P(θ) = c + (1 − c) σ(aθ + d), with slope a (discrimination), intercept d (difficulty b = −d/a) and guessing c.
+``rasch``: one slope for all items; ``2pl``: c = 0; ``3pl``: all three. Abilities are those of groups, each normal
+with its own mean and standard deviation; the first group is the measure: mean 0, standard deviation 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from mensura.arrays import Floats
+from mensura.errors import MensuraError
+
+MODELS = ("rasch", "2pl", "3pl")
+_LEAST_SLOPE, _TINY = 0.1, 1e-12
+_FURTHEST = 35.0
+"""Logits beyond which a chance is 0 or 1 in single precision's logarithms."""
+
+
+class ItemPrior(NamedTuple):
+    """A normal prior of one parameter of every item."""
+
+    mean: float
+    sd: float
+
+
+@dataclass(frozen=True)
+class Priors:
+    """Priors of item parameters, weak by default: they decide only where responses are few or one-sided.
+
+    ``slope``: standard deviation of slopes relative to their mean (not for ``rasch``). ``intercept``: that of
+    intercepts about those of items of common difficulty. ``guessing``: of logit c. None: no prior. Neither mean is
+    fixed: priors that knew where the scale lies would move it, all items together, wherever items outnumber subjects.
+    """
+
+    slope: float | None = 1.0
+    intercept: float | None = 3.0
+    guessing: ItemPrior | None = ItemPrior(-1.4, 0.5)  # noqa: RUF009
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """Items (``slope``, ``intercept``, ``guess`` = logit c, each per item) and groups (``mean``, ``sd``)."""
+
+    model: str
+    slope: Floats
+    intercept: Floats
+    guess: Floats
+    mean: Floats
+    sd: Floats
+
+    @property
+    def of_item(self) -> int:
+        """How many parameters every item has of its own."""
+        return {"rasch": 1, "2pl": 2, "3pl": 3}[self.model]
+
+    @property
+    def free(self) -> tuple[tuple[str, int], ...]:
+        """Parameters of groups that are estimated: the first group sets the measure."""
+        first = (("sd", 0),) if self.model == "rasch" else ()
+        return first + tuple((name, group) for group in range(1, len(self.mean)) for name in ("mean", "sd"))
+
+    def flat(self) -> Floats:
+        """Return all estimated parameters in one row: item by item, then :attr:`free` (logarithms of sd)."""
+        own = {"rasch": [self.intercept], "2pl": [self.slope, self.intercept]}
+        items = np.stack(own.get(self.model, [self.slope, self.intercept, self.guess]), axis=1)
+        groups = [self.mean[group] if name == "mean" else np.log(self.sd[group]) for name, group in self.free]
+        return np.concatenate([items.ravel(), np.array(groups, dtype=np.float64)])
+
+    def moved(self, items: Floats, groups: Floats) -> Parameters:
+        """Return the parameters after a step; ``items`` has a row per item, ``groups`` the order of :attr:`free`."""
+        mean, log_sd = self.mean.copy(), np.log(self.sd)
+        for (name, group), step in zip(self.free, groups, strict=True):
+            (mean if name == "mean" else log_sd)[group] += step
+        moved = replace(self, mean=mean, sd=np.exp(log_sd))
+        if self.model == "rasch":
+            return replace(moved, intercept=self.intercept + items[:, 0])
+        moved = replace(moved, slope=self.slope + items[:, 0], intercept=self.intercept + items[:, 1])
+        return moved if self.model == "2pl" else replace(moved, guess=self.guess + items[:, 2])
+
+    def standardised(self) -> Parameters:
+        """Return the same model on the scale whose first group has mean 0 and standard deviation 1."""
+        unit = float(self.sd[0])
+        return replace(self, slope=self.slope * unit, mean=self.mean / unit, sd=self.sd / unit)
+
+
+def check_model(model: str) -> str:
+    """Return the model, or say which there are."""
+    if model not in MODELS:
+        raise MensuraError(f"model: got {model!r}; expected one of {', '.join(MODELS)}")
+    return model
+
+
+def log_chances(p: Parameters, nodes: Floats) -> tuple[Floats, Floats]:
+    """Return ln P and ln (1 − P) of every item at every node."""
+    z = np.clip(p.slope[:, None] * nodes[None, :] + p.intercept[:, None], -_FURTHEST, _FURTHEST)
+    log_wrong = -np.logaddexp(0.0, z)
+    log_right = log_wrong + z
+    if p.model != "3pl":
+        return log_right, log_wrong
+    log_c, log_rest = -np.logaddexp(0.0, -p.guess)[:, None], -np.logaddexp(0.0, p.guess)[:, None]
+    return np.logaddexp(log_c, log_rest + log_right), log_rest + log_wrong
+
+
+def chances(p: Parameters, nodes: Floats) -> Floats:
+    """Return P of every item at every node."""
+    rate: Floats = np.exp(log_chances(p, nodes)[0])
+    return rate
+
+
+def curve_derivatives(p: Parameters, nodes: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return P, its derivatives by the item's own parameters (items × nodes × parameters), and by θ."""
+    z = np.clip(p.slope[:, None] * nodes[None, :] + p.intercept[:, None], -_FURTHEST, _FURTHEST)
+    rise = 1.0 / (1.0 + np.exp(-z))
+    bend = rise * (1.0 - rise)
+    if p.model == "rasch":
+        return rise, bend[:, :, None], p.slope[:, None] * bend
+    if p.model == "2pl":
+        return rise, np.stack([bend * nodes, bend], axis=2), p.slope[:, None] * bend
+    c = (1.0 / (1.0 + np.exp(-p.guess)))[:, None]
+    rate, bend = c + (1.0 - c) * rise, (1.0 - c) * bend
+    by_guess = c * (1.0 - c) * (1.0 - rise)
+    return rate, np.stack([bend * nodes, bend, by_guess], axis=2), p.slope[:, None] * bend
+
+
+def prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
+    """Return the log density of the priors (up to a constant), its gradient and curvature per parameter.
+
+    Slopes: −½ Σ ((a/ā − 1)/s)²; intercepts: −½ Σ ((d + a b̄)/s)² with b̄ the common difficulty that fits best. Both
+    stay as they are when the ability scale is shifted or stretched.
+    """
+    density, gradient, curvature = 0.0, np.zeros((len(p.slope), p.of_item)), np.zeros((len(p.slope), p.of_item))
+    place = 0 if p.model == "rasch" else 1
+    if priors.intercept is not None:
+        common = -float(p.slope @ p.intercept) / max(float(p.slope @ p.slope), _TINY)
+        off = (p.intercept + p.slope * common) / priors.intercept
+        density -= 0.5 * float(off @ off)
+        gradient[:, place], curvature[:, place] = -off / priors.intercept, priors.intercept**-2.0
+        if place:
+            gradient[:, 0] -= off * common / priors.intercept
+    if priors.slope is not None and p.model != "rasch":
+        middle = max(float(np.mean(p.slope)), _LEAST_SLOPE)
+        relative = p.slope / middle
+        off = (relative - 1.0) / priors.slope
+        density -= 0.5 * float(off @ off)
+        gradient[:, 0] -= (off - float(np.mean(off * relative))) / (priors.slope * middle)
+        curvature[:, 0] += (priors.slope * middle) ** -2.0
+    if priors.guessing is not None and p.model == "3pl":
+        off = (p.guess - priors.guessing.mean) / priors.guessing.sd
+        density -= 0.5 * float(off @ off)
+        gradient[:, 2], curvature[:, 2] = -off / priors.guessing.sd, priors.guessing.sd**-2.0
+    return density, gradient, curvature

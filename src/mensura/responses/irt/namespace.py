@@ -1,0 +1,156 @@
+"""The arrays a pass runs on: NumPy, or PyTorch on a processor or a GPU. One code, three machines.
+
+Both libraries share the names that passes use (``exp``, ``where``, ``matmul`` …). What they do not share is here:
+types, moving arrays, and the two products with a table of counts, which carry all the work.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from mensura.arrays import Floats
+from mensura.errors import MensuraError
+
+DEVICES = ("numpy", "cpu", "cuda")
+_CHUNK_BYTES = {"numpy": 4 * 2**20, "cpu": 4 * 2**20, "cuda": 2 * 2**30}
+"""What one chunk may take as floats: a processor's cache, a small part of a GPU's memory."""
+
+
+class Namespace(Protocol):
+    """Arrays of one library on one device."""
+
+    @property
+    def xp(self) -> Any:  # noqa: ANN401
+        """The library."""
+
+    @property
+    def device(self) -> str:
+        """Where its arrays are."""
+
+    def put(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
+        """Move an array to the device as it is."""
+
+    def real(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
+        """Move an array to the device as floats of the passes' precision."""
+
+    def double(self, array: Any) -> Any:  # noqa: ANN401
+        """Return an array of the device in double precision."""
+
+    def get(self, array: Any) -> Floats:  # noqa: ANN401
+        """Bring an array back, in double precision."""
+
+    def score(self, counts: Any, table: Any) -> Any:  # noqa: ANN401
+        """Return counts × table (subjects × columns)."""
+
+    def total(self, counts: Any, weights: Any) -> Any:  # noqa: ANN401
+        """Return countsᵀ × weights (items × columns) in double precision."""
+
+
+@dataclass(frozen=True)
+class NumpyArrays:
+    """NumPy in single (the default) or double precision (the reference)."""
+
+    precision: type[np.floating[Any]] = np.float32
+    device: str = "numpy"
+    xp: Any = np
+
+    def put(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return the array."""
+        return array
+
+    def real(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return the array as floats of the passes' precision."""
+        return np.asarray(array, dtype=self.precision)
+
+    def double(self, array: np.ndarray[Any, Any]) -> Floats:
+        """Return the array in double precision."""
+        return np.asarray(array, dtype=np.float64)
+
+    def get(self, array: np.ndarray[Any, Any]) -> Floats:
+        """Return the array in double precision."""
+        return np.asarray(array, dtype=np.float64)
+
+    def score(self, counts: np.ndarray[Any, Any], table: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        """Return counts × table."""
+        product: np.ndarray[Any, Any] = counts.astype(self.precision) @ table
+        return product
+
+    def total(self, counts: np.ndarray[Any, Any], weights: np.ndarray[Any, Any]) -> Floats:
+        """Return countsᵀ × weights."""
+        return self.double(counts.T.astype(self.precision) @ weights)
+
+
+@dataclass(frozen=True)
+class TorchArrays:
+    """PyTorch. On a GPU counts enter products as bfloat16, which holds 0 to 256 exactly, floats as three such parts.
+
+    Three parts of 8 bits are the 24 bits of a float; products are exact and sums are kept in single precision.
+    """
+
+    xp: Any
+    device: str
+
+    def put(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
+        """Move an array to the device as it is."""
+        return self.xp.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def real(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
+        """Move an array to the device in single precision."""
+        return self.put(np.asarray(array, dtype=np.float32))
+
+    def double(self, array: Any) -> Any:  # noqa: ANN401
+        """Return an array of the device in double precision."""
+        return array.double()
+
+    def get(self, array: Any) -> Floats:  # noqa: ANN401
+        """Bring an array back, in double precision."""
+        return np.asarray(array.double().cpu().numpy())
+
+    def score(self, counts: Any, table: Any) -> Any:  # noqa: ANN401
+        """Return counts × table."""
+        return self._product(counts, table)
+
+    def total(self, counts: Any, weights: Any) -> Any:  # noqa: ANN401
+        """Return countsᵀ × weights."""
+        return self._product(counts.T, weights).double()
+
+    def _product(self, counts: Any, table: Any) -> Any:  # noqa: ANN401
+        if self.device != "cuda" or counts.dtype != self.xp.uint8:
+            return counts.to(table.dtype) @ table
+        exact = counts.to(self.xp.bfloat16)
+        columns = table.shape[1]
+        product = self.xp.mm(exact, self.xp.cat(self._parts(table), 1), out_dtype=self.xp.float32)
+        return product[:, :columns] + product[:, columns : 2 * columns] + product[:, 2 * columns :]
+
+    def _parts(self, table: Any) -> list[Any]:  # noqa: ANN401
+        """Split floats into three bfloat16 that add up to them."""
+        parts = []
+        for _ in range(3):
+            parts.append(table.to(self.xp.bfloat16))
+            table = table - parts[-1].to(table.dtype)
+        return parts
+
+
+def namespace(device: str = "numpy", *, double: bool = False) -> Namespace:
+    """Return the arrays of a device: ``numpy``, or PyTorch on the processor (``cpu``) or a GPU (``cuda``)."""
+    if device not in DEVICES:
+        raise MensuraError(f"device: got {device!r}; expected one of {', '.join(DEVICES)}")
+    if device == "numpy":
+        return NumpyArrays(np.float64 if double else np.float32)
+    if double:
+        raise MensuraError("double precision is the reference of device 'numpy'; leave out one of the two")
+    try:
+        import torch
+    except ImportError as fault:
+        raise MensuraError(f"device {device!r} needs PyTorch: pip install 'mensura[gpu]'") from fault
+    if device == "cuda" and not torch.cuda.is_available():
+        raise MensuraError("device 'cuda': PyTorch finds no GPU here; use 'numpy' or 'cpu'")
+    return TorchArrays(torch, device)
+
+
+def chunk_rows(device: str, items: int) -> int:
+    """Return how many subjects one chunk holds."""
+    return max(1, _CHUNK_BYTES[device] // (4 * max(1, items)))

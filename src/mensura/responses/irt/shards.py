@@ -1,0 +1,127 @@
+"""Responses in shards: counts of right answers of some subjects of one group, whole or in parts.
+
+A pass is a sum over shards, so it does not matter where they are: in memory, in files that are read one after the
+other, on a GPU, or on the machines of a cluster.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from mensura.responses.irt.namespace import Namespace, chunk_rows
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Subjects of one group: ``right`` answers (subjects × items) and ``trials``; None where each item was taken once.
+
+    Both are uint8 where counts are whole (at most 255); ``right`` may hold floats where credit is partial.
+    """
+
+    right: Any
+    trials: Any | None
+    group: int
+
+    def rows(self, start: int, stop: int, step: int = 1) -> Shard:
+        """Return some of the subjects."""
+        trials = None if self.trials is None else self.trials[start:stop:step]
+        return Shard(self.right[start:stop:step], trials, self.group)
+
+    def __len__(self) -> int:
+        return int(self.right.shape[0])
+
+
+class ShardSource(Protocol):
+    """Where shards come from; every pass asks again, in the same order."""
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+
+    @property
+    def complete(self) -> bool:
+        """Whether every subject took every item once."""
+
+    def shards(self) -> Iterator[Shard]:
+        """Yield every shard."""
+
+
+@dataclass(frozen=True)
+class Held:
+    """Shards in memory; ``complete`` where every subject took every item once."""
+
+    parts: Sequence[Shard]
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return max(part.group for part in self.parts) + 1
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return int(self.parts[0].right.shape[1])
+
+    @property
+    def subjects(self) -> int:
+        """How many subjects there are."""
+        return sum(len(part) for part in self.parts)
+
+    @property
+    def complete(self) -> bool:
+        """Whether every subject took every item once."""
+        return all(part.trials is None for part in self.parts)
+
+    def shards(self) -> Iterator[Shard]:
+        """Yield every shard."""
+        yield from self.parts
+
+
+def placed(space: Namespace, held: Held) -> Held:
+    """Return the shards on a device, so that they move there once."""
+    return Held(
+        [
+            Shard(space.put(part.right), None if part.trials is None else space.put(part.trials), part.group)
+            for part in held.parts
+        ]
+    )
+
+
+def fetched(held: Held) -> Held:
+    """Return the shards as NumPy arrays, wherever they are."""
+
+    def home(array: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
+        return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
+
+    return Held([Shard(home(p.right), None if p.trials is None else home(p.trials), p.group) for p in held.parts])
+
+
+def chunks(space: Namespace, shard: Shard) -> Iterator[Shard]:
+    """Yield a shard in pieces that suit the device."""
+    rows = chunk_rows(space.device, int(shard.right.shape[1]))
+    for start in range(0, len(shard), rows):
+        yield shard.rows(start, start + rows)
+
+
+def thinned(held: Held, most: int) -> Held:
+    """Return every so manieth subject of every shard, about ``most`` in all: a sample to start from."""
+    step = max(1, held.subjects // most)
+    return Held([part.rows(0, len(part), step) for part in held.parts])
+
+
+def of_matrix(right: np.ndarray[Any, Any], trials: np.ndarray[Any, Any] | None, group: np.ndarray[Any, Any]) -> Held:
+    """Return one shard per group of a matrix of counts (subjects × items)."""
+    parts = []
+    for number in range(int(group.max()) + 1):
+        rows = slice(None) if group.max() == 0 else np.flatnonzero(group == number)
+        taken = None if trials is None else trials[rows]
+        parts.append(Shard(right[rows], None if taken is None or bool(np.all(taken == 1)) else taken, number))
+    return Held(parts)

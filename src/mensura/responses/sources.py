@@ -1,0 +1,178 @@
+"""Where responses come from: evaluation logs, tables in either shape, and pools of people."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.evidence.samples import is_sample_log, read_samples
+from mensura.frames import as_frame
+from mensura.people import ItemPool
+from mensura.responses.counting import OUTCOMES
+
+BATCH = 200_000
+"""Outcomes that are in memory at a time while a log is read."""
+TITLES = {
+    "subject": ("subject", "model", "person", "student", "respondent", "name", "id"),
+    "item": ("item", "question", "question_id", "doc_id", "instance_id", "sample_id", "task_id"),
+    "value": ("correct", "right", "outcome", "score", "value", "rate", "acc"),
+    "n": ("n", "trials", "attempts", "n_runs", "n_orders"),
+    "group": ("group", "population"),
+}
+"""Names under which tables bring their columns, the first that is there."""
+_MODELS, _ALL = "models", "all"
+
+
+@dataclass(frozen=True)
+class WideTable:
+    """A table with one row per subject and one column per item."""
+
+    frame: pl.DataFrame
+    who: str
+    groups: list[str]
+
+
+Piece = pl.DataFrame | WideTable
+
+
+def pieces(
+    source: Any,  # noqa: ANN401
+    *,
+    subject: str | None = None,
+    by: str | None = None,
+    group: str | None = None,
+) -> Iterator[Piece]:
+    """Yield what a source holds: long tables (columns of ``OUTCOMES``) in batches, or one wide table.
+
+    ``subject`` names whose samples a log holds that does not say so itself. ``by``: the column of a pool's persons
+    (or of a table) that makes groups. ``group``: the group of subjects for whom nothing else says it.
+    """
+    if isinstance(source, ItemPool):
+        yield _of_pool(source, by)
+        return
+    if isinstance(source, str | Path):
+        path = Path(source)
+        if path.is_dir():
+            yield from _of_folder(path, subject, by, group)
+            return
+        if is_sample_log(path):
+            yield from _of_log(path, subject, group)
+            return
+    yield from _of_table(
+        as_frame(source, name="responses"), by, group, str(source) if isinstance(source, str | Path) else "responses"
+    )
+
+
+def fingerprint(path: Path) -> str:
+    """Return a digest of a file's content: the same run given twice is one run."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def log_files(folder: Path) -> list[Path]:
+    """Return the evaluation logs under a folder, sorted; summaries beside them are not samples."""
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return [
+        path
+        for path in found
+        if path.suffix == ".eval"
+        or path.name == "per_instance_stats.json"
+        or (path.suffix == ".jsonl" and path.name.startswith("samples_"))
+    ]
+
+
+def _of_folder(folder: Path, subject: str | None, by: str | None, group: str | None) -> Iterator[Piece]:
+    if any((folder / f"items.{ending}").is_file() for ending in ("csv", "parquet")):
+        yield _of_pool(ItemPool.read(folder), by)
+        return
+    logs = log_files(folder)
+    if not logs:
+        raise MensuraError(f"{folder}: neither a pool of people (items.csv) nor a folder of evaluation logs")
+    for path in logs:
+        yield from _of_log(path, subject, group)
+
+
+def _of_log(path: Path, subject: str | None, group: str | None) -> Iterator[pl.DataFrame]:
+    samples = read_samples(path, subject=subject)
+    found = False
+    while batch := list(islice(samples, BATCH)):
+        found = True
+        rows = [(sample.subject, group or _MODELS, sample.item, sample.value, 1) for sample in batch]
+        yield pl.DataFrame(rows, schema=OUTCOMES, orient="row")
+    if not found:
+        raise MensuraError(f"{path}: no sample with an outcome; there is nothing to take")
+
+
+def _of_pool(pool: ItemPool, by: str | None) -> WideTable:
+    if pool.responses is None:
+        raise MensuraError(
+            f"pool {pool.name!r}: it has rates but no answers of persons; place subjects with rates instead"
+        )
+    groups = [pool.name] * pool.responses.height
+    if by is not None:
+        if pool.persons is None or by not in pool.persons.columns:
+            known = ", ".join(pool.persons.columns) if pool.persons is not None else "none"
+            raise MensuraError(f"by: pool {pool.name!r} has no column {by!r}; persons have {known}")
+        groups = [f"{pool.name}:{value}" for value in pool.persons[by].cast(pl.String).fill_null("unknown")]
+    return WideTable(pool.responses, "person", groups)
+
+
+def _of_table(frame: pl.DataFrame, by: str | None, group: str | None, name: str) -> Iterator[Piece]:
+    titles = {title.strip().casefold(): title for title in frame.columns}
+    found = {what: next((titles[known] for known in names if known in titles), None) for what, names in TITLES.items()}
+    if by is not None and by in frame.columns:
+        found["group"] = by
+    if found["subject"] is None:
+        known = ", ".join(TITLES["subject"])
+        raise MensuraError(
+            f"{name}: no column says who answered; expected one of {known}, it has {_some(frame.columns)}"
+        )
+    who = found["subject"]
+    if found["item"] is None or found["value"] is None:
+        yield _wide(frame, who, found["group"], group, name)
+        return
+    n = pl.lit(1) if found["n"] is None else pl.col(found["n"])
+    owner = (
+        pl.lit(group or _ALL)
+        if found["group"] is None
+        else pl.col(found["group"]).cast(pl.String).fill_null(group or _ALL)
+    )
+    for start in range(0, max(frame.height, 1), BATCH):
+        yield frame.slice(start, BATCH).select(
+            pl.col(who).cast(pl.String).alias("subject"),
+            owner.alias("group"),
+            pl.col(found["item"]).cast(pl.String).alias("item"),
+            pl.col(found["value"]).cast(pl.Float64).alias("value"),
+            n.cast(pl.Int64).alias("n"),
+        )
+
+
+def _wide(frame: pl.DataFrame, who: str, grouped: str | None, group: str | None, name: str) -> WideTable:
+    values = frame.drop([column for column in (grouped,) if column])
+    words = [
+        title
+        for title, dtype in values.drop(who).schema.items()
+        if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))
+    ]
+    if words:
+        raise MensuraError(
+            f"{name}: column {words[0]!r} holds no outcomes; a wide table has {who!r} (and group) and one column of "
+            "0, 1 or blank per item, a long one the columns subject, item, correct"
+        )
+    if values.width < 2:
+        raise MensuraError(f"{name}: no column of an item beside {who!r}")
+    owners = (
+        frame[grouped].cast(pl.String).fill_null(group or _ALL).to_list() if grouped else [group or _ALL] * frame.height
+    )
+    return WideTable(values, who, owners)
+
+
+def _some(columns: list[str]) -> str:
+    return ", ".join(columns[:8]) + (" …" if len(columns) > 8 else "")

@@ -1,0 +1,232 @@
+"""The response store: responses that do not fit into memory, as Parquet parts that passes read one after the other.
+
+A folder holds ``items.parquet`` (item), ``groups.parquet`` (group), ``log.parquet`` and ``part-00000.parquet`` …: one
+row per subject with ``subject``, ``group`` (its number) and the counts of all items as bytes, ``right`` and
+``trials`` (null where every item was taken once; ``right`` holds single-precision numbers where credit is partial).
+Subjects of one part belong to one group.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from mensura.errors import MensuraError
+from mensura.folders import whole_folder
+from mensura.responses.counting import CountLog, CountPart, count_outcomes
+from mensura.responses.irt.shards import Shard
+from mensura.responses.rules import CountRules
+from mensura.responses.sources import WideTable, pieces
+
+WRITER = "responses store"
+PARTS = 32
+"""Parts that subjects are spread over; one of them is in memory at a time."""
+
+
+@dataclass(frozen=True)
+class ResponseStore:
+    """A folder of Parquet parts; obeys the contract of :class:`~mensura.responses.irt.shards.ShardSource`."""
+
+    folder: Path
+
+    def __post_init__(self) -> None:
+        if not (self.folder / "items.parquet").is_file() or not self.parts:
+            raise MensuraError(f"{self.folder}: no response store; write one with mensura responses read --store")
+
+    @cached_property
+    def parts(self) -> list[Path]:
+        """The files of the parts, in their order."""
+        return sorted(self.folder.glob("part-*.parquet"))
+
+    @cached_property
+    def item_names(self) -> list[str]:
+        """The items, in the order of the counts."""
+        return pl.read_parquet(self.folder / "items.parquet")["item"].to_list()
+
+    @cached_property
+    def group_names(self) -> list[str]:
+        """The groups; the first is the measure."""
+        return pl.read_parquet(self.folder / "groups.parquet")["group"].to_list()
+
+    @cached_property
+    def names(self) -> pl.DataFrame:
+        """Subject and group number of every row, in the order of the shards."""
+        return pl.concat([pl.read_parquet(path, columns=["subject", "group"]) for path in self.parts])
+
+    @cached_property
+    def log(self) -> pl.DataFrame:
+        """What the rules met when the store was written."""
+        return pl.read_parquet(self.folder / "log.parquet")
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return len(self.group_names)
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return len(self.item_names)
+
+    @property
+    def subjects(self) -> int:
+        """How many subjects there are."""
+        return self.names.height
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether every subject took every item once."""
+        scans = [pl.scan_parquet(path).select(pl.col("trials").is_null().all()) for path in self.parts]
+        return all(scan.collect().item() for scan in scans)
+
+    def shards(self) -> Iterator[Shard]:
+        """Read one part after the other."""
+        for path in self.parts:
+            yield read_part(path, self.items)
+
+
+def read_part(path: Path, items: int) -> Shard:
+    """Return the counts of one part."""
+    frame = pl.read_parquet(path)
+    size = len(frame["right"][0]) // items
+    right = _matrix(frame["right"], np.dtype(np.uint8 if size == 1 else np.float32), items)
+    trials = None if frame["trials"].null_count() else _matrix(frame["trials"], np.dtype(np.uint8), items)
+    return Shard(right, trials, int(frame["group"][0]))
+
+
+def _matrix(column: pl.Series, dtype: np.dtype[Any], items: int) -> np.ndarray[Any, Any]:
+    return np.frombuffer(b"".join(column.to_list()), dtype=dtype).reshape(-1, items)
+
+
+def write_store(
+    sources: list[Any],
+    folder: str | Path,
+    *,
+    rules: CountRules | None = None,
+    subject: str | None = None,
+    by: str | None = None,
+    group: str | None = None,
+    parts: int = PARTS,
+) -> ResponseStore:
+    """Write sources (see :func:`mensura.responses.read_responses`) as a store, without holding them in memory.
+
+    Outcomes are first spread over ``parts`` by subject on disk, then counted part by part. Repeats and runs of one
+    subject all lie in one part, and several runs are pooled: ``duplicates`` other than ``pool`` needs all runs at
+    once and is refused.
+    """
+    rules, log = rules or CountRules(), CountLog()
+    if rules.duplicates != "pool":
+        raise MensuraError(f"duplicates: a store pools runs, got {rules.duplicates!r}; read into memory for the others")
+    with whole_folder(Path(folder), WRITER) as stage, tempfile.TemporaryDirectory(dir=stage.parent) as spill:
+        spread = _spread(sources, Path(spill), parts, subject, by, group, rules, log)
+        _write_parts(spread, Path(spill), stage, rules, log)
+        pl.DataFrame({"item": list(spread.items)}, schema={"item": pl.String}).write_parquet(stage / "items.parquet")
+        pl.DataFrame({"group": list(spread.groups)}, schema={"group": pl.String}).write_parquet(
+            stage / "groups.parquet"
+        )
+        log.frame().write_parquet(stage / "log.parquet")
+        shutil.rmtree(spill, ignore_errors=True)
+        Path(spill).mkdir()
+    return ResponseStore(Path(folder))
+
+
+@dataclass(frozen=True)
+class _Spread:
+    """What was spread: items and groups in order of appearance."""
+
+    items: dict[str, None]
+    groups: dict[str, None]
+
+
+def _spread(
+    sources: list[Any],
+    spill: Path,
+    parts: int,
+    subject: str | None,
+    by: str | None,
+    group: str | None,
+    rules: CountRules,
+    log: CountLog,
+) -> _Spread:
+    """Write every outcome into the folder of its subject's part."""
+    items: dict[str, None] = {}
+    groups: dict[str, None] = {}
+    number = 0
+    for source in sources:
+        for piece in pieces(source, subject=subject, by=by, group=group):
+            for long in _long(piece, rules, log):
+                items.update(dict.fromkeys(long["item"].drop_nulls().unique(maintain_order=True)))
+                groups.update(dict.fromkeys(long["group"].unique(maintain_order=True)))
+                names = long["subject"].unique()
+                places = pl.DataFrame({"subject": names, "part": [_part(name, parts) for name in names]})
+                for (place,), rows in long.join(places, on="subject").group_by("part"):
+                    target = spill / f"{place:05d}"
+                    target.mkdir(exist_ok=True)
+                    rows.drop("part").write_parquet(target / f"{number:07d}.parquet")
+                number += 1
+    if not items:
+        raise MensuraError("responses: no outcome at all; there is nothing to store")
+    return _Spread(items, groups)
+
+
+_WIDE_CELLS = 2_000_000
+
+
+def _long(piece: pl.DataFrame | WideTable, rules: CountRules, log: CountLog) -> Iterator[pl.DataFrame]:
+    """Yield a piece as long tables of bounded size."""
+    if isinstance(piece, pl.DataFrame):
+        yield piece
+        return
+    rows = max(1, _WIDE_CELLS // max(1, piece.frame.width - 1))
+    owners = pl.Series("group", piece.groups)
+    for start in range(0, piece.frame.height, rows):
+        some = piece.frame.slice(start, rows).with_columns(group=owners.slice(start, rows))
+        yield some.unpivot(index=[piece.who, "group"], variable_name="item", value_name="value").select(
+            pl.col(piece.who).cast(pl.String).alias("subject"),
+            "group",
+            "item",
+            pl.col("value").cast(pl.Float64),
+            pl.lit(1, pl.Int64).alias("n"),
+        )
+
+
+def _part(name: str | None, parts: int) -> int:
+    return zlib.crc32((name or "").encode()) % parts
+
+
+def _write_parts(spread: _Spread, spill: Path, stage: Path, rules: CountRules, log: CountLog) -> None:
+    """Count the outcomes of one part after the other; every group of a part is a file."""
+    items, groups = list(spread.items), {name: place for place, name in enumerate(spread.groups)}
+    number = 0
+    for group, place in groups.items():
+        for folder in sorted(spill.iterdir()):
+            outcomes = pl.read_parquet(folder / "*.parquet").filter(pl.col("group") == group)
+            if outcomes.height:
+                counted = count_outcomes(outcomes, rules, log, items)
+                _part_frame(counted, place).write_parquet(stage / f"part-{number:05d}.parquet")
+                number += 1
+
+
+def _part_frame(part: CountPart, group: int) -> pl.DataFrame:
+    trials = part.trials
+    whole = trials is None or bool(np.all(trials == 1))
+    return pl.DataFrame(
+        {
+            "subject": part.subjects,
+            "group": np.full(len(part.subjects), group, dtype=np.int32),
+            "right": [row.tobytes() for row in part.right],
+            "trials": [None if whole or trials is None else row.tobytes() for row in trials]
+            if trials is not None
+            else [None] * len(part.subjects),
+        },
+        schema={"subject": pl.String, "group": pl.Int32, "right": pl.Binary, "trials": pl.Binary},
+    )

@@ -1,0 +1,57 @@
+"""The commands, as a user runs them: from a file to abilities, items, people and the next items."""
+
+import json
+
+import polars as pl
+import pytest
+
+from tests.responses.conftest import as_long, draw
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory):
+    path = tmp_path_factory.mktemp("responses") / "answers.csv"
+    people, models = draw(150, 20, seed=1, name="p"), draw(30, 20, seed=2, mean=1.0, name="m")
+    both = pl.concat(
+        [people.wide.with_columns(group=pl.lit("people")), models.wide.with_columns(group=pl.lit("models"))]
+    )
+    as_long(both).write_csv(path)
+    return path
+
+
+def test_from_a_file_to_people_and_the_next_items(file, tmp_path, mensura_command):
+    out = tmp_path / "fitted"
+    run = mensura_command("responses", "fit", file, "--model", "2pl", "--out", out)
+    assert run.code == 0
+    assert "Abilities" in run.out
+    subjects, items = (pl.read_csv(out / f"{name}.csv") for name in ("subjects", "items"))
+    assert subjects.columns[:5] == ["subject", "ability", "low", "high", "n"]
+    assert items.columns[:4] == ["item", "discrimination", "difficulty", "guessing"]
+    assert (subjects.height, items.height) == (180, 20)
+    placed = json.loads(mensura_command("responses", "place", out, "--group", "people", "--json").out)
+    assert {"rate", "percentile", "iq"} <= placed["subjects"][0].keys()
+    form = json.loads(mensura_command("responses", "select", out, "--size", 5, "--json").out)["form"]
+    assert len({row["item"] for row in form}) == 5
+    pl.read_csv(file).filter(pl.col("subject") == "m0").head(6).write_csv(tmp_path / "some.csv")
+    found = json.loads(mensura_command("responses", "next", out / "items.csv", tmp_path / "some.csv", "--json").out)
+    assert found["standing"][0]["n"] == 6
+    assert not {row["item"] for row in found["next"]} & set(pl.read_csv(tmp_path / "some.csv")["item"])
+
+
+def test_reading_says_what_was_understood_and_writes_a_store(file, tmp_path, mensura_command):
+    run = mensura_command("responses", "read", file)
+    assert "3,600 responses: 180 subjects (150 people, 30 models) × 20 items" in run.out
+    assert mensura_command("responses", "read", file, "--store", tmp_path / "store").code == 0
+    run = mensura_command("responses", "fit", tmp_path / "store", "--json")
+    assert len(json.loads(run.out)["subjects"]) == 180
+
+
+def test_mistakes_are_answered_with_what_is_allowed(file, tmp_path, mensura_command):
+    run = mensura_command("responses", "fit", file, "--model", "5pl")
+    assert run.code == 2
+    assert "expected one of rasch, 2pl, 3pl" in run.err
+    assert "expected one of share, full, half" in mensura_command("responses", "read", file, "--partial", "some").err
+    assert "no such file" in mensura_command("responses", "fit", tmp_path / "nothing.csv").err
+    mensura_command("responses", "fit", file, "--out", tmp_path / "fitted")
+    err = mensura_command("responses", "next", tmp_path / "fitted", file).err
+    assert "180 subjects; say with --subject" in err

@@ -1,0 +1,230 @@
+"""Fits: known truth comes back, with errors that say how well; every road to the likelihood ends at the same place."""
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy.integrate import quad
+from scipy.optimize import minimize
+
+import mensura
+from mensura.errors import MensuraError
+from mensura.responses import CountRules, FitOptions, fit_responses, read_responses
+from mensura.responses.irt.fitting import Effort, fit_held, over, start
+from mensura.responses.irt.model import Parameters, Priors
+from mensura.responses.irt.namespace import namespace
+from mensura.responses.irt.quadrature import Grid
+from mensura.responses.irt.shards import of_matrix
+from tests.responses.conftest import as_long, draw
+
+FREE = Priors(None, None, None)
+
+
+def marginal(right, slope, intercept, guessing=0.0):
+    """The log marginal likelihood by adaptive integration, one subject at a time."""
+    total = 0.0
+    for row in right:
+
+        def density(theta, row=row):
+            chance = guessing + (1 - guessing) / (1 + np.exp(-(theta * slope + intercept)))
+            return np.prod(np.where(row == 1, chance, 1 - chance)) * np.exp(-(theta**2) / 2) / np.sqrt(2 * np.pi)
+
+        total += np.log(quad(density, -9, 9, points=[-2, 0, 2], limit=200)[0])
+    return total
+
+
+@pytest.mark.parametrize("model", ["2pl", "3pl"])
+def test_likelihood_is_the_integral(model):
+    truth = draw(6, 12, seed=1)
+    right = truth.wide.drop("subject").to_numpy().astype(np.uint8)
+    guessing = 0.2 if model == "3pl" else 0.0
+    guess = np.full(12, np.log(0.25))
+    p = Parameters(model, truth.slope, truth.intercept, guess, np.zeros(1), np.ones(1))
+    run = over(namespace(double=True), of_matrix(right, None, np.zeros(6, dtype=int)))
+    expected = marginal(right, truth.slope, truth.intercept, guessing)
+    assert run(p, Grid.over(p.mean, p.sd), False).evidence == pytest.approx(expected, abs=5e-5)
+
+
+def test_maximum_is_the_one_a_general_optimiser_finds():
+    truth = draw(300, 5, seed=2)
+    right = truth.wide.drop("subject").to_numpy().astype(np.uint8)
+    held = of_matrix(right, None, np.zeros(300, dtype=int))
+    space = namespace(double=True)
+    run = over(space, held)
+    grid = Grid.over(np.zeros(1), np.ones(1))
+
+    def fall(x):
+        return -run(Parameters("2pl", x[:5], x[5:], np.zeros(5), np.zeros(1), np.ones(1)), grid, False).evidence
+
+    peer = minimize(fall, np.r_[np.ones(5), np.zeros(5)], method="BFGS")
+    ours = fit_held(space, held, start("2pl", right.mean(axis=0), 1), FREE, Effort(tolerance=1e-4))
+    assert ours.evidence == pytest.approx(-peer.fun, abs=1e-4)
+    assert np.allclose(np.r_[ours.parameters.slope, ours.parameters.intercept], peer.x, atol=2e-3)
+    best, small = np.r_[ours.parameters.slope, ours.parameters.intercept], 1e-2 * np.eye(10)
+    curvature = [
+        [(fall(best + a + b) - fall(best + a - b) - fall(best - a + b) + fall(best - a - b)) / 4e-4 for a in small]
+        for b in small
+    ]
+    errors = ours.information.errors().reshape(5, 2)
+    assert np.allclose(errors.T.ravel(), np.sqrt(np.diag(np.linalg.inv(curvature))), rtol=0.01)
+
+
+def test_truth_comes_back_and_intervals_hold_it():
+    inside, items_inside = [], []
+    for seed in range(8):
+        truth = draw(600, 30, seed=seed)
+        fit = fit_responses(truth.wide, options=FitOptions(checks=False))
+        assert fit.converged
+        low, high = (fit.subjects[side].to_numpy() for side in ("low", "high"))
+        inside.append(np.mean((low <= truth.ability) & (truth.ability <= high)))
+        error = np.abs(fit.items["discrimination"].to_numpy() - truth.slope) / fit.items["se_discrimination"].to_numpy()
+        items_inside.append(np.mean(error < 1.645))
+    assert np.mean(inside) == pytest.approx(0.9, abs=0.015)
+    assert np.mean(items_inside) == pytest.approx(0.9, abs=0.05)
+    assert np.corrcoef(fit.subjects["ability"], truth.ability)[0, 1] > 0.85
+
+
+def test_items_error_closed_form_agrees_with_differences_of_gradients():
+    """A test of 45 items uses the closed form; the information by differences is its yardstick."""
+    from mensura.responses.irt import fitting
+
+    right = draw(800, 45, seed=4).wide.drop("subject").to_numpy().astype(np.uint8)
+    held = of_matrix(right, None, np.zeros(800, dtype=int))
+    fitted = fit_held(namespace(double=True), held, start("2pl", right.mean(axis=0), 1), FREE)
+    exact = fitting._exact_information(held, fitted.parameters, fitted.grid, FREE)
+    ratio = fitted.information.errors() / exact.errors()
+    assert np.mean(ratio) == pytest.approx(1.0, abs=0.02)
+    assert np.all(np.abs(ratio - 1.0) < 0.1)
+
+
+def test_rasch_has_one_discrimination_and_the_score_is_sufficient():
+    truth = draw(800, 12, seed=5, slope=np.ones(12))
+    fit = fit_responses(truth.wide, model="rasch", options=FitOptions(checks=False))
+    assert fit.items["discrimination"].n_unique() == 1
+    assert fit.items["discrimination"][0] == pytest.approx(1.0, abs=0.15)
+    by_score = fit.subjects.group_by("rate").agg(pl.col("ability").max() - pl.col("ability").min())
+    assert by_score["ability"].max() < 1e-3
+    assert np.corrcoef(fit.items["difficulty"], -truth.intercept)[0, 1] > 0.99
+
+
+def test_guessing_is_found_where_weak_subjects_guess():
+    truth = draw(4000, 15, seed=6, guessing=0.25)
+    fit = fit_responses(truth.wide, model="3pl", options=FitOptions(checks=False))
+    assert fit.items["guessing"].mean() == pytest.approx(0.25, abs=0.05)
+    assert fit_responses(truth.wide, options=FitOptions(checks=False)).log_likelihood < fit.log_likelihood
+
+
+def test_two_groups_stand_on_one_scale():
+    one = draw(900, 30, seed=7, name="p")
+    other = draw(500, 30, seed=8, mean=1.2, sd=0.6, slope=one.slope, intercept=one.intercept, name="m")
+    both = pl.concat([one.wide.with_columns(group=pl.lit("people")), other.wide.with_columns(group=pl.lit("models"))])
+    fit = fit_responses(both, options=FitOptions(checks=False))
+    row = fit.groups.filter(pl.col("group") == "models").row(0, named=True)
+    assert fit.reference == "people"
+    assert abs(row["mean"] - 1.2) < 3 * row["se_mean"]
+    assert abs(row["sd"] - 0.6) < 3 * row["se_sd"]
+    turned = fit_responses(both, reference="models", options=FitOptions(checks=False)).groups.row(1, named=True)
+    assert turned["mean"] == pytest.approx(-row["mean"] / row["sd"], rel=0.04)
+    assert turned["sd"] == pytest.approx(1 / row["sd"], rel=0.04)
+
+
+def test_items_shared_by_two_tests_stitch_them():
+    """Each half takes its own test and ten common items; abilities of both halves are on one scale."""
+    truth = draw(2000, 50, seed=9)
+    half = np.arange(2000) < 1000
+    wide = truth.wide
+    for place in range(50):
+        hidden = half if place >= 30 else ~half if place < 20 else np.zeros(2000, dtype=bool)
+        wide = wide.with_columns(
+            pl.when(pl.Series(hidden)).then(None).otherwise(pl.col(f"i{place}")).alias(f"i{place}")
+        )
+    fit = fit_responses(wide, options=FitOptions(checks=False))
+    assert set(fit.subjects["n"]) == {30}
+    off = fit.subjects["ability"].to_numpy() - truth.ability
+    assert abs(off[half].mean() - off[~half].mean()) < 0.08
+    assert np.corrcoef(fit.items["difficulty"], -truth.intercept / truth.slope)[0, 1] > 0.97
+
+
+def test_k_of_n_is_what_n_rows_are():
+    truth = draw(200, 12, seed=10)
+    rng = np.random.default_rng(0)
+    chance = 1 / (1 + np.exp(-(truth.ability[:, None] * truth.slope + truth.intercept)))
+    right = rng.binomial(3, chance)
+    names = [(f"s{s}", f"i{i}") for s in range(200) for i in range(12)]
+    counts = pl.DataFrame(
+        {"subject": [n[0] for n in names], "item": [n[1] for n in names], "correct": right.ravel() / 3, "n": 3}
+    )
+    single = [(s, i, int(t < right.ravel()[at])) for at, (s, i) in enumerate(names) for t in range(3)]
+    repeated = pl.DataFrame(single, schema=["subject", "item", "correct"], orient="row")
+    one, other = (fit_responses(table, options=FitOptions(checks=False)) for table in (counts, repeated))
+    assert one.log_likelihood == pytest.approx(other.log_likelihood, abs=1e-3)
+    assert np.allclose(one.subjects["ability"], other.subjects["ability"], atol=1e-5)
+    assert one.subjects["se"].mean() < fit_responses(truth.wide, options=FitOptions(checks=False)).subjects["se"].mean()
+
+
+def test_long_tests_have_narrow_posteriors_that_a_grid_would_miss():
+    """20,000 items: an ability is known to about 0.015, a tenth of the nodes' distance."""
+    truth = draw(60, 20_000, seed=11)
+    right = truth.wide.drop("subject").to_numpy().astype(np.uint8)
+    held = of_matrix(right, None, np.zeros(60, dtype=int))
+    p = Parameters("2pl", truth.slope, truth.intercept, np.zeros(20_000), np.zeros(1), np.ones(1))
+    from mensura.responses.irt.passes import NodeTables, shard_posteriors
+
+    for space, close in ((namespace(double=True), 1e-6), (namespace(), 2e-4)):
+        found = shard_posteriors(space, held.parts[0], NodeTables(space, p, Grid.over(p.mean, p.sd)))
+        z = (found.mean - truth.ability) / np.sqrt(found.variance)
+        assert np.sqrt(found.variance).max() < 0.04
+        assert 0.6 < np.std(z) < 1.4
+        for row in (0, 7):
+
+            def height(theta, row=row):
+                chance = 1 / (1 + np.exp(-(theta * truth.slope + truth.intercept)))
+                return np.sum(np.where(right[row] == 1, np.log(chance), np.log1p(-chance))) - theta**2 / 2
+
+            near = found.mean[row] + np.linspace(-6, 6, 121) * np.sqrt(found.variance[row])
+            heights = np.array([height(theta) for theta in near])
+            weight = np.exp(heights - heights.max())
+            assert found.mean[row] == pytest.approx(near @ weight / weight.sum(), abs=close)
+            log_sum = heights.max() + np.log(weight.sum() * (near[1] - near[0])) - 0.5 * np.log(2 * np.pi)
+            assert found.evidence[row] == pytest.approx(log_sum, abs=max(0.3 if close > 1e-5 else 1e-4, 0))
+
+
+def test_public_verb_and_result(drawn):
+    fit = mensura.fit_responses(drawn.wide)
+    assert len(repr(fit).splitlines()) < 30
+    assert fit.subjects.columns[:5] == ["subject", "ability", "low", "high", "n"]
+    assert fit.items.columns[:4] == ["item", "discrimination", "difficulty", "guessing"]
+    assert {"se_discrimination", "se_difficulty", "se_guessing", "fit"} <= set(fit.items.columns)
+    chance = fit.predict("s0")
+    assert chance["rate"].is_between(0, 1).all()
+    assert chance["rate"].mean() == pytest.approx(fit.subjects["rate"][0], abs=0.1)
+    with pytest.raises(MensuraError, match="nobody"):
+        fit.predict("nobody")
+
+
+def test_hopeless_data_are_refused(drawn):
+    with pytest.raises(MensuraError, match="model: got '4pl'; expected one of rasch, 2pl, 3pl"):
+        fit_responses(drawn.wide, model="4pl")
+    with pytest.raises(MensuraError, match="nothing tells subjects apart"):
+        fit_responses({"subject": ["a", "b"], "x": [1, 1], "y": [0, 0]})
+    with pytest.raises(MensuraError, match="at least two of both"):
+        fit_responses({"subject": ["a"], "x": [1], "y": [0]})
+    with pytest.raises(MensuraError, match="holds 3; expected outcomes from 0"):
+        fit_responses({"subject": ["a", "b"], "x": [1, 3], "y": [0, 1]})
+
+
+def test_items_all_answer_alike_get_their_numbers_from_priors_and_are_named(drawn):
+    fit = fit_responses(drawn.wide.with_columns(sure=pl.lit(1)), options=FitOptions(checks=False))
+    assert any("sure" in warning for warning in fit.warnings)
+    assert fit.items["difficulty"].is_finite().all()
+
+
+def test_a_turned_key_is_named(drawn):
+    fit = fit_responses(drawn.wide.with_columns(i3=1 - pl.col("i3")), options=FitOptions(checks=False))
+    assert any("run against the scale" in warning and "i3" in warning for warning in fit.warnings)
+
+
+def test_long_and_wide_tables_give_the_same_fit(drawn):
+    some = drawn.wide.head(200)
+    one, other = (fit_responses(table, options=FitOptions(checks=False)) for table in (some, as_long(some)))
+    assert np.allclose(one.subjects["ability"], other.subjects["ability"], atol=1e-6)
+    assert read_responses(as_long(some), rules=CountRules()).trials is None

@@ -1,0 +1,102 @@
+"""Items that differ between groups, bend or ask for something else are found, others are left alone."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.responses import FitOptions, fit_responses, place_among
+from mensura.responses.multiple import discovery_rates
+from tests.responses.conftest import draw
+
+
+def two_groups(shift, seed=1):
+    people = draw(700, 25, seed=seed, name="p")
+    models = draw(500, 25, seed=seed + 1, mean=0.8, slope=people.slope, intercept=people.intercept + shift, name="m")
+    return pl.concat(
+        [people.wide.with_columns(group=pl.lit("people")), models.wide.with_columns(group=pl.lit("models"))]
+    )
+
+
+def test_q_values_are_those_of_benjamini_and_hochberg():
+    assert discovery_rates(np.array([0.01, 0.04, 0.03, 0.5])) == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
+
+
+def test_items_that_differ_between_groups_are_found_with_sign_and_size():
+    shift = np.zeros(25)
+    shift[[2, 5, 9]] = -1.2, 1.0, -1.2
+    fit = fit_responses(two_groups(shift), options=FitOptions(checks=False))
+    flagged = fit.dif.filter("flagged")
+    assert set(flagged["item"]) == {"i2", "i5", "i9"}
+    found = dict(flagged.select("item", "difference").iter_rows())
+    assert found["i2"] == pytest.approx(-1.2, abs=0.5)
+    assert found["i5"] == pytest.approx(1.0, abs=0.5)
+    gaps = dict(flagged.select("item", "gap").iter_rows())
+    assert gaps["i2"] < 0 < gaps["i5"]
+    assert set(flagged["class"]) <= {"B", "C"}
+    assert any("3 of 25 items differ" in said for said in fit.checks["said"])
+
+
+def test_alike_groups_are_left_alone():
+    fit = fit_responses(two_groups(np.zeros(25), seed=5), options=FitOptions(checks=False))
+    assert fit.dif.height == 25
+    assert fit.dif["flagged"].sum() <= 1
+    assert (fit.dif["p"] < 0.05).mean() < 0.2
+
+
+def test_a_second_dimension_is_said():
+    rng = np.random.default_rng(3)
+    first, second = rng.normal(size=(2, 900))
+    base = draw(900, 24, seed=4)
+    ability = np.where(np.arange(24)[None, :] < 12, first[:, None], second[:, None])
+    right = rng.random((900, 24)) < 1 / (1 + np.exp(-(1.3 * ability + base.intercept)))
+    names = {f"i{at}": right[:, at].astype(int) for at in range(24)}
+    two = fit_responses(pl.DataFrame({"subject": base.wide["subject"], **names}))
+    assert two.checks["said"][0].startswith("More than one dimension (clearly)")
+    assert fit_responses(base.wide).checks["said"][0].startswith("One dimension suffices")
+
+
+def test_an_item_off_its_curve_is_found():
+    truth = draw(3000, 30, seed=6)
+    rng = np.random.default_rng(1)
+    flat = np.where(np.abs(truth.ability) < 0.8, 0.9, 0.15)  # right in the middle, wrong at both ends
+    wide = truth.wide.with_columns(odd=pl.Series((rng.random(3000) < flat).astype(int)))
+    fit = fit_responses(wide, options=FitOptions(checks=False))
+    worst = fit.items.sort("fit", descending=True).row(0, named=True)
+    assert worst["item"] == "odd"
+    assert worst["fit"] > 0.1
+    assert worst["fit_q"] < 0.001
+    assert (fit.items.filter(pl.col("item") != "odd")["fit_q"] < 0.05).sum() <= 3
+
+
+def test_ability_becomes_percentile_and_iq_among_people():
+    fit = fit_responses(two_groups(np.zeros(25), seed=7), options=FitOptions(dif=False, checks=False))
+    placed = place_among(fit, group="people")
+    row = placed.subjects.row(5, named=True)
+    assert row["iq"] == pytest.approx(100 + 15 * row["ability"], abs=1e-6)
+    assert row["percentile"] == pytest.approx(100 * (1 - row["rate"]))
+    assert row["low"] < row["rate"] < row["high"]
+    assert row["iq_low"] < row["iq"] < row["iq_high"]
+    models = placed.subjects.filter(pl.col("group") == "models")["iq"].mean()
+    assert models == pytest.approx(100 + 15 * 0.8, abs=2.5)
+    with pytest.raises(MensuraError, match="the fit has people, models"):
+        place_among(fit, group="martians")
+    with pytest.raises(MensuraError, match="one of the two"):
+        place_among(fit)
+
+
+def test_rates_of_a_population_place_it_and_subjects_among_it():
+    """People of whom only success rates are known, half a standard deviation below those who were tested."""
+    truth = draw(1500, 30, seed=8)
+    fit = fit_responses(truth.wide, options=FitOptions(checks=False))
+    others = draw(4000, 30, seed=9, mean=-0.5, sd=1.4, slope=truth.slope, intercept=truth.intercept)
+    rates = pl.DataFrame(
+        {"item": [f"i{at}" for at in range(30)], "rate": [others.wide[f"i{at}"].mean() for at in range(30)], "n": 4000}
+    )
+    placed = place_among(fit, rates=rates, name="world")
+    world = placed.population.row(0, named=True)
+    assert world["mean"] == pytest.approx(-0.5, abs=0.12)
+    assert world["sd"] == pytest.approx(1.4, abs=0.3)
+    assert placed.subjects["population"][0] == "world"
+    with pytest.raises(MensuraError, match="at least 5 are needed"):
+        place_among(fit, rates=rates.head(3))

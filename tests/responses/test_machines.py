@@ -1,0 +1,94 @@
+"""One algorithm, several machines: PyTorch, double precision and Ray give the numbers of NumPy."""
+
+import os
+import signal
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.responses import FitOptions, fit_responses, read_responses, write_store
+from mensura.responses.cluster import parts_of, ray_pass
+from mensura.responses.irt.fitting import fit_held, start
+from mensura.responses.irt.model import MODELS
+from mensura.responses.irt.namespace import TorchArrays, namespace
+from mensura.responses.irt.shards import of_matrix, placed
+from tests.responses.conftest import as_long, draw
+
+
+def fitted(space, model, *, missing, seed=1):
+    right = draw(400, 60, seed=seed).wide.drop("subject").to_numpy().astype(np.uint8)
+    trials = None
+    if missing:
+        trials = np.random.default_rng(seed).integers(0, 3, right.shape).astype(np.uint8)
+        right = np.minimum(right * 2, trials)
+    held = placed(space, of_matrix(right, trials, np.arange(400) % 2))
+    return fit_held(space, held, start(model, np.full(60, 0.5), 2))
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("missing", [False, True])
+def test_single_and_double_precision_agree(model, missing):
+    one, other = (fitted(namespace(double=double), model, missing=missing) for double in (False, True))
+    assert one.converged
+    assert np.allclose(one.parameters.flat(), other.parameters.flat(), atol=1e-3)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_torch_gives_the_numbers_of_numpy(model):
+    pytest.importorskip("torch", reason="the extra gpu is not installed")
+    one, other = (fitted(namespace(device), model, missing=True) for device in ("numpy", "cpu"))
+    assert np.allclose(one.parameters.flat(), other.parameters.flat(), atol=1e-3)
+
+
+def test_three_bfloat16_hold_a_float():
+    torch = pytest.importorskip("torch", reason="the extra gpu is not installed")
+    values = torch.randn(1000, 3)
+    parts = TorchArrays(torch, "cpu")._parts(values)
+    assert torch.equal(sum(part.float() for part in parts), values)
+
+
+def test_devices_that_are_not_there_are_refused():
+    with pytest.raises(MensuraError, match="device: got 'tpu'; expected one of numpy, cpu, cuda"):
+        namespace("tpu")
+    with pytest.raises(MensuraError, match="reference of device 'numpy'"):
+        namespace("cpu", double=True)
+
+
+@pytest.fixture(scope="module")
+def ray():
+    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+    os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
+    root = Path(__file__).parents[2]
+    path = os.pathsep.join([str(root), str(root / "src")])
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
+    yield ray
+    ray.shutdown()
+
+
+def dies_once(marker, part):
+    """A part whose worker is killed when it first reads it."""
+    if not marker.exists():
+        marker.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return part()
+
+
+@pytest.mark.filterwarnings("ignore")  # of Ray's own making
+def test_shards_on_ray_give_the_same_fit_though_a_worker_is_killed(ray, tmp_path):
+    long = as_long(draw(300, 15, seed=4).wide)
+    store = write_store([long], tmp_path / "store", parts=4)
+    options = FitOptions(checks=False)
+    alone = fit_responses(store, options=options)
+    parts = parts_of(store)
+    marker = tmp_path / "died"
+    parts[1] = partial(dies_once, marker, parts[1])
+    spread = fit_responses(store, options=options, run=ray_pass(parts, store.groups, complete=store.complete))
+    assert marker.exists()
+    assert spread.log_likelihood == alone.log_likelihood
+    assert spread.subjects.equals(alone.subjects)
+    table = read_responses(long)
+    memory = fit_responses(table, options=options, run=ray_pass(parts_of(table.held()), 1, complete=True))
+    assert memory.log_likelihood == pytest.approx(alone.log_likelihood, abs=0.01)

@@ -1,0 +1,148 @@
+"""Reading: every form of responses, and the rules for what is repeated, doubled, missing or half right."""
+
+import json
+import zipfile
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.people import ItemPool
+from mensura.responses import CountRules, FitOptions, ResponseStore, fit_responses, read_responses, write_store
+from tests.responses.conftest import as_long, draw
+
+
+def inspect_log(path, model, scores, run="r1"):
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("header.json", json.dumps({"eval": {"model": model, "task": "lab/quiz", "run_id": run}}))
+        for number, (item, value) in enumerate(scores):
+            said = {"scorer": {"value": value}} if value is not None else {}
+            archive.writestr(f"samples/{number}.json", json.dumps({"id": item, "scores": said}))
+    return path
+
+
+def counts(table, subject):
+    row = table.subjects["subject"].to_list().index(subject)
+    trials = np.ones(table.right.shape) if table.trials is None else table.trials
+    return {item: (float(table.right[row, at]), int(trials[row, at])) for at, item in enumerate(table.items["item"])}
+
+
+def test_inspect_epochs_are_k_of_n_and_unscored_samples_are_left_out(tmp_path):
+    log = inspect_log(
+        tmp_path / "a.eval", "m1", [("x", "C"), ("x", "I"), ("x", "C"), ("y", "P"), ("z", None), ("w", "I")]
+    )
+    table = read_responses(log)
+    assert counts(table, "m1") == {"quiz:x": (2.0, 3), "quiz:y": (0.5, 1), "quiz:w": (0.0, 1)}
+    said = dict(table.log.select("what", "count").iter_rows())
+    assert said == {"missing outcomes": 1, "outcomes with partial credit": 1, "items repeated by a subject": 1}
+    wrong = read_responses(log, rules=CountRules(missing="wrong", partial="full"))
+    assert counts(wrong, "m1")["quiz:z"] == (0.0, 1)
+    assert counts(wrong, "m1")["quiz:y"] == (0.0, 1)
+    assert counts(read_responses(log, rules=CountRules(partial="half")), "m1")["quiz:y"] == (1.0, 1)
+
+
+def test_duplicate_runs_by_rule_and_copies_once(tmp_path):
+    first = inspect_log(tmp_path / "a.eval", "m1", [("x", "C"), ("y", "I")])
+    again = inspect_log(tmp_path / "b.eval", "m1", [("x", "I"), ("y", "I")], run="r2")
+    copy = tmp_path / "c.eval"
+    copy.write_bytes(first.read_bytes())
+    pooled = read_responses([first, again, copy])
+    assert counts(pooled, "m1") == {"quiz:x": (1.0, 2), "quiz:y": (0.0, 2)}
+    assert "files with the same content as another" in pooled.log["what"].to_list()
+    for rule, expected in (("first", 1.0), ("last", 0.0)):
+        assert counts(read_responses([first, again], rules=CountRules(duplicates=rule)), "m1")["quiz:x"] == (
+            expected,
+            1,
+        )
+    with pytest.raises(MensuraError, match="2 outcomes are there in two runs"):
+        read_responses([first, again], rules=CountRules(duplicates="refuse"))
+    with pytest.raises(MensuraError, match="duplicates: got 'merge'; expected one of pool, first, last, refuse"):
+        CountRules(duplicates="merge")
+
+
+def test_harness_and_helm_files_and_a_folder_of_them(tmp_path):
+    harness = tmp_path / "org__model-a" / "samples_arc_2026-01-02T03-04-05.jsonl"
+    harness.parent.mkdir()
+    harness.write_text("\n".join(json.dumps({"doc_id": i, "acc": float(i % 2)}) for i in range(4)), encoding="utf-8")
+    helm = tmp_path / "mmlu" / "per_instance_stats.json"
+    helm.parent.mkdir()
+    stats = [{"name": {"name": "exact_match"}, "count": 1, "sum": 1.0}]
+    told = [
+        {"instance_id": "id1", "stats": stats},
+        {"instance_id": "id1", "perturbation": {"name": "typos"}, "stats": stats},
+    ]
+    helm.write_text(json.dumps(told), encoding="utf-8")
+    spec = {"name": "mmlu:subject=law,model=openai_gpt", "adapter_spec": {"model": "openai/gpt"}}
+    (helm.parent / "run_spec.json").write_text(json.dumps(spec), encoding="utf-8")
+    table = read_responses(tmp_path)
+    assert set(table.subjects["subject"]) == {"org__model-a", "openai/gpt"}
+    assert set(table.items["item"]) == {"arc:0", "arc:1", "arc:2", "arc:3", "mmlu,subject=law:id1"}
+    assert table.subjects["group"].unique().to_list() == ["models"]
+
+
+def test_people_come_first_and_logs_meet_their_items(tmp_path):
+    truth = draw(60, 8, seed=1, name="p")
+    items = pl.DataFrame({"item": [f"i{at}" for at in range(8)], "domain": "x"})
+    persons = pl.DataFrame({"person": truth.wide["subject"], "grade": ["4"] * 30 + ["8"] * 30})
+    pool = ItemPool.from_answers("school", items, truth.wide.rename({"subject": "person"}), persons)
+    log = inspect_log(tmp_path / "a.eval", "m1", [(f"i{at}", "C") for at in range(8)])
+    table = read_responses([log, pool])
+    assert table.groups == ["school", "models"]
+    assert table.items.height == 8
+    assert read_responses([log, pool], by="grade").groups == ["school:4", "school:8", "models"]
+    with pytest.raises(MensuraError, match="no column 'planet'"):
+        read_responses(pool, by="planet")
+
+
+def test_tables_that_say_nothing_are_refused_with_what_is_expected():
+    with pytest.raises(MensuraError, match="no column says who answered"):
+        read_responses({"a": [1], "b": [0]})
+    with pytest.raises(MensuraError, match="column 'text' holds no outcomes"):
+        read_responses({"subject": ["a"], "text": ["hello"], "q": [1]})
+    with pytest.raises(MensuraError, match="'a' has several rows"):
+        read_responses({"subject": ["a", "a"], "q": [1, 0]})
+    with pytest.raises(MensuraError, match="subject 'a' is in two groups"):
+        read_responses({"subject": ["a", "a"], "item": ["x", "y"], "correct": [1, 0], "group": ["g", "h"]})
+    with pytest.raises(MensuraError, match="counts below 1"):
+        read_responses({"subject": ["a"], "item": ["x"], "correct": [1], "n": [0]})
+
+
+def test_more_repeats_than_a_byte_holds_keep_their_share():
+    table = read_responses({"subject": ["a", "b"], "item": ["x", "x"], "correct": [0.5, 1.0], "n": [1000, 1]})
+    assert counts(table, "a")["x"] == (128.0, 255)
+    assert table.log["rule"].to_list() == ["counted as k of n", "scaled to 255 trials"]
+
+
+def test_store_gives_the_fit_of_memory(tmp_path):
+    one, other = draw(120, 25, seed=2, name="a"), draw(80, 25, seed=3, mean=1.0, name="b")
+    both = pl.concat([one.wide.with_columns(group=pl.lit("g")), other.wide.with_columns(group=pl.lit("h"))])
+    long = as_long(both).sample(fraction=0.8, seed=1)
+    store = write_store([long], tmp_path / "store", parts=5)
+    assert (store.subjects, store.items, len(store.parts)) == (200, 25, 10)
+    memory = fit_responses(long, options=FitOptions(dif=False, checks=False))
+    disk = fit_responses(
+        tmp_path / "store", reference=memory.reference if memory.reference == store.group_names[0] else None
+    )
+    assert disk.log_likelihood == pytest.approx(
+        fit_responses(long, reference=store.group_names[0], options=FitOptions(dif=False, checks=False)).log_likelihood,
+        abs=0.05,
+    )
+    wide = write_store([both], tmp_path / "wide", parts=2)
+    assert wide.complete
+    assert not store.complete
+    with pytest.raises(MensuraError, match="a store pools runs"):
+        write_store([long], tmp_path / "x", rules=CountRules(duplicates="first"))
+    with pytest.raises(MensuraError, match="no response store"):
+        ResponseStore(tmp_path)
+
+
+def test_repeats_that_only_echo_are_noticed_and_averaged():
+    truth = draw(150, 35, seed=5)
+    echo = pl.concat([as_long(truth.wide)] * 4)
+    said = fit_responses(echo).checks.filter(pl.col("check") == "repeats")
+    assert said["value"][0] > 0.8
+    assert "use repeats 'average'" in said["said"][0]
+    averaged = fit_responses(echo, rules=CountRules(repeats="average"), options=FitOptions(checks=False))
+    alone = fit_responses(truth.wide, options=FitOptions(checks=False))
+    assert np.allclose(averaged.subjects["se"], alone.subjects["se"], atol=1e-4)
