@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
+from typer.core import TyperGroup
 
 from mensura import __version__
 from mensura.cli import acceleration, demands, evidence, llm, people, responses
@@ -48,8 +49,26 @@ from mensura.cli.where import EXAMPLES as WHERE_EXAMPLES
 from mensura.cli.where import where
 from mensura.errors import MensuraError
 
+_COMPLETION = {
+    "install_completion": "Install completion for this shell.",
+    "show_completion": "Print completion for this shell.",
+}
+
+
+class _Commands(TyperGroup):
+    """The commands; the options for completion in one line each, so that all of the help is one screen."""
+
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
+        """Return the program's own options."""
+        params: list[Any] = super().get_params(ctx)
+        for param in params:
+            param.help = _COMPLETION.get(param.name, param.help)
+        return params
+
+
 app = typer.Typer(
-    help="How good is this AI, compared with people? Human-anchored scales for models, benchmarks, items and groups.",
+    help="How good is this AI, compared with people? Human-anchored scales for both.",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode="rich",
