@@ -114,9 +114,9 @@ def test_a_file_that_is_none_is_refused(tmp_path, text, says):
         ((), "give --rates CSV and --demands CSV, or --pool open"),
         (("--pool", "mine"), "pool: 'mine' is not known"),
         (("--pool", "open", "--method", "magic"), "method: 'magic' is not known"),
-        (("--pool", "open", "--rates", "x.csv"), "not both"),
+        (("--pool", "open", "--rates", __file__), "not both"),
         (("--rates", "none.csv", "--demands", "none.csv"), "none.csv: no such file"),
-        (("--rates", "a.csv", "--demands", "a.csv", "--estimate", "both"), "estimate"),
+        (("--rates", __file__, "--demands", __file__, "--estimate", "both"), "estimate"),
     ],
 )
 def test_wrong_calls_say_what_to_do(mensura_command, tmp_path, monkeypatch, arguments, says):
