@@ -58,7 +58,7 @@ _ADELE = ("ADeLe", "measured, counts by level")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Abilities(Result):
+class PlacedAbilities(Result):
     """``places``: subject, dimension, one_in, low, high, percentile, kind, provider, test, origin, note, items.
 
     ``language``: the profile of language models on the ADeLe battery; ``together``: of models and people on the same
@@ -80,7 +80,7 @@ class Abilities(Result):
         return f"{known['subject'].n_unique()} subjects placed in {known['dimension'].n_unique()} dimensions"
 
 
-def place_abilities(evidence: Evidence, lines: Calibration) -> Abilities:
+def place_abilities(evidence: Evidence, lines: Calibration) -> PlacedAbilities:
     """Place language models and people among all people, on the calibrated lines."""
     language = profile_counts(
         evidence.demand_outcomes.filter(pl.col("subject").is_in(list(SYSTEMS))), calibration=lines
@@ -100,7 +100,7 @@ def place_abilities(evidence: Evidence, lines: Calibration) -> Abilities:
     published, ours = (
         calibrate(rates, demands, method=method, groups=True, readers=READERS) for method in ("means", "hierarchical")
     )
-    return Abilities(named, language, together, published, ours)
+    return PlacedAbilities(named, language, together, published, ours)
 
 
 def ability_rows(made: ProfileResult, kinds: dict[str, str], names: dict[str, str]) -> pl.DataFrame:

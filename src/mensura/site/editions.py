@@ -123,7 +123,7 @@ def editions_json(editions: list[Edition]) -> str:
 
 
 @dataclass(frozen=True)
-class Entry:
+class FeedEntry:
     """One entry of the feeds."""
 
     key: str
@@ -133,14 +133,14 @@ class Entry:
     href: str
 
 
-def feed_entries(study: Study, editions: list[Edition]) -> list[Entry]:
+def feed_entries(study: Study, editions: list[Edition]) -> list[FeedEntry]:
     """Return editions, arrivals of evidence and releases, newest first."""
     entries = [
-        Entry(f"edition-{one.day}-{place}", one.day, f"Edition of {one.day}", " ".join(one.changes), "changes.html")
+        FeedEntry(f"edition-{one.day}-{place}", one.day, f"Edition of {one.day}", " ".join(one.changes), "changes.html")
         for place, one in enumerate(editions)
     ]
     entries += [
-        Entry(
+        FeedEntry(
             f"evidence-{row['date']}-{row['source']}",
             _whole_day(str(row["date"])),
             f"{row['scores']} scores from {row['source_name'] or row['source']}",
@@ -151,7 +151,7 @@ def feed_entries(study: Study, editions: list[Edition]) -> list[Entry]:
     ]
     newest = study.models.drop_nulls("released").sort("released", descending=True).head(_NAMED)
     entries += [
-        Entry(
+        FeedEntry(
             f"model-{slug(row['subject'])}",
             row["released"].isoformat(),
             f"{row['name']} of {row['provider']}",
@@ -163,7 +163,7 @@ def feed_entries(study: Study, editions: list[Edition]) -> list[Entry]:
     return sorted(entries, key=lambda one: (one.day, one.key), reverse=True)
 
 
-def atom_feed(entries: list[Entry], address: str, today: date) -> str:
+def atom_feed(entries: list[FeedEntry], address: str, today: date) -> str:
     """Return the entries as an Atom feed."""
     parts = [
         '<?xml version="1.0" encoding="utf-8"?>\n<feed xmlns="http://www.w3.org/2005/Atom">',
@@ -180,7 +180,7 @@ def atom_feed(entries: list[Entry], address: str, today: date) -> str:
     return "\n".join([*parts, "</feed>\n"])
 
 
-def json_feed(entries: list[Entry], address: str) -> str:
+def json_feed(entries: list[FeedEntry], address: str) -> str:
     """Return the entries as a JSON Feed."""
     items = [
         {

@@ -15,7 +15,7 @@ from mensura.evidence import Evidence
 from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.results import Result
 from mensura.scale import Calibration
-from mensura.site.ability import Abilities, place_abilities
+from mensura.site.ability import PlacedAbilities, place_abilities
 from mensura.site.example import WorldExample, carry_example
 from mensura.site.leaders import leaders_beside_people
 from mensura.site.measured import OWN_SCORES, rank_measured
@@ -150,7 +150,7 @@ class Study(Result):
         return leaders_beside_people(self.evidence)
 
     @cached_property
-    def abilities(self) -> Abilities:
+    def abilities(self) -> PlacedAbilities:
         """AI systems and people on the calibrated human scales."""
         return place_abilities(self.evidence, self.lines)
 

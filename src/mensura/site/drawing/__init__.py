@@ -3,13 +3,13 @@
 from mensura.site.drawing.canvas import Canvas, Drawing, resolve, themed
 from mensura.site.drawing.forest import Reference, Strip, draw_forest
 from mensura.site.drawing.ladders import draw_history, draw_ladder
-from mensura.site.drawing.people import Place, draw_human_ladder, draw_radar
+from mensura.site.drawing.people import LadderPlace, draw_human_ladder, draw_radar
 from mensura.site.drawing.share_card import draw_share_card
 
 __all__ = [
     "Canvas",
     "Drawing",
-    "Place",
+    "LadderPlace",
     "Reference",
     "Strip",
     "draw_forest",

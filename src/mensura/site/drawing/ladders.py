@@ -26,7 +26,7 @@ _LEFT, _TOP, _FOOT, _RIGHT = 46.0, 26.0, 44.0, 16.0
 _HEIGHT = 300.0
 
 
-class Spot(NamedTuple):
+class ModelSpot(NamedTuple):
     """A model on a picture: name, provider, place, status, and where it leads."""
 
     name: str
@@ -48,7 +48,7 @@ class _Frame(NamedTuple):
 
 def draw_ladder(
     points: Sequence[tuple[float, float]],
-    models: Sequence[Spot],
+    models: Sequence[ModelSpot],
     people: Sequence[Reference],
     *,
     tick: Callable[[float], str],
@@ -75,7 +75,7 @@ def draw_ladder(
 
 
 def draw_history(
-    models: Sequence[Spot], people: Sequence[Reference], *, tick: Callable[[float], str], description: str
+    models: Sequence[ModelSpot], people: Sequence[Reference], *, tick: Callable[[float], str], description: str
 ) -> Drawing:
     """Draw scores by release date, with the record as a line and people as levels."""
 
@@ -103,7 +103,7 @@ def _month(day: float) -> str:
     return date.fromordinal(int(day)).strftime("%b %Y")
 
 
-def _spots(frame: _Frame, models: Sequence[Spot]) -> None:
+def _spots(frame: _Frame, models: Sequence[ModelSpot]) -> None:
     for spot in models:
         frame.sheet.model(
             frame.across(spot.x),

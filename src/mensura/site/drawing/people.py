@@ -30,7 +30,7 @@ _LINE, _HEADING = 19.0, 34.0
 
 
 @dataclass(frozen=True)
-class Place:
+class LadderPlace:
     """A subject in a dimension: as rare as 1 in so many people, with its interval; people or a model."""
 
     subject: str
@@ -44,12 +44,12 @@ class Place:
     label: str
 
 
-def draw_human_ladder(dimensions: Sequence[str], places: Sequence[Place], *, description: str) -> Drawing:
+def draw_human_ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], *, description: str) -> Drawing:
     """Draw each dimension as a block of rows, one per subject; the axis is rarity, with the world's percentiles."""
     return both(lambda width: _ladder(dimensions, places, description, width))
 
 
-def _ladder(dimensions: Sequence[str], places: Sequence[Place], description: str, width: float) -> Markup:
+def _ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], description: str, width: float) -> Markup:
     narrow = width < 500
     left = 132.0 if narrow else 270.0
     heights = [max(1, sum(p.dimension == name for p in places)) * _LINE + _HEADING for name in dimensions]
@@ -78,7 +78,7 @@ def _ladder(dimensions: Sequence[str], places: Sequence[Place], description: str
     return sheet.svg()
 
 
-def _place(sheet: Canvas, place: Place, at: Callable[[float], float], y: float, left: float) -> None:
+def _place(sheet: Canvas, place: LadderPlace, at: Callable[[float], float], y: float, left: float) -> None:
     def x(value: float) -> float:
         return float(at(math.log10(min(max(value, 1.0), FARTHEST))))
 
@@ -99,12 +99,12 @@ def _place(sheet: Canvas, place: Place, at: Callable[[float], float], y: float, 
         sheet.model(x(place.one_in), y, provider=place.provider, status=place.status, label=place.label)
 
 
-def draw_radar(dimensions: Sequence[str], places: Sequence[Place], *, description: str) -> Drawing:
+def draw_radar(dimensions: Sequence[str], places: Sequence[LadderPlace], *, description: str) -> Drawing:
     """Draw the same places as a radar: one ray per dimension, farther out is rarer; for those who prefer it."""
     return both(lambda width: _radar(dimensions, places, description, width), wide=640.0)
 
 
-def _radar(dimensions: Sequence[str], places: Sequence[Place], description: str, width: float) -> Markup:
+def _radar(dimensions: Sequence[str], places: Sequence[LadderPlace], description: str, width: float) -> Markup:
     size = min(width, 560.0)
     centre, radius = (width / 2, size / 2), size / 2 - (62 if width < 500 else 90)
     subjects = list(dict.fromkeys(p.subject for p in places))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from mensura.site.drawing import Place, draw_human_ladder, draw_radar
+from mensura.site.drawing import LadderPlace, draw_human_ladder, draw_radar
 from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure
 from mensura.site.sections import passing_section, people_section
@@ -91,12 +91,12 @@ def _finding(rows: pl.DataFrame) -> str:
     return text[0].upper() + text[1:]
 
 
-def _place(row: dict[str, object]) -> Place:
+def _place(row: dict[str, object]) -> LadderPlace:
     people = row["kind"] == "people"
     label = f"{row['subject']} on {row['test']}, {row['dimension']}: {rarity(_number(row['one_in']))}"
     if row["low"] is not None and row["high"] is not None:
         label += f", 90% {rarity(_number(row['low']))} to {rarity(_number(row['high']))}"
-    return Place(
+    return LadderPlace(
         f"{row['subject']} ({row['test']})",
         str(row["dimension"]),
         _number(row["one_in"]),

@@ -9,7 +9,7 @@ import polars as pl
 
 from mensura.evidence import slug
 from mensura.site.drawing import Reference, Strip, draw_forest, draw_history, draw_ladder
-from mensura.site.drawing.ladders import Spot
+from mensura.site.drawing.ladders import ModelSpot
 from mensura.site.pictures.registry import Figure
 from mensura.site.study import Study
 from mensura.site.units import show, show_range
@@ -117,7 +117,7 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
     unit, ladder = facts["unit"], ladders.row(0, named=True)
     points = [(ladder[f"iq{iq}"], float(iq)) for iq in _LADDER_IQS if ladder[f"iq{iq}"] is not None]
     spots = [
-        Spot(
+        ModelSpot(
             row["name"],
             row["provider"],
             row["subject"],
@@ -158,7 +158,7 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
     if len(dated) < _FEWEST_DATED:
         return None
     spots = [
-        Spot(
+        ModelSpot(
             row["name"],
             row["provider"],
             row["subject"],
