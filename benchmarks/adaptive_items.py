@@ -18,9 +18,11 @@ import polars as pl
 
 from mensura.responses import Aim, FitOptions, ItemBank, fit_responses, next_items, read_responses, select_items
 
-SIZES = (10, 20, 40, 80, 160)
+SIZES = (10, 20, 40, 80)
 RANDOM_DRAWS = 40
 DELTA = 0.3
+MODEL = "rasch"
+"""Some dozen models tell difficulties of items, not discriminations."""
 STARTS = 3
 """Of k-means, of which the best counts."""
 
@@ -75,7 +77,7 @@ def calibrate(pool: Pool, others: np.ndarray) -> tuple[ItemBank, Aim]:
         for place, item in enumerate(pool.items)
     ]
     table = read_responses(pl.DataFrame(rows, schema=["subject", "item", "correct", "n"], orient="row"))
-    fit = fit_responses(table, options=FitOptions(checks=False))
+    fit = fit_responses(table, model=MODEL, options=FitOptions(checks=False))
     order = fit.items.with_columns(pl.col("item").cast(pl.Enum(pool.items))).sort("item")
     return ItemBank.from_table(order.with_columns(pl.col("item").cast(pl.String))), Aim(0.0, 1.5, DELTA)
 
@@ -197,9 +199,11 @@ def main() -> None:
     parser.add_argument(
         "--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="the development data"
     )
+    parser.add_argument("--pool", choices=["naep", "enem"], help="one pool alone")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
-    pools = [naep(chosen.shared), enem(chosen.shared)]
+    readers = {"naep": naep, "enem": enem}
+    pools = [readers[name](chosen.shared) for name in ([chosen.pool] if chosen.pool else readers)]
     print(json.dumps({pool.name: compare(pool, chosen.seed) for pool in pools}))
 
 

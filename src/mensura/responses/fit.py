@@ -266,9 +266,7 @@ def _repeats(sample: Shard, p: Parameters, ability: Floats) -> list[tuple[str, f
     surplus = (np.asarray(sample.right) - n * rate) ** 2 - n * rate * (1.0 - rate)
     alike = float(np.clip(np.sum(surplus * (n > 1)) / max(np.sum(n * (n - 1.0) * rate * (1.0 - rate)), 1e-9), 0.0, 1.0))
     verdict = "intervals are too short: use repeats 'average'" if alike > _ALIKE else "they count as independent trials"
-    return [
-        ("repeats", alike, f"Repeats of an item by a subject correlate by {alike:.2f} beyond the model: {verdict}.")
-    ]
+    return [("repeats", alike, f"Repeats of an item by a subject correlate by {alike:.2f}: {verdict}.")]
 
 
 def _with_findings(result: ResponseFit) -> ResponseFit:
