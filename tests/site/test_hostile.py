@@ -44,7 +44,7 @@ def test_nothing_runs_and_nothing_overflows(visit, draw_all, name):
 @pytest.mark.parametrize("name", KINDS)
 def test_links_lead_somewhere(visit, report, name):
     page = visit(name)
-    links = page.eval_on_selector_all("a[href]", "all => all.map(a => a.href)")
+    links = page.eval_on_selector_all("a[href]", "all => all.map(a => new URL(a.getAttribute('href'), location).href)")
     base = report.as_uri()
     inside = {link.split("#")[0].split("?")[0] for link in links if link.startswith("file:")}
     assert all(link.startswith(base) for link in inside)
