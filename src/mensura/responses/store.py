@@ -50,22 +50,22 @@ class ResponseStore:
     @cached_property
     def item_names(self) -> list[str]:
         """The items, in the order of the counts."""
-        return pl.read_parquet(self.folder / "items.parquet")["item"].to_list()
+        return pl.read_parquet(self.folder / "items.parquet", glob=False)["item"].to_list()
 
     @cached_property
     def group_names(self) -> list[str]:
         """The groups; the first is the measure."""
-        return pl.read_parquet(self.folder / "groups.parquet")["group"].to_list()
+        return pl.read_parquet(self.folder / "groups.parquet", glob=False)["group"].to_list()
 
     @cached_property
     def names(self) -> pl.DataFrame:
         """Subject and group number of every row, in the order of the shards."""
-        return pl.concat([pl.read_parquet(path, columns=["subject", "group"]) for path in self.parts])
+        return pl.concat([pl.read_parquet(path, columns=["subject", "group"], glob=False) for path in self.parts])
 
     @cached_property
     def log(self) -> pl.DataFrame:
         """What the rules met when the store was written."""
-        return pl.read_parquet(self.folder / "log.parquet")
+        return pl.read_parquet(self.folder / "log.parquet", glob=False)
 
     @property
     def groups(self) -> int:
@@ -85,7 +85,7 @@ class ResponseStore:
     @cached_property
     def complete(self) -> bool:
         """Whether every subject took every item once."""
-        scans = [pl.scan_parquet(path).select(pl.col("trials").is_null().all()) for path in self.parts]
+        scans = [pl.scan_parquet(path, glob=False).select(pl.col("trials").is_null().all()) for path in self.parts]
         return all(scan.collect().item() for scan in scans)
 
     def shards(self) -> Iterator[Shard]:
@@ -96,7 +96,7 @@ class ResponseStore:
 
 def read_part(path: Path, items: int) -> Shard:
     """Return the counts of one part."""
-    frame = pl.read_parquet(path)
+    frame = pl.read_parquet(path, glob=False)
     size = len(frame["right"][0]) // items
     right = _matrix(frame["right"], np.dtype(np.uint8 if size == 1 else np.float32), items)
     trials = None if frame["trials"].null_count() else _matrix(frame["trials"], np.dtype(np.uint8), items)
@@ -209,7 +209,10 @@ def _write_parts(spread: _Spread, spill: Path, stage: Path, rules: CountRules, l
     number = 0
     for group, place in groups.items():
         for folder in sorted(spill.iterdir()):
-            outcomes = pl.read_parquet(folder / "*.parquet").filter(pl.col("group") == group)
+            parts = [
+                pl.read_parquet(path, glob=False) for path in sorted(folder.iterdir()) if path.suffix == ".parquet"
+            ]
+            outcomes = pl.concat(parts).filter(pl.col("group") == group)
             if outcomes.height:
                 counted = count_outcomes(outcomes, rules, log, items)
                 _part_frame(counted, place).write_parquet(stage / f"part-{number:05d}.parquet")
