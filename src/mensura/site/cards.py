@@ -96,7 +96,9 @@ def _pace(study: Study) -> Card:
     if not classes.is_empty():
         row = classes.row(0, named=True)
         people = f" {study.class_names[row['group']]}: passed by now with a chance of {chance(row['probability'])}."
-    said = "no acceleration beyond chance" if watch.alarm is None else f"acceleration alarm on {watch.alarm}"
+    said = "too few releases to watch for an acceleration"
+    if watch is not None:
+        said = "no acceleration beyond chance" if watch.alarm is None else f"acceleration alarm on {watch.alarm}"
     return _card(
         "How fast?",
         f"{show(pace.slope, 'capability')}",

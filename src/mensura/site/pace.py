@@ -13,6 +13,8 @@ from mensura.evidence import Evidence
 from mensura.results import Result
 from mensura.stitching import Stitch, evidence_scores
 from mensura.trends import ReleasePace, Watch, anchor_unit, forecast, measure_pace, unit_of, watch_acceleration
+from mensura.trends.pace import FEWEST_RELEASES
+from mensura.trends.watching import BASELINE, FEWEST
 
 _QUARTERS = 12
 """How far the forecast of the report looks ahead: three years."""
@@ -36,7 +38,7 @@ class Pace(Result):
     slope: float
     low: float
     high: float
-    records: float
+    records: float | None
     unit: str
     since: date
     until: date
@@ -47,8 +49,8 @@ class Pace(Result):
         """How fast, in one line: the pace first, the records called by their name."""
         return (
             f"Releases since {self.since:%B %Y} gain {self.slope:.2f} a year (90% interval {self.low:.2f} to "
-            f"{self.high:.2f}; 1 is {self.unit}); the line through the records rises by {self.records:.2f} a year"
-        )
+            f"{self.high:.2f}; 1 is {self.unit})"
+        ) + ("" if self.records is None else f"; the line through the records rises by {self.records:.2f} a year")
 
 
 def report_pace(fit: Stitch, evidence: Evidence) -> Pace:
@@ -57,8 +59,11 @@ def report_pace(fit: Stitch, evidence: Evidence) -> Pace:
         evidence.models.select("subject", "released"), on="subject"
     )
     released: list[date] = dated["released"].drop_nulls().sort().to_list()
-    if not released:
-        raise MensuraError("evidence: no model has both a capability and a release date; add `released` to the models")
+    if len(released) < FEWEST_RELEASES:
+        raise MensuraError(
+            f"evidence: {len(released)} models have both a capability and a release date; a report needs "
+            f"{FEWEST_RELEASES} or more (mensura where says where one model stands)"
+        )
     until = released[-1]
     found = _anchored_pace(fit, dated)
     ahead = forecast(dated, to=quarters_after(until, _QUARTERS), draws=fit.laplace)
@@ -83,8 +88,17 @@ def quarters_after(day: date, count: int) -> list[date]:
     return pl.select(pl.lit(day).dt.offset_by(pl.lit(pl.Series(months)))).to_series().to_list()
 
 
-def watch_evidence(evidence: Evidence) -> Watch:
-    """Watch the releases for an acceleration, from the day by which two fifths of them were out."""
+def watch_evidence(evidence: Evidence) -> Watch | None:
+    """Watch the releases for an acceleration, from the day by which two fifths of them were out, and a baseline.
+
+    None where too few models were released for a baseline and a watch after it.
+    """
     scores, _ = evidence_scores(evidence)
     released = evidence.models.filter(pl.col("subject").is_in(scores["subject"].to_list()))["released"].sort()
-    return watch_acceleration(scores, start=released[int(_BEFORE * released.len())], streams=_STREAMS)
+    baseline = max(int(_BEFORE * released.len()), BASELINE)
+    if released.len() <= baseline:
+        return None
+    start = released[baseline]
+    if (released > start).sum() < FEWEST + 2:
+        return None
+    return watch_acceleration(scores, start=start, streams=_STREAMS)

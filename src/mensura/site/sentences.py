@@ -54,9 +54,12 @@ def pace_sentence(study: Study) -> str:
     pace, watch = study.pace, study.watch
     first = (
         f"Models released since {pace.since:%B %Y} gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to "
-        f"{pace.high:.2f}; 1 is {pace.unit}), all releases counted; the line through the records rises by "
-        f"{pace.records:.2f}"
+        f"{pace.high:.2f}; 1 is {pace.unit}), all releases counted"
     )
+    if pace.records is not None:
+        first += f"; the line through the records rises by {pace.records:.2f}"
+    if watch is None:
+        return f"{first}; too few models were released to watch for an acceleration."
     if watch.alarm is None:
         return f"{first}; a watch for acceleration has found none that chance would not explain."
     return f"{first}; a watch for acceleration sounded on {watch.alarm.day} {watch.alarm:%B %Y}."

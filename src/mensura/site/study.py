@@ -217,8 +217,8 @@ class Study(Result):
         return report_pace(self.fit, self.evidence)
 
     @cached_property
-    def watch(self) -> Watch:
-        """The acceleration watch over the releases of the evidence."""
+    def watch(self) -> Watch | None:
+        """The acceleration watch over the releases of the evidence; None where they are too few to watch."""
         return watch_evidence(self.evidence)
 
     @cached_property

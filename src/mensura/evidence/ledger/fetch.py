@@ -11,6 +11,7 @@ import ipaddress
 import socket
 import ssl
 import threading
+import time
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
@@ -42,9 +43,10 @@ class Target(NamedTuple):
 
 def fetch(url: str, *, allow_private: bool = False, seconds: float = SECONDS) -> bytes:
     """Return the body behind an address. ``allow_private`` lets it be a machine of one's own network."""
+    until = time.monotonic() + seconds
     for _ in range(_REDIRECTS + 1):
         target = checked_target(url, allow_private=allow_private)
-        body, moved = _get(target, url, seconds)
+        body, moved = _get(target, url, max(until - time.monotonic(), 0.0))
         if moved is None:
             return body
         url = urljoin(url, moved)

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from mensura import charts
+from mensura.charts.marks import empty
 from mensura.frames import read_csv
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.study import Study
@@ -172,6 +173,9 @@ def algorithmic_progress(study: Study) -> Picture:
 def acceleration(study: Study) -> Picture:
     """The acceleration watch."""
     watch = study.watch
+    if watch is None:
+        said = "Too few models were released to watch for an acceleration"
+        return Picture("acceleration", "Is it accelerating?", f"{said}.", empty(said), finding=said)
     verdict = f"The alarm sounded on {watch.alarm}" if watch.alarm else "No acceleration that chance would not explain"
     return Picture(
         "acceleration",
