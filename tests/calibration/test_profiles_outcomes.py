@@ -235,7 +235,10 @@ def test_an_inspect_log_meets_demands_by_id_alone(mensura_command, tmp_path):
         (["nobody", "--pool", "open"], "has no outcomes here"),
     ],
 )
-def test_the_command_says_what_is_wrong(mensura_command, arguments, message):
+def test_the_command_says_what_is_wrong(mensura_command, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    for name in ("d.csv", "o.csv"):
+        (tmp_path / name).touch()
     run = mensura_command("profile", *arguments)
     assert run.code == 2
     assert message in run.err

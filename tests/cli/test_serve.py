@@ -115,7 +115,8 @@ def test_what_cannot_work_is_refused_before_it_listens(mensura_command, tmp_path
 
 @pytest.mark.parametrize(("command", "package"), [("serve", "uvicorn"), ("mcp", "mcp")])
 def test_without_its_extra_a_command_says_what_to_install(mensura_command, monkeypatch, command, package):
-    for name in [name for name in sys.modules if name.startswith(("mensura.site.live", "mensura.site.agents"))]:
+    loaded = ("mensura.site.live", "mensura.site.agents", f"{package}.")
+    for name in [name for name in sys.modules if name.startswith(loaded)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
     run = mensura_command(command)

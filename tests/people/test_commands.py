@@ -152,12 +152,14 @@ def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
         (["people", "summary", "nowhere"], "nowhere: no such file or folder"),
         (["people", "import", "x.csv", "--items", "q", "--out", "y"], "x.csv: no such file"),
         (
-            ["people", "import", "x.csv", "--items", "q", "--out", "y", "--mode", "post"],
+            ["people", "import", "there.csv", "--items", "q", "--out", "y", "--mode", "post"],
             "unknown mode 'post'; there are",
         ),
     ],
 )
-def test_what_a_careless_user_types(mensura_command, arguments, message):
+def test_what_a_careless_user_types(mensura_command, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.csv").touch()
     run = mensura_command(*arguments)
     assert run.code == 2
     assert message in run.err

@@ -85,9 +85,12 @@ def _wait_for(file: Path) -> None:
         time.sleep(0.2)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """Debian's chromium, headless; tests that need it skip where it is not installed."""
+    """Debian's chromium, headless; tests that need it skip where it is not installed.
+
+    One per file: while it runs its driver keeps an event loop in this thread, where other tests run their own.
+    """
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed (extra: browser)")
     program = shutil.which("chromium")
     if program is None:

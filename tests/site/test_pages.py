@@ -230,7 +230,7 @@ def test_the_picker_names_three_with_reasons_and_says_when_nobody_qualifies(visi
 def test_compare_finds_adds_refuses_and_remembers(visit):
     page = visit("compare.html?with=claude-opus-4.8&with=gpt-5.5")
     assert page.locator("[data-drop]").count() == 2
-    assert re.search(r"Claude Opus 4\.8 above GPT-5\.5\s+\d+%", page.inner_text("#chance-table"))
+    assert re.search(r"Claude Opus 4\.8 above GPT-5\.5, by IQ\s+\d+%", page.inner_text("#chance-table"))
     page.fill("#add-subject", "expert field")
     page.wait_for_selector("#found [data-key]")
     page.press("#add-subject", "Enter")

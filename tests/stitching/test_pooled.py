@@ -47,7 +47,7 @@ def test_predicts_pairs_in_their_order_and_from_the_prior_when_unknown(simulated
     fit = stitch(simulated[0])
     pairs = pl.DataFrame({"subject": ["m030", "new", "m001"], "benchmark": ["b01", "b01", "unheard of"]})
     found = fit.predict(pairs)
-    assert found.columns == ["subject", "benchmark", "score", "low", "high"]
+    assert found.columns == ["subject", "benchmark", "score", "low", "high", "status"]
     assert found["subject"].to_list() == ["m030", "new", "m001"]
     assert found["score"].is_between(0, 1).all()
     assert ((found["low"] <= found["score"]) & (found["score"] <= found["high"])).all()

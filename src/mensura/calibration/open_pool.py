@@ -44,6 +44,10 @@ def open_items() -> pl.DataFrame:
     return read_csv(FOLDER / "open_items.csv")
 
 
+_DIGITS = 8
+"""Digits of a rate: a calibration's fingerprint of its inputs must not hang on the last bit of a logarithm."""
+
+
 def open_rates(estimate: str = "both") -> pl.DataFrame:
     """Return the world's rates: item, pool, options, rate, low, high; ``estimate``: both, asked or carried."""
     if estimate not in ESTIMATES:
@@ -55,8 +59,9 @@ def open_rates(estimate: str = "both") -> pl.DataFrame:
         low, high = np.minimum(asked[1], carried[1]), np.maximum(asked[2], carried[2])
     else:
         middle, low, high = _triple(table, estimate)
+    rates = {"rate": middle, "low": np.minimum(low, middle), "high": np.maximum(high, middle)}
     return table.select("item", "pool", "options").with_columns(
-        rate=pl.Series(middle), low=pl.Series(np.minimum(low, middle)), high=pl.Series(np.maximum(high, middle))
+        pl.Series(name, values).round(_DIGITS) for name, values in rates.items()
     )
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.paths import check_input, check_output
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def init(
             help="Evidence to begin with: a folder or plain store, or an exported folder with its history; "
             "the embedded evidence where not given.",
             metavar="PATH",
+            callback=check_input,
         ),
     ] = None,
     upgrade: Annotated[
@@ -122,7 +124,9 @@ def extract(
         str | None,
         typer.Option(help="A mapping file, or the name of a shipped one; the capture's source where not given."),
     ] = None,
-    file: Annotated[Path | None, typer.Option("--file", help="Also write the update as a file to review.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", help="Also write the update as a file to review.", callback=check_output)
+    ] = None,
     store: Store = DEFAULT_STORE,
     by: By = None,
     out: Out = None,

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mensura.cli.paths import check_input
 from mensura.errors import MensuraError
 
 EXAMPLES = (
@@ -17,7 +18,11 @@ EXAMPLES = (
 def mcp(
     store: Annotated[
         Path | None,
-        typer.Option(help="Store or folder of evidence to answer from instead of the embedded one.", metavar="FILE"),
+        typer.Option(
+            help="Store or folder of evidence to answer from instead of the embedded one.",
+            metavar="FILE",
+            callback=check_input,
+        ),
     ] = None,
 ) -> None:
     """Answer agents over standard input and output by the Model Context Protocol; read-only."""

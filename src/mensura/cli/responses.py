@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.paths import check_input, check_inputs, check_output
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         help="CSV or Parquet (long or wide), Inspect .eval/.json, harness samples .jsonl, HELM "
-        "per_instance_stats.json, folders of logs, pools of people, or a response store."
+        "per_instance_stats.json, folders of logs, pools of people, or a response store.",
+        callback=check_inputs,
     ),
 ]
 Partial = Annotated[str, typer.Option(help="Partial credit: share (kept), full (only 1 is right), half (from ½ on).")]
@@ -32,7 +34,7 @@ Duplicates = Annotated[str, typer.Option(help="The same subject and item in seve
 Repeats = Annotated[str, typer.Option(help="Repeats of an item: count (k of n trials) or average (one trial).")]
 By = Annotated[str | None, typer.Option(help="Column that makes groups: of a pool's persons, or of a table.")]
 Subject = Annotated[str | None, typer.Option(help="Whose samples a log holds that does not say so itself.")]
-Items = Annotated[Path, typer.Argument(help="items.csv of a fit, or the folder that holds it.")]
+Items = Annotated[Path, typer.Argument(help="items.csv of a fit, or the folder that holds it.", callback=check_input)]
 Mean = Annotated[float, typer.Option(help="Mean ability of those to be placed, on the scale of the fit.")]
 Sd = Annotated[float, typer.Option(help="Their standard deviation.")]
 
@@ -53,7 +55,8 @@ def read(
     by: By = None,
     subject: Subject = None,
     store: Annotated[
-        Path | None, typer.Option(help="Write a response store (Parquet parts) for what exceeds memory.")
+        Path | None,
+        typer.Option(help="Write a response store (Parquet parts) for what exceeds memory.", callback=check_output),
     ] = None,
     out: Out = None,
     as_json: Json = False,
@@ -134,9 +137,13 @@ def fit(
 
 @app.command(epilog="Example: mensura responses place fitted --rates world.csv --name world")
 def place(
-    folder: Annotated[Path, typer.Argument(help="Folder that mensura responses fit --out wrote.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)
+    ],
     group: Annotated[str | None, typer.Option(help="Group of people of the fit.")] = None,
-    rates: Annotated[Path | None, typer.Option(help="Table of item, rate[, low, high or n] of a population.")] = None,
+    rates: Annotated[
+        Path | None, typer.Option(help="Table of item, rate[, low, high or n] of a population.", callback=check_input)
+    ] = None,
     name: Annotated[str, typer.Option(help="What to call the people of the rates.")] = "people of the rates",
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     out: Out = None,
@@ -176,7 +183,10 @@ def select(
 @app.command("next", epilog="Example: mensura responses next fitted/items.csv partial.eval --within 0.25")
 def next_(
     items: Items,
-    log: Annotated[Path | None, typer.Argument(help="Answers so far: a log or table; none yet where left out.")] = None,
+    log: Annotated[
+        Path | None,
+        typer.Argument(help="Answers so far: a log or table; none yet where left out.", callback=check_input),
+    ] = None,
     count: Annotated[int, typer.Option(help="How many items to run next.", min=1)] = 5,
     within: Annotated[float, typer.Option(help="Stop when the 90% interval is this far to either side.")] = 0.3,
     mean: Mean = 0.0,

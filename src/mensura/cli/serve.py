@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mensura.cli.output import notices
+from mensura.cli.paths import check_input
 from mensura.errors import MensuraError
 
 EXAMPLES = """
@@ -27,12 +28,18 @@ def serve(
     ),
     store: Annotated[
         Path | None,
-        typer.Option(help="Store of the evidence (mensura evidence init), or a folder of CSV files.", metavar="FILE"),
+        typer.Option(
+            help="Store of the evidence (mensura evidence init), or a folder of CSV files.",
+            metavar="FILE",
+            callback=check_input,
+        ),
     ] = None,
     reviewer_secret_file: Annotated[
         Path | None,
         typer.Option(
-            help="Open the reviewer's rooms (/review) to whoever knows the secret in this file.", metavar="FILE"
+            help="Open the reviewer's rooms (/review) to whoever knows the secret in this file.",
+            metavar="FILE",
+            callback=check_input,
         ),
     ] = None,
     name: Annotated[

@@ -33,7 +33,6 @@ from mensura.cli.estimating import (
     read_pool,
 )
 from mensura.cli.output import Json, Out, emit, print_note, print_table
-from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 
 EXAMPLES = """
@@ -48,7 +47,7 @@ EXAMPLES = """
 
 def validate(
     pool_folder: Annotated[
-        Path, typer.Argument(help="Folder with items.csv and group_rates.csv (tidy form).", callback=check_input)
+        Path, typer.Argument(help="Folder with items.csv and group_rates.csv (tidy form), or example.")
     ],
     situation: Annotated[str, typer.Option(help="What is known: described, linked or slices.")] = "described",
     links: Annotated[int, typer.Option(help="Linking items with known reference rates (linked).", min=1)] = 3,

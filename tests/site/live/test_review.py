@@ -24,7 +24,7 @@ HOSTILE = [
     '"><img src=x onerror=alert(1)>',
     "<svg/onload=alert(1)>",
     "' onmouseover='alert(1)",
-    "{{ 7 * 7 }}{% for x in y %}${7*7}#{7*7}",
+    "{{ 7919 * 7907 }}{% for x in y %}${7919*7907}#{7919*7907}",
     "[click](javascript:alert(1))",
     "</td></table><iframe srcdoc='<script>alert(1)</script>'>",
     "<!--<script>--><style>*{display:none}</style>",
@@ -345,7 +345,7 @@ def assert_harmless(page: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_shown_and_never_runs(reviewer, store, text):
     ledger = open_ledger(store)
-    line = text.replace("\x00", "").replace("\x1b", "")
+    line = "".join(sign for sign in text if sign.isprintable())  # a title is one printable line
     capture = ledger.add_capture(text.encode(), source="board", address="https://example.org/x", **ANN)
     update = Update(
         title=line,
@@ -359,12 +359,11 @@ def test_hostile_text_is_shown_and_never_runs(reviewer, store, text):
         skipped=(Skipped(1, line, line),),
     )
     ledger.propose(update, **BOB)
-    shown = line.replace("\u202e", "")  # the store takes no mark that turns the direction of writing
-    ledger.apply(ledger.policy_edit("big-1", {"display": "hide"}, reason=f"x {shown} x"), **ANN)
-    visitor = enter(reviewer, f"x{shown}x")
+    ledger.apply(ledger.policy_edit("big-1", {"display": "hide"}, reason=f"x {line} x"), **ANN)
+    visitor = enter(reviewer, f"x{line}x")
     for path in ("/review/", f"/review/updates/{update.id}", f"/review/captures/{capture}", "/review/policy"):
         answer = visitor.get(path)
         assert answer.status_code == 200
         assert_harmless(answer.text)
-        assert "49" not in re.sub(r"[0-9a-f]{8,}|[\w-]{43}", "", answer.text), "a template in the text was evaluated"
+        assert str(7919 * 7907) not in answer.text, "a template in the text was evaluated"
         assert "script-src 'self'" in answer.headers["content-security-policy"]
