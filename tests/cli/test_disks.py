@@ -185,7 +185,7 @@ def inputs(tmp_path_factory):
 
 def arguments(command, inputs, out):
     """The words of one call, with the places of its files filled in."""
-    for word in (*command.split(), *COMMANDS[command]):
+    for word in (*command.split(), *COMMANDS.get(command, ())):
         value = {**inputs, "out": str(out)}.get(word.strip("{}"), word) if word.startswith("{") else word
         yield from value if isinstance(value, list) else [value]
 
@@ -258,8 +258,8 @@ def path_options():
             infos = [info for info in getattr(parameter.annotation, "__metadata__", ()) if hasattr(info, "param_decls")]
             reads = infos and infos[0].callback in (paths.check_input, paths.check_inputs)
             if "Path" in annotation and infos and "Option" in type(infos[0]).__name__ and reads:
-                decls = infos[0].param_decls
-                yield command, decls[0] if decls else f"--{name.replace('_', '-')}"
+                named = [word for word in (infos[0].default, *infos[0].param_decls) if str(word).startswith("--")]
+                yield command, named[0] if named else f"--{name.replace('_', '-')}"
 
 
 @pytest.mark.parametrize(("command", "option"), list(path_options()))

@@ -27,6 +27,8 @@ from mensura.scale.ruler import rate_to_one_in
 LEAST_ITEMS = 5
 """Items with rates that a population is placed by."""
 _DRAWS = 4000
+_WIDEST = 10.0
+"""Logarithm of the widest, and narrowest, spread of people that is drawn: rates that tell none could draw any."""
 _NODES = np.linspace(-6.0, 6.0, 81)
 _FURTHEST = 7.5
 """Standard deviations from the people's mean beyond which nobody is left to compare with; readings stop there."""
@@ -84,12 +86,12 @@ def place_among(
     people = _of_group(fit, group) if group is not None else _of_rates(fit.bank, rates, name)
     rng = np.random.default_rng(seed)
     where = rng.multivariate_normal([people.mean, people.log_sd], people.covariance, _DRAWS, method="eigh")
-    noise = rng.normal(size=_DRAWS)
+    noise, spread = rng.normal(size=_DRAWS), np.exp(np.clip(where[:, 1], -_WIDEST, _WIDEST))
     ability, error = (fit.subjects[column].to_numpy() for column in ("ability", "se"))
     z = np.empty((3, len(ability)))
     z[0] = (ability - people.mean) / np.exp(people.log_sd)
     for place, (theta, se) in enumerate(zip(ability, error, strict=True)):
-        drawn = (theta + se * noise - where[:, 0]) / np.exp(where[:, 1])
+        drawn = (theta + se * noise - where[:, 0]) / spread
         z[1:, place] = np.quantile(drawn, [0.05, 0.95])
     middle, low, high = np.clip(z, -_FURTHEST, _FURTHEST)
     table = fit.subjects.select("subject", "group", "ability").with_columns(

@@ -71,12 +71,11 @@ class Studio:
             with suppress(OSError):
                 os.utime(target)
             return target
-        worker = self._next()
-        pipe = worker.stdin
-        with suppress(BrokenPipeError):
-            assert pipe is not None
-            pipe.write(json.dumps({**job, "out": str(target)}) + "\n")
-            pipe.flush()
+        pipe = self._next().stdin
+        if pipe is not None:
+            with suppress(BrokenPipeError):
+                pipe.write(json.dumps({**job, "out": str(target)}) + "\n")
+                pipe.flush()
         return target
 
     def _next(self) -> subprocess.Popen[str]:
@@ -91,9 +90,7 @@ class Studio:
     def finish(self) -> None:
         """Wait until everything ordered is drawn."""
         for worker in self._workers:
-            if worker.stdin is not None:
-                with suppress(BrokenPipeError):
-                    worker.stdin.close()
+            _hang_up(worker)
         failed = [worker.wait() for worker in self._workers]
         self._workers = []
         if any(failed):
@@ -105,8 +102,16 @@ class Studio:
         """End what is still running."""
         for worker in self._workers:
             worker.kill()
+            _hang_up(worker)
             worker.wait()
         self._said.close()
+
+
+def _hang_up(worker: subprocess.Popen[str]) -> None:
+    """Tell a worker that no more orders come; one that has died hears it no more."""
+    if worker.stdin is not None:
+        with suppress(BrokenPipeError):
+            worker.stdin.close()
 
 
 @contextmanager
