@@ -48,7 +48,7 @@ def test_forecast_starts_at_a_release_on_the_29th_of_february(evidence):
 
 def test_models_without_dates_are_refused_in_words(evidence):
     undated = SimpleNamespace(models=evidence.models.with_columns(released=pl.lit(None, pl.Date)))
-    with pytest.raises(mensura.MensuraError, match="no model has both a capability and a release date"):
+    with pytest.raises(mensura.MensuraError, match="0 models have both a capability and a release date"):
         report_pace(mensura.stitch(evidence), undated)
 
 
