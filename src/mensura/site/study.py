@@ -66,8 +66,9 @@ class Study(Result):
     @classmethod
     def open(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
         """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it."""
-        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, lines or ()))
-        return recall("study", inputs, lambda: cls.run(evidence, lines)._completed())
+        read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
+        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, read_with))
+        return recall("study", inputs, lambda: cls.run(evidence, read_with)._completed())
 
     def _completed(self) -> Study:
         """Return the study with everything computed that takes long, so that it is kept with it."""
