@@ -3,6 +3,8 @@
 import os
 import shutil
 import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,11 +14,13 @@ from typer.testing import CliRunner
 
 from mensura.cli import main, output
 from tests.llm import small_model as small
+from tests.site.hostile import hostile_evidence
 
 hypothesis.settings.register_profile("mensura", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("mensura")
 
 _CACHE = pytest.StashKey[str]()
+PATIENCE = 600.0  # seconds to wait for the process that makes what all tests read, on however busy a machine
 SHARED = Path(__file__).parents[2] / "shared"
 
 
@@ -66,6 +70,35 @@ def mensura_command(monkeypatch, capsys):
 @pytest.fixture
 def runner() -> CliRunner:
     return CliRunner()
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """Return a folder that is filled once, however many processes test: the first to come fills it, others wait."""
+    base = tmp_path_factory.getbasetemp()
+    common = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def made(name: str, fill: Callable[[Path], None]) -> Path:
+        folder, done = common / name, common / f"{name}.done"
+        try:
+            folder.mkdir()
+        except FileExistsError:
+            until = time.monotonic() + PATIENCE
+            while not done.exists():
+                assert time.monotonic() < until, f"{name} was not made in {PATIENCE:.0f} seconds"
+                time.sleep(0.2)
+        else:
+            fill(folder)
+            done.touch()
+        return folder
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def evidence_folder(once) -> Path:
+    """The embedded evidence with a few hostile names in it, so that every page of the one report carries them."""
+    return once("evidence", hostile_evidence)
 
 
 @pytest.fixture(scope="session")

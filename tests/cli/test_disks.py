@@ -11,6 +11,7 @@ import pytest
 import mensura
 from mensura.cli import paths
 from mensura.cli.main import app
+from mensura.site import Study
 from tests.calibration.conftest import on_lines
 from tests.demands.test_checking import study as demands_study
 from tests.demands.test_commands import write_pools
@@ -110,7 +111,7 @@ def write_country_tables(folder):
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory):
+def inputs(tmp_path_factory, evidence_folder):
     """Small files of every kind that a command reads, made with the program itself where it can make them."""
     from typer.testing import CliRunner
 
@@ -121,19 +122,6 @@ def inputs(tmp_path_factory):
     facts.mkdir()
     for name, text in FACTS.items():
         (facts / f"{name}.csv").write_text(text, encoding="utf-8")
-    recent = mensura.load().models.sort("released")["subject"].tail(30)
-    evidence = mensura.load().tables()
-    evidence = {
-        name: table.filter(pl.col("subject").is_in(recent.implode()))
-        if name in ("models", "scores", "costs")
-        else table
-        for name, table in evidence.items()
-    }
-    for column in ("predecessor", "predecessor2"):
-        evidence["models"] = evidence["models"].with_columns(pl.lit(None, dtype=pl.String).alias(column))
-    from mensura.evidence.store import write_folder
-
-    write_folder(evidence, base / "evidence")
     rates, demands = on_lines({"KNn": (0.5, 0.8)})
     rates.write_csv(base / "rates.csv")
     demands.write_csv(base / "demands.csv")
@@ -168,15 +156,17 @@ def inputs(tmp_path_factory):
     ]
     made = runner.invoke(app, [*imported, "--by", "sex", "--out", str(base / "pool")])
     assert made.exit_code == 0, made.output
-    outcomes = [(f"s{s}", f"i{i}", int((s * 7 + i * 5) % 11 > i)) for s in range(60) for i in range(8)]
+    outcomes = [(f"s{s}", f"i{i}", int((s * 7 + i * 5) % 11 + s % 12 > i + 6)) for s in range(60) for i in range(8)]
     pl.DataFrame(outcomes, schema=["subject", "item", "correct"], orient="row").write_csv(base / "outcomes.csv")
     shares = [(f"i{i}", 0.9 - 0.1 * i, 200) for i in range(8)]
     pl.DataFrame(shares, schema=["item", "rate", "n"], orient="row").write_csv(base / "item_rates.csv")
     fit = ["responses", "fit", str(base / "outcomes.csv"), "--model", "rasch", "--out", str(base / "fitted")]
     made = runner.invoke(app, fit)
     assert made.exit_code == 0, made.output
+    Study.open(mensura.load(evidence_folder))  # kept: a full disk could not keep it, and three commands read it
     return {
         **{path.stem: str(path) for path in base.iterdir()},
+        "evidence": str(evidence_folder),
         "pools": folders,
         "readings": str(base / "annotated" / "readings.csv"),
         "journal": str(base / "annotated" / "journal.sqlite"),

@@ -1,9 +1,7 @@
 """One report, built once per test session from the embedded evidence, and a real browser to read it with."""
 
 import json
-import os
 import shutil
-import time
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,6 @@ import mensura
 from mensura.cli.main import app
 from mensura.evidence import Evidence
 from mensura.site import Study
-from tests.site.hostile import hostile_evidence
 
 FLAGS = [
     "--no-sandbox",
@@ -27,15 +24,6 @@ FLAGS = [
 
 
 BROWSER_PATIENCE = 120  # seconds to wait for anything on a page: a busy machine is no fault of the page
-PATIENCE = 600.0  # seconds to wait for the worker that builds the report, on however busy a machine
-
-
-@pytest.fixture(scope="session")
-def evidence_folder(tmp_path_factory) -> Path:
-    """The embedded evidence with a few hostile names in it, so that every page of the one report carries them."""
-    folder = tmp_path_factory.mktemp("evidence")
-    hostile_evidence(folder)
-    return folder
 
 
 @pytest.fixture(scope="session")
@@ -44,31 +32,23 @@ def evidence(evidence_folder) -> Evidence:
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory, evidence_folder) -> Path:
-    """The folder of a freshly built report: read it, copy it, but leave it as it is.
+def report(once, evidence_folder) -> Path:
+    """The folder of a freshly built report: read it, copy it, but leave it as it is."""
 
-    Where tests run in several processes the first to come builds it, and the others wait.
-    """
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    try:
-        (shared / "building").mkdir()
-    except FileExistsError:
-        _wait_for(shared / "printed.json")
-    else:
-        run = CliRunner().invoke(
-            app, ["report", "--out", str(shared / "report"), "--evidence", str(evidence_folder), "--json"]
-        )
-        (shared / "printed.part").write_text(json.dumps([run.exit_code, run.output]), encoding="utf-8")
-        (shared / "printed.part").rename(shared / "printed.json")
-    code, printed = json.loads((shared / "printed.json").read_text(encoding="utf-8"))
+    def build(folder: Path) -> None:
+        arguments = ["report", "--out", str(folder / "report"), "--evidence", str(evidence_folder), "--json"]
+        run = CliRunner().invoke(app, arguments)
+        (folder / "printed.json").write_text(json.dumps([run.exit_code, run.output]), encoding="utf-8")
+
+    built = once("built", build)
+    code, printed = json.loads((built / "printed.json").read_text(encoding="utf-8"))
     assert code == 0, printed
-    return shared / "report"
+    return built / "report"
 
 
 @pytest.fixture(scope="session")
 def study(evidence) -> Study:
-    """Everything the report shows, computed once for all tests of a process."""
+    """Everything the report shows, computed once for all tests."""
     return Study.open(evidence)
 
 
@@ -76,13 +56,6 @@ def study(evidence) -> Study:
 def printed(report):
     """What ``mensura report --json`` printed when it built the report."""
     return json.loads(json.loads((report.parent / "printed.json").read_text(encoding="utf-8"))[1])
-
-
-def _wait_for(file: Path) -> None:
-    until = time.monotonic() + PATIENCE
-    while not file.exists():
-        assert time.monotonic() < until, f"no report after {PATIENCE:.0f} seconds"
-        time.sleep(0.2)
 
 
 @pytest.fixture(scope="module")
