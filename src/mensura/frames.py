@@ -108,7 +108,7 @@ def neutral_cells(frame: pl.DataFrame) -> pl.DataFrame:
     An apostrophe goes before = + - @, tab and return; numbers stay as they are. :func:`read_csv` takes it away again,
     so that written tables read back the same.
     """
-    cells = pl.selectors.string()
+    cells = pl.col(pl.String)
     risky = cells.str.contains(_FORMULA) & cells.cast(pl.Float64, strict=False).is_null()
     return frame.with_columns(pl.when(risky).then(pl.lit("'") + cells).otherwise(cells).name.keep())
 
