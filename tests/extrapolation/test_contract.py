@@ -233,7 +233,7 @@ def test_extrapolate_takes_names_objects_paths_and_frames_of_any_library(small, 
 
 
 def test_validate_takes_any_method_by_name_or_object(small):
-    named = validate(small, method="poststratification")
+    named = validate(small, method="poststratification", draws=20)
     assert named.method == "poststratification"
     given = validate(small, method=PostStratification(draws=20))
     assert given.summary.height == 6

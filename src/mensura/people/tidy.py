@@ -94,13 +94,24 @@ def read_table(path: Path, *, encoding: str = "utf-8") -> pl.DataFrame:
         source = path if encoding.casefold() in _UTF8 else decoded(path, encoding).encode()
         # Older polars take overrides of columns that are not there for the names of those that are.
         there = read_csv(source, n_rows=0, infer_schema=False).columns
-        kept = {name: pl.String for name in _TEXT if name in there}
-        return read_csv(source, infer_schema_length=None, schema_overrides=kept)
+        return _inferred(source, {name: pl.String for name in _TEXT if name in there})
     except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
         raise MensuraError(
             f"{path}: not a readable CSV or Parquet file ({str(fault).splitlines()[0]}); "
             "if the CSV is not UTF-8, say its encoding (--encoding latin-1) or save it again as UTF-8"
         ) from fault
+
+
+def _inferred(source: Path | bytes, kept: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    """Read a CSV with the types its cells have; an integer beyond every integer type makes its column real numbers."""
+    try:
+        return read_csv(source, infer_schema_length=None, schema_overrides=kept)
+    except pl.exceptions.ComputeError:  # what older polars say of such an integer
+        lenient = read_csv(source, infer_schema_length=None, schema_overrides=kept, ignore_errors=True)
+        given = read_csv(source, infer_schema=False)
+        beyond = [name for name in given.columns if given[name].null_count() < lenient[name].null_count()]
+        numbers = {name: pl.Float64 for name in beyond if lenient[name].dtype.is_integer()}
+        return read_csv(source, infer_schema_length=None, schema_overrides=kept | numbers)
 
 
 def check_items(items: pl.DataFrame, *, name: str) -> pl.DataFrame:
