@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.kept import keep
 from mensura.cli.output import Json, Out, console, emit, print_json, print_table
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
@@ -93,16 +94,22 @@ def iq(
     weights = _weights(weight or [])
     compared = against is not None or against_ladders is not None or against_method is not None
     plain = sensitivity or validate or compared
-    result = score_iq(
-        loaded,
-        method=method,
-        ladders=ladders,
-        source=source,
-        rules=rules,
-        weights=weights,
-        draws=0 if plain else draws,
-        seed=seed,
-    )
+    settings: dict[str, Any] = {
+        "method": method,
+        "ladders": ladders,
+        "source": source,
+        "rules": rules,
+        "weights": weights,
+        "draws": 0 if plain else draws,
+        "seed": seed,
+    }
+
+    def compute() -> IqResult:
+        found = score_iq(loaded, **settings)
+        found.tables()  # kept with it
+        return found
+
+    result = keep("iq", loaded, settings, compute)
     if validate:
         _validation(result, out, as_json)
     elif sensitivity:

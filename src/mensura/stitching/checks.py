@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from mensura.arrays import Ints
 from mensura.errors import MensuraError
@@ -20,8 +19,10 @@ FLOOR = 0.02
 def parts(data: ScoreSet) -> list[tuple[list[str], list[str]]]:
     """Return the connected parts of the score graph, largest first, each as (subjects, benchmarks)."""
     m, b = len(data.subjects), len(data.benchmarks)
-    edges = coo_array((np.ones(data.y.size), (data.layout.rows, m + data.layout.cols)), shape=(m + b, m + b))
-    count, label = connected_components(edges, directed=False)
+    edges = scipy.sparse.coo_array(
+        (np.ones(data.y.size), (data.layout.rows, m + data.layout.cols)), shape=(m + b, m + b)
+    )
+    count, label = scipy.sparse.csgraph.connected_components(edges, directed=False)
     found = [
         (
             [data.subjects[i] for i in np.flatnonzero(label[:m] == part)],
