@@ -32,7 +32,7 @@ MOST_ENTRIES, MOST_BYTES = 24, 2 * 2**30
 """Entries kept, and their bytes together; the one longest unused goes first."""
 _SUFFIX = ".result"
 _SUM_BYTES = 4
-_LIBRARIES = ("numpy", "polars", "scipy", "altair")
+_LIBRARIES = ("numpy", "polars", "scipy", "altair", "vl-convert-python")
 
 
 class KeptResult(NamedTuple):
