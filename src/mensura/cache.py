@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 VARIABLE = "MENSURA_CACHE"
 """Names the folder to keep results in, or says ``off``."""
-MOST_ENTRIES, MOST_BYTES = 24, 2 * 2**30
+MOST_ENTRIES, MOST_BYTES = 100, 2**30
 """Entries kept, and their bytes together; the one longest unused goes first."""
 _SUFFIX = ".result"
 _SUM_BYTES = 4
