@@ -8,7 +8,6 @@ Entries are Python pickles, so only a folder that nobody else can write to is us
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import pickle
 import stat
@@ -20,7 +19,7 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from mensura.files import atomic_path
 
@@ -146,7 +145,7 @@ def _read(file: Path) -> tuple[Any] | None:
     try:
         held = file.read_bytes()
         packed = memoryview(held)[_SUM_BYTES:]
-        if _sum(packed) != held[:_SUM_BYTES]:
+        if zlib.crc32(packed).to_bytes(_SUM_BYTES, "big") != held[:_SUM_BYTES]:
             return None
         return (pickle.loads(packed),)
     except FileNotFoundError:
@@ -156,15 +155,27 @@ def _read(file: Path) -> tuple[Any] | None:
 
 
 def _write(file: Path, result: object) -> None:
-    packed = io.BytesIO()
-    _ResultPickler(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
-    with atomic_path(file) as part:
-        part.write_bytes(_sum(packed.getbuffer()) + packed.getbuffer())
+    """Write an entry: the checksum, then the pickle as it comes; a large result is never in memory twice."""
+    with atomic_path(file) as part, part.open("wb") as target:
+        target.write(bytes(_SUM_BYTES))
+        summed = _Summed(target)
+        _ResultPickler(summed, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
+        target.seek(0)
+        target.write(summed.total())
 
 
-def _sum(packed: memoryview) -> bytes:
-    """Return the checksum that tells a torn entry: a seventh of the time of a hash; nobody else can write here."""
-    return zlib.crc32(packed).to_bytes(_SUM_BYTES, "big")
+class _Summed:
+    """A file that sums what is written to it. The checksum tells a torn entry; nobody else can write here."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._sum = file, 0
+
+    def write(self, data: bytes) -> int:
+        self._sum = zlib.crc32(data, self._sum)
+        return self._file.write(data)
+
+    def total(self) -> bytes:
+        return self._sum.to_bytes(_SUM_BYTES, "big")
 
 
 class _ResultPickler(pickle.Pickler):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.kept import keep
 from mensura.cli.output import Json, Out, console, emit, print_json, print_table
@@ -74,6 +75,7 @@ def iq(
     ] = None,
     draws: Annotated[int, typer.Option(help="Draws behind the intervals; 0 = no intervals.", min=0)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
+    scale: Scale = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     out: Out = None,
@@ -88,6 +90,22 @@ def iq(
     loaded = load_evidence(evidence, add)
     if model is not None:
         model = require_subject(loaded, model)
+    if scale is not None:
+        others = {
+            "--explain": explain,
+            "--sensitivity": sensitivity,
+            "--validate": validate,
+            "--against": against or against_ladders or against_method,
+            "--curves": curves,
+            "--source": source,
+            "--method": method,
+            "--ladders": ladders,
+            "--rules": rules,
+            "--weight": weight,
+            "--least-measured": least_measured is not None,
+        }
+        _on_frozen(loaded, model, scale, [name for name, given in others.items() if given], draws, seed, out, as_json)
+        return
     if curves is not None:
         _derived(loaded, curves, out, as_json)
         return
@@ -128,6 +146,34 @@ def iq(
         _all(result, least_measured, out, as_json)
     else:
         _one(result, model, explain, out, as_json)
+
+
+def _on_frozen(
+    evidence: Evidence,
+    model: str | None,
+    scale: str,
+    others: list[str],
+    draws: int,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Print the IQs on a frozen scale; it stands for one way of scoring, so that nothing else can be chosen."""
+    import polars as pl
+
+    if others:
+        raise MensuraError(f"--scale: a frozen scale has its own method; leave out {', '.join(others)}")
+    placed = place(evidence, scale, draws=draws, seed=seed, only=None if model is None else [model])
+    tables = placed.tables()
+    if model is not None:
+        tables = {name: table.filter(pl.col("subject") == model) for name, table in tables.items()}
+        tables["neighbours"] = placed.neighbours_of(model)
+    if emit(tables, out=out, as_json=as_json, scale=scale, heading=placed.heading):
+        return
+    console.print(placed.heading)
+    for name, table in tables.items():
+        if model is not None or name == "composites":
+            print_table(table.drop("scored_dimensions", strict=False), title=name.capitalize(), digits=1)
 
 
 def _weights(given: list[str]) -> dict[str, float]:

@@ -6,12 +6,12 @@ import numpy as np
 import scipy
 
 from mensura.arrays import Ints
-from mensura.errors import MensuraError
+from mensura.errors import MensuraError, listed_names
 from mensura.stitching.scores import ScoreSet
 
 FEW_SCORES = 3
 """A subject or benchmark with fewer scores is named in a warning."""
-PARTS_SHOWN, NAMES_SHOWN = 4, 5
+PARTS_SHOWN = 4
 FLOOR = 0.02
 """A benchmark whose best score is no more than this above chance tells nothing about difficulty."""
 
@@ -93,9 +93,3 @@ def positions_of(names: tuple[str, ...], wanted: list[str]) -> Ints:
     """Index of every wanted name, −1 where it is not known."""
     index = {name: i for i, name in enumerate(names)}
     return np.array([index.get(name, -1) for name in wanted], dtype=np.int64)
-
-
-def listed_names(names: list[str]) -> str:
-    """Name the first few of a list, and how many more there are."""
-    more = len(names) - NAMES_SHOWN
-    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
