@@ -110,6 +110,17 @@ def test_the_longest_unused_go_first(folder):
     assert not oldest.exists()
 
 
+def test_the_folder_stays_within_its_bytes_and_keeps_the_newest(folder, monkeypatch):
+    monkeypatch.setattr(cache, "MOST_BYTES", 1000)
+    for number in range(4):
+        recall("study", (str(number),), lambda: bytes(400))
+        for entry in kept_results(folder):
+            os.utime(entry.file, (entry.used - 60, entry.used - 60))
+    assert len(kept_results(folder)) == 2
+    recall("study", ("large",), lambda: bytes(5000))
+    assert [entry.size > 5000 for entry in kept_results(folder)] == [True]
+
+
 def test_clearing_removes_entries_and_nothing_else(folder):
     recall("study", (), lambda: 1)
     (folder / "notes.txt").write_text("mine")

@@ -1,7 +1,12 @@
 """A bare import and the help page stay light: heavy libraries load when a command needs them."""
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
 
 HEAVY = ["numpy", "scipy", "polars", "pandas", "jinja2", "altair", "pyarrow", "inspect_ai", "numba"]
 REPORT = f"import sys; print(sorted(set({HEAVY!r}) & set(sys.modules)))"
@@ -24,11 +29,32 @@ def test_help_is_light():
     assert modules_after(code) == "[]"
 
 
-def test_public_names_resolve_and_unknown_ones_say_so():
-    import mensura
+def test_reading_what_is_kept_loads_no_solver_no_renderer_and_no_event_loop():
+    code = (
+        "import sys\nimport mensura.site.whereabouts, mensura.cli.iq, mensura.cli.stitch, mensura.cli.figure\n"
+        "loaded = ['scipy.special', 'scipy.linalg', 'scipy.sparse', 'scipy.optimize', 'altair', 'asyncio']\n"
+        "print([name for name in loaded if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
 
-    assert all(getattr(mensura, name) is not None for name in mensura.__all__)
-    try:
-        mensura.nothing  # noqa: B018
-    except AttributeError as fault:
-        assert "public names" in str(fault)
+
+@pytest.mark.parametrize("name", ["mensura", "mensura.llm", "mensura.responses", "mensura.site"])
+def test_names_imported_on_first_use_are_those_that_types_see(name):
+    package = import_module(name)
+    (block,) = (node for node in ast.parse(Path(package.__file__).read_text()).body if isinstance(node, ast.If))
+    seen = {alias.name: node.module for node in block.body for alias in node.names}
+    assert sorted(seen) == sorted(package.__all__) == sorted(set(dir(package)) - {"__version__"})
+    for public, home in seen.items():
+        assert getattr(package, public) is getattr(import_module(home), public)
+    with pytest.raises(AttributeError, match="public names"):
+        package.nothing  # noqa: B018
+
+
+def test_a_command_imports_no_other_command():
+    code = (
+        "import sys\nfrom mensura.cli.main import build_command\nbuild_command('scale')\n"
+        "print([name for name in sys.modules if name in ('mensura.cli.iq', 'mensura.cli.report')])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

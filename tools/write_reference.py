@@ -62,12 +62,11 @@ def rubrics_page() -> str:
 
 
 def _leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN401
-    children = getattr(command, "commands", None)
-    if children is None:
+    if not hasattr(command, "commands"):
         yield path, command
         return
-    for name, child in children.items():
-        yield from _leaves(child, f"{path} {name}")
+    for name in command.list_commands(None):
+        yield from _leaves(command.get_command(None, name), f"{path} {name}")
 
 
 def _row(parameter: Any) -> str:  # noqa: ANN401

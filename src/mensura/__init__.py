@@ -5,8 +5,9 @@ The public verbs are imported on first use, so that ``import mensura`` stays lig
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from mensura.exports import on_first_use
 
 if TYPE_CHECKING:
     from mensura.calibration import CalibrationResult, ProfileResult, calibrate, profile
@@ -53,41 +54,32 @@ __all__ = [
 ]
 
 _HOMES = {
-    "WORLD": "mensura.people",
-    "CalibrationResult": "mensura.calibration",
-    "Evidence": "mensura.evidence",
-    "IqResult": "mensura.iq",
-    "ItemPool": "mensura.people",
-    "MensuraError": "mensura.errors",
-    "Population": "mensura.people",
-    "Position": "mensura.scale",
-    "ProfileResult": "mensura.calibration",
-    "ResponseFit": "mensura.responses",
-    "Stitch": "mensura.stitching",
-    "Validation": "mensura.extrapolation",
-    "annotate": "mensura.demands",
-    "calibrate": "mensura.calibration",
-    "compare_iq": "mensura.iq",
-    "extrapolate": "mensura.extrapolation",
-    "fit_responses": "mensura.responses",
-    "forecast": "mensura.trends",
-    "load": "mensura.evidence",
-    "measure_progress": "mensura.trends",
-    "profile": "mensura.calibration",
-    "score_costs": "mensura.iq",
-    "score_iq": "mensura.iq",
-    "stitch": "mensura.stitching",
-    "validate": "mensura.extrapolation",
-    "watch_acceleration": "mensura.trends",
+    "WORLD": "people",
+    "CalibrationResult": "calibration",
+    "Evidence": "evidence",
+    "IqResult": "iq",
+    "ItemPool": "people",
+    "MensuraError": "errors",
+    "Population": "people",
+    "Position": "scale",
+    "ProfileResult": "calibration",
+    "ResponseFit": "responses",
+    "Stitch": "stitching",
+    "Validation": "extrapolation",
+    "annotate": "demands",
+    "calibrate": "calibration",
+    "compare_iq": "iq",
+    "extrapolate": "extrapolation",
+    "fit_responses": "responses",
+    "forecast": "trends",
+    "load": "evidence",
+    "measure_progress": "trends",
+    "profile": "calibration",
+    "score_costs": "iq",
+    "score_iq": "iq",
+    "stitch": "stitching",
+    "validate": "extrapolation",
+    "watch_acceleration": "trends",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import a public name from its home on first use (PEP 562)."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mensura' has no attribute {name!r}; public names: {', '.join(__all__)}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+__getattr__, __dir__ = on_first_use(__name__, _HOMES, "__version__")

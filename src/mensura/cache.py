@@ -8,18 +8,18 @@ Entries are Python pickles, so only a folder that nobody else can write to is us
 from __future__ import annotations
 
 import hashlib
-import io
 import os
 import pickle
 import stat
 import sys
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, TypeVar
 
 from mensura.files import atomic_path
 
@@ -27,11 +27,11 @@ T = TypeVar("T")
 
 VARIABLE = "MENSURA_CACHE"
 """Names the folder to keep results in, or says ``off``."""
-MOST_ENTRIES = 24
-"""Entries kept; the one longest unused goes first."""
+MOST_ENTRIES, MOST_BYTES = 100, 2**30
+"""Entries kept, and their bytes together; the one longest unused goes first."""
 _SUFFIX = ".result"
-_DIGEST_BYTES = 32
-_LIBRARIES = ("numpy", "polars", "scipy", "altair")
+_SUM_BYTES = 4
+_LIBRARIES = ("numpy", "polars", "scipy", "altair", "vl-convert-python")
 
 
 class KeptResult(NamedTuple):
@@ -75,8 +75,7 @@ def recall(name: str, inputs: Sequence[str], compute: Callable[[], T]) -> T:
     result = compute()
     with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):  # the last three: it has no pickle
         _write(file, result)
-        for entry in kept_results(folder)[MOST_ENTRIES:]:
-            entry.file.unlink(missing_ok=True)
+        _shorten(folder)
     return result
 
 
@@ -97,6 +96,15 @@ def clear_cache(folder: Path) -> int:
     for entry in entries:
         entry.file.unlink(missing_ok=True)
     return len(entries)
+
+
+def _shorten(folder: Path) -> None:
+    """Remove the entries longest unused that are too many or too large together; the newest stays in any case."""
+    size = 0
+    for place, entry in enumerate(kept_results(folder)):
+        size += entry.size
+        if place and (place >= MOST_ENTRIES or size > MOST_BYTES):
+            entry.file.unlink(missing_ok=True)
 
 
 def _key(name: str, inputs: Sequence[str]) -> str:
@@ -136,8 +144,8 @@ def _read(file: Path) -> tuple[Any] | None:
     """Return an entry, None where it is missing, torn or holds what this code cannot read."""
     try:
         held = file.read_bytes()
-        packed = held[_DIGEST_BYTES:]
-        if hashlib.sha256(packed).digest() != held[:_DIGEST_BYTES]:
+        packed = memoryview(held)[_SUM_BYTES:]
+        if zlib.crc32(packed).to_bytes(_SUM_BYTES, "big") != held[:_SUM_BYTES]:
             return None
         return (pickle.loads(packed),)
     except FileNotFoundError:
@@ -147,10 +155,27 @@ def _read(file: Path) -> tuple[Any] | None:
 
 
 def _write(file: Path, result: object) -> None:
-    packed = io.BytesIO()
-    _ResultPickler(packed, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
-    with atomic_path(file) as part:
-        part.write_bytes(hashlib.sha256(packed.getvalue()).digest() + packed.getvalue())
+    """Write an entry: the checksum, then the pickle as it comes; a large result is never in memory twice."""
+    with atomic_path(file) as part, part.open("wb") as target:
+        target.write(bytes(_SUM_BYTES))
+        summed = _Summed(target)
+        _ResultPickler(summed, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
+        target.seek(0)
+        target.write(summed.total())
+
+
+class _Summed:
+    """A file that sums what is written to it. The checksum tells a torn entry; nobody else can write here."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._sum = file, 0
+
+    def write(self, data: bytes) -> int:
+        self._sum = zlib.crc32(data, self._sum)
+        return self._file.write(data)
+
+    def total(self) -> bytes:
+        return self._sum.to_bytes(_SUM_BYTES, "big")
 
 
 class _ResultPickler(pickle.Pickler):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+NAMES_SHOWN = 5
+"""Names that a message lists one by one."""
 LONGEST_MESSAGE = 20_000
 """Characters of a message; what somebody put into one cell or line does not have to be read to them in full."""
 
@@ -13,3 +17,9 @@ class MensuraError(ValueError):
         text = str(message)
         left = len(text) - LONGEST_MESSAGE
         super().__init__(text if left <= 0 else f"{text[:LONGEST_MESSAGE]} … ({left:,} more characters)")
+
+
+def listed_names(names: Sequence[str]) -> str:
+    """Name the first few of a list, and how many more there are."""
+    more = len(names) - NAMES_SHOWN
+    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -98,7 +98,8 @@ def test_help_is_one_screen_and_every_command_has_an_example(runner):
 
 def commands(command, path=""):
     """Every leaf command with its path."""
-    for name, child in getattr(command, "commands", {}).items():
+    for name in command.list_commands(None):
+        child = command.get_command(None, name)
         if hasattr(child, "commands"):
             yield from commands(child, f"{path} {name}")
         else:

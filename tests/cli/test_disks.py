@@ -3,13 +3,14 @@
 import inspect
 import resource
 import signal
+from importlib import import_module
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 import mensura
-from mensura.cli import paths
+from mensura.cli import main, paths
 from mensura.cli.main import app
 from mensura.site import Study
 from tests.calibration.conftest import on_lines
@@ -80,16 +81,25 @@ ELSEWHERE = {
 """Commands whose disks are tried where their files are, and why not here."""
 
 
-def commands(typer_app, before=()):
+def commands():
     """Every command of the program by its full name, with the function behind it."""
-    for entry in typer_app.registered_commands:
+    for name in main.COMMANDS:
+        module = import_module(f"mensura.cli.{name}")
+        if hasattr(module, "app"):
+            yield from commands_of(module.app, (name,))
+        else:
+            yield name, getattr(module, name)
+
+
+def commands_of(group, before):
+    for entry in group.registered_commands:
         yield " ".join([*before, entry.name or entry.callback.__name__]), entry.callback
-    for group in typer_app.registered_groups:
-        yield from commands(group.typer_instance, (*before, group.name))
+    for inner in group.registered_groups:
+        yield from commands_of(inner.typer_instance, (*before, inner.name))
 
 
 def test_every_command_is_tried_here():
-    assert set(dict(commands(app))) == set(COMMANDS) | set(ELSEWHERE)
+    assert set(dict(commands())) == set(COMMANDS) | set(ELSEWHERE)
 
 
 def write_country_tables(folder):
@@ -242,7 +252,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(command, inputs, mensura_c
 
 def path_options():
     """Every option and argument that names something to be read: command and parameter."""
-    for command, function in commands(app):
+    for command, function in commands():
         for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
             annotation = str(parameter.annotation)
             infos = [info for info in getattr(parameter.annotation, "__metadata__", ()) if hasattr(info, "param_decls")]
@@ -263,7 +273,7 @@ def test_an_option_that_names_a_missing_path_is_refused(command, option, inputs,
 def test_every_path_is_checked_by_its_option():
     """A path that is neither read nor written through the common checks would slip past the tests above."""
     unchecked = set()
-    for command, function in commands(app):
+    for command, function in commands():
         for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
             infos = [info for info in getattr(parameter.annotation, "__metadata__", ()) if hasattr(info, "param_decls")]
             if "Path" in str(parameter.annotation) and infos and infos[0].callback is None:

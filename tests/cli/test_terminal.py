@@ -95,7 +95,17 @@ def test_tables_are_written_as_the_set_of_their_command(mensura_command, tmp_pat
     assert mensura_command("people", "populations", "--out", out).code == 0
     assert mensura_command("cost", "--at-least", "120", "--out", out).code == 0
     files = {path.name for path in out.iterdir() if not path.name.startswith(".")}
-    assert files == {"cheapest.csv", "populations.csv", "notes.txt"}
+    told = {"cost.settings.json", "people-populations.settings.json"}
+    assert files == {"cheapest.csv", "populations.csv", "notes.txt", *told}
+
+
+def test_a_folder_of_tables_says_what_they_depend_on(mensura_command, tmp_path):
+    run = mensura_command("cost", "--at-least", "120", "--out", tmp_path / "out", "--json")
+    told = json.loads((tmp_path / "out" / "cost.settings.json").read_text(encoding="utf-8"))
+    assert told == json.loads(run.out)["provenance"]
+    assert (told["mensura"], told["command"]) == (mensura.__version__, "cost")
+    assert told["settings"]["at_least"] == 120
+    assert told["evidence"] == mensura.load().edition
 
 
 def test_a_table_in_the_way_of_another_command_is_refused(mensura_command, tmp_path):

@@ -1,11 +1,13 @@
 """Every result says which evidence it was computed from."""
 
 import json
+from datetime import UTC, datetime
 
 import polars as pl
 import pytest
 
 import mensura
+from mensura.evidence.ledger import init_ledger
 from mensura.stitching import stitch
 
 
@@ -18,6 +20,23 @@ def test_equal_evidence_has_an_equal_fingerprint_wherever_it_lies(tmp_path):
     assert [copy.edition["edition"] for copy in copies] == [None, None]
     assert evidence.edition["edition"] == "2026-11"
     assert evidence.fingerprint in str(evidence)
+
+
+def test_a_store_with_a_history_and_the_evidence_in_it_have_one_fingerprint(tmp_path):
+    evidence = mensura.load()
+    evidence.save(tmp_path / "copy")
+    ledger = init_ledger(tmp_path / "store.sqlite", tmp_path / "copy", by="Ann", when=datetime(2026, 11, 1, tzinfo=UTC))
+    assert ledger.version().fingerprint.startswith(evidence.fingerprint)
+    assert ledger.evidence().fingerprint == evidence.fingerprint
+
+
+def test_the_order_of_rows_is_no_part_of_the_evidence(tmp_path):
+    evidence = mensura.load()
+    evidence.save(tmp_path / "copy")
+    file = tmp_path / "copy" / "scores.csv"
+    head, *rows = file.read_text(encoding="utf-8").splitlines()
+    file.write_text("\n".join([head, *reversed(rows)]), encoding="utf-8")
+    assert mensura.load(tmp_path / "copy").fingerprint == evidence.fingerprint
 
 
 def test_one_changed_figure_changes_the_fingerprint():

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtr, ndtri
+import scipy
 
 from mensura.arrays import Floats
 from mensura.calibration.inputs import Z90
@@ -107,9 +107,9 @@ class _Tested:
     def score(self, rates: Floats) -> Floats:
         """Return the expected share correct at each ability, for draws × items world rates of solving."""
         able = np.clip((rates - self.floor) / (1.0 - self.floor), _LEAST, 1.0 - _LEAST)
-        threshold = ndtri(1.0 - able)
+        threshold = scipy.special.ndtri(1.0 - able)
         noise = np.sqrt(1.0 - LOADING**2)
-        solved = ndtr((LOADING * _ABILITIES[:, None, None] - threshold) / noise)
+        solved = scipy.special.ndtr((LOADING * _ABILITIES[:, None, None] - threshold) / noise)
         return np.asarray((self.floor + (1.0 - self.floor) * solved).mean(axis=2).T)
 
     def drawn_rates(self, draws: int, rng: np.random.Generator) -> Floats:
@@ -170,6 +170,14 @@ def _score_table(one: _Tested, other: _Tested, draws: int, rng: np.random.Genera
         there = np.array([np.interp(at, _ABILITIES, curve) for at, curve in zip(ability, curves[1], strict=True)])
         low, high = np.quantile(there[1:], [0.05, 0.95])
         middle = float(there[0])
-        rows.append((score, 100 * float(ndtr(ability[0])), middle, min(float(low), middle), max(float(high), middle)))
+        rows.append(
+            (
+                score,
+                100 * float(scipy.special.ndtr(ability[0])),
+                middle,
+                min(float(low), middle),
+                max(float(high), middle),
+            )
+        )
     names = ["score", "percentile", "other_score", "low", "high"]
     return pl.DataFrame(rows, schema=dict.fromkeys(names, pl.Float64), orient="row")

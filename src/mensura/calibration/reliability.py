@@ -10,7 +10,7 @@ open. How common each level is in a pool is learned there (leaning on all pools 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtr
+import scipy
 
 from mensura.arrays import Floats, Ints
 from mensura.demands.rubrics import HIGHEST
@@ -73,7 +73,9 @@ def reading_chances(told: Floats, readings: Floats, noise: float) -> Floats:
     half, sd = 0.5 / readings, noise / np.sqrt(readings)
     upper = np.where(told >= HIGHEST, np.inf, told + half)[:, None]
     lower = np.where(told <= 0, -np.inf, told - half)[:, None]
-    chance = ndtr((upper - TRUE_LEVELS) / sd[:, None]) - ndtr((lower - TRUE_LEVELS) / sd[:, None])
+    chance = scipy.special.ndtr((upper - TRUE_LEVELS) / sd[:, None]) - scipy.special.ndtr(
+        (lower - TRUE_LEVELS) / sd[:, None]
+    )
     return np.asarray(np.maximum(chance, 1e-12), dtype=np.float64)
 
 

@@ -13,7 +13,7 @@ from mensura.charts.ladder import ladder
 from mensura.charts.level_panels import level_panels
 from mensura.charts.one_axis import one_axis
 from mensura.charts.profile import dots
-from mensura.charts.render import check_figure, paper, save, web_spec
+from mensura.charts.render import drawn, paper, save, web_spec
 from mensura.charts.scatter import scatter
 from mensura.charts.sensors import sensors
 from mensura.charts.stages import calibration_stages
@@ -31,8 +31,8 @@ __all__ = [
     "bases",
     "bell_curve",
     "calibration_stages",
-    "check_figure",
     "dots",
+    "drawn",
     "drivers",
     "heatmap",
     "information_curve",

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any, Literal
 
 import altair as alt
 
-from mensura.charts.theme import FONT_SIZE, LIGHT, PRINT_FONT, THEMES, config
+from mensura.charts.theme import LIGHT, PRINT_FONT, THEMES, config
+from mensura.drawings import check_figure, pixels_of, write_drawing
 from mensura.errors import MensuraError
-from mensura.files import atomic_path
 
 Picture = alt.LayerChart | alt.FacetChart
-FORMATS = (".svg", ".png", ".pdf")
-POINT_SIZE = 7.0  # of the lettering in a printed figure
-_POINTS_PER_MM = 72 / 25.4
-_SCALE = POINT_SIZE / FONT_SIZE  # points per pixel of the drawing
-_DPI = (36, 1200)
-"""Beyond the upper bound a wide figure takes gigabytes; below the lower nobody can read it."""
 
 
 def web_spec(chart: Picture, theme: Literal["light", "dark"] = "light", *, legend: bool = True) -> dict[str, Any]:
@@ -50,7 +43,7 @@ def paper(chart: Picture, width_mm: float = 89.0) -> dict[str, Any]:
     Usual widths are 89 mm (one column) and 183 mm (two columns).
     """
     spec = _spec(chart)
-    pixels = width_mm * _POINTS_PER_MM / _SCALE
+    pixels = pixels_of(width_mm)
     spec["config"] = {**config(LIGHT, font=PRINT_FONT), "background": LIGHT.surface}
     if "facet" in spec:
         spec["columns"], spec["spec"]["width"] = _panels(spec["usermeta"]["panels"], pixels)
@@ -61,34 +54,21 @@ def paper(chart: Picture, width_mm: float = 89.0) -> dict[str, Any]:
     return spec
 
 
-def check_figure(path: Path, width_mm: float, dpi: int = 300) -> None:
-    """Refuse a figure that could not be written, before anything is computed for it."""
-    least, most = _DPI
-    if not least <= dpi <= most:
-        raise MensuraError(f"dpi {dpi}: expected {least} to {most} dots per inch; print takes 300, a poster 600")
-    if path.suffix.lower() not in FORMATS:
-        raise MensuraError(f"{path}: unknown format {path.suffix!r}; expected a name ending in {', '.join(FORMATS)}")
-    if not 40 <= width_mm <= 420:
-        raise MensuraError(f"width {width_mm:g} mm: a figure is 40 to 420 mm wide; columns are usually 89 or 183 mm")
-
-
 def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int = 300) -> Path:
     """Write a chart as SVG, PNG or PDF, told apart by the file's name, without a browser; return the path."""
-    import vl_convert
-
     target = Path(path)
     check_figure(target, width_mm, dpi)
-    spec = paper(chart, width_mm)
-    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    svg = vl_convert.vegalite_to_svg(spec, vl_version=version)
-    with atomic_path(target) as part:
-        if target.suffix.lower() == ".png":
-            part.write_bytes(vl_convert.svg_to_png(svg, scale=_SCALE * dpi / 72, ppi=72))
-        elif target.suffix.lower() == ".pdf":
-            part.write_bytes(vl_convert.svg_to_pdf(_resized(svg, _SCALE, "")))
-        else:
-            part.write_text(_resized(svg, _SCALE / _POINTS_PER_MM, "mm"), encoding="utf-8")
+    write_drawing(drawn(chart, width_mm), target, dpi)
     return target
+
+
+def drawn(chart: Picture, width_mm: float = 89.0) -> str:
+    """Return a figure for print as SVG text, in pixels (:mod:`mensura.drawings` gives it its size)."""
+    import vl_convert
+
+    version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    svg: str = vl_convert.vegalite_to_svg(paper(chart, width_mm), vl_version=version)
+    return svg
 
 
 def _spec(chart: Picture) -> dict[str, Any]:
@@ -119,13 +99,3 @@ def _arrange_legends(spec: dict[str, Any], width: str) -> None:
                 entries = len(legend.get("values", ()))
                 row = f"{room} >= {entries * column} ? {entries} : {few}" if entries else few
                 legend["columns"] = {"expr": row}
-
-
-def _resized(svg: str, factor: float, unit: str) -> str:
-    """Return the drawing with its outer size multiplied and in a unit; the inner coordinates stay pixels."""
-
-    def size(match: re.Match[str]) -> str:
-        return f'{match[1]}="{float(match[2]) * factor:.2f}{unit}"'
-
-    head, tag, rest = svg.partition(">")
-    return re.sub(r'\b(width|height)="([\d.]+)"', size, head) + tag + rest

@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from mensura.drawings import PIXEL_SIZE
+
 #: Providers with a colour and shape of their own; every other one is drawn as "other".
 LABS = (
     "OpenAI",
@@ -42,7 +44,7 @@ SHAPES = (
 
 FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif'
 PRINT_FONT = "Helvetica, Arial, Liberation Sans, sans-serif"
-FONT_SIZE = 11  # pixels; label placement counts on it
+FONT_SIZE = PIXEL_SIZE  # label placement counts on it
 
 
 @dataclass(frozen=True)

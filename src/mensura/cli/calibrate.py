@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mensura.cli.output import Json, Out, console, emit, notices, print_note, print_table
+from mensura.cli.output import Json, Out, console, emit, notices, print_note, print_table, write_settings
 from mensura.cli.paths import check_input, check_inputs
 from mensura.cli.trust import print_trust
 from mensura.errors import MensuraError
@@ -140,3 +140,4 @@ def _write(made: CalibrationResult, tables: dict[str, Any], out: Path) -> None:
         for name, table in tables.items():
             table.write_csv(stage / f"{name}.csv")
         write_calibration(made, stage / "calibration.json")
+        write_settings(stage, "calibrate")

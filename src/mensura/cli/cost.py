@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.kept import keep
 from mensura.cli.output import Json, Out, console, emit, print_table
 
 EXAMPLES = "Examples: mensura cost  ·  mensura cost --frontier  ·  mensura cost --at-least 120 --by effective_cost"
@@ -31,8 +32,12 @@ def cost(
 
     require_axis(by)
     loaded = load_evidence(evidence, add)
-    costs = score_costs(loaded)
-    iqs = score_iq(loaded).composites.select("subject", "iq", *COUNTS)
+    costs, iqs = keep(
+        "costs",
+        loaded,
+        {},
+        lambda: (score_costs(loaded), score_iq(loaded).composites.select("subject", "iq", *COUNTS)),
+    )
     if frontier:
         tables = {f"frontier_{axis}": pareto(iqs, costs.costs, axis) for axis in COST_AXES}
     elif at_least is not None:

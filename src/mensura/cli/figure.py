@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.kept import keep
 from mensura.cli.output import Json, console, emit, print_table
 from mensura.cli.paths import check_output
+from mensura.drawings import check_figure, write_drawing
 from mensura.errors import MensuraError
+
+if TYPE_CHECKING:
+    from mensura.evidence import Evidence
 
 EXAMPLES = """
 [bold]Examples[/]
@@ -35,11 +40,9 @@ def figure(
     as_json: Json = False,
 ) -> None:
     """Draw one picture of the report, sized and lettered for a paper, without a browser."""
-    from mensura.charts import check_figure, save
-    from mensura.site.pictures import draw, picture_table
-    from mensura.site.study import Study
-
     if show_list:
+        from mensura.site.pictures import picture_table
+
         listed = picture_table()
         if not emit({"figures": listed}, out=None, as_json=as_json):
             print_table(listed, title="Pictures")
@@ -50,10 +53,26 @@ def figure(
         )
     millimetres = _millimetres(width)
     check_figure(out, millimetres, dpi)
-    drawn = draw(Study.open(load_evidence(evidence, add)), name)
-    save(drawn.chart, out, width_mm=millimetres, dpi=dpi)
-    if not emit({}, out=None, as_json=as_json, figure=drawn.name, title=drawn.title, caption=drawn.caption, file=out):
-        console.print(f"wrote {out}: {drawn.title}", soft_wrap=True)
+    drawing = _drawing(load_evidence(evidence, add), name, millimetres)
+    write_drawing(drawing["svg"], out, dpi)
+    told = {key: drawing[key] for key in ("figure", "title", "caption")}
+    if not emit({}, out=None, as_json=as_json, **told, file=out):
+        console.print(f"wrote {out}: {drawing['title']}", soft_wrap=True)
+
+
+def _drawing(evidence: Evidence, name: str, width_mm: float) -> dict[str, str]:
+    """Return a picture's SVG and the words that go with it; a picture drawn before is kept."""
+
+    def compute() -> dict[str, str]:
+        from mensura.charts import drawn
+        from mensura.site.pictures import draw
+        from mensura.site.study import Study
+
+        found = draw(Study.open(evidence), name)
+        svg = drawn(found.chart, width_mm)
+        return {"figure": found.name, "title": found.title, "caption": found.caption, "svg": svg}
+
+    return keep("figure", evidence, {"name": name, "width": width_mm}, compute)
 
 
 def _millimetres(width: str) -> float:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mensura.cache import recall
 from mensura.cli.paths import check_input, check_inputs
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
     from mensura.cli.output import note_evidence, notices
     from mensura.evidence import load
 
-    evidence = load(path)
+    evidence = recall("evidence", (), _read_embedded) if path is None else load(path)
     for file in added or []:
         reading = evidence.read_scores(file)
         evidence = evidence.add(reading)
@@ -49,4 +50,13 @@ def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
             "; ".join([f"added {reading.heading}", *reading.notes, *reading.warnings]), style="dim", soft_wrap=True
         )
     note_evidence(evidence.edition)
+    return evidence
+
+
+def _read_embedded() -> Evidence:
+    """Read and check the embedded tables: they are files of this package, so a kept reading is never out of date."""
+    from mensura.evidence import load
+
+    evidence = load()
+    _ = evidence.fingerprint  # kept with it
     return evidence

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.kept import keep
 from mensura.cli.output import Json, Out, console, emit, print_json, print_table
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
@@ -73,6 +75,7 @@ def iq(
     ] = None,
     draws: Annotated[int, typer.Option(help="Draws behind the intervals; 0 = no intervals.", min=0)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
+    scale: Scale = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     out: Out = None,
@@ -87,22 +90,44 @@ def iq(
     loaded = load_evidence(evidence, add)
     if model is not None:
         model = require_subject(loaded, model)
+    if scale is not None:
+        others = {
+            "--explain": explain,
+            "--sensitivity": sensitivity,
+            "--validate": validate,
+            "--against": against or against_ladders or against_method,
+            "--curves": curves,
+            "--source": source,
+            "--method": method,
+            "--ladders": ladders,
+            "--rules": rules,
+            "--weight": weight,
+            "--least-measured": least_measured is not None,
+        }
+        _on_frozen(loaded, model, scale, [name for name, given in others.items() if given], draws, seed, out, as_json)
+        return
     if curves is not None:
         _derived(loaded, curves, out, as_json)
         return
     weights = _weights(weight or [])
     compared = against is not None or against_ladders is not None or against_method is not None
     plain = sensitivity or validate or compared
-    result = score_iq(
-        loaded,
-        method=method,
-        ladders=ladders,
-        source=source,
-        rules=rules,
-        weights=weights,
-        draws=0 if plain else draws,
-        seed=seed,
-    )
+    settings: dict[str, Any] = {
+        "method": method,
+        "ladders": ladders,
+        "source": source,
+        "rules": rules,
+        "weights": weights,
+        "draws": 0 if plain else draws,
+        "seed": seed,
+    }
+
+    def compute() -> IqResult:
+        found = score_iq(loaded, **settings)
+        found.tables()  # kept with it
+        return found
+
+    result = keep("iq", loaded, settings, compute)
     if validate:
         _validation(result, out, as_json)
     elif sensitivity:
@@ -121,6 +146,34 @@ def iq(
         _all(result, least_measured, out, as_json)
     else:
         _one(result, model, explain, out, as_json)
+
+
+def _on_frozen(
+    evidence: Evidence,
+    model: str | None,
+    scale: str,
+    others: list[str],
+    draws: int,
+    seed: int,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Print the IQs on a frozen scale; it stands for one way of scoring, so that nothing else can be chosen."""
+    import polars as pl
+
+    if others:
+        raise MensuraError(f"--scale: a frozen scale has its own method; leave out {', '.join(others)}")
+    placed = place(evidence, scale, draws=draws, seed=seed, only=None if model is None else [model])
+    tables = placed.tables()
+    if model is not None:
+        tables = {name: table.filter(pl.col("subject") == model) for name, table in tables.items()}
+        tables["neighbours"] = placed.neighbours_of(model)
+    if emit(tables, out=out, as_json=as_json, scale=scale, heading=placed.heading):
+        return
+    console.print(placed.heading)
+    for name, table in tables.items():
+        if model is not None or name == "composites":
+            print_table(table.drop("scored_dimensions", strict=False), title=name.capitalize(), digits=1)
 
 
 def _weights(given: list[str]) -> dict[str, float]:

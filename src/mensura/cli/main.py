@@ -3,51 +3,48 @@
 from __future__ import annotations
 
 import sys
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from rich.text import Text
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from mensura import __version__
-from mensura.cli import acceleration, demands, evidence, llm, people, responses
-from mensura.cli.add import EXAMPLES as ADD_EXAMPLES
-from mensura.cli.add import add
-from mensura.cli.annotate import EXAMPLES as ANNOTATE_EXAMPLES
-from mensura.cli.annotate import annotate
-from mensura.cli.cache import EXAMPLES as CACHE_EXAMPLES
-from mensura.cli.cache import cache
-from mensura.cli.calibrate import EXAMPLES as CALIBRATE_EXAMPLES
-from mensura.cli.calibrate import calibrate
-from mensura.cli.cost import EXAMPLES as COST_EXAMPLES
-from mensura.cli.cost import cost
-from mensura.cli.equate import EXAMPLES as EQUATE_EXAMPLES
-from mensura.cli.equate import equate
-from mensura.cli.extrapolate import EXAMPLES as EXTRAPOLATE_EXAMPLES
-from mensura.cli.extrapolate import extrapolate
-from mensura.cli.figure import EXAMPLES as FIGURE_EXAMPLES
-from mensura.cli.figure import figure
-from mensura.cli.iq import EXAMPLES as IQ_EXAMPLES
-from mensura.cli.iq import iq
-from mensura.cli.mcp import EXAMPLES as MCP_EXAMPLES
-from mensura.cli.mcp import mcp
 from mensura.cli.output import console, notices
-from mensura.cli.profile import EXAMPLES as PROFILE_EXAMPLES
-from mensura.cli.profile import profile
-from mensura.cli.report import report
-from mensura.cli.scale import EXAMPLES as SCALE_EXAMPLES
-from mensura.cli.scale import scale
-from mensura.cli.serve import EXAMPLES as SERVE_EXAMPLES
-from mensura.cli.serve import serve
-from mensura.cli.stitch import EXAMPLES as STITCH_EXAMPLES
-from mensura.cli.stitch import stitch
-from mensura.cli.trends import EXAMPLES as TRENDS_EXAMPLES
-from mensura.cli.trends import trends
-from mensura.cli.validate import EXAMPLES as VALIDATE_EXAMPLES
-from mensura.cli.validate import validate
-from mensura.cli.where import EXAMPLES as WHERE_EXAMPLES
-from mensura.cli.where import where
 from mensura.errors import MensuraError
+
+COMMANDS = {
+    "report": "Write the report, a static site, and print its headline table.",
+    "serve": "Serve the report live, renewed when the evidence changes.",
+    "mcp": "Answer agents: read-only tools over stdio (MCP).",
+    "where": "Where one model stands, and what to measure next.",
+    "add": "What is understood of a file of scores; nothing is guessed.",
+    "figure": "Draw one picture of the report for a paper.",
+    "scale": "Read a success rate as level, rarity, percentile or IQ.",
+    "extrapolate": "Carry success rates to another population, with intervals.",
+    "annotate": "Annotate items with what they demand in eighteen dimensions.",
+    "calibrate": "Find by how much success falls per demand level.",
+    "equate": "Read one test's levels and scores in another's.",
+    "profile": "Abilities of AI systems and people, placed among people.",
+    "iq": "Score models: dimensions, composite IQ, intervals, reasons.",
+    "cost": "List price, effective cost and response time beside the IQ.",
+    "stitch": "Put models, people and benchmarks on one scale.",
+    "validate": "Hide a sample's rates, predict them, score the predictions.",
+    "trends": "The pace of releases, the frontier, what compute buys.",
+    "acceleration": "Has progress accelerated? A watch, and simulated changes.",
+    "demands": "Dimensions and rubrics, sheets for people, agreement, checks.",
+    "evidence": "What was observed: coverage, checks, import and export.",
+    "people": "Item pools and populations: rates, import, world tables.",
+    "responses": "Logs item by item: abilities, items, adaptive tests.",
+    "llm": "What language models were asked: standing, cost, export.",
+    "cache": "What is kept between runs, and its removal.",
+}
+"""Commands in the order of the help, and what each does in a line.
+
+The module of the same name in this folder holds the command's function under that name and its ``EXAMPLES``, or, of a
+group of commands, its ``app``. It is imported when the command is called, not before.
+"""
 
 _COMPLETION = {
     "install_completion": "Install completion for this shell.",
@@ -56,14 +53,46 @@ _COMPLETION = {
 
 
 class _Commands(TyperGroup):
-    """The commands; the options for completion in one line each, so that all of the help is one screen."""
+    """The commands, each built when it is asked for; the help lists them without building any."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401
+        super().__init__(**settings)
+        self._listing = False
+        self.commands = {name: TyperCommand(name, short_help=about) for name, about in COMMANDS.items()}
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ANN401
+        """Return a command; while the help is printed, only its name and line."""
+        if self._listing or cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        return build_command(cmd_name)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ANN401
+        """Print the help."""
+        self._listing = True
+        try:
+            super().format_help(ctx, formatter)
+        finally:
+            self._listing = False
 
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
-        """Return the program's own options."""
+        """Return the program's own options; those for completion in one line each, so that the help is one screen."""
         params: list[Any] = super().get_params(ctx)
         for param in params:
             param.help = _COMPLETION.get(param.name, param.help)
         return params
+
+
+def build_command(name: str) -> Any:  # noqa: ANN401
+    """Import a command's module and build the command."""
+    module = import_module(f"mensura.cli.{name}")
+    alone = typer.Typer(rich_markup_mode="rich")
+    if hasattr(module, "app"):
+        alone.add_typer(module.app, name=name, short_help=COMMANDS[name])
+    else:
+        alone.command(name, epilog=module.EXAMPLES, short_help=COMMANDS[name])(getattr(module, name))
+    alone.callback()(lambda: None)  # a program of one command would be that command, under no name
+    group: Any = typer.main.get_command(alone)
+    return group.commands[name]
 
 
 app = typer.Typer(
@@ -75,43 +104,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-app.command(
-    epilog="Example: mensura report --out report --add mine.csv",
-    short_help="Write the report, a static site, and print its headline table.",
-)(report)
-app.command(epilog=SERVE_EXAMPLES, short_help="Serve the report live, renewed when the evidence changes.")(serve)
-app.command(epilog=MCP_EXAMPLES, short_help="Answer agents: read-only tools over stdio (MCP).")(mcp)
-app.command(epilog=WHERE_EXAMPLES, short_help="Where one model stands, and what to measure next.")(where)
-app.command(epilog=ADD_EXAMPLES, short_help="What is understood of a file of scores; nothing is guessed.")(add)
-app.command(epilog=FIGURE_EXAMPLES, short_help="Draw one picture of the report for a paper.")(figure)
-app.command(epilog=SCALE_EXAMPLES, short_help="Read a success rate as level, rarity, percentile or IQ.")(scale)
-app.command(epilog=EXTRAPOLATE_EXAMPLES, short_help="Carry success rates to another population, with intervals.")(
-    extrapolate
-)
-app.command(epilog=ANNOTATE_EXAMPLES, short_help="Annotate items with what they demand in eighteen dimensions.")(
-    annotate
-)
-app.command(epilog=CALIBRATE_EXAMPLES, short_help="Find by how much success falls per demand level.")(calibrate)
-app.command(epilog=EQUATE_EXAMPLES, short_help="Read one test's levels and scores in another's.")(equate)
-app.command(epilog=PROFILE_EXAMPLES, short_help="Abilities of AI systems and people, placed among people.")(profile)
-app.command(epilog=IQ_EXAMPLES, short_help="Score models: dimensions, composite IQ, intervals, reasons.")(iq)
-app.command(epilog=COST_EXAMPLES, short_help="List price, effective cost and response time beside the IQ.")(cost)
-app.command(epilog=STITCH_EXAMPLES, short_help="Put models, people and benchmarks on one scale.")(stitch)
-app.command(epilog=VALIDATE_EXAMPLES, short_help="Hide a sample's rates, predict them, score the predictions.")(
-    validate
-)
-app.command(epilog=TRENDS_EXAMPLES, short_help="The pace of releases, the frontier, what compute buys.")(trends)
-app.add_typer(
-    acceleration.app, name="acceleration", short_help="Has progress accelerated? A watch, and simulated changes."
-)
-app.add_typer(demands.app, name="demands", short_help="Dimensions and rubrics, sheets for people, agreement, checks.")
-app.add_typer(evidence.app, name="evidence", short_help="What was observed: coverage, checks, import and export.")
-app.add_typer(people.app, name="people", short_help="Item pools and populations: rates, import, world tables.")
-app.add_typer(responses.app, name="responses", short_help="Logs item by item: abilities, items, adaptive tests.")
-app.add_typer(llm.app, name="llm", short_help="What language models were asked: standing, cost, export.")
-
-app.command(epilog=CACHE_EXAMPLES, short_help="What is kept between runs, and its removal.")(cache)
 
 
 def _print_version(asked: bool) -> None:

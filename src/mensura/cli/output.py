@@ -141,12 +141,22 @@ def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, dig
 
 
 def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, writer: str) -> None:
-    """Write each table as ``FOLDER/NAME.csv``; together they replace what the same command wrote there before."""
+    """Write each table as ``FOLDER/NAME.csv``, and what they depend on as ``FOLDER/COMMAND.settings.json``.
+
+    Together they replace what the same command wrote there before.
+    """
     from mensura.frames import neutral_cells
 
     with whole_folder(folder, writer) as stage:
         for name, frame in tables.items():
             neutral_cells(frame).write_csv(stage / f"{name}.csv")
+        write_settings(stage, writer)
+
+
+def write_settings(stage: Path, writer: str) -> None:
+    """Write what the tables of a folder depend on: package, command, settings, edition of the evidence."""
+    text = json.dumps(_plain(provenance()), ensure_ascii=False, indent=1, allow_nan=False)
+    (stage / f"{writer.replace(' ', '-')}.settings.json").write_text(text + "\n", encoding="utf-8")
 
 
 def emit(tables: Mapping[str, pl.DataFrame], *, out: Path | None, as_json: bool, **facts: object) -> bool:

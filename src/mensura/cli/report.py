@@ -15,6 +15,8 @@ from mensura.cli.progress import progress_bar
 if TYPE_CHECKING:
     import polars as pl
 
+EXAMPLES = "Example: mensura report --out report --add mine.csv"
+
 
 def report(
     out: Annotated[Path, typer.Option("--out", help="Folder to write the report into.", callback=check_output)] = Path(

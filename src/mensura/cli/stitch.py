@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
+from mensura.cli.kept import keep
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
@@ -87,7 +88,6 @@ def stitch(
     """Put models, people and benchmarks on one scale, with uncertainty."""
     from mensura.evidence.intake import read_own_scores
     from mensura.stitching import forward_errors, held_out_errors
-    from mensura.stitching import stitch as fit_scores
     from mensura.stitching.people import SHOWN
 
     if at is not None:
@@ -105,7 +105,7 @@ def stitch(
         "ridge": ridge,
         "parts": parts,
     }
-    fit = fit_scores(data, **settings)  # type: ignore[arg-type]
+    fit = _fitted(data, settings)
     warnings = list(fit.warnings)
     tables = {"capabilities": fit.capabilities, "benchmarks": fit.benchmarks, "ranks": fit.laplace.ranks}
     if fit.method == "pooled":
@@ -138,6 +138,19 @@ def stitch(
         shown = tables[name].select(SHOWN) if name == "people" else tables[name]
         print_table(shown, title=_title(name), rows=None if name.startswith("people") else 15, digits=3)
     print_trust("stitch")
+
+
+def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
+    """Fit scores of one's own; the fit of an evidence is kept."""
+    from mensura.evidence import Evidence
+    from mensura.stitching import stitch as fit_scores
+
+    def compute() -> Stitch:
+        fit = fit_scores(data, **settings)
+        _ = fit.capabilities, fit.benchmarks, fit.laplace.ranks  # kept with it
+        return fit
+
+    return keep("stitch", data, settings, compute) if isinstance(data, Evidence) else compute()
 
 
 def _explain(name: str | None, capability: float, out: Path | None, as_json: bool) -> None:

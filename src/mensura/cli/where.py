@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_table
 
+if TYPE_CHECKING:
+    from mensura.evidence import Evidence
+
+_DRAWS = 1000  # behind the intervals, as those of the study
 EXAMPLES = "Examples: mensura where gpt-5.5  ·  mensura where my-model --add mine.csv  ·  mensura where gpt-5.5 --json"
 
 
 def where(
     model: Annotated[str, typer.Argument(help="The model, by its id or name.", metavar="MODEL")],
+    scale: Scale = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     out: Out = None,
@@ -25,6 +33,9 @@ def where(
 
     loaded = load_evidence(evidence, add)
     subject = require_subject(loaded, model)
+    if scale is not None:
+        _on_frozen(loaded, subject, scale, out, as_json)
+        return
     found = find_whereabouts(Study.open(loaded), subject)
     if emit(found.tables(), out=out, as_json=as_json, heading=found.heading):
         return
@@ -42,3 +53,26 @@ def where(
     }
     for name, title in titles.items():
         print_table(found.tables()[name], title=title, rows=12)
+
+
+def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, as_json: bool) -> None:
+    """Say where a model stands on scales that stand still: IQ and dimensions, neighbours, capability."""
+    import polars as pl
+
+    from mensura.stitching import load_scale
+
+    mine = pl.col("subject") == subject
+    placed = place(evidence, scale, draws=_DRAWS, seed=0, only=[subject])
+    alone = replace(evidence, scores=evidence.scores.filter(mine))
+    tables = {
+        "standing": placed.composites.filter(mine).drop("exact", "scored_dimensions"),
+        "capability": load_scale(scale).place(alone).filter(mine),
+        "dimensions": placed.dimensions.filter(mine).drop("subject", "place").sort("iq", descending=True),
+    }
+    if tables["standing"]["iq"][0] is not None:
+        tables["neighbours"] = placed.neighbours_of(subject)
+    if emit(tables, out=out, as_json=as_json, scale=scale, heading=placed.heading):
+        return
+    console.print(placed.heading)
+    for name, table in tables.items():
+        print_table(table, title=f"{name.capitalize()} on the scale {scale}", digits=1 if name != "capability" else 2)

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtr
+import scipy
 
 from mensura.arrays import Floats, Ints
 from mensura.demands.readings import ReadingGrid
@@ -81,7 +82,7 @@ def fit_ordinal(levels: Floats, owner: np.ndarray) -> tuple[Floats, Floats, Floa
         common = posterior.sum(axis=0) + _SMOOTHING
         counts = np.einsum("iz,aiy->azy", posterior, by_annotator)
         leanings, errors = _best_confusions(counts)
-        logs = _CONFUSIONS[leanings, errors]
+        logs = _confusions()[leanings, errors]
         score = np.log(common / common.sum()) + np.einsum("aiy,azy->iz", by_annotator, logs)
         score -= score.max(axis=1, keepdims=True)
         renewed = np.where(read[:, None], np.exp(score) / np.exp(score).sum(axis=1, keepdims=True), 0.0)
@@ -92,15 +93,15 @@ def fit_ordinal(levels: Floats, owner: np.ndarray) -> tuple[Floats, Floats, Floa
     return posterior, _LEANINGS[leanings], _ERRORS[errors]
 
 
+@cache
 def _confusions() -> Floats:
     """Return log P(reading | true level), leanings × errors × true levels × readings; the end levels are open."""
     edges = np.concatenate([[-np.inf], _VALUES[:-1] + 0.5, [np.inf]])
     centre = _LEANINGS[:, None, None] + _VALUES
-    below = ndtr((edges - centre[..., None]) / _ERRORS[None, :, None, None])
+    below = scipy.special.ndtr((edges - centre[..., None]) / _ERRORS[None, :, None, None])
     return np.asarray(np.log(np.maximum(np.diff(below, axis=-1), 1e-12)))
 
 
-_CONFUSIONS = _confusions()
 _PRIOR = (
     -0.5 * (_LEANINGS[:, None] / _LEANING_SD) ** 2
     - 0.5 * (np.log(_ERRORS / _TYPICAL_ERROR) / _ERROR_LOG_SD)[None, :] ** 2
@@ -109,7 +110,7 @@ _PRIOR = (
 
 def _best_confusions(counts: Floats) -> tuple[Ints, Ints]:
     """Return the places of the leanings and errors that best explain annotators × true level × reading counts."""
-    score = np.einsum("bszy,azy->abs", _CONFUSIONS, counts) + _PRIOR
+    score = np.einsum("bszy,azy->abs", _confusions(), counts) + _PRIOR
     leanings, errors = np.unravel_index(score.reshape(len(counts), -1).argmax(axis=1), _PRIOR.shape)
     common = round(float(np.average(leanings - _CENTRE, weights=np.maximum(counts.sum(axis=(1, 2)), 1e-9))))
     return np.clip(leanings - common, 0, _LEANINGS.size - 1), errors

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from mensura.errors import listed_names
 from mensura.evidence.checks import FIRST_ROW, RawTable
 from mensura.evidence.intake import ScoreReading
 from mensura.evidence.schema import TABLES
@@ -57,7 +58,7 @@ def assumptions(reading: ScoreReading) -> tuple[str, ...]:
         silent = tuple(name for name in _ASSUMED if row.get(name) is None)
         kinds.setdefault(silent, []).append(row["subject"])
     return tuple(
-        f"{Path(reading.name).name}: {', '.join(names)} {'is' if len(names) == 1 else 'are'} new; assumed "
+        f"{Path(reading.name).name}: {listed_names(names)} {'is' if len(names) == 1 else 'are'} new; assumed "
         + ", ".join(f"{name} = {_ASSUMED[name]}" for name in silent)
         + f"; say otherwise in the column{'s' if len(silent) > 1 else ''} {', '.join(silent)}"
         for silent, names in kinds.items()

@@ -14,7 +14,7 @@ from mensura.errors import MensuraError
 from mensura.evidence.additions import assumptions, with_scores
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
-from mensura.evidence.edition import EMBEDDED_EDITION, fingerprint_of
+from mensura.evidence.edition import EMBEDDED_EDITION, FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.intake import Allowed, KnownNames, ScoreReading, read_scores_of
 from mensura.evidence.schema import TABLES
@@ -58,7 +58,7 @@ class Evidence(Result):
     @cached_property
     def fingerprint(self) -> str:
         """Short hash of all tables: equal evidence has an equal one, whatever its origin."""
-        return fingerprint_of(self.tables())
+        return fingerprint_of(cells_of(self.tables()))[:FINGERPRINT_DIGITS]
 
     @property
     def edition(self) -> dict[str, str | None]:

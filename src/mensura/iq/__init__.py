@@ -4,6 +4,7 @@ from mensura.iq.comparison import IqChange, compare_iq
 from mensura.iq.cost import AXES as COST_AXES
 from mensura.iq.cost import EFFECTIVE_COST_NOTE, CostResult, cheapest, frontier, require_axis, score_costs
 from mensura.iq.explanation import Explanation
+from mensura.iq.frozen import IQ_SCALES, FrozenIq, beside, frozen_evidence, new_subjects, place_iq
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
 from mensura.iq.result import COUNTS, IqResult
@@ -17,23 +18,29 @@ __all__ = [
     "COST_AXES",
     "COUNTS",
     "EFFECTIVE_COST_NOTE",
+    "IQ_SCALES",
     "CostResult",
     "DerivedLadders",
     "Explanation",
+    "FrozenIq",
     "IqChange",
     "IqDraws",
     "IqResult",
     "IqRules",
     "Ladder",
     "Sensitivity",
+    "beside",
     "cheapest",
     "compare_iq",
     "count_changes",
     "derive_ladders",
     "frontier",
+    "frozen_evidence",
     "hide_and_impute",
     "hide_dimensions",
     "ladder_table",
+    "new_subjects",
+    "place_iq",
     "read_rules",
     "require_axis",
     "score_costs",

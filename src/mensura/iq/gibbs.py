@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 from mensura.arrays import Floats, Ints, Mask
 
@@ -243,9 +243,9 @@ def _draw_descent(data: GibbsData, state: GibbsState, rng: np.random.Generator) 
     earlier, later = strength[:, parents], strength[:, children]
     precision = (earlier**2).sum(axis=1) / state.moved + _KEPT_PRECISION
     mean = ((earlier * later).sum(axis=1) / state.moved + _KEPT_PRECISION * _KEPT) / precision
-    low, high = (ndtr((end - mean) * np.sqrt(precision)) for end in (0.0, 1.0))
+    low, high = (scipy.special.ndtr((end - mean) * np.sqrt(precision)) for end in (0.0, 1.0))
     share = np.clip(low + (high - low) * rng.random(mean.shape), _SMALLEST_SHARE, 1 - _SMALLEST_SHARE)
-    kept = np.clip(mean + ndtri(share) / np.sqrt(precision), 0.0, 1.0)
+    kept = np.clip(mean + scipy.special.ndtri(share) / np.sqrt(precision), 0.0, 1.0)
     root = _variance(strength[:, ~data.descent.follows], 1.0, rng)
     return replace(state, kept=kept, moved=_variance(later - kept[:, None] * earlier, _MOVED, rng), root=root)
 

@@ -44,15 +44,22 @@ def point_draws(matrix: ScoreMatrix, rule: ImputationRule) -> JointDraws:
     return JointDraws(sampled.draws, entries, _enter(matrix, entries, sampled, rng))
 
 
-def read_drawn(matrix: ScoreMatrix, rule: ImputationRule, log_odds: Floats, correction: MaskCorrection) -> Filled:
+def read_drawn(
+    matrix: ScoreMatrix,
+    rule: ImputationRule,
+    log_odds: Floats,
+    correction: MaskCorrection,
+    middle: Floats | None = None,
+) -> Filled:
     """Read drawn scores off the ladders, for the models with enough scores of their own; measured IQs stay.
 
     Estimates are corrected by what the model's own mask does to well-measured models (:mod:`mensura.iq.own_mask`).
-    ``errors`` of the result are the standard deviations of the draws.
+    ``errors`` of the result are the standard deviations of the draws. ``middle``: the means about which draws are
+    widened, where these are a part of all draws.
     """
     measured = matrix.measured
     new = ~measured & rule.suffices(measured)[:, None]
-    iqs = np.where(new, correction.apply(matrix.read(log_odds)), matrix.iqs)
+    iqs = np.where(new, correction.apply(matrix.read(log_odds), middle), matrix.iqs)
     errors = np.where(new, iqs.std(axis=0), 0.0)[None]
     steps = np.select([measured, new], [SOURCE, JOINT], NONE).astype(np.int8)
     known, average = known_in(matrix, matrix.iqs[None])

@@ -24,6 +24,7 @@ ALIKE = 15.0
 """IQ points within which a well-measured model is of a model's level."""
 MOST = 24
 """Models entered with one mask, nearest first; more cost time and say little more."""
+_MOST_PAIRS = 12_000  # models entered for all masks together: the draws of more would not fit a small computer
 _LEAST_KEPT, _LEAST_HIDDEN = 3, 3  # scores a model is entered with, and scores to check the estimate on
 _LEAST_SPREAD = 0.5  # IQ points: estimates at the end of a ladder do not vary, and still are not that sure
 _WORTH = 8.0  # models for which the claim (no error on average, spread as said) counts
@@ -45,9 +46,12 @@ class MaskCorrection:
     shift: Floats
     factor: Floats
 
-    def apply(self, iqs: Floats) -> Floats:
-        """Return drawn IQs (draws × models × benchmarks) moved and widened about their means, kept on the scale."""
-        middle = iqs.mean(axis=0)
+    def apply(self, iqs: Floats, middle: Floats | None = None) -> Floats:
+        """Return drawn IQs (draws × models × benchmarks) moved and widened about their means, kept on the scale.
+
+        ``middle``: the means, where these are a part of all draws.
+        """
+        middle = iqs.mean(axis=0) if middle is None else middle
         moved = middle + self.shift[:, None] + self.factor[:, None] * (iqs - middle)
         return np.asarray(np.clip(moved, LOWEST, HIGHEST))
 
@@ -68,7 +72,8 @@ def find_entries(matrix: ScoreMatrix, iqs: Floats, targets: Mask) -> Entries:
     fits = (kept.sum(axis=2) >= _LEAST_KEPT) & (hidden.sum(axis=2) >= _LEAST_HIDDEN) & (gap <= ALIKE)
     fits &= targets[:, None] & (np.arange(len(measured))[:, None] != donors)
     nearest = np.argsort(np.argsort(np.where(fits, gap, np.inf), axis=1, kind="stable"), axis=1, kind="stable")
-    rows, places = np.nonzero(fits & (nearest < MOST))
+    most = min(MOST, max(1, _MOST_PAIRS // max(1, int(targets.sum()))))
+    rows, places = np.nonzero(fits & (nearest < most))
     return Entries(rows, donors[places], kept[rows, places])
 
 

@@ -106,13 +106,14 @@ def _run(
     advance: Callable[[int], object] | None = None,
 ) -> Sampled:
     """Run all chains from a state, and keep draws after the first sweeps."""
-    kept, states = [], deque[GibbsState](maxlen=STATES_KEPT)
+    kept, states = np.empty((draws, *data.eta.shape)), deque[GibbsState](maxlen=STATES_KEPT)
     for _ in range(burn_in):
         state = sweep(data, state, rng)
     for done in range(0, draws, CHAINS):
         state = sweep(data, state, rng)
         states.append(state)
-        kept.append(np.where(data.known, data.eta, draw_scores(data, state, rng))[: draws - done])
+        room = kept[done : done + CHAINS]
+        room[:] = np.where(data.known, data.eta, draw_scores(data, state, rng))[: len(room)]
         if advance is not None:
-            advance(len(kept[-1]))
-    return Sampled(np.concatenate(kept), data, tuple(states))
+            advance(len(room))
+    return Sampled(kept, data, tuple(states))

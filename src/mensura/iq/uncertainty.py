@@ -180,11 +180,18 @@ def _draw_jointly(
             advance()
 
     drawn = draw_log_odds(matrix, n, generator, count)
-    filled = read_drawn(matrix, rules.imputation, drawn, correction or uncorrected(len(matrix.subjects)))
-    shaken = filled.iqs + np.where(matrix.measured, errors, 0.0) * generator.standard_normal(filled.iqs.shape)
-    filled = replace(filled, iqs=np.clip(shaken, LOWEST, HIGHEST))
-    scored = score_dimensions(matrix, filled, rules, weights)
-    return IqDraws(matrix.subjects, scored.composites, scored.dimensions, filled.iqs.astype(np.float32))
+    chunks = [slice(start, start + _CHUNK) for start in range(0, n, _CHUNK)]
+    middle = np.sum([matrix.read(drawn[chunk]).sum(axis=0) for chunk in chunks], axis=0) / n
+    correction = correction or uncorrected(len(matrix.subjects))
+    parts = []
+    for chunk in chunks:
+        filled = read_drawn(matrix, rules.imputation, drawn[chunk], correction, middle)
+        shaken = filled.iqs + np.where(matrix.measured, errors, 0.0) * generator.standard_normal(filled.iqs.shape)
+        filled = replace(filled, iqs=np.clip(shaken, LOWEST, HIGHEST))
+        scored = score_dimensions(matrix, filled, rules, weights)
+        parts.append((scored.composites, scored.dimensions, filled.iqs.astype(np.float32)))
+    composites, dimensions, benchmarks = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return IqDraws(matrix.subjects, composites, dimensions, benchmarks)
 
 
 def score_errors(evidence: Evidence, matrix: ScoreMatrix, rules: IqRules) -> Floats:

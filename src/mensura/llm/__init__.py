@@ -1,14 +1,49 @@
-"""Asking language models: one door to every provider, and a journal in which no answer is lost or paid twice."""
+"""Asking language models: one door to every provider, and a journal in which no answer is lost or paid twice.
 
-from mensura.llm.asker import Advance, ModelAsker, Standing
-from mensura.llm.audit import audit_table, journal_cost, journal_status, write_audit
-from mensura.llm.batches import BatchAsker, ask_batch
-from mensura.llm.doors import open_asker
-from mensura.llm.estimates import Estimate, estimate
-from mensura.llm.journal import Journal
-from mensura.llm.protocol import Answer, AnswerReading, Asker, Question, Reader, UnreadableError
-from mensura.llm.recordings import shipped_recordings
-from mensura.llm.settings import Prices, Settings
+Public names are imported on first use: saying what a question is needs no event loop and no journal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mensura.exports import on_first_use
+
+if TYPE_CHECKING:
+    from mensura.llm.asker import Advance, ModelAsker, Standing
+    from mensura.llm.audit import audit_table, journal_cost, journal_status, write_audit
+    from mensura.llm.batches import BatchAsker, ask_batch
+    from mensura.llm.doors import open_asker
+    from mensura.llm.estimates import Estimate, estimate
+    from mensura.llm.journal import Journal
+    from mensura.llm.protocol import Answer, AnswerReading, Asker, Question, Reader, UnreadableError
+    from mensura.llm.recordings import shipped_recordings
+    from mensura.llm.settings import Prices, Settings
+
+_HOMES = {
+    "Advance": "asker",
+    "Answer": "protocol",
+    "AnswerReading": "protocol",
+    "Asker": "protocol",
+    "BatchAsker": "batches",
+    "Estimate": "estimates",
+    "Journal": "journal",
+    "ModelAsker": "asker",
+    "Prices": "settings",
+    "Question": "protocol",
+    "Reader": "protocol",
+    "Settings": "settings",
+    "Standing": "asker",
+    "UnreadableError": "protocol",
+    "ask_batch": "batches",
+    "audit_table": "audit",
+    "estimate": "estimates",
+    "journal_cost": "audit",
+    "journal_status": "audit",
+    "open_asker": "doors",
+    "shipped_recordings": "recordings",
+    "write_audit": "audit",
+}
 
 __all__ = [
     "Advance",
@@ -34,3 +69,5 @@ __all__ = [
     "shipped_recordings",
     "write_audit",
 ]
+
+__getattr__, __dir__ = on_first_use(__name__, _HOMES)

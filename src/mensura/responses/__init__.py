@@ -5,8 +5,9 @@ Public names are imported on first use: the arrays underneath (:mod:`mensura.res
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from mensura.exports import on_first_use
 
 if TYPE_CHECKING:
     from mensura.responses.adaptive import Aim, NextItems, ShortForm, next_items, select_items
@@ -59,11 +60,4 @@ __all__ = [
     "write_store",
 ]
 
-
-def __getattr__(name: str) -> object:
-    """Import a public name from its home on first use (PEP 562)."""
-    if name not in _HOMES:
-        raise AttributeError(
-            f"module 'mensura.responses' has no attribute {name!r}; public names: {', '.join(__all__)}"
-        )
-    return getattr(import_module(f"mensura.responses.{_HOMES[name]}"), name)
+__getattr__, __dir__ = on_first_use(__name__, _HOMES)

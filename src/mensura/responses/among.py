@@ -13,8 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.optimize import least_squares
-from scipy.special import ndtr
+import scipy
 
 from mensura.arrays import Floats, logit
 from mensura.errors import MensuraError
@@ -95,11 +94,11 @@ def place_among(
         z[1:, place] = np.quantile(drawn, [0.05, 0.95])
     middle, low, high = np.clip(z, -_FURTHEST, _FURTHEST)
     table = fit.subjects.select("subject", "group", "ability").with_columns(
-        rate=pl.Series(ndtr(-middle)),
-        low=pl.Series(ndtr(-high)),
-        high=pl.Series(ndtr(-low)),
-        one_in=pl.Series(rate_to_one_in(np.asarray(ndtr(-middle)))),
-        percentile=pl.Series(100.0 * ndtr(middle)),
+        rate=pl.Series(scipy.special.ndtr(-middle)),
+        low=pl.Series(scipy.special.ndtr(-high)),
+        high=pl.Series(scipy.special.ndtr(-low)),
+        one_in=pl.Series(rate_to_one_in(np.asarray(scipy.special.ndtr(-middle)))),
+        percentile=pl.Series(100.0 * scipy.special.ndtr(middle)),
         iq=pl.Series(100.0 + 15.0 * middle),
         iq_low=pl.Series(100.0 + 15.0 * low),
         iq_high=pl.Series(100.0 + 15.0 * high),
@@ -162,7 +161,7 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: AN
         found: Floats = weight * (logit(np.clip(implied, 1e-6, 1.0 - 1e-6)) - target)
         return found
 
-    best = least_squares(off, np.array([0.0, 0.0]), bounds=([-8.0, -2.5], [8.0, 2.0]))
+    best = scipy.optimize.least_squares(off, np.array([0.0, 0.0]), bounds=([-8.0, -2.5], [8.0, 2.0]))
     scatter = 2.0 * best.cost / max(1, known.height - 2)
     slopes = np.asarray(best.jac, dtype=np.float64)
     covariance = np.asarray(np.linalg.inv(slopes.T @ slopes + 1e-9 * np.eye(2)) * max(1.0, scatter), np.float64)

@@ -3,8 +3,9 @@
 Names are imported on first use: saying where a model stands needs no page and no chart.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from mensura.exports import on_first_use
 
 if TYPE_CHECKING:
     from mensura.site.pages import count_pages
@@ -15,16 +16,11 @@ if TYPE_CHECKING:
 __all__ = ["Study", "Whereabouts", "build_report", "count_pages", "find_whereabouts"]
 
 _HOMES = {
-    "Study": "mensura.site.study",
-    "Whereabouts": "mensura.site.whereabouts",
-    "build_report": "mensura.site.report",
-    "count_pages": "mensura.site.pages",
-    "find_whereabouts": "mensura.site.whereabouts",
+    "Study": "study",
+    "Whereabouts": "whereabouts",
+    "build_report": "report",
+    "count_pages": "pages",
+    "find_whereabouts": "whereabouts",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import a public name from its home on first use (PEP 562)."""
-    if name not in _HOMES:
-        raise AttributeError(f"module 'mensura.site' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+__getattr__, __dir__ = on_first_use(__name__, _HOMES)

@@ -20,7 +20,6 @@ from mensura.calibration import (
 )
 from mensura.calibration.open_pool import READERS
 from mensura.evidence import Evidence
-from mensura.extrapolation import dominant_dimensions
 from mensura.results import Result
 from mensura.scale import Calibration
 
@@ -120,6 +119,8 @@ def ability_rows(made: ProfileResult, kinds: dict[str, str], names: dict[str, st
 
 def observed_and_world() -> pl.DataFrame:
     """Return item, observed, world, low, high, dimension of the open items: the dominant dimension, or "several"."""
+    from mensura.extrapolation import dominant_dimensions  # here: reading kept abilities does not need it
+
     demands = open_demands().drop("annotator").group_by("item", maintain_order=True).mean()
     long = demands.unpivot(index="item", variable_name="dimension", value_name="level")
     dominant = dominant_dimensions(long)

@@ -7,8 +7,6 @@ from typing import ClassVar
 
 import polars as pl
 
-from mensura.extrapolation import PostStratification, make_task
-from mensura.people import WORLD, World
 from mensura.results import Result
 
 OBSERVED = 0.19
@@ -39,6 +37,9 @@ class WorldExample(Result):
 
 def carry_example() -> WorldExample:
     """Carry the example to the world by post-stratification."""
+    from mensura.extrapolation import PostStratification, make_task  # here: reading a kept example needs neither
+    from mensura.people import WORLD, World
+
     items = pl.DataFrame({"item": ["example"], "domain": ["mathematics"]})
     rates = pl.DataFrame({"item": ["example"], "n": [None], "rate": [OBSERVED]}, schema_overrides={"n": pl.Int64})
     world = World.load()

@@ -46,6 +46,8 @@ from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
 
 _STATIC = Path(__file__).parent / "static"
+MOST_CARDS = 500
+"""Pages that have a picture of their own for shared links, the first ones; a further page has that of the first."""
 HEADLINE = (
     *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
     *("scored_dimensions", "status", "capability", "released"),
@@ -81,7 +83,7 @@ def build_report(
         editions = next_edition(study, read_editions(out), day)
         made = list(pages(study, editions))
         drawn = _order_drawings(made, studio)
-        cards = {page.file: _order_card(page, studio) for page in made}
+        cards = {page.file: _order_card(page, studio) for page in made[:MOST_CARDS]}
         _write_static(stage)
         _write_subjects(study, stage)
         _write_tables(study, stage)
@@ -102,8 +104,9 @@ def build_report(
         environment = _environment(svgs)
         written: set[str] = set()
         for page in made:
-            _write_page(page, environment, shared, stage)
-            shutil.copyfile(cards[page.file], _placed(stage, *_card_path(page).split("/")))
+            _write_page(page, environment, shared, stage, _card_path(page if page.file in cards else made[0]))
+            if page.file in cards:
+                shutil.copyfile(cards[page.file], _placed(stage, *_card_path(page).split("/")))
             for figure in page.figures:
                 if figure.name not in written:
                     _write_figure(figure, svgs, stage)
@@ -152,7 +155,7 @@ def _drawing(figure: Figure, svgs: dict[str, str]) -> Markup:
     return Markup(svgs.get(figure.name, ""))
 
 
-def _write_page(page: Page, environment: jinja2.Environment, shared: dict[str, object], out: Path) -> None:
+def _write_page(page: Page, environment: jinja2.Environment, shared: dict[str, object], out: Path, card: str) -> None:
     html = environment.get_template(page.template).render(
         **shared,
         **page.context,
@@ -162,7 +165,7 @@ def _write_page(page: Page, environment: jinja2.Environment, shared: dict[str, o
         root=(str(shared["address"]) or page.root) if page.file == "404.html" else page.root,
         current=page.file,
         scripts=page.scripts,
-        card=_card_path(page),
+        card=card,
     )
     _write(html, out, page.file)
 

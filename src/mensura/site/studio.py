@@ -61,11 +61,12 @@ class Studio:
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed with the studio
         self._workers: list[subprocess.Popen[str]] = []
         self._orders = 0
+        self._library = version("vl-convert-python")
 
     def order(self, job: dict[str, Any], suffix: str) -> Path:
         """Return where the result of a job will lie once :meth:`finish` has returned."""
         text = json.dumps(job, sort_keys=True)
-        key = hashlib.sha256(f"{version('vl-convert-python')}\n{text}".encode()).hexdigest()[:40]
+        key = hashlib.sha256(f"{self._library}\n{text}".encode()).hexdigest()[:40]
         target = self._folder / f"{key}{suffix}"
         if target.is_file():
             with suppress(OSError):

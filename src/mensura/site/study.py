@@ -26,10 +26,18 @@ from mensura.trends import Watch, mark_passed
 
 DRAWS = 1000
 """Draws behind the intervals of the IQs."""
+_MOST_DRAWN, _FEWEST_DRAWS = 500_000, 200
+"""Models × draws that are kept, and the draws that remain: with thousands of models the memory of a laptop is the
+bound; the ends of an interval then err by a sixth of a standard deviation."""
 
 _TESTS_NAMED = 2  # tests of a class of people that are named beside it; more are counted
 _MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
+
+
+def draws_for(evidence: Evidence) -> int:
+    """Return how many draws stand behind the intervals of an evidence."""
+    return min(DRAWS, max(_FEWEST_DRAWS, _MOST_DRAWN // max(1, evidence.models.height)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -55,7 +63,7 @@ class Study(Result):
         fit = stitch(evidence)
         return cls(
             evidence=evidence,
-            iq=score_iq(evidence, draws=DRAWS),
+            iq=score_iq(evidence, draws=draws_for(evidence)),
             costs=score_costs(evidence),
             fit=fit,
             people=place_people(fit, evidence),

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
+import scipy
 
 from mensura.arrays import Ints
-from mensura.errors import MensuraError
+from mensura.errors import MensuraError, listed_names
 from mensura.stitching.scores import ScoreSet
 
 FEW_SCORES = 3
 """A subject or benchmark with fewer scores is named in a warning."""
-PARTS_SHOWN, NAMES_SHOWN = 4, 5
+PARTS_SHOWN = 4
 FLOOR = 0.02
 """A benchmark whose best score is no more than this above chance tells nothing about difficulty."""
 
@@ -20,8 +19,10 @@ FLOOR = 0.02
 def parts(data: ScoreSet) -> list[tuple[list[str], list[str]]]:
     """Return the connected parts of the score graph, largest first, each as (subjects, benchmarks)."""
     m, b = len(data.subjects), len(data.benchmarks)
-    edges = coo_array((np.ones(data.y.size), (data.layout.rows, m + data.layout.cols)), shape=(m + b, m + b))
-    count, label = connected_components(edges, directed=False)
+    edges = scipy.sparse.coo_array(
+        (np.ones(data.y.size), (data.layout.rows, m + data.layout.cols)), shape=(m + b, m + b)
+    )
+    count, label = scipy.sparse.csgraph.connected_components(edges, directed=False)
     found = [
         (
             [data.subjects[i] for i in np.flatnonzero(label[:m] == part)],
@@ -92,9 +93,3 @@ def positions_of(names: tuple[str, ...], wanted: list[str]) -> Ints:
     """Index of every wanted name, −1 where it is not known."""
     index = {name: i for i, name in enumerate(names)}
     return np.array([index.get(name, -1) for name in wanted], dtype=np.int64)
-
-
-def listed_names(names: list[str]) -> str:
-    """Name the first few of a list, and how many more there are."""
-    more = len(names) - NAMES_SHOWN
-    return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields
 
 import numpy as np
-from scipy.linalg.lapack import dposv
+import scipy
 
 from mensura.arrays import Floats, Mask
 from mensura.stitching.layout import ScoreLayout
@@ -126,7 +126,9 @@ def _direct(layout: ScoreLayout, system: System, pivot: Floats, right: tuple[Flo
     wanted = np.concatenate(right, axis=1)
     solution = np.empty_like(wanted)
     for replicate in range(replicates):
-        _, solution[replicate], fault = dposv(matrix[replicate].T, wanted[replicate], overwrite_a=True)
+        _, solution[replicate], fault = scipy.linalg.lapack.dposv(
+            matrix[replicate].T, wanted[replicate], overwrite_a=True
+        )
         if fault:
             solution[replicate] = np.nan
     return solution[:, :n], solution[:, n:]

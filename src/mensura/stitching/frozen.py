@@ -19,12 +19,12 @@ import numpy as np
 import polars as pl
 
 from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.errors import MensuraError, listed_names
 from mensura.evidence import Evidence
 from mensura.evidence.intake import read_own_scores
 from mensura.files import write_text
 from mensura.results import Result
-from mensura.stitching.checks import listed_names, positions_of
+from mensura.stitching.checks import positions_of
 from mensura.stitching.draws import LEVEL
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import elo_references, evidence_scores

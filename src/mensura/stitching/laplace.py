@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotri
+import scipy
 
 from mensura.arrays import Floats, Ints
 from mensura.stitching.layout import ScoreLayout
@@ -101,7 +100,7 @@ class Factors:
     @property
     def side_covariance(self) -> Floats:
         """Covariance S⁻¹ of the side that stays (J, J)."""
-        inverse, _ = dpotri(self.schur, lower=1)
+        inverse, _ = scipy.linalg.lapack.dpotri(self.schur, lower=1)
         lower = np.tril(inverse)
         return np.asarray(lower + np.tril(inverse, -1).T)
 
@@ -142,7 +141,7 @@ def draw_deviations(factors: Factors, n: int, rng: np.random.Generator) -> tuple
     """Return ``n`` draws of the deviations from the mean: subjects (n, M, K) and benchmarks (n, B, L)."""
     precision = factors.precision
     (m, k), (b, width) = precision.subjects.shape[:2], precision.benchmarks.shape[:2]
-    side = solve_triangular(factors.schur, rng.standard_normal((b * width, n)), lower=True, trans="T")
+    side = scipy.linalg.solve_triangular(factors.schur, rng.standard_normal((b * width, n)), lower=True, trans="T")
     if precision.by_kind:
         side = side[np.argsort(_kind_by_kind(precision))]
     own = np.empty((n, m, k))

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 
 from mensura.arrays import Floats, Ints
 from mensura.errors import MensuraError
@@ -100,7 +100,7 @@ class ScoreLayout:
         """Position of every score in the whole matrix, subject after subject."""
         return self.rows * self.n_benchmarks + self.cols
 
-    def matrix(self, weights: Floats) -> Floats | csr_array:
+    def matrix(self, weights: Floats) -> Floats | scipy.sparse.csr_array:
         """Return the matrix (subjects, benchmarks) of one number per score, dense where that is faster."""
         shape = (self.n_subjects, self.n_benchmarks)
         if self.filled:
@@ -110,11 +110,11 @@ class ScoreLayout:
         return filled
 
     @cached_property
-    def _pattern(self) -> csr_array:
+    def _pattern(self) -> scipy.sparse.csr_array:
         """The sparse matrix without its numbers: copied, it spares the checks of a new one."""
         shape = (self.n_subjects, self.n_benchmarks)
         starts = np.append(self.subject_starts, self.n_scores)
-        return csr_array((np.zeros(self.n_scores), self.cols, starts), shape=shape)
+        return scipy.sparse.csr_array((np.zeros(self.n_scores), self.cols, starts), shape=shape)
 
     def products(self, of_subjects: Floats, of_benchmarks: Floats) -> Floats:
         """Return the inner product of both sides' vectors (subjects, r) and (benchmarks, r) at every score."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtr, ndtri
+import scipy
 
 from mensura.arrays import Floats, Ints
 from mensura.stitching.draws import LEVEL
@@ -40,7 +41,7 @@ def pass_tests(fit: Stitch, groups: pl.DataFrame) -> pl.DataFrame:
         "chance": pl.Float64,
     }
     found = pl.DataFrame(rows, schema=schema, orient="row")
-    half = float(ndtri(0.5 + LEVEL / 2)) * pl.col("stderr")
+    half = float(scipy.special.ndtri(0.5 + LEVEL / 2)) * pl.col("stderr")
     table = pl.concat([groups, found], how="horizontal").with_columns(
         low=(pl.col("score") - half).clip(0, 1), high=(pl.col("score") + half).clip(0, 1)
     )
@@ -63,7 +64,7 @@ def win_chance(fit: Stitch, model: str, benchmark: str, score: float, stderr: fl
         expected: Floats = point_scores(fit.model, *pair)
         spread = expected_scores(fit.model, fit.own_draws, *pair).var(axis=0)
         mean, variance = expected[0], (spread + fit.model.noise(expected, pair[1]))[0]
-    return float(ndtr((mean - score) / np.sqrt(max(variance, MODEL_ERROR**2) + stderr**2)))
+    return NormalDist().cdf(float((mean - score) / np.sqrt(max(variance, MODEL_ERROR**2) + stderr**2)))
 
 
 def _keys(groups: pl.DataFrame) -> list[tuple[str, float, float]]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, ndtri_exp
+import scipy
 
 from mensura.arrays import Floats, Ints
 from mensura.stitching.positions import Positions
@@ -78,7 +78,7 @@ def _bounded_draws(scores: ClassScores, expected: Floats, rng: np.random.Generat
     if held.any():
         side = -scores.bound[held]
         at = side * (scores.logit - expected)[held] / scores.error[held]
-        drawn = ndtri_exp(np.log(1 - rng.random(at.size)) + log_ndtr(at))
+        drawn = scipy.special.ndtri_exp(np.log(1 - rng.random(at.size)) + scipy.special.log_ndtr(at))
         z[held] = expected[held] + scores.error[held] * side * drawn
     return z
 

@@ -18,8 +18,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.linalg import svds
+import scipy
 
 from mensura.arrays import Floats, logit
 from mensura.stitching.damping import Damping
@@ -164,8 +163,10 @@ def _widened(cells: Cells, fit: Pooled, dimensions: int) -> Pooled:
     more, layout = dimensions - 1, cells.layout
     shape = (layout.n_subjects, layout.n_benchmarks)
     at = expect(cells, fit)
-    residual = coo_array((linearise(cells, fit, at)[0] - at.eta, (layout.rows, layout.cols)), shape=shape).tocsr()
-    left, size, right = svds(residual, k=more, v0=np.ones(min(shape)))
+    residual = scipy.sparse.coo_array(
+        (linearise(cells, fit, at)[0] - at.eta, (layout.rows, layout.cols)), shape=shape
+    ).tocsr()
+    left, size, right = scipy.sparse.linalg.svds(residual, k=more, v0=np.ones(min(shape)))
     turned = np.sign(right[np.arange(more), np.abs(right).argmax(axis=1)])
     left, right = left * turned, right * turned[:, None]
     unit = np.sqrt(layout.n_subjects)

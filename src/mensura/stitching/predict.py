@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import betaincinv
+import scipy
 
 from mensura.arrays import Floats, Ints
 from mensura.stitching.models import Model
@@ -86,6 +86,8 @@ def _beta_interval(mean: Floats, variance: Floats, level: float) -> tuple[Floats
     m = np.clip(mean, SMALLEST_MEAN, 1 - SMALLEST_MEAN)
     size = np.maximum(m * (1 - m) / np.maximum(variance, 1e-12) - 1, SMALLEST_SIZE)
     tail = (1 - level) / 2
-    low, high = (np.asarray(betaincinv(m * size, (1 - m) * size, q), dtype=float) for q in (tail, 1 - tail))
+    low, high = (
+        np.asarray(scipy.special.betaincinv(m * size, (1 - m) * size, q), dtype=float) for q in (tail, 1 - tail)
+    )
     low, high = np.where(low < RESOLUTION, 0.0, low), np.where(high > 1 - RESOLUTION, 1.0, high)
     return np.minimum(low, mean), np.maximum(high, mean)

@@ -7,8 +7,7 @@ from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 import polars as pl
-from scipy.optimize import least_squares
-from scipy.sparse import csr_array
+import scipy
 
 from mensura.arrays import Floats, Mask, expit
 from mensura.results import Result
@@ -137,16 +136,16 @@ def _fit_link(data: ScoreSet, train: Mask, link: Link) -> tuple[Floats, bool]:
     def residual(p: Floats) -> Floats:
         return (expected(p)[0] - data.y)[train]
 
-    def jacobian(p: Floats) -> csr_array:
+    def jacobian(p: Floats) -> scipy.sparse.csr_array:
         _, d, slope, distance = (x[train] for x in expected(p))
         i = np.arange(d.size)
         free = cols[train] != anchor
         values = np.concatenate((d * slope, -d * slope * free, d * distance * free))
         where = np.concatenate((rows[train], m + cols[train], m + b + cols[train]))
-        return csr_array((values, (np.tile(i, 3), where)), shape=(d.size, m + 2 * b))
+        return scipy.sparse.csr_array((values, (np.tile(i, 3), where)), shape=(d.size, m + 2 * b))
 
     start = _link_start(data, link, anchor)
-    found = least_squares(residual, start, jac=jacobian, method="trf", max_nfev=MOST_EVALUATIONS)
+    found = scipy.optimize.least_squares(residual, start, jac=jacobian, method="trf", max_nfev=MOST_EVALUATIONS)
     return expected(found.x)[0], found.status > 0
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mensura.arrays import Floats, Mask
-from mensura.errors import MensuraError
-from mensura.stitching.checks import listed_names
+from mensura.errors import MensuraError, listed_names
 from mensura.stitching.draws import LEVEL
 from mensura.stitching.positions import Positions
 from mensura.stitching.scores import ScoreSet

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri
+import scipy
 
 from mensura.arrays import Floats
 from mensura.frames import as_frame, require_columns
@@ -110,7 +110,7 @@ def _draw_heights(table: pl.DataFrame, level: float, rng: np.random.Generator) -
     heights = np.tile(table["capability"].to_numpy(), (DRAWS, 1))
     if "low" in table.columns and "high" in table.columns:
         ends = table.select(pl.col("high") - pl.col("low")).to_series().cast(pl.Float64).fill_null(0.0).to_numpy()
-        heights = heights + ends / (2 * ndtri(0.5 + level / 2)) * rng.standard_normal(heights.shape)
+        heights = heights + ends / (2 * scipy.special.ndtri(0.5 + level / 2)) * rng.standard_normal(heights.shape)
     return heights
 
 

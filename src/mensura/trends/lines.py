@@ -7,8 +7,8 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
+import scipy
 from numpy.typing import ArrayLike
-from scipy.special import stdtrit
 
 from mensura.arrays import Floats
 from mensura.errors import MensuraError
@@ -74,7 +74,7 @@ class TrendLine(Result):
 
     def quantile(self, level: float) -> float:
         """Half-width, in standard errors, of the central interval of this level (Student)."""
-        return float(stdtrit(self.freedom, 0.5 + level / 2))
+        return float(scipy.special.stdtrit(self.freedom, 0.5 + level / 2))
 
 
 def fit_line(x: ArrayLike, y: ArrayLike) -> TrendLine:

@@ -18,7 +18,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri, stdtrit
+import scipy
 
 from mensura.arrays import Floats, Mask
 from mensura.errors import MensuraError
@@ -238,7 +238,7 @@ def _estimate(
     else:
         of_k = (gain / k**2 * slope.error) ** 2
         freedom = (own + of_k) ** 2 / (own**2 / line.freedom + of_k**2 / slope.freedom)
-    half = float(stdtrit(freedom, 0.5 + level / 2) * np.sqrt(own + of_k))
+    half = float(scipy.special.stdtrit(freedom, 0.5 + level / 2) * np.sqrt(own + of_k))
     return row | {
         "quality_per_year": line.slope,
         "factor": _factor(line.slope / k),
@@ -269,7 +269,9 @@ def _joint(method: str, level: float, years: Floats, C: Floats, compute: Floats)
         half = float(_published_z(level) * abs(ratio) * np.sqrt(relative))
         low, high = ratio - half, ratio + half
     else:
-        low, high = fieller(beta[2], beta[1], covariance[1:, 1:][::-1, ::-1], float(stdtrit(freedom, 0.5 + level / 2)))
+        low, high = fieller(
+            beta[2], beta[1], covariance[1:, 1:][::-1, ::-1], float(scipy.special.stdtrit(freedom, 0.5 + level / 2))
+        )
     return pl.DataFrame(
         {
             "per_decade": [float(beta[1])],
@@ -285,7 +287,7 @@ def _joint(method: str, level: float, years: Floats, C: Floats, compute: Floats)
 
 def _published_z(level: float) -> float:
     """Normal quantile with the digits the published code uses."""
-    return round(float(ndtri(0.5 + level / 2)), 3 if level < 0.95 else 2)
+    return round(float(scipy.special.ndtri(0.5 + level / 2)), 3 if level < 0.95 else 2)
 
 
 def fieller(top: float, bottom: float, covariance: Floats, quantile: float) -> tuple[float, float]:

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri
+import scipy
 
 from mensura.results import Result
 from mensura.stitching import Stitch, stitch, to_years
@@ -119,7 +119,8 @@ def follow_published(
 
 
 def _line_row(name: str, line: TrendLine) -> dict[str, object]:
-    half = float(ndtri(0.5 + LEVEL / 2)) * line.slope_error  # as published: the normal's quantile, not Student's
+    normal = float(scipy.special.ndtri(0.5 + LEVEL / 2))  # as published: the normal's quantile, not Student's
+    half = normal * line.slope_error
     low, high = line.slope - half, line.slope + half
     return {"line": name, "n": line.n, "slope": line.slope, "low": low, "high": high, "r_squared": line.r_squared}
 

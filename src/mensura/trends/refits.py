@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dposv
+import scipy
 
 from mensura.arrays import Floats, Ints, Mask, expit
 from mensura.errors import MensuraError
@@ -112,7 +112,7 @@ def _benchmark_steps(scaled: Floats, diagonal: Floats, mixed: Floats, right: Flo
         matrix[i, i] += diagonal[look]
         matrix[first, second] += mixed[look]
         matrix[second, first] += mixed[look]
-        _, steps[look], fault = dposv(matrix.T, right[look], overwrite_a=True)
+        _, steps[look], fault = scipy.linalg.lapack.dposv(matrix.T, right[look], overwrite_a=True)
         if fault:  # round-off at a benchmark that nothing pins down: it stays where it is
             steps[look] = 0.0
         known = count

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from mensura.arrays import Floats
 
@@ -67,7 +67,7 @@ def fit_curves(rate: Floats, weight: Floats, start: Curves | None = None, settle
     w = np.column_stack([weight, weight.sum(axis=1)])
     a, b = (np.zeros(len(y)), np.zeros(len(y))) if start is None else (start.intercept.copy(), start.slope.copy())
     for _ in range(_STEPS):
-        p = expit(a[:, None] + b[:, None] * x)
+        p = scipy.special.expit(a[:, None] + b[:, None] * x)
         off, bend = w * (y - p), w * p * (1.0 - p)
         score_a, score_b = off.sum(axis=1) - _LOOSE * a, off @ x - b
         haa, hab, hbb = bend.sum(axis=1) + _LOOSE, bend @ x, bend @ x**2 + 1.0

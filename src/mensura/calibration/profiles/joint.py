@@ -18,7 +18,7 @@ from functools import cached_property
 from typing import Protocol
 
 import numpy as np
-from scipy import sparse
+import scipy
 
 from mensura.arrays import Floats, Ints, expit
 
@@ -77,12 +77,12 @@ class LevelGrid:
         return LevelGrid(self.values, self.place[at])
 
     @cached_property
-    def picks(self) -> sparse.csr_matrix:
+    def picks(self) -> scipy.sparse.csr_matrix:
         """Items × places of the flat table, 1 where an item has that level: sums over dimensions are products."""
         items, dimensions = self.place.shape
         ends = np.arange(0, items * dimensions + 1, dimensions)
         shape = (items, len(self.values) * dimensions)
-        return sparse.csr_matrix((np.ones(items * dimensions), self.place.ravel(), ends), shape=shape)
+        return scipy.sparse.csr_matrix((np.ones(items * dimensions), self.place.ravel(), ends), shape=shape)
 
     def looked_up(self, table: Floats) -> Floats:
         """Return items × dimensions of a table dimensions × values."""

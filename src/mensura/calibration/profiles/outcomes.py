@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy import sparse
+import scipy
 
 from mensura.arrays import Floats, Ints
 from mensura.calibration.dominance import dominant
@@ -57,8 +57,8 @@ class Answered:
         decides = dominant(self.levels)[:, :, None] & (nearest[:, :, None] == LEVELS)
         table = decides.reshape(len(self.items), -1).astype(np.float64)
         shape = (len(self.subjects), len(self.items))
-        tried = sparse.csr_matrix((np.ones(len(self.item)), (self.subject, self.item)), shape=shape)
-        won = sparse.csr_matrix((self.solved, (self.subject, self.item)), shape=shape)
+        tried = scipy.sparse.csr_matrix((np.ones(len(self.item)), (self.subject, self.item)), shape=shape)
+        won = scipy.sparse.csr_matrix((self.solved, (self.subject, self.item)), shape=shape)
         size = (len(self.subjects), len(self.dimensions), len(LEVELS))
         return np.asarray(tried @ table).reshape(size), np.asarray(won @ table).reshape(size)
 

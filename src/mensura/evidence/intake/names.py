@@ -34,6 +34,7 @@ class KnownNames:
             self._ids[ident] = name
             for text in (ident, name):
                 self._spelled.setdefault(spelling(text), set()).add(ident)
+        self._comparers: dict[str, SequenceMatcher[str]] = {}
 
     def ident(self, written: str) -> str | None:
         """Return the id a name stands for, None where it stands for none or two; cheap, for names by the thousand."""
@@ -64,11 +65,26 @@ class KnownNames:
         """Return the ids most like a name, best first."""
         wanted = spelling(written)
         rated = sorted(
-            ((_likeness(wanted, spelled), ident) for spelled, ids in self._spelled.items() for ident in ids),
+            ((self._likeness(wanted, spelled), ident) for spelled, ids in self._spelled.items() for ident in ids),
             reverse=True,
         )
         best = dict.fromkeys(ident for likeness, ident in rated if likeness >= _NEAR)
         return tuple(best)[:_OFFERED]
+
+    def _likeness(self, wanted: str, spelled: str) -> float:
+        """Return how alike two spellings are, 0 where they are too far apart to be offered.
+
+        What there is to know of a known spelling is kept, and bounds are asked first: names come by the thousand.
+        """
+        if wanted and spelled and (wanted in spelled or spelled in wanted):
+            shorter, longer = sorted((len(wanted), len(spelled)))
+            return max(_INSIDE if shorter > 2 else 0.0, shorter / longer)
+        comparer = self._comparers.get(spelled)
+        if comparer is None:
+            comparer = self._comparers[spelled] = SequenceMatcher(None, "", spelled, autojunk=False)
+        comparer.set_seq1(wanted)
+        within_reach = comparer.real_quick_ratio() >= _NEAR and comparer.quick_ratio() >= _NEAR
+        return comparer.ratio() if within_reach else 0.0
 
 
 def spelling(text: str) -> str:
@@ -79,11 +95,3 @@ def spelling(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
     dotted = re.sub(r"(?<=\d)[._-](?=\d)", "\0", folded)
     return "".join(sign for sign in dotted if sign.isalnum() or sign == "\0")
-
-
-def _likeness(wanted: str, spelled: str) -> float:
-    if wanted and spelled and (wanted in spelled or spelled in wanted):
-        shorter, longer = sorted((len(wanted), len(spelled)))
-        return max(_INSIDE if shorter > 2 else 0.0, shorter / longer)
-    matcher = SequenceMatcher(None, wanted, spelled, autojunk=False)
-    return matcher.ratio() if matcher.real_quick_ratio() >= _NEAR else 0.0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.errors import NAMES_SHOWN, MensuraError, listed_names
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.intake.cells import CellTable, read_cells
 from mensura.evidence.intake.columns import OPTIONAL, Shape, bare_title, find_shape
@@ -103,7 +104,7 @@ def read_scores_of(
     notes = [_KINDS[shape.kind]] if shape.kind in _KINDS else []
     notes += [*cells.notes, *(["decimal commas"] if comma else []), *units]
     notes += [f"columns left out: {', '.join(shape.left_out)}"] if shape.left_out else []
-    notes += [f"new {kind}: {written}" for (kind, written), match in matches.items() if match.how == "new"]
+    notes += _new_names(matches)
     return ScoreReading(
         cells.name,
         _score_frame(scores, [column for column in OPTIONAL if column in shape.columns]),
@@ -217,5 +218,18 @@ def _name_rows(
     entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch]
 ) -> list[tuple[str, str, str | None, str, int]]:
     """Return how each written name was read, with the number of scores under it."""
-    written = [("model", entry.subject) for entry in entries] + [("benchmark", entry.benchmark) for entry in entries]
-    return [(kind, name, match.id, match.how, written.count((kind, name))) for (kind, name), match in matches.items()]
+    counts = Counter(("model", entry.subject) for entry in entries)
+    counts.update(("benchmark", entry.benchmark) for entry in entries)
+    return [(*written, match.id, match.how, counts[written]) for written, match in matches.items()]
+
+
+def _new_names(matches: Mapping[tuple[str, str], NameMatch]) -> list[str]:
+    """Say which names are new, many of a kind in one line."""
+    told = []
+    for kind in ("model", "benchmark"):
+        new = [written for (of, written), match in matches.items() if of == kind and match.how == "new"]
+        if len(new) <= NAMES_SHOWN:
+            told += [f"new {kind}: {written}" for written in new]
+        else:
+            told.append(f"{len(new)} new {kind}s: {listed_names(new)}")
+    return told

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from mensura.errors import MensuraError
+from mensura.evidence.edition import Cells, fingerprint_of
 from mensura.evidence.evidence import Evidence, completed, from_raw
 from mensura.evidence.faults import EvidenceError
 from mensura.evidence.ledger import desk, log
@@ -21,7 +22,7 @@ from mensura.evidence.ledger.connection import ConflictError, transaction
 from mensura.evidence.ledger.layout import schema_of
 from mensura.evidence.ledger.policy import policy_changes, policy_table
 from mensura.evidence.ledger.signing import signed, written_time
-from mensura.evidence.ledger.state import Cells, cell_of, fingerprint, raw_tables, read_state, take_back, write_cell
+from mensura.evidence.ledger.state import cell_of, raw_tables, read_state, take_back, write_cell
 from mensura.evidence.ledger.update import CellChange, Update, checked_change
 from mensura.evidence.store import refuse_newer
 
@@ -195,7 +196,7 @@ class Ledger:
         self._checked(state, title)
         number = log.last_entry(store).entry + 1
         made = log.LedgerEntry(
-            number, kind, title, update_id, undoes, signed(by), written_time(when), fingerprint(state)
+            number, kind, title, update_id, undoes, signed(by), written_time(when), fingerprint_of(state)
         )
         log.write_entry(store, made, changes)
         return EvidenceVersion(number, made.fingerprint)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from mensura.evidence.edition import Cells
 from mensura.evidence.ids import id_fault
 from mensura.evidence.intake import spelling
 from mensura.evidence.ledger.captures import Capture
 from mensura.evidence.ledger.mapping import FigureRule, SourceMapping
 from mensura.evidence.ledger.naming import NamedRow
-from mensura.evidence.ledger.state import Cells
 from mensura.evidence.ledger.update import CellChange, Proposal
 from mensura.evidence.schema import TABLES
 

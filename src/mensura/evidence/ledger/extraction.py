@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mensura.errors import MensuraError
+from mensura.evidence.edition import Cells
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.intake import KnownNames, read_figure, uses_decimal_commas
 from mensura.evidence.ledger.captures import Capture
@@ -19,7 +20,6 @@ from mensura.evidence.ledger.naming import (
     unmatched_names,
 )
 from mensura.evidence.ledger.reading import clean_text, read_rows
-from mensura.evidence.ledger.state import Cells
 from mensura.evidence.ledger.update import Update
 from mensura.evidence.schema import UNIT_RANGES
 

@@ -10,9 +10,10 @@ from typing import NamedTuple
 import polars as pl
 
 from mensura.errors import MensuraError
+from mensura.evidence.edition import Cells, fingerprint_of
 from mensura.evidence.faults import EvidenceError
 from mensura.evidence.ledger.connection import ConflictError
-from mensura.evidence.ledger.state import Cells, cell_of, fingerprint, take_back
+from mensura.evidence.ledger.state import cell_of, take_back
 from mensura.evidence.ledger.update import CellChange, Update
 
 _ENTRIES = {
@@ -225,7 +226,7 @@ def _origin(store: sqlite3.Connection, update_id: str | None) -> tuple[str | Non
 def verify_history(store: sqlite3.Connection, state: Cells, name: str) -> None:
     """Take every entry back, newest first, and compare each state on the way with its fingerprint."""
     for entry in entries_of(store):
-        if fingerprint(state) != entry.fingerprint:
+        if fingerprint_of(state) != entry.fingerprint:
             raise MensuraError(f"{name}: the cells are not those of {entry}; something changed the store from outside")
         strange = take_back(state, reversed(cells_of(store, entry.entry)))
         if strange:

@@ -11,13 +11,14 @@ from pathlib import Path
 import polars as pl
 
 from mensura.errors import MensuraError
+from mensura.evidence.edition import fingerprint_of
 from mensura.evidence.evidence import EMBEDDED, Evidence, completed, from_raw
 from mensura.evidence.ledger import log
 from mensura.evidence.ledger.book import Ledger
 from mensura.evidence.ledger.connection import in_words, transaction
 from mensura.evidence.ledger.layout import back_up, create_tables, schema_of
 from mensura.evidence.ledger.signing import signed, written_time
-from mensura.evidence.ledger.state import fingerprint, read_state
+from mensura.evidence.ledger.state import read_state
 from mensura.evidence.store import SCHEMA, as_text, read_raw, refuse_newer
 from mensura.files import atomic_path
 
@@ -53,7 +54,9 @@ def new_store(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _first_entry(store: sqlite3.Connection, title: str, by: str, when: datetime) -> None:
-    made = log.LedgerEntry(0, "init", title, None, None, signed(by), written_time(when), fingerprint(read_state(store)))
+    made = log.LedgerEntry(
+        0, "init", title, None, None, signed(by), written_time(when), fingerprint_of(read_state(store))
+    )
     log.write_entry(store, made, ())
 
 

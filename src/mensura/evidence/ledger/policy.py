@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from mensura.errors import MensuraError
+from mensura.evidence.edition import Cells
 from mensura.evidence.evidence import Evidence
 from mensura.evidence.intake import KnownNames
-from mensura.evidence.ledger.state import Cells
 from mensura.evidence.ledger.update import CellChange, Update
 from mensura.evidence.schema import CHART_SETTINGS
 

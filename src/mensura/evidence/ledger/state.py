@@ -1,22 +1,17 @@
-"""The cells of a store: reading and writing single ones, a fingerprint of all, and the way back in time."""
+"""The cells of a store: reading and writing single ones, and the way back in time."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypeAlias
 
 import polars as pl
 
 from mensura.evidence.checks import RawTable
+from mensura.evidence.edition import Cells
 from mensura.evidence.ledger.update import CellChange
 from mensura.evidence.schema import TABLES
-
-Cells: TypeAlias = dict[str, dict[tuple[str, ...], dict[str, str]]]
-"""Every cell that is not blank, by table, key of the row, and field; the key cells themselves are left out."""
 
 
 def read_state(store: sqlite3.Connection) -> Cells:
@@ -60,16 +55,6 @@ def write_cell(store: sqlite3.Connection, change: CellChange) -> None:
 
 def _where(table: str) -> str:
     return " AND ".join(f'"{column}" = ?' for column in TABLES[table].key)
-
-
-def fingerprint(state: Cells) -> str:
-    """Return the SHA-256 of every cell; the order of rows does not matter."""
-    digest = hashlib.sha256()
-    for name in sorted(state):
-        for key in sorted(state[name]):
-            row = json.dumps([name, key, sorted(state[name][key].items())], ensure_ascii=False)
-            digest.update(row.encode() + b"\n")
-    return digest.hexdigest()
 
 
 def take_back(state: Cells, changes: Iterable[CellChange]) -> list[CellChange]:

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr, ndtri, roots_genlaguerre
+import scipy
 
 if TYPE_CHECKING:
     from mensura.arrays import Floats
@@ -34,7 +34,7 @@ def unknown_variances(df: float, nodes: int = _NODES) -> tuple[Floats, Floats]:
     """
     if df >= NEARLY_NORMAL:
         return np.ones(1), np.ones(1)
-    x, weight = roots_genlaguerre(nodes, df / 2 - 2)
+    x, weight = scipy.special.roots_genlaguerre(nodes, df / 2 - 2)
     weight = weight * x
     return (df / 2 - 1) / x, weight / weight.sum()
 
@@ -57,7 +57,7 @@ def student_reach(
 
 def normal_reach(level: float) -> float:
     """Return how many standard deviations a normal interval of probability ``level`` goes to either side."""
-    return float(ndtri((1 + level) / 2))
+    return float(scipy.special.ndtri((1 + level) / 2))
 
 
 @lru_cache(maxsize=256)
@@ -72,7 +72,7 @@ def _table(level: float, shift_df: float, interaction_df: float) -> Floats:
     low, high = np.zeros(total.shape), np.full(total.shape, 4 * normal_reach(level) + 4)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        below = (ndtr(middle[..., None, None] / sd) * weight).sum(axis=(-2, -1)) < target
+        below = (scipy.special.ndtr(middle[..., None, None] / sd) * weight).sum(axis=(-2, -1)) < target
         low, high = np.where(below, middle, low), np.where(below, high, middle)
     table: Floats = (low + high) / 2
     return table

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+import scipy
 
 if TYPE_CHECKING:
     from mensura.arrays import Floats
@@ -42,7 +42,7 @@ class Success:
     def difficulty(self, rate: Floats, floor: Floats) -> Floats:
         """Return the items × draws difficulties at which this population succeeds at ``rate``."""
         known = (rate - floor * self.present) / ((1 - floor) * self.able)
-        target = ndtri(np.clip(known, TINY, 1 - TINY))
+        target = scipy.special.ndtri(np.clip(known, TINY, 1 - TINY))
         solved = np.empty(np.broadcast_shapes(target.shape, (1, self.able.size)))
         for draw in range(self.able.size):
             solved[:, draw] = np.interp(-target[:, draw], -self.probit[draw], DIFFICULTY)
@@ -53,7 +53,7 @@ class Success:
         probit = np.empty_like(difficulty)
         for draw in range(self.able.size):
             probit[:, draw] = np.interp(difficulty[:, draw], DIFFICULTY, self.probit[draw])
-        known: Floats = floor * self.present + (1 - floor) * self.able * ndtr(probit)
+        known: Floats = floor * self.present + (1 - floor) * self.able * scipy.special.ndtr(probit)
         return known
 
 
@@ -66,8 +66,8 @@ def success(weight: Floats, strata: Abilities, kernel: Floats, slope: Floats) ->
     offsets = np.arange(-(DIFFICULTY.size - 1), ABILITY.size) * STEP + ABILITY[0] - DIFFICULTY[0]
     rates = np.empty((able.size, DIFFICULTY.size))
     for draw in range(able.size):
-        rates[draw] = np.correlate(ndtr(offsets / width[draw]), grid[draw], "valid")[::-1]
-    probit = ndtri(np.clip(rates / able[:, None], TINY, 1 - TINY))
+        rates[draw] = np.correlate(scipy.special.ndtr(offsets / width[draw]), grid[draw], "valid")[::-1]
+    probit = scipy.special.ndtri(np.clip(rates / able[:, None], TINY, 1 - TINY))
     return Success(mass.sum(axis=1), able, probit)
 
 

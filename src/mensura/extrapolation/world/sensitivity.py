@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtri
+import scipy
 
 from mensura.arrays import Floats
 
@@ -46,7 +46,9 @@ def sensitivity_table(sources: Sequence[Source]) -> pl.DataFrame:
     their distance. ``share``: its part of the variance of an item's probit rate, to first order, mean over items;
     the shares sum to 1.
     """
-    probit = np.array([ndtri(np.clip([source.low, source.high], SMALLEST, 1 - SMALLEST)) for source in sources])
+    probit = np.array(
+        [scipy.special.ndtri(np.clip([source.low, source.high], SMALLEST, 1 - SMALLEST)) for source in sources]
+    )
     variance = ((probit[:, 1] - probit[:, 0]) * np.array([[source.sd] for source in sources])) ** 2
     share = (variance / np.maximum(variance.sum(axis=0), SMALLEST**2)).mean(axis=1)
     rows = [

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
-from scipy.special import ndtr, ndtri
+import scipy
 
 from mensura.extrapolation.observed import Observed
 from mensura.extrapolation.world.ability import Abilities, Domain, Strata, abilities, read_curves
@@ -152,8 +152,12 @@ class Transfer:
         """Draw all that is uncertain."""
         draws = sample(self.assumptions, count, rng)
         focal_rate = self.observed.sample(count, rng)
-        departure = ndtri(stratified(rng, focal_rate.shape)) * draws["item_by_country"] * self.mismatch
-        shift = ndtri(stratified(rng, (count,))) * draws["country_score"] * self.distance(self.reference_cells)
+        departure = scipy.special.ndtri(stratified(rng, focal_rate.shape)) * draws["item_by_country"] * self.mismatch
+        shift = (
+            scipy.special.ndtri(stratified(rng, (count,)))
+            * draws["country_score"]
+            * self.distance(self.reference_cells)
+        )
         return Drawn(draws, focal_rate, departure, shift)
 
     def rates(self, drawn: Drawn, *, cells: pl.DataFrame | None = None, off: frozenset[str] = frozenset()) -> Floats:
@@ -213,7 +217,7 @@ class Transfer:
 def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:
     """Move rates by probit ``departure`` within what those old enough to answer can reach."""
     share = np.clip(rate / present, TINY, 1 - TINY)
-    moved: Floats = present * ndtr(ndtri(share) + departure)
+    moved: Floats = present * scipy.special.ndtr(scipy.special.ndtri(share) + departure)
     return moved
 
 

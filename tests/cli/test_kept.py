@@ -1,0 +1,62 @@
+"""A second call with the same evidence and settings reads what the first computed."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from mensura.cli.kept import keep
+
+EVIDENCE = SimpleNamespace(fingerprint="abc", origin="embedded", warnings=())
+
+
+def forbid(*_, **__):
+    raise AssertionError("computed again")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "work"),
+    [
+        (("iq", "--draws", "20"), "mensura.iq.score_iq"),
+        (("cost",), "mensura.iq.score_iq"),
+        (("stitch",), "mensura.stitching.stitch"),
+    ],
+)
+def test_a_command_computes_once(mensura_command, monkeypatch, arguments, work):
+    first = mensura_command(*arguments)
+    assert first.code == 0
+    monkeypatch.setattr(work, forbid)
+    assert mensura_command(*arguments) == first
+
+
+def test_other_draws_are_computed(mensura_command, monkeypatch):
+    mensura_command("iq", "--draws", "20")
+    monkeypatch.setattr("mensura.iq.score_iq", forbid)
+    with pytest.raises(AssertionError, match="computed again"):
+        mensura_command("iq", "--draws", "20", "--seed", "1")
+
+
+def test_a_picture_is_drawn_once_for_all_formats(mensura_command, monkeypatch, tmp_path):
+    assert mensura_command("figure", "world-regions", "--out", tmp_path / "first.svg").code == 0
+    monkeypatch.setattr("mensura.site.study.Study.open", forbid)
+    assert mensura_command("figure", "world-regions", "--out", tmp_path / "second.svg").code == 0
+    assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
+    assert mensura_command("figure", "world-regions", "--out", tmp_path / "second.pdf").code == 0
+    assert (tmp_path / "second.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(AssertionError, match="computed again"):
+        mensura_command("figure", "world-regions", "--width", "183", "--out", tmp_path / "wide.svg")
+
+
+def test_a_setting_that_names_a_file_is_what_the_file_holds(tmp_path):
+    file = tmp_path / "ladders.csv"
+    told = []
+    for text in ("one", "two", "one"):
+        file.write_text(text, encoding="utf-8")
+        told.append(keep("test-files", EVIDENCE, {"ladders": str(file)}, file.read_text))
+    assert told == ["one", "two", "one"]
+    file.unlink()
+    assert keep("test-files", EVIDENCE, {"ladders": str(file)}, lambda: "gone") == "gone"
+
+
+def test_another_evidence_is_another_result():
+    others = [EVIDENCE, SimpleNamespace(**{**vars(EVIDENCE), "fingerprint": "abd"})]
+    assert [keep("test-evidence", one, {}, lambda one=one: one.fingerprint) for one in others] == ["abc", "abd"]

@@ -1,0 +1,100 @@
+"""On a frozen scale a model that is added moves no other."""
+
+import json
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import mensura
+from mensura.errors import MensuraError
+from mensura.iq import frozen, frozen_evidence, place_iq, score_iq
+
+ZETA = {"hle": 30, "gpqa_diamond": 80, "aime_2025": 88, "swe_bench_verified": 60, "mmmu_pro": 70, "ifbench": 65}
+OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
+
+
+def scores_of(**models):
+    rows = [(name, test, f"{score}%", "2026-05-01") for name, own in models.items() for test, score in own.items()]
+    return pl.DataFrame(rows, schema=["model", "benchmark", "score", "released"], orient="row")
+
+
+def score(evidence):
+    return score_iq(evidence, draws=20)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return place_iq(mensura.load().add(scores_of(zeta=ZETA)), score)
+
+
+@pytest.fixture(scope="module")
+def together():
+    return place_iq(mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA)), score)
+
+
+def test_adding_a_model_moves_no_other_frozen_or_placed(alone, together):
+    for table in ("composites", "dimensions"):
+        with_both = getattr(together, table).filter(pl.col("subject") != "omega")
+        assert_frame_equal(with_both, getattr(alone, table), check_exact=True, check_row_order=table == "composites")
+
+
+def test_frozen_models_have_the_iqs_of_their_edition(together):
+    edition = score(mensura.load()).composites
+    frozen_rows = together.composites.filter(place="frozen").drop("exact", "place")
+    assert_frame_equal(frozen_rows, edition, check_row_order=False, check_exact=True)
+
+
+def test_a_placed_model_stands_where_a_common_scoring_puts_it(together):
+    common = score(mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA))).composites
+    both = together.composites.join(common, on="subject", suffix="_common").filter(place="placed")
+    assert both.height == 2
+    assert (both["iq"] - both["iq_common"]).abs().max() <= 3
+    iqs = dict(both.select("subject", "iq").iter_rows())
+    assert iqs["omega"] > iqs["zeta"]
+
+
+def test_neighbours_stand_on_both_sides_with_chances_that_fall(together):
+    near = together.neighbours_of("zeta")
+    chances = near.drop_nulls("chance_above")
+    assert near.height == 7
+    assert chances["chance_above"].is_between(0, 1).all()
+    above, below = (
+        chances.filter(order(pl.col("iq"))) for order in (lambda iq: iq > own(near), lambda iq: iq < own(near))
+    )
+    if above.height and below.height:
+        assert above["chance_above"].max() <= below["chance_above"].min() + 0.2
+
+
+def own(near):
+    return near.filter(subject="zeta")["iq"].item()
+
+
+def test_an_edition_that_changed_is_no_frozen_scale(monkeypatch):
+    assert frozen_evidence("2026-11").edition["edition"] == "2026-11"
+    with pytest.raises(MensuraError, match="there are 2026-11"):
+        frozen_evidence("2019-01")
+    monkeypatch.setitem(frozen.IQ_SCALES, "2026-11", "another")
+    with pytest.raises(MensuraError, match="no longer that of 2026-11"):
+        frozen_evidence("2026-11")
+
+
+def test_a_model_without_a_score_on_the_scale_is_refused():
+    added = mensura.load().add(
+        pl.DataFrame(
+            {"model": ["zeta"], "benchmark": ["my-test"], "score": ["50%"], "released": "2026-05-01", "kind": "tracked"}
+        )
+    )
+    with pytest.raises(MensuraError, match="'zeta' has none on a benchmark of the scale"):
+        place_iq(added, score)
+
+
+def test_the_commands_place_a_model(mensura_command, tmp_path):
+    file = tmp_path / "mine.csv"
+    scores_of(zeta=ZETA).write_csv(file)
+    told = json.loads(mensura_command("iq", "zeta", "--scale", "2026-11", "--draws", "20", "--add", file, "--json").out)
+    assert [row["place"] for row in told["composites"]] == ["placed"]
+    assert len(told["neighbours"]) == 7
+    refused = mensura_command("iq", "--scale", "2026-11", "--method", "published", "--add", file)
+    assert refused.code == 2
+    assert "leave out --method" in refused.err
