@@ -20,7 +20,7 @@ from mensura.folders import whole_folder
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site import units
-from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
+from mensura.site.api import SCHEMAS, VERSION, listing, ranged, script_json, to_json
 from mensura.site.drawing import draw_share_card, resolve
 from mensura.site.drawing.canvas import palette_css
 from mensura.site.editions import (
@@ -41,6 +41,7 @@ from mensura.site.openapi import openapi_document
 from mensura.site.pages import MORE, NAVIGATION, Page, pages
 from mensura.site.pages.data import snapshot_sentence
 from mensura.site.pictures import Figure
+from mensura.site.policy import policy_part
 from mensura.site.studio import SHARE_SCALE, Studio, open_studio, page_svg, static_job
 from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
@@ -119,7 +120,7 @@ def build_report(
 def _order_drawings(made: list[Page], studio: Studio) -> dict[str, Path]:
     """Order the static drawing of every chart, and return where each will lie."""
     figures = {figure.name: figure for page in made for figure in page.figures if figure.spec is not None}
-    return {name: studio.order(static_job(figure.spec or {}), ".svg") for name, figure in figures.items()}
+    return {name: studio.order(static_job(figure.spec or {}, figure.width), ".svg") for name, figure in figures.items()}
 
 
 def _order_card(page: Page, studio: Studio) -> Path:
@@ -138,7 +139,7 @@ def _environment(svgs: dict[str, str]) -> jinja2.Environment:
         loader=jinja2.PackageLoader("mensura.site"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(
-        slug=slug, show=units.show, show_range=units.show_range, dollars=units.dollars, rarity=units.rarity
+        slug=slug, digits=units.digits, show=units.show, show_range=units.show_range, dollars=units.dollars, rarity=units.rarity
     )
     environment.globals["drawing_of"] = lambda figure: _drawing(figure, svgs)
     environment.filters["first_link"] = first_link
@@ -177,14 +178,20 @@ def _write_figure(figure: Figure, svgs: dict[str, str], out: Path) -> None:
     if svg:
         _write(resolve(svg), out, "charts", f"{figure.name}.svg")
     if figure.spec is not None:
-        _write(f"mensura.define({to_json(figure.name)},{to_json(figure.spec)});\n", out, "charts", f"{figure.name}.js")
+        given = ",".join(script_json(part) for part in (figure.name, figure.spec, figure.shown_columns, figure.rows))
+        _write(f"mensura.define({given});\n", out, "charts", f"{figure.name}.js")
 
 
 def _csv(columns: list[str], rows: list[list[object]]) -> str:
     if not columns:
         return "\n"
-    cells = [[None if cell is None else str(cell) for cell in row] for row in rows]
+    cells = [[_cell(cell) for cell in row] for row in rows]
     return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String), orient="row").write_csv()
+
+
+def _cell(value: object) -> str | None:
+    """Return a value of a picture's table as text, numbers to six digits."""
+    return units.digits(value) if isinstance(value, float) else None if value is None else str(value)
 
 
 def _write_static(out: Path) -> None:
@@ -212,7 +219,7 @@ def _write_subjects(study: Study, out: Path) -> None:
         "scores": score_rows(study),
     }
     for name, payload in parts.items():
-        _write(f"mensura.{name} = {to_json(payload)};\n", out, "data", f"{name}.js")
+        _write(f"mensura.{name} = {script_json(payload)};\n", out, "data", f"{name}.js")
 
 
 def _write_tables(study: Study, out: Path) -> None:
@@ -269,7 +276,7 @@ def _write_api(study: Study, out: Path) -> None:
                 for row in study.benchmarks.iter_rows(named=True)
             ),
         ),
-        "methodology": listing("parts", method_parts(snapshot_sentence(study))),
+        "methodology": listing("parts", method_parts(snapshot_sentence(study), policy_part(study.evidence))),
         "schema": to_json(SCHEMAS),
     }
     for name, text in files.items():

@@ -61,7 +61,8 @@ class Whereabouts(Result):
 
 def find_whereabouts(study: Study, subject: str) -> Whereabouts:
     """Say where a model of the study stands."""
-    subject = require_subject(study.evidence, subject)
+    if subject not in study.evidence.models["subject"]:  # a name for people, or a near one
+        subject = require_subject(study.evidence, subject)
     row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
     columns = [
         *("subject", "iq", "iq_low", "iq_high", *COUNTS, "status", "rank", "rank_low", "rank_high"),
@@ -98,14 +99,12 @@ def _people(study: Study, subject: str) -> pl.DataFrame:
     tests = study.people.tests.filter(
         pl.col("benchmark").is_in(taken), pl.col("status").is_in(["measured", "judged", "panel"])
     )
-    chances = [
-        study.people.beats(subject, group, benchmark)
-        for benchmark, group in tests.select("benchmark", "group").iter_rows()
-    ]
+    keys = tests.select("benchmark", "group").iter_rows()
+    chances = [study.over_people[key].get(subject) for key in keys]
     return (
         tests.select("benchmark", "group", "status")
         .with_columns(chance_above=pl.Series(chances, dtype=pl.Float64))
-        .sort("chance_above", descending=True)
+        .sort("chance_above", descending=True, nulls_last=True)
     )
 
 

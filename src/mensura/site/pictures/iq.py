@@ -79,6 +79,7 @@ def iq_time(study: Study) -> Picture:
             labelled(_two(points), "value", study.policy.labels), y_title="composite IQ", lines=frontier_lines(points)
         ),
         finding=_risen(points),
+        columns={"value": "composite IQ"},
     )
 
 
@@ -155,6 +156,7 @@ def iq_eq(study: Study) -> Picture:
         "Emotional reasoning (EQ) is a diagnostic with a thin base; it is no part of the composite.",
         charts.scatter(_trade_off(study, "eq"), x_title="emotional reasoning, EQ", y_title="composite IQ"),
         finding=_together(_trade_off(study, "eq")),
+        columns={"x": "EQ", "y": "composite IQ"},
     )
 
 
@@ -175,6 +177,7 @@ def iq_cost(study: Study) -> Picture:
             frontier=frontier(points),
         ),
         finding=_best_value(study),
+        columns={"x": "effective cost, $ per 1M in + 1M out", "y": "composite IQ"},
     )
 
 
@@ -195,6 +198,7 @@ def iq_response(study: Study) -> Picture:
             frontier=frontier(points),
         ),
         finding=_quickest(points),
+        columns={"x": "response time, s", "y": "composite IQ"},
     )
 
 

@@ -3,7 +3,7 @@
 (function () {
   const { state, load } = window.mensura;
   const THREE_LABS = ["Anthropic", "Google", "OpenAI"];
-  const NARROW = 760; // pixels of a chart below which the static drawing is too small to read
+  const READABLE = 0.76; // share of its own size down to which the lettering of a static drawing can be read
   const views = new Map();
 
   const chosen = () => { const names = state.all("provider"); return names.length ? new Set(names) : null; };
@@ -149,7 +149,11 @@
     if (chosen()) waiting.forEach((figure) => { near.unobserve(figure); near.observe(figure); }); // asks again who is near
   }
 
-  const wanted = (figure) => chosen() !== null || figure.querySelector(".chart").clientWidth < NARROW;
+  function tooSmall(chart) {
+    const drawn = chart.querySelector("svg");
+    return Boolean(drawn) && chart.clientWidth < READABLE * drawn.width.baseVal.value;
+  }
+  const wanted = (figure) => chosen() !== null || tooSmall(figure.querySelector(".chart"));
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting && wanted(entry.target)) start(entry.target);
   }, { rootMargin: "200px" });
