@@ -9,17 +9,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mensura.site.pages import count_pages
     from mensura.site.report import build_report
+    from mensura.site.revisions import EvidenceLog, log_of
     from mensura.site.study import Study
     from mensura.site.whereabouts import Whereabouts, find_whereabouts
 
-__all__ = ["Study", "Whereabouts", "build_report", "count_pages", "find_whereabouts"]
+__all__ = ["EvidenceLog", "Study", "Whereabouts", "build_report", "count_pages", "find_whereabouts", "log_of"]
 
 _HOMES = {
+    "EvidenceLog": "mensura.site.revisions",
     "Study": "mensura.site.study",
     "Whereabouts": "mensura.site.whereabouts",
     "build_report": "mensura.site.report",
     "count_pages": "mensura.site.pages",
     "find_whereabouts": "mensura.site.whereabouts",
+    "log_of": "mensura.site.revisions",
 }
 
 

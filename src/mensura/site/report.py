@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -42,6 +42,7 @@ from mensura.site.pages import MORE, NAVIGATION, Page, pages
 from mensura.site.pages.data import snapshot_sentence
 from mensura.site.pictures import Figure
 from mensura.site.policy import policy_part
+from mensura.site.revisions import EvidenceLog
 from mensura.site.studio import SHARE_SCALE, Studio, open_studio, page_svg, static_job
 from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
@@ -61,6 +62,8 @@ def build_report(
     advance: Callable[[], object] | None = None,
     address: str = "",
     today: date | None = None,
+    log: EvidenceLog | None = None,
+    earlier: Sequence[Edition] | None = None,
 ) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
 
@@ -68,7 +71,9 @@ def build_report(
 
     The files appear together and replace those of an earlier report; other files in the folder stay as they are.
     ``address``: where the report will stand (``https://…/``), for canonical links, feeds, sitemap and shared pictures;
-    without it they are relative. ``today``: the day of the edition, the clock's when not given.
+    without it they are relative. ``today``: the day of the edition, the clock's when not given. ``log``: the log of the
+    store the evidence was read from, which says why things changed. ``earlier``: the editions before this one, newest
+    first; those that the folder remembers when not given.
     """
     if address and not address.startswith(("https://", "http://")):
         raise MensuraError(
@@ -79,7 +84,7 @@ def build_report(
     with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
         library = studio.order({"kind": "bundle"}, ".js")
         study = Study.open(evidence, lines)
-        editions = next_edition(study, read_editions(out), day)
+        editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
         made = list(pages(study, editions))
         drawn = _order_drawings(made, studio)
         cards = {page.file: _order_card(page, studio) for page in made}

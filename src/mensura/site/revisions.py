@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.site.links import first_link
 from mensura.site.units import show
@@ -63,9 +62,7 @@ class EvidenceLog:
     def since(self, entry: int | None) -> EvidenceLog:
         """Return what came after an entry; all but the beginning where none is given."""
         after = pl.col("entry") > (-1 if entry is None else entry)
-        return EvidenceLog(
-            self.entries.filter(after & (pl.col("kind") != _BEGINNING)), self.cells.filter(pl.col("entry") > (entry or 0))
-        )
+        return EvidenceLog(self.entries.filter(after & (pl.col("kind") != _BEGINNING)), self.cells.filter(after))
 
     def scores_of(self, subject: str) -> pl.DataFrame:
         """Return the cells that belong to a model's scores."""
@@ -75,14 +72,9 @@ class EvidenceLog:
 
 def log_of(path: Path | None) -> EvidenceLog | None:
     """Return the log of a store with a history; nothing else has one."""
-    from mensura.evidence.ledger import open_ledger
+    from mensura.evidence.ledger import has_history, open_ledger
 
-    if path is None or path.is_dir():
-        return None
-    try:
-        return EvidenceLog.of(open_ledger(path))
-    except MensuraError:
-        return None
+    return EvidenceLog.of(open_ledger(path)) if path is not None and has_history(path) else None
 
 
 def revisions(log: EvidenceLog, evidence: Evidence) -> tuple[Revision, ...]:

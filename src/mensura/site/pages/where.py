@@ -27,7 +27,7 @@ def where_context(study: Study, found: Whereabouts, row: dict[str, Any]) -> dict
         "people_said": _people_said(found),
         "price_said": _price_said(study, found, row),
         "prices": _prices(study, found),
-        "next_said": _next_said(found),
+        "next_said": _next_said(found, row),
         "next": found.next.head(_NEXT).to_dicts(),
         "charted_said": charted_sentence(study, row),
     }
@@ -48,11 +48,11 @@ def _neighbours(study: Study, found: Whereabouts, subject: str) -> list[dict[str
 
 
 def _people(study: Study, found: Whereabouts, subject: str) -> list[dict[str, Any]]:
-    """Return the groups with test, status, n, both scores and the chance; those who are surely passed first."""
+    """Return the groups with test, status, n, both scores and the chance; those not passed first."""
     printed = study.printed_people
     scores = study.printed_scores.get(subject, {})
     rows = []
-    for row in found.people.iter_rows(named=True):
+    for row in found.people.sort("chance_above", nulls_last=True).iter_rows(named=True):
         group = printed[row["benchmark"], row["group"]]
         unit, n = group["unit"], group["n"]
         rows.append(
@@ -81,9 +81,11 @@ def _people_said(found: Whereabouts) -> str:
         return "No group of people has a score on a test that this model took."
     passed, below = said.count("passed"), said.count("not passed")
     tests = found.people["benchmark"].n_unique()
+    unsure = len(said) - passed - below
+    told = f"; of {unsure} it cannot be told" if unsure else ""
     return (
-        f"On {tests} tests that people took as well, it scores above {passed} of {len(said)} groups, below {below}; of "
-        f"{len(said) - passed - below} it cannot be told. A group is passed when the chance is {_SURELY:.0%} or more."
+        f"On {tests} tests that people took as well, it passed {passed} of {len(said)} groups and did not pass "
+        f"{below}{told}. A group is passed when the chance of scoring above it is {_SURELY:.0%} or more."
     )
 
 
@@ -116,9 +118,11 @@ def _prices(study: Study, found: Whereabouts) -> list[dict[str, Any]]:
     return table.head(_PRICES).to_dicts()
 
 
-def _next_said(found: Whereabouts) -> str:
+def _next_said(found: Whereabouts, row: dict[str, Any]) -> str:
+    if row["iq"] is None:
+        return "Too little is known of it to say which benchmark would tell most; any of the composite's would."
     if found.next.is_empty():
-        return "Nothing is left to measure, or too little is known to say what would tell most."
+        return "Nothing: every benchmark of the composite is measured."
     best = found.next.row(0, named=True)
     return (
         f"{best['name']} would tell most next: knowing its score would take away about "
