@@ -40,7 +40,9 @@ def test_an_entry_is_said_with_model_test_both_values_and_its_reason(ledger):
 
 def test_many_rows_are_counted_and_nobody_is_named_who_signed(ledger):
     ledger.apply(
-        update(*(cell for subject in ("big-2", "small-1") for cell in new_score(subject, "swe_marathon", "5")), title="x"),
+        update(
+            *(cell for subject in ("big-2", "small-1") for cell in new_score(subject, "swe_marathon", "5")), title="x"
+        ),
         **ANN,
     )
     (made,) = revisions(EvidenceLog.of(ledger).since(0), ledger.evidence())
@@ -110,4 +112,3 @@ def test_editions_of_an_older_report_are_read():
 
 def _cell(ledger, row):
     return ledger.cells()["scores"][row["subject"], row["benchmark"], row["source"]]["score"]
-

@@ -92,7 +92,14 @@ def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int =
 
 
 def _spec(chart: Picture) -> dict[str, Any]:
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    """Return the specification; the data go round Altair, which would copy every value of every row several times."""
+    data = chart.datasets
+    chart.datasets = alt.Undefined
+    try:
+        spec: dict[str, Any] = chart.to_dict(validate=False)
+    finally:
+        chart.datasets = data
+    spec["datasets"] = {name: [dict(row) for row in rows] for name, rows in data.items()}
     return spec
 
 

@@ -98,7 +98,9 @@ def _pace(study: Study) -> Card:
     people = ""
     if not classes.is_empty():
         row = classes.row(0, named=True)
-        people = f" {_upper(study.class_names[row['group']])}: passed by now with a chance of {chance(row['probability'])}."
+        people = (
+            f" {_upper(study.class_names[row['group']])}: passed by now with a chance of {chance(row['probability'])}."
+        )
     said = "too few releases to watch for an acceleration"
     if watch is not None:
         said = "no acceleration beyond chance" if watch.alarm is None else f"acceleration alarm on {watch.alarm}"

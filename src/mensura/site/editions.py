@@ -75,9 +75,7 @@ def _edition(held: dict[str, Any]) -> Edition:
     return Edition(**{**held, "changes": tuple(held["changes"]), "revisions": known})
 
 
-def next_edition(
-    study: Study, earlier: list[Edition], today: date, log: EvidenceLog | None = None
-) -> list[Edition]:
+def next_edition(study: Study, earlier: list[Edition], today: date, log: EvidenceLog | None = None) -> list[Edition]:
     """Return the editions with today's in front; a build without a change replaces the edition it repeats.
 
     ``earlier``: the editions before, newest first. ``log``: the log of the store that the evidence was read from; the
@@ -126,7 +124,9 @@ def _changes(
         before = last.iqs.get(subject)
         if before is None or abs(iq - before) < _MOVED:
             continue
-        said.append(f"{names[subject]}: IQ {before:.1f} → {iq:.1f}, because of {_why(study, subject, last, scores, log)}.")
+        said.append(
+            f"{names[subject]}: IQ {before:.1f} → {iq:.1f}, because of {_why(study, subject, last, scores, log)}."
+        )
     gained = sum(scores.values()) - sum(last.scores.values())
     if gained and not said:
         said.append(f"{abs(gained)} scores {'more' if gained > 0 else 'fewer'}; no IQ moved by {_MOVED} points.")

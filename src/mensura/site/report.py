@@ -144,7 +144,12 @@ def _environment(svgs: dict[str, str]) -> jinja2.Environment:
         loader=jinja2.PackageLoader("mensura.site"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(
-        slug=slug, digits=units.digits, show=units.show, show_range=units.show_range, dollars=units.dollars, rarity=units.rarity
+        slug=slug,
+        digits=units.digits,
+        show=units.show,
+        show_range=units.show_range,
+        dollars=units.dollars,
+        rarity=units.rarity,
     )
     environment.globals["drawing_of"] = lambda figure: _drawing(figure, svgs)
     environment.filters["first_link"] = first_link

@@ -133,14 +133,14 @@ def _next(study: Study, subject: str) -> pl.DataFrame:
     at = drawn.subjects.index(subject) if subject in drawn.subjects else None
     if at is None or not np.isfinite(drawn.composites[:, at]).all():
         return pl.DataFrame(schema=schema)
+    row = matrix.subjects.index(subject)
+    values = drawn.benchmarks[:, at, :].astype(np.float64)
+    asked = ~np.asarray(matrix.measured[row], dtype=bool) & np.isfinite(values).all(axis=0)
     composite = drawn.composites[:, at] - drawn.composites[:, at].mean()
-    rows = []
-    for column, benchmark in enumerate(matrix.benchmarks):
-        values = drawn.benchmarks[:, at, column].astype(np.float64)
-        if matrix.measured[matrix.subjects.index(subject), column] or not np.isfinite(values).all():
-            continue
-        centred = values - values.mean()
-        spread = float(np.sqrt((centred @ centred) * (composite @ composite)))
-        share = float(centred @ composite) ** 2 / spread**2 if spread > _LEAST_SPREAD else 0.0
-        rows.append((benchmark, study.benchmark_names[benchmark], share))
+    centred = values[:, asked] - values[:, asked].mean(axis=0)
+    spread = np.sqrt((centred**2).sum(axis=0) * (composite @ composite))
+    told = spread > _LEAST_SPREAD
+    shares = np.where(told, (composite @ centred) ** 2 / np.where(told, spread, 1.0) ** 2, 0.0)
+    names = [name for name, unknown in zip(matrix.benchmarks, asked, strict=True) if unknown]
+    rows = [(name, study.benchmark_names[name], float(share)) for name, share in zip(names, shares, strict=True)]
     return pl.DataFrame(rows, schema=schema, orient="row").sort("variance_explained", descending=True)

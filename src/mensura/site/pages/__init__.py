@@ -14,6 +14,7 @@ from mensura.site.pages.overview import overview
 from mensura.site.pages.page import MORE, NAVIGATION, Page
 from mensura.site.pages.people import people
 from mensura.site.pages.tools import compare, pick
+from mensura.site.sections import model_scores
 from mensura.site.study import Study
 
 __all__ = ["MORE", "NAVIGATION", "Page", "benchmark", "compare", "count_pages", "data", "method", "model", "pages"]
@@ -46,8 +47,9 @@ def pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page]:
     yield from named
     for row in study.benchmarks.iter_rows(named=True):
         yield benchmark(study, row)
+    scores = model_scores(study)
     for row in study.models.iter_rows(named=True):
-        yield model(study, row)
+        yield model(study, row, scores.get(row["subject"], []))
     paged = {figure.name: figure for page in named for figure in page.figures if figure.paged}
     for figure in paged.values():
         yield chart_page(figure)

@@ -100,7 +100,9 @@ def _price_said(study: Study, found: Whereabouts, row: dict[str, Any]) -> str:
     own = dollars(row["sticker_price"])
     level = f"within {NEAR_IQ:.0f} IQ points of it"
     if others.is_empty():
-        return f"It lists at {own} for a million tokens in and a million out; no other ranked model {level} has a price."
+        return (
+            f"It lists at {own} for a million tokens in and a million out; no other ranked model {level} has a price."
+        )
     cheaper = others.filter(pl.col("sticker_price") < row["sticker_price"])
     if cheaper.is_empty():
         return f"At {own} for a million tokens in and a million out, none of the {others.height} others {level} is cheaper."
