@@ -99,7 +99,8 @@ def _pace(study: Study) -> Card:
     if not classes.is_empty():
         row = classes.row(0, named=True)
         people = (
-            f" {_upper(study.class_names[row['group']])}: passed by now with a chance of {chance(row['probability'])}."
+        named = _upper(study.class_names[row["group"]])
+        people = f" {named}: passed by now with a chance of {chance(row['probability'])}."
         )
     said = "too few releases to watch for an acceleration"
     if watch is not None:

@@ -1,8 +1,8 @@
 """Editions of a report: what changed since the last one and why, what came in when, and the feeds that tell of it.
 
 :func:`next_edition` is the one place where an edition is made. A static report finds the editions before it in its
-folder (:func:`read_editions`); a live site hands in those it has shown (:func:`parse_editions`). Where the evidence comes
-from a store, its log (:class:`mensura.site.revisions.EvidenceLog`) says why.
+folder (:func:`read_editions`); a live site hands in those it has shown (:func:`parse_editions`). Where the evidence
+comes from a store, its log (:class:`mensura.site.revisions.EvidenceLog`) says why.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LOGGED = 30
 class Edition:
     """One edition: its day, a fingerprint of scores and IQs, and what changed in words.
 
-    ``entry`` is the last entry of the store's log that it shows; ``revisions`` are the entries since the edition before.
+    ``entry`` is the last entry of the store's log that it shows; ``revisions`` are the entries since the one before.
     """
 
     day: str

@@ -41,7 +41,7 @@ def load_policy(evidence: Evidence) -> Policy:
 
 
 def policy_part(evidence: Evidence) -> dict[str, Any]:
-    """Return the policy as a part of the method's page: its rules with their values, and what may differ for a model."""
+    """Return the policy as a part of the method's page: its rules and their values, and what may differ for a model."""
     table = TABLES["policy"]
     rules = [
         {"rule": row["setting"].replace("_", " "), "formula": row["value"].replace(";", ", "), "source": row["about"]}
@@ -57,8 +57,8 @@ def policy_part(evidence: Evidence) -> dict[str, Any]:
         "title": "Which models charts show",
         "text": [
             "Every model stays in every table. What a chart shows by default follows from rules that are part of the "
-            "evidence: a generation is counted within a product line of a provider, newest first; tier 0 is a flagship, "
-            "below 0 are smaller models. The page of each model says whether charts show it, and by which rule.",
+            "evidence: a generation is counted within a product line of a provider, newest first; tier 0 is a flagship "
+            "and below 0 are smaller models. The page of each model says whether charts show it, and by which rule.",
             f"{evidence.policy.height} models have an exception of their own.",
         ],
         "rules": rules + fields,

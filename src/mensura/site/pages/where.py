@@ -97,19 +97,17 @@ def _price_said(study: Study, found: Whereabouts, row: dict[str, Any]) -> str:
     if row["sticker_price"] is None:
         return "It has no list price."
     others = priced.filter(pl.col("subject") != row["subject"])
-    own = dollars(row["sticker_price"])
+    own = f"{dollars(row['sticker_price'])} for a million tokens in and a million out"
     level = f"within {NEAR_IQ:.0f} IQ points of it"
     if others.is_empty():
-        return (
-            f"It lists at {own} for a million tokens in and a million out; no other ranked model {level} has a price."
-        )
+        return f"It lists at {own}; no other ranked model {level} has a price."
     cheaper = others.filter(pl.col("sticker_price") < row["sticker_price"])
     if cheaper.is_empty():
-        return f"At {own} for a million tokens in and a million out, none of the {others.height} others {level} is cheaper."
+        return f"At {own}, none of the {others.height} others {level} is cheaper."
     names = dict(study.models.select("subject", "name").iter_rows())
     least = cheaper.sort("sticker_price").row(0, named=True)
     return (
-        f"At {own} for a million tokens in and a million out, {cheaper.height} of the {others.height} others {level} list "
+        f"At {own}, {cheaper.height} of the {others.height} others {level} list "
         f"cheaper; the cheapest is {names[least['subject']]} at {dollars(least['sticker_price'])}."
     )
 
