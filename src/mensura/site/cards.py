@@ -79,8 +79,8 @@ def _people(study: Study) -> Card:
     if not ahead.is_empty():
         row = ahead.sort("human_score", descending=True).row(0, named=True)
         named = (
-            f"{_upper(row['people'])} on {row['title']}, measured: {show(row['human_score'], row['unit'])}; {row['model']} "
-            f"{show(row['score'], row['unit'])}. "
+            f"{_upper(row['people'])} on {row['title']}, measured: {show(row['human_score'], row['unit'])}; "
+            f"{row['model']} {show(row['score'], row['unit'])}. "
         )
     return _card(
         "Against which people?",
@@ -98,10 +98,8 @@ def _pace(study: Study) -> Card:
     people = ""
     if not classes.is_empty():
         row = classes.row(0, named=True)
-        people = (
         named = _upper(study.class_names[row["group"]])
         people = f" {named}: passed by now with a chance of {chance(row['probability'])}."
-        )
     said = "too few releases to watch for an acceleration"
     if watch is not None:
         said = "no acceleration beyond chance" if watch.alarm is None else f"acceleration alarm on {watch.alarm}"

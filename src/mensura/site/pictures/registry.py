@@ -34,8 +34,8 @@ class Figure(NamedTuple):
     Either ``spec`` (Vega-Lite; it carries its data, the page supplies the theme, and a static drawing of it is made
     with the page) or ``drawing``. ``title`` is what the picture is of, ``finding`` what it shows, ``caption`` how to
     read it, ``source`` and ``limit`` where its data come from and which part of the method's limits speaks of it.
-    ``width`` is that of the static drawing. ``columns`` says what the table calls columns whose own name says too little;
-    ``rows`` is the table where it is not what the marks show.
+    ``width`` is that of the static drawing. ``columns`` says what the table calls columns whose own name says too
+    little; ``rows`` is the table where it is not what the marks show.
     """
 
     name: str
