@@ -144,7 +144,8 @@ def _quickest(points: pl.DataFrame) -> str:
     if known.is_empty():
         return "No model has both an IQ and a response time"
     top = known.row(0, named=True)
-    return f"Of the {known.height} highest, {top['name']} answers quickest: {show(top['x'], 'seconds')} in the median"
+    said = f"{top['name']} answers quickest: {show(top['x'], 'seconds')} in the median"
+    return f"Of the {known.height} highest with a known time, {said}"
 
 
 @picture("iq-eq")

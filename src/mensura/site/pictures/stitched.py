@@ -100,7 +100,10 @@ def capability_time(study: Study) -> Picture:
 
 def _beside(study: Study) -> str:
     """Say where the highest model stands relative to the measured class nearest below it."""
-    best = study.models.drop_nulls("capability").sort("capability", descending=True).row(0, named=True)
+    drawn = study.charted("capability").sort("capability", descending=True)
+    if drawn.is_empty():
+        return "No model is placed"
+    best = drawn.row(0, named=True)
     below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < best["capability"]))
     said = f"{best['name']} is highest, at {show(best['capability'], 'capability')}"
     if below.is_empty():

@@ -107,6 +107,20 @@
     }
   }
 
+  // A finger needs 24 pixels: a press beside a mark counts for the nearest one.
+  const FINGER = 14; // pixels from the middle of a mark
+  function onPress(event) {
+    const holder = event.target.closest && event.target.closest(".chart[data-drawn]");
+    if (!holder || event.target.closest("[data-subject]")) return;
+    let nearest = null, least = FINGER;
+    for (const mark of holder.closest("figure").marks || []) {
+      const box = mark.getBoundingClientRect();
+      const away = Math.hypot(box.left + box.width / 2 - event.clientX, box.top + box.height / 2 - event.clientY);
+      if (away < least) [nearest, least] = [mark, away];
+    }
+    if (nearest) nearest.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
+  }
+
   function syncChips() {
     const names = chosen();
     for (const chip of document.querySelectorAll(".chip[data-provider]")) chip.setAttribute("aria-pressed", String(names !== null && names.has(chip.dataset.provider)));
@@ -174,6 +188,7 @@
       for (const touch of ["pointerenter", "pointerdown", "focusin"]) chart.addEventListener(touch, () => start(figure), { once: true });
     }
     document.addEventListener("click", onChip);
+    document.addEventListener("click", onPress);
     document.addEventListener("keydown", onKey);
     state.onChange(refresh);
   });
