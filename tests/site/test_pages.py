@@ -212,7 +212,7 @@ def test_the_picker_names_three_with_reasons_and_says_when_nobody_qualifies(visi
     page.wait_for_selector("#picked article:nth-child(3)")
     for card in page.query_selector_all("#picked article"):
         said = card.inner_text()
-        assert re.search(r"IQ \d+ there, 90% \d+ to \d+", said)
+        assert re.search(r"IQ \d+( there)?, 90% \d+ to \d+", said)
         assert "per 1M tokens" in said or "no price known" in said
     assert "chance of being above" in page.inner_text("#picked article >> nth=0")
     page.check("[name=open]")
@@ -261,17 +261,17 @@ def test_a_number_opens_to_where_it_comes_from_without_a_script(visit):
 
 
 @pytest.mark.parametrize(
-    ("address", "place"),
+    ("address", "place", "most"),
     [
-        ("people.html#people-table", "people-table"),
-        ("models/gpt-5.5.html#on-hle", "on-hle"),
-        ("index.html#unit", "unit"),
+        ("people.html#people-table", "people-table", 200),
+        ("models/gpt-5.5.html#on-hle", "on-hle", 850),  # near the end of its page, in a table with its own scroll
+        ("index.html#unit", "unit", 200),
     ],
 )
-def test_deep_links_land_where_they_say(visit, address, place):
+def test_deep_links_land_where_they_say(visit, address, place, most):
     page = visit(address)
     top = f"document.getElementById('{place}').getBoundingClientRect().top"
-    page.wait_for_function(f"0 <= {top} && {top} < 200")
+    page.wait_for_function(f"0 <= {top} && {top} < {most}")
 
 
 def test_a_models_page_says_where_it_stands_without_a_script(visit):

@@ -112,3 +112,13 @@ def test_editions_of_an_older_report_are_read():
 
 def _cell(ledger, row):
     return ledger.cells()["scores"][row["subject"], row["benchmark"], row["source"]]["score"]
+
+
+def test_a_score_is_said_in_the_unit_its_source_prints(ledger):
+    row = ("small-1", "hle", "lab")
+    cells = [CellChange("scores", row, field, None, new) for field, new in (("score", "0.25"), ("unit", "fraction"))]
+    ledger.apply(update(*cells, CellChange("scores", row, "primary", None, "yes"), title="as a share"), **ANN)
+    ledger.apply(update(score(*row[:2], "0.25", "0.3", source="lab"), title="corrected"), **ANN)
+    later, first = revisions(EvidenceLog.of(ledger).since(0), ledger.evidence())
+    assert first.said == ("Small 1 on Humanity's Last Exam: new, 25% (A lab)",)
+    assert later.said == ("Small 1 on Humanity's Last Exam: 25% → 30% (A lab)",)

@@ -143,13 +143,13 @@ def _fields(changed: dict[str, tuple[str | None, str | None]]) -> str:
 
 
 def _names(evidence: Evidence) -> dict[str, Any]:
-    """Return names for people of models, benchmarks and sources, and the unit each score is printed in."""
+    """Return names for people of models, benchmarks and sources, and the unit in which its source prints each score."""
     return {
         "models": dict(evidence.models.select("subject", "name").iter_rows()),
         "benchmarks": dict(evidence.benchmarks.select("benchmark", "name").iter_rows()),
         "sources": dict(evidence.sources.select("source", "name").iter_rows()),
         "units": {
-            (row["subject"], row["benchmark"], row["source"]): row["unit"]
+            (row["subject"], row["benchmark"], row["source"]): row["source_unit"]
             for row in evidence.scores.iter_rows(named=True)
         },
     }
