@@ -95,7 +95,7 @@ def test_effective_costs_are_as_far_from_the_published_as_is_said(shared):
 
 
 def test_second_sources_stand_under_their_primary_with_the_gap_between_them(study):
-    rows = model_scores(study)[MODEL]
+    rows = model_scores(study, MODEL)
     primary = {row["benchmark"]: row["score"] for row in rows if row["primary"]}
     assert all(row["gap"] is None for row in rows if row["primary"])
     seconds = [row for row in rows if not row["primary"] and row["benchmark"] in primary]

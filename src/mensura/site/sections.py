@@ -153,23 +153,6 @@ def rivals(study: Study, subject: str) -> list[str]:
     return others.sort(gap).unique("provider", keep="first", maintain_order=True)["subject"].head(_RIVALS).to_list()
 
 
-def model_scores(study: Study) -> dict[str, list[dict[str, Any]]]:
-    """Return the scores of every model, second sources under their primary with the gap between them."""
-    titles = study.evidence.benchmarks.select("benchmark", title="name")
-    sources = study.evidence.sources.select("source", source_name="name", url="url")
-    primary = pl.col("score").filter("primary").first().over("subject", "benchmark")
-    table = (
-        study.evidence.scores.join(titles, on="benchmark", maintain_order="left")
-        .join(sources, on="source", how="left", maintain_order="left")
-        .with_columns(
-            use=pl.when("primary").then(pl.lit("primary")).otherwise(pl.lit("second source")),
-            gap=pl.when(~pl.col("primary")).then(pl.col("score") - primary),
-        )
-        .sort("subject", "title", "primary", descending=[False, False, True], maintain_order=True)
-    )
-    found: dict[str, list[dict[str, Any]]] = {}
-    for row in table.iter_rows(named=True):
-        row["shown"] = show(row["score"], row["unit"])
-        row["gap_shown"] = "" if row["gap"] is None else show(row["gap"], row["unit"])
-        found.setdefault(row["subject"], []).append(row)
-    return found
+def model_scores(study: Study, subject: str) -> list[dict[str, Any]]:
+    """Return the scores of one model, second sources under their primary with the gap between them."""
+    return study.score_rows.get(subject, [])

@@ -209,6 +209,31 @@ class Study(Result):
         return said
 
     @cached_property
+    def score_rows(self) -> dict[str, list[dict[str, Any]]]:
+        """Every score by model, with the names of benchmark and source, what it is used for and its gap to the primary.
+
+        ``shown`` and ``gap_shown`` are texts for pages.
+        """
+        titles = self.evidence.benchmarks.select("benchmark", title="name")
+        sources = self.evidence.sources.select("source", source_name="name", url="url")
+        primary = pl.col("score").filter("primary").first().over("subject", "benchmark")
+        table = (
+            self.evidence.scores.join(titles, on="benchmark", maintain_order="left")
+            .join(sources, on="source", how="left", maintain_order="left")
+            .with_columns(
+                use=pl.when("primary").then(pl.lit("primary")).otherwise(pl.lit("second source")),
+                gap=pl.when(~pl.col("primary")).then(pl.col("score") - primary),
+            )
+            .sort("subject", "title", "primary", descending=[False, False, True], maintain_order=True)
+        )
+        found: dict[str, list[dict[str, Any]]] = {}
+        for row in table.iter_rows(named=True):
+            row["shown"] = show(row["score"], row["unit"])
+            row["gap_shown"] = "" if row["gap"] is None else show(row["gap"], row["unit"])
+            found.setdefault(row["subject"], []).append(row)
+        return found
+
+    @cached_property
     def class_names(self) -> dict[str, str]:
         """Classes of people with the tests they took: never a group without its test."""
         names = {}

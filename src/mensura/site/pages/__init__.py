@@ -14,7 +14,6 @@ from mensura.site.pages.overview import overview
 from mensura.site.pages.page import MORE, NAVIGATION, Page
 from mensura.site.pages.people import people
 from mensura.site.pages.tools import compare, pick
-from mensura.site.sections import model_scores
 from mensura.site.study import Study
 
 __all__ = ["MORE", "NAVIGATION", "Page", "benchmark", "compare", "count_pages", "data", "method", "model", "pages"]
@@ -47,9 +46,8 @@ def pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page]:
     yield from named
     for row in study.benchmarks.iter_rows(named=True):
         yield benchmark(study, row)
-    scores = model_scores(study)
     for row in study.models.iter_rows(named=True):
-        yield model(study, row, scores.get(row["subject"], []))
+        yield model(study, row)
     paged = {figure.name: figure for page in named for figure in page.figures if figure.paged}
     for figure in paged.values():
         yield chart_page(figure)

@@ -10,7 +10,7 @@ from mensura.site.derivation import derivation_html
 from mensura.site.pages.page import Page
 from mensura.site.pages.where import where_context
 from mensura.site.pictures import profile
-from mensura.site.sections import rivals
+from mensura.site.sections import model_scores, rivals
 from mensura.site.study import Study
 from mensura.site.units import show, show_range
 from mensura.site.whereabouts import find_whereabouts
@@ -36,8 +36,8 @@ def model_list(study: Study) -> Page:
     )
 
 
-def model(study: Study, row: dict[str, Any], scores: list[dict[str, Any]]) -> Page:
-    """Everything known about one model; ``scores`` are its rows of :func:`mensura.site.sections.model_scores`."""
+def model(study: Study, row: dict[str, Any]) -> Page:
+    """Everything known about one model."""
     subject = row["subject"]
     scored = row["iq"] is not None
     count = len(study.iq.matrix.benchmarks)
@@ -55,7 +55,7 @@ def model(study: Study, row: dict[str, Any], scores: list[dict[str, Any]]) -> Pa
             "pictures": [profile(study, subject)] if scored else [],
             "where": where_context(study, find_whereabouts(study, subject), row),
             "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
-            "scores": scores,
+            "scores": model_scores(study, subject),
             "cost_note": EFFECTIVE_COST_NOTE,
         },
         scripts=("table",),
