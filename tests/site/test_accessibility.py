@@ -1,4 +1,8 @@
-"""Accessibility of one page of each kind, by axe in a real browser, light and dark, on a screen and on a phone."""
+"""Accessibility of one page of each kind, by axe in a real browser, light and dark, on a screen and on a phone.
+
+Each kind is looked at in two of the four looks, in turn, so that every look meets every template within two kinds;
+``python -m benchmarks.site_size`` looks at all of them.
+"""
 
 import pytest
 
@@ -6,6 +10,7 @@ ONE_OF_EACH_KIND = [
     "index.html",
     "models/index.html?provider=Google",  # axe looks at every visible cell, and all rows are alike
     "models/claude-opus-4.8.html",
+    "models/claude-opus-5.5.html",  # two scores, no IQ
     "benchmarks/index.html?q=arc",
     "benchmarks/osworld_verified.html",
     "people.html",
@@ -21,8 +26,11 @@ ONE_OF_EACH_KIND = [
 ]
 
 
-@pytest.mark.parametrize("name", ONE_OF_EACH_KIND)
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 390)])
+TURNS = [[("light", 1280), ("dark", 390)], [("light", 390), ("dark", 1280)]]
+LOOKS = [(name, *look) for place, name in enumerate(ONE_OF_EACH_KIND) for look in TURNS[place % 2]]
+
+
+@pytest.mark.parametrize(("name", "theme", "width"), LOOKS)
 def test_no_serious_fault(visit, draw_all, name, theme, width):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe()
     page = draw_all(visit(name, theme=theme, width=width), most=2)

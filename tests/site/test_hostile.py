@@ -19,7 +19,8 @@ KINDS = [
     "benchmarks/mcp_atlas.html",
     "people.html",
     "pick.html?open=1",
-    "compare.html?with=step-3.7-flash&with=qwen3.7-plus&with=glm-5.1&with=grok-4.3",
+    "compare.html?with=step-3.7-flash&with=qwen3.7-plus&with=glm-5.1&with=grok-4.3&with=constructor",
+    "models/constructor.html",
     "iq.html",
     "stitched.html",
     "cost.html",
@@ -32,18 +33,20 @@ KINDS = [
 ]
 
 
+PHONE = (390, 844, "dark")
+SCREEN = (1280, 900, "light")
+MOST_SCREENS = 20  # of scrolling on a phone
+
+
 @pytest.mark.parametrize("name", KINDS)
-def test_nothing_runs_and_nothing_overflows(visit, draw_all, name):
-    for width in (390, 1280):
-        page = draw_all(visit(name, width=width), most=2)
+def test_nothing_runs_nothing_overflows_and_links_lead_somewhere(visit, report, draw_all, name):
+    for width, height, theme in (PHONE, SCREEN):
+        page = draw_all(visit(name, width=width, height=height, theme=theme), most=2)
         assert page.evaluate("window.hacked") is None
         assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} at {width}"
+        assert page.evaluate("document.documentElement.scrollHeight") <= MOST_SCREENS * height
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
         assert page.evaluate("document.querySelectorAll('main script, img').length") == 0
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_links_lead_somewhere(visit, report, name):
-    page = visit(name)
     links = page.eval_on_selector_all("a[href]", "all => all.map(a => new URL(a.getAttribute('href'), location).href)")
     base = report.as_uri()
     inside = {link.split("#")[0].split("?")[0] for link in links if link.startswith("file:")}
@@ -86,3 +89,20 @@ def test_a_card_of_a_hostile_name_holds_text_only(visit):
     card = page.wait_for_selector(".card")
     assert card.query_selector("h2").inner_text() == hostile.SCRIPT
     assert page.evaluate("window.hacked") is None
+
+
+def test_two_groups_of_people_give_a_picture_and_a_model_called_as_every_object_is(visit):
+    page = visit("compare.html?with=constructor")
+    for typed in ("crowd workers", "graduates in science"):
+        page.fill("#add-subject", typed)
+        page.press("#add-subject", "Enter")
+    page.wait_for_function("document.querySelectorAll('[data-drop]').length === 3")
+    assert "native code" not in page.inner_text("main")
+    page.click("[data-drop=constructor]")
+    page.wait_for_function("document.querySelectorAll('[data-drop]').length === 2")
+    drawn = page.locator("#shared-chart svg")
+    assert 40 < float(drawn.get_attribute("height")) < 2000
+    assert page.locator("#shared-chart svg g[role=img]").count() >= 4, "two in the legend, two on the test they share"
+    assert "Nothing to draw" in page.inner_text("#dims-chart")
+    said = page.inner_text("#chosen")
+    assert "ARC-AGI-1, measured" in said, "no group without its test and how its score came about"

@@ -16,10 +16,10 @@ import pytest
 import mensura
 from mensura.calibration import chosen_lines
 from mensura.site import build_report, count_pages, pages
-from mensura.site.api import SCHEMAS
+from mensura.site.api import SCHEMAS, script_json
 from mensura.site.editions import next_edition
 from mensura.site.pages import charts
-from mensura.site.studio import open_studio
+from mensura.site.studio import open_studio, page_svg
 from tests.site.hostile import RENAMED
 
 LISTINGS = ["models", "rankings", "benchmarks", "methodology"]
@@ -47,7 +47,7 @@ def test_every_chart_has_a_data_file(report):
 
 def test_every_model_and_benchmark_has_a_page_and_every_link_leads_somewhere(report):
     evidence = mensura.load()
-    for subject in set(evidence.models["subject"]) - {RENAMED}:
+    for subject in set(evidence.models["subject"]) - set(RENAMED):
         assert (report / f"models/{subject}.html").is_file()
     for benchmark in evidence.benchmarks["benchmark"]:
         assert (report / f"benchmarks/{benchmark}.html").is_file()
@@ -175,6 +175,32 @@ def test_a_drawing_that_fails_is_said(monkeypatch, tmp_path):
             studio.finish()
 
 
+def test_a_drawing_on_a_page_keeps_the_digits_of_its_words():
+    drawn = page_svg(
+        '<svg><path aria-label="r 0.853" d="M1.2345,6.789" fill="#1b1f24"/><text x="10.123">0.853</text></svg>'
+    )
+    assert ">0.853</text>" in drawn
+    assert 'aria-label="r 0.853"' in drawn
+    assert 'd="M1.2,6.7"' in drawn
+    assert 'x="10.1"' in drawn
+    assert 'fill="var(--v-1b1f24)"' in drawn
+
+
+def test_data_for_scripts_reads_any_key_as_a_key():
+    said = script_json({"__proto__": "it's \\ here", "n": 1 / 3})
+    assert said == """JSON.parse('{"__proto__":"it\\'s \\\\\\\\ here","n":0.333333}')"""
+
+
+def test_numbers_for_sorting_have_no_last_bits(report):
+    values = {
+        value
+        for page in ("index.html", "models/index.html", "benchmarks/hle.html")
+        for value in re.findall(r'data-value="([-\d.e+]+)"', (report / page).read_text(encoding="utf-8"))
+    }
+    assert len(values) > 300
+    assert max(len(re.sub(r"[-.]|e.*", "", value).lstrip("0")) for value in values) <= 8  # a date has eight
+
+
 def test_a_drawing_is_made_once(monkeypatch, tmp_path):
     monkeypatch.setenv("MENSURA_CACHE", str(tmp_path))
     svg = (
@@ -202,7 +228,7 @@ def test_an_edition_says_what_changed_and_why(study):
     )
     said = next_edition(study, [fewer], date(2026, 11, 2))[0].changes
     assert any(one.startswith("New: GPT-5.4,") for one in said)
-    assert any(re.match(r"GPT-5\.5: IQ [\d.]+ → [\d.]+, because of 1 more scores of its own", one) for one in said)
+    assert any(re.match(r"GPT-5\.5: IQ [\d.]+ → [\d.]+, because of 1 more score of its own", one) for one in said)
 
 
 def test_an_address_that_is_none_is_refused(tmp_path):

@@ -10,7 +10,7 @@ from mensura.charts.rows import Row, Span, counted, rows_of, say
 POINTS = ("dimension", "level", "empirical")
 LINES = ("dimension", "name", "slope", "intercept", "base", "low", "high", "verdict")
 PANEL = {"least": 150, "gap": 16, "frame": 56}  # pixels: of a panel at least, between panels, around them all
-NAME_LETTERS = 20
+NAME_LETTERS = 30
 SPREAD, GOLDEN = 0.5, 0.6180339887
 """Items of one level are spread over half a level, by the golden ratio, so that many remain apart."""
 
@@ -60,26 +60,31 @@ def level_panels(points: object, means: object, lines: object) -> alt.FacetChart
     layers = (dots, line, star.encode(description=alt.Description("aria:N")))
     panel = alt.layer(*layers, data=alt.NamedData("points")).properties(width=150, height=130)
     titles = [title for code, title in order.items() if code in drawn]
-    facet = alt.Facet("panel:N", sort=titles, title=None, header=alt.Header(labelPadding=4, labelLimit=200))
+    facet = alt.Facet(
+        "panel:N", sort=titles, title=None, header=alt.Header(labelPadding=4, labelLimit=200, labelExpr=_LINES_OF)
+    )
     chart: alt.FacetChart = panel.facet(facet=facet, columns=3, spacing=PANEL["gap"])
     finish(chart, {"points": rows}, _describe(titles, len(items)))
     chart.usermeta = {"panels": PANEL}
     return chart
 
 
+_BREAK = " | "
+"""Between the two lines of a panel's title: a header takes one text and breaks it itself."""
+_LINES_OF = f"split(datum.label, '{_BREAK}')"
 _STAR = (
     "M0,-1L0.235,-0.324L0.951,-0.309L0.38,0.124L0.588,0.809L0,0.4L-0.588,0.809L-0.38,0.124L-0.951,-0.309L-0.235,-0.324Z"
 )
 
 
 def _title(line: Row) -> str:
-    """Return the panel's title: name, base and interval, and whether it is one to use."""
+    """Return the panel's title in two lines: the name, and the base with its interval."""
     name = line["name"] or line["dimension"]
     name = name if len(name) <= NAME_LETTERS else line["dimension"]
     if line["base"] is None:
-        return f"{name}: no base"
+        return f"{name}{_BREAK}no base"
     interval = "" if line["low"] is None or line["high"] is None else f" ({line['low']:.2f}–{line['high']:.2f})"
-    return f"{name}: B {line['base']:.2f}{interval}"
+    return f"{name}{_BREAK}B {line['base']:.2f}{interval}"
 
 
 def _ends(line: Row, order: dict[str, str], items: list[Row]) -> list[Row]:
@@ -102,5 +107,5 @@ def _ends(line: Row, order: dict[str, str], items: list[Row]) -> list[Row]:
 def _describe(titles: list[str], items: int) -> str:
     return (
         f"Estimated against annotated level for {counted(items, 'item')} in {counted(len(titles), 'panel')}, with the "
-        f"base of each: {'; '.join(titles)}."
+        f"base of each: {'; '.join(title.replace(_BREAK, ': ') for title in titles)}."
     )

@@ -72,7 +72,14 @@ def drawn(chart: Picture, width_mm: float = 89.0) -> str:
 
 
 def _spec(chart: Picture) -> dict[str, Any]:
-    spec: dict[str, Any] = chart.to_dict(validate=False)
+    """Return the specification; the data go round Altair, which would copy every value of every row several times."""
+    data = chart.datasets
+    chart.datasets = alt.Undefined
+    try:
+        spec: dict[str, Any] = chart.to_dict(validate=False)
+    finally:
+        chart.datasets = data
+    spec["datasets"] = {name: [dict(row) for row in rows] for name, rows in data.items()}
     return spec
 
 

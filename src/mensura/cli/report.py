@@ -42,12 +42,12 @@ def report(
 ) -> None:
     """Write the report, a static site that works from its folder, and print its headline table."""
     from mensura.calibration import chosen_lines
-    from mensura.site import build_report, count_pages
+    from mensura.site import build_report, count_pages, log_of
 
     loaded = load_evidence(evidence, add)
     lines = chosen_lines(calibration, loaded.calibration)
     with progress_bar("Pages", count_pages(loaded)) as advance:
-        headline = build_report(loaded, out, lines=lines, advance=advance, address=url)
+        headline = build_report(loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence))
     if as_json:
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})
         return

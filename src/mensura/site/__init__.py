@@ -10,17 +10,20 @@ from mensura.exports import on_first_use
 if TYPE_CHECKING:
     from mensura.site.pages import count_pages
     from mensura.site.report import build_report
+    from mensura.site.revisions import EvidenceLog, log_of
     from mensura.site.study import Study
     from mensura.site.whereabouts import Whereabouts, find_whereabouts
 
-__all__ = ["Study", "Whereabouts", "build_report", "count_pages", "find_whereabouts"]
+__all__ = ["EvidenceLog", "Study", "Whereabouts", "build_report", "count_pages", "find_whereabouts", "log_of"]
 
 _HOMES = {
+    "EvidenceLog": "revisions",
     "Study": "study",
     "Whereabouts": "whereabouts",
     "build_report": "report",
     "count_pages": "pages",
     "find_whereabouts": "whereabouts",
+    "log_of": "revisions",
 }
 
 __getattr__, __dir__ = on_first_use(__name__, _HOMES)

@@ -10,7 +10,7 @@ from mensura.evidence import slug
 from mensura.scale import iq_to_rate
 from mensura.site.leaders import NO_PEOPLE
 from mensura.site.sections import cheapest_rows
-from mensura.site.sentences import alike_sentence, people_sentence
+from mensura.site.sentences import alike_sentence, people_sentence, step_words
 from mensura.site.study import Study
 from mensura.site.units import chance, dollars, rarity, show, show_range
 
@@ -41,7 +41,10 @@ def _leader(study: Study) -> Card:
     higher = study.models.filter(pl.col("measured_rank").is_null() & (pl.col("exact_iq") > best["exact_iq"])).sort(
         "exact_iq", descending=True
     )
-    unsure = ", ".join(f"{row['name']} ({show(row['iq'], 'iq')})" for row in higher.head(_UNSURE).to_dicts())
+    unsure = ", ".join(
+        f"{row['name']} ({show(row['iq'], 'iq')}, {row['measured']} measured)"
+        for row in higher.head(_UNSURE).to_dicts()
+    )
     also = f" Higher, but mostly by estimates, so not ranked: {unsure}." if unsure else ""
     return _card(
         "Who leads?",
@@ -76,8 +79,8 @@ def _people(study: Study) -> Card:
     if not ahead.is_empty():
         row = ahead.sort("human_score", descending=True).row(0, named=True)
         named = (
-            f"{row['people']} on {row['title']}, measured: {show(row['human_score'], row['unit'])}; {row['model']} "
-            f"{show(row['score'], row['unit'])}. "
+            f"{_upper(row['people'])} on {row['title']}, measured: {show(row['human_score'], row['unit'])}; "
+            f"{row['model']} {show(row['score'], row['unit'])}. "
         )
     return _card(
         "Against which people?",
@@ -95,14 +98,15 @@ def _pace(study: Study) -> Card:
     people = ""
     if not classes.is_empty():
         row = classes.row(0, named=True)
-        people = f" {study.class_names[row['group']]}: passed by now with a chance of {chance(row['probability'])}."
+        named = _upper(study.class_names[row["group"]])
+        people = f" {named}: passed by now with a chance of {chance(row['probability'])}."
     said = "too few releases to watch for an acceleration"
     if watch is not None:
         said = "no acceleration beyond chance" if watch.alarm is None else f"acceleration alarm on {watch.alarm}"
     return _card(
         "How fast?",
         f"{show(pace.slope, 'capability')}",
-        f"capability gained a year by releases; 1 is {pace.unit}",
+        f"steps a year by releases; 1 is {step_words(study)}",
         f"90% {show_range(pace.low, pace.high, 'capability')}; {said}.{people}",
         "stitched.html#capability-time",
     )
@@ -118,6 +122,12 @@ def _cost(study: Study) -> Card:
         dollars(row["cost"]),
         f"{row['name']}: the cheapest at IQ {PRICED_IQ} or more",
         f"per million tokens in and out, {row['basis']}; IQ {show(row['iq'], 'iq')} "
-        f"({show_range(row['iq_low'], row['iq_high'], 'iq')}), {row['measured']} benchmarks measured.",
+        f"({show_range(row['iq_low'], row['iq_high'], 'iq')}).",
         "cost.html#cheapest-at",
+        row=row,
     )
+
+
+def _upper(text: str) -> str:
+    """Return a sentence with its first letter large."""
+    return text[:1].upper() + text[1:]

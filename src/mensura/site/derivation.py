@@ -15,7 +15,8 @@ def derivation_html(node: Explanation, names: Mapping[str, str], *, depth: int =
     """Return a node with its parts, benchmarks by name; the composite is open, the rest opens on demand."""
     head = _heading(node, names)
     if not node.parts:
-        return Markup("<li>{}</li>").format(head)
+        alone = Markup("<li>{}</li>").format(head)
+        return alone if depth else Markup("<ul>{}</ul>").format(alone)
     inner = Markup("").join(derivation_html(part, names, depth=depth + 1) for part in node.parts)
     listed = inner if any(part.parts for part in node.parts) else Markup("<ul>{}</ul>").format(inner)
     return Markup("<details{}><summary>{}</summary>{}</details>").format(

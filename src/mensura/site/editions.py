@@ -1,4 +1,9 @@
-"""Editions of a report: what changed since the last one and why, what came in when, and the feeds that tell of it."""
+"""Editions of a report: what changed since the last one and why, what came in when, and the feeds that tell of it.
+
+:func:`next_edition` is the one place where an edition is made. A static report finds the editions before it in its
+folder (:func:`read_editions`); a live site hands in those it has shown (:func:`parse_editions`). Where the evidence
+comes from a store, its log (:class:`mensura.site.revisions.EvidenceLog`) says why.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +18,7 @@ import polars as pl
 
 from mensura.evidence import Evidence, slug
 from mensura.site.api import to_json
+from mensura.site.revisions import EvidenceLog, Revision, reason, revisions
 from mensura.site.study import Study
 
 FILE = "editions.json"
@@ -28,13 +34,18 @@ _LOGGED = 30
 
 @dataclass(frozen=True)
 class Edition:
-    """One edition: its day, a fingerprint of scores and IQs, and what changed in words."""
+    """One edition: its day, a fingerprint of scores and IQs, and what changed in words.
+
+    ``entry`` is the last entry of the store's log that it shows; ``revisions`` are the entries since the one before.
+    """
 
     day: str
     evidence_day: str
     changes: tuple[str, ...]
     iqs: dict[str, float]
     scores: dict[str, int]
+    entry: int | None = None
+    revisions: tuple[Revision, ...] = ()
 
 
 def evidence_day(evidence: Evidence) -> str:
@@ -46,14 +57,30 @@ def evidence_day(evidence: Evidence) -> str:
 def read_editions(out: Path) -> list[Edition]:
     """Return the editions that a folder remembers, newest first; none where it holds no report."""
     try:
-        held = json.loads((out / "data" / FILE).read_text(encoding="utf-8"))
-        return [Edition(**{**one, "changes": tuple(one["changes"])}) for one in held]
-    except (OSError, ValueError, TypeError, KeyError):
+        return parse_editions((out / "data" / FILE).read_bytes())
+    except OSError:
         return []
 
 
-def next_edition(study: Study, earlier: list[Edition], today: date) -> list[Edition]:
-    """Return the editions with today's in front; a build without a change replaces the edition it repeats."""
+def parse_editions(text: bytes | str) -> list[Edition]:
+    """Return the editions that a file of editions holds, newest first; none where it cannot be read."""
+    try:
+        return [_edition(one) for one in json.loads(text)]
+    except (ValueError, TypeError, KeyError):
+        return []
+
+
+def _edition(held: dict[str, Any]) -> Edition:
+    known = tuple(Revision(**{**one, "said": tuple(one["said"])}) for one in held.get("revisions", []))
+    return Edition(**{**held, "changes": tuple(held["changes"]), "revisions": known})
+
+
+def next_edition(study: Study, earlier: list[Edition], today: date, log: EvidenceLog | None = None) -> list[Edition]:
+    """Return the editions with today's in front; a build without a change replaces the edition it repeats.
+
+    ``earlier``: the editions before, newest first. ``log``: the log of the store that the evidence was read from; the
+    entries after the last edition's are its reasons, all of them where no edition came before.
+    """
     iqs = {
         row[0]: round(row[1], 2)
         for row in study.models.drop_nulls("exact_iq").select("subject", "exact_iq").iter_rows()
@@ -61,10 +88,20 @@ def next_edition(study: Study, earlier: list[Edition], today: date) -> list[Edit
     counted = study.evidence.scores.group_by("subject").agg(pl.len()).sort("subject")
     scores = {subject: int(n) for subject, n in counted.iter_rows()}
     last = earlier[0] if earlier else None
-    changes = _first(study) if last is None else _changes(study, last, iqs, scores)
-    if last is not None and not changes:
+    since = None if log is None else log.since(None if last is None else last.entry)
+    changes = _first(study) if last is None else _changes(study, last, iqs, scores, since)
+    told = () if since is None else revisions(since, study.evidence)
+    if last is not None and not changes and not told:
         return earlier
-    made = Edition(today.isoformat(), evidence_day(study.evidence), tuple(changes), iqs, scores)
+    made = Edition(
+        today.isoformat(),
+        evidence_day(study.evidence),
+        tuple(changes),
+        iqs,
+        scores,
+        None if log is None else log.last,
+        told[:_LOGGED],
+    )
     return [made, *earlier][:_KEPT]
 
 
@@ -75,7 +112,9 @@ def _first(study: Study) -> list[str]:
     ]
 
 
-def _changes(study: Study, last: Edition, iqs: dict[str, float], scores: dict[str, int]) -> list[str]:
+def _changes(
+    study: Study, last: Edition, iqs: dict[str, float], scores: dict[str, int], log: EvidenceLog | None
+) -> list[str]:
     names = dict(study.models.select("subject", "name").iter_rows())
     said = [
         f"New: {names[one]}, {scores.get(one, 0)} scores." for one in names if one not in last.scores and one in scores
@@ -85,13 +124,23 @@ def _changes(study: Study, last: Edition, iqs: dict[str, float], scores: dict[st
         before = last.iqs.get(subject)
         if before is None or abs(iq - before) < _MOVED:
             continue
-        more = scores.get(subject, 0) - last.scores.get(subject, 0)
-        own = f"{abs(more)} {'more' if more > 0 else 'fewer'} scores of its own" if more else "scores of other models"
-        said.append(f"{names[subject]}: IQ {before:.1f} → {iq:.1f}, because of {own}.")
+        said.append(
+            f"{names[subject]}: IQ {before:.1f} → {iq:.1f}, because of {_why(study, subject, last, scores, log)}."
+        )
     gained = sum(scores.values()) - sum(last.scores.values())
     if gained and not said:
         said.append(f"{abs(gained)} scores {'more' if gained > 0 else 'fewer'}; no IQ moved by {_MOVED} points.")
     return [*said[:_NAMED], *([f"{len(said) - _NAMED} more changes."] if len(said) > _NAMED else [])]
+
+
+def _why(study: Study, subject: str, last: Edition, scores: dict[str, int], log: EvidenceLog | None) -> str:
+    """Say why a model moved: by the log where there is one, else by the count of its scores."""
+    if log is not None and not log.entries.is_empty():
+        return reason(log, subject, study.evidence)
+    more = scores.get(subject, 0) - last.scores.get(subject, 0)
+    if not more:
+        return "scores of other models, or of how they are read"
+    return f"{abs(more)} {'more' if more > 0 else 'fewer'} score{'s' if abs(more) > 1 else ''} of its own"
 
 
 def evidence_log(evidence: Evidence) -> list[dict[str, Any]]:
@@ -136,7 +185,7 @@ class FeedEntry:
 def feed_entries(study: Study, editions: list[Edition]) -> list[FeedEntry]:
     """Return editions, arrivals of evidence and releases, newest first."""
     entries = [
-        FeedEntry(f"edition-{one.day}-{place}", one.day, f"Edition of {one.day}", " ".join(one.changes), "changes.html")
+        FeedEntry(f"edition-{one.day}-{place}", one.day, f"Edition of {one.day}", _told(one), "changes.html")
         for place, one in enumerate(editions)
     ]
     entries += [
@@ -161,6 +210,11 @@ def feed_entries(study: Study, editions: list[Edition]) -> list[FeedEntry]:
         for row in newest.iter_rows(named=True)
     ]
     return sorted(entries, key=lambda one: (one.day, one.key), reverse=True)
+
+
+def _told(edition: Edition) -> str:
+    """Say an edition in one text: what changed, and the entries of the log behind it."""
+    return " ".join([*edition.changes, *(f"Entry {one.entry}: {one.title}." for one in edition.revisions)])
 
 
 def atom_feed(entries: list[FeedEntry], address: str, today: date) -> str:

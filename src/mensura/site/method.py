@@ -12,12 +12,20 @@ _SNAPSHOT = "{snapshot}"
 
 
 @cache
-def method_parts(snapshot: str = "") -> list[dict[str, Any]]:
+def _written() -> tuple[dict[str, Any], ...]:
+    """Return the parts as the file has them, the limits last."""
+    return tuple(tomllib.loads(_FILE.read_text(encoding="utf-8"))["part"])
+
+
+def method_parts(snapshot: str = "", policy: dict[str, Any] | None = None) -> list[dict[str, Any]]:
     """Return the parts of the method: id, title, text (paragraphs) and rules (rule, formula, source).
 
-    ``snapshot`` says how much of the evidence is one publisher's; it takes its place among the limits.
+    ``snapshot`` says how much of the evidence is one publisher's; it takes its place among the limits. ``policy``, what
+    the evidence says about charts, stands before them.
     """
-    parts: list[dict[str, Any]] = tomllib.loads(_FILE.read_text(encoding="utf-8"))["part"]
+    parts = [*_written()]
+    if policy is not None:
+        parts.insert(len(parts) - 1, policy)
     return [
         {"rules": [], **part, "text": [line.replace(_SNAPSHOT, snapshot) for line in part.get("text", [])]}
         for part in parts

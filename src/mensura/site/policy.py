@@ -8,10 +8,11 @@ policy`` edits them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
-from mensura.evidence import Evidence
+from mensura.evidence import TABLES, Evidence
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,31 @@ def load_policy(evidence: Evidence) -> Policy:
         labels=int(rules["per_chart"]),
         overrides=evidence.policy,
     )
+
+
+def policy_part(evidence: Evidence) -> dict[str, Any]:
+    """Return the policy as a part of the method's page: its rules and their values, and what may differ for a model."""
+    table = TABLES["policy"]
+    rules = [
+        {"rule": row["setting"].replace("_", " "), "formula": row["value"].replace(";", ", "), "source": row["about"]}
+        for row in evidence.chart_rules.iter_rows(named=True)
+    ]
+    fields = [
+        {"rule": f"for one model: {column.name}", "formula": column.about, "source": "table policy of the evidence"}
+        for column in table.columns
+        if column.name not in table.key
+    ]
+    return {
+        "id": "policy",
+        "title": "Which models charts show",
+        "text": [
+            "Every model stays in every table. What a chart shows by default follows from rules that are part of the "
+            "evidence: a generation is counted within a product line of a provider, newest first; tier 0 is a flagship "
+            "and below 0 are smaller models. The page of each model says whether charts show it, and by which rule.",
+            f"{evidence.policy.height} models have an exception of their own.",
+        ],
+        "rules": rules + fields,
+    }
 
 
 def apply_policy(models: pl.DataFrame, scored: pl.Series, policy: Policy) -> pl.DataFrame:

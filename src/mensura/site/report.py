@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from mensura.folders import whole_folder
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site import units
-from mensura.site.api import SCHEMAS, VERSION, listing, ranged, to_json
+from mensura.site.api import SCHEMAS, VERSION, listing, ranged, script_json, to_json
 from mensura.site.drawing import draw_share_card, resolve
 from mensura.site.drawing.canvas import palette_css
 from mensura.site.editions import (
@@ -41,6 +41,8 @@ from mensura.site.openapi import openapi_document
 from mensura.site.pages import MORE, NAVIGATION, Page, pages
 from mensura.site.pages.data import snapshot_sentence
 from mensura.site.pictures import Figure
+from mensura.site.policy import policy_part
+from mensura.site.revisions import EvidenceLog
 from mensura.site.studio import SHARE_SCALE, Studio, open_studio, page_svg, static_job
 from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
@@ -62,6 +64,8 @@ def build_report(
     advance: Callable[[], object] | None = None,
     address: str = "",
     today: date | None = None,
+    log: EvidenceLog | None = None,
+    earlier: Sequence[Edition] | None = None,
 ) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
 
@@ -69,7 +73,9 @@ def build_report(
 
     The files appear together and replace those of an earlier report; other files in the folder stay as they are.
     ``address``: where the report will stand (``https://…/``), for canonical links, feeds, sitemap and shared pictures;
-    without it they are relative. ``today``: the day of the edition, the clock's when not given.
+    without it they are relative. ``today``: the day of the edition, the clock's when not given. ``log``: the log of the
+    store the evidence was read from, which says why things changed. ``earlier``: the editions before this one, newest
+    first; those that the folder remembers when not given.
     """
     if address and not address.startswith(("https://", "http://")):
         raise MensuraError(
@@ -80,7 +86,7 @@ def build_report(
     with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
         library = studio.order({"kind": "bundle"}, ".js")
         study = Study.open(evidence, lines)
-        editions = next_edition(study, read_editions(out), day)
+        editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
         made = list(pages(study, editions))
         drawn = _order_drawings(made, studio)
         cards = {page.file: _order_card(page, studio) for page in made[:MOST_CARDS]}
@@ -122,7 +128,7 @@ def build_report(
 def _order_drawings(made: list[Page], studio: Studio) -> dict[str, Path]:
     """Order the static drawing of every chart, and return where each will lie."""
     figures = {figure.name: figure for page in made for figure in page.figures if figure.spec is not None}
-    return {name: studio.order(static_job(figure.spec or {}), ".svg") for name, figure in figures.items()}
+    return {name: studio.order(static_job(figure.spec or {}, figure.width), ".svg") for name, figure in figures.items()}
 
 
 def _order_card(page: Page, studio: Studio) -> Path:
@@ -141,7 +147,12 @@ def _environment(svgs: dict[str, str]) -> jinja2.Environment:
         loader=jinja2.PackageLoader("mensura.site"), autoescape=True, trim_blocks=True, lstrip_blocks=True
     )
     environment.filters.update(
-        slug=slug, show=units.show, show_range=units.show_range, dollars=units.dollars, rarity=units.rarity
+        slug=slug,
+        digits=units.digits,
+        show=units.show,
+        show_range=units.show_range,
+        dollars=units.dollars,
+        rarity=units.rarity,
     )
     environment.globals["drawing_of"] = lambda figure: _drawing(figure, svgs)
     environment.filters["first_link"] = first_link
@@ -180,14 +191,20 @@ def _write_figure(figure: Figure, svgs: dict[str, str], out: Path) -> None:
     if svg:
         _write(resolve(svg), out, "charts", f"{figure.name}.svg")
     if figure.spec is not None:
-        _write(f"mensura.define({to_json(figure.name)},{to_json(figure.spec)});\n", out, "charts", f"{figure.name}.js")
+        given = ",".join(script_json(part) for part in (figure.name, figure.spec, figure.shown_columns, figure.rows))
+        _write(f"mensura.define({given});\n", out, "charts", f"{figure.name}.js")
 
 
 def _csv(columns: list[str], rows: list[list[object]]) -> str:
     if not columns:
         return "\n"
-    cells = [[None if cell is None else str(cell) for cell in row] for row in rows]
+    cells = [[_cell(cell) for cell in row] for row in rows]
     return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String), orient="row").write_csv()
+
+
+def _cell(value: object) -> str | None:
+    """Return a value of a picture's table as text, numbers to six digits."""
+    return units.digits(value) if isinstance(value, float) else None if value is None else str(value)
 
 
 def _write_static(out: Path) -> None:
@@ -215,7 +232,7 @@ def _write_subjects(study: Study, out: Path) -> None:
         "scores": score_rows(study),
     }
     for name, payload in parts.items():
-        _write(f"mensura.{name} = {to_json(payload)};\n", out, "data", f"{name}.js")
+        _write(f"mensura.{name} = {script_json(payload)};\n", out, "data", f"{name}.js")
 
 
 def _write_tables(study: Study, out: Path) -> None:
@@ -272,7 +289,7 @@ def _write_api(study: Study, out: Path) -> None:
                 for row in study.benchmarks.iter_rows(named=True)
             ),
         ),
-        "methodology": listing("parts", method_parts(snapshot_sentence(study))),
+        "methodology": listing("parts", method_parts(snapshot_sentence(study), policy_part(study.evidence))),
         "schema": to_json(SCHEMAS),
     }
     for name, text in files.items():

@@ -155,21 +155,4 @@ def rivals(study: Study, subject: str) -> list[str]:
 
 def model_scores(study: Study, subject: str) -> list[dict[str, Any]]:
     """Return the scores of one model, second sources under their primary with the gap between them."""
-    titles = study.evidence.benchmarks.select("benchmark", title="name")
-    sources = study.evidence.sources.select("source", source_name="name", url="url")
-    primary = pl.col("score").filter("primary").first().over("benchmark")
-    rows = (
-        study.evidence.scores.filter(subject=subject)
-        .join(titles, on="benchmark", maintain_order="left")
-        .join(sources, on="source", how="left", maintain_order="left")
-        .with_columns(
-            use=pl.when("primary").then(pl.lit("primary")).otherwise(pl.lit("second source")),
-            gap=pl.when(~pl.col("primary")).then(pl.col("score") - primary),
-        )
-        .sort("title", "primary", descending=[False, True])
-        .to_dicts()
-    )
-    for row in rows:
-        row["shown"] = show(row["score"], row["unit"])
-        row["gap_shown"] = "" if row["gap"] is None else show(row["gap"], row["unit"])
-    return rows
+    return study.score_rows.get(subject, [])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import polars as pl
 
@@ -53,8 +55,8 @@ def pace_sentence(study: Study) -> str:
     """Say how fast capability rises, with all releases and along the records, and whether it is speeding up."""
     pace, watch = study.pace, study.watch
     first = (
-        f"Models released since {pace.since:%B %Y} gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to "
-        f"{pace.high:.2f}; 1 is {pace.unit}), all releases counted"
+        f"Models released since {pace.since:%B %Y} gain {pace.slope:.2f} steps a year (90% interval {pace.low:.2f} to "
+        f"{pace.high:.2f}; one is {step_words(study)}), all releases counted"
     )
     if pace.records is not None:
         first += f"; the line through the records rises by {pace.records:.2f}"
@@ -63,6 +65,19 @@ def pace_sentence(study: Study) -> str:
     if watch.alarm is None:
         return f"{first}; a watch for acceleration has found none that chance would not explain."
     return f"{first}; a watch for acceleration sounded on {watch.alarm.day} {watch.alarm:%B %Y}."
+
+
+def step_words(study: Study) -> str:
+    """Say what one step of the pace is: between which models, by name, and how much capability that is here."""
+    ends = re.fullmatch(r"the step from (.+) to (.+)", study.pace.unit)
+    rows = {row["subject"]: row for row in study.models.select("subject", "name", "capability").iter_rows(named=True)}
+    if ends is None or ends[1] not in rows or ends[2] not in rows:
+        return study.pace.unit
+    low, high = rows[ends[1]], rows[ends[2]]
+    words = f"the step from {low['name']} to {high['name']}"
+    if low["capability"] is None or high["capability"] is None:
+        return words
+    return f"{words}, {show(high['capability'] - low['capability'], 'capability')} of capability"
 
 
 def people_sentence(study: Study) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
@@ -21,7 +21,9 @@ from mensura.site.leaders import leaders_beside_people
 from mensura.site.measured import OWN_SCORES, rank_measured
 from mensura.site.pace import Pace, report_pace, watch_evidence
 from mensura.site.policy import Policy, apply_policy, load_policy
+from mensura.site.units import show
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
+from mensura.stitching.passing import win_chance
 from mensura.trends import Watch, mark_passed
 
 DRAWS = 1000
@@ -183,6 +185,61 @@ class Study(Result):
     def groups(self) -> pl.DataFrame:
         """Classes of people on the stitched scale: group, status, capability, low, high, passed and its interval."""
         return mark_passed(self.people)
+
+    @cached_property
+    def over_people(self) -> dict[tuple[str, str], dict[str, float]]:
+        """For each test and group of people, the chance that each model that took the test scores above them."""
+        placed = set(self.fit.data.subjects)
+        takers: dict[str, list[str]] = {}
+        for benchmark, subject in self.evidence.primary_scores.select("benchmark", "subject").iter_rows():
+            if subject in placed:
+                takers.setdefault(benchmark, []).append(subject)
+        return {
+            (row["benchmark"], row["group"]): {
+                one: win_chance(self.fit, one, row["benchmark"], row["score"], row["stderr"])
+                for one in takers.get(row["benchmark"], [])
+            }
+            for row in self.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True)
+        }
+
+    @cached_property
+    def printed_people(self) -> dict[tuple[str, str], dict[str, Any]]:
+        """Groups of people as their sources print them, by test and group."""
+        rows = self.evidence.human_references.iter_rows(named=True)
+        return {(row["benchmark"], row["group"]): row for row in rows}
+
+    @cached_property
+    def printed_scores(self) -> dict[str, dict[str, str]]:
+        """Primary scores as pages write them: model → benchmark → text."""
+        said: dict[str, dict[str, str]] = {}
+        for row in self.evidence.primary_scores.select("subject", "benchmark", "score", "unit").iter_rows():
+            said.setdefault(row[0], {})[row[1]] = show(row[2], row[3])
+        return said
+
+    @cached_property
+    def score_rows(self) -> dict[str, list[dict[str, Any]]]:
+        """Every score by model, with the names of benchmark and source, what it is used for and its gap to the primary.
+
+        ``shown`` and ``gap_shown`` are texts for pages.
+        """
+        titles = self.evidence.benchmarks.select("benchmark", title="name")
+        sources = self.evidence.sources.select("source", source_name="name", url="url")
+        primary = pl.col("score").filter("primary").first().over("subject", "benchmark")
+        table = (
+            self.evidence.scores.join(titles, on="benchmark", maintain_order="left")
+            .join(sources, on="source", how="left", maintain_order="left")
+            .with_columns(
+                use=pl.when("primary").then(pl.lit("primary")).otherwise(pl.lit("second source")),
+                gap=pl.when(~pl.col("primary")).then(pl.col("score") - primary),
+            )
+            .sort("subject", "title", "primary", descending=[False, False, True], maintain_order=True)
+        )
+        found: dict[str, list[dict[str, Any]]] = {}
+        for row in table.iter_rows(named=True):
+            row["shown"] = show(row["score"], row["unit"])
+            row["gap_shown"] = "" if row["gap"] is None else show(row["gap"], row["unit"])
+            found.setdefault(row["subject"], []).append(row)
+        return found
 
     @cached_property
     def class_names(self) -> dict[str, str]:

@@ -14,7 +14,6 @@ from mensura.site.api import ranged
 from mensura.site.links import first_link
 from mensura.site.study import Study
 from mensura.site.units import chance, show
-from mensura.stitching.passing import win_chance
 
 _PLAIN = (
     *("eq", "input_price", "output_price", "sticker_price", "effective_cost", "task_efficiency", "response_time"),
@@ -51,12 +50,10 @@ def group_records(study: Study) -> dict[str, dict[str, Any]]:
     """Return one record per group of people, keyed by group: its scores, each with test, status and n."""
     records: dict[str, dict[str, Any]] = {}
     for row in study.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
-        printed = study.evidence.human_references.filter(benchmark=row["benchmark"], group=row["group"]).row(
-            0, named=True
-        )
+        printed = study.printed_people[row["benchmark"], row["group"]]
         record = records.setdefault(
             row["group"],
-            {"page": f"people:{slug(row['group'])}", "name": f"People: {row['group']}", "provider": "", "scores": {}},
+            {"page": f"people:{slug(row['group'])}", "provider": "", "scores": {}},
         )
         record["scores"][row["benchmark"]] = {
             "value": printed["score"],
@@ -67,7 +64,17 @@ def group_records(study: Study) -> dict[str, dict[str, Any]]:
             "n": printed["n"],
             "source": printed["source"],
         }
+    for group, record in records.items():
+        record["name"] = f"People: {group} ({_taken(record['scores'], study.benchmark_names)})"
     return records
+
+
+def _taken(scores: dict[str, dict[str, Any]], names: dict[str, str]) -> str:
+    """Say on which test a group's score stands and how it came about: no group is named without both."""
+    if len(scores) > 1:
+        return f"{len(scores)} tests"
+    benchmark, score = next(iter(scores.items()))
+    return f"{names[benchmark]}, {score['status']}"
 
 
 def comparison_records(study: Study) -> dict[str, Any]:
@@ -96,16 +103,8 @@ def comparison_records(study: Study) -> dict[str, Any]:
     for row in primary.iter_rows(named=True):
         scores.setdefault(row["subject"], {})[row["benchmark"]] = [row["score"], show(row["score"], row["unit"])]
     beats: dict[str, dict[str, dict[str, str]]] = {}
-    known = set(study.fit.data.subjects)
-    takers: dict[str, list[str]] = {}
-    for benchmark, subject in primary.select("benchmark", "subject").iter_rows():
-        if subject in known:
-            takers.setdefault(benchmark, []).append(subject)
-    for row in study.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
-        beats.setdefault(row["benchmark"], {})[row["group"]] = {
-            one: chance(win_chance(study.fit, one, row["benchmark"], row["score"], row["stderr"]))
-            for one in takers.get(row["benchmark"], [])
-        }
+    for (benchmark, group), chances in study.over_people.items():
+        beats.setdefault(benchmark, {})[group] = {one: chance(value) for one, value in chances.items()}
     return {"benchmarks": benchmarks, "groups": group_records(study), "scores": scores, "beats": beats}
 
 
@@ -136,11 +135,14 @@ def chance_layers(study: Study) -> dict[str, Any]:
 
 
 def _pairs(draws: np.ndarray[Any, Any]) -> bytes:
+    """Return P(i above j) in whole percent for i < j, row by row; a model's draws lie side by side to be read fast."""
+    lanes = np.ascontiguousarray(draws.T)
+    known = np.isfinite(lanes).all(axis=1)
     rows = []
-    for first in range(draws.shape[1]):
-        share = 100 * (draws[:, [first]] > draws[:, first + 1 :]).mean(axis=0)
-        known = np.isfinite(draws[:, first]).all() & np.isfinite(draws[:, first + 1 :]).all(axis=0)
-        rows.append(np.where(known, np.rint(share), _NO_CHANCE).astype(np.uint8))
+    for first in range(len(lanes)):
+        above = np.count_nonzero(lanes[first] > lanes[first + 1 :], axis=1)
+        share = np.rint(100 * above / lanes.shape[1])
+        rows.append(np.where(known[first] & known[first + 1 :], share, _NO_CHANCE).astype(np.uint8))
     return np.concatenate(rows).tobytes()
 
 

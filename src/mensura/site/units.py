@@ -44,6 +44,11 @@ def show_range(low: float | None, high: float | None, unit: str) -> str:
     return first if first == last else f"{first} to {last}"
 
 
+def digits(value: float | None) -> str:
+    """Return a number for programs to sort by: six significant digits, which no rounding of the last bits reaches."""
+    return "" if value is None or not math.isfinite(value) else f"{value:.6g}"
+
+
 def dollars(value: float | None) -> str:
     """Return an amount with three significant digits and no more than cents need: $0.435, $12.5, $60, $1,200."""
     if value is None or not math.isfinite(value):

@@ -61,7 +61,8 @@ class Whereabouts(Result):
 
 def find_whereabouts(study: Study, subject: str) -> Whereabouts:
     """Say where a model of the study stands."""
-    subject = require_subject(study.evidence, subject)
+    if subject not in study.evidence.models["subject"]:  # a name for people, or a near one
+        subject = require_subject(study.evidence, subject)
     row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
     columns = [
         *("subject", "iq", "iq_low", "iq_high", *COUNTS, "status", "rank", "rank_low", "rank_high"),
@@ -98,14 +99,12 @@ def _people(study: Study, subject: str) -> pl.DataFrame:
     tests = study.people.tests.filter(
         pl.col("benchmark").is_in(taken), pl.col("status").is_in(["measured", "judged", "panel"])
     )
-    chances = [
-        study.people.beats(subject, group, benchmark)
-        for benchmark, group in tests.select("benchmark", "group").iter_rows()
-    ]
+    keys = tests.select("benchmark", "group").iter_rows()
+    chances = [study.over_people[key].get(subject) for key in keys]
     return (
         tests.select("benchmark", "group", "status")
         .with_columns(chance_above=pl.Series(chances, dtype=pl.Float64))
-        .sort("chance_above", descending=True)
+        .sort("chance_above", descending=True, nulls_last=True)
     )
 
 
@@ -134,14 +133,14 @@ def _next(study: Study, subject: str) -> pl.DataFrame:
     at = drawn.subjects.index(subject) if subject in drawn.subjects else None
     if at is None or not np.isfinite(drawn.composites[:, at]).all():
         return pl.DataFrame(schema=schema)
+    row = matrix.subjects.index(subject)
+    values = drawn.benchmarks[:, at, :].astype(np.float64)
+    asked = ~np.asarray(matrix.measured[row], dtype=bool) & np.isfinite(values).all(axis=0)
     composite = drawn.composites[:, at] - drawn.composites[:, at].mean()
-    rows = []
-    for column, benchmark in enumerate(matrix.benchmarks):
-        values = drawn.benchmarks[:, at, column].astype(np.float64)
-        if matrix.measured[matrix.subjects.index(subject), column] or not np.isfinite(values).all():
-            continue
-        centred = values - values.mean()
-        spread = float(np.sqrt((centred @ centred) * (composite @ composite)))
-        share = float(centred @ composite) ** 2 / spread**2 if spread > _LEAST_SPREAD else 0.0
-        rows.append((benchmark, study.benchmark_names[benchmark], share))
+    centred = values[:, asked] - values[:, asked].mean(axis=0)
+    spread = np.sqrt((centred**2).sum(axis=0) * (composite @ composite))
+    told = spread > _LEAST_SPREAD
+    shares = np.where(told, (composite @ centred) ** 2 / np.where(told, spread, 1.0) ** 2, 0.0)
+    names = [name for name, unknown in zip(matrix.benchmarks, asked, strict=True) if unknown]
+    rows = [(name, study.benchmark_names[name], float(share)) for name, share in zip(names, shares, strict=True)]
     return pl.DataFrame(rows, schema=schema, orient="row").sort("variance_explained", descending=True)

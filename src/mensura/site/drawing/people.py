@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from mensura.charts.labels import text_width
 from mensura.site.drawing.canvas import (
     FONT,
     GRID,
@@ -42,6 +43,12 @@ class LadderPlace:
     provider: str | None
     status: str
     label: str
+    test: str
+
+    @property
+    def named(self) -> str:
+        """Who it is, with the test they took."""
+        return f"{self.subject} ({self.test})"
 
 
 def draw_human_ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], *, description: str) -> Drawing:
@@ -51,7 +58,7 @@ def draw_human_ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], 
 
 def _ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], description: str, width: float) -> Markup:
     narrow = width < 500
-    left = 132.0 if narrow else 270.0
+    left = 150.0 if narrow else 290.0
     heights = [max(1, sum(p.dimension == name for p in places)) * _LINE + _HEADING for name in dimensions]
     top = 30.0
     sheet = Canvas(width, top + sum(heights) + 20, description)
@@ -86,7 +93,7 @@ def _place(sheet: Canvas, place: LadderPlace, at: Callable[[float], float], y: f
     sheet.words(
         left - 10,
         y,
-        clipped(place.subject, left - 14),
+        _with_test(place, left - 14),
         anchor="end",
         fill=PEOPLE if place.people else INK,
         size=FONT - 1,
@@ -99,6 +106,13 @@ def _place(sheet: Canvas, place: LadderPlace, at: Callable[[float], float], y: f
         sheet.model(x(place.one_in), y, provider=place.provider, status=place.status, label=place.label)
 
 
+def _with_test(place: LadderPlace, room: float) -> str:
+    """Return who it is and on which test; where room is short the name is cut, never the test."""
+    tail = f" ({place.test})"
+    kept = room - text_width(tail, FONT - 1)
+    return clipped(place.subject, kept * FONT / (FONT - 1)) + tail
+
+
 def draw_radar(dimensions: Sequence[str], places: Sequence[LadderPlace], *, description: str) -> Drawing:
     """Draw the same places as a radar: one ray per dimension, farther out is rarer; for those who prefer it."""
     return both(lambda width: _radar(dimensions, places, description, width), wide=640.0)
@@ -107,7 +121,7 @@ def draw_radar(dimensions: Sequence[str], places: Sequence[LadderPlace], *, desc
 def _radar(dimensions: Sequence[str], places: Sequence[LadderPlace], description: str, width: float) -> Markup:
     size = min(width, 560.0)
     centre, radius = (width / 2, size / 2), size / 2 - (62 if width < 500 else 90)
-    subjects = list(dict.fromkeys(p.subject for p in places))
+    subjects = list(dict.fromkeys(p.named for p in places))
     sheet = Canvas(width, size + 24 * math.ceil(len(subjects) / (1 if width < 500 else 2)) + 10, description)
     end = math.log10(min(max([p.one_in for p in places] + [100.0]) * 1.3, FARTHEST))
 
@@ -135,7 +149,7 @@ def _radar(dimensions: Sequence[str], places: Sequence[LadderPlace], description
             size=11,
         )
     for row, subject in enumerate(subjects):
-        own = {p.dimension: p for p in places if p.subject == subject}
+        own = {p.dimension: p for p in places if p.named == subject}
         first = next(iter(own.values()))
         ink = PEOPLE if first.people else lab_colour(first.provider)
         found = [(step, own[name]) for step, name in enumerate(dimensions) if name in own]

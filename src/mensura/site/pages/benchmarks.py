@@ -44,7 +44,7 @@ def benchmark_list(study: Study) -> Page:
         rows.append(
             {
                 **row,
-                "dimension_name": study.dimension_names.get(row["dimension"], row["dimension"] or "–"),
+                "dimension_name": _dimension(study, row, "–"),
                 "leader": leader["model"] if leader else None,
                 "leader_subject": leader["subject"] if leader else None,
                 "leader_score": show(leader["score"], row["unit"]) if leader else "–",
@@ -100,7 +100,7 @@ def _facts(study: Study, row: dict[str, Any], best: dict[str, Any] | None) -> li
     facts = [
         ("What it asks", described[0].upper() + described[1:]),
         ("Format", note.get("format", "not recorded")),
-        ("Dimension", study.dimension_names.get(row["dimension"], row["dimension"] or "none")),
+        ("Dimension", _dimension(study, row, "none")),
         (
             "Items",
             f"{row['items']:,}" + (f", {row['repeats']} tries each" if row["repeats"] else "")
@@ -127,6 +127,12 @@ def _facts(study: Study, row: dict[str, Any], best: dict[str, Any] | None) -> li
             ("Residuals", f"{show(size, 'fraction')} of the range, root mean square over {spread.len()} models")
         )
     return facts
+
+
+def _dimension(study: Study, row: dict[str, Any], none: str) -> str:
+    """Return the name of a benchmark's dimension; one outside the composite is said by its key, as words."""
+    key = row["dimension"]
+    return study.dimension_names.get(key, key.replace("-", " ").capitalize()) if key else none
 
 
 def _range(row: dict[str, Any]) -> str:

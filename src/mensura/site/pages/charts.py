@@ -11,6 +11,8 @@ from mensura.site.pictures import Figure, dimension_bell
 from mensura.site.sections import cheapest_section
 from mensura.site.study import Study
 
+_PANEL = 540
+"""Width of a panel where two stand side by side, pixels."""
 _VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
 
 
@@ -28,7 +30,9 @@ def iq(study: Study) -> Page:
                     "id": "dimensions",
                     "title": "By dimension",
                     "about": "The same curve for each of the seven dimensions.",
-                    "pictures": [dimension_bell(study, key).figure for key in study.dimension_names],
+                    "pictures": [
+                        dimension_bell(study, key).figure._replace(width=_PANEL) for key in study.dimension_names
+                    ],
                 }
             ],
         },

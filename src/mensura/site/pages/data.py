@@ -8,6 +8,7 @@ from mensura.evidence import TABLES
 from mensura.site.editions import Edition, evidence_log
 from mensura.site.method import method_parts
 from mensura.site.pages.page import Page
+from mensura.site.policy import policy_part
 from mensura.site.study import Study
 
 
@@ -39,7 +40,7 @@ def method(study: Study) -> Page:
         "numbers "
         "are not.",
         "method.html",
-        {"parts_of_method": method_parts(snapshot_sentence(study))},
+        {"parts_of_method": method_parts(snapshot_sentence(study), policy_part(study.evidence))},
     )
 
 

@@ -15,7 +15,7 @@ from mensura.site.sentences import leader_sentence, pace_sentence, unit_sentence
 from mensura.site.study import Study
 from mensura.site.units import rarity, show, show_range
 
-LEADERS = 25
+LEADERS = 15
 """Models in the table of the overview."""
 _DRAWN = 10
 """Models in its picture: what fits the first screen."""

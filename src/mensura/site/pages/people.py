@@ -97,7 +97,7 @@ def _place(row: dict[str, object]) -> LadderPlace:
     if row["low"] is not None and row["high"] is not None:
         label += f", 90% {rarity(_number(row['low']))} to {rarity(_number(row['high']))}"
     return LadderPlace(
-        f"{row['subject']} ({row['test']})",
+        str(row["subject"]),
         str(row["dimension"]),
         _number(row["one_in"]),
         None if row["low"] is None else _number(row["low"]),
@@ -106,6 +106,7 @@ def _place(row: dict[str, object]) -> LadderPlace:
         None if people else str(row["provider"]),
         "measured",
         f"{label}; {row['origin']}",
+        str(row["test"]),
     )
 
 
@@ -128,7 +129,7 @@ def _anchors(study: Study) -> list[dict[str, object]]:
     return [
         {
             **row,
-            "kind": "people" if row["kind"] == "people" else "AI system",
+            "kind": "people" if row["kind"] == "people" else "AI",
             "items": show(row["items"], "iq"),
             "rarest": "–" if row["rarest"] is None else f"{rarity(row['rarest'])} in {row['where']}",
         }

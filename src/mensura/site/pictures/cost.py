@@ -65,6 +65,7 @@ def sticker_effective(study: Study) -> Picture:
             diagonal=True,
         ),
         finding=_dearer(points),
+        columns={"x": "sticker price, $ per 1M in + 1M out", "y": "effective cost, $ per 1M in + 1M out"},
     )
 
 
@@ -79,6 +80,7 @@ def cost_bars(study: Study) -> Picture:
             _bars(study, "effective_cost"), x_title="effective cost, $ per 1M in + 1M out", log=True, ascending=True
         ),
         finding=_spread(_bars(study, "effective_cost")),
+        columns={"value": "effective cost, $ per 1M in + 1M out"},
     )
 
 
@@ -91,4 +93,5 @@ def task_efficiency(study: Study) -> Picture:
         "The inverse of the usage multiplier: 2× means half the work of the median model for the same tasks.",
         charts.bars(_bars(study, "task_efficiency"), x_title="task efficiency, ×", log=True, rule=1.0),
         finding=_leanest(_bars(study, "task_efficiency")),
+        columns={"value": "task efficiency, ×"},
     )

@@ -79,6 +79,7 @@ def iq_time(study: Study) -> Picture:
             labelled(_two(points), "value", study.policy.labels), y_title="composite IQ", lines=frontier_lines(points)
         ),
         finding=_risen(points),
+        columns={"value": "composite IQ"},
     )
 
 
@@ -143,7 +144,8 @@ def _quickest(points: pl.DataFrame) -> str:
     if known.is_empty():
         return "No model has both an IQ and a response time"
     top = known.row(0, named=True)
-    return f"Of the {known.height} highest, {top['name']} answers quickest: {show(top['x'], 'seconds')} in the median"
+    said = f"{top['name']} answers quickest: {show(top['x'], 'seconds')} in the median"
+    return f"Of the {known.height} highest with a known time, {said}"
 
 
 @picture("iq-eq")
@@ -155,6 +157,7 @@ def iq_eq(study: Study) -> Picture:
         "Emotional reasoning (EQ) is a diagnostic with a thin base; it is no part of the composite.",
         charts.scatter(_trade_off(study, "eq"), x_title="emotional reasoning, EQ", y_title="composite IQ"),
         finding=_together(_trade_off(study, "eq")),
+        columns={"x": "EQ", "y": "composite IQ"},
     )
 
 
@@ -175,6 +178,7 @@ def iq_cost(study: Study) -> Picture:
             frontier=frontier(points),
         ),
         finding=_best_value(study),
+        columns={"x": "effective cost, $ per 1M in + 1M out", "y": "composite IQ"},
     )
 
 
@@ -195,6 +199,7 @@ def iq_response(study: Study) -> Picture:
             frontier=frontier(points),
         ),
         finding=_quickest(points),
+        columns={"x": "response time, s", "y": "composite IQ"},
     )
 
 

@@ -11,7 +11,6 @@ from mensura.evidence import Evidence
 from mensura.frames import read_csv
 from mensura.site.pictures.registry import ADELE, Picture, picture
 from mensura.site.study import Study
-from mensura.site.units import show
 
 _SHOWN = {"gpt4o": "GPT-4o", "o1-mini": "o1-mini", "llama3d1-405b": "Llama 3.1 405B", "llama3d2-1b": "Llama 3.2 1B"}
 _Z90 = 1.6448536269514722  # the normal quantile at 0.95: between −z and z lie 90%
@@ -31,9 +30,8 @@ def _aligned(countries: pl.DataFrame) -> str:
     """Say how the two clusters of countries differ."""
     near, far = (countries.filter(cluster=cluster) for cluster in (1, 2))
     return (
-        f"From {near.height} countries the others are told with an error of "
-        f"{show(near['cluster_mae'][0], 'fraction')}, "
-        f"from {far.height} with {show(far['cluster_mae'][0], 'fraction')}"
+        f"From {near.height} countries the others' rates are told with a mean error of "
+        f"{100 * near['cluster_mae'][0]:.1f} points, from {far.height} with {100 * far['cluster_mae'][0]:.1f}"
     )
 
 

@@ -19,10 +19,13 @@ def profile(study: Study, subject: str) -> Figure:
     """Return the profile of a model for its page."""
     rows = profile_points(study, [subject]).to_dicts()
     row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
-    best, worst = max(rows, key=lambda one: one["value"]), min(rows, key=lambda one: one["value"])
+    own = [one for one in rows if one["status"] == "measured"]
+    told, first = (own, "Strongest") if len(own) > 1 else (rows, "By estimates, strongest")
+    best, worst = max(told, key=lambda one: one["value"]), min(told, key=lambda one: one["value"])
+    more = f", of the {len(own)} dimensions measured" if 1 < len(own) < len(rows) else ""
     finding = (
-        f"Strongest in {best['dimension']} ({show(best['value'], 'iq')}), weakest in {worst['dimension']} "
-        f"({show(worst['value'], 'iq')})"
+        f"{first} in {best['dimension']} ({show(best['value'], 'iq')}), weakest in {worst['dimension']} "
+        f"({show(worst['value'], 'iq')}){more}"
     )
     strips = [
         Strip(

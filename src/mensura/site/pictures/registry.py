@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -17,6 +17,15 @@ from mensura.site.study import Study
 EVIDENCE = "Scores of the evidence, each credited to its source on the data page"
 ADELE = "Derived from the ADeLe project page, CC BY-SA 4.0"
 OPEN = "Open pool of items with human rates; world rates extrapolated by Mensura"
+STATIC_WIDTH = 1000
+"""Of a static drawing, pixels; a page on a narrower screen has it drawn anew for its width."""
+_DRAWING_ONLY = frozenset(
+    (
+        *("spots", "aria", "label", "lab", "rank", "row", "end", "text", "lane", "dy", "lift", "lifts", "share"),
+        *("legend", "curve", "when", "panel", "beyond", "named"),
+    )
+)
+"""Columns of the points that serve the drawing alone; a picture that names one of them shows it."""
 
 
 class Figure(NamedTuple):
@@ -25,6 +34,8 @@ class Figure(NamedTuple):
     Either ``spec`` (Vega-Lite; it carries its data, the page supplies the theme, and a static drawing of it is made
     with the page) or ``drawing``. ``title`` is what the picture is of, ``finding`` what it shows, ``caption`` how to
     read it, ``source`` and ``limit`` where its data come from and which part of the method's limits speaks of it.
+    ``width`` is that of the static drawing. ``columns`` says what the table calls columns whose own name says too
+    little; ``rows`` is the table where it is not what the marks show.
     """
 
     name: str
@@ -37,11 +48,13 @@ class Figure(NamedTuple):
     source: str = EVIDENCE
     limit: str = "limits"
     paged: bool = False
+    columns: Mapping[str, str] = {}
+    width: int = STATIC_WIDTH
 
     @property
     def points(self) -> list[dict[str, Any]]:
         """The rows behind the marks, for tables and downloads."""
-        if self.spec is None:
+        if self.rows or self.spec is None:
             return list(self.rows)
         found: list[dict[str, Any]] = self.spec.get("datasets", {}).get("points", [])
         return found
@@ -54,29 +67,22 @@ class Figure(NamedTuple):
     @property
     def table(self) -> tuple[list[str], list[list[Any]]]:
         """The points as columns and rows of plain values, without what only drawing needs."""
-        hidden = {
-            "spots",
-            "aria",
-            "label",
-            "lab",
-            "rank",
-            "row",
-            "end",
-            "text",
-            "lane",
-            "dy",
-            "lift",
-            "share",
-            "legend",
-        }
-        points = self.points
-        columns = [key for key in dict.fromkeys(key for row in points for key in row) if key not in hidden]
-        return columns, [[row.get(key) for key in columns] for row in points]
+        shown, points = self.shown_columns, self.points
+        return [name for _, name in shown], [[row.get(key) for key, _ in shown] for row in points]
+
+    @property
+    def shown_columns(self) -> list[tuple[str, str]]:
+        """The columns of the points that a table shows: key, and what it is called."""
+        keys = dict.fromkeys(key for row in self.points for key in row)
+        return [(key, self.columns.get(key, key)) for key in keys if key in self.columns or key not in _DRAWING_ONLY]
 
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart with its title and caption; ``finding`` says what it shows, in a sentence from the numbers."""
+    """A chart with its title and caption; ``finding`` says what it shows, in a sentence from the numbers.
+
+    ``columns`` and ``rows`` as of a :class:`Figure`.
+    """
 
     name: str
     title: str
@@ -85,6 +91,8 @@ class Picture:
     finding: str = ""
     source: str = EVIDENCE
     limit: str = "limits"
+    columns: Mapping[str, str] = field(default_factory=dict)
+    rows: tuple[dict[str, Any], ...] = ()
 
     @property
     def figure(self) -> Figure:
@@ -98,6 +106,8 @@ class Picture:
             source=self.source,
             limit=self.limit,
             paged=True,
+            columns=self.columns,
+            rows=self.rows,
         )
 
 

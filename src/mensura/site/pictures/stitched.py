@@ -10,6 +10,7 @@ from mensura import charts
 from mensura.charts.marks import empty
 from mensura.frames import read_csv
 from mensura.site.pictures.registry import Picture, labelled, picture
+from mensura.site.sentences import pace_sentence, step_words
 from mensura.site.study import Study
 from mensura.site.units import show
 
@@ -63,6 +64,7 @@ def one_axis(study: Study) -> Picture:
         "scale. Press any tick.",
         charts.one_axis(points),
         finding=_beside(study),
+        columns={"value": "capability or difficulty"},
     )
 
 
@@ -80,7 +82,7 @@ def capability_time(study: Study) -> Picture:
     return Picture(
         "capability-time",
         "Capability over time, and where it is heading",
-        f"{pace.heading}. "
+        f"{pace_sentence(study)} "
         "The fan holds 90% of simulated futures if releases go on as in the last two years; lines are classes of "
         "people, from measured scores on the tests named, with 90% bands.",
         charts.timeline(
@@ -90,14 +92,18 @@ def capability_time(study: Study) -> Picture:
             levels=_human_lines(study.groups).with_columns(pl.col("label").replace(study.class_names)),
             today=pace.until,
         ),
-        finding=f"Releases gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
-        f"1 is {pace.unit}",
+        finding=f"Releases gain {pace.slope:.2f} steps a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
+        f"one is {step_words(study)}",
+        columns={"value": "capability"},
     )
 
 
 def _beside(study: Study) -> str:
     """Say where the highest model stands relative to the measured class nearest below it."""
-    best = study.models.drop_nulls("capability").sort("capability", descending=True).row(0, named=True)
+    drawn = study.charted("capability").sort("capability", descending=True)
+    if drawn.is_empty():
+        return "No model is placed"
+    best = drawn.row(0, named=True)
     below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < best["capability"]))
     said = f"{best['name']} is highest, at {show(best['capability'], 'capability')}"
     if below.is_empty():
@@ -127,6 +133,8 @@ def sensors(study: Study) -> Picture:
         "Where each benchmark tells models apart: at least half of its largest information about capability.",
         charts.sensors(study.sensors, models),
         finding=_in_range(study),
+        rows=tuple(study.sensors.select("benchmark", "name", "low", "peak", "high").to_dicts()),
+        columns={"low": "informs from", "peak": "most at", "high": "to"},
     )
 
 
@@ -166,6 +174,7 @@ def algorithmic_progress(study: Study) -> Picture:
         finding=f"By {estimates.height} measurements the compute for a given capability falls "
         f"{min(factors):.0f} to {max(factors):.0f} times a year, with wide intervals",
         source="Computed by Mensura from scores and compute estimates of Epoch AI (CC BY 4.0), November 2025",
+        columns={"label": "measured by", "value": "less compute, × per year"},
     )
 
 

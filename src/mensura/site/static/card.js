@@ -128,4 +128,5 @@
     if (card && event.target === document && !window.matchMedia("(max-width: 40rem)").matches) close(false);
   }, { passive: true, capture: true });
   window.mensura.card = { open, close };
+  window.mensura.meter = meter;
 })();

@@ -3,7 +3,7 @@
 (function () {
   const { state, load } = window.mensura;
   const THREE_LABS = ["Anthropic", "Google", "OpenAI"];
-  const NARROW = 760; // pixels of a chart below which the static drawing is too small to read
+  const READABLE = 0.76; // share of its own size down to which the lettering of a static drawing can be read
   const views = new Map();
 
   const chosen = () => { const names = state.all("provider"); return names.length ? new Set(names) : null; };
@@ -107,6 +107,20 @@
     }
   }
 
+  // A finger needs 24 pixels: a press beside a mark counts for the nearest one.
+  const FINGER = 14; // pixels from the middle of a mark
+  function onPress(event) {
+    const holder = event.target.closest && event.target.closest(".chart[data-drawn]");
+    if (!holder || event.target.closest("[data-subject]")) return;
+    let nearest = null, least = FINGER;
+    for (const mark of holder.closest("figure").marks || []) {
+      const box = mark.getBoundingClientRect();
+      const away = Math.hypot(box.left + box.width / 2 - event.clientX, box.top + box.height / 2 - event.clientY);
+      if (away < least) [nearest, least] = [mark, away];
+    }
+    if (nearest) nearest.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));
+  }
+
   function syncChips() {
     const names = chosen();
     for (const chip of document.querySelectorAll(".chip[data-provider]")) chip.setAttribute("aria-pressed", String(names !== null && names.has(chip.dataset.provider)));
@@ -149,7 +163,11 @@
     if (chosen()) waiting.forEach((figure) => { near.unobserve(figure); near.observe(figure); }); // asks again who is near
   }
 
-  const wanted = (figure) => chosen() !== null || figure.querySelector(".chart").clientWidth < NARROW;
+  function tooSmall(chart) {
+    const drawn = chart.querySelector("svg");
+    return Boolean(drawn) && chart.clientWidth < READABLE * drawn.width.baseVal.value;
+  }
+  const wanted = (figure) => chosen() !== null || tooSmall(figure.querySelector(".chart"));
   const near = new IntersectionObserver((entries) => {
     for (const entry of entries) if (entry.isIntersecting && wanted(entry.target)) start(entry.target);
   }, { rootMargin: "200px" });
@@ -170,6 +188,7 @@
       for (const touch of ["pointerenter", "pointerdown", "focusin"]) chart.addEventListener(touch, () => start(figure), { once: true });
     }
     document.addEventListener("click", onChip);
+    document.addEventListener("click", onPress);
     document.addEventListener("keydown", onKey);
     state.onChange(refresh);
   });

@@ -1,7 +1,7 @@
 // Two to five models or groups of people side by side; the choice stays in the address.
 "use strict";
 (function () {
-  const { state, make, root } = window.mensura;
+  const { state, make, meter, root } = window.mensura;
 
   document.addEventListener("DOMContentLoaded", () => {
     const { benchmarks, groups, scores, beats } = window.mensura.compare;
@@ -12,6 +12,8 @@
     const box = document.getElementById("add-subject");
     const found = document.getElementById("found");
     let note = "";
+    // An id may be a word that every object knows, such as "constructor": only what was written counts.
+    const own = (held, key) => held !== undefined && Object.hasOwn(held, key) ? held[key] : undefined;
 
     const chosen = () => {
       const wanted = state.all("with").length ? state.all("with") : area.dataset.compare.split(" ");
@@ -81,10 +83,13 @@
       if (drop) { note = ""; choose(chosen().filter((key) => key !== drop.dataset.drop)); }
     });
 
-    const scoresOf = (one) => one.group !== undefined ? one.scores : Object.fromEntries(Object.entries(scores[one.subject] || {}).map(([key, [value, text]]) => [key, { value, text, status: "measured" }]));
+    const scoresOf = (one) => one.group !== undefined ? one.scores : Object.fromEntries(Object.entries(own(scores, one.subject) || {}).map(([key, [value, text]]) => [key, { value, text, status: "measured" }]));
     const number = (value, digits) => value === null || value === undefined ? "–" : Number(value).toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
     const ranged = (value, digits) => !value ? "–" : `${number(value.value, digits)} (${number(value.low, digits)} to ${number(value.high, digits)})`;
     const money = (value) => value === null || value === undefined ? "–" : "$" + Number(value).toPrecision(3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
+
+    // Where a score comes from: the row of the model's page, or the people of the benchmark's.
+    const whence = (one, test) => one.group !== undefined ? `${root}benchmarks/${encodeURIComponent(benchmarks[test].page)}.html#people` : `${root}models/${encodeURIComponent(one.page)}.html#on-${encodeURIComponent(benchmarks[test].page)}`;
 
     const table = (heads, lines) => make("table", {}, make("thead", {}, make("tr", {}, heads.map((head, place) => make("th", { scope: "col", class: place ? "n" : null, dir: "auto" }, head)))),
       make("tbody", {}, lines.map(([head, ...cells]) => make("tr", {}, make("th", { scope: "row", dir: "auto" }, head), cells.map((cell) => make("td", { class: "n" }, cell))))));
@@ -99,13 +104,15 @@
         } else if (a.subject || b.subject) {
           const [model, people] = a.subject ? [a, b] : [b, a];
           for (const test of Object.keys(people.scores)) {
-            const chance = ((beats[test] || {})[people.group] || {})[model.subject];
+            const chance = own(own(own(beats, test), people.group), model.subject);
             if (chance) lines.push([`${model.name} above ${people.group} on ${benchmarks[test] ? benchmarks[test].name : test}`, chance, `${people.scores[test].status}${people.scores[test].n ? ", n = " + people.scores[test].n : ""}`]);
           }
         }
       }
       return lines;
     }
+
+    const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 
     function strips(holder, rows, subjects, describe) {
       const width = Math.max(320, Math.min(1040, holder.clientWidth || 1040));
@@ -116,11 +123,11 @@
       const top = 24 + 18 * subjects.length;
       const svg = make("svg", { class: "drawn", viewBox: `0 0 ${width} ${top + each * rows.length + 8}`, width, height: top + each * rows.length + 8, role: "group", "aria-label": describe });
       const letters = (text, x, y, more = {}) => make("text", { x, y, dy: ".35em", "font-size": 12, fill: "var(--ink)", ...more }, text);
-      subjects.forEach((one, place) => { svg.append(mark(one, "measured", 14, 14 + 18 * place, one.name), letters(one.name.length > 46 ? one.name.slice(0, 45) + "…" : one.name, 28, 14 + 18 * place)); });
+      subjects.forEach((one, place) => { svg.append(mark(one, "measured", 14, 14 + 18 * place, one.name), letters(cut(one.name, 46), 28, 14 + 18 * place)); });
       rows.forEach((row, line) => {
         const y = top + each * line;
         svg.append(make("line", { x1: 0, x2: width, y1: y, y2: y, stroke: "var(--line)" }));
-        const label = row.name.length > 34 ? row.name.slice(0, 33) + "…" : row.name;
+        const label = cut(row.name, narrow ? 46 : 34);
         svg.append(narrow ? letters(label, left, y + 12, { "font-weight": 600 }) : letters(label, left - 12, y + each / 2, { "text-anchor": "end" }));
         subjects.forEach((one, place) => {
           const value = row.values[place];
@@ -162,19 +169,19 @@
       document.getElementById("chance-table").replaceChildren(lines.length ? table(["", "chance", "from"], lines) : make("p", { class: "soft" }, "No pair with a common measure is chosen."));
       const all = subjects.map(scoresOf);
       const shared = Object.keys(benchmarks).filter((test) => all.filter((one) => Object.hasOwn(one, test)).length > 1);
-      strips(document.getElementById("shared-chart"), shared.map((test) => ({ name: benchmarks[test].name, low: benchmarks[test].low, high: benchmarks[test].high, values: all.map((one) => one[test] || null) })), subjects, "Scores on shared tests");
+      strips(document.getElementById("shared-chart"), shared.map((test) => ({ name: benchmarks[test].name, low: benchmarks[test].low, high: benchmarks[test].high, values: all.map((one) => own(one, test) || null) })), subjects, "Scores on shared tests");
       const models = subjects.filter((one) => one.dimensions);
       const names = [...new Map(models.flatMap((one) => one.dimensions.map((part) => [part.key, part.name])))];
       strips(document.getElementById("dims-chart"), names.map(([key, name]) => ({ name, low: 70, high: 160, values: models.map((one) => { const part = one.dimensions.find((dimension) => dimension.key === key); return part && part.iq !== null ? { value: part.iq, low: part.low, high: part.high, text: number(part.iq, 0), status: part.status } : null; }) })), models, "IQ by dimension");
       const facts = [
         ["Provider", (one) => one.provider || "people"], ["Release", (one) => one.released || "–"],
         ["IQ", (one) => ranged(one.iq, 0)],
-        ["Benchmarks measured, inherited, estimated", (one) => one.subject ? `${one.measured}, ${one.inherited}, ${one.estimated}` : "–"],
+        ["Evidence: benchmarks measured, inherited, estimated", (one) => one.subject ? [meter(one), ` ${one.measured}, ${one.inherited}, ${one.estimated}`] : "–"],
         ["Capability (stitched scale)", (one) => ranged(one.capability, 2)],
         ["List price / 1M I/O", (one) => money(one.sticker_price)], ["Effective cost / 1M I/O", (one) => money(one.effective_cost)],
       ];
       const said = facts.map(([label, read]) => [label, ...subjects.map(read)]);
-      for (const test of shared) said.push([make("a", { href: `${root}benchmarks/${encodeURIComponent(benchmarks[test].page)}.html` }, benchmarks[test].name), ...all.map((one) => one[test] ? one[test].text + (one[test].status === "measured" ? "" : ` (${one[test].status})`) : "–")]);
+      for (const test of shared) said.push([make("a", { href: `${root}benchmarks/${encodeURIComponent(benchmarks[test].page)}.html` }, benchmarks[test].name), ...all.map((one, place) => own(one, test) ? [make("a", { href: whence(subjects[place], test) }, one[test].text), one[test].status === "measured" ? null : ` (${one[test].status})`] : "–")]);
       document.getElementById("compare-table").replaceChildren(subjects.length ? table(["", ...subjects.map((one) => one.name)], said) : "");
     }
 

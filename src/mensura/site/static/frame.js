@@ -2,6 +2,7 @@
 "use strict";
 (function () {
   const { make, load, root } = window.mensura;
+  const MOST_ROWS = 400; // of a table in place; the CSV file has all
 
   const shownSvg = (figure) => [...figure.querySelectorAll(".chart svg")].find((svg) => svg.getBoundingClientRect().width > 0);
 
@@ -48,7 +49,7 @@
     const old = figure.querySelector(".embed");
     if (old) { old.remove(); return; }
     const address = new URL(root + "charts/" + figure.dataset.chart + ".html", location.href).href;
-    const code = `<iframe src="${address}" width="100%" height="640" loading="lazy" title="${figure.querySelector(".finding").textContent.replace(/["<>&]/g, "")}"></iframe>`;
+    const code = `<iframe src="${address}" width="100%" height="640" loading="lazy" title="${(figure.querySelector(".finding") || document.querySelector("h1")).textContent.replace(/["<>&]/g, "")}"></iframe>`;
     const box = make("textarea", { class: "embed", readonly: true, rows: "3", "aria-label": "Code to embed this picture" });
     box.value = code;
     figure.querySelector(".tools").after(box);
@@ -56,19 +57,17 @@
     box.select();
   }
 
-  const HIDDEN = new Set(["spots", "aria", "label", "lab", "rank", "row", "end", "text", "lane", "dy", "lift", "share", "legend"]);
-
   async function table(figure) {
     const old = figure.querySelector(".figure-table");
     if (old) { old.remove(); return; }
     const name = figure.dataset.chart;
     await load(`charts/${name}.js`);
-    const points = ((window.mensura.specs[name].datasets || {}).points || []).slice(0, 400);
-    const columns = [...new Set(points.flatMap((row) => Object.keys(row)))].filter((key) => !HIDDEN.has(key));
+    const { columns, rows } = window.mensura.tables[name];
+    const points = rows.slice(0, MOST_ROWS);
     const plain = (value) => value === null || value === undefined ? "–" : typeof value === "number" ? String(Number(value.toPrecision(5))).replace("-", "−") : String(value);
     figure.querySelector(".tools").after(make("div", { class: "figure-table scroll tall", tabindex: "0", role: "region", "aria-label": "Numbers of the picture" },
-      make("table", {}, make("thead", {}, make("tr", {}, columns.map((key) => make("th", { scope: "col" }, key)))),
-        make("tbody", {}, points.map((row) => make("tr", {}, columns.map((key) => make("td", {}, plain(row[key])))))))));
+      make("table", {}, make("thead", {}, make("tr", {}, columns.map(([, head]) => make("th", { scope: "col" }, head)))),
+        make("tbody", {}, points.map((row) => make("tr", {}, columns.map(([key]) => make("td", {}, plain(row[key])))))))));
   }
 
   document.addEventListener("click", (event) => {

@@ -1,7 +1,7 @@
 // Three models for a task, a budget, a speed and a licence, with reasons and with how sure it is.
 "use strict";
 (function () {
-  const { state, make, root } = window.mensura;
+  const { state, make, meter, root } = window.mensura;
 
   document.addEventListener("DOMContentLoaded", () => {
     const form = document.getElementById("pick");
@@ -42,14 +42,14 @@
         const next = able[place + 1];
         const chance = next && found.layer === next.worth.layer ? window.mensura.chanceAbove(found.layer, model.subject, next.model.subject) : null;
         const reasons = [
-          `IQ ${whole(found.value)} there, 90% ${whole(found.low)} to ${whole(found.high)}`,
+          `IQ ${whole(found.value)}${task ? " there" : ""}, 90% ${whole(found.low)} to ${whole(found.high)}`,
           `${found.own ? "" : "Estimated: "}${found.said}`,
           cost(model) === null ? "no price known" : `${money(cost(model))} per 1M tokens in + out${model.effective_cost === null ? " (list price)" : " (effective cost, our estimate)"}`,
           model.response_time === null ? "response time not known" : `answers in ${whole(model.response_time)} s (median)`,
           model.open_weights ? "open weights" : null,
           chance ? `chance of being above ${next.model.name}: ${chance}` : null,
         ].filter(Boolean);
-        return make("article", { class: "fact" }, make("h2", {}, `${place + 1}. `, make("a", { href: `${root}models/${encodeURIComponent(model.page)}.html`, dir: "auto" }, model.name)), make("p", { class: "soft small" }, model.provider), make("ul", {}, reasons.map((reason) => make("li", {}, reason))));
+        return make("article", { class: "fact" }, make("h2", {}, `${place + 1}. `, make("a", { href: `${root}models/${encodeURIComponent(model.page)}.html`, dir: "auto" }, model.name)), make("p", { class: "soft small", dir: "auto" }, model.provider), make("p", {}, meter(model), make("span", { class: "meter-words", "aria-hidden": "true" }, `${model.measured} of ${model.measured + model.inherited + model.estimated}`)), make("ul", {}, reasons.map((reason) => make("li", {}, reason))));
       }));
     }
 

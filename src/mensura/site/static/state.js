@@ -94,5 +94,5 @@
     link.href = link.getAttribute("href").split("?")[0] + (kept ? "?" + kept : "");
   });
 
-  window.mensura = { state: { get, all, set, fill, onChange, theme }, load, make, root: page.dataset.root, define: (name, spec) => { window.mensura.specs[name] = spec; }, specs: {} };
+  window.mensura = { state: { get, all, set, fill, onChange, theme }, load, make, root: page.dataset.root, define: (name, spec, columns, rows) => { window.mensura.specs[name] = spec; window.mensura.tables[name] = { columns, rows: rows.length ? rows : (spec.datasets || {}).points || [] }; }, specs: {}, tables: {} };
 })();
