@@ -167,7 +167,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--readers", type=int, default=200, help="how many ask at once")
     parser.add_argument("--seconds", type=float, default=10.0, help="length of each round without an update")
-    parser.add_argument("--patience", type=float, default=300.0, help="longest wait for an edition, in seconds")
+    parser.add_argument("--patience", type=float, default=900.0, help="longest wait for an edition, in seconds")
     parser.add_argument("--no-update", action="store_true", help="leave out the round with an update")
     asked = parser.parse_args()
     with running_server(asked.patience) as server:
