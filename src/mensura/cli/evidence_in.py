@@ -137,7 +137,7 @@ def extract(
     as_json: Json = False,
 ) -> None:
     """Turn a capture into an update: exactly which cells would change; it waits for review, nothing is applied."""
-    from mensura.evidence.ledger import extract_update, open_ledger, read_mapping
+    from mensura.evidence.ledger import extract_update, open_ledger, read_mapping, update_tables
     from mensura.files import write_text
 
     if file is not None and file.exists():
@@ -156,37 +156,10 @@ def extract(
             console.print(hint, style="dim", soft_wrap=True)
 
 
-def update_tables(update: Update) -> dict[str, pl.DataFrame]:
-    """Return an update as tables: changes, unmatched names, rows left out, proposals."""
-    import polars as pl
-
-    changes = [(c.table, " · ".join(c.row), c.field, c.old, c.new, c.line) for c in update.changes]
-    unmatched = [(n.kind, n.name, ", ".join(map(str, n.lines)), ", ".join(n.near)) for n in update.unmatched]
-    proposals = [
-        (p.table, ", ".join(f"{k} = {v or '?'}" for k, v in p.row.items()), len(p.changes), p.accept)
-        for p in update.proposals
-    ]
-    text = pl.String
-    return {
-        "changes": pl.DataFrame(
-            changes,
-            schema={**dict.fromkeys(("table", "row", "field", "old", "new"), text), "line": pl.Int64},
-            orient="row",
-        ),
-        "unmatched": pl.DataFrame(
-            unmatched, schema=dict.fromkeys(("kind", "name", "lines", "nearest"), text), orient="row"
-        ),
-        "skipped": pl.DataFrame(
-            list(update.skipped), schema={"line": pl.Int64, "name": text, "reason": text}, orient="row"
-        ),
-        "proposals": pl.DataFrame(
-            proposals, schema={"table": text, "row": text, "changes": pl.Int64, "accept": pl.Boolean}, orient="row"
-        ),
-    }
-
-
 def print_update(update: Update) -> None:
     """Print what an update changes and what it leaves."""
+    from mensura.evidence.ledger import update_tables
+
     titles = {
         "changes": "Cells that change",
         "unmatched": "Names that stand for nothing known, with the nearest",

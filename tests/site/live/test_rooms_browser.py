@@ -20,7 +20,11 @@ LINES = ["".join(sign for sign in text if sign.isprintable())[:200] for text in 
 def site_edition() -> LiveEdition:
     """A small edition with the site's real scripts and style sheets."""
     static = importlib.resources.files("mensura.site") / "static"
-    own = {f"static/{file.name}": file.read_bytes() for file in static.iterdir() if file.name.endswith((".css", ".js", ".svg"))}
+    own = {
+        f"static/{file.name}": file.read_bytes()
+        for file in static.iterdir()
+        if file.name.endswith((".css", ".js", ".svg"))
+    }
     return LiveEdition("aaaa", {**small_edition().files, **{name: HeldFile.of(name, own[name]) for name in own}})
 
 
