@@ -39,7 +39,7 @@ def fill(store) -> tuple[Update, str]:
         capture=capture,
         mapping=LINES[1],
         made=LINES[2],
-        changes=(score("big-1", "swe_marathon", "12", "15"),),
+        changes=(score("big-1", "swe_marathon", "12", "15", line=11),),
         proposals=tuple(Proposal("models", False, {"subject": "new", "name": line}, (1,), ()) for line in LINES),
         unmatched=tuple(Unmatched("model", line, (1,), (line,)) for line in LINES),
         skipped=tuple(Skipped(place, line, line) for place, line in enumerate(LINES, start=1)),
@@ -103,6 +103,9 @@ def test_nothing_runs_nothing_is_asked_elsewhere_and_nothing_bursts(browser, roo
     shown = page.locator("main td code").all_inner_texts()
     assert shown[0] == TEXTS[0] and len(shown) == len(TEXTS), "captured text stands on the page as it was written"
     page.goto(f"{rooms}/review/updates/{update.id}")
+    page.get_by_role("link", name="11", exact=True).click()
+    assert page.url.endswith(f"/review/captures/{capture}#line-11"), "every cell leads to its line of the capture"
+    page.go_back()
     page.get_by_role("button", name="Apply").click()
     page.get_by_text("Applied:").wait_for()
     assert open_ledger(store).version().entry == 4
