@@ -97,7 +97,7 @@ class SourceMapping:
     def columns(self) -> frozenset[str]:
         """Every column that the mapping reads."""
         found = {self.model, self.effort, self.best, self.named, *self.also, *self.new.values()}
-        found |= {rule.column for rule in (*self.keep, *self.skip, *self.figures)}
+        found |= {rule.column for rule in (*self.keep, *self.skip)} | {rule.column for rule in self.figures}
         found |= {column for rule in self.figures for column in rule.note_columns}
         return frozenset(found - {""})
 
