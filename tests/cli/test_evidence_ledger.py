@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from mensura.evidence.ledger import init_ledger
-from tests.evidence.ledger.small import ANN, TABLES, score, update
+from tests.evidence.ledger.small import ANN, MAPPING, TABLES, score, update
 
 
 @pytest.fixture
@@ -19,24 +19,6 @@ def store(tmp_path, monkeypatch):
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return init_ledger(tmp_path / "evidence.sqlite", folder, **ANN)
-
-
-MAPPING = """\
-name = "board"
-reads = "csv"
-[source]
-source = "board"
-name = "The board"
-[model]
-column = "Model"
-[best]
-by = "Score"
-named = "Agent"
-[[figures]]
-benchmark = "swe_marathon"
-column = "Score"
-unit = "percent"
-"""
 
 
 def test_from_a_pipe_to_an_entry_and_back(store, mensura_command, monkeypatch, tmp_path):
@@ -58,6 +40,30 @@ def test_from_a_pipe_to_an_entry_and_back(store, mensura_command, monkeypatch, t
     assert json.loads(mensura_command("evidence", "diff", "0", "--json").out)["cells"] == []
 
 
+def test_what_is_done_already_is_said_with_a_way_on(store, mensura_command, tmp_path):
+    (tmp_path / "x.csv").write_text("Model,Agent,Score\nBig 1,X,20\n")
+    (tmp_path / "a.toml").write_text(update(score("big-1", "swe_marathon", "12", "15")).text())
+    said = [
+        mensura_command("evidence", *arguments)
+        for arguments in (
+            ("capture", "board", "x.csv", "--by", "Ann"),
+            ("capture", "other", "x.csv", "--by", "Bob"),
+            ("apply", "a.toml", "--by", "Ann"),
+            ("apply", "a.toml", "--by", "Bob"),
+            ("log", "--entry", "1"),
+            ("undo", "1", "--by", "Bob"),
+            ("undo", "1", "--by", "Bob"),
+            ("diff", "0"),
+        )
+    ]
+    printed = [" ".join((run.out + run.err).split()) for run in said]
+    assert "kept before" not in printed[0] and "from board, x.csv: that stands" in printed[1]
+    assert "applied already: entry 1 by Ann" in printed[3] and "mensura evidence undo 1 takes it back" in printed[3]
+    assert printed[4].startswith("Entry 1 by Ann, 20") and "an update" in printed[4]
+    assert "undone already, by entry 2; undo that one to have it again" in printed[6]
+    assert "no cell differs: evidence.sqlite, entry 0 and evidence.sqlite" in printed[7]
+
+
 def test_the_second_reviewer_is_told_and_exits_with_2(store, mensura_command, tmp_path):
     for name, value in (("a", "15"), ("b", "16")):
         (tmp_path / f"{name}.toml").write_text(update(score("big-1", "swe_marathon", "12", value)).text())
@@ -73,8 +79,11 @@ def test_refusals_say_what_to_do(store, mensura_command, tmp_path):
         (("capture", "board", "nothing.csv"), "expected a file, an http(s) address, or -"),
         (("capture", "board", "http://127.0.0.1:1/"), "a private or reserved address"),
         (("capture", "../x", __file__), "expected an id"),
-        (("extract", "zz"), "at least 6 hexadecimal digits"),
-        (("undo", "9"), "9 is not in the log"),
+        (("capture", "board", "ftp://example.org/x"), "save the text and capture the file"),
+        (("extract", "zz"), "at least 6 hexadecimal digits of it; mensura evidence log --captures lists them"),
+        (("apply", "abcdef"), "is not in the store; mensura evidence pending lists those that are"),
+        (("undo", "9"), "9 is not in the log; the last one is 0 (mensura evidence log lists them)"),
+        (("policy", "big-1", "--set", "colour=red", "--reason", "x"), "got colour; expected some of publication"),
         (("policy", "--set", "display=hide"), "--set needs a model"),
         (("policy", "big-1", "--set", "display"), "expected FIELD=VALUE"),
         (("mappings", "nothing"), "is none of agents_last_exam"),

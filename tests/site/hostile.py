@@ -1,4 +1,4 @@
-"""Evidence with names that pages must survive: markup, quotes, signs of addresses, length, another direction."""
+"""Names and texts that pages must survive: markup, quotes, signs of addresses, length, another direction."""
 
 from pathlib import Path
 
@@ -26,6 +26,24 @@ TEST = "<img src=x onerror=window.hacked=1> #, / Test"
 GROUP = "people, (a/b) @x=1: [y]"
 RENAMED_GROUP = "strong workflow operators"
 PROVIDER = "Step, Fun (a/b) @1"
+
+PRODUCT = 7919 * 7907
+"""What a template in a text would show if it were evaluated."""
+TEXTS = [
+    "<script>window.hacked = 1</script>",
+    '"><img src=x onerror=window.hacked=1>',
+    "<svg/onload=window.hacked=1><foreignObject><iframe src=javascript:top.hacked=1></iframe></foreignObject></svg>",
+    "' autofocus onfocus='window.hacked=1' onmouseover='window.hacked=1",
+    "{{ 7919 * 7907 }}{% for x in y %}${7919*7907}#{7919*7907}{{ ''.__class__.__mro__ }}",
+    "[click](javascript:window.hacked=1) ![x](https://elsewhere.example/x.png) <https://elsewhere.example>",
+    "</td></table><iframe srcdoc='<script>top.hacked=1</script>'>",
+    "</title></textarea></noscript><script src=//elsewhere.example/x.js></script>",
+    "<meta http-equiv=refresh content='0;url=https://elsewhere.example'><base href=https://elsewhere.example/>",
+    "<!--<script>--><style>*{display:none}</style><link rel=stylesheet href=//elsewhere.example/x.css>",
+    "\u202eevil\x00\x1b[31m",
+    "W" * 2000,
+]
+"""What a captured page may hold; each would set ``window.hacked``, ask elsewhere, hide the page or burst it."""
 
 
 def hostile_evidence(folder: Path) -> None:

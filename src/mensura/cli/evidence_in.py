@@ -96,11 +96,15 @@ def capture(
     ledger = open_ledger(store)
     data = _text_of(text, allow_private=allow_private)
     origin = address or (text if text.startswith(_WEB) else "standard input" if text == "-" else Path(text).name)
-    ident = ledger.add_capture(data, source=source, address=origin, by=signature(by), when=now(), form=form)
+    time = now()
+    ident = ledger.add_capture(data, source=source, address=origin, by=signature(by), when=time, form=form)
+    kept = ledger.capture(ident)
     if as_json:
-        print_json({"capture": ident, "bytes": len(data)})
+        print_json({"capture": ident, "bytes": len(data), "source": kept.source, "time": kept.time})
     else:
         console.print(f"kept {len(data):,} bytes as capture {ident[:12]}", soft_wrap=True)
+        if (kept.source, kept.address) != (source, origin):
+            print_note(f"the same bytes were kept before, {kept.time}, from {kept.source}, {kept.address}: that stands")
         console.print(f"next: mensura evidence extract {ident[:12]}", style="dim", soft_wrap=True)
 
 
@@ -133,17 +137,17 @@ def extract(
     as_json: Json = False,
 ) -> None:
     """Turn a capture into an update: exactly which cells would change; it waits for review, nothing is applied."""
-    from mensura.evidence.ledger import extract_update, open_ledger, read_mapping
+    from mensura.evidence.ledger import extract_update, open_ledger, read_mapping, update_tables
     from mensura.files import write_text
 
+    if file is not None and file.exists():
+        raise MensuraError(f"{file}: exists; choose another name, or move it away first")
     ledger = open_ledger(store)
     kept = ledger.capture(capture)
     update = extract_update(kept, read_mapping(mapping or kept.source), ledger.cells())
     if update.changes or update.proposals:
         ledger.propose(update, by=signature(by), when=now())
     if file is not None:
-        if file.exists():
-            raise MensuraError(f"{file}: exists; choose another name, or move it away first")
         write_text(file, update.text())
     if not emit(update_tables(update), out=out, as_json=as_json, update=update.id, title=update.title):
         print_update(update)
@@ -152,37 +156,10 @@ def extract(
             console.print(hint, style="dim", soft_wrap=True)
 
 
-def update_tables(update: Update) -> dict[str, pl.DataFrame]:
-    """Return an update as tables: changes, unmatched names, rows left out, proposals."""
-    import polars as pl
-
-    changes = [(c.table, " · ".join(c.row), c.field, c.old, c.new, c.line) for c in update.changes]
-    unmatched = [(n.kind, n.name, ", ".join(map(str, n.lines)), ", ".join(n.near)) for n in update.unmatched]
-    proposals = [
-        (p.table, ", ".join(f"{k} = {v or '?'}" for k, v in p.row.items()), len(p.changes), p.accept)
-        for p in update.proposals
-    ]
-    text = pl.String
-    return {
-        "changes": pl.DataFrame(
-            changes,
-            schema={**dict.fromkeys(("table", "row", "field", "old", "new"), text), "line": pl.Int64},
-            orient="row",
-        ),
-        "unmatched": pl.DataFrame(
-            unmatched, schema=dict.fromkeys(("kind", "name", "lines", "nearest"), text), orient="row"
-        ),
-        "skipped": pl.DataFrame(
-            list(update.skipped), schema={"line": pl.Int64, "name": text, "reason": text}, orient="row"
-        ),
-        "proposals": pl.DataFrame(
-            proposals, schema={"table": text, "row": text, "changes": pl.Int64, "accept": pl.Boolean}, orient="row"
-        ),
-    }
-
-
 def print_update(update: Update) -> None:
     """Print what an update changes and what it leaves."""
+    from mensura.evidence.ledger import update_tables
+
     titles = {
         "changes": "Cells that change",
         "unmatched": "Names that stand for nothing known, with the nearest",
@@ -197,6 +174,14 @@ def print_update(update: Update) -> None:
             print_table(frame, title=titles[name], rows=60)
     if not update.changes:
         print_note("no cell changes")
+
+
+def short_log(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of the ledger for a terminal: hashes shortened, times to the minute."""
+    import polars as pl
+
+    short = [pl.col(name).str.slice(0, 12) for name in ("capture", "update") if name in table.columns]
+    return table.with_columns(*short, pl.col("time").str.slice(0, 16).str.replace("T", " "))
 
 
 def find_update(ledger: Ledger, given: str) -> Update:
@@ -257,7 +242,7 @@ def pending(store: Store = DEFAULT_STORE, out: Out = None, as_json: Json = False
 
     table = open_ledger(store).pending()
     if not emit({"pending": table}, out=out, as_json=as_json):
-        print_table(table, title="Updates that wait for review")
+        print_table(short_log(table), title="Updates that wait for review")
 
 
 def discard(

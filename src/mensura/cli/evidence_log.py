@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.evidence_in import DEFAULT_STORE, By, Store, find_update, now, print_update, signature
+from mensura.cli.evidence_in import DEFAULT_STORE, By, Store, find_update, now, print_update, short_log, signature
 from mensura.cli.output import Json, Out, console, emit, print_note, print_table
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from mensura.evidence import Evidence
     from mensura.site.preview import Preview
 
@@ -47,17 +45,13 @@ def log(
         tables, title = {"entries": ledger.entries()}, "Entries, newest first"
     if not emit(tables, out=out, as_json=as_json):
         [table] = tables.values()
-        print_table(_short(table), title=title, rows=100)
-
-
-def _short(table: pl.DataFrame) -> pl.DataFrame:
-    """Return a table of the log for a terminal: hashes shortened, times to the minute, what others say left out."""
-    import polars as pl
-
-    spare = ("address", "title", "table") if "row" in table.columns else ("fingerprint",)
-    shown = table.drop(spare, strict=False)
-    short = [pl.col(name).str.slice(0, 12) for name in ("capture", "update") if name in shown.columns]
-    return shown.with_columns(*short, pl.col("time").str.slice(0, 16).str.replace("T", " "))
+        spare = ("address", "title", "table") if "history" in tables else ("fingerprint",)
+        shown = short_log(table).drop(spare, strict=False)
+        if entry is not None and shown.height:
+            made = shown.row(0, named=True)
+            title = f"Entry {entry} by {made['by']}, {made['time']}: {table['title'][0]}"
+            shown = shown.drop("entry", "by", "time")
+        print_table(shown, title=title, rows=100)
 
 
 def diff(
@@ -78,7 +72,11 @@ def diff(
         _print_effects(score_both(old, new), out=out, as_json=as_json)
         return
     cells = evidence_changes(old, new)
-    if not emit({"cells": cells}, out=out, as_json=as_json):
+    if emit({"cells": cells}, out=out, as_json=as_json):
+        return
+    if cells.is_empty():
+        console.print(f"no cell differs: {old.origin} and {new.origin} hold the same", soft_wrap=True)
+    else:
         print_table(cells, title=f"Cells that differ: {old.origin} → {new.origin}", rows=200)
 
 

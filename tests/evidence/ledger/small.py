@@ -29,6 +29,24 @@ big-2,hle,41,percent,yes,lab,2026-02,"with a comma, a ""quote"", and"
 """,
 }
 
+MAPPING = """\
+name = "board"
+reads = "csv"
+[source]
+source = "board"
+name = "The board"
+[model]
+column = "Model"
+[best]
+by = "Score"
+named = "Agent"
+[[figures]]
+benchmark = "swe_marathon"
+column = "Score"
+unit = "percent"
+"""
+"""How a board of SWE Marathon is read: a CSV file of Model, Agent, Score."""
+
 
 def score(subject, benchmark, old, new, source="board", line=None):
     """The change of one score."""

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+import mensura
 from mensura.evidence.ledger import extract_update, init_ledger, read_mapping, shipped_names
 from tests.evidence.ledger.small import ANN
 
@@ -138,6 +139,47 @@ def test_arc_prize_reads_percents_and_leaves_people_and_prize_systems_out(extrac
     kept = reasons(update)
     assert "a lower effort (high)" in kept[5] and "16k effort alone" in kept[6]
     assert "not one model" in kept[3] and "not one model" in kept[7]
+
+
+def test_epoch_says_the_effort_after_an_underscore(extracted):
+    update = extracted("epoch_gpqa")
+    assert scores(update) == {
+        ("gpt-5.4", "gpqa_diamond"): ("0.9318", 2),
+        ("claude-sonnet-4.6", "gpqa_diamond"): ("0.8737", 4),
+        ("claude-sonnet-4", "gpqa_diamond"): ("0.6616", 5),
+    }
+    assert notes(update)["claude-sonnet-4"] == "Standard error 0.0268"
+    assert notes(update)["gpt-5.4"] == "Standard error 0.0159; effort: xhigh"
+    kept = reasons(update)
+    assert kept[3] == "a lower effort (medium) of gpt-5.4; line 2 has it at its highest"
+    assert kept[6] == "claude-opus-4 at 8k effort alone; only 16k or more stands for the model"
+    assert not [change for change in update.changes if change.row[0] == "o3"], "a blank stays unknown"
+    [new] = update.proposals
+    assert (new.row["subject"], new.row["provider"], new.row["released"]) == ("nova-3-pro", "Amazon", "2026-11-02")
+
+
+def test_arc_agi_2_takes_shown_rows_of_one_model_on_the_semi_private_set(extracted):
+    update = extracted("arc_agi_2")
+    assert scores(update) == {("gpt-5.5", "arc_agi_2"): ("0.768055555556", 3)}
+    assert notes(update) == {"gpt-5.5": "1.44 dollars per task; effort: xhigh"}
+    kept = reasons(update)
+    assert "a lower effort (medium)" in kept[4] and kept[5] == "the source does not show this row"
+    assert kept[6] == "not the semi-private set" and "not one model" in kept[2] and "not one model" in kept[7]
+
+
+def test_a_column_that_is_null_in_every_row_is_there(embedded_ledger):
+    """The real file of SWE-bench has ``warning: null`` everywhere, most of the time."""
+    text = (BOARDS / "swe_bench_verified.json").read_text(encoding="utf-8")
+    file = text.replace('"Results were withdrawn"', "null").encode()
+    ident = embedded_ledger.add_capture(file, source="swe_bench_verified", address="data/leaderboards.json", **ANN)
+    capture = embedded_ledger.capture(ident)
+    update = extract_update(capture, read_mapping("swe_bench_verified"), embedded_ledger.cells())
+    assert ("claude-opus-4.5", "swe_bench_verified") in scores(update)
+    renamed = embedded_ledger.add_capture(
+        file.replace(b'"warning"', b'"remark"'), source="x", address="data/leaderboards.json", **ANN
+    )
+    with pytest.raises(mensura.MensuraError, match=r"no row has 'warning'; did the source change its format"):
+        extract_update(embedded_ledger.capture(renamed), read_mapping("swe_bench_verified"), embedded_ledger.cells())
 
 
 def test_terminal_bench_reads_pasted_lines_without_their_errors(extracted):

@@ -5,27 +5,10 @@ import pytest
 import mensura
 from mensura.evidence import EvidenceError
 from mensura.evidence.ledger import Update, extract_update, parse_mapping, read_mapping, shipped_names
-from tests.evidence.ledger.small import ANN
-
-CSV = """\
-name = "board"
-reads = "csv"
-[source]
-source = "board"
-name = "The board"
-[model]
-column = "Model"
-[best]
-by = "Score"
-named = "Agent"
-[[figures]]
-benchmark = "swe_marathon"
-column = "Score"
-unit = "percent"
-"""
+from tests.evidence.ledger.small import ANN, MAPPING
 
 
-def extracted(ledger, text, mapping=CSV, form="csv"):
+def extracted(ledger, text, mapping=MAPPING, form="csv"):
     ident = ledger.add_capture(text.encode(), source="board", address="pasted", form=form, **ANN)
     return extract_update(ledger.capture(ident), parse_mapping(mapping), ledger.cells())
 
@@ -81,21 +64,21 @@ def test_percents_that_all_look_like_fractions_are_refused(ledger):
 
 
 def test_a_percent_sign_on_fractions_is_refused(ledger):
-    mapping = CSV.replace('unit = "percent"', 'unit = "fraction"')
+    mapping = MAPPING.replace('unit = "percent"', 'unit = "fraction"')
     with pytest.raises(EvidenceError, match="without a percent sign"):
         extracted(ledger, "Model,Agent,Score\nBig 1,A,15%\n", mapping)
     assert figures(extracted(ledger, "Model,Agent,Score\nBig 1,A,0.15\n", mapping))["big-1"][1] == "0.15"
 
 
 def test_two_rows_of_one_model_are_refused_where_nothing_says_which_counts(ledger):
-    mapping = CSV.replace("swe_marathon", "hle").replace('[best]\nby = "Score"\nnamed = "Agent"\n', "")
+    mapping = MAPPING.replace("swe_marathon", "hle").replace('[best]\nby = "Score"\nnamed = "Agent"\n', "")
     with pytest.raises(EvidenceError, match="one row for big-1; lines 2, 3 differ"):
         extracted(ledger, "Model,Agent,Score\nBig 1,A,15\nbig-1,B,16\n", mapping)
     assert len(figures(extracted(ledger, "Model,Agent,Score\nBig 1,A,15\nbig-1,B,15\n", mapping))) == 1
 
 
 def test_a_benchmark_nobody_knows_is_proposed_and_its_scores_wait(ledger):
-    mapping = CSV.replace("swe_marathon", "new_bench")
+    mapping = MAPPING.replace("swe_marathon", "new_bench")
     update = extracted(ledger, "Model,Agent,Score\nBig 1,A,15\n", mapping)
     assert not [change for change in update.changes if change.table == "scores"]
     [proposal] = update.proposals
@@ -126,8 +109,8 @@ def test_a_benchmark_nobody_knows_is_proposed_and_its_scores_wait(ledger):
     ],
 )
 def test_guards_hold_for_every_mapping(old, new, words):
-    assert old in CSV
-    text = CSV.replace(old, new)
+    assert old in MAPPING
+    text = MAPPING.replace(old, new)
     if words is None:
         assert parse_mapping(text).figures[0].target == new
         return
@@ -136,7 +119,7 @@ def test_guards_hold_for_every_mapping(old, new, words):
 
 
 def test_a_board_called_hard_never_goes_into_terminal_bench_2_whatever_its_column():
-    text = CSV.replace("swe_marathon", "terminal_bench_2").replace('"The board"', '"Terminal-Bench Hard"')
+    text = MAPPING.replace("swe_marathon", "terminal_bench_2").replace('"The board"', '"Terminal-Bench Hard"')
     with pytest.raises(mensura.MensuraError, match="tests of their own"):
         parse_mapping(text)
 
@@ -163,13 +146,13 @@ def test_a_board_called_hard_never_goes_into_terminal_bench_2_whatever_its_colum
     ],
 )
 def test_a_mapping_that_says_something_unknown_is_refused(old, new, words):
-    assert old in CSV
+    assert old in MAPPING
     with pytest.raises(mensura.MensuraError, match=words):
-        parse_mapping(CSV.replace(old, new, 1))
+        parse_mapping(MAPPING.replace(old, new, 1))
 
 
 def test_a_mapping_is_found_by_name_or_file(tmp_path):
-    (tmp_path / "mine.toml").write_text(CSV)
+    (tmp_path / "mine.toml").write_text(MAPPING)
     assert read_mapping(tmp_path / "mine.toml").name == "board"
     assert read_mapping("swe_marathon").layout.form == "html"
     with pytest.raises(mensura.MensuraError, match=r"no file nowhere, and none of .*swe_marathon"):
@@ -185,3 +168,28 @@ def test_a_capture_of_another_format_is_refused(ledger):
 def test_a_format_that_changed_is_said(ledger):
     with pytest.raises(mensura.MensuraError, match="no column 'Score'; it has Model, Agent, Points"):
         extracted(ledger, "Model,Agent,Points\nBig 1,A,15\n")
+
+
+NEW = MAPPING.replace("[best]", '[new]\nprovider = "Agent"\n[best]').replace(
+    'column = "Model"', 'column = "Model"\neffort_after = "_"'
+)
+
+
+def test_of_a_new_model_at_several_efforts_only_the_highest_is_proposed(ledger):
+    update = extracted(ledger, "Model,Agent,Score\nNova 4 (low),A,3\nNova 4 (high),A,9\nNova 5_low,A,4\n", NEW)
+    [new] = update.proposals
+    assert (new.row["subject"], new.row["name"], new.lines) == ("nova-4", "Nova 4", (3,))
+    assert [name.name for name in update.unmatched] == ["Nova 4 (low)", "Nova 4 (high)", "Nova 5_low"]
+
+
+def test_an_effort_may_stand_after_a_sign_and_other_ends_are_part_of_the_name(ledger):
+    update = extracted(ledger, "Model,Agent,Score\nBig-1_high,A,15\nBig-1_low,A,9\nbig_2,A,20\n", NEW)
+    assert figures(update) == {"big-1": ("12", "15", 2), "big-2": (None, "20", 4)}
+    assert [(left.line, left.reason[:20]) for left in update.skipped] == [(3, "a lower effort (low)")]
+
+
+def test_a_note_is_left_out_where_a_cell_it_names_is_blank(ledger):
+    noted = MAPPING.replace('unit = "percent"', 'unit = "percent"\nnote = "{Asked} asked, {Agent}"')
+    update = extracted(ledger, "Model,Agent,Score,Asked\nBig 1,{Asked},15,200\nBig 2,A,20,\n", noted)
+    notes = {change.row[0]: change.new for change in update.changes if change.field == "note"}
+    assert notes == {"big-1": "200 asked, {Asked}; best row: {Asked}", "big-2": "best row: A"}

@@ -44,10 +44,10 @@ def test_rules_are_edited_and_checked(ledger):
     ("subject", "fields", "reason", "words"),
     [
         ("big-9", {"display": "hide"}, "x", "'big-9' is not in the evidence; did you mean big-"),
-        ("big-1", {"colour": "red"}, "x", "colour is none of publication, type, tier"),
+        ("big-1", {"colour": "red"}, "x", "got colour; expected some of publication, type, tier"),
         ("big-1", {"display": "hide"}, " ", "reason: empty"),
         ("big-1", {"tier": "0"}, "x", "it says so already"),
-        ("chart_rules", {"display": "hide"}, "x", "display is none of current_generations_flagship"),
+        ("chart_rules", {"display": "hide"}, "x", "got display; expected some of current_generations_flagship"),
     ],
 )
 def test_an_edit_that_means_nothing_is_refused(ledger, subject, fields, reason, words):

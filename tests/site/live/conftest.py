@@ -1,5 +1,10 @@
 """A site of a few small files, a press that prints it at once, and a store with its history."""
 
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -7,6 +12,7 @@ import pytest
 pytest.importorskip("starlette", reason="starlette is not installed (extra: serve)")
 pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
 
+import uvicorn
 from starlette.testclient import TestClient
 
 from mensura.evidence.ledger import init_ledger
@@ -31,7 +37,7 @@ def small_edition(evidence: str = "aaaa", text: str = "first") -> LiveEdition:
 def press() -> Press:
     """A press that shows the small edition and builds nothing else."""
 
-    async def build(origin, scratch):
+    async def build(origin, scratch, shown):
         return small_edition()
 
     press = Press(find_origin(None), build=build)
@@ -53,3 +59,19 @@ def store(tmp_path) -> Path:
     for name, text in TABLES.items():
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
     return init_ledger(tmp_path / "evidence.db", folder, **ANN).path
+
+
+@contextmanager
+def listening(application) -> Iterator[str]:
+    """Let an application listen on a free port of this machine, for a real browser; yield its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=port, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(60)

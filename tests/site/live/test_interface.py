@@ -1,18 +1,15 @@
 """The whole report, live: paths and bytes of the folder, the interface against its schema, pages in a browser."""
 
 import json
-import socket
-import threading
-import time
 
 import jsonschema
 import pytest
-import uvicorn
 from hypothesis import HealthCheck, Phase, given, settings
 from starlette.testclient import TestClient
 
 from mensura.site.live import LiveEdition, Press, find_origin, live_app
 from mensura.site.openapi import openapi_document
+from tests.site.live.conftest import listening
 
 PATIENCE = 120  # seconds to wait for anything on a page: a busy machine is no fault of the page
 
@@ -26,7 +23,7 @@ def edition(report):
 def live(edition):
     """The application that shows the report of all tests."""
 
-    async def build(origin, scratch):
+    async def build(origin, scratch, shown):
         return edition
 
     press = Press(find_origin(None), build=build)
@@ -88,18 +85,8 @@ def test_schemathesis_finds_no_fault_with_the_interface(live):
 
 @pytest.fixture(scope="module")
 def address(live):
-    """The address of a real server on a free port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(live, host="127.0.0.1", port=port, log_level="error", ws="none"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.02)
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join(60)
+    with listening(live) as address:
+        yield address
 
 
 @pytest.mark.parametrize(("name", "charts"), [("index.html", 0), ("stitched.html", 2), ("models/gpt-5.5.html", 0)])

@@ -12,6 +12,7 @@ import pytest
 import mensura
 from mensura.errors import MensuraError
 from mensura.evidence.ledger import open_ledger
+from mensura.site.editions import Edition, editions_json, parse_editions
 from mensura.site.live import Press, find_origin
 from mensura.site.live.beside import run_beside
 from mensura.site.live.origin import LedgerOrigin, PlainOrigin, build_edition
@@ -23,7 +24,7 @@ def prints(*outcomes):
     """A builder that returns or raises one outcome after another."""
     left = list(outcomes)
 
-    async def build(origin, scratch):
+    async def build(origin, scratch, shown):
         outcome = left.pop(0)
         if isinstance(outcome, Exception):
             raise outcome
@@ -120,7 +121,8 @@ def test_whatever_goes_wrong_the_press_goes_on(store):
 def test_the_version_of_a_store_is_its_fingerprint(store):
     origin = find_origin(store)
     assert isinstance(origin, LedgerOrigin)
-    evidence, version = origin.read()
+    evidence, version, log = origin.read()
+    assert log is not None and log.last == 0
     assert open_ledger(store).version().fingerprint.startswith(version)
     assert evidence.models["subject"].to_list() == ["big-1", "big-2", "small-1"]
 
@@ -129,12 +131,12 @@ def test_a_folder_is_followed_by_its_files(tmp_path):
     mensura.load().save(tmp_path / "mine")
     origin = find_origin(tmp_path / "mine")
     assert isinstance(origin, PlainOrigin)
-    mark, (_, version) = origin.mark(), origin.read()
-    assert (origin.mark(), origin.read()[1]) == (mark, version)
+    mark, version = origin.mark(), origin.read().version
+    assert (origin.mark(), origin.read().version) == (mark, version)
     scores = tmp_path / "mine" / "scores.csv"
     scores.write_text("\n".join(scores.read_text(encoding="utf-8").splitlines()[:-1]) + "\n", encoding="utf-8")
     assert origin.mark() != mark
-    assert origin.read()[1] != version
+    assert origin.read().version != version
 
 
 def test_what_is_no_evidence_is_refused_at_the_start(tmp_path):
@@ -146,7 +148,9 @@ def test_what_is_no_evidence_is_refused_at_the_start(tmp_path):
 
 
 def test_an_edition_is_the_report_with_stamped_scripts(report, monkeypatch, tmp_path):
-    monkeypatch.setattr("mensura.site.live.origin.build_report", lambda _, folder: shutil.copytree(report, folder))
+    monkeypatch.setattr(
+        "mensura.site.live.origin.build_report", lambda _, folder, **__: shutil.copytree(report, folder)
+    )
     edition = build_edition(find_origin(None), tmp_path)
     assert edition.stamp == f"{edition.evidence}-{mensura.__version__}"
     loaded = re.compile(r'(?:<script[^>]* src|<link rel="stylesheet" href)="([^"]+)"')
@@ -155,6 +159,57 @@ def test_an_edition_is_the_report_with_stamped_scripts(report, monkeypatch, tmp_
         if name.endswith(".html"):
             named = loaded.findall(file.plain.body.decode())
             assert named and all(address.endswith(f"?v={edition.stamp}") for address in named)
+
+
+def test_the_next_edition_is_built_with_the_one_that_is_shown_at_hand(store):
+    shown = []
+
+    async def build(origin, scratch, current):
+        shown.append(current)
+        return small_edition(open_ledger(store).version().fingerprint[:16])
+
+    press = Press(find_origin(store), build=build)
+
+    async def follow():
+        await press.look()
+        edit(store, "hide")
+        await press.look()
+
+    asyncio.run(follow())
+    assert [one and one.evidence for one in shown] == [None, open_ledger(store).entries()["fingerprint"][-1][:16]]
+
+
+def test_an_edition_remembers_what_earlier_ones_changed_and_takes_its_reasons_from_the_log(
+    store, monkeypatch, tmp_path
+):
+    given = []
+
+    def write(evidence, folder, *, log, earlier):
+        given.append((log, earlier))
+        (folder / "data").mkdir(parents=True)
+        made = Edition("2026-11-15", "2026-11", ("First edition.",), {}, {}, log.last, ())
+        (folder / "data" / "editions.json").write_text(editions_json([made, *earlier]), encoding="utf-8")
+
+    monkeypatch.setattr("mensura.site.live.origin.build_report", write)
+    first = build_edition(find_origin(store), tmp_path)
+    edit(store, "hide")
+    second = build_edition(find_origin(store), tmp_path, first.told)
+    (_, none), (log, earlier) = given
+    assert none == [] and [one.changes for one in earlier] == [("First edition.",)]
+    assert "a test" in log.since(earlier[0].entry).entries["title"].item()
+    assert [one.entry for one in parse_editions(second.told)] == [1, 0]
+    assert small_edition().told == b"", "an edition without such a file remembers nothing"
+
+
+def niceness(_: int) -> int:
+    return os.nice(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="no priorities on this system")
+def test_work_beside_steps_back_for_readers_unless_nobody_is_served_yet():
+    here = os.nice(0)
+    assert asyncio.run(run_beside(niceness, 0)) > here
+    assert asyncio.run(run_beside(niceness, 0, niceness=0)) == here
 
 
 def double(number: int) -> int:

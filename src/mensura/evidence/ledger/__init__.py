@@ -10,6 +10,7 @@ from mensura.evidence.ledger.folder import export_ledger, import_ledger, is_ledg
 from mensura.evidence.ledger.mapping import SourceMapping, mapping_file, parse_mapping, read_mapping, shipped_names
 from mensura.evidence.ledger.opening import has_history, init_ledger, open_ledger
 from mensura.evidence.ledger.policy import POLICY_FIELDS
+from mensura.evidence.ledger.shown import update_tables
 from mensura.evidence.ledger.update import CellChange, Proposal, Skipped, Unmatched, Update
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "parse_mapping",
     "read_mapping",
     "shipped_names",
+    "update_tables",
 ]

@@ -115,7 +115,7 @@ def benchmark_proposals(waiting: Mapping[str, Sequence[CellChange]], mapping: So
 
 
 def model_proposals(
-    strange: Sequence[NamedRow],
+    fresh: Sequence[NamedRow],
     mapping: SourceMapping,
     capture: Capture,
     readings: Mapping[str, Sequence[ReadFigure]],
@@ -126,16 +126,16 @@ def model_proposals(
     Only where the mapping says which columns speak of new models. What they do not say stays blank for the reviewer.
     """
     taken = {spelling(key[0]) for key in cells["models"]}
-    for row in strange:
-        subject = _proposed_id(row.written)
-        if not mapping.new or row.written not in readings or subject is None or spelling(subject) in taken:
+    for row in fresh:
+        subject = _proposed_id(row.base)
+        if not mapping.new or row.base not in readings or subject is None or spelling(subject) in taken:
             continue
         taken.add(spelling(subject))
         said = {field: row.row.cells.get(column, "") for field, column in mapping.new.items()}
-        facts = {"subject": subject, "name": row.written, **said}
+        facts = {"subject": subject, "name": row.base, **said}
         required = [column.name for column in TABLES["models"].columns if column.required]
         facts = {name: facts.get(name, "") for name in dict.fromkeys((*required, *facts))}
-        mine = [reading._replace(subject=subject) for reading in readings[row.written]]
+        mine = [reading._replace(subject=subject) for reading in readings[row.base]]
         changes, _ = changes_of(mine, mapping, capture, cells)
         yield Proposal("models", False, facts, (row.row.line,), tuple(changes))
 

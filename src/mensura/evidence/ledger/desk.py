@@ -32,15 +32,29 @@ class FiledUpdate(NamedTuple):
     pending: bool
 
 
+_LISTED = {
+    "ledger_updates": "mensura evidence pending",
+    "ledger_captures": "mensura evidence log --captures",
+}
+"""The command that lists what a table holds."""
+
+
 def _find(store: sqlite3.Connection, table: str, column: str, given: str) -> str:
     """Return the one hash that begins with the digits given."""
     if not re.fullmatch(rf"[0-9a-f]{{{_FEWEST_DIGITS},64}}", given):
-        raise MensuraError(f"{column}: got {given[:80]!r}; expected at least {_FEWEST_DIGITS} hexadecimal digits of it")
+        raise MensuraError(
+            f"{column.removesuffix('_id')}: got {given[:80]!r}; expected at least {_FEWEST_DIGITS} hexadecimal digits "
+            f"of it; {_LISTED[table]} lists them"
+        )
     query = f"SELECT {column} FROM {table} WHERE substr({column}, 1, ?) = ? LIMIT 2"
     found = [row[0] for row in store.execute(query, (len(given), given))]
     if len(found) == 1:
         return str(found[0])
-    problem = "begins like this more than once; give more digits" if found else "is not in the store"
+    problem = (
+        "begins like this more than once; give more digits"
+        if found
+        else f"is not in the store; {_LISTED[table]} lists those that are"
+    )
     raise MensuraError(f"{column.removesuffix('_id')}: {given} {problem}")
 
 
@@ -77,7 +91,8 @@ def refuse_applied(store: sqlite3.Connection, update_id: str) -> None:
     for entry in log.entries_of(store):
         if entry.update_id == update_id and entry.entry not in undone:
             raise ConflictError(
-                f"update {update_id} is applied already: entry {entry.entry} by {entry.by}, {entry.time}"
+                f"update {update_id} is applied already: entry {entry.entry} by {entry.by}, {entry.time}; "
+                f"mensura evidence undo {entry.entry} takes it back"
             )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from mensura.errors import MensuraError
@@ -10,7 +11,7 @@ from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.intake import KnownNames, read_figure, uses_decimal_commas
 from mensura.evidence.ledger.captures import Capture
 from mensura.evidence.ledger.changes import ReadFigure, benchmark_proposals, changes_of, model_proposals, source_changes
-from mensura.evidence.ledger.mapping import FigureRule, SourceMapping
+from mensura.evidence.ledger.mapping import IN_BRACES, FigureRule, SourceMapping
 from mensura.evidence.ledger.naming import (
     NamedRow,
     at_best_effort,
@@ -43,8 +44,8 @@ def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Up
     chosen, lower = at_best_effort(named, mapping)
     chosen, worse = best_rows(chosen, mapping, name)
     readings = _readings(chosen, mapping, name)
-    unmatched = unmatched_names(strange, mapping, known)
-    proposals = model_proposals(strange, mapping, capture, _figures_of(strange, mapping, name), cells)
+    fresh, _ = at_best_effort([row._replace(subject=row.base) for row in strange], mapping)
+    proposals = model_proposals(fresh, mapping, capture, _figures_of(fresh, mapping, name), cells)
     made, waiting = changes_of(readings, mapping, capture, cells)
     return Update(
         title=f"{mapping.source['name'][:_LONGEST_TITLE]}, {capture.day}",
@@ -54,7 +55,7 @@ def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Up
         made=capture.day,
         changes=(*(source_changes(mapping, capture, cells) if made or waiting or proposals else ()), *made),
         proposals=(*benchmark_proposals(waiting, mapping), *proposals),
-        unmatched=unmatched,
+        unmatched=unmatched_names(strange, known),
         skipped=tuple(sorted([*skipped, *left, *lower, *worse])),
         notes=(f"{len(rows)} rows read, {len(chosen)} models, {len(readings)} figures",),
     )
@@ -109,11 +110,13 @@ def _wrong_scale(readings: Sequence[ReadFigure], rule: FigureRule, name: str) ->
 
 
 def _note(row: NamedRow, rule: FigureRule, mapping: SourceMapping) -> str:
-    """Return what is said with a score: the mapping's words with cells put in, whose row it is, the effort."""
-    text = rule.note
-    for column, cell in row.row.cells.items():
-        text = text.replace(f"{{{column}}}", cell)
-    parts = [text]
+    """Return what is said with a score: the mapping's words with cells put in, whose row it is, the effort.
+
+    The words are left out where a cell they name is blank.
+    """
+    cells = row.row.cells
+    known = all(cells.get(column) for column in rule.note_columns)
+    parts = [IN_BRACES.sub(lambda found: cells[found[1]], rule.note) if known else ""]
     if mapping.named:
         parts.append(f"best row: {row.row.cells.get(mapping.named, 'nobody named')}")
     if row.effort:
@@ -121,13 +124,11 @@ def _note(row: NamedRow, rule: FigureRule, mapping: SourceMapping) -> str:
     return clean_text("; ".join(filter(None, parts)))[:_LONGEST_NOTE].strip()
 
 
-def _figures_of(strange: Sequence[NamedRow], mapping: SourceMapping, name: str) -> dict[str, list[ReadFigure]]:
+def _figures_of(fresh: Sequence[NamedRow], mapping: SourceMapping, name: str) -> dict[str, list[ReadFigure]]:
     """Read the figures of rows whose model is not known, for proposals; names with several rows are left out."""
-    counts: dict[str, int] = {}
-    for row in strange:
-        counts[row.written] = counts.get(row.written, 0) + 1
-    once = [row._replace(subject=row.written) for row in strange if counts[row.written] == 1]
-    found: dict[str, list[ReadFigure]] = {row.written: [] for row in once}
+    counts = Counter(row.subject for row in fresh)
+    once = [row for row in fresh if counts[row.subject] == 1]
+    found: dict[str, list[ReadFigure]] = {row.subject: [] for row in once}
     for reading in _figures(once, mapping, name)[0]:
         found[reading.subject].append(reading)
     return found

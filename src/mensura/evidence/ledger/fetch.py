@@ -65,7 +65,10 @@ def checked_target(url: str, *, allow_private: bool = False) -> Target:
     except ValueError as fault:
         raise MensuraError(f"address: {url[:200]}: {fault}") from fault
     if parts.scheme not in _PORTS:
-        raise MensuraError(f"address: {parts.scheme or 'no scheme'} in {url[:200]}; only http and https are fetched")
+        raise MensuraError(
+            f"address: {parts.scheme or 'no scheme'} in {url[:200]}; only http and https are "
+            "fetched: save the text and capture the file"
+        )
     if not parts.hostname or parts.username is not None or parts.password is not None:
         raise MensuraError(f"address: {url[:200]}; expected a host, and no name or password before it")
     address = _resolved(parts.hostname, port, allow_private=allow_private)

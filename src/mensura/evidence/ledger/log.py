@@ -91,7 +91,10 @@ def require_entry(store: sqlite3.Connection, entry: int) -> LedgerEntry:
     """Return an entry by its number."""
     row = store.execute("SELECT * FROM ledger_entries WHERE entry = ?", (entry,)).fetchone()
     if row is None:
-        raise MensuraError(f"entry: {entry} is not in the log; the last one is {last_entry(store).entry}")
+        raise MensuraError(
+            f"entry: {entry} is not in the log; the last one is {last_entry(store).entry} "
+            "(mensura evidence log lists them)"
+        )
     return LedgerEntry(*row)
 
 
@@ -141,7 +144,7 @@ def undoing(store: sqlite3.Connection, entry: int) -> list[CellChange]:
         raise MensuraError(f"entry: {entry} is the beginning of the store; there is nothing before it")
     undone = undone_by(store)
     if entry in undone:
-        raise ConflictError(f"{found} is undone already, by entry {undone[entry]}")
+        raise ConflictError(f"{found} is undone already, by entry {undone[entry]}; undo that one to have it again")
     back = [c._replace(old=c.new, new=c.old, line=None) for c in reversed(cells_of(store, entry))]
     moved = [change for change in back if cell_of(store, change) != change.old]
     if moved:

@@ -7,25 +7,27 @@ wrote it. A mapping holds no patterns and no code: texts are compared, so hostil
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mensura.errors import MensuraError
 from mensura.evidence.evidence import EMBEDDED
 from mensura.evidence.ids import require_id
 from mensura.evidence.ledger.reading import LAYOUTS, RowLayout
 from mensura.evidence.ledger.reading.layout import SEPARATORS
+from mensura.evidence.ledger.toml_part import TomlPart
 from mensura.evidence.schema import TABLES, UNIT_RANGES
 
 SHIPPED = EMBEDDED / "mappings"
 _GUARDS = "guards.toml"
 _MOST_BYTES = 2**20
-_LONGEST = 2000  # characters of one text in a mapping
 _TESTS = ("equals", "contains", "begins", "ends", "at_least", "below")
+IN_BRACES = re.compile(r"\{([^{}]+)\}")
 PRIMARY = ("always", "when-none", "never")
 EFFORTS = ("max", "xhigh", "high", "medium", "low", "minimal", "none", "non-reasoning")
 """Words for how long a model thinks, most first, where a mapping gives no own list."""
@@ -41,13 +43,21 @@ class Condition(NamedTuple):
 
 
 class FigureRule(NamedTuple):
-    """One column of figures: where they go. ``target`` is a benchmark, a metric of cost or a field of models."""
+    """One column of figures: where they go. ``target`` is a benchmark, a metric of cost or a field of models.
+
+    ``note`` is kept with each figure; a column's name in braces stands for its cell.
+    """
 
     into: str
     target: str
     column: str
     unit: str
     note: str
+
+    @property
+    def note_columns(self) -> list[str]:
+        """The columns that the note puts in."""
+        return IN_BRACES.findall(self.note)
 
 
 @dataclass(frozen=True)
@@ -56,8 +66,9 @@ class SourceMapping:
 
     ``names``: written names and the ids they stand for. ``source_only``: what the source lists that is no model of the
     evidence and never will be. ``efforts``, ``least``: how long a model thought, most first, and how little may stand
-    for the model. ``single``: signs that a cell names several models. ``best``: the column by which one row per model
-    is chosen, ``named`` the column that says whose row it is. ``new``: columns that say something of new models.
+    for the model; ``effort_after``: the sign after which a name says so. ``single``: signs that a cell names several
+    models. ``best``: the column by which one row per model is chosen, ``named`` the column that says whose row it is.
+    ``new``: columns that say something of new models.
     """
 
     name: str
@@ -68,6 +79,7 @@ class SourceMapping:
     model: str
     also: tuple[str, ...]
     effort: str
+    effort_after: str
     efforts: tuple[str, ...]
     least: str
     names: Mapping[str, str]
@@ -86,6 +98,7 @@ class SourceMapping:
         """Every column that the mapping reads."""
         found = {self.model, self.effort, self.best, self.named, *self.also, *self.new.values()}
         found |= {rule.column for rule in (*self.keep, *self.skip)} | {rule.column for rule in self.figures}
+        found |= {column for rule in self.figures for column in rule.note_columns}
         return frozenset(found - {""})
 
 
@@ -104,7 +117,10 @@ def read_mapping(source: str | Path) -> SourceMapping:
     if str(source) in shipped_names():
         path = SHIPPED / f"{source}.toml"
     elif not path.is_file():
-        raise MensuraError(f"mapping: no file {source}, and none of {', '.join(shipped_names())} is called so")
+        raise MensuraError(
+            f"mapping: no file {source}, and none of {', '.join(shipped_names())} is called so; "
+            "--mapping takes a file of yours or one of these"
+        )
     if path.stat().st_size > _MOST_BYTES:
         raise MensuraError(f"{path}: more than {_MOST_BYTES:,} bytes; this is no mapping")
     try:
@@ -132,10 +148,10 @@ def parse_mapping(text: str, *, name: str = "mapping") -> SourceMapping:
         found = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
         raise MensuraError(f"{name}: not a TOML file: {fault}") from fault
-    part = _Part(found, name)
+    part = TomlPart(found, name)
     part.only("name", "about", "reads", "primary", "source", "rows", "model", "best", "keep", "skip", "new", "figures")
     model, best = part.table("model"), part.table("best")
-    model.only("column", "also", "effort", "efforts", "least", "names", "source_only", "single")
+    model.only("column", "also", "effort", "effort_after", "efforts", "least", "names", "source_only", "single")
     best.only("by", "named")
     new = part.table("new")
     new.only("provider", "released", "reasoning", "open_weights")
@@ -148,6 +164,7 @@ def parse_mapping(text: str, *, name: str = "mapping") -> SourceMapping:
         model=model.text("column"),
         also=model.texts("also"),
         effort=model.text("effort", ""),
+        effort_after=model.text("effort_after", ""),
         efforts=tuple(effort.casefold() for effort in model.texts("efforts") or EFFORTS),
         least=model.text("least", "high").casefold(),
         names=model.pairs("names"),
@@ -193,7 +210,7 @@ def _refuse_guarded(mapping: SourceMapping, name: str) -> None:
                 raise MensuraError(f"{name}: {rule.target} needs the rule {', '.join(missing)}: {guard.why}")
 
 
-def _layout(part: _Part) -> RowLayout:
+def _layout(part: TomlPart) -> RowLayout:
     form = part.one_of("reads", tuple(LAYOUTS))
     rows = part.table("rows")
     rows.only(*LAYOUTS[form])
@@ -205,7 +222,7 @@ def _layout(part: _Part) -> RowLayout:
     return RowLayout(form=form, separator=separator, lines=lines, **said)
 
 
-def _source(part: _Part) -> dict[str, str]:
+def _source(part: TomlPart) -> dict[str, str]:
     columns = [column.name for column in TABLES["sources"].columns]
     part.only(*columns)
     require_id(part.text("source"), f"{part.name}: source.source")
@@ -213,7 +230,7 @@ def _source(part: _Part) -> dict[str, str]:
     return {column: part.text(column) for column in columns if column in part.found}
 
 
-def _condition(part: _Part) -> Condition:
+def _condition(part: TomlPart) -> Condition:
     part.only("column", "why", *_TESTS)
     tests = [test for test in _TESTS if test in part.found]
     if len(tests) != 1:
@@ -232,7 +249,7 @@ _FIGURES = {"scores": "benchmark", "costs": "metric", "models": "field"}
 """Tables that figures go into, and the key that says where in them."""
 
 
-def _figure(part: _Part) -> FigureRule:
+def _figure(part: TomlPart) -> FigureRule:
     into = part.one_of("into", tuple(_FIGURES), "scores")
     key = _FIGURES[into]
     part.only("into", key, "column", "unit", "note")
@@ -245,71 +262,3 @@ def _figure(part: _Part) -> FigureRule:
         fields = tuple(column.name for column in TABLES["models"].columns if column.kind in ("number", "integer"))
         target, unit = part.one_of(key, fields), ""
     return FigureRule(into, target, part.text("column"), unit, part.text("note", ""))
-
-
-class _Part:
-    """A table of a TOML file that is asked for its values one by one; what is wrong is named."""
-
-    def __init__(self, found: Mapping[str, Any], name: str) -> None:
-        self.found, self.name = found, name
-
-    def only(self, *allowed: str) -> None:
-        """Refuse keys that nobody asks for."""
-        for key in self.found:
-            if key not in allowed:
-                raise MensuraError(
-                    f"{self.name}: unknown {key[:80]!r}; expected some of {', '.join(allowed) or 'none'}"
-                )
-
-    def text(self, key: str, default: str | None = None) -> str:
-        """Return a text on one line; without a default it must be there."""
-        value = self.found.get(key, default)
-        if not isinstance(value, str) or (default is None and not value.strip()):
-            raise MensuraError(f"{self.name}: {key} is {_short(value)}; expected a text")
-        if len(value) > _LONGEST or not (value.isprintable() or key == "about"):
-            raise MensuraError(f"{self.name}: {key} is {_short(value)}; expected one line of {_LONGEST:,} at most")
-        return value
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        """Return a list of texts, empty where it is not there."""
-        values = self.found.get(key, [])
-        if not isinstance(values, list) or not all(isinstance(value, str) and value.strip() for value in values):
-            raise MensuraError(f"{self.name}: {key} is {_short(values)}; expected a list of texts")
-        return tuple(values)
-
-    def number(self, key: str) -> float:
-        """Return a number."""
-        value = self.found.get(key)
-        if not isinstance(value, int | float) or isinstance(value, bool) or value != value or abs(value) > 2.0**53:
-            raise MensuraError(f"{self.name}: {key} is {_short(value)}; expected a number")
-        return float(value)
-
-    def one_of(self, key: str, allowed: Sequence[str], default: str | None = None) -> str:
-        """Return one of the words allowed."""
-        value = self.text(key, default)
-        if value not in allowed:
-            raise MensuraError(f"{self.name}: {key} is {_short(value)}; expected one of {', '.join(allowed)}")
-        return value
-
-    def pairs(self, key: str) -> dict[str, str]:
-        """Return a table of texts by text."""
-        part = self.table(key)
-        return {name: part.text(name) for name in part.found}
-
-    def table(self, key: str) -> _Part:
-        """Return a table within this one, empty where it is not there."""
-        value = self.found.get(key, {})
-        if not isinstance(value, dict):
-            raise MensuraError(f"{self.name}: {key} is {_short(value)}; expected a table [{key}]")
-        return _Part(value, f"{self.name}, [{key}]")
-
-    def rows(self, key: str) -> list[_Part]:
-        """Return the tables of a list, empty where it is not there."""
-        values = self.found.get(key, [])
-        if not isinstance(values, list) or not all(isinstance(value, dict) for value in values):
-            raise MensuraError(f"{self.name}: {key} is {_short(values)}; expected tables [[{key}]]")
-        return [_Part(value, f"{self.name}, [[{key}]] {place}") for place, value in enumerate(values, start=1)]
-
-
-def _short(value: object) -> str:
-    return repr(value)[:80]

@@ -16,11 +16,12 @@ _MOST_COMPARED = 500
 
 
 class NamedRow(NamedTuple):
-    """A row whose model is known, and how long the model thought where the source says so."""
+    """A row, the id of its model (blank where nobody knows it), its name as written and without the effort in it."""
 
     row: SourceRow
     subject: str
     written: str
+    base: str
     effort: str
 
 
@@ -70,7 +71,7 @@ def named_rows(
         tried = (written, base, *(row.cells.get(column, "") for column in mapping.also))
         subject = next((ident for text in tried if (ident := _subject(text, aliases, known))), None)
         exact = _subject(written, aliases, known) is not None and not mapping.effort
-        found = NamedRow(row, subject or "", written, "" if exact else effort)
+        found = NamedRow(row, subject or "", written, base, "" if exact else effort)
         (named if subject else strange).append(found)
     return named, strange, left
 
@@ -84,9 +85,16 @@ def _subject(text: str, aliases: Mapping[str, str], known: KnownNames) -> str | 
 
 
 def _effort(row: SourceRow, mapping: SourceMapping) -> tuple[str, str]:
-    """Return a name without the effort at its end in brackets, and that effort; or what the effort's column says."""
+    """Return a name without the effort at its end, in brackets or after the mapping's sign, and that effort.
+
+    What the effort's column says goes before what the name does.
+    """
     written = row.cells[mapping.model]
     said = row.cells.get(mapping.effort, "").casefold() if mapping.effort else ""
+    if mapping.effort_after:
+        head, _, tail = written.rpartition(mapping.effort_after)
+        if head and tail.casefold() in mapping.efforts:
+            return head.strip(), said or tail.casefold()
     head, bracket, tail = written.rpartition("(")
     if bracket and tail.rstrip().endswith(")"):
         words = [word.strip() for word in tail.rstrip().removesuffix(")").casefold().split(",")]
@@ -148,13 +156,12 @@ def _rank_value(row: SourceRow, column: str) -> float:
     return float("-inf") if figure is None else figure.value
 
 
-def unmatched_names(strange: Sequence[NamedRow], mapping: SourceMapping, known: KnownNames) -> tuple[Unmatched, ...]:
+def unmatched_names(strange: Sequence[NamedRow], known: KnownNames) -> tuple[Unmatched, ...]:
     """List each name that stands for nothing once, with its lines and the nearest ids."""
     lines: dict[str, list[int]] = {}
     near: dict[str, tuple[str, ...]] = {}
     for row in strange:
         lines.setdefault(row.written, []).append(row.row.line)
         if row.written not in near and len(near) < _MOST_COMPARED:
-            base, _ = _effort(row.row, mapping)
-            near[row.written] = known.match(base).near
+            near[row.written] = known.match(row.base).near
     return tuple(Unmatched("model", name, tuple(found), near.get(name, ())) for name, found in lines.items())

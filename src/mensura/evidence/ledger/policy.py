@@ -80,4 +80,4 @@ def _rule_changes(cells: Cells, wanted: Mapping[str, str | None]) -> list[CellCh
 def _refuse_unknown(wanted: Mapping[str, str | None], allowed: Sequence[str]) -> None:
     unknown = [name for name in wanted if name not in allowed]
     if unknown:
-        raise MensuraError(f"policy: {', '.join(unknown)} is none of {', '.join(allowed)}")
+        raise MensuraError(f"policy: got {', '.join(unknown)}; expected some of {', '.join(allowed)}")

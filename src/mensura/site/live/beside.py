@@ -1,4 +1,4 @@
-"""Work beside the server: one function in a fresh process of low priority, so that readers never wait for it."""
+"""Work beside the server: one function in a fresh process, of low priority where readers would have to wait for it."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from mensura.errors import MensuraError
 
 T = TypeVar("T")
 _SPAWN = multiprocessing.get_context("spawn")
-_NICENESS = 10  # a tenth of the weight of the server where both want the same processor
+_NICENESS = 5
+"""A third of the server's weight where both want the same processor: readers hardly feel it, and it still ends."""
 
 
-async def run_beside(function: Callable[..., T], *arguments: Any) -> T:  # noqa: ANN401
+async def run_beside(function: Callable[..., T], *arguments: Any, niceness: int = _NICENESS) -> T:  # noqa: ANN401
     """Return ``function(*arguments)``, computed in another process; when cancelled the process is killed.
 
+    ``niceness``: how far its priority is below the server's; 0 where nobody can be served before it ends.
     A :class:`MensuraError` comes back as it was raised. Whatever else went wrong is written to the log, not to readers.
     """
     ours, theirs = _SPAWN.Pipe(duplex=False)
-    worker = _SPAWN.Process(target=_work, args=(theirs, function, arguments), daemon=True)
+    worker = _SPAWN.Process(target=_work, args=(theirs, niceness, function, arguments), daemon=True)
     worker.start()
     theirs.close()
     try:
@@ -41,10 +43,10 @@ async def run_beside(function: Callable[..., T], *arguments: Any) -> T:  # noqa:
     return found
 
 
-def _work(answer: Connection, function: Callable[..., object], arguments: tuple[object, ...]) -> None:
+def _work(answer: Connection, niceness: int, function: Callable[..., object], arguments: tuple[object, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal's interrupt is for the server, which ends this process
     if hasattr(os, "nice"):
-        os.nice(_NICENESS)
+        os.nice(niceness)
     try:
         answer.send((True, function(*arguments)))
     except MensuraError as fault:

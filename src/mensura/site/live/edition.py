@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mensura import __version__
 from mensura.folders import MANIFEST
+from mensura.site.editions import FILE as EDITIONS
 
 DIGITS = 16
 """Hex digits by which an evidence version is named: 64 bits, far beyond any number of versions of one store."""
@@ -101,6 +102,12 @@ class LiveEdition:
     def stamp(self) -> str:
         """The evidence version and the program's."""
         return stamp_of(self.evidence)
+
+    @property
+    def told(self) -> bytes:
+        """What this and earlier editions changed, as the site's file of editions holds it."""
+        held = self.files.get(f"data/{EDITIONS}")
+        return b"" if held is None else held.plain.body
 
     @property
     def size(self) -> int:

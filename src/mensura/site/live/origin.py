@@ -6,16 +6,26 @@ import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence, load
 from mensura.evidence.ledger import open_ledger
+from mensura.site.editions import parse_editions
 from mensura.site.live.edition import DIGITS, LiveEdition, stamp_of
 from mensura.site.report import build_report
+from mensura.site.revisions import EvidenceLog
 
 _LOADED = re.compile(rb'(<(?:script[^>]* src|link rel="stylesheet" href)="[^":?#]+)"')
 """A script or style sheet of the site itself, as its pages name it."""
+
+
+class HeldEvidence(NamedTuple):
+    """Evidence, the name of its version, and its log where it has a history."""
+
+    evidence: Evidence
+    version: str
+    log: EvidenceLog | None
 
 
 class Origin(Protocol):
@@ -25,8 +35,8 @@ class Origin(Protocol):
         """Return a cheap mark of what is held now: as long as it is the same, so is the evidence."""
         ...
 
-    def read(self) -> tuple[Evidence, str]:
-        """Return the evidence and the name of its version."""
+    def read(self) -> HeldEvidence:
+        """Return the evidence as it is now."""
         ...
 
 
@@ -40,11 +50,12 @@ class LedgerOrigin:
         """Return the fingerprint of the present state."""
         return open_ledger(self.path).version().fingerprint
 
-    def read(self) -> tuple[Evidence, str]:
+    def read(self) -> HeldEvidence:
         """Return the present state, read as of its entry: a change meanwhile changes nothing of it."""
         ledger = open_ledger(self.path)
         version = ledger.version()
-        return ledger.evidence(version.entry), version.fingerprint[:DIGITS]
+        log = EvidenceLog.of(ledger, version.entry)
+        return HeldEvidence(ledger.evidence(version.entry), version.fingerprint[:DIGITS], log)
 
 
 @dataclass(frozen=True)
@@ -60,10 +71,10 @@ class PlainOrigin:
         files = sorted(self.path.glob("*.csv")) if self.path.is_dir() else [self.path]
         return repr([(file.name, (stat := file.stat()).st_mtime_ns, stat.st_size, stat.st_ino) for file in files])
 
-    def read(self) -> tuple[Evidence, str]:
+    def read(self) -> HeldEvidence:
         """Return the evidence, its version from its content."""
         evidence = load(self.path)
-        return evidence, evidence.fingerprint[:DIGITS]
+        return HeldEvidence(evidence, evidence.fingerprint[:DIGITS], None)
 
 
 def find_origin(store: Path | None, *, writing: bool = False) -> Origin:
@@ -89,11 +100,14 @@ def require_ledger(origin: Origin) -> Path:
     return origin.path
 
 
-def build_edition(origin: Origin, scratch: Path) -> LiveEdition:
-    """Build every page of the evidence as it is now, in a folder under ``scratch``, and hold them."""
-    evidence, version = origin.read()
+def build_edition(origin: Origin, scratch: Path, told: bytes = b"") -> LiveEdition:
+    """Build every page of the evidence as it is now, in a folder under ``scratch``, and hold them.
+
+    ``told``: what earlier editions changed (:attr:`LiveEdition.told`); the log of a store says why this one did.
+    """
+    evidence, version, log = origin.read()
     folder = Path(tempfile.mkdtemp(dir=scratch)) / "site"
-    build_report(evidence, folder)
+    build_report(evidence, folder, log=log, earlier=parse_editions(told))
     stamp = stamp_of(version)
     for page in folder.rglob("*.html"):
         page.write_bytes(stamp_page(page.read_bytes(), stamp))

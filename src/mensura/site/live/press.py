@@ -19,12 +19,15 @@ _KEPT = 2
 _LOOK_EVERY = 2.0  # seconds between looks at the store
 _RETRY_FIRST, _RETRY_MOST = 15.0, 600.0  # seconds before a failed build of the same evidence is tried again
 
-Builder = Callable[[Origin, Path], Awaitable[LiveEdition]]
+Builder = Callable[[Origin, Path, LiveEdition | None], Awaitable[LiveEdition]]
+"""Origin of the evidence, a scratch folder, and the edition that readers have meanwhile."""
 _log = logging.getLogger("mensura.site")
 
 
-async def _build_beside(origin: Origin, scratch: Path) -> LiveEdition:
-    return await run_beside(build_edition, origin, scratch)
+async def _build_beside(origin: Origin, scratch: Path, shown: LiveEdition | None) -> LiveEdition:
+    if shown is None:  # nobody is served before this edition is there: it may take the whole machine
+        return await run_beside(build_edition, origin, scratch, b"", niceness=0)
+    return await run_beside(build_edition, origin, scratch, shown.told)
 
 
 class Press:
@@ -91,7 +94,7 @@ class Press:
         start = time.monotonic()
         try:
             with tempfile.TemporaryDirectory(prefix="mensura-") as scratch:
-                edition = await self._build(self.origin, Path(scratch))
+                edition = await self._build(self.origin, Path(scratch), self.current)
         except (OSError, MensuraError) as fault:
             self.failed += 1
             self._retry_after = min(2 * self._retry_after, _RETRY_MOST) if mark == self._failed_mark else _RETRY_FIRST

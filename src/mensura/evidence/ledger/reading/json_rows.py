@@ -111,7 +111,7 @@ def json_rows(text: str, path: str, columns: frozenset[str], name: str) -> list[
     for number, row in enumerate(rows, start=1):
         cells = {column: _cell(row, way, f"{name}, line {row.line}") for column, way in steps.items()}
         read.append(SourceRow(row.line, number, {column: cell for column, cell in cells.items() if cell}))
-    nowhere = sorted(column for column in columns if not any(column in row.cells for row in read))
+    nowhere = sorted(column for column, way in steps.items() if not any(_has(row, way, name) for row in rows))
     if nowhere:
         raise MensuraError(f"{name}: no row has {', '.join(map(repr, nowhere))}; did the source change its format?")
     return read
@@ -128,6 +128,13 @@ def _walk(value: Any, steps: Sequence[PathStep], name: str) -> Any:  # noqa: ANN
                 return None
             value = _picked(value, step, name)
     return value
+
+
+def _has(row: _Placed, steps: Sequence[PathStep], name: str) -> bool:
+    """Return whether a path leads somewhere; what it finds may be null, as a warning that nobody needed is."""
+    *way, last = steps
+    inner = _walk(row, way, name)
+    return isinstance(inner, dict) and last.key in inner and (not last.value or bool(_walk(inner, [last], name)))
 
 
 def _picked(values: list[Any], step: PathStep, name: str) -> Any:  # noqa: ANN401

@@ -14,7 +14,8 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from mensura.errors import MensuraError
-from mensura.evidence.ledger import POLICY_FIELDS, ConflictError, open_ledger
+from mensura.evidence.ledger import POLICY_FIELDS, ConflictError, open_ledger, update_tables
+from mensura.evidence.schema import TABLES
 from mensura.site.live.metrics import Metrics
 from mensura.site.live.press import Press
 from mensura.site.live.review.changes import CHANGES, Change
@@ -158,7 +159,8 @@ class ReviewRooms:
             ledger = open_ledger(self._store)
             update = ledger.update(request.path_params["update"])
             waiting = update.id in ledger.pending()["update"].to_list()
-            return {"update": update, "waiting": waiting, "version": ledger.version()}
+            tables = {name: table.to_dicts() for name, table in update_tables(update).items()}
+            return {"update": update, "tables": tables, "waiting": waiting, "version": ledger.version()}
 
         facts = await run_in_threadpool(read)
         effect = self._effects.ask(facts["version"].fingerprint, facts["update"].id) if facts["waiting"] else None
@@ -180,7 +182,8 @@ class ReviewRooms:
             return {"rows": ledger.policy().to_dicts(), "version": ledger.version()}
 
         facts = await run_in_threadpool(read)
-        return self._page("policy.html", facts | {"session": session, "fields": list(POLICY_FIELDS)})
+        fields = {name: TABLES[table].column(name).one_of for name, table in POLICY_FIELDS.items()}
+        return self._page("policy.html", facts | {"session": session, "fields": fields})
 
 
 def _refusal() -> Response:
