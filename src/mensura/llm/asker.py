@@ -25,8 +25,8 @@ from mensura.llm.settings import Prices, Settings
 from mensura.llm.throttle import Throttle
 from mensura.llm.writer import JournalWriter
 
-_CHUNK = 256
-_CHUNKS_AHEAD = 16
+_CHUNK = 512
+_CHUNKS_AHEAD = 8
 _SHOW_SECONDS = 0.1
 
 

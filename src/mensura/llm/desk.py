@@ -10,16 +10,17 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import deque
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 
 from mensura.errors import MensuraError
 from mensura.llm.caller import Caller
 from mensura.llm.journal import Entry, Hold, Journal, redacted
+from mensura.llm.keys import KeyMaker
 from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.providers.base import CallError, Reply, Trouble
 from mensura.llm.readings import Read, answer_of, read_safely
-from mensura.llm.settings import KeyMaker
 from mensura.llm.slots import Order, Slot, Tally
+from mensura.llm.stored import Stored, stored_answers
 from mensura.llm.throttle import Throttle, backoff
 from mensura.llm.writer import JournalWriter
 
@@ -63,37 +64,42 @@ class Desk:
 
     async def serve(self, questions: Sequence[Question], read: Reader, *, learn: bool = False) -> list[Answer]:
         """Answer questions in their order; raises only what stops the whole work (a wrong key, a full disk)."""
-        order = Order(read, [None] * len(questions), len(questions), self._loop.create_future())
         async with self._intake:  # first come, first asked
-            asked = await self._take_in(questions, order, learn=learn)
+            order, fresh = await self._take_in(questions, read)
+            if fresh and learn:
+                await self._learn([slot.question.prompt for slot in fresh])
+            for slot in fresh:
+                self._enqueue(slot)
+            if fresh:
+                self._pump()
         try:
             if order.left:
                 await order.done
         except asyncio.CancelledError:
             order.dropped = True
             raise
-        if self._fault is not None and asked:
+        if self._fault is not None and fresh:
             raise self._fault
         return [answer for answer in order.answers if answer is not None]
 
-    async def _take_in(self, questions: Sequence[Question], order: Order, *, learn: bool) -> int:
-        """Settle what the journal holds and line up the rest; returns how many those are."""
-        keys = [self._key(question) for question in questions]
-        found = await self._writer.read(lambda journal: journal.find(keys))
-        fresh = []
-        for place, (question, key) in enumerate(zip(questions, keys, strict=True)):
-            entry = found.get(key)
-            if entry is None:
-                fresh.append(Slot(question, key, order, place))
-            else:
-                order.settle(place, self._stored_answer(question, key, entry, order.read))
-        if fresh and learn:
-            await self._learn([slot.question.prompt for slot in fresh])
-        for slot in fresh:
-            self._enqueue(slot)
-        if fresh:
-            self._pump()
-        return len(fresh)
+    async def _take_in(self, questions: Sequence[Question], read: Reader) -> tuple[Order, list[Slot]]:
+        """Return an order in which all that the journal holds is settled, and a slot for each of the others.
+
+        Hashing, looking up, unpacking and reading happen together in the journal's thread: each of them lets go of the
+        interpreter's lock for moments, and two threads at it would spend their time passing the lock to and fro.
+        """
+
+        def look_up(journal: Journal) -> tuple[list[bytes], Stored]:
+            keys = list(map(self._key, questions))
+            return keys, stored_answers(journal, keys, questions, read)
+
+        keys, (answers, reread) = await self._writer.read(look_up)
+        order = Order(read, answers, answers.count(None), self._loop.create_future())
+        self.tally.stored += len(answers) - order.left
+        if reread:
+            self._start(self._reread(reread))
+        places = [place for place, answer in enumerate(answers) if answer is None] if order.left else []
+        return order, [Slot(questions[place], keys[place], order, place) for place in places]
 
     async def close(self) -> None:
         """Wait a little for the calls under way, so that what was paid for is recorded, and close the provider."""
@@ -263,21 +269,14 @@ class Desk:
 
     # Settling
 
-    def _stored_answer(self, question: Question, key: bytes, entry: Entry, reader: Reader) -> Answer:
-        """Return an answer from the journal, read anew: a better reader needs no new call."""
-        read = read_safely(entry.text, reader)
-        if (
-            read.value != entry.value
-            or read.reading.rationale != entry.rationale
-            or (not read.error) != (not entry.error)
-        ):
-            fresh = Entry(entry.text, read.value, read.reading.rationale, read.error)
-            self._start(self._reread(key, redacted(fresh, self._redact)))
-        self.tally.stored += 1
-        return answer_of(question, entry, read, stored=True)
+    async def _reread(self, entries: Mapping[bytes, Entry]) -> None:
+        """Write down what the reader of today takes from stored texts."""
 
-    async def _reread(self, key: bytes, entry: Entry) -> None:
-        await self._writer.write(lambda journal: journal.reread(key, entry))
+        def work(journal: Journal) -> None:
+            for key, entry in entries.items():
+                journal.reread(key, redacted(entry, self._redact))
+
+        await self._writer.write(work)
 
     def _settle_entry(self, slot: Slot, entry: Entry, *, stored: bool, read: Read | None = None) -> None:
         """Settle a question and all that joined it; ``read`` is what its own reader took, where that is known."""
