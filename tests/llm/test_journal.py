@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import zlib
 
 import pytest
 
@@ -14,7 +15,7 @@ from mensura.llm import Journal, Question, Settings, audit_table, open_asker
 from mensura.llm.journal import Entry, Hold
 from mensura.llm.keys import KeyMaker
 from mensura.llm.owners import LEASE_SECONDS, Holder, birth_of, this_machine
-from mensura.llm.packing import Packing, dictionary_of
+from mensura.llm.packing import Packing, dictionary_of, pack_alone
 from mensura.llm.redaction import plain_url, redactor, secrets_of
 from tests.llm.conftest import questions, read_level
 
@@ -154,6 +155,26 @@ def test_packed_texts_come_back_whatever_the_dictionary():
         assert packing.unpack(packing.pack(text)) == text
         assert packing.pack(text)[0] == 3
     assert len(packing.pack(samples[0])) < 0.5 * len(Packing(0, b"").pack(samples[0]))
+
+
+@pytest.mark.parametrize("length", [0, 1, 300, 2047, 2048, 2049, 2100, 70_000])
+def test_an_answer_comes_back_whatever_its_length_and_is_smaller_than_its_text(length):
+    text = "".join(f"step {number * number} ∑ " for number in range(10_000))[:length]
+    packed = pack_alone(text)
+    assert Packing(0, b"").unpack(packed) == text
+    assert len(packed) < max(8, 0.75 * len(text.encode()))
+
+
+def test_answers_of_journals_written_before_are_read(tmp_path):
+    """Earlier versions packed every answer with a code of its own; those streams are as good."""
+    packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+    packed = b"\0" + packer.compress(b"4:fourbecause") + packer.flush()
+    with Journal(tmp_path / "j.sqlite") as journal:
+        claim(journal)
+        with journal.transaction():
+            journal.answer(KEY, Entry("none", "4"))
+            journal.connection.execute("UPDATE calls SET answer = ?", (packed,))
+        assert (journal.find([KEY])[KEY].text, journal.find([KEY])[KEY].rationale) == ("four", "because")
 
 
 def test_keys_differ_where_parts_could_run_together():

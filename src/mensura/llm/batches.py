@@ -72,7 +72,7 @@ class BatchAsker:
                 _run(clerk.work(dict(zip(keys, questions, strict=True)), self._wait, self._poll))
             except CallError as fault:
                 raise MensuraError(f"{self.model}: {redact(fault.message)}") from None
-            return [clerk.answer(question, key, read) for question, key in zip(questions, keys, strict=True)]
+            return clerk.answers(keys, questions, read)
 
 
 def ask_batch(name: str, questions: Sequence[Question], read: Reader, **settings: Any) -> list[Answer]:  # noqa: ANN401

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from mensura.llm.journal import Entry, Journal, split_answer, value_text
+from mensura.llm.journal import Entry, Journal, redacted, split_answer, value_text
 from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.readings import answer_of, read_safely
+from mensura.llm.shelf import Redact
 
 
 class Stored(NamedTuple):
     """What a journal holds for some questions.
 
     ``answers``: one per question, None where there is none. ``reread``: entries whose reader now takes something else
-    from the text than the journal says, by key, for :meth:`Journal.reread`.
+    from the text than the journal says, by key, for :func:`note_readings`.
     """
 
     answers: list[Answer | None]
@@ -54,3 +55,9 @@ def stored_answers(journal: Journal, keys: Sequence[bytes], questions: Sequence[
             reread[key] = Entry(text, taken.value, why, taken.error)
         answers.append(answer_of(question, entry, taken, stored=True))
     return Stored(answers, reread)
+
+
+def note_readings(journal: Journal, reread: Mapping[bytes, Entry], redact: Redact) -> None:
+    """Write down, inside a transaction, what readers now take from stored texts."""
+    for key, entry in reread.items():
+        journal.reread(key, redacted(entry, redact))
