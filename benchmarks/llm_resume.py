@@ -24,7 +24,7 @@ from benchmarks.llm_typical import read_typical, typical_answer, typical_questio
 from mensura.frames import text_table
 from mensura.llm import Journal, Question, Settings, open_asker
 from mensura.llm.journal import Entry
-from mensura.llm.settings import KeyMaker
+from mensura.llm.keys import KeyMaker
 from tests.llm.server import ChatServer, Faults, serving
 
 MODEL = "mine"

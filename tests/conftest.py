@@ -109,6 +109,18 @@ def shared() -> Path:
     return SHARED
 
 
+@pytest.fixture(scope="module")
+def ray():
+    """Ray with two processors of this machine, whose workers find the package and the tests."""
+    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
+    os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
+    root = Path(__file__).parents[1]
+    path = os.pathsep.join([str(root), str(root / "src")])
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
+    yield ray
+    ray.shutdown()
+
+
 @pytest.fixture(scope="session")
 def small_model():
     """The address of a real small language model; tests that need it skip where it is not installed."""

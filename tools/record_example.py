@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.demands.annotate import plan_annotation
+from mensura.demands.plan import plan_annotation
 from mensura.demands.protocols import Packet
 from mensura.demands.views import example_folder
 from mensura.files import write_csv

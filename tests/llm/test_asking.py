@@ -125,6 +125,49 @@ def test_a_better_reader_reads_stored_answers_anew_and_the_journal_follows(serve
     assert sum(server.log.requests.values()) == 1
 
 
+def test_a_resumed_run_gives_all_that_the_first_gave_and_asks_only_what_is_new(serve, tmp_path):
+    server = serve()
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url, "prices": Prices(1, 10)}
+    with open_asker("mine", **settings) as asker:
+        first = asker.ask(questions(40), read_level)
+    asked = [*questions(50)[40:], *questions(40)[::-1], *questions(3, "another")]
+    with open_asker("mine", **settings) as asker:
+        second = asker.ask(asked, read_level)
+        assert asker.calls == 13
+    assert [answer.question for answer in second] == asked
+    assert [answer.stored for answer in second] == [False] * 10 + [True] * 40 + [False] * 3
+    known = [answer._replace(seconds=round(answer.seconds, 3), stored=True) for answer in first]
+    assert second[10:50] == known[::-1]
+    assert min(answer.cost for answer in known) > 0
+
+
+def test_a_reader_that_takes_less_or_another_thing_from_stored_answers_is_followed_answer_by_answer(serve, tmp_path):
+    from mensura.llm import audit_table
+
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": serve().url}
+    with open_asker("mine", **settings) as asker:
+        first = asker.ask(questions(30), read_level)
+
+    def stricter(text):
+        level, why = read_level(text)
+        if level % 3 == 0:
+            raise UnreadableError("divisible by three")
+        return AnswerReading(10 * level, why) if level % 3 == 1 else AnswerReading(level, "for another reason")
+
+    with open_asker("mine", **settings) as asker:
+        second = asker.ask(questions(30), stricter)
+    expected = [(None, 10 * one.value, one.value)[one.value % 3] for one in first]
+    assert {one.value % 3 for one in first} == {0, 1, 2}
+    assert [one.value for one in second] == expected
+    assert [one.rationale for one in second if one.value is not None and one.value < 10] == [
+        "for another reason" for one in first if one.value % 3 == 2
+    ]
+    assert {one.error for one in second if one.value is None} == {"unreadable: divisible by three"}
+    table = audit_table(tmp_path / "j.sqlite")
+    assert table["value"].to_list() == ["null" if value is None else str(value) for value in expected]
+    assert [bool(error) for error in table["error"]] == [value is None for value in expected]
+
+
 def test_a_reader_that_crashes_or_returns_what_json_cannot_hold_fails_its_question_alone(serve, tmp_path):
     server = serve()
 

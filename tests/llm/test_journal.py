@@ -1,20 +1,22 @@
 """The journal by itself: claims, owners, first answers, what it refuses, how small it is."""
 
 import os
+import random
 import sqlite3
 import subprocess
 import sys
 import time
+import zlib
 
 import pytest
 
 from mensura.errors import MensuraError
 from mensura.llm import Journal, Question, Settings, audit_table, open_asker
 from mensura.llm.journal import Entry, Hold
+from mensura.llm.keys import KeyMaker
 from mensura.llm.owners import LEASE_SECONDS, Holder, birth_of, this_machine
-from mensura.llm.packing import Packing, dictionary_of
+from mensura.llm.packing import Packing, dictionary_of, pack_alone
 from mensura.llm.redaction import plain_url, redactor, secrets_of
-from mensura.llm.settings import KeyMaker
 from tests.llm.conftest import questions, read_level
 
 SETTINGS = Settings("mine")
@@ -155,6 +157,26 @@ def test_packed_texts_come_back_whatever_the_dictionary():
     assert len(packing.pack(samples[0])) < 0.5 * len(Packing(0, b"").pack(samples[0]))
 
 
+@pytest.mark.parametrize("length", [0, 1, 300, 2047, 2048, 2049, 2100, 70_000])
+def test_an_answer_comes_back_whatever_its_length_and_is_smaller_than_its_text(length):
+    text = "".join(f"step {number * number} ∑ " for number in range(10_000))[:length]
+    packed = pack_alone(text)
+    assert Packing(0, b"").unpack(packed) == text
+    assert len(packed) < max(8, 0.75 * len(text.encode()))
+
+
+def test_answers_of_journals_written_before_are_read(tmp_path):
+    """Earlier versions packed every answer with a code of its own; those streams are as good."""
+    packer = zlib.compressobj(6, zlib.DEFLATED, -15)
+    packed = b"\0" + packer.compress(b"4:fourbecause") + packer.flush()
+    with Journal(tmp_path / "j.sqlite") as journal:
+        claim(journal)
+        with journal.transaction():
+            journal.answer(KEY, Entry("none", "4"))
+            journal.connection.execute("UPDATE calls SET answer = ?", (packed,))
+        assert (journal.find([KEY])[KEY].text, journal.find([KEY])[KEY].rationale) == ("four", "because")
+
+
 def test_keys_differ_where_parts_could_run_together():
     make = KeyMaker(SETTINGS)
     pairs = [
@@ -165,6 +187,35 @@ def test_keys_differ_where_parts_could_run_together():
     ]
     assert all(make(first) != make(second) for first, second in pairs)
     assert make(Question("a", schema={"x": 1, "y": 2})) == make(Question("a", schema={"y": 2, "x": 1}))
+
+
+def test_a_key_does_not_hang_on_the_questions_that_were_hashed_before():
+    rubric = "The level rises with every further step that must be kept in mind. " * 20
+    asked = [
+        Question(f"{rubric[:length]}Item {number}: é{number}", system=system, repeat=repeat)
+        for number in range(5)
+        for length in (0, 300, 700, 1400)
+        for system in ("", "You judge.")
+        for repeat in (0, 1)
+    ]
+    chance = random.Random(1)
+    alone = {number: KeyMaker(SETTINGS)(question) for number, question in enumerate(asked)}
+    assert len(set(alone.values())) == len(asked)
+    for _ in range(5):
+        order = chance.sample(range(len(asked)), len(asked))
+        make = KeyMaker(SETTINGS)
+        assert {number: make(asked[number]) for number in order} == alone
+
+
+def test_a_key_is_the_same_in_every_version_of_mensura():
+    """Journals outlive versions: were this hash to change, every stored answer would be paid for again."""
+    assert KeyMaker(SETTINGS)(QUESTION).hex() == "f592f55b8c28a2e75628fe74092ddf0f"
+    assert KeyMaker(SETTINGS)(Question("a" * 3000)).hex() == "2434bdf305cb61311512134fa55f2d8e"
+
+
+def test_a_question_that_is_no_text_is_shown():
+    with pytest.raises(MensuraError, match=r"no text: 'before \\ud800 after'"):
+        KeyMaker(SETTINGS)(Question("before \ud800 after"))
 
 
 def test_secrets_are_found_by_the_names_of_their_variables_and_hidden_longest_first():

@@ -4,7 +4,6 @@ import os
 import signal
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -14,17 +13,6 @@ from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray's own making
-
-
-@pytest.fixture(scope="module")
-def ray():
-    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
-    os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
-    root = Path(__file__).parents[2]
-    path = os.pathsep.join([str(root), str(root / "src")])
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
-    yield ray
-    ray.shutdown()
 
 
 def test_one_of_two_workers_is_killed_and_every_question_is_answered_once(ray, serve, tmp_path):

@@ -3,7 +3,6 @@
 import os
 import signal
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -55,17 +54,6 @@ def test_devices_that_are_not_there_are_refused():
         namespace("tpu")
     with pytest.raises(MensuraError, match="reference of device 'numpy'"):
         namespace("cpu", double=True)
-
-
-@pytest.fixture(scope="module")
-def ray():
-    ray = pytest.importorskip("ray", reason="the extra ray is not installed")
-    os.environ["RAY_ENABLE_UV_RUN_RUNTIME_ENV"] = "0"
-    root = Path(__file__).parents[2]
-    path = os.pathsep.join([str(root), str(root / "src")])
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, runtime_env={"env_vars": {"PYTHONPATH": path}})
-    yield ray
-    ray.shutdown()
 
 
 def dies_once(marker, part):

@@ -2,10 +2,11 @@
 
 from mensura.demands.aggregation import pool_readings
 from mensura.demands.agreement import Agreement, measure_agreement
-from mensura.demands.annotate import Annotation, annotate, carry_out, plan_annotation
+from mensura.demands.annotate import Annotation, annotate, carry_out
 from mensura.demands.checking import DemandsCheck, check_demands, pool_rates
 from mensura.demands.comparison import ProtocolComparison, compare_protocols
 from mensura.demands.dimensions import Dimension, boundary_table, dimension_table
+from mensura.demands.plan import plan_annotation
 from mensura.demands.readings import combine, read_demands
 from mensura.demands.rubrics import Rubric, load_rubrics, read_rubric
 from mensura.demands.sheet import annotation_sheet

@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 import polars as pl
 
 from mensura.demands.agreement import Agreement, measure_agreement
-from mensura.demands.annotate import AnnotationPlan, Asked, ask_plan, plan_annotation
+from mensura.demands.asked import Asked, ask_plan
+from mensura.demands.plan import AnnotationPlan, plan_annotation
 from mensura.demands.protocols import PROTOCOLS
 from mensura.errors import MensuraError
 from mensura.llm import Asker

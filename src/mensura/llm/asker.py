@@ -20,13 +20,14 @@ from mensura.llm.desk import Desk
 from mensura.llm.journal import Journal
 from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.providers.base import Provider
+from mensura.llm.record import Record
 from mensura.llm.redaction import redactor
 from mensura.llm.settings import Prices, Settings
 from mensura.llm.throttle import Throttle
 from mensura.llm.writer import JournalWriter
 
-_CHUNK = 256
-_CHUNKS_AHEAD = 16
+_CHUNK = 512
+_CHUNKS_AHEAD = 8
 _SHOW_SECONDS = 0.1
 
 
@@ -83,7 +84,7 @@ class ModelAsker:
         caller = Caller(provider, settings, prices=prices, budget=self._budget, redact=redact)
 
         async def make_desk() -> Desk:
-            return Desk(caller, self._writer, Throttle(concurrency))
+            return Desk(caller, Record(self._writer, settings, redact), Throttle(concurrency))
 
         self._desk = asyncio.run_coroutine_threadsafe(make_desk(), self._loop).result()
 

@@ -10,7 +10,7 @@ import asyncio
 import json
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -21,9 +21,9 @@ from mensura.llm.journal import Entry, Hold, Journal, redacted
 from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.providers.base import CallError, Trouble
 from mensura.llm.providers.lean import Endpoint, chat_body, reply_of
-from mensura.llm.readings import answer_of, read_safely
 from mensura.llm.settings import Prices, Settings
 from mensura.llm.shelf import Redact
+from mensura.llm.stored import note_readings, stored_answers
 
 MOST_PER_BATCH = 50_000
 MOST_BYTES = 100_000_000
@@ -66,21 +66,21 @@ class Clerk:
         finally:
             await self._endpoint.close()
 
-    def answer(self, question: Question, key: bytes, read: Reader) -> Answer:
-        """Return what the journal holds for a question now, and write down what the reader takes from it."""
-        entry = self._journal.find([key]).get(key)
-        if entry is None:
-            batch = self._book.of_questions([key]).get(key)
-            waiting = (
-                "" if batch is None else f"waits in batch {batch.remote or batch.reference}; ask again to collect it"
-            )
-            return Answer(question, error=waiting or self._failure(key) or self._refused or "not asked")
-        taken = read_safely(entry.text, read)
-        if taken.value != entry.value or taken.error != entry.error:
-            fresh = Entry(entry.text, taken.value, taken.reading.rationale, taken.error)
+    def answers(self, keys: Sequence[bytes], questions: Sequence[Question], read: Reader) -> list[Answer]:
+        """Return what the journal holds for questions now, and write down what the reader takes from it."""
+        stored = stored_answers(self._journal, keys, questions, read)
+        if stored.reread:
             with self._journal.transaction():
-                self._journal.reread(key, redacted(fresh, self._redact))
-        return answer_of(question, entry, taken, stored=True)
+                note_readings(self._journal, stored.reread, self._redact)
+        waiting = self._book.of_questions(keys)
+        return [
+            self._unanswered(question, key, waiting.get(key)) if answer is None else answer
+            for key, question, answer in zip(keys, questions, stored.answers, strict=True)
+        ]
+
+    def _unanswered(self, question: Question, key: bytes, batch: BatchRecord | None) -> Answer:
+        waits = "" if batch is None else f"waits in batch {batch.remote or batch.reference}; ask again to collect it"
+        return Answer(question, error=waits or self._failure(key) or self._refused or "not asked")
 
     def _failure(self, key: bytes) -> str:
         rows = list(self._journal.rows("SELECT error FROM calls WHERE key = ? AND state = 2", key))

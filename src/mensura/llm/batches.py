@@ -14,10 +14,11 @@ from mensura.llm.batch_clerk import Clerk
 from mensura.llm.budget import Budget
 from mensura.llm.doors import DEFAULT_TIMEOUT, open_endpoint
 from mensura.llm.journal import Journal
+from mensura.llm.keys import KeyMaker
 from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.providers.base import CallError
 from mensura.llm.redaction import redactor, secrets_of
-from mensura.llm.settings import DEFAULT_MAX_TOKENS, KeyMaker, Prices, Settings
+from mensura.llm.settings import DEFAULT_MAX_TOKENS, Prices, Settings
 
 DISCOUNT = 0.5
 """What batches cost of the list price."""
@@ -71,7 +72,7 @@ class BatchAsker:
                 _run(clerk.work(dict(zip(keys, questions, strict=True)), self._wait, self._poll))
             except CallError as fault:
                 raise MensuraError(f"{self.model}: {redact(fault.message)}") from None
-            return [clerk.answer(question, key, read) for question, key in zip(questions, keys, strict=True)]
+            return clerk.answers(keys, questions, read)
 
 
 def ask_batch(name: str, questions: Sequence[Question], read: Reader, **settings: Any) -> list[Answer]:  # noqa: ANN401

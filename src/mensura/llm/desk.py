@@ -14,14 +14,13 @@ from collections.abc import Coroutine, Sequence
 
 from mensura.errors import MensuraError
 from mensura.llm.caller import Caller
-from mensura.llm.journal import Entry, Hold, Journal, redacted
+from mensura.llm.journal import Entry, Hold
 from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.providers.base import CallError, Reply, Trouble
 from mensura.llm.readings import Read, answer_of, read_safely
-from mensura.llm.settings import KeyMaker
+from mensura.llm.record import Record
 from mensura.llm.slots import Order, Slot, Tally
 from mensura.llm.throttle import Throttle, backoff
-from mensura.llm.writer import JournalWriter
 
 MOST_ATTEMPTS = 6
 """Times one question is asked before a passing fault is taken for a lasting one."""
@@ -31,18 +30,16 @@ BUSY_PATIENCE = 900.0
 """Seconds without any answer after which "too many requests" is taken for a refusal."""
 _POLL_SECONDS = 0.5
 _CLAIMS_AT_ONCE = 64
-_SAMPLES = 24
 _GRACE_SECONDS = 10.0
 
 
 class Desk:
     """Answers questions of one model through the journal."""
 
-    def __init__(self, caller: Caller, writer: JournalWriter, throttle: Throttle) -> None:
-        self._caller, self._writer, self._throttle = caller, writer, throttle
+    def __init__(self, caller: Caller, record: Record, throttle: Throttle) -> None:
+        self._caller, self._record, self._throttle = caller, record, throttle
         self._budget, self._redact = caller.budget, caller.redact
-        self._model, self._settings_text = caller.settings.model, caller.settings.text()
-        self._key = KeyMaker(caller.settings)
+        self._model = caller.settings.model
         self._loop = asyncio.get_running_loop()
         self._chance = random.Random()
         self._intake = asyncio.Lock()
@@ -63,37 +60,33 @@ class Desk:
 
     async def serve(self, questions: Sequence[Question], read: Reader, *, learn: bool = False) -> list[Answer]:
         """Answer questions in their order; raises only what stops the whole work (a wrong key, a full disk)."""
-        order = Order(read, [None] * len(questions), len(questions), self._loop.create_future())
         async with self._intake:  # first come, first asked
-            asked = await self._take_in(questions, order, learn=learn)
+            order, fresh = await self._take_in(questions, read)
+            if fresh and learn:
+                await self._record.learn([slot.question.prompt for slot in fresh])
+            for slot in fresh:
+                self._enqueue(slot)
+            if fresh:
+                self._pump()
         try:
             if order.left:
                 await order.done
         except asyncio.CancelledError:
             order.dropped = True
             raise
-        if self._fault is not None and asked:
+        if self._fault is not None and fresh:
             raise self._fault
         return [answer for answer in order.answers if answer is not None]
 
-    async def _take_in(self, questions: Sequence[Question], order: Order, *, learn: bool) -> int:
-        """Settle what the journal holds and line up the rest; returns how many those are."""
-        keys = [self._key(question) for question in questions]
-        found = await self._writer.read(lambda journal: journal.find(keys))
-        fresh = []
-        for place, (question, key) in enumerate(zip(questions, keys, strict=True)):
-            entry = found.get(key)
-            if entry is None:
-                fresh.append(Slot(question, key, order, place))
-            else:
-                order.settle(place, self._stored_answer(question, key, entry, order.read))
-        if fresh and learn:
-            await self._learn([slot.question.prompt for slot in fresh])
-        for slot in fresh:
-            self._enqueue(slot)
-        if fresh:
-            self._pump()
-        return len(fresh)
+    async def _take_in(self, questions: Sequence[Question], read: Reader) -> tuple[Order, list[Slot]]:
+        """Return an order in which all that the journal holds is settled, and a slot for each of the others."""
+        keys, (answers, reread) = await self._record.look_up(questions, read)
+        order = Order(read, answers, answers.count(None), self._loop.create_future())
+        self.tally.stored += len(answers) - order.left
+        if reread:
+            self._start(self._record.reread(reread))
+        places = [place for place, answer in enumerate(answers) if answer is None] if order.left else []
+        return order, [Slot(questions[place], keys[place], order, place) for place in places]
 
     async def close(self) -> None:
         """Wait a little for the calls under way, so that what was paid for is recorded, and close the provider."""
@@ -154,13 +147,8 @@ class Desk:
             slot = self._todo.popleft()
             if self._wanted(slot):
                 group.append(slot)
-        settings = self._settings_text
-
-        def work(journal: Journal) -> list[Hold | Entry]:
-            return [journal.claim(slot.key, slot.question, settings) for slot in group]
-
         try:
-            holds = await self._writer.write(work)
+            holds = await self._record.claim(group)
         except Exception as fault:
             self._todo.extendleft(reversed(group))
             self._break(fault)
@@ -204,7 +192,7 @@ class Desk:
             try:
                 outcome = await self._caller.call(slot)
                 if isinstance(outcome, Reply):
-                    await self._record(slot, outcome)
+                    await self._write_down(slot, outcome)
             finally:
                 self._under_way -= 1
             if isinstance(outcome, CallError):
@@ -214,13 +202,13 @@ class Desk:
             self._break(fault)
             self._settle_failed(slot, self.stopped)
 
-    async def _record(self, slot: Slot, reply: Reply) -> None:
+    async def _write_down(self, slot: Slot, reply: Reply) -> None:
         """Read a reply, write it down, and settle the question."""
         self._failures = 0
         self._last_success = self._loop.time()
         self._throttle.succeeded()
         read, entry = self._caller.entry_of(slot, reply)
-        stands = await self._writer.write(lambda journal: journal.answer(slot.key, entry))
+        stands = await self._record.answer(slot.key, entry)
         self.tally.tokens_in += entry.tokens_in
         self.tally.tokens_out += entry.tokens_out
         self.tally.cost += entry.cost or 0.0
@@ -253,7 +241,7 @@ class Desk:
     async def _give_up(self, slot: Slot, trouble: Trouble, message: str) -> None:
         """Record that a question found no answer; when all do, leave the rest alone."""
         entry = Entry("", error=message, attempts=slot.attempts)
-        await self._writer.write(lambda journal: journal.fail(slot.key, entry))
+        await self._record.fail(slot.key, entry)
         self._settle_failed(slot, message, slot.attempts)
         never = not self.tally.answered
         self._failures += trouble is Trouble.PASSING or (trouble is Trouble.QUESTION and never)
@@ -262,22 +250,6 @@ class Desk:
             self._stop(told, MensuraError(told))
 
     # Settling
-
-    def _stored_answer(self, question: Question, key: bytes, entry: Entry, reader: Reader) -> Answer:
-        """Return an answer from the journal, read anew: a better reader needs no new call."""
-        read = read_safely(entry.text, reader)
-        if (
-            read.value != entry.value
-            or read.reading.rationale != entry.rationale
-            or (not read.error) != (not entry.error)
-        ):
-            fresh = Entry(entry.text, read.value, read.reading.rationale, read.error)
-            self._start(self._reread(key, redacted(fresh, self._redact)))
-        self.tally.stored += 1
-        return answer_of(question, entry, read, stored=True)
-
-    async def _reread(self, key: bytes, entry: Entry) -> None:
-        await self._writer.write(lambda journal: journal.reread(key, entry))
 
     def _settle_entry(self, slot: Slot, entry: Entry, *, stored: bool, read: Read | None = None) -> None:
         """Settle a question and all that joined it; ``read`` is what its own reader took, where that is known."""
@@ -311,16 +283,7 @@ class Desk:
         for waiting in (self._ready, self._resting, self._todo, self._parked):
             waiting.clear()
         if claimed:
-            self._start(self._release(claimed))
-
-    async def _release(self, keys: Sequence[bytes]) -> None:
-        await self._writer.write(lambda journal: journal.release(keys))
-
-    async def _learn(self, prompts: Sequence[str]) -> None:
-        """Show the journal a sample of what is coming, so that it packs well."""
-        chosen = random.Random(0).sample(range(len(prompts)), min(_SAMPLES, len(prompts)))
-        samples = [prompts[place] for place in chosen]
-        await self._writer.write(lambda journal: journal.shelf.learn(samples))
+            self._start(self._record.release(claimed))
 
     def _start(self, work: Coroutine[None, None, None]) -> None:
         task = self._loop.create_task(work)

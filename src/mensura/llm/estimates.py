@@ -9,9 +9,10 @@ from pathlib import Path
 from mensura.errors import MensuraError
 from mensura.llm.budget import likely_tokens_in
 from mensura.llm.journal import Journal
+from mensura.llm.keys import KeyMaker
 from mensura.llm.protocol import Question
 from mensura.llm.recordings import PREFIX, read_recording
-from mensura.llm.settings import DEFAULT_MAX_TOKENS, KeyMaker, Prices, Settings
+from mensura.llm.settings import DEFAULT_MAX_TOKENS, Prices, Settings
 
 _ENOUGH = 20
 """Answers of a model in the journal from which its token counts are taken rather than guessed."""

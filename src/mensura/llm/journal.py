@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from mensura.errors import MensuraError
 from mensura.llm.journal_file import connect
@@ -35,10 +35,14 @@ seconds = ?, attempts = ?, answered = ? WHERE key = ? AND state <> 1
 _ENTRY = "answer, value, error, tokens_in, tokens_out, cost, seconds, attempts"
 
 _QUESTIONS = f"""
-SELECT question, system.body, schema.body, {_ENTRY}
+SELECT question, system.body, schema.body, key, {_ENTRY}
 FROM calls JOIN texts system ON system.id = calls.system JOIN texts schema ON schema.id = calls.schema
 WHERE state = 1 AND (? IS NULL OR settings = ?) ORDER BY calls.id LIMIT ?
 """
+
+
+Row: TypeAlias = tuple[Any, ...]
+"""A key, and the columns of :data:`_ENTRY` as they lie in the file."""
 
 
 class State(IntEnum):
@@ -132,7 +136,7 @@ class Journal:
             prompt, repeat, about = json.loads(self.shelf.unpack(body))
             form = self.shelf.unpack(schema)
             question = Question(prompt, self.shelf.unpack(system), json.loads(form) if form else None, repeat, about)
-            yield question, self._entry(row)
+            yield question, self.entry(tuple(row))
 
     def answered(self, keys: Sequence[bytes]) -> set[bytes]:
         """Return which of these questions have been answered."""
@@ -141,34 +145,38 @@ class Journal:
         return {key for (key,) in rows}
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Entry]:
-        """Return the entries of those questions that have been answered.
+        """Return the entries of those questions that have been answered."""
+        rows = self.find_rows(keys)
+        return {key: self.entry(rows[key]) for key in keys if key in rows}
+
+    def find_rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+        """Return the rows of those questions that have been answered, and perhaps of others; :meth:`entry` opens one.
 
         A run that is resumed asks in the order in which it asked before: the rows that follow the first key's are
         read in one sweep, and only keys that are not among them are looked up one by one, at twice the cost.
         """
-        found: dict[bytes, Entry] = {}
+        found: dict[bytes, Row] = {}
         for start in range(0, len(keys), _KEYS_PER_READ):
             part = keys[start : start + _KEYS_PER_READ]
-            wanted = set(part)
-            found |= {key: self._entry(row) for key, *row in self._rows_after(part[0], len(part)) if key in wanted}
+            found |= {row[0]: row for row in self._rows_after(part[0], len(part))}
             rest = [key for key in part if key not in found]
             if rest:
-                found |= {key: self._entry(row) for key, *row in self._rows_of(rest)}
+                found |= {row[0]: row for row in self._rows_of(rest)}
         return found
 
-    def _rows_after(self, key: bytes, count: int) -> Iterator[tuple[Any, ...]]:
-        """Yield the answered among ``count`` rows from one key's on, as they lie in the file."""
+    def _rows_after(self, key: bytes, count: int) -> list[Row]:
+        """Return the answered among ``count`` rows from one key's on, as they lie in the file."""
         first = self.connection.execute("SELECT id FROM calls WHERE key = ?", (key,)).fetchone()
-        if first is not None:
-            statement = f"SELECT key, {_ENTRY} FROM calls WHERE id >= ? AND id < ? AND state = 1"
-            yield from self.connection.execute(statement, (first[0], first[0] + count))
+        if first is None:
+            return []
+        statement = f"SELECT key, {_ENTRY} FROM calls WHERE id >= ? AND id < ? AND state = 1"
+        return self.connection.execute(statement, (first[0], first[0] + count)).fetchall()
 
-    def _rows_of(self, keys: Sequence[bytes]) -> Iterator[tuple[Any, ...]]:
-        """Yield the answered rows of these keys."""
+    def _rows_of(self, keys: Sequence[bytes]) -> list[Row]:
+        """Return the answered rows of these keys."""
         marks = ",".join("?" * len(keys))
-        yield from self.connection.execute(
-            f"SELECT key, {_ENTRY} FROM calls WHERE key IN ({marks}) AND state = 1", keys
-        )
+        statement = f"SELECT key, {_ENTRY} FROM calls WHERE key IN ({marks}) AND state = 1"
+        return self.connection.execute(statement, keys).fetchall()
 
     # Writing; inside a transaction
 
@@ -186,10 +194,10 @@ class Journal:
         return self._take_over(key, owner)
 
     def _take_over(self, key: bytes, owner: int) -> Hold | Entry:
-        found = self.connection.execute(f"SELECT state, owner, {_ENTRY} FROM calls WHERE key = ?", (key,)).fetchone()
-        state, holder, *row = found
+        statement = f"SELECT state, owner, key, {_ENTRY} FROM calls WHERE key = ?"
+        state, holder, *row = self.connection.execute(statement, (key,)).fetchone()
         if state == State.ANSWERED:
-            return self._entry(row)
+            return self.entry(tuple(row))
         if state == State.BATCHED:
             return Hold.BATCH
         if state == State.CLAIMED and holder != owner and not self.is_free(holder):
@@ -247,10 +255,11 @@ class Journal:
         more = (round(entry.seconds, 3), entry.attempts, time.time(), key)
         return self.connection.execute(_ANSWER, values + more).rowcount == 1
 
-    def _entry(self, row: Sequence[Any]) -> Entry:
-        answer, value, error, *numbers = row
+    def entry(self, row: Row) -> Entry:
+        """Open a row that was found."""
+        _, answer, value, error, tokens_in, tokens_out, cost, seconds, attempts = row
         text, rationale = split_answer(self.shelf.unpack(answer))
-        return Entry(text, value, rationale, error or "", *numbers)
+        return Entry(text, value, rationale, error or "", tokens_in, tokens_out, cost, seconds, attempts)
 
     def is_free(self, owner: int | None) -> bool:
         """Return whether nobody living holds what this owner claimed."""
@@ -276,9 +285,9 @@ def joined_answer(entry: Entry) -> str:
 
 def split_answer(joined: str) -> tuple[str, str]:
     """Return the text and the rationale that were joined."""
-    length, _, both = joined.partition(":")
-    end = int(length)
-    return both[:end], both[end:]
+    start = joined.index(":") + 1
+    end = start + int(joined[: start - 1])
+    return joined[start:end], joined[end:]
 
 
 def value_text(value: object) -> str:

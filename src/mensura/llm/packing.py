@@ -9,10 +9,16 @@ WINDOW = 32_768
 """Bytes of a dictionary that DEFLATE can refer to."""
 MOST_DICTIONARIES = 255
 """A packed text begins with one byte that names its dictionary; 0 is none."""
-_LEVEL = 6
+_LEVEL = 4
+"""Prompts that repeat the same words make DEFLATE search long at level 6: ten times the time for a twentieth less."""
 _MEMORY = 8
 _RAW = -zlib.MAX_WBITS
 """Without the checksum of the dictionary, which would cost more than unpacking a short text."""
+_SHORT = 2048
+"""Bytes up to which a text is packed with DEFLATE's fixed code and a window of this size: on unpacking, setting up a
+code made for the text takes longer than the text does; on packing, clearing the large window does."""
+_SHORT_RAW, _SHORT_MEMORY = -11, 4
+_UNAIDED = b"\0"
 
 
 class Packing:
@@ -30,10 +36,19 @@ class Packing:
 
     def unpack(self, blob: bytes) -> str:
         """Return the text that was packed."""
-        packed = memoryview(blob)[1:]
         if not self._dictionary:
-            return zlib.decompress(packed, _RAW).decode("utf-8")
-        return zlib.decompressobj(_RAW, zdict=self._dictionary).decompress(packed).decode("utf-8")
+            return zlib.decompress(blob[1:], _RAW).decode("utf-8")
+        return zlib.decompressobj(_RAW, zdict=self._dictionary).decompress(blob[1:]).decode("utf-8")
+
+
+def pack_alone(text: str) -> bytes:
+    """Return a text compressed without a dictionary, so that it opens fast; ``Packing(0, b"")`` unpacks it."""
+    data = text.encode("utf-8")
+    if len(data) <= _SHORT:
+        packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _SHORT_RAW, _SHORT_MEMORY, zlib.Z_FIXED)
+    else:
+        packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, _MEMORY)
+    return _UNAIDED + packer.compress(data) + packer.flush()
 
 
 def dictionary_of(samples: Sequence[str]) -> bytes:

@@ -31,5 +31,7 @@ def answer_of(question: Question, entry: Entry, read: Read, *, stored: bool) -> 
     """Return the answer to a question as the journal holds it, read by the asker's own reader."""
     error = read.error and (entry.error or read.error)
     value, rationale = read.reading
-    numbers = (entry.tokens_in, entry.tokens_out, entry.cost or 0.0, entry.seconds, entry.attempts)
-    return Answer(question, entry.text, value, rationale, error, stored, *numbers)
+    text, _, _, _, tokens_in, tokens_out, cost, seconds, attempts = entry
+    return Answer(
+        question, text, value, rationale, error, stored, tokens_in, tokens_out, cost or 0.0, seconds, attempts
+    )

@@ -13,9 +13,10 @@ from pathlib import Path
 
 from mensura.errors import MensuraError
 from mensura.llm.journal import Journal
+from mensura.llm.keys import KEY_BYTES, KeyMaker
 from mensura.llm.protocol import Question
 from mensura.llm.providers.base import Reply
-from mensura.llm.settings import KEY_BYTES, KeyMaker, Settings
+from mensura.llm.settings import Settings
 
 SHIPPED = Path(__file__).parent / "data"
 PREFIX = "recorded/"

@@ -1,18 +1,14 @@
-"""What determines an answer besides the question, and the hash of both that is the journal's key."""
+"""What determines an answer besides the question: the model and how it is asked; and what its tokens cost."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from mensura.errors import MensuraError
-from mensura.llm.protocol import Question
 
 DEFAULT_MAX_TOKENS = 2048
-KEY_BYTES = 16
-_KEY_VERSION = 1
 _HOTTEST = 2.0
 
 
@@ -69,36 +65,3 @@ def schema_text(schema: Mapping[str, object] | None) -> str:
         return json.dumps(schema, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError) as fault:
         raise MensuraError(f"schema: not JSON ({fault})") from fault
-
-
-class KeyMaker:
-    """Hashes questions for one model and its settings.
-
-    key = BLAKE2b(version, settings, system, schema ‖ repeat ‖ prompt). Neighbouring questions usually share system and
-    schema, so that part of the hash is kept from one question to the next.
-    """
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings.text()
-        self._system: str | None = None
-        self._schema: Mapping[str, object] | None = None
-        self._start = hashlib.blake2b(digest_size=KEY_BYTES)
-
-    def __call__(self, question: Question) -> bytes:
-        """Return the key of one question."""
-        if question.system != self._system or question.schema is not self._schema:
-            shared = [_KEY_VERSION, self._settings, question.system, schema_text(question.schema)]
-            self._start = hashlib.blake2b(_encoded(json.dumps(shared)), digest_size=KEY_BYTES)
-            self._system, self._schema = question.system, question.schema
-        digest = self._start.copy()
-        digest.update(b"\0%d\0%b" % (question.repeat, _encoded(question.prompt)))
-        return digest.digest()
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode("utf-8")
-    except UnicodeEncodeError as fault:
-        raise MensuraError(
-            f"question: holds a character that is no text (position {fault.start}): {text[:60]!r}"
-        ) from None

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
 from mensura.errors import MensuraError
-from mensura.llm.packing import MOST_DICTIONARIES, Packing, dictionary_of
-from mensura.llm.settings import KEY_BYTES
+from mensura.llm.keys import KEY_BYTES
+from mensura.llm.packing import MOST_DICTIONARIES, Packing, dictionary_of, pack_alone
 
 _TEXTS_REMEMBERED = 10_000
 _NO_DICTIONARY = 0
@@ -42,11 +42,12 @@ class Shelf:
 
     def pack_alone(self, text: str) -> bytes:
         """Return a text compressed without a dictionary: an answer gains little by one, and opens in half the time."""
-        return self._packings[_NO_DICTIONARY].pack(self._redact(text))
+        return pack_alone(self._redact(text))
 
     def unpack(self, blob: bytes) -> str:
         """Return a text that was packed."""
-        return self._packing(blob[0]).unpack(blob)
+        packing = self._packings.get(blob[0]) or self._packing(blob[0])
+        return packing.unpack(blob)
 
     def keep(self, text: str) -> int:
         """Return the number under which a text that many questions share is kept once."""

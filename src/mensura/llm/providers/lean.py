@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import email.utils
+import importlib.util
 import json
 import time
 from collections.abc import Mapping
+from functools import cached_property
 from http import HTTPStatus
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from mensura.errors import MensuraError
@@ -37,18 +40,22 @@ class Endpoint:
     def __init__(self, base_url: str, *, served: str, key: str | None, key_variable: str, timeout: float) -> None:
         if not base_url.startswith(("http://", "https://")):
             raise MensuraError(f"base_url: {plain_url(base_url)!r} must begin with http:// or https://")
-        try:
-            import aiohttp
-        except ImportError:
-            raise MensuraError("this model needs the extra 'llm': pip install 'mensura[llm]'") from None
-        self._aiohttp = aiohttp
+        if importlib.util.find_spec("aiohttp") is None:
+            raise MensuraError("this model needs the extra 'llm': pip install 'mensura[llm]'")
         self.address = base_url.rstrip("/")
         self.shown = plain_url(self.address)
         self.served = served
         self._key_variable = key_variable
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
-        self._timeout = aiohttp.ClientTimeout(total=timeout, connect=min(timeout, _CONNECT_SECONDS))
+        self._timeout = timeout
         self._session: aiohttp.ClientSession | None = None
+
+    @cached_property
+    def _aiohttp(self) -> ModuleType:
+        """Loaded with the first request: a run whose answers are all in the journal sends none."""
+        import aiohttp
+
+        return aiohttp
 
     async def close(self) -> None:
         """Close the connections."""
@@ -66,9 +73,10 @@ class Endpoint:
     async def request(self, method: str, path: str, **options: Any) -> bytes:  # noqa: ANN401
         """Return the body of a successful response; every failure becomes a :class:`CallError`."""
         if self._session is None:
-            connector = self._aiohttp.TCPConnector(limit=0)
             self._session = self._aiohttp.ClientSession(
-                headers=self._headers, timeout=self._timeout, connector=connector
+                headers=self._headers,
+                timeout=self._aiohttp.ClientTimeout(total=self._timeout, connect=min(self._timeout, _CONNECT_SECONDS)),
+                connector=self._aiohttp.TCPConnector(limit=0),
             )
         try:
             async with self._session.request(method, f"{self.address}{path}", **options) as response:
