@@ -12,7 +12,7 @@ leans on the others, one with much does not.
 
 Fitting: each item's own likelihood is replaced by the normal one that gives its depth the same mean and variance, until
 nothing moves (expectation propagation); items near their floor then weigh little. The spreads are integrated over
-(:mod:`variances`); σ is the one at which residuals have their expected size.
+(:mod:`variances`); σ is the likeliest.
 """
 
 from __future__ import annotations
@@ -41,13 +41,11 @@ LEAST_ERROR = 0.005
 """No rate is surer than this, in log10: one percent of itself."""
 MOST_KEPT = 0.999
 """Share of the prior variance above which an item's rate is taken to say nothing: no likelihood is negative."""
-LARGEST_ERROR = 3.0
-"""Error variance, in residual variances, up to which an item helps to find the residual variance."""
 USUAL_RESIDUAL, USUAL_WEIGHT = 0.2, 5.0
 """A residual as real pools have it, in empirical levels, and the items it counts for."""
 _NODES, _MASSES = np.polynomial.hermite.hermgauss(9)
 _COARSE = np.zeros(1)
-_ROUNDS, _FEW_ROUNDS, _STILL = 25, 4, 1e-3
+_ROUNDS, _STILL = 25, 1e-3
 MOST_SETTLED = 5_000
 """Items on which spreads and σ are found; with more, a random part finds them, and the whole needs few rounds."""
 _FIRST = Spreads(shift=0.2, slope=0.05, dimension=0.3)  # where the search for the spreads starts
@@ -109,8 +107,9 @@ def fit_hierarchical(items: RatedItems, *, draws: int, rng: np.random.Generator)
     part = demanded if some is items else Demanded.of(some, some.level_error)
     state = _settle(_Depths.start(some), some, part, _FIRST)
     spreads = _posterior(state, some, part, _COARSE).likeliest
-    whole = state if some is items else replace(_Depths.start(items), variance=state.variance)
-    state = _settle(whole, items, demanded, spreads, rounds=_ROUNDS if some is items else _FEW_ROUNDS)
+    if some is not items:
+        state = _carried(state, some, part, items, demanded, spreads)
+    state = _settle(state, items, demanded, spreads)
     found = _posterior(state, items, demanded, SCALE_STEPS)
     mean = found.chance @ found.mean
     doubt = _level_doubt(state, items, demanded, mean, found.likeliest)
@@ -162,11 +161,27 @@ class _Depths:
         return cls(depth, depth, np.zeros_like(depth), width, shown, error, variance, 1.0 + len(items.dimensions))
 
 
-def _working(state: _Depths, items: RatedItems) -> tuple[Floats, Floats]:
-    """Return response and error variance of the normal likelihood that stands in for each item's own.
+def _carried(
+    state: _Depths, some: RatedItems, part: Demanded, items: RatedItems, demanded: Demanded, spreads: Spreads
+) -> _Depths:
+    """Return where all items stand by what a part of them has settled on; the rest is few rounds."""
+    moments = _settled_sums(state, some, part.design)
+    common, _ = _common(moments, spreads)
+    fitted = common[0] + (demanded.levels - part.centre) @ common[1:]
+    return replace(
+        _Depths.start(items),
+        depth=fitted,
+        fitted=fitted,
+        extra=demanded.left @ common[1:] ** 2,
+        width=np.full(items.size, np.sqrt(state.variance)),
+        variance=state.variance,
+    )
 
-    It is the one that, with what the demands say of the item (normal around ``fitted`` with σ²), gives the depth the
-    mean and variance it has under the item's true likelihood, found by Gauss–Hermite quadrature around ``depth``.
+
+def _given_rates(state: _Depths, items: RatedItems) -> tuple[Floats, Floats]:
+    """Return mean and variance of each depth given its rate and what the demands say (normal around ``fitted``).
+
+    By Gauss–Hermite quadrature around ``depth``.
     """
     prior = state.variance + state.extra
     nodes = state.depth + np.sqrt(2.0) * state.width * _NODES[:, None]
@@ -174,9 +189,7 @@ def _working(state: _Depths, items: RatedItems) -> tuple[Floats, Floats]:
     mass = np.exp(log - log.max(axis=0)) * _MASSES[:, None]
     mass /= mass.sum(axis=0)
     mean = (mass * nodes).sum(axis=0)
-    variance = np.clip((mass * (nodes - mean) ** 2).sum(axis=0), LEAST_ERROR**2 / 2, MOST_KEPT * prior)
-    error = variance * prior / (prior - variance)
-    return mean + error / prior * (mean - state.fitted), error
+    return mean, np.maximum((mass * (nodes - mean) ** 2).sum(axis=0), LEAST_ERROR**2 / 2)
 
 
 def _log_likelihood(depth: Floats, state: _Depths, items: RatedItems) -> Floats:
@@ -203,12 +216,14 @@ def _settle(
     if len(items.pools) == 1:
         spreads = Spreads(0.0, 0.0, spreads.dimension)
     for _ in range(rounds):
-        moments, response, error = _summed(state, items, demanded.design)
+        mean, given = _given_rates(state, items)
+        response, error = _standing_in(state, mean, given)
+        moments = _summed(state, items, demanded.design, response, error)
         common, worth = _common(moments, spreads)
         departures, own = pool_departures(moments, spreads, common)
         fitted = demanded.design @ common + np.einsum("iq,iq->i", demanded.design, departures[items.pool])
         used = min(worth + own, 0.9 * items.size)
-        variance = _residual_variance(response - fitted, error + state.extra, state.variance, used)
+        variance = _residual_variance(state, mean, given)
         extra = demanded.left @ common[1:] ** 2
         share = (variance + extra) / (variance + extra + error)
         depth = fitted + share * (response - fitted)
@@ -221,11 +236,26 @@ def _settle(
     return state
 
 
-def _summed(state: _Depths, items: RatedItems, design: Floats) -> tuple[Moments, Floats, Floats]:
-    """Return the moment sums at this state, the working response and its error variance."""
-    response, error = _working(state, items)
+def _standing_in(state: _Depths, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
+    """Return response and error variance of the normal likelihood that stands in for each item's own.
+
+    It is the one that, with what the demands say of the item, gives the depth its mean and variance under the true one.
+    """
+    prior = state.variance + state.extra
+    kept = np.minimum(variance, MOST_KEPT * prior)
+    error = kept * prior / (prior - kept)
+    return mean + error / prior * (mean - state.fitted), error
+
+
+def _summed(state: _Depths, items: RatedItems, design: Floats, response: Floats, error: Floats) -> Moments:
+    """Return the moment sums of working responses at this state."""
     weight = 1.0 / (state.variance + state.extra + error)
-    return Moments.of(design, response, weight, items.pool, len(items.pools)), response, error
+    return Moments.of(design, response, weight, items.pool, len(items.pools))
+
+
+def _settled_sums(state: _Depths, items: RatedItems, design: Floats) -> Moments:
+    """Return the moment sums at a state that stays."""
+    return _summed(state, items, design, *_standing_in(state, *_given_rates(state, items)))
 
 
 def _common(moments: Moments, spreads: Spreads) -> tuple[Floats, float]:
@@ -236,25 +266,25 @@ def _common(moments: Moments, spreads: Spreads) -> tuple[Floats, float]:
     return covariance @ pull, float(np.trace(covariance @ information))
 
 
-def _residual_variance(residual: Floats, error: Floats, before: float, used: float) -> float:
-    """Return σ² at which Σ r² / (σ² + error) equals the degrees of freedom, by bisection.
+def _residual_variance(state: _Depths, mean: Floats, variance: Floats) -> float:
+    """Return σ² one step of Fisher scoring nearer to where it is likeliest.
 
-    Items whose rates say little (errors far above σ) are left out as long as the surer half is there: their responses
-    are mostly what the demands say of them. A few items' worth of a usual σ keeps it from collapsing in small samples.
+    With v = σ² + extra, an item's depth of mean a and variance s² given its rate, and f what the demands say of it, the
+    log likelihood rises by Σ ((a − f)² + s² − v) / 2v², and its information is Σ (1 − s²/v)² / 2v²: an item whose rate
+    says nothing (s² = v) says nothing here either. A few items' worth of a usual σ keeps it from collapsing in small
+    samples; residuals are taken as larger by what coefficients have used up.
     """
-    telling = error <= max(LARGEST_ERROR * before, float(np.median(error)))
-    squares, known = residual[telling] ** 2, error[telling]
-    freedom = squares.size * (1.0 - used / len(residual)) + USUAL_WEIGHT
-    low, high = LEAST_ERROR**2, max(float(squares.sum()) / freedom, USUAL_RESIDUAL**2) * 2
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        asked = float((squares / (middle + known)).sum()) + USUAL_WEIGHT * USUAL_RESIDUAL**2 / middle
-        low, high = (middle, high) if asked > freedom else (low, middle)
-    return 0.5 * (low + high)
+    prior = state.variance + state.extra
+    free = 1.0 - state.used / len(mean)
+    rise = float((((mean - state.fitted) ** 2 / free + variance - prior) / prior**2).sum())
+    known = float((((prior - variance) / prior**2) ** 2).sum())
+    usual = USUAL_WEIGHT / state.variance**2
+    step = (rise + usual * (USUAL_RESIDUAL**2 - state.variance)) / (known + usual)
+    return float(np.clip(state.variance + step, state.variance / 2.0, state.variance * 2.0))
 
 
 def _posterior(state: _Depths, items: RatedItems, demanded: Demanded, steps: Floats) -> GridPosterior:
-    moments, _, _ = _summed(state, items, demanded.design)
+    moments = _settled_sums(state, items, demanded.design)
     return integrate(moments, round(state.used), steps)
 
 
@@ -267,7 +297,7 @@ def _level_doubt(state: _Depths, items: RatedItems, demanded: Demanded, mean: Fl
         return np.zeros(len(items.dimensions))
     slopes = []
     for read in (demanded, Demanded.of(items, items.level_error * (1.0 + items.level_doubt))):
-        moments, _, _ = _summed(replace(state, extra=read.left @ mean[1:] ** 2), items, read.design)
+        moments = _settled_sums(replace(state, extra=read.left @ mean[1:] ** 2), items, read.design)
         slopes.append(_common(moments, spreads)[0][1:])
     return np.abs(slopes[1] - slopes[0])
 
