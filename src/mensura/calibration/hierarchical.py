@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mensura.arrays import Floats
-from mensura.calibration.guessing import plain_depth, shown_depth
+from mensura.calibration.depths import Depths, given_rates, residual_variance, standing_in
 from mensura.calibration.levels import TOP
 from mensura.calibration.rated_items import RatedItems
-from mensura.calibration.reliability import pool_means, predicted_levels
+from mensura.calibration.reliability import LEAST_VARIANCE, pool_means, predicted_levels
 from mensura.calibration.variances import (
     SCALE_STEPS,
     GridPosterior,
@@ -37,13 +37,6 @@ from mensura.calibration.variances import (
     prior_precision,
 )
 
-LEAST_ERROR = 0.005
-"""No rate is surer than this, in log10: one percent of itself."""
-MOST_KEPT = 0.999
-"""Share of the prior variance above which an item's rate is taken to say nothing: no likelihood is negative."""
-USUAL_RESIDUAL, USUAL_WEIGHT = 0.2, 5.0
-"""A residual as real pools have it, in empirical levels, and the items it counts for."""
-_NODES, _MASSES = np.polynomial.hermite.hermgauss(9)
 _COARSE = np.zeros(1)
 _ROUNDS, _STILL = 25, 1e-3
 MOST_SETTLED = 5_000
@@ -105,7 +98,7 @@ def fit_hierarchical(items: RatedItems, *, draws: int, rng: np.random.Generator)
     demanded = Demanded.of(items, items.level_error)
     some = items if items.size <= MOST_SETTLED else items.kept(rng.permutation(items.size)[:MOST_SETTLED])
     part = demanded if some is items else Demanded.of(some, some.level_error)
-    state = _settle(_Depths.start(some), some, part, _FIRST)
+    state = _settle(Depths.start(some), some, part, _FIRST)
     spreads = _posterior(state, some, part, _COARSE).likeliest
     if some is not items:
         state = _carried(state, some, part, items, demanded, spreads)
@@ -135,41 +128,15 @@ def fit_hierarchical(items: RatedItems, *, draws: int, rng: np.random.Generator)
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Depths:
-    """Where the iteration stands: each item's depth, what the demands say of it, its standard deviation; σ².
-
-    ``extra``: what errors in levels add to the variance of each item, Σ m² Var(x | w).
-    """
-
-    depth: Floats
-    fitted: Floats
-    extra: Floats
-    width: Floats
-    shown: Floats
-    error: Floats
-    variance: float
-    used: float
-
-    @classmethod
-    def start(cls, items: RatedItems) -> _Depths:
-        shown = -np.log10(items.rate)
-        error = np.maximum(items.se / (items.rate * np.log(10.0)), LEAST_ERROR)
-        depth = plain_depth(items.rate, items.floor)
-        variance = max(float(depth.var()) / 2, LEAST_ERROR)
-        width = np.sqrt(1.0 / (1.0 / variance + 1.0 / error**2))
-        return cls(depth, depth, np.zeros_like(depth), width, shown, error, variance, 1.0 + len(items.dimensions))
-
-
 def _carried(
-    state: _Depths, some: RatedItems, part: Demanded, items: RatedItems, demanded: Demanded, spreads: Spreads
-) -> _Depths:
+    state: Depths, some: RatedItems, part: Demanded, items: RatedItems, demanded: Demanded, spreads: Spreads
+) -> Depths:
     """Return where all items stand by what a part of them has settled on; the rest is few rounds."""
     moments = _settled_sums(state, some, part.design)
     common, _ = _common(moments, spreads)
     fitted = common[0] + (demanded.levels - part.centre) @ common[1:]
     return replace(
-        _Depths.start(items),
+        Depths.start(items),
         depth=fitted,
         fitted=fitted,
         extra=demanded.left @ common[1:] ** 2,
@@ -178,84 +145,40 @@ def _carried(
     )
 
 
-def _given_rates(state: _Depths, items: RatedItems) -> tuple[Floats, Floats]:
-    """Return mean and variance of each depth given its rate and what the demands say (normal around ``fitted``).
-
-    By Gauss–Hermite quadrature around ``depth``.
-    """
-    prior = state.variance + state.extra
-    nodes = state.depth + np.sqrt(2.0) * state.width * _NODES[:, None]
-    log = _log_likelihood(nodes, state, items) - 0.5 * (nodes - state.fitted) ** 2 / prior + _NODES[:, None] ** 2
-    mass = np.exp(log - log.max(axis=0)) * _MASSES[:, None]
-    mass /= mass.sum(axis=0)
-    mean = (mass * nodes).sum(axis=0)
-    return mean, np.maximum((mass * (nodes - mean) ** 2).sum(axis=0), LEAST_ERROR**2 / 2)
-
-
-def _log_likelihood(depth: Floats, state: _Depths, items: RatedItems) -> Floats:
-    """Return the log likelihood of each item's rate at each depth (nodes × items).
-
-    A counted rate errs as counts do (binomial), so that a rate of 0 says "deep", not how deep. One with an interval
-    errs in proportion: normal in its logarithm.
-    """
-    shown, _ = shown_depth(depth, items.floor)
-    counted = np.isfinite(items.n)
-    by_error: Floats = -0.5 * ((state.shown - shown) / state.error) ** 2
-    if not counted.any():
-        return by_error
-    n = np.where(counted, items.n, 1.0)
-    rate = np.clip(np.power(10.0, -shown), 1e-12, 1.0 - 0.25 / (n + 1.0))
-    by_count = n * (items.observed * np.log(rate) + (1.0 - items.observed) * np.log1p(-rate))
-    return np.where(counted, by_count, by_error)
-
-
-def _settle(
-    state: _Depths, items: RatedItems, demanded: Demanded, spreads: Spreads, *, rounds: int = _ROUNDS
-) -> _Depths:
+def _settle(state: Depths, items: RatedItems, demanded: Demanded, spreads: Spreads, *, rounds: int = _ROUNDS) -> Depths:
     """Iterate depths and residual variance at fixed spreads until they stay."""
     if len(items.pools) == 1:
         spreads = Spreads(0.0, 0.0, spreads.dimension)
     for _ in range(rounds):
-        mean, given = _given_rates(state, items)
-        response, error = _standing_in(state, mean, given)
+        mean, given = given_rates(state, items)
+        response, error = standing_in(state, mean, given)
         moments = _summed(state, items, demanded.design, response, error)
         common, worth = _common(moments, spreads)
         departures, own = pool_departures(moments, spreads, common)
         fitted = demanded.design @ common + np.einsum("iq,iq->i", demanded.design, departures[items.pool])
         used = min(worth + own, 0.9 * items.size)
-        variance = _residual_variance(state, mean, given)
+        variance = residual_variance(state, mean, given)
         extra = demanded.left @ common[1:] ** 2
         share = (variance + extra) / (variance + extra + error)
         depth = fitted + share * (response - fitted)
         width = np.sqrt(share * error)
         moved = float(np.abs(fitted - state.fitted).mean())
         changed = abs(variance - state.variance) / variance
-        state = _Depths(depth, fitted, extra, width, state.shown, state.error, variance, used)
+        state = Depths(depth, fitted, extra, width, state.shown, state.error, variance, used)
         if moved < _STILL and changed < _STILL:
             break
     return state
 
 
-def _standing_in(state: _Depths, mean: Floats, variance: Floats) -> tuple[Floats, Floats]:
-    """Return response and error variance of the normal likelihood that stands in for each item's own.
-
-    It is the one that, with what the demands say of the item, gives the depth its mean and variance under the true one.
-    """
-    prior = state.variance + state.extra
-    kept = np.minimum(variance, MOST_KEPT * prior)
-    error = kept * prior / (prior - kept)
-    return mean + error / prior * (mean - state.fitted), error
-
-
-def _summed(state: _Depths, items: RatedItems, design: Floats, response: Floats, error: Floats) -> Moments:
+def _summed(state: Depths, items: RatedItems, design: Floats, response: Floats, error: Floats) -> Moments:
     """Return the moment sums of working responses at this state."""
     weight = 1.0 / (state.variance + state.extra + error)
     return Moments.of(design, response, weight, items.pool, len(items.pools))
 
 
-def _settled_sums(state: _Depths, items: RatedItems, design: Floats) -> Moments:
+def _settled_sums(state: Depths, items: RatedItems, design: Floats) -> Moments:
     """Return the moment sums at a state that stays."""
-    return _summed(state, items, design, *_standing_in(state, *_given_rates(state, items)))
+    return _summed(state, items, design, *standing_in(state, *given_rates(state, items)))
 
 
 def _common(moments: Moments, spreads: Spreads) -> tuple[Floats, float]:
@@ -266,29 +189,12 @@ def _common(moments: Moments, spreads: Spreads) -> tuple[Floats, float]:
     return covariance @ pull, float(np.trace(covariance @ information))
 
 
-def _residual_variance(state: _Depths, mean: Floats, variance: Floats) -> float:
-    """Return σ² one step of Fisher scoring nearer to where it is likeliest.
-
-    With v = σ² + extra, an item's depth of mean a and variance s² given its rate, and f what the demands say of it, the
-    log likelihood rises by Σ ((a − f)² + s² − v) / 2v², and its information is Σ (1 − s²/v)² / 2v²: an item whose rate
-    says nothing (s² = v) says nothing here either. A few items' worth of a usual σ keeps it from collapsing in small
-    samples; residuals are taken as larger by what coefficients have used up.
-    """
-    prior = state.variance + state.extra
-    free = 1.0 - state.used / len(mean)
-    rise = float((((mean - state.fitted) ** 2 / free + variance - prior) / prior**2).sum())
-    known = float((((prior - variance) / prior**2) ** 2).sum())
-    usual = USUAL_WEIGHT / state.variance**2
-    step = (rise + usual * (USUAL_RESIDUAL**2 - state.variance)) / (known + usual)
-    return float(np.clip(state.variance + step, state.variance / 2.0, state.variance * 2.0))
-
-
-def _posterior(state: _Depths, items: RatedItems, demanded: Demanded, steps: Floats) -> GridPosterior:
+def _posterior(state: Depths, items: RatedItems, demanded: Demanded, steps: Floats) -> GridPosterior:
     moments = _settled_sums(state, items, demanded.design)
     return integrate(moments, round(state.used), steps)
 
 
-def _level_doubt(state: _Depths, items: RatedItems, demanded: Demanded, mean: Floats, spreads: Spreads) -> Floats:
+def _level_doubt(state: Depths, items: RatedItems, demanded: Demanded, mean: Floats, spreads: Spreads) -> Floats:
     """Return the standard deviation that not knowing the levels' errors exactly adds to each slope.
 
     It is the change of the slopes when every error is larger by as much as it is uncertain.
@@ -303,11 +209,14 @@ def _level_doubt(state: _Depths, items: RatedItems, demanded: Demanded, mean: Fl
 
 
 def _moving_along(items: RatedItems, demanded: Demanded) -> Floats:
-    """Return dimensions × dimensions: how far each demand rises, within pools, where one of them rises by a level."""
+    """Return dimensions × dimensions: how far each demand rises, within pools, where one of them rises by a level.
+
+    Of a demand that hardly varies nothing is told but that it moves with itself.
+    """
     apart = demanded.levels - pool_means(demanded.levels, items.pool)[items.pool]
     covariance = apart.T @ apart
     own = np.diag(covariance)
-    varied = own > 1e-9 * len(apart)
+    varied = own > LEAST_VARIANCE * len(apart)
     along: Floats = np.where(varied[:, None], covariance / np.where(varied, own, 1.0)[:, None], np.eye(len(own)))
     return along
 
