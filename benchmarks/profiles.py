@@ -19,7 +19,8 @@ import polars as pl
 from benchmarks import run
 from mensura.calibration import open_demands, open_outcomes, profile_counts
 from mensura.calibration.profiles.heldout import compare_models
-from mensura.calibration.profiles.joint import MODELS, LevelGrid, NonCompensatory, chance, fit_joint
+from mensura.calibration.profiles.joint import MODELS, NonCompensatory, chance, fit_joint
+from mensura.calibration.profiles.level_grid import LevelGrid
 from mensura.calibration.profiles.outcomes import Answered, line_up
 from mensura.calibration.profiles.profile import profile_answered
 from mensura.evidence import load

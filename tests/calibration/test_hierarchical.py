@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.calibration import calibrate
+from mensura.calibration import calibrate, hierarchical
 from mensura.calibration.guessing import shown_depth
-from mensura.calibration.reliability import predicted_levels
+from mensura.calibration.reliability import pool_means, predicted_levels, reading_chances
 from mensura.calibration.variances import Moments, Spreads, marginal
 
 
@@ -110,6 +110,72 @@ def test_a_reading_is_drawn_towards_what_is_common_in_its_pool():
     assert (left[280, 0] > 0.1) and (read >= 0).all()
     exact, none = predicted_levels(levels, pool, np.ones(400, dtype=int), np.array([0.0]))
     assert (exact == levels).all() and not none.any()
+
+
+def test_two_readings_have_the_chances_of_their_sum():
+    """Of a true 2 with error 0.35: a reading is right with chance 0.847, one off with 0.0766 either way."""
+    told, twice = np.array([2.0, 2.5, 3.0]), np.full(3, 2)
+    right, off = 0.84686, 0.07656
+    expected = [right**2 + 2 * off**2, 2 * right * off, off**2]
+    assert reading_chances(told, twice, 0.35)[:, 2] == pytest.approx(expected, abs=2e-5)
+    every = np.arange(0, 5.25, 0.5)
+    assert reading_chances(every, np.full(11, 2), 0.6).sum(axis=0) == pytest.approx(np.ones(6))
+
+
+def read_with_errors(rng, items):
+    """True levels of two demands that go together, and one reading of each with error 0.6."""
+    common = rng.normal(1.6, 1.2, items)
+    true = np.clip(np.round(common[:, None] + rng.normal(0, 0.6, (items, 2))), 0, 5)
+    return true, np.clip(np.round(true + rng.normal(0, 0.6, true.shape)), 0, 5)
+
+
+def test_what_was_read_of_one_demand_tells_of_another_that_goes_with_it():
+    """True levels lie on their predictions: a regression on both has slope 1 on the own and 0 on the other."""
+    true, read = read_with_errors(np.random.default_rng(5), 6000)
+    pool = np.zeros(6000, dtype=int)
+    spread = (read - true).std(axis=0)
+    predicted, left = predicted_levels(read, pool, np.ones(6000, dtype=int), spread)
+    apart = predicted - pool_means(predicted, pool)
+    found = np.linalg.lstsq(apart, true - true.mean(axis=0), rcond=None)[0]
+    assert found == pytest.approx(np.eye(2), abs=0.04)
+    assert left.mean(axis=0) == pytest.approx(((true - predicted) ** 2).mean(axis=0), rel=0.1)
+
+
+def test_a_demand_that_does_not_matter_takes_nothing_over_from_one_that_does():
+    rng = np.random.default_rng(6)
+    true, read = read_with_errors(rng, 3000)
+    again = np.clip(np.round(true + rng.normal(0, 0.6, true.shape)), 0, 5)
+    rate = 10.0 ** -(0.3 + 0.4 * true[:, 0] + 0.15 * rng.standard_normal(3000)).clip(0.0)
+    names = [f"a:{k}" for k in range(3000)]
+    demands = pl.concat(
+        pl.DataFrame({"item": names, "annotator": who, "KNn": told[:, 0], "QLl": told[:, 1]})
+        for who, told in (("one", read), ("two", again))
+    )
+    made = found(calibrate(pl.DataFrame({"item": names, "rate": rate}), demands))
+    assert made["KNn"]["slope"] == pytest.approx(0.4, abs=0.02)
+    assert made["QLl"]["slope"] == pytest.approx(0.0, abs=0.02)
+
+
+def test_items_at_their_floor_do_not_hide_how_far_items_lie_off_their_demands(simulated):
+    """The residual is 0.1 though a good half of the rates are hardly above a quarter."""
+    rates, demands, _ = simulated
+    rng = np.random.default_rng(7)
+    level = demands.filter(annotator="a")["KNn"].to_numpy()
+    depth = 0.2 + 0.6 * level + 0.1 * rng.standard_normal(len(level))
+    rate = 0.25 + 0.75 * 10.0 ** -depth.clip(0.0)
+    assert (rate < 0.3).mean() > 0.3
+    guessed = rates.with_columns(rate=pl.Series(rng.binomial(5000, rate) / 5000), n=5000, options=4)
+    made = calibrate(guessed, demands.select("item", "annotator", "KNn"))
+    assert made.spreads["sd"][0] == pytest.approx(0.1, abs=0.03)
+    assert made.bases["slope"][0] == pytest.approx(0.6, abs=0.04)
+
+
+def test_many_items_settle_where_all_of_them_would(simulated, monkeypatch):
+    rates, demands, _ = simulated
+    whole = calibrate(rates, demands).bases
+    monkeypatch.setattr(hierarchical, "MOST_SETTLED", 120)
+    part = calibrate(rates, demands).bases
+    assert part["slope"].to_list() == pytest.approx(whole["slope"].to_list(), abs=0.01)
 
 
 def test_moment_sums_give_the_likelihood_of_the_whole_covariance():

@@ -53,6 +53,7 @@ def test_the_embedded_calibration_is_the_one_these_items_give():
     usable = {line.dimension for line in open_lines()}
     assert usable == set(made.together.filter(~pl.col("verdict").str.contains(" "))["dimension"])
     assert "CEe" in open_lines().unusable  # nearly every item asks for level 1 of it
+    assert made.together["slope"].abs().max() < 0.3  # nor does the little that is left of it move others along
 
 
 def test_pools_left_out_are_predicted_from_demands():

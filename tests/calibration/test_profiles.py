@@ -6,7 +6,7 @@ import pytest
 
 import mensura
 from mensura.calibration import profile, profile_counts
-from mensura.calibration.profiles.placing import place
+from mensura.calibration.profiles.placing import find_line, place
 from mensura.calibration.profiles.statements import statement
 from mensura.errors import MensuraError
 from mensura.scale import Calibration, LevelLine
@@ -106,15 +106,13 @@ def test_nothing_solved_and_everything_solved_stay_finite():
 
 def test_a_place_is_read_off_the_line_with_both_errors():
     exact = Calibration((LevelLine("KNn", 0.5, 0.5, code="KNn", slope_error=1e-12, covered=(0, 5)),))
-    where = place(exact, "KNn", 2.0, 1.0, 3.0)
-    assert where.position.rate.value == pytest.approx(0.1)
-    assert where.position.rate.low == pytest.approx(10**-1.5)
-    assert where.position.rate.high == pytest.approx(10**-0.5)
+    where = place(find_line(exact, "KNn"), 2.0, 1.0, 3.0)
+    assert where.rates == pytest.approx((0.1, 10**-1.5, 10**-0.5))
     rough = Calibration((LevelLine("KNn", 0.5, 0.5, code="KNn", slope_error=0.1, covered=(0, 5)),))
-    wider = place(rough, "KNn", 2.0, 2.0, 2.0).position.rate
+    _, low, high = place(find_line(rough, "KNn"), 2.0, 2.0, 2.0).rates
     half = 1.6448536 * 0.1 * np.sqrt(25 / 12 + 0.25)
-    assert wider.low == pytest.approx(0.1 * 10**-half)
-    assert wider.high == pytest.approx(0.1 * 10**half)
+    assert low == pytest.approx(0.1 * 10**-half)
+    assert high == pytest.approx(0.1 * 10**half)
 
 
 def test_a_published_line_gets_its_error_from_its_r_squared():
@@ -125,14 +123,14 @@ def test_a_published_line_gets_its_error_from_its_r_squared():
     r2 = 1 - left / ((y - y.mean()) ** 2).sum()
     se = np.sqrt(left / 3 * (1 / 5 + (4 - 3) ** 2 / 10))
     line = Calibration((LevelLine("KN", slope, start, code="KN", r_squared=r2),))
-    rate = place(line, "KNn", 4.0, 4.0, 4.0).position.rate
-    assert np.log10(rate.value / rate.low) == pytest.approx(2.353363 * se, rel=1e-5)
+    rate, low, _ = place(find_line(line, "KNn"), 4.0, 4.0, 4.0).rates
+    assert np.log10(rate / low) == pytest.approx(2.353363 * se, rel=1e-5)
 
 
 def test_below_the_start_of_a_line_there_is_no_place():
     lines = Calibration((LevelLine("volume", 1.5, -0.55, code="VO"),))
-    where = place(lines, "VO", 0.5, 0.4, 0.6)
-    assert where.position is None
+    where = place(find_line(lines, "VO"), 0.5, 0.4, 0.6)
+    assert where.rates is None
     assert "below level 0.70" in where.note
 
 

@@ -12,7 +12,7 @@ leans on the others, one with much does not.
 
 Fitting: each item's own likelihood is replaced by the normal one that gives its depth the same mean and variance, until
 nothing moves (expectation propagation); items near their floor then weigh little. The spreads are integrated over
-(:mod:`variances`); σ is the one at which residuals have their expected size.
+(:mod:`variances`); σ is the likeliest.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mensura.arrays import Floats
-from mensura.calibration.guessing import plain_depth, shown_depth
+from mensura.calibration.depths import Depths, given_rates, residual_variance, standing_in
 from mensura.calibration.levels import TOP
 from mensura.calibration.rated_items import RatedItems
-from mensura.calibration.reliability import pool_means, predicted_levels
+from mensura.calibration.reliability import LEAST_VARIANCE, pool_means, predicted_levels
 from mensura.calibration.variances import (
     SCALE_STEPS,
     GridPosterior,
@@ -37,17 +37,8 @@ from mensura.calibration.variances import (
     prior_precision,
 )
 
-LEAST_ERROR = 0.005
-"""No rate is surer than this, in log10: one percent of itself."""
-MOST_KEPT = 0.999
-"""Share of the prior variance above which an item's rate is taken to say nothing: no likelihood is negative."""
-LARGEST_ERROR = 3.0
-"""Error variance, in residual variances, up to which an item helps to find the residual variance."""
-USUAL_RESIDUAL, USUAL_WEIGHT = 0.2, 5.0
-"""A residual as real pools have it, in empirical levels, and the items it counts for."""
-_NODES, _MASSES = np.polynomial.hermite.hermgauss(9)
 _COARSE = np.zeros(1)
-_ROUNDS, _FEW_ROUNDS, _STILL = 25, 4, 1e-3
+_ROUNDS, _STILL = 25, 1e-3
 MOST_SETTLED = 5_000
 """Items on which spreads and σ are found; with more, a random part finds them, and the whole needs few rounds."""
 _FIRST = Spreads(shift=0.2, slope=0.05, dimension=0.3)  # where the search for the spreads starts
@@ -107,10 +98,11 @@ def fit_hierarchical(items: RatedItems, *, draws: int, rng: np.random.Generator)
     demanded = Demanded.of(items, items.level_error)
     some = items if items.size <= MOST_SETTLED else items.kept(rng.permutation(items.size)[:MOST_SETTLED])
     part = demanded if some is items else Demanded.of(some, some.level_error)
-    state = _settle(_Depths.start(some), some, part, _FIRST)
+    state = _settle(Depths.start(some), some, part, _FIRST)
     spreads = _posterior(state, some, part, _COARSE).likeliest
-    whole = state if some is items else replace(_Depths.start(items), variance=state.variance)
-    state = _settle(whole, items, demanded, spreads, rounds=_ROUNDS if some is items else _FEW_ROUNDS)
+    if some is not items:
+        state = _carried(state, some, part, items, demanded, spreads)
+    state = _settle(state, items, demanded, spreads)
     found = _posterior(state, items, demanded, SCALE_STEPS)
     mean = found.chance @ found.mean
     doubt = _level_doubt(state, items, demanded, mean, found.likeliest)
@@ -136,96 +128,57 @@ def fit_hierarchical(items: RatedItems, *, draws: int, rng: np.random.Generator)
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Depths:
-    """Where the iteration stands: each item's depth, what the demands say of it, its standard deviation; σ².
-
-    ``extra``: what errors in levels add to the variance of each item, Σ m² Var(x | w).
-    """
-
-    depth: Floats
-    fitted: Floats
-    extra: Floats
-    width: Floats
-    shown: Floats
-    error: Floats
-    variance: float
-    used: float
-
-    @classmethod
-    def start(cls, items: RatedItems) -> _Depths:
-        shown = -np.log10(items.rate)
-        error = np.maximum(items.se / (items.rate * np.log(10.0)), LEAST_ERROR)
-        depth = plain_depth(items.rate, items.floor)
-        variance = max(float(depth.var()) / 2, LEAST_ERROR)
-        width = np.sqrt(1.0 / (1.0 / variance + 1.0 / error**2))
-        return cls(depth, depth, np.zeros_like(depth), width, shown, error, variance, 1.0 + len(items.dimensions))
+def _carried(
+    state: Depths, some: RatedItems, part: Demanded, items: RatedItems, demanded: Demanded, spreads: Spreads
+) -> Depths:
+    """Return where all items stand by what a part of them has settled on; the rest is few rounds."""
+    moments = _settled_sums(state, some, part.design)
+    common, _ = _common(moments, spreads)
+    fitted = common[0] + (demanded.levels - part.centre) @ common[1:]
+    return replace(
+        Depths.start(items),
+        depth=fitted,
+        fitted=fitted,
+        extra=demanded.left @ common[1:] ** 2,
+        width=np.full(items.size, np.sqrt(state.variance)),
+        variance=state.variance,
+    )
 
 
-def _working(state: _Depths, items: RatedItems) -> tuple[Floats, Floats]:
-    """Return response and error variance of the normal likelihood that stands in for each item's own.
-
-    It is the one that, with what the demands say of the item (normal around ``fitted`` with σ²), gives the depth the
-    mean and variance it has under the item's true likelihood, found by Gauss–Hermite quadrature around ``depth``.
-    """
-    prior = state.variance + state.extra
-    nodes = state.depth + np.sqrt(2.0) * state.width * _NODES[:, None]
-    log = _log_likelihood(nodes, state, items) - 0.5 * (nodes - state.fitted) ** 2 / prior + _NODES[:, None] ** 2
-    mass = np.exp(log - log.max(axis=0)) * _MASSES[:, None]
-    mass /= mass.sum(axis=0)
-    mean = (mass * nodes).sum(axis=0)
-    variance = np.clip((mass * (nodes - mean) ** 2).sum(axis=0), LEAST_ERROR**2 / 2, MOST_KEPT * prior)
-    error = variance * prior / (prior - variance)
-    return mean + error / prior * (mean - state.fitted), error
-
-
-def _log_likelihood(depth: Floats, state: _Depths, items: RatedItems) -> Floats:
-    """Return the log likelihood of each item's rate at each depth (nodes × items).
-
-    A counted rate errs as counts do (binomial), so that a rate of 0 says "deep", not how deep. One with an interval
-    errs in proportion: normal in its logarithm.
-    """
-    shown, _ = shown_depth(depth, items.floor)
-    counted = np.isfinite(items.n)
-    by_error: Floats = -0.5 * ((state.shown - shown) / state.error) ** 2
-    if not counted.any():
-        return by_error
-    n = np.where(counted, items.n, 1.0)
-    rate = np.clip(np.power(10.0, -shown), 1e-12, 1.0 - 0.25 / (n + 1.0))
-    by_count = n * (items.observed * np.log(rate) + (1.0 - items.observed) * np.log1p(-rate))
-    return np.where(counted, by_count, by_error)
-
-
-def _settle(
-    state: _Depths, items: RatedItems, demanded: Demanded, spreads: Spreads, *, rounds: int = _ROUNDS
-) -> _Depths:
+def _settle(state: Depths, items: RatedItems, demanded: Demanded, spreads: Spreads, *, rounds: int = _ROUNDS) -> Depths:
     """Iterate depths and residual variance at fixed spreads until they stay."""
     if len(items.pools) == 1:
         spreads = Spreads(0.0, 0.0, spreads.dimension)
     for _ in range(rounds):
-        moments, response, error = _summed(state, items, demanded.design)
+        mean, given = given_rates(state, items)
+        response, error = standing_in(state, mean, given)
+        moments = _summed(state, items, demanded.design, response, error)
         common, worth = _common(moments, spreads)
         departures, own = pool_departures(moments, spreads, common)
         fitted = demanded.design @ common + np.einsum("iq,iq->i", demanded.design, departures[items.pool])
         used = min(worth + own, 0.9 * items.size)
-        variance = _residual_variance(response - fitted, error + state.extra, state.variance, used)
+        variance = residual_variance(state, mean, given)
         extra = demanded.left @ common[1:] ** 2
         share = (variance + extra) / (variance + extra + error)
         depth = fitted + share * (response - fitted)
         width = np.sqrt(share * error)
         moved = float(np.abs(fitted - state.fitted).mean())
         changed = abs(variance - state.variance) / variance
-        state = _Depths(depth, fitted, extra, width, state.shown, state.error, variance, used)
+        state = Depths(depth, fitted, extra, width, state.shown, state.error, variance, used)
         if moved < _STILL and changed < _STILL:
             break
     return state
 
 
-def _summed(state: _Depths, items: RatedItems, design: Floats) -> tuple[Moments, Floats, Floats]:
-    """Return the moment sums at this state, the working response and its error variance."""
-    response, error = _working(state, items)
+def _summed(state: Depths, items: RatedItems, design: Floats, response: Floats, error: Floats) -> Moments:
+    """Return the moment sums of working responses at this state."""
     weight = 1.0 / (state.variance + state.extra + error)
-    return Moments.of(design, response, weight, items.pool, len(items.pools)), response, error
+    return Moments.of(design, response, weight, items.pool, len(items.pools))
+
+
+def _settled_sums(state: Depths, items: RatedItems, design: Floats) -> Moments:
+    """Return the moment sums at a state that stays."""
+    return _summed(state, items, design, *standing_in(state, *given_rates(state, items)))
 
 
 def _common(moments: Moments, spreads: Spreads) -> tuple[Floats, float]:
@@ -236,29 +189,12 @@ def _common(moments: Moments, spreads: Spreads) -> tuple[Floats, float]:
     return covariance @ pull, float(np.trace(covariance @ information))
 
 
-def _residual_variance(residual: Floats, error: Floats, before: float, used: float) -> float:
-    """Return σ² at which Σ r² / (σ² + error) equals the degrees of freedom, by bisection.
-
-    Items whose rates say little (errors far above σ) are left out as long as the surer half is there: their responses
-    are mostly what the demands say of them. A few items' worth of a usual σ keeps it from collapsing in small samples.
-    """
-    telling = error <= max(LARGEST_ERROR * before, float(np.median(error)))
-    squares, known = residual[telling] ** 2, error[telling]
-    freedom = squares.size * (1.0 - used / len(residual)) + USUAL_WEIGHT
-    low, high = LEAST_ERROR**2, max(float(squares.sum()) / freedom, USUAL_RESIDUAL**2) * 2
-    for _ in range(40):
-        middle = 0.5 * (low + high)
-        asked = float((squares / (middle + known)).sum()) + USUAL_WEIGHT * USUAL_RESIDUAL**2 / middle
-        low, high = (middle, high) if asked > freedom else (low, middle)
-    return 0.5 * (low + high)
-
-
-def _posterior(state: _Depths, items: RatedItems, demanded: Demanded, steps: Floats) -> GridPosterior:
-    moments, _, _ = _summed(state, items, demanded.design)
+def _posterior(state: Depths, items: RatedItems, demanded: Demanded, steps: Floats) -> GridPosterior:
+    moments = _settled_sums(state, items, demanded.design)
     return integrate(moments, round(state.used), steps)
 
 
-def _level_doubt(state: _Depths, items: RatedItems, demanded: Demanded, mean: Floats, spreads: Spreads) -> Floats:
+def _level_doubt(state: Depths, items: RatedItems, demanded: Demanded, mean: Floats, spreads: Spreads) -> Floats:
     """Return the standard deviation that not knowing the levels' errors exactly adds to each slope.
 
     It is the change of the slopes when every error is larger by as much as it is uncertain.
@@ -267,17 +203,20 @@ def _level_doubt(state: _Depths, items: RatedItems, demanded: Demanded, mean: Fl
         return np.zeros(len(items.dimensions))
     slopes = []
     for read in (demanded, Demanded.of(items, items.level_error * (1.0 + items.level_doubt))):
-        moments, _, _ = _summed(replace(state, extra=read.left @ mean[1:] ** 2), items, read.design)
+        moments = _settled_sums(replace(state, extra=read.left @ mean[1:] ** 2), items, read.design)
         slopes.append(_common(moments, spreads)[0][1:])
     return np.abs(slopes[1] - slopes[0])
 
 
 def _moving_along(items: RatedItems, demanded: Demanded) -> Floats:
-    """Return dimensions × dimensions: how far each demand rises, within pools, where one of them rises by a level."""
+    """Return dimensions × dimensions: how far each demand rises, within pools, where one of them rises by a level.
+
+    Of a demand that hardly varies nothing is told but that it moves with itself.
+    """
     apart = demanded.levels - pool_means(demanded.levels, items.pool)[items.pool]
     covariance = apart.T @ apart
     own = np.diag(covariance)
-    varied = own > 1e-9 * len(apart)
+    varied = own > LEAST_VARIANCE * len(apart)
     along: Floats = np.where(varied[:, None], covariance / np.where(varied, own, 1.0)[:, None], np.eye(len(own)))
     return along
 

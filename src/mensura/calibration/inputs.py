@@ -23,7 +23,7 @@ from mensura.frames import as_frame, read_csv
 Z90 = 1.6448536269514722
 """The normal quantile at 0.95: between −z and z lie 90%, the width of every interval that is read here."""
 FEWEST_OPTIONS = 2
-LEAST_DOUBT = 0.2
+LEAST_DOUBT = 0.15
 """How uncertain the error of a reading is at least, as a share of it: it differs between items and levels."""
 USUAL_CELLS = 20.0
 """Cells read twice by which the error over all dimensions counts in each: with few repeats, dimensions lean on it."""

@@ -12,9 +12,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy
 
-from mensura.arrays import Floats
+from mensura.arrays import Floats, expit
 
 LEVELS = np.arange(1.0, 6.0)
 ANCHOR = 20.0
@@ -60,25 +59,39 @@ def bin_weights(n: Floats) -> Floats:
 def fit_curves(rate: Floats, weight: Floats, start: Curves | None = None, settled: float = _SETTLED) -> Curves:
     """Fit one curve per row of rates and weights, rows × levels, by damped Newton steps on all rows at once.
 
-    Newton's error after a step is about the square of it, so that ``settled`` is the root of what is wanted.
+    Newton's error after a step is about the square of it, so that ``settled`` is the root of what is wanted. Rows that
+    have settled are left alone when they are half of those at work.
     """
-    x = np.append(LEVELS, ANCHOR)
-    y = np.column_stack([rate, np.zeros(len(rate))])
-    w = np.column_stack([weight, weight.sum(axis=1)])
-    a, b = (np.zeros(len(y)), np.zeros(len(y))) if start is None else (start.intercept.copy(), start.slope.copy())
+    rows = len(rate)
+    y, w = np.ascontiguousarray(rate.T), np.ascontiguousarray(weight.T)
+    a, b = (np.zeros(rows), np.zeros(rows)) if start is None else (start.intercept.copy(), start.slope.copy())
+    done, working = Curves(np.empty(rows), np.empty(rows)), np.arange(rows)
     for _ in range(_STEPS):
-        p = scipy.special.expit(a[:, None] + b[:, None] * x)
-        off, bend = w * (y - p), w * p * (1.0 - p)
-        score_a, score_b = off.sum(axis=1) - _LOOSE * a, off @ x - b
-        haa, hab, hbb = bend.sum(axis=1) + _LOOSE, bend @ x, bend @ x**2 + 1.0
-        det = haa * hbb - hab**2
-        step_a, step_b = (hbb * score_a - hab * score_b) / det, (haa * score_b - hab * score_a) / det
+        step_a, step_b = _newton(a, b, y, w)
         size = np.maximum(np.abs(step_a), np.abs(step_b))
         damp = np.minimum(1.0, _LONGEST / np.maximum(size, _LONGEST))
         a, b = a + damp * step_a, b + damp * step_b
-        if size.max(initial=0.0) < settled:
-            break
-    return Curves(a, b)
+        moving = size >= settled
+        if 2 * np.count_nonzero(moving) < len(moving):
+            done.intercept[working], done.slope[working] = a, b
+            if not moving.any():
+                break
+            a, b, y, w, working = a[moving], b[moving], y[:, moving], w[:, moving], working[moving]
+    done.intercept[working], done.slope[working] = a, b
+    return done
+
+
+def _newton(a: Floats, b: Floats, y: Floats, w: Floats) -> tuple[Floats, Floats]:
+    """Return the Newton step of each curve; y and w: levels × curves, the anchor not among them."""
+    score_a, score_b = -_LOOSE * a, -b
+    haa, hab, hbb = np.full_like(a, _LOOSE), np.zeros_like(a), np.ones_like(a)
+    for x, share, weighs in (*zip(LEVELS, y, w, strict=True), (ANCHOR, 0.0, w.sum(axis=0))):
+        p = expit(a + b * x)
+        off, bend = weighs * (share - p), weighs * p * (1.0 - p)
+        score_a, score_b = score_a + off, score_b + x * off
+        haa, hab, hbb = haa + bend, hab + x * bend, hbb + x**2 * bend
+    det = haa * hbb - hab**2
+    return (hbb * score_a - hab * score_b) / det, (haa * score_b - hab * score_a) / det
 
 
 def fit_counts(n: Floats, correct: Floats) -> Curves:

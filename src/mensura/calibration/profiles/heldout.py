@@ -14,7 +14,8 @@ import numpy as np
 import polars as pl
 
 from mensura.arrays import Floats
-from mensura.calibration.profiles.joint import MODELS, LevelGrid, chance, fit_joint
+from mensura.calibration.profiles.joint import MODELS, chance, fit_joint
+from mensura.calibration.profiles.level_grid import LevelGrid
 from mensura.calibration.profiles.outcomes import Answered
 from mensura.errors import MensuraError
 

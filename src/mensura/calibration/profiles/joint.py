@@ -13,14 +13,14 @@ scatter found, Σ (y − P)²/(P (1 − P)) over the degrees of freedom, a share
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-import scipy
 
-from mensura.arrays import Floats, Ints, expit
+from mensura.arrays import Floats, Ints, Mask, expit
+from mensura.calibration.profiles.level_grid import LevelGrid
 
 MEAN_ABILITY, MEAN_SPREAD, OWN_SPREAD = 2.5, 2.0, 1.0
 SHARPNESS_SPREAD = 0.5
@@ -39,7 +39,7 @@ _SHARPEST = 6.0
 
 
 class SolvingModel(Protocol):
-    """A model of solving: a prior, and the chance with its derivatives of the logarithm."""
+    """A model of solving: a prior, and the chance q with the derivatives of its logarithm."""
 
     mean: Floats
     precision: Floats
@@ -47,46 +47,14 @@ class SolvingModel(Protocol):
     def start(self) -> Floats:
         """Return parameters to begin with."""
 
-    def solving(self, parameters: Floats, grid: LevelGrid) -> tuple[Floats, Floats]:
-        """Return q of each item and ∂ ln q / ∂ parameters, items × parameters."""
+    def solving(self, parameters: Floats, grid: LevelGrid) -> Floats:
+        """Return q of each item."""
 
+    def pulled(self, parameters: Floats, grid: LevelGrid, solved: Floats, by: Floats) -> Floats:
+        """Return Σ_i by_i ∂ ln q_i / ∂ parameters, q (``solved``) being known."""
 
-@dataclass(frozen=True, eq=False)
-class LevelGrid:
-    """Levels of items as places in a short list of values, so that curves are computed once per value.
-
-    ``values``: the distinct levels; ``place``: items × dimensions, in a table dimensions × values laid out flat.
-    """
-
-    values: Floats
-    place: Ints
-
-    @classmethod
-    def of(cls, levels: Floats) -> LevelGrid:
-        """Arrange levels, items × dimensions."""
-        values, place = np.unique(levels, return_inverse=True)
-        return cls(values, place.reshape(levels.shape) + len(values) * np.arange(levels.shape[1]))
-
-    @property
-    def levels(self) -> Floats:
-        """The levels themselves, items × dimensions."""
-        return self.looked_up(np.tile(self.values, (self.place.shape[1], 1)))
-
-    def rows(self, at: Ints) -> LevelGrid:
-        """Return some of the items."""
-        return LevelGrid(self.values, self.place[at])
-
-    @cached_property
-    def picks(self) -> scipy.sparse.csr_matrix:
-        """Items × places of the flat table, 1 where an item has that level: sums over dimensions are products."""
-        items, dimensions = self.place.shape
-        ends = np.arange(0, items * dimensions + 1, dimensions)
-        shape = (items, len(self.values) * dimensions)
-        return scipy.sparse.csr_matrix((np.ones(items * dimensions), self.place.ravel(), ends), shape=shape)
-
-    def looked_up(self, table: Floats) -> Floats:
-        """Return items × dimensions of a table dimensions × values."""
-        return np.take(table.ravel(), self.place)
+    def slopes(self, parameters: Floats, grid: LevelGrid, solved: Floats) -> Floats:
+        """Return ∂ ln q / ∂ parameters, items × parameters, q (``solved``) being known."""
 
 
 class NonCompensatory:
@@ -103,18 +71,33 @@ class NonCompensatory:
         """Begin at the prior."""
         return self.mean.copy()
 
-    def solving(self, parameters: Floats, grid: LevelGrid) -> tuple[Floats, Floats]:
-        """Return Π_d expit(s (θ_d − x_d)) over demands above 0 and the derivatives of its logarithm."""
-        sharp = np.exp(min(parameters[-1], _SHARPEST))
-        beyond = sharp * (parameters[:-1, None] - grid.values)
-        asked = grid.values > 0
-        missed = np.where(asked, expit(-beyond), 0.0)
+    def solving(self, parameters: Floats, grid: LevelGrid) -> Floats:
+        """Return Π_d expit(s (θ_d − x_d)) over demands above 0."""
+        _, beyond, asked = self._beyond(parameters, grid)
         logs = np.where(asked, -np.logaddexp(0.0, -beyond), 0.0)
-        summed = grid.picks @ np.column_stack([logs.ravel(), (missed * beyond).ravel()])
-        slopes = np.empty((len(summed), len(parameters)))
+        return np.asarray(np.exp(grid.summed(logs)))
+
+    def pulled(self, parameters: Floats, grid: LevelGrid, solved: Floats, by: Floats) -> Floats:
+        """Return the sum: what pulls is added up per level of each dimension, and curves are read once per level."""
+        del solved
+        sharp, beyond, asked = self._beyond(parameters, grid)
+        missed = np.where(asked, expit(-beyond), 0.0) * grid.gathered(by)
+        return np.append(sharp * missed.sum(axis=1), (missed * beyond).sum())
+
+    def slopes(self, parameters: Floats, grid: LevelGrid, solved: Floats) -> Floats:
+        """Return s expit(−s (θ_d − x_d)) and, for ln s, Σ_d of the same times θ_d − x_d."""
+        del solved
+        sharp, beyond, asked = self._beyond(parameters, grid)
+        missed = np.where(asked, expit(-beyond), 0.0)
+        slopes = np.empty((len(grid.place), len(parameters)))
         slopes[:, :-1] = grid.looked_up(sharp * missed)
-        slopes[:, -1] = summed[:, 1]
-        return np.exp(summed[:, 0]), slopes
+        slopes[:, -1] = grid.summed(missed * beyond)
+        return slopes
+
+    def _beyond(self, parameters: Floats, grid: LevelGrid) -> tuple[float, Floats, Mask]:
+        """Return s, the table s (θ_d − value) of dimensions × values, and which values are demands at all."""
+        sharp = float(np.exp(min(parameters[-1], _SHARPEST)))
+        return sharp, sharp * (parameters[:-1, None] - grid.values), grid.values > 0
 
 
 class Compensatory:
@@ -128,12 +111,20 @@ class Compensatory:
         """Begin at the prior."""
         return self.mean.copy()
 
-    def solving(self, parameters: Floats, grid: LevelGrid) -> tuple[Floats, Floats]:
-        """Return expit(β0 − Σ_d w_d x_d) and the derivatives of its logarithm."""
-        levels = grid.levels
-        solved = expit(parameters[-1] - levels @ parameters[:-1])
-        design = np.column_stack([-levels, np.ones(len(levels))])
-        return solved, (1.0 - solved)[:, None] * design
+    def solving(self, parameters: Floats, grid: LevelGrid) -> Floats:
+        """Return expit(β0 − Σ_d w_d x_d)."""
+        return expit(parameters[-1] - grid.summed(parameters[:-1, None] * grid.values))
+
+    def pulled(self, parameters: Floats, grid: LevelGrid, solved: Floats, by: Floats) -> Floats:
+        """Return the sum, added up per level of each dimension."""
+        del parameters
+        missed = by * (1.0 - solved)
+        return np.append(-grid.gathered(missed) @ grid.values, missed.sum())
+
+    def slopes(self, parameters: Floats, grid: LevelGrid, solved: Floats) -> Floats:
+        """Return (1 − q) (−x, 1)."""
+        del parameters
+        return (1.0 - solved)[:, None] * np.column_stack([-grid.levels, np.ones(len(solved))])
 
 
 MODELS: dict[str, Callable[[int], SolvingModel]] = {"non-compensatory": NonCompensatory, "compensatory": Compensatory}
@@ -153,16 +144,71 @@ def fit_joint(
 ) -> JointFit:
     """Find the mode of a model's posterior for one subject; shares are weighed by how little they scatter."""
     begin = model.start() if start is None else start
-    if len(solved) > MANY:
-        few = np.arange(0, len(solved), len(solved) // FEW)
-        begin = _climb(model, grid.rows(few), solved[few], floor[few], 1.0, begin, _ROUGHLY).parameters
-    fit = _climb(model, grid, solved, floor, 1.0, begin)
-    if np.all((solved == 0.0) | (solved == 1.0)):
-        return fit
+    subject = OneSubject(grid, solved, floor)
+    if subject.whole:
+        return _climb_from_few(model, subject, begin) if len(solved) > MANY else _climb(model, subject, begin)
+    fit = _climb(model, subject, begin)
     for _ in range(_WEIGHINGS):
         weight = 1.0 / _scatter(model, fit, grid, solved, floor)
-        fit = _climb(model, grid, solved, floor, weight, fit.parameters)
+        fit = _climb(model, replace(subject, weight=weight), fit.parameters)
     return fit
+
+
+@dataclass(frozen=True, eq=False)
+class OneSubject:
+    """What one subject did: levels, outcomes, floors, and the answers that each outcome weighs."""
+
+    grid: LevelGrid
+    solved: Floats
+    floor: Floats
+    weight: float = 1.0
+
+    @cached_property
+    def whole(self) -> bool:
+        """Whether every outcome is 0 or 1, none a share."""
+        return bool(np.all((self.solved == 0.0) | (self.solved == 1.0)))
+
+    def fitting(self, rate: Floats) -> float:
+        """Return the log likelihood at these rates: Σ y ln p + (1 − y) ln(1 − p)."""
+        if self.whole:
+            return float(np.log(np.where(self.solved > 0.0, rate, 1.0 - rate)).sum())
+        return float((self.solved * np.log(rate) + (1.0 - self.solved) * np.log1p(-rate)).sum())
+
+    def some(self, rows: Ints) -> OneSubject:
+        """Return some of the answers."""
+        return OneSubject(self.grid.rows(rows), self.solved[rows], self.floor[rows], self.weight)
+
+
+def _climb_from_few(model: SolvingModel, whole: OneSubject, begin: Floats) -> JointFit:
+    """Climb on a few items; then on all, with the information of the few in proportion, corrected as steps tell.
+
+    The correction is that of Broyden, Fletcher, Goldfarb and Shanno; a step costs a fifth of one by Fisher scoring.
+    """
+    size = len(whole.solved)
+    few = whole.some(np.arange(0, size, size // FEW))
+    now = _climb(model, few, begin, settled=_ROUGHLY).parameters
+    likelihood = information_at(model, now, few, evaluate(model, now, few)) - model.precision
+    covariance = _inverse(likelihood * (size / len(few.solved)) + model.precision)
+    here = evaluate(model, now, whole)
+    for _ in range(_STEPS):
+        step = covariance @ here.score
+        if 0.5 * here.score @ step < _SETTLED:
+            break
+        ahead = evaluate(model, now + step, whole)
+        if ahead.height < here.height:
+            break
+        covariance = _corrected(covariance, step, here.score - ahead.score)
+        now, here = now + step, ahead
+    return _climb(model, whole, now, here)
+
+
+def _corrected(covariance: Floats, step: Floats, change: Floats) -> Floats:
+    """Return an inverse Hessian that turns the change of the gradient into the step that was taken."""
+    along = step @ change
+    if along <= 0.0:
+        return covariance
+    left = np.eye(len(step)) - np.outer(step, change) / along
+    return np.asarray(left @ covariance @ left.T + np.outer(step, step) / along)
 
 
 def _scatter(model: SolvingModel, fit: JointFit, grid: LevelGrid, solved: Floats, floor: Floats) -> float:
@@ -174,31 +220,24 @@ def _scatter(model: SolvingModel, fit: JointFit, grid: LevelGrid, solved: Floats
 
 
 def _climb(
-    model: SolvingModel,
-    grid: LevelGrid,
-    solved: Floats,
-    floor: Floats,
-    weight: float,
-    start: Floats,
-    settled: float = _SETTLED,
+    model: SolvingModel, subject: OneSubject, start: Floats, here: Height | None = None, *, settled: float = _SETTLED
 ) -> JointFit:
-    """Climb to the mode by Fisher scoring with step halving."""
-    now = start.copy()
-    height, score, information = _evaluate(model, now, grid, solved, floor, weight)
+    """Climb to the mode by Fisher scoring with step halving; ``here``: the height at the start, where it is known."""
+    now, here = start, evaluate(model, start, subject) if here is None else here
     for _ in range(_STEPS):
-        step = np.linalg.solve(information, score)
-        if 0.5 * score @ step < settled:
+        information = information_at(model, now, subject, here)
+        step = np.linalg.solve(information, here.score)
+        if 0.5 * here.score @ step < settled:
             return JointFit(now + step, _inverse(information), True)
         for _ in range(_HALVINGS):
-            ahead = _evaluate(model, now + step, grid, solved, floor, weight)
-            if ahead[0] >= height:
+            ahead = evaluate(model, now + step, subject)
+            if ahead.height >= here.height:
                 break
             step = step / 2.0
         else:
-            return JointFit(now, _inverse(information), False)
-        now = now + step
-        height, score, information = ahead
-    return JointFit(now, _inverse(information), False)
+            break
+        now, here = now + step, ahead
+    return JointFit(now, _inverse(information_at(model, now, subject, here)), False)
 
 
 def _inverse(matrix: Floats) -> Floats:
@@ -207,22 +246,34 @@ def _inverse(matrix: Floats) -> Floats:
 
 def chance(model: SolvingModel, parameters: Floats, grid: LevelGrid, floor: Floats) -> Floats:
     """Return the chance that the subject solves each item, guessing included."""
-    solving, _ = model.solving(parameters, grid)
-    return np.clip(floor + (1.0 - floor) * solving, _LEAST, 1.0 - _LEAST)
+    return np.clip(floor + (1.0 - floor) * model.solving(parameters, grid), _LEAST, 1.0 - _LEAST)
 
 
-def _evaluate(
-    model: SolvingModel, parameters: Floats, grid: LevelGrid, solved: Floats, floor: Floats, weight: float
-) -> tuple[float, Floats, Floats]:
-    """Return the log posterior, its gradient and the expected information."""
-    solving, slopes = model.solving(parameters, grid)
-    above = (1.0 - floor) * solving
-    rate = np.clip(floor + above, _LEAST, 1.0 - _LEAST)
+class Height(NamedTuple):
+    """The posterior at some parameters: its log and gradient; q, (1 − c) q and the variance of each answer."""
+
+    height: float
+    score: Floats
+    solving: Floats
+    above: Floats
+    spread: Floats
+
+
+def evaluate(model: SolvingModel, parameters: Floats, subject: OneSubject) -> Height:
+    """Return the log posterior and its gradient."""
+    solving = model.solving(parameters, subject.grid)
+    above = (1.0 - subject.floor) * solving
+    rate = np.clip(subject.floor + above, _LEAST, 1.0 - _LEAST)
     off = parameters - model.mean
     pull = model.precision @ off
-    fitting = (solved * np.log(rate) + (1.0 - solved) * np.log1p(-rate)).sum()
-    height = float(weight * fitting - 0.5 * off @ pull)
-    spread = rate * (1.0 - rate) / weight
-    score = slopes.T @ ((solved - rate) / spread * above) - pull
-    slopes *= (above / np.sqrt(spread))[:, None]
-    return height, score, slopes.T @ slopes + model.precision
+    height = float(subject.weight * subject.fitting(rate) - 0.5 * off @ pull)
+    spread = rate * (1.0 - rate) / subject.weight
+    by = (subject.solved - rate) / spread * above
+    return Height(height, model.pulled(parameters, subject.grid, solving, by) - pull, solving, above, spread)
+
+
+def information_at(model: SolvingModel, parameters: Floats, subject: OneSubject, here: Height) -> Floats:
+    """Return the expected information, that of the prior included."""
+    slopes = model.slopes(parameters, subject.grid, here.solving)
+    slopes *= (here.above / np.sqrt(here.spread))[:, None]
+    return np.asarray(slopes.T @ slopes + model.precision)

@@ -55,12 +55,12 @@ class Answered:
         """
         nearest = np.floor(self.levels + 0.5)
         decides = dominant(self.levels)[:, :, None] & (nearest[:, :, None] == LEVELS)
-        table = decides.reshape(len(self.items), -1).astype(np.float64)
+        table = sparse.csr_matrix(decides.reshape(len(self.items), -1).astype(np.float64))
         shape = (len(self.subjects), len(self.items))
         tried = scipy.sparse.csr_matrix((np.ones(len(self.item)), (self.subject, self.item)), shape=shape)
         won = scipy.sparse.csr_matrix((self.solved, (self.subject, self.item)), shape=shape)
         size = (len(self.subjects), len(self.dimensions), len(LEVELS))
-        return np.asarray(tried @ table).reshape(size), np.asarray(won @ table).reshape(size)
+        return (tried @ table).toarray().reshape(size), (won @ table).toarray().reshape(size)
 
 
 def line_up(outcomes: Any, demands: Any) -> Answered:  # noqa: ANN401

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from mensura.calibration.inputs import Z90
 from mensura.calibration.levels import TOP
 from mensura.errors import MensuraError
-from mensura.scale import Calibration, LevelLine, Position, level_to_rate
+from mensura.scale import Calibration, LevelLine
 
 T90 = 2.3533634348018264
 """Student's t with 3 degrees of freedom at 0.95: five level means less two parameters."""
@@ -27,36 +27,32 @@ NEARLY_ALL = 0.9999
 
 @dataclass(frozen=True)
 class Place:
-    """A position with its interval and what must be said of it; or no position, and why.
+    """The world rate of an ability with the ends of its 90% interval, and what must be said of it; or none, and why.
 
-    ``interval`` of the position: 90%, errors of ability and line together.
+    The interval holds the errors of ability and line together.
     """
 
-    position: Position | None
-    line: LevelLine | None
+    rates: tuple[float, float, float] | None
     note: str = ""
 
 
-def place(lines: Calibration, dimension: str, ability: float, low: float, high: float) -> Place:
-    """Read an ability with its 90% interval off the calibrated line of its dimension."""
-    line = find_line(lines, dimension)
+def place(line: LevelLine | str, ability: float, low: float, high: float) -> Place:
+    """Read an ability with its 90% interval off the calibrated line of its dimension, as :func:`find_line` gives it."""
     if isinstance(line, str):
-        return Place(None, None, line)
+        return Place(None, line)
     if not math.isfinite(ability):
-        return Place(None, line, "no ability")
+        return Place(None, "no ability")
     empirical = line.slope * ability + line.intercept
     if empirical <= TOP:
-        return Place(
-            None, line, f"below level {line.lowest_level:.2f}, where the calibrated line says everybody succeeds"
-        )
+        return Place(None, f"below level {line.lowest_level:.2f}, where the calibrated line says everybody succeeds")
     error, notes = line_error(line, ability)
     down = math.hypot(line.slope * (ability - low), error)
     up = math.hypot(line.slope * (high - ability), error)
     rate = min(_rate(empirical), NEARLY_ALL)
-    position = Position(rate, min(_rate(empirical + up), rate), max(min(_rate(empirical - down), NEARLY_ALL), rate))
+    rates = rate, min(_rate(empirical + up), rate), max(min(_rate(empirical - down), NEARLY_ALL), rate)
     if outside := line.outside(ability) or _beyond_the_means(line, ability):
         notes.append(outside)
-    return Place(position, line, "; ".join(notes))
+    return Place(rates, "; ".join(notes))
 
 
 def _beyond_the_means(line: LevelLine, level: float) -> str:
@@ -86,10 +82,11 @@ def line_error(line: LevelLine, level: float) -> tuple[float, list[str]]:
     return 0.0, ["the line's own error is not known and not in the interval"]
 
 
-def uncalibrated_rate(ability: float) -> float | None:
-    """Return the rate that the scales' theory gives a level, base 10 and level 1 centred on 1 in √10."""
-    return float(level_to_rate(ability)) if math.isfinite(ability) and ability > TOP else None
+def uncalibrated_rate(ability: float) -> float:
+    """Return the rate that the scales' theory gives a level, base 10 and level 1 centred on 1 in √10; else NaN."""
+    return _rate(ability) if math.isfinite(ability) and ability > TOP else math.nan
 
 
 def _rate(empirical: float) -> float:
+    """Return 10^(½ − e): an uncalibrated level is an empirical one."""
     return float(10.0 ** (TOP - empirical))
