@@ -9,9 +9,7 @@ months to the alarm. About 140 releases over four years, 45 benchmarks, half of 
 - uniform: even release dates, independent normal scatter;
 - real: the release dates of the embedded evidence, crowded at the end;
 - design: its dates and its pairs of model and benchmark too, with the difficulties and slopes fitted to it;
-- labs: twelve labs, eight of them entering on the way, each with a level of its own (40% of the variance); the stream
-  says who made what, as the embedded evidence does;
-- strangers: the same, but nobody says who made what;
+- labs: twelve labs, eight of them entering on the way, each with a level of its own (40% of the variance);
 - heavy: Student's t with 3 degrees of freedom for the scatter of releases and the error of scores;
 - dimensions: three capabilities per release, half of the variance shared, every benchmark with its own mixture;
 - shocks: 15% of the variance common to neighbours, fading over half a year, as seen in the embedded evidence
@@ -27,7 +25,7 @@ import argparse
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -56,7 +54,6 @@ class World:
     start: float = SPAN / 2
     noise: Callable[[np.random.Generator, int], np.ndarray] = field(default=lambda rng, size: rng.standard_normal(size))
     own: np.ndarray | None = None
-    labs: np.ndarray | None = None
 
 
 def even(rng: np.random.Generator) -> np.ndarray:
@@ -84,11 +81,7 @@ def labs(rng: np.random.Generator) -> World:
     order = np.argsort(years)
     level = rng.standard_normal(LABS)[lab[order]]
     scatter = np.sqrt(LAB_SHARE) * level + np.sqrt(1 - LAB_SHARE) * rng.standard_normal(lab.size)
-    return World(years[order], scatter, labs=lab[order])
-
-
-def strangers(rng: np.random.Generator) -> World:
-    return replace(labs(rng), labs=None)
+    return World(years[order], scatter)
 
 
 def heavy(rng: np.random.Generator) -> World:
@@ -106,7 +99,7 @@ def shocks(rng: np.random.Generator) -> World:
     return World(years, np.sqrt(SHARE) * common + np.sqrt(1 - SHARE) * rng.standard_normal(RELEASES))
 
 
-WORLDS = {world.__name__: world for world in (uniform, real, labs, strangers, heavy, dimensions, shocks)}
+WORLDS = {world.__name__: world for world in (uniform, real, labs, heavy, dimensions, shocks)}
 
 
 def make(world: World, rng: np.random.Generator, acceleration: float) -> Stream:
@@ -126,7 +119,7 @@ def make(world: World, rng: np.random.Generator, acceleration: float) -> Stream:
     rows, cols = np.nonzero(taken[scored][:, tested])
     exact = expected[scored][:, tested][rows, cols]
     scores = np.clip(exact + ERROR * world.noise(rng, exact.size), 0, 1)
-    return Stream(BEGIN + world.years[scored], rows, cols, scores, None if world.labs is None else world.labs[scored])
+    return Stream(BEGIN + world.years[scored], rows, cols, scores)
 
 
 def make_design(rng: np.random.Generator, acceleration: float) -> tuple[Stream, float]:
@@ -143,7 +136,7 @@ def make_design(rng: np.random.Generator, acceleration: float) -> tuple[Stream, 
     distance = C[EVIDENCE.rows] - difficulty[EVIDENCE.cols]
     expected = expit(FIT.slope[0][EVIDENCE.cols] * distance)
     scores = np.clip(expected + rng.normal(0, EVIDENCE_ERROR, expected.size), 0, 1)
-    return Stream(years, EVIDENCE.rows, EVIDENCE.cols, scores, EVIDENCE.labs), start
+    return Stream(years, EVIDENCE.rows, EVIDENCE.cols, scores), start
 
 
 def watch_world(name: str, watches: int, streams: int, acceleration: float, first: int) -> dict[str, object]:
@@ -181,9 +174,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="number of the first watch: runs with others add up")
     parser.add_argument("--streams", type=int, default=39, help="simulated worlds behind every plan")
     parser.add_argument(
-        "--worlds",
-        nargs="+",
-        default=["uniform", "real", "design", "labs", "strangers", "heavy", "dimensions", "shocks"],
+        "--worlds", nargs="+", default=["uniform", "real", "design", "labs", "heavy", "dimensions", "shocks"]
     )
     parser.add_argument("--power", type=float, nargs="*", default=[2.0], help="accelerations to find")
     parser.add_argument("--published", type=int, default=5, help="runs of the published set-up; 0 for none")

@@ -3,9 +3,7 @@
 Which release was tested on which benchmark, and when it came out, stay as they are. A world draws anew
 
 - the *capabilities*: the line of the releases, the scatter about it and the shocks that releases share, from their
-  posterior (:mod:`mensura.trends.scatter`), and every release from those; where it is known who made which, a part of
-  the scatter stays with the lab (:mod:`mensura.trends.labs`): the same labs before and after a day tell less of a
-  change than as many strangers would;
+  posterior (:mod:`mensura.trends.scatter`), and every release from those;
 - the *errors* with which capabilities are seen at every look: scores are drawn from the fitted positions and the
   residuals of the fit, and refitted as the data are; what the refits differ from the fitted positions is their error,
   with the bend of the scale and everything that benchmarks in common do to it.
@@ -22,7 +20,6 @@ import numpy as np
 
 from mensura.arrays import Floats, Ints, expit
 from mensura.stitching import ScoreLayout, Solution
-from mensura.trends.labs import LabScatter, describe_labs
 from mensura.trends.refits import refit_looks
 from mensura.trends.scatter import ScatterPosterior, describe_scatter
 from mensura.trends.streams import Stream
@@ -45,8 +42,6 @@ class NullModel:
     """Residuals of the fit, stretched for the parameters it spent."""
     own_error: float
     """Mean variance that its scores leave in a capability; the scatter of fitted capabilities holds it too."""
-    labs: LabScatter | None = None
-    """How levels differ between labs, where it is known who made what."""
 
     def draw(self, n: int, counts: Ints, rng: np.random.Generator) -> tuple[Floats, int]:
         """Draw the capabilities seen at every look in n worlds, (worlds, looks, releases), and count failed fits."""
@@ -60,12 +55,8 @@ class NullModel:
         """Draw what is true of the releases of n worlds, (worlds, releases)."""
         drawn = self.scatter.draw(n, rng)
         own = np.maximum((1 - drawn.share) * drawn.spread**2 - self.own_error, 0)
-        true = drawn.line(self.years) + drawn.shocks(self.years, rng)
-        if self.labs is not None:
-            lasting = np.minimum(self.labs.draw_share(n, rng) * drawn.spread**2, own)
-            own = own - lasting
-            true += np.sqrt(lasting)[:, None] * self.labs.draw_levels(n, rng)
-        return true + np.sqrt(own)[:, None] * rng.standard_normal((n, self.years.size))
+        alone = np.sqrt(own)[:, None] * rng.standard_normal((n, self.years.size))
+        return drawn.line(self.years) + drawn.shocks(self.years, rng) + alone
 
 
 def describe_null(stream: Stream, layout: ScoreLayout, fit: Solution, start: float) -> NullModel:
@@ -78,14 +69,7 @@ def describe_null(stream: Stream, layout: ScoreLayout, fit: Solution, start: flo
     information = np.bincount(layout.rows, steep**2, layout.n_subjects)
     own_error = np.minimum(residuals.var() / np.maximum(information, LEAST_INFORMATION), fit.C[0].var())
     scatter = describe_scatter(stream.years, fit.C[0], bend=start)
-    labs = None if stream.labs is None else describe_labs(stream.labs, _about_line(stream.years, fit.C[0], start))
-    return NullModel(stream.years, layout, fit, scatter, residuals, float(own_error.mean()), labs)
-
-
-def _about_line(years: Floats, values: Floats, bend: float) -> Floats:
-    """Distance of every release from the line through all of them that may bend."""
-    columns = np.column_stack([np.ones_like(years), years - bend, np.maximum(years - bend, 0)])
-    return np.asarray(values - columns @ np.linalg.lstsq(columns, values, rcond=None)[0])
+    return NullModel(stream.years, layout, fit, scatter, residuals, float(own_error.mean()))
 
 
 def _expected(layout: ScoreLayout, fit: Solution) -> Floats:

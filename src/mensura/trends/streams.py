@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 
 from mensura.arrays import Floats, Ints
-from mensura.evidence import Evidence, load
 from mensura.frames import as_frame
 from mensura.results import Result
 from mensura.stitching import Stitch, encode, read_any, to_years
@@ -20,7 +19,6 @@ from mensura.trends.capabilities import read_dates
 class Stream(Result):
     """Scores sorted by release: score i is release ``rows[i]``, of ``years[rows[i]]``, on benchmark ``cols[i]``.
 
-    ``labs`` (releases,) says who made each release, by number; None where that is not known.
     ``table``: year, release, benchmark, score.
     """
 
@@ -30,7 +28,6 @@ class Stream(Result):
     rows: Ints
     cols: Ints
     scores: Floats
-    labs: Ints | None = None
 
     @property
     def heading(self) -> str:
@@ -46,10 +43,7 @@ class Stream(Result):
 
 
 def read_stream(scores: Any, dates: Any) -> tuple[Stream, list[str]]:  # noqa: ANN401
-    """Turn a table of scores into arrays sorted by release, the best score of a pair counting once.
-
-    Who made a release is what evidence says, or a column ``provider``.
-    """
+    """Turn a table of scores into arrays sorted by release, the best score of a pair counting once."""
     frame = _scores_of(scores) if isinstance(scores, Stitch) else read_any(scores)[0]
     if dates is not None:
         known = read_dates(as_frame(dates, name="dates"), name="dates")
@@ -63,24 +57,9 @@ def read_stream(scores: Any, dates: Any) -> tuple[Stream, list[str]]:  # noqa: A
     rows = rank[data.layout.rows]
     by_release = np.argsort(rows, kind="stable")
     subjects = [data.subjects[i] for i in order]
-    found = Stream(
-        years[order],
-        rows[by_release],
-        data.layout.cols[by_release],
-        data.y[by_release].astype(float),
-        _labs_of(scores, frame, subjects),
-    )
-    return found, subjects
-
-
-def _labs_of(scores: Any, frame: pl.DataFrame, subjects: list[str]) -> Ints | None:  # noqa: ANN401
-    """Number the makers of the releases; one whose maker is not named is a lab by itself."""
-    table = load().models if scores is None else scores.models if isinstance(scores, Evidence) else frame
-    if "provider" not in table.columns:
-        return None
-    makers = dict(table.select("subject", pl.col("provider").cast(pl.String)).drop_nulls().iter_rows())
-    names = [makers.get(name) or f"\0{name}" for name in subjects]
-    return np.unique(names, return_inverse=True)[1].astype(np.int64)
+    return Stream(
+        years[order], rows[by_release], data.layout.cols[by_release], data.y[by_release].astype(float)
+    ), subjects
 
 
 def _scores_of(fit: Stitch) -> pl.DataFrame:
@@ -92,5 +71,4 @@ def first_releases(stream: Stream, count: int) -> Stream:
     """Keep the first ``count`` releases and the benchmarks they were tested on."""
     kept = stream.rows < count
     _, cols = np.unique(stream.cols[kept], return_inverse=True)
-    labs = None if stream.labs is None else stream.labs[:count]
-    return Stream(stream.years[:count], stream.rows[kept], cols.astype(np.int64), stream.scores[kept], labs)
+    return Stream(stream.years[:count], stream.rows[kept], cols.astype(np.int64), stream.scores[kept])
