@@ -128,3 +128,11 @@ def test_information_peaks_near_the_difficulty(default):
     assert (inside["difficulty"] - inside["capability"]).abs().max() < 0.5
     shares = subject_information(default).group_by("subject").agg(pl.col("share").sum())
     np.testing.assert_allclose(shares["share"], 1)
+
+
+@pytest.mark.parametrize(("method", "factor"), [("published", 1.0), ("default", 1.25 / 1.12)])
+def test_positions_are_less_sure_than_what_they_say_of_scores(method, factor, request):
+    fit = request.getfixturevalue(method)
+    plain = fit.scaled(fit.own_draws).capability
+    ratio = fit.laplace.positions.capability.std(axis=0) / plain.std(axis=0)
+    assert np.median(ratio) == pytest.approx(factor, abs=0.02)

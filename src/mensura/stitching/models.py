@@ -30,6 +30,10 @@ class Model(Protocol):
         """How much each benchmark adds: 1, less where others say the same."""
 
     @property
+    def bend(self) -> float:
+        """Factor by which draws spread wider where positions are read off them than where scores are."""
+
+    @property
     def convergence(self) -> Convergence:
         """How the fit ended."""
 

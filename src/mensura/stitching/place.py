@@ -74,7 +74,8 @@ def _placed(fit: Stitch, new: ScoreSet, kind: str, seed: int) -> PositionDraws:
     model, basis = fit.model, len(fit.data.subjects)
     base = model.positions
     mean, _, _ = model.place(new)
-    estimate = fit.scaled(Positions(np.concatenate((base.theta, mean[None]), axis=1), base.phi), basis)
+    found = Positions(np.concatenate((base.theta, mean[None]), axis=1), base.phi)
+    estimate = fit.scaled(found, basis)
     drawn = model.sample(PLACING_DRAWS, rng)
     theta = np.empty((PLACING_DRAWS, len(new.subjects), mean.shape[1]))
     lost = 0
@@ -83,5 +84,6 @@ def _placed(fit: Stitch, new: ScoreSet, kind: str, seed: int) -> PositionDraws:
         lost += not converged
         noise = np.linalg.cholesky(covariance) @ rng.standard_normal((*at.shape, 1))
         theta[i] = at + noise[:, :, 0]
-    positions = fit.scaled(Positions(np.concatenate((drawn.theta, theta), axis=1), drawn.phi), basis)
+    together = Positions(np.concatenate((drawn.theta, theta), axis=1), drawn.phi)
+    positions = fit.scaled(together, basis, about=found)
     return PositionDraws(kind, (*fit.data.subjects, *new.subjects), fit.data.benchmarks, estimate, positions, lost)

@@ -24,6 +24,10 @@ from mensura.stitching.sweeps import posterior_precision
 WIDENING = 1.12
 """Factor on the spread of the default model's draws: what a Gaussian approximation at an estimated prior leaves out,
 as found on simulated truth (``benchmarks/stitch_coverage.py``)."""
+BEND = 1.25 / WIDENING
+"""Factor by which positions are less sure than what they say of scores, found the same way. Departures of subjects from
+their prior are shared by those of one era, and it takes them for independent: that bends the whole scale, while
+benchmarks follow and every η stays."""
 NO_DUPLICATE = 0.95
 """Least weight of a benchmark at which nothing is fitted anew: nobody would move."""
 REFIT_TOLERANCE = 1e-2
@@ -85,6 +89,11 @@ class PooledModel:
         at = self.fitted
         measure = "last change of any expected logit"
         return Convergence(at.converged, at.iterations, at.change, at.tolerance, measure)
+
+    @property
+    def bend(self) -> float:
+        """Factor on the spread of draws where positions are read off them."""
+        return BEND
 
     @property
     def joint(self) -> bool:

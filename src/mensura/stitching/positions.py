@@ -51,6 +51,13 @@ class Positions:
         phi = self.phi[:, cols]
         return np.asarray(phi[:, :, 0] + np.einsum("rpk,rpk->rp", phi[:, :, 1:], self.theta[:, rows]))
 
+    def stretched(self, about: Positions, factor: float) -> Positions:
+        """Return the draws with their distance from an estimate (one draw) multiplied."""
+        theta, phi = (
+            centre + factor * (draws - centre) for draws, centre in ((self.theta, about.theta), (self.phi, about.phi))
+        )
+        return Positions(theta, phi)
+
     def moved(self, shift: Floats, unit: Floats) -> Positions:
         """Return the same positions with C replaced by shift + unit · C (one pair of numbers per draw)."""
         theta, phi = self.theta.copy(), self.phi.copy()

@@ -89,11 +89,11 @@ class Stitch(Result):
     @cached_property
     def laplace(self) -> PositionDraws:
         """Draws from the Gaussian approximation of the posterior (fixed seed)."""
-        return self.draws("Laplace", self.scaled(self.own_draws))
+        return self.draws("Laplace", self.scaled(self.own_draws, about=self.model.positions))
 
     @cached_property
     def own_draws(self) -> Positions:
-        """The same draws on the model's own scale."""
+        """The same draws on the model's own scale, as wide as scores ask for."""
         return self.model.sample(DRAWS, np.random.default_rng(0))
 
     @property
@@ -194,17 +194,20 @@ class Stitch(Result):
         at.theta[~found.seen], at.phi[~found.known] = np.nan, np.nan
         return self.draws(f"bootstrap {kind}", at, int(np.count_nonzero(~found.converged)))
 
-    def scaled(self, positions: Positions, basis: int | None = None) -> Positions:
+    def scaled(self, positions: Positions, basis: int | None = None, *, about: Positions | None = None) -> Positions:
         """Put positions of the model's own making on the result's scale; the first ``basis`` subjects define it.
 
-        Every draw by itself, some at a time: with many subjects each step would hold all draws once more.
+        Every draw by itself, some at a time: with many subjects each step would hold all draws once more. Draws
+        ``about`` an estimate are stretched by what the model knows less of positions than of scores (``bend``).
         """
         found = Positions(np.empty_like(positions.theta), np.empty_like(positions.phi))
         some = max(1, NUMBERS_AT_ONCE // positions.theta[0].size)
         for start in range(0, len(found.theta), some):
             which = slice(start, start + some)
-            part = principal(Positions(positions.theta[which], positions.phi[which]), basis, self.model.shares)
-            scaled = self.scale.apply(part, basis)
+            part = Positions(positions.theta[which], positions.phi[which])
+            if about is not None:
+                part = part.stretched(about, self.model.bend)
+            scaled = self.scale.apply(principal(part, basis, self.model.shares), basis)
             found.theta[which], found.phi[which] = scaled.theta, scaled.phi
         return found
 

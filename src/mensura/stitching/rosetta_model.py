@@ -50,6 +50,11 @@ class RosettaModel:
         return np.ones(len(self.data.benchmarks))
 
     @property
+    def bend(self) -> float:
+        """Positions are as sure as what they say of scores."""
+        return 1.0
+
+    @property
     def convergence(self) -> Convergence:
         """How the fit ended."""
         at = self.solution
