@@ -37,6 +37,7 @@ Subject = Annotated[str | None, typer.Option(help="Whose samples a log holds tha
 Items = Annotated[Path, typer.Argument(help="items.csv of a fit, or the folder that holds it.", callback=check_input)]
 Mean = Annotated[float, typer.Option(help="Mean ability of those to be placed, on the scale of the fit.")]
 Sd = Annotated[float, typer.Option(help="Their standard deviation.")]
+Choice = Annotated[str, typer.Option(help="spread (from hard to easy, by information) or best (most information).")]
 
 
 def _rules(partial: str, missing: str, duplicates: str, repeats: str) -> CountRules:
@@ -166,8 +167,9 @@ def select(
     items: Items,
     size: Annotated[int, typer.Option(help="How many items.", min=1)] = 30,
     mean: Mean = 0.0,
-    sd: Sd = 1.0,
+    sd: Sd = 1.5,
     content: Annotated[str | None, typer.Option(help="Column of items.csv whose shares the form keeps.")] = None,
+    choice: Choice = "spread",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -175,9 +177,12 @@ def select(
     from mensura.responses import Aim, select_items
 
     bank, contents = _bank(items, content)
-    form = select_items(bank, size, aim=Aim(mean, sd), content=contents)
-    if not emit(form.tables(), out=out, as_json=as_json):
-        print_table(form.form, title=form.heading, rows=40)
+    form = select_items(bank, size, aim=Aim(mean, sd), content=contents, choice=choice)
+    if emit(form.tables(), out=out, as_json=as_json, warnings=list(form.warnings)):
+        return
+    print_table(form.form, title=form.heading, rows=40)
+    for warning in form.warnings:
+        print_note(warning, kind="warning")
 
 
 @app.command("next", epilog="Example: mensura responses next fitted/items.csv partial.eval --within 0.25")
@@ -190,8 +195,9 @@ def next_(
     count: Annotated[int, typer.Option(help="How many items to run next.", min=1)] = 5,
     within: Annotated[float, typer.Option(help="Stop when the 90% interval is this far to either side.")] = 0.3,
     mean: Mean = 0.0,
-    sd: Sd = 1.0,
+    sd: Sd = 1.5,
     content: Annotated[str | None, typer.Option(help="Column of items.csv whose shares are kept.")] = None,
+    choice: Choice = "spread",
     subject: Subject = None,
     exposure: Annotated[
         int | None, typer.Option(help="Draw among the best with this seed, so that items wear less.")
@@ -207,12 +213,16 @@ def next_(
     bank, contents = _bank(items, content)
     answers = {} if log is None else _answers(log, subject, bank)
     rng = None if exposure is None else np.random.default_rng(exposure)
-    found = next_items(bank, answers, count=count, aim=Aim(mean, sd, within), content=contents, exposure=rng)
-    if emit(found.tables(), out=out, as_json=as_json):
+    found = next_items(
+        bank, answers, count=count, aim=Aim(mean, sd, within), content=contents, exposure=rng, choice=choice
+    )
+    if emit(found.tables(), out=out, as_json=as_json, warnings=list(found.warnings)):
         return
     console.print(found.heading, soft_wrap=True)
     if not found.standing["done"][0]:
         print_table(found.next, title="Run next")
+    for warning in found.warnings:
+        print_note(warning, kind="warning")
 
 
 def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | None]:
