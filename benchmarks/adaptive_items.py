@@ -25,6 +25,8 @@ SIZES = (10, 20, 40, 80, 160)
 RANDOM_DRAWS = 40
 READ_DRAWS = 8
 """Random draws that are read through the model as well."""
+RUNS = 3
+"""Adaptive tests per subject that are averaged: the default, the others with items drawn by seed."""
 DELTA = 0.3
 STARTS = 3
 """Of k-means, of which the best counts."""
@@ -116,14 +118,16 @@ class Sequence(NamedTuple):
     held: bool
 
 
-def run_test(bank: ItemBank, share: np.ndarray, aim: Aim, most: int, choice: str) -> Sequence:
+def run_test(
+    bank: ItemBank, share: np.ndarray, aim: Aim, most: int, choice: str, exposure: np.random.Generator | None = None
+) -> Sequence:
     where = {item: place for place, item in enumerate(bank.items)}
     full = bank.place(share, np.ones(len(share)), mean=aim.mean, sd=aim.sd).ability
     answers: dict[str, tuple[float, float]] = {}
     order: list[int] = []
     stopped, held = None, False
     for _ in range(most):
-        found = next_items(bank, answers, aim=aim, choice=choice)
+        found = next_items(bank, answers, aim=aim, choice=choice, exposure=exposure)
         standing = found.standing.row(0, named=True)
         if standing["done"] and stopped is None:
             stopped, held = len(order), standing["low"] <= full <= standing["high"]
@@ -167,7 +171,7 @@ def compare(pool: Pool, seed: int) -> dict[str, object]:
         if one_bank:
             others[held_out[0] :] = False
         items = bank or calibrate(pool, others)
-        ends.append(measure(pool, items, aim, at, others, sizes, rng, {name: e[row] for name, e in errors.items()}))
+        ends.extend(measure(pool, items, aim, at, others, sizes, rng, {name: e[row] for name, e in errors.items()}))
     return report(pool, errors, ends, sizes, len(held_out))
 
 
@@ -180,24 +184,27 @@ def measure(
     sizes: list[int],
     rng: np.random.Generator,
     errors: dict[str, np.ndarray],
-) -> Sequence:
-    """Note the error of every method at every size for one subject held out; how the adaptive test ended."""
+) -> list[Sequence]:
+    """Note the error of every method at every size for one subject held out; how its adaptive tests ended."""
     share, truth = pool.share[at], float(pool.share[at].mean())
-    run = run_test(bank, share, aim, sizes[-1], "spread")
-    orders = {"adaptive": run.order, "adaptive, best": run_test(bank, share, aim, sizes[-1], "best").order}
+    draws = [None, *(np.random.default_rng([at, run]) for run in range(1, RUNS))]
+    runs = [run_test(bank, share, aim, sizes[-1], "spread", exposure) for exposure in draws]
+    orders = {"adaptive": [run.order for run in runs]}
+    orders["adaptive, best"] = [run_test(bank, share, aim, sizes[-1], "best").order]
     for choice, name in (("spread", "short form"), ("best", "short form, best")):
         form = select_items(bank, sizes[-1], aim=aim, choice=choice).form["item"]
-        orders[name] = [bank.items.index(item) for item in form]
+        orders[name] = [[bank.items.index(item) for item in form]]
     for place, size in enumerate(sizes):
-        for name, order in orders.items():
-            errors[name][place] = abs(predicted_score(bank, np.array(order[:size]), share, aim) - truth)
+        for name, several in orders.items():
+            off = [abs(predicted_score(bank, np.array(order[:size]), share, aim) - truth) for order in several]
+            errors[name][place] = np.mean(off)
         chosen, weight = anchors(pool.share[others].T, size, rng)
         errors["anchor points"][place] = abs(float(weight @ share[chosen]) - truth)
-        draws = [rng.choice(len(share), size, replace=False) for _ in range(RANDOM_DRAWS)]
-        errors["random"][place] = np.mean([abs(share[draw].mean() - truth) for draw in draws])
-        read = [abs(predicted_score(bank, draw, share, aim) - truth) for draw in draws[:READ_DRAWS]]
+        sets = [rng.choice(len(share), size, replace=False) for _ in range(RANDOM_DRAWS)]
+        errors["random"][place] = np.mean([abs(share[some].mean() - truth) for some in sets])
+        read = [abs(predicted_score(bank, some, share, aim) - truth) for some in sets[:READ_DRAWS]]
         errors["random, read"][place] = np.mean(read)
-    return run
+    return runs
 
 
 def report(
@@ -218,7 +225,7 @@ def report(
     stopped = [end for end in ends if end.stopped is not None]
     held = float(np.mean([end.held for end in stopped])) if stopped else None
     length = float(np.mean([end.stopped for end in stopped])) if stopped else None
-    print(f"stop rule ±{DELTA:g} (90%): {len(stopped)} of {count} stopped within {sizes[-1]} items", end="")
+    print(f"stop rule ±{DELTA:g} (90%): {len(stopped)} of {len(ends)} tests stopped within {sizes[-1]} items", end="")
     print(
         f", after {length:.0f} on average; the interval held the full test's ability in {held:.0%}" if stopped else ""
     )
@@ -233,7 +240,7 @@ def main() -> None:
     parser.add_argument("--pool", choices=["naep", "enem", "arc", *PEOPLE], help="one pool alone")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
-    readers = {"naep": naep, "enem": enem, "arc": arc} | {name: partial(people, name=name) for name in PEOPLE}
+    readers = {"naep": naep} | {name: partial(people, name=name) for name in PEOPLE} | {"arc": arc, "enem": enem}
     names = [chosen.pool] if chosen.pool else list(readers)
     print(json.dumps({name: compare(readers[name](chosen.shared), chosen.seed) for name in names}))
 

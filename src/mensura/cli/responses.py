@@ -35,6 +35,7 @@ Repeats = Annotated[str, typer.Option(help="Repeats of an item: count (k of n tr
 By = Annotated[str | None, typer.Option(help="Column that makes groups: of a pool's persons, or of a table.")]
 Subject = Annotated[str | None, typer.Option(help="Whose samples a log holds that does not say so itself.")]
 Items = Annotated[Path, typer.Argument(help="items.csv of a fit, or the folder that holds it.", callback=check_input)]
+Folder = Annotated[Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)]
 Mean = Annotated[float, typer.Option(help="Mean ability of those to be placed, on the scale of the fit.")]
 Sd = Annotated[float, typer.Option(help="Their standard deviation.")]
 Choice = Annotated[str, typer.Option(help="spread (from hard to easy, by information) or best (most information).")]
@@ -136,11 +137,33 @@ def fit(
         print_note(warning, kind="warning")
 
 
+@app.command(epilog="Example: mensura responses draw fitted --item task:12 --out pictures")
+def draw(
+    folder: Folder,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the pictures.", file_okay=False)],
+    item: Annotated[
+        list[str] | None, typer.Option(help="Item whose curve is drawn; by default the three that fit worst.")
+    ] = None,
+    ending: Annotated[str, typer.Option("--format", help="png, svg or pdf.")] = "png",
+    width: Annotated[float, typer.Option(help="Width in millimetres.")] = 183.0,
+) -> None:
+    """Draw a fit: item map, information, curves of items with what was observed, differences between groups."""
+    from mensura.charts import check_figure, save
+    from mensura.cli.response_pictures import draw_fit
+    from mensura.folders import whole_folder
+    from mensura.responses.result import read_fit
+
+    check_figure(Path(f"any.{ending}"), width)
+    drawn = draw_fit(read_fit(folder), item)
+    with whole_folder(out, "responses draw") as stage:
+        for name, chart in drawn.items():
+            save(chart, stage / f"{name}.{ending}", width_mm=width)
+    console.print(f"wrote {', '.join(f'{name}.{ending}' for name in drawn)} to {out}", soft_wrap=True)
+
+
 @app.command(epilog="Example: mensura responses place fitted --rates world.csv --name world")
 def place(
-    folder: Annotated[
-        Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)
-    ],
+    folder: Folder,
     group: Annotated[str | None, typer.Option(help="Group of people of the fit.")] = None,
     rates: Annotated[
         Path | None, typer.Option(help="Table of item, rate[, low, high or n] of a population.", callback=check_input)

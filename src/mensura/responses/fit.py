@@ -12,6 +12,7 @@ import polars as pl
 from mensura.arrays import Floats
 from mensura.errors import MensuraError
 from mensura.responses.comparing import RATE, SMALL, compare_groups, empty_dif
+from mensura.responses.drawing import observed_rates
 from mensura.responses.irt.abilities import abilities
 from mensura.responses.irt.fit_checks import dimensionality, item_misfit
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
@@ -177,6 +178,7 @@ def _result(
         empty_dif(),
         pl.DataFrame(schema=_CHECKS),
         pl.DataFrame(),
+        observed_rates(fitted, sums, items["item"]),
         fitted.evidence,
         len(fitted.history),
         fitted.converged,
