@@ -1,38 +1,46 @@
 """How many items place a model as well as the full test: adaptive, a fixed short form, anchor points, random items.
 
-Real outcomes of language models (NAEP and ENEM items of the development data), one model held out at a time: items
-are calibrated on all others, then the held-out model answers only the items a method picks, and its score on the full
-test is predicted. Anchor points are those of published short benchmarks: the items nearest to the centres of clusters
-of items that the other models answer alike, weighted by the clusters' sizes.
+Real outcomes of the development data: language models on NAEP, ENEM and ARC items, one model (with all its relatives)
+held out at a time; and people on four tests, some of them held out. Items are calibrated on the others (2PL, as
+``mensura responses fit`` does it by default), then the held-out subject answers only the items a method picks, and
+its score on the full test is predicted: what was seen as it was, the rest from the ability. Anchor points are those
+of published short benchmarks: the items nearest to the centres of clusters of items that the others answer alike,
+weighted by the clusters' sizes.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
-from mensura.responses import Aim, FitOptions, ItemBank, fit_responses, next_items, read_responses, select_items
+from mensura.responses import Aim, FitOptions, ItemBank, fit_responses, next_items, select_items
 
-SIZES = (10, 20, 40, 80)
+SIZES = (10, 20, 40, 80, 160)
 RANDOM_DRAWS = 40
+READ_DRAWS = 8
+"""Random draws that are read through the model as well."""
+RUNS = 3
+"""Adaptive tests per subject that are averaged: the default, the others with items drawn by seed."""
 DELTA = 0.3
-MODEL = "rasch"
-"""Some dozen models tell difficulties of items, not discriminations."""
 STARTS = 3
 """Of k-means, of which the best counts."""
+CALIBRATED, HELD_OUT = 3_000, 60
+"""People whom items are calibrated on, at most, and people held out."""
+PEOPLE = ("viqt_vocabulary", "cz_matura2019_math", "spisa_general_knowledge", "hci_physiology")
+METHODS = ("adaptive", "adaptive, best", "short form", "short form, best", "anchor points", "random, read", "random")
 
 
 class Pool(NamedTuple):
-    """Outcomes: shares right and trials (models × items), names, and the family that is held out together."""
+    """Outcomes: shares right (models × items), names, and the family that is held out together."""
 
     name: str
     share: np.ndarray
-    trials: np.ndarray
     models: list[str]
     families: list[str]
     items: list[str]
@@ -40,9 +48,7 @@ class Pool(NamedTuple):
 
 def naep(shared: Path) -> Pool:
     told = pl.read_csv(shared / "data/items/pools/naep/llm_outcomes.csv.gz")
-    return _pool(
-        "NAEP", told.select(subject="model", family="model", item="item", value="argmax_correct", n="n_orders")
-    )
+    return _pool("NAEP", told.select(subject="model", family="model", item="item", value="argmax_correct"))
 
 
 def enem(shared: Path) -> Pool:
@@ -51,12 +57,31 @@ def enem(shared: Path) -> Pool:
         subject=pl.concat_str("model", "language", "prompt", separator=" "),
         item=pl.concat_str("year", "co_item", separator="-"),
     )
-    return _pool("ENEM", named.select("subject", "item", family="model", value="rate", n="n_runs"))
+    return _pool("ENEM", named.select("subject", "item", family="model", value="rate"))
+
+
+def arc(shared: Path) -> Pool:
+    told = pl.read_csv(shared / "data/items/pools/arc_larc/arc1_model_outcomes.csv.gz")
+    told = told.filter(pl.col("split") == "evaluation")
+    effort = pl.col("model").str.replace("_(low|med|high)_", "_")
+    return _pool("ARC", told.select(subject="model", family=effort, item="task", value="all_tests_correct"))
+
+
+def people(shared: Path, name: str) -> Pool:
+    """Return persons who took every item of a test; they are no relatives of each other."""
+    told = pl.read_parquet(shared / "data/human" / name / "responses.parquet")
+    wide = told.pivot(on="item", index="person", values="correct", aggregate_function="first").drop_nulls()
+    some = wide.sample(min(wide.height, CALIBRATED + HELD_OUT), seed=0, shuffle=True)
+    names = some["person"].cast(pl.String).to_list()
+    return Pool(name, some.drop("person").to_numpy().astype(float), names, names, some.columns[1:])
 
 
 def _pool(name: str, rows: pl.DataFrame) -> Pool:
-    """Lay outcomes out; models that took few of the items are left out, then items that not all took."""
-    rows = rows.group_by("subject", "family", "item").agg(pl.col("value").mean(), pl.col("n").sum()).drop_nulls()
+    """Lay outcomes out; models that took few of the items are left out, then items that not all took.
+
+    The same question in another order or with another seed is hardly another trial: repeats are averaged.
+    """
+    rows = rows.group_by("subject", "family", "item").agg(pl.col("value").mean()).drop_nulls()
     most = rows.group_by("subject").len()["len"].max()
     kept = rows.group_by("subject").len().filter(pl.col("len") >= 0.9 * most)["subject"]
     rows = rows.filter(pl.col("subject").is_in(kept.implode()))
@@ -65,51 +90,53 @@ def _pool(name: str, rows: pl.DataFrame) -> Pool:
     models = rows["subject"].unique().sort().to_list()
     families = dict(rows.select("subject", "family").iter_rows())
     shape = (len(models), len(items))
-    trials = np.ones(shape)  # the same question in another order or with another seed: hardly another trial
-    return Pool(name, rows["value"].to_numpy().reshape(shape), trials, models, [families[m] for m in models], items)
+    return Pool(name, rows["value"].to_numpy().reshape(shape), models, [families[m] for m in models], items)
 
 
-def calibrate(pool: Pool, others: np.ndarray) -> tuple[ItemBank, Aim]:
-    """Fit the items on the other models."""
-    rows = [
-        (pool.models[at], item, float(pool.share[at, place]), int(pool.trials[at, place]))
-        for at in np.flatnonzero(others)
-        for place, item in enumerate(pool.items)
-    ]
-    table = read_responses(pl.DataFrame(rows, schema=["subject", "item", "correct", "n"], orient="row"))
-    fit = fit_responses(table, model=MODEL, options=FitOptions(checks=False))
+def calibrate(pool: Pool, others: np.ndarray) -> ItemBank:
+    """Fit the items on the other subjects."""
+    wide = {item: pool.share[others, place] for place, item in enumerate(pool.items)}
+    names = [name for name, other in zip(pool.models, others, strict=True) if other]
+    fit = fit_responses(pl.DataFrame({"subject": names} | wide), options=FitOptions(checks=False))
     order = fit.items.with_columns(pl.col("item").cast(pl.Enum(pool.items))).sort("item")
-    return ItemBank.from_table(order.with_columns(pl.col("item").cast(pl.String))), Aim(0.0, 1.5, DELTA)
+    return ItemBank.from_table(order.with_columns(pl.col("item").cast(pl.String)))
 
 
-def predicted_score(bank: ItemBank, taken: np.ndarray, share: np.ndarray, trials: np.ndarray, aim: Aim) -> float:
+def predicted_score(bank: ItemBank, taken: np.ndarray, share: np.ndarray, aim: Aim) -> float:
     """Full score: what was seen as it was, the rest from the ability."""
-    seen = np.zeros(len(share), dtype=bool)
-    seen[taken] = True
-    ability = bank.place(
-        np.where(seen, share * trials, 0.0), np.where(seen, trials, 0.0), mean=aim.mean, sd=aim.sd
-    ).ability
-    return float(np.mean(np.where(seen, share, bank.chances(np.array([ability]))[:, 0])))
+    seen = np.zeros(len(share))
+    seen[taken] = 1.0
+    ability = bank.place(share * seen, seen, mean=aim.mean, sd=aim.sd).ability
+    return float(np.mean(np.where(seen > 0, share, bank.chances(np.array([ability]))[:, 0])))
 
 
-def adaptive_order(
-    bank: ItemBank, share: np.ndarray, trials: np.ndarray, aim: Aim, most: int
-) -> tuple[list[int], int, bool]:
-    """Run a test item by item; its order, the length at which it stops, whether its interval held the full ability."""
+class Sequence(NamedTuple):
+    """A test run item by item: places in order, its length where it stopped, whether its interval held the ability."""
+
+    order: list[int]
+    stopped: int | None
+    held: bool
+
+
+def run_test(
+    bank: ItemBank, share: np.ndarray, aim: Aim, most: int, choice: str, exposure: np.random.Generator | None = None
+) -> Sequence:
     where = {item: place for place, item in enumerate(bank.items)}
-    full = bank.place(share * trials, trials.astype(float), mean=aim.mean, sd=aim.sd).ability
+    full = bank.place(share, np.ones(len(share)), mean=aim.mean, sd=aim.sd).ability
     answers: dict[str, tuple[float, float]] = {}
     order: list[int] = []
-    stopped, held = 0, False
+    stopped, held = None, False
     for _ in range(most):
-        found = next_items(bank, answers, aim=aim)
+        found = next_items(bank, answers, aim=aim, choice=choice, exposure=exposure)
         standing = found.standing.row(0, named=True)
-        if standing["done"] and not stopped:
+        if standing["done"] and stopped is None:
             stopped, held = len(order), standing["low"] <= full <= standing["high"]
+        if not found.next.height:
+            break
         place = where[found.next["item"][0]]
         order.append(place)
-        answers[bank.items[place]] = (float(share[place] * trials[place]), float(trials[place]))
-    return order, stopped or most, held
+        answers[bank.items[place]] = (float(share[place]), 1.0)
+    return Sequence(order, stopped, held)
 
 
 def anchors(columns: np.ndarray, size: int, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
@@ -133,65 +160,76 @@ def anchors(columns: np.ndarray, size: int, rng: np.random.Generator) -> tuple[n
 def compare(pool: Pool, seed: int) -> dict[str, object]:
     rng = np.random.default_rng(seed)
     sizes = [size for size in SIZES if size <= len(pool.items) // 2]
-    errors: dict[str, np.ndarray] = {
-        name: np.zeros((len(pool.models), len(sizes)))
-        for name in ("adaptive", "short form", "anchor points", "random, IRT", "random")
-    }
-    stops, holds = [], []
-    for at in range(len(pool.models)):
+    one_bank = len(pool.models) > CALIBRATED // 10
+    held_out = range(len(pool.models))[-HELD_OUT:] if one_bank else range(len(pool.models))
+    errors = {name: np.zeros((len(held_out), len(sizes))) for name in METHODS}
+    ends = []
+    aim = Aim(delta=DELTA)
+    bank = calibrate(pool, np.arange(len(pool.models)) < held_out[0]) if one_bank else None
+    for row, at in enumerate(held_out):
         others = np.array([family != pool.families[at] for family in pool.families])
-        bank, aim = calibrate(pool, others)
-        share, trials = pool.share[at], pool.trials[at]
-        truth = float(share.mean())
-        order, stopped, held = adaptive_order(bank, share, trials, aim, sizes[-1])
-        stops.append(stopped)
-        holds.append(held)
-        form = [bank.items.index(item) for item in select_items(bank, sizes[-1], aim=aim).form["item"]]
-        for place, size in enumerate(sizes):
-            errors["adaptive"][at, place] = abs(
-                predicted_score(bank, np.array(order[:size]), share, trials, aim) - truth
-            )
-            errors["short form"][at, place] = abs(
-                predicted_score(bank, np.array(form[:size]), share, trials, aim) - truth
-            )
-            chosen, weight = anchors(pool.share[others].T, size, rng)
-            errors["anchor points"][at, place] = abs(float(weight @ share[chosen]) - truth)
-            draws = [rng.choice(len(share), size, replace=False) for _ in range(RANDOM_DRAWS)]
-            errors["random"][at, place] = np.mean([abs(share[draw].mean() - truth) for draw in draws])
-            errors["random, IRT"][at, place] = np.mean(
-                [abs(predicted_score(bank, draw, share, trials, aim) - truth) for draw in draws[:4]]
-            )
-    noise = float(
-        np.mean(np.sqrt(np.sum(pool.share * (1 - pool.share) / np.maximum(pool.trials, 1), axis=1)) / len(pool.items))
-    )
-    spread = float(np.mean(np.sqrt(pool.share.var(axis=1) / len(pool.items))))
-    print(
-        f"\n{pool.name}: {len(pool.models)} models × {len(pool.items)} items; "
-        "mean absolute error of the full score, in points of 100"
-    )
-    print(f"{'items':>16}" + "".join(f"{size:>8}" for size in sizes) + f"{'items for the full test’s error':>34}")
+        if one_bank:
+            others[held_out[0] :] = False
+        items = bank or calibrate(pool, others)
+        ends.extend(measure(pool, items, aim, at, others, sizes, rng, {name: e[row] for name, e in errors.items()}))
+    return report(pool, errors, ends, sizes, len(held_out))
+
+
+def measure(
+    pool: Pool,
+    bank: ItemBank,
+    aim: Aim,
+    at: int,
+    others: np.ndarray,
+    sizes: list[int],
+    rng: np.random.Generator,
+    errors: dict[str, np.ndarray],
+) -> list[Sequence]:
+    """Note the error of every method at every size for one subject held out; how its adaptive tests ended."""
+    share, truth = pool.share[at], float(pool.share[at].mean())
+    draws = [None, *(np.random.default_rng([at, run]) for run in range(1, RUNS))]
+    runs = [run_test(bank, share, aim, sizes[-1], "spread", exposure) for exposure in draws]
+    orders = {"adaptive": [run.order for run in runs]}
+    orders["adaptive, best"] = [run_test(bank, share, aim, sizes[-1], "best").order]
+    for choice, name in (("spread", "short form"), ("best", "short form, best")):
+        form = select_items(bank, sizes[-1], aim=aim, choice=choice).form["item"]
+        orders[name] = [[bank.items.index(item) for item in form]]
+    for place, size in enumerate(sizes):
+        for name, several in orders.items():
+            off = [abs(predicted_score(bank, np.array(order[:size]), share, aim) - truth) for order in several]
+            errors[name][place] = np.mean(off)
+        chosen, weight = anchors(pool.share[others].T, size, rng)
+        errors["anchor points"][place] = abs(float(weight @ share[chosen]) - truth)
+        sets = [rng.choice(len(share), size, replace=False) for _ in range(RANDOM_DRAWS)]
+        errors["random"][place] = np.mean([abs(share[some].mean() - truth) for some in sets])
+        read = [abs(predicted_score(bank, some, share, aim) - truth) for some in sets[:READ_DRAWS]]
+        errors["random, read"][place] = np.mean(read)
+    return runs
+
+
+def report(
+    pool: Pool, errors: dict[str, np.ndarray], ends: list[Sequence], sizes: list[int], count: int
+) -> dict[str, object]:
+    own = float(np.mean(np.sqrt(pool.share[-count:].var(axis=1) / len(pool.items))) * np.sqrt(2 / np.pi))
+    print(f"\n{pool.name}: {count} of {len(pool.models)} subjects held out × {len(pool.items)} items;", end=" ")
+    print("mean absolute error of the full score, in points of 100 (± standard error)")
+    print(f"{'items':>17}" + "".join(f"{size:>13}" for size in sizes) + f"{'as the full test':>18}")
     figures: dict[str, object] = {}
     for name, found in errors.items():
-        mean = found.mean(axis=0)
-        enough = next(
-            (size for size, error in zip(sizes, mean, strict=True) if error <= spread * np.sqrt(2 / np.pi)), None
-        )
-        print(f"{name:>16}" + "".join(f"{100 * error:8.2f}" for error in mean) + f"{enough or f'> {sizes[-1]}':>34}")
-        figures[name] = {"error": [round(float(error), 4) for error in mean], "items_for_full_error": enough}
+        mean, unsure = found.mean(axis=0), found.std(axis=0) / np.sqrt(count)
+        enough = next((size for size, error in zip(sizes, mean, strict=True) if error <= own), None)
+        cells = "".join(f"{100 * e:>7.2f} ±{100 * u:4.2f}" for e, u in zip(mean, unsure, strict=True))
+        print(f"{name:>17}" + cells + f"{enough or f'> {sizes[-1]}':>18}")
+        figures[name] = {"error": [round(float(error), 4) for error in mean], "as_full_test": enough}
+    print(f"the full test's own mean absolute error, had its items been drawn anew: {100 * own:.2f}")
+    stopped = [end for end in ends if end.stopped is not None]
+    held = float(np.mean([end.held for end in stopped])) if stopped else None
+    length = float(np.mean([end.stopped for end in stopped])) if stopped else None
+    print(f"stop rule ±{DELTA:g} (90%): {len(stopped)} of {len(ends)} tests stopped within {sizes[-1]} items", end="")
     print(
-        f"the full test's own error, had its items been drawn anew: {100 * spread:.2f} (standard error); "
-        f"repeating the same items: {100 * noise:.2f}"
+        f", after {length:.0f} on average; the interval held the full test's ability in {held:.0%}" if stopped else ""
     )
-    print(
-        f"stop rule ±{DELTA:g} (90%): {np.mean(stops):.0f} items on average; "
-        f"the interval held the full test's ability in {np.mean(holds):.0%}"
-    )
-    return figures | {
-        "sizes": sizes,
-        "full_error": round(spread, 4),
-        "stopped_at": float(np.mean(stops)),
-        "held": float(np.mean(holds)),
-    }
+    return figures | {"sizes": sizes, "full_error": round(own, 4), "stopped_at": length, "held": held}
 
 
 def main() -> None:
@@ -199,12 +237,12 @@ def main() -> None:
     parser.add_argument(
         "--shared", type=Path, default=Path(__file__).parents[2] / "shared", help="the development data"
     )
-    parser.add_argument("--pool", choices=["naep", "enem"], help="one pool alone")
+    parser.add_argument("--pool", choices=["naep", "enem", "arc", *PEOPLE], help="one pool alone")
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
-    readers = {"naep": naep, "enem": enem}
-    pools = [readers[name](chosen.shared) for name in ([chosen.pool] if chosen.pool else readers)]
-    print(json.dumps({pool.name: compare(pool, chosen.seed) for pool in pools}))
+    readers = {"naep": naep} | {name: partial(people, name=name) for name in PEOPLE} | {"arc": arc, "enem": enem}
+    names = [chosen.pool] if chosen.pool else list(readers)
+    print(json.dumps({name: compare(readers[name](chosen.shared), chosen.seed) for name in names}))
 
 
 if __name__ == "__main__":

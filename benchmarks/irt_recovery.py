@@ -82,6 +82,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=20)
     parser.add_argument("--peer", action="store_true", help="fit a peer too")
+    parser.add_argument("--model", choices=["2pl", "3pl"], help="the settings of one model alone")
     chosen = parser.parse_args()
     print(
         f"{'model':>6}{'subjects':>9}{'items':>6}{'missing':>8} |{'RMSE a':>8}{'d':>7}{'θ':>7} |"
@@ -90,6 +91,8 @@ def main() -> None:
     )
     rows = []
     for setting in SETTINGS:
+        if chosen.model not in (None, setting.model):
+            continue
         row = run(setting, chosen.replications, peer=chosen.peer)
         rows.append(row)
         head = f"{setting.model:>6}{setting.subjects:>9}{setting.items:>6}{setting.missing:>8.0%} |"

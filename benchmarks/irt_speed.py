@@ -1,9 +1,10 @@
 """How fast item response models are fitted: beside a peer, by size, and on a GPU.
 
 ``python -m benchmarks.irt_speed`` fits a 2PL model to 100,000 × 200 responses and to tables of growing size
-(``--responses``: the largest), and, with ``--peer``, fits mirt (R) or girth (Python) to the same responses, whichever
-is installed. ``--gpu`` fits 10⁵ to 10⁹ responses on a GPU and a tenth of the last in double precision on the
-processor. It needs NumPy and PyTorch alone.
+(``--responses``: the largest). Where mirt (R) or girth (Python) is installed it is fitted too, in the same run, to the
+same responses of a table that it finishes in minutes (``--peer-size``; 0 leaves it out); both log likelihoods are
+computed by the same function. ``--gpu`` fits 10⁵ to 10⁹ responses on a GPU and a tenth of the last in double
+precision on the processor. It needs NumPy and PyTorch alone.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import importlib.util
 import json
+import multiprocessing
 import resource
 import shutil
 import subprocess
@@ -29,6 +31,7 @@ from mensura.responses.irt.shards import Held, Shard
 SUBJECTS, ITEMS = 100_000, 200
 MIRT_CITED = {"cpu_s": 262.0, "mb": 1650.0}
 """mirt 1.44 on one core, measured when the bar was set; used where no peer is installed."""
+PEER_SIZE = (10_000, 100)
 SMALLEST = 100_000
 _MIRT = """
 library(mirt)
@@ -95,10 +98,12 @@ def fit_peer(right: np.ndarray) -> dict[str, Any] | None:
     if found is None:
         return None
     slope, intercept, name, used = found
-    return {"name": name, "cpu_s": used, "log_likelihood": evidence_of(right, slope, intercept)}
+    memory = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024
+    told = {"name": name, "cpu_s": used, "mb": memory, "slope": slope, "intercept": intercept}
+    return told | {"log_likelihood": evidence_of(right, slope, intercept)}
 
 
-def on_processor(largest: int, subjects: int, *, with_peer: bool) -> dict[str, Any]:
+def on_processor(largest: int, subjects: int, peer_size: tuple[int, int]) -> dict[str, Any]:
     right, truth = simulate(subjects, ITEMS)
     fitted, used = fit_ours(right)
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -115,17 +120,45 @@ def on_processor(largest: int, subjects: int, *, with_peer: bool) -> dict[str, A
     print(
         f"2PL, {subjects:,} × {ITEMS}: {used:.2f} CPU s, peak {memory:.0f} MB, {len(fitted.history)} passes,", end=" "
     )
-    print(f"log likelihood {figures['log_likelihood']:,.1f}")
-    peer = fit_peer(right) if with_peer else None
-    if peer:
-        figures["peer"] = {name: value if isinstance(value, str) else round(value, 2) for name, value in peer.items()}
-        print(f"{peer['name']}: {peer['cpu_s']:.1f} CPU s, log likelihood {peer['log_likelihood']:,.1f}")
-        print(f"{peer['cpu_s'] / used:.0f} times faster than {peer['name']} here")
+    print(f"log likelihood {figures['log_likelihood']:,.1f}", flush=True)
     if subjects == SUBJECTS:
-        print(f"{MIRT_CITED['cpu_s'] / used:.0f} times faster than mirt's cited {MIRT_CITED['cpu_s']:.0f} CPU s")
+        print(
+            f"mirt's cited {MIRT_CITED['cpu_s']:.0f} CPU s (another machine) are {MIRT_CITED['cpu_s'] / used:.0f} times"
+        )
     del right
     figures["growth"] = growth(largest)
+    if peer_size[0]:
+        figures["peer"] = beside_peer(*peer_size)
     return figures
+
+
+def beside_peer(subjects: int, items: int) -> dict[str, Any] | None:
+    """Fit ours and a peer to the same responses; the peer in a process of its own, for its memory."""
+    right, truth = simulate(subjects, items, seed=2)
+    fitted, used = fit_ours(right)
+    with multiprocessing.get_context("spawn").Pool(1) as alone:
+        peer = alone.apply(fit_peer, (right,))
+    if peer is None:
+        print("\nno peer is installed here (mirt in R, or girth in Python)")
+        return None
+    p = fitted.parameters
+    ours = {
+        "cpu_s": used,
+        "log_likelihood": evidence_of(right, p.slope, p.intercept),
+        "rmse_slope": float(np.sqrt(np.mean((p.slope - truth.slope) ** 2))),
+        "rmse_intercept": float(np.sqrt(np.mean((p.intercept - truth.intercept) ** 2))),
+    }
+    theirs = {
+        "rmse_slope": float(np.sqrt(np.mean((peer.pop("slope") - truth.slope) ** 2))),
+        "rmse_intercept": float(np.sqrt(np.mean((peer.pop("intercept") - truth.intercept) ** 2))),
+    }
+    theirs |= peer
+    print(f"\n2PL, {subjects:,} × {items}, the same responses:")
+    for name, row in (("ours", ours), (theirs["name"], theirs)):
+        print(f"{name:>8}: {row['cpu_s']:8.2f} CPU s, log likelihood {row['log_likelihood']:,.2f},", end=" ")
+        print(f"RMSE a {row['rmse_slope']:.4f}, d {row['rmse_intercept']:.4f}")
+    print(f"{theirs['cpu_s'] / used:.0f} times faster than {theirs['name']}, whose peak is {theirs['mb']:.0f} MB")
+    return {"subjects": subjects, "items": items, "ours": ours, "theirs": theirs}
 
 
 def growth(largest: int) -> list[dict[str, float]]:
@@ -206,13 +239,15 @@ def main() -> None:
     parser.add_argument("--gpu", action="store_true", help="fit on a GPU")
     parser.add_argument("--device", default="cuda", choices=["cuda", "cpu"], help="with --gpu: where PyTorch runs")
     parser.add_argument("--responses", type=float, default=None, help="largest table of the growth")
-    parser.add_argument("--subjects", type=int, default=SUBJECTS, help="subjects beside the peer")
-    parser.add_argument("--peer", action="store_true", help="fit a peer too (minutes)")
+    parser.add_argument("--subjects", type=int, default=SUBJECTS, help="subjects of the first table")
+    parser.add_argument(
+        "--peer-size", type=int, nargs=2, default=PEER_SIZE, help="subjects and items beside a peer; 0 0: none"
+    )
     chosen = parser.parse_args()
     if chosen.gpu:
         figures = on_gpu(int(chosen.responses or 1e9), chosen.device)
     else:
-        figures = on_processor(int(chosen.responses or 1e7), chosen.subjects, with_peer=chosen.peer)
+        figures = on_processor(int(chosen.responses or 1e7), chosen.subjects, tuple(chosen.peer_size))
     print(json.dumps(figures))
 
 

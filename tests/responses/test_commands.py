@@ -38,6 +38,27 @@ def test_from_a_file_to_people_and_the_next_items(file, tmp_path, mensura_comman
     assert not {row["item"] for row in found["next"]} & set(pl.read_csv(tmp_path / "some.csv")["item"])
 
 
+def test_a_fit_is_drawn_and_its_points_lie_on_the_rates(file, tmp_path, mensura_command):
+    out, pictures = tmp_path / "fitted", tmp_path / "pictures"
+    mensura_command("responses", "fit", file, "--out", out)
+    run = mensura_command("responses", "draw", out, "--out", pictures, "--item", "i3", "--format", "svg")
+    assert run.code == 0
+    names = {path.name for path in pictures.glob("*.svg")}
+    assert names == {"item-map.svg", "information.svg", "item-i3.svg", "differences-models.svg"}
+    observed, items = (pl.read_csv(out / f"{name}.csv") for name in ("observed", "items"))
+    told = observed.group_by("item").agg(
+        rate=(pl.col("rate") * pl.col("n")).sum() / pl.col("n").sum(), n=pl.col("n").sum()
+    )
+    both = told.join(items.select("item", answered="n", share="rate"), on="item")
+    assert (both["rate"] - both["share"]).abs().max() < 0.02
+    assert ((both["n"] / both["answered"]).is_between(0.95, 1.0 + 1e-9)).all()
+    assert observed.filter(~pl.col("rate").is_between(pl.col("low"), pl.col("high"))).is_empty()
+    assert "item: got 'zz'" in mensura_command("responses", "draw", out, "--out", pictures, "--item", "zz").err
+    assert "unknown format" in mensura_command("responses", "draw", out, "--out", pictures, "--format", "gif").err
+    (out / "observed.csv").unlink()
+    assert "no observed.csv" in mensura_command("responses", "draw", out, "--out", pictures).err
+
+
 def test_reading_says_what_was_understood_and_writes_a_store(file, tmp_path, mensura_command):
     run = mensura_command("responses", "read", file)
     assert "3,600 responses: 180 subjects (150 people, 30 models) × 20 items" in run.out

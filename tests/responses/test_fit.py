@@ -9,8 +9,10 @@ from scipy.optimize import minimize
 import mensura
 from mensura.errors import MensuraError
 from mensura.responses import CountRules, FitOptions, fit_responses, read_responses
-from mensura.responses.irt.fitting import Effort, fit_held, over, start
-from mensura.responses.irt.model import Parameters, Priors
+from mensura.responses.irt.fitting import Effort, climb, fit_held, over, start
+from mensura.responses.irt.information import gradient
+from mensura.responses.irt.louis import exact_information
+from mensura.responses.irt.model import Parameters, Priors, prior_terms
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.quadrature import Grid
 from mensura.responses.irt.shards import of_matrix
@@ -83,17 +85,39 @@ def test_truth_comes_back_and_intervals_hold_it():
     assert np.corrcoef(fit.subjects["ability"], truth.ability)[0, 1] > 0.85
 
 
-def test_items_error_closed_form_agrees_with_differences_of_gradients():
-    """A test of 45 items uses the closed form; the information by differences is its yardstick."""
-    from mensura.responses.irt import fitting
-
+def test_errors_of_the_closed_form_agree_with_the_exact_ones():
+    """Long tests take the closed form; on 45 items Louis' identity subject by subject is its yardstick."""
     right = draw(800, 45, seed=4).wide.drop("subject").to_numpy().astype(np.uint8)
     held = of_matrix(right, None, np.zeros(800, dtype=int))
-    fitted = fit_held(namespace(double=True), held, start("2pl", right.mean(axis=0), 1), FREE)
-    exact = fitting._exact_information(held, fitted.parameters, fitted.grid, FREE)
+    space = namespace(double=True)
+    fitted = climb(over(space, held), start("2pl", right.mean(axis=0), 1), FREE, Effort())
+    exact = exact_information(held, fitted.parameters, fitted.grid, FREE)
     ratio = fitted.information.errors() / exact.errors()
     assert np.mean(ratio) == pytest.approx(1.0, abs=0.02)
     assert np.all(np.abs(ratio - 1.0) < 0.1)
+
+
+@pytest.mark.parametrize("model", ["rasch", "3pl"])
+def test_exact_errors_are_those_of_differences_of_gradients(model):
+    """Two groups, some answers missing: the curvature by differences of the whole gradient is the same."""
+    rng = np.random.default_rng(5)
+    right = draw(240, 6, seed=8, guessing=0.15).wide.drop("subject").to_numpy().astype(np.uint8)
+    trials = (rng.random(right.shape) < 0.8).astype(np.uint8)
+    held = of_matrix(right * trials, trials, np.arange(240) % 2)
+    fitted = fit_held(namespace(double=True), held, start(model, right.mean(axis=0), 2))
+    p, grid, run = fitted.parameters, fitted.grid, over(namespace(double=True), held)
+    cut, small = 6 * p.of_item, 1e-3
+
+    def slope(step):
+        moved = p.moved(step[:cut].reshape(6, -1), step[cut:])
+        items, groups = gradient(moved, grid, run(moved, grid, False), Priors(None, None, None))
+        return np.r_[items.ravel(), groups]
+
+    axes = small * np.eye(cut + len(p.free))
+    curvature = np.array([(slope(-axis) - slope(axis)) / (2 * small) for axis in axes])
+    curvature[np.arange(cut), np.arange(cut)] += prior_terms(p, Priors())[2].ravel()
+    expected = np.sqrt(np.diag(np.linalg.inv((curvature + curvature.T) / 2)))
+    assert np.allclose(fitted.information.errors(), expected, rtol=1e-3)
 
 
 def test_rasch_has_one_discrimination_and_the_score_is_sufficient():

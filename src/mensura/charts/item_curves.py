@@ -14,7 +14,7 @@ CURVE = ("ability", "rate")
 OBSERVED = ("ability", "rate", "low", "high", "n")
 DIFFERENCES = ("item", "difference", "low", "high", "flagged")
 HEIGHT = 280
-LINE_HEIGHT, MOST_LINES, MOST_HEIGHT = 14, 40, 560
+LINE_HEIGHT, MOST_LINES, MOST_HEIGHT = 16, 40, 640
 """Height of one item's line in the picture of differences, items that have such a line each, and all together at
 most."""
 
@@ -93,7 +93,9 @@ def item_differences(points: object) -> alt.LayerChart:
     x = alt.X("value:Q", scale=scale_of(across), axis=axis_of(across, "easier (+) or harder (−), logits"))
     named = json.dumps([row["item"] for row in rows] if len(rows) <= MOST_LINES else [], ensure_ascii=False)
     ticks = list(range(len(rows)))
-    axis = alt.Axis(title=None, values=ticks, labelExpr=f"{named}[datum.value]", grid=False, ticks=False)
+    axis = alt.Axis(
+        title=None, values=ticks, labelExpr=f"{named}[datum.value]", grid=False, ticks=False, labelOverlap=False
+    )
     scale = alt.Scale(domain=[-0.7, len(rows) - 0.3], nice=False, zero=False)
     base = alt.Chart(alt.NamedData("points")).encode(y=alt.Y("place:Q", scale=scale, axis=axis))
     kinds, shapes = (alt.Scale(domain=["alike", "differs"], range=kind) for kind in ("category", "symbol"))

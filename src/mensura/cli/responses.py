@@ -35,8 +35,10 @@ Repeats = Annotated[str, typer.Option(help="Repeats of an item: count (k of n tr
 By = Annotated[str | None, typer.Option(help="Column that makes groups: of a pool's persons, or of a table.")]
 Subject = Annotated[str | None, typer.Option(help="Whose samples a log holds that does not say so itself.")]
 Items = Annotated[Path, typer.Argument(help="items.csv of a fit, or the folder that holds it.", callback=check_input)]
+Folder = Annotated[Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)]
 Mean = Annotated[float, typer.Option(help="Mean ability of those to be placed, on the scale of the fit.")]
 Sd = Annotated[float, typer.Option(help="Their standard deviation.")]
+Choice = Annotated[str, typer.Option(help="spread (from hard to easy, by information) or best (most information).")]
 
 
 def _rules(partial: str, missing: str, duplicates: str, repeats: str) -> CountRules:
@@ -135,11 +137,33 @@ def fit(
         print_note(warning, kind="warning")
 
 
+@app.command(epilog="Example: mensura responses draw fitted --item task:12 --out pictures")
+def draw(
+    folder: Folder,
+    out: Annotated[Path, typer.Option("--out", help="Folder for the pictures.", file_okay=False)],
+    item: Annotated[
+        list[str] | None, typer.Option(help="Item whose curve is drawn; by default the three that fit worst.")
+    ] = None,
+    ending: Annotated[str, typer.Option("--format", help="png, svg or pdf.")] = "png",
+    width: Annotated[float, typer.Option(help="Width in millimetres.")] = 183.0,
+) -> None:
+    """Draw a fit: item map, information, curves of items with what was observed, differences between groups."""
+    from mensura.charts import check_figure, save
+    from mensura.cli.response_pictures import draw_fit
+    from mensura.folders import whole_folder
+    from mensura.responses.result import read_fit
+
+    check_figure(Path(f"any.{ending}"), width)
+    drawn = draw_fit(read_fit(folder), item)
+    with whole_folder(out, "responses draw") as stage:
+        for name, chart in drawn.items():
+            save(chart, stage / f"{name}.{ending}", width_mm=width)
+    console.print(f"wrote {', '.join(f'{name}.{ending}' for name in drawn)} to {out}", soft_wrap=True)
+
+
 @app.command(epilog="Example: mensura responses place fitted --rates world.csv --name world")
 def place(
-    folder: Annotated[
-        Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)
-    ],
+    folder: Folder,
     group: Annotated[str | None, typer.Option(help="Group of people of the fit.")] = None,
     rates: Annotated[
         Path | None, typer.Option(help="Table of item, rate[, low, high or n] of a population.", callback=check_input)
@@ -166,8 +190,9 @@ def select(
     items: Items,
     size: Annotated[int, typer.Option(help="How many items.", min=1)] = 30,
     mean: Mean = 0.0,
-    sd: Sd = 1.0,
+    sd: Sd = 1.5,
     content: Annotated[str | None, typer.Option(help="Column of items.csv whose shares the form keeps.")] = None,
+    choice: Choice = "spread",
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -175,9 +200,12 @@ def select(
     from mensura.responses import Aim, select_items
 
     bank, contents = _bank(items, content)
-    form = select_items(bank, size, aim=Aim(mean, sd), content=contents)
-    if not emit(form.tables(), out=out, as_json=as_json):
-        print_table(form.form, title=form.heading, rows=40)
+    form = select_items(bank, size, aim=Aim(mean, sd), content=contents, choice=choice)
+    if emit(form.tables(), out=out, as_json=as_json, warnings=list(form.warnings)):
+        return
+    print_table(form.form, title=form.heading, rows=40)
+    for warning in form.warnings:
+        print_note(warning, kind="warning")
 
 
 @app.command("next", epilog="Example: mensura responses next fitted/items.csv partial.eval --within 0.25")
@@ -190,8 +218,9 @@ def next_(
     count: Annotated[int, typer.Option(help="How many items to run next.", min=1)] = 5,
     within: Annotated[float, typer.Option(help="Stop when the 90% interval is this far to either side.")] = 0.3,
     mean: Mean = 0.0,
-    sd: Sd = 1.0,
+    sd: Sd = 1.5,
     content: Annotated[str | None, typer.Option(help="Column of items.csv whose shares are kept.")] = None,
+    choice: Choice = "spread",
     subject: Subject = None,
     exposure: Annotated[
         int | None, typer.Option(help="Draw among the best with this seed, so that items wear less.")
@@ -207,12 +236,16 @@ def next_(
     bank, contents = _bank(items, content)
     answers = {} if log is None else _answers(log, subject, bank)
     rng = None if exposure is None else np.random.default_rng(exposure)
-    found = next_items(bank, answers, count=count, aim=Aim(mean, sd, within), content=contents, exposure=rng)
-    if emit(found.tables(), out=out, as_json=as_json):
+    found = next_items(
+        bank, answers, count=count, aim=Aim(mean, sd, within), content=contents, exposure=rng, choice=choice
+    )
+    if emit(found.tables(), out=out, as_json=as_json, warnings=list(found.warnings)):
         return
     console.print(found.heading, soft_wrap=True)
     if not found.standing["done"][0]:
         print_table(found.next, title="Run next")
+    for warning in found.warnings:
+        print_note(warning, kind="warning")
 
 
 def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | None]:

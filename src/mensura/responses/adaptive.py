@@ -1,38 +1,52 @@
 """Adaptive testing: which items to run, and when enough were run.
 
-An item says most where its curve is steep: information I(θ) = P′²/(P(1−P)). A short form is chosen for a whole group:
-item after item the one that most lowers the mean posterior variance over the group's abilities. The next items for
-one subject are chosen from its answers so far: those with most information on average over its posterior. Content is
-balanced by quotas in proportion to the bank's (or the user's) contents; exposure is limited by drawing among the
-best. The stop rule looks at the interval that is reported, with the items' own errors in it.
+An item says most where its curve is steep: information I(θ) = P′²/(P(1−P)). Always the most informative item is the
+best choice where curves are known and one ability explains all answers. Where curves come from some dozen models
+neither holds: the items that seem to say most are those that seem so by chance, and what they ask for is not what the
+whole test asks for, so that more of them bring no more. Hence the default ``spread``: the first items, which find out
+where the subject stands, are the most informative ones; from then on items are spread along the difficulties with a
+density in proportion to √I, the standard deviation of what an answer adds to the slope of the full test's log
+likelihood. Such a sample estimates that slope, and so the ability that the full test would give, with the least error
+whether or not the model is true (Neyman's allocation). ``best`` takes the most informative items throughout.
+
+Content is balanced by quotas in proportion to the bank's (or the user's) contents; exposure is limited by drawing.
+The stop rule looks at the interval that is reported, with the items' own errors in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Mask
+from mensura.arrays import Floats
 from mensura.errors import MensuraError
 from mensura.responses.bank import ItemBank, Placement
+from mensura.responses.choosing import Contents, best_places, difficulty_line, spread_place, spread_places, turn_share
 from mensura.responses.result import Z90
 from mensura.results import Result
 
 _NODES = np.linspace(-4.0, 4.0, 41)
-_ROOM = 3
-"""Exposure: an item is drawn among this many times the items wanted."""
+CHOICES = ("spread", "best")
+FIRST = 5
+"""Items that find out where a subject stands, before items are spread."""
+FEW_ANSWERS = 100
+"""Answers to an item below which its discrimination is mostly the prior's."""
 
 
 @dataclass(frozen=True)
 class Aim:
-    """For whom items are chosen: abilities with ``mean`` and ``sd`` (a group of the fit), within ±``delta`` (90%)."""
+    """For whom items are chosen: abilities with ``mean`` and ``sd``, within ±``delta`` (90%).
+
+    The unit is one standard deviation of the fit's first group. A new subject is often stronger than all that the
+    items were calibrated on, so the default is wider than they are.
+    """
 
     mean: float = 0.0
-    sd: float = 1.0
+    sd: float = 1.5
     delta: float = 0.3
 
     def __post_init__(self) -> None:
@@ -50,6 +64,7 @@ class ShortForm(Result):
     TABLES: ClassVar[tuple[str, ...]] = ("form",)
 
     form: pl.DataFrame
+    warnings: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -68,6 +83,7 @@ class NextItems(Result):
 
     next: pl.DataFrame
     standing: pl.DataFrame
+    warnings: tuple[str, ...] = ()
 
     @property
     def heading(self) -> str:
@@ -80,40 +96,52 @@ class NextItems(Result):
 
 
 def select_items(
-    bank: ItemBank, size: int, *, aim: Aim | None = None, content: Mapping[str, str] | None = None, least: float = 0.0
+    bank: ItemBank,
+    size: int,
+    *,
+    aim: Aim | None = None,
+    content: Mapping[str, str] | None = None,
+    least: float = 0.0,
+    choice: str = "spread",
 ) -> ShortForm:
     """Choose a short form of ``size`` items for a group.
 
     ``content``: the content of each item, whose shares of the bank the form keeps; by default the part of its name
     before a colon. ``least``: items that tell abilities apart less than this (discrimination) are not chosen.
+    ``choice``: ``spread`` or, item after item, the ``best``, which most lowers the mean posterior variance over the
+    group's abilities. The first items of a form are a form themselves.
     """
     aim = aim or Aim()
-    usable = np.flatnonzero(bank.parameters.slope > least)
-    if not 1 <= size <= len(usable):
-        raise MensuraError(f"size: got {size}; the bank has {len(usable)} usable items")
+    _check_choice(choice)
+    usable = bank.parameters.slope > least
+    if not 1 <= size <= np.count_nonzero(usable):
+        raise MensuraError(f"size: got {size}; the bank has {np.count_nonzero(usable)} usable items")
     group, weight = _group_nodes(aim)
     information = bank.information(group)
-    kinds = _contents(bank, content)
-    quota = _quotas(kinds, usable, size)
+    contents = Contents.of(bank, content, np.flatnonzero(usable), size)
+    line, density = difficulty_line(bank, aim.mean), np.sqrt(information) @ weight
     held = np.full(len(group), aim.sd**-2.0)
     chosen: list[int] = []
     errors = []
-    for _ in range(size):
-        free = np.array([place for place in usable if place not in chosen and quota[kinds[place]] > 0], dtype=int)
-        variance = (1.0 / (held + information[free])) @ weight
-        best = int(free[np.argmin(variance)])
-        chosen.append(best)
-        quota[kinds[best]] -= 1
-        held = held + information[best]
+    for turn in range(size):
+        free = usable & contents.wanted
+        free[chosen] = False
+        if choice == "best":
+            places = np.flatnonzero(free)
+            one = int(places[np.argmin((1.0 / (held + information[places])) @ weight)])
+        else:
+            one = spread_place(np.where(free, density, 0.0), line, turn_share(turn))
+        chosen.append(one)
+        contents.take(one)
+        held = held + information[one]
         errors.append(Z90 * float(np.sqrt((1.0 / held) @ weight)))
-    names = [bank.items[place] for place in chosen]
     columns = {
         "order": list(range(1, size + 1)),
-        "item": names,
-        "content": [kinds[place] for place in chosen],
+        "item": [bank.items[place] for place in chosen],
+        "content": [contents.kinds[place] for place in chosen],
         "error": errors,
     }
-    return ShortForm(pl.DataFrame(columns))
+    return ShortForm(pl.DataFrame(columns), _few_subjects(bank))
 
 
 def next_items(
@@ -124,13 +152,19 @@ def next_items(
     aim: Aim | None = None,
     content: Mapping[str, str] | None = None,
     exposure: np.random.Generator | None = None,
+    choice: str = "spread",
 ) -> NextItems:
     """Choose the next items for a subject from its answers so far: item → (right, trials).
 
-    ``exposure``: draws among the three times as many best items, so that not every subject meets the same ones.
+    ``choice``: ``spread`` or ``best`` (see the module). ``exposure``: draws the place of spread items, and the others
+    among the three times as many best, so that not every subject meets the same ones.
     """
     aim = aim or Aim()
-    unknown = [item for item in answers if item not in set(bank.items)]
+    _check_choice(choice)
+    if count < 1:
+        raise MensuraError(f"count: got {count}; expected at least 1")
+    known = set(bank.items)
+    unknown = [item for item in answers if item not in known]
     if unknown:
         raise MensuraError(
             f"answers: {unknown[0]!r} is not in the bank; {len(unknown)} of {len(answers)} items are unknown"
@@ -139,12 +173,20 @@ def next_items(
     place = bank.place(right, trials, mean=aim.mean, sd=aim.sd)
     information = expected_information(bank, place)
     taken = trials > 0
-    order = _next_order(bank, information, taken, count, content, exposure)
+    contents = Contents.of(bank, content, np.arange(len(taken)), int(taken.sum()) + count)
+    for at in np.flatnonzero(taken):
+        contents.take(int(at))
+    first = count if choice == "best" else min(count, max(0, FIRST - place.n))
+    free = ~taken & (bank.parameters.slope > 0.0)
+    order = best_places(information, free, contents, first, exposure)
+    free[order] = False
+    turns = range(place.n + len(order), place.n + count)
+    line = difficulty_line(bank, aim.mean)
+    order += spread_places(line, np.sqrt(information), free, contents, turns, exposure)
     done = Z90 * place.se <= aim.delta
-    kinds = _contents(bank, content)
     table = {
         "item": [bank.items[at] for at in order],
-        "content": [kinds[at] for at in order],
+        "content": [contents.kinds[at] for at in order],
         "information": information[order],
     }
     standing = {
@@ -153,10 +195,12 @@ def next_items(
         "high": place.ability + Z90 * place.se,
         "n": place.n,
         "done": bool(done),
-        "left": 0 if done else items_to_go(information[~taken], place, aim.delta),
+        "left": 0 if done else items_to_go(information[~taken], place, aim.delta, choice),
     }
     return NextItems(
-        pl.DataFrame(table, schema_overrides={"item": pl.String, "content": pl.String}), pl.DataFrame([standing])
+        pl.DataFrame(table, schema_overrides={"item": pl.String, "content": pl.String}),
+        pl.DataFrame([standing]),
+        _few_subjects(bank),
     )
 
 
@@ -167,63 +211,34 @@ def expected_information(bank: ItemBank, place: Placement) -> Floats:
     return found
 
 
-def items_to_go(information: Floats, place: Placement, delta: float) -> int | None:
-    """Return how many of the best items left would do, none where all of them would not."""
+def items_to_go(information: Floats, place: Placement, delta: float, choice: str = "spread") -> int | None:
+    """Return how many of the items left would do, none where all of them would not.
+
+    ``best``: those with most information; ``spread``: what items in proportion to √I bring on average.
+    """
     wanted = (Z90 / delta) ** 2 - place.se**-2.0
-    reached = np.cumsum(np.sort(information)[::-1])
-    enough = int(np.searchsorted(reached, wanted)) + 1
-    return enough if enough <= len(reached) else None
+    if float(information.sum()) < wanted:
+        return None
+    if choice == "best":
+        return int(np.searchsorted(np.cumsum(np.sort(information)[::-1]), wanted)) + 1
+    root = np.sqrt(information)
+    each = float(root @ information / root.sum())
+    return min(len(information), int(np.ceil(wanted / each)))
 
 
-def _next_order(
-    bank: ItemBank,
-    information: Floats,
-    taken: Mask,
-    count: int,
-    content: Mapping[str, str] | None,
-    exposure: np.random.Generator | None,
-) -> list[int]:
-    if count < 1:
-        raise MensuraError(f"count: got {count}; expected at least 1")
-    kinds = _contents(bank, content)
-    open_items = np.flatnonzero(~taken & (bank.parameters.slope > 0.0))
-    wanted = _quotas(kinds, np.arange(len(kinds)), int(taken.sum()) + count)
-    for place in np.flatnonzero(taken):
-        wanted[kinds[place]] -= 1
-    chosen: list[int] = []
-    room = _ROOM * count if exposure is not None else count
-    for strict in (True, False):
-        for place in open_items[np.argsort(-information[open_items], kind="stable")]:
-            at = int(place)
-            if len(chosen) < room and at not in chosen and (not strict or wanted[kinds[at]] > 0):
-                chosen.append(at)
-                wanted[kinds[at]] -= 1
-    if exposure is not None and len(chosen) > count:
-        chosen = [int(at) for at in exposure.permutation(chosen)[:count]]
-    return chosen
+def _check_choice(choice: str) -> None:
+    if choice not in CHOICES:
+        raise MensuraError(f"choice: got {choice!r}; expected one of {', '.join(CHOICES)}")
 
 
-def _contents(bank: ItemBank, content: Mapping[str, str] | None) -> list[str]:
-    if content is None:
-        return [item.partition(":")[0] if ":" in item else "all" for item in bank.items]
-    missing = [item for item in bank.items if item not in content]
-    if missing:
-        raise MensuraError(f"content: {len(missing)} items have none, such as {missing[0]!r}")
-    return [content[item] for item in bank.items]
-
-
-def _quotas(kinds: Sequence[str], usable: np.ndarray[Any, Any], size: int) -> dict[str, int]:
-    """Return how many items of each content a form takes: in proportion, the largest remainders rounded up."""
-    counts: dict[str, int] = {}
-    for place in usable:
-        counts[kinds[place]] = counts.get(kinds[place], 0) + 1
-    total = max(1, sum(counts.values()))
-    exact = {kind: size * count / total for kind, count in counts.items()}
-    quota = {kind: min(counts[kind], int(share)) for kind, share in exact.items()}
-    for kind in sorted(exact, key=lambda kind: exact[kind] - int(exact[kind]), reverse=True):
-        if sum(quota.values()) < size and quota[kind] < counts[kind]:
-            quota[kind] += 1
-    return quota
+def _few_subjects(bank: ItemBank) -> tuple[str, ...]:
+    """Warn of items that few have answered."""
+    if bank.answers is None or bank.answers >= FEW_ANSWERS:
+        return ()
+    return (
+        f"the items were calibrated on about {bank.answers:.0f} answers each: discriminations are mostly the prior's "
+        "and the interval is that of one ability, not of all that the items ask for",
+    )
 
 
 def _group_nodes(aim: Aim) -> tuple[Floats, Floats]:

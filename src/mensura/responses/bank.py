@@ -31,11 +31,13 @@ class ItemBank:
     """Items with known parameters, as ``items.csv`` of a fit holds them.
 
     ``errors``: standard errors of discrimination and difficulty, items × 2; zeros where they are not known.
+    ``answers``: how many stand behind the middle item; none where that is not known.
     """
 
     items: tuple[str, ...]
     parameters: Parameters
     errors: Floats
+    answers: float | None = None
 
     @classmethod
     def from_table(cls, table: Any) -> ItemBank:  # noqa: ANN401
@@ -57,13 +59,15 @@ class ItemBank:
         guess = np.log(np.maximum(c, 1e-12) / (1.0 - c))
         told = [_errors(frame, name) for name in ("se_discrimination", "se_difficulty")]
         parameters = Parameters(model, slope, -slope * difficulty, guess, np.zeros(1), np.ones(1))
-        return cls(tuple(names), parameters, np.stack(told, axis=1))
+        counts = frame["n"].cast(pl.Float64).drop_nulls() if "n" in frame.columns else pl.Series([], dtype=pl.Float64)
+        answers = float(np.median(counts.to_numpy())) if counts.len() else None
+        return cls(tuple(names), parameters, np.stack(told, axis=1), answers)
 
     def only(self, places: Sequence[int] | np.ndarray[Any, Any]) -> ItemBank:
         """Return some of the items."""
         p, at = self.parameters, np.asarray(places, dtype=int)
         some = Parameters(p.model, p.slope[at], p.intercept[at], p.guess[at], p.mean, p.sd)
-        return ItemBank(tuple(self.items[place] for place in at), some, self.errors[at])
+        return ItemBank(tuple(self.items[place] for place in at), some, self.errors[at], self.answers)
 
     def chances(self, ability: Floats) -> Floats:
         """Return the chance of a right answer, items × abilities."""

@@ -12,6 +12,7 @@ import polars as pl
 from mensura.arrays import Floats
 from mensura.errors import MensuraError
 from mensura.responses.comparing import RATE, SMALL, compare_groups, empty_dif
+from mensura.responses.drawing import observed_rates
 from mensura.responses.irt.abilities import abilities
 from mensura.responses.irt.fit_checks import dimensionality, item_misfit
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
@@ -27,6 +28,8 @@ from mensura.responses.table import ResponseTable
 
 POOR_FIT = 0.1
 """Root mean square gap between answers and curve from which an item is named."""
+FEW_SUBJECTS = 50
+"""Subjects below which discriminations are said to be mostly the prior's."""
 _ALIKE = 0.1
 """Correlation of repeats from which they are no independent trials."""
 _CHECKED_SUBJECTS, _CHECKED_ITEMS = 2_000, 300
@@ -175,6 +178,7 @@ def _result(
         empty_dif(),
         pl.DataFrame(schema=_CHECKS),
         pl.DataFrame(),
+        observed_rates(fitted, sums, items["item"]),
         fitted.evidence,
         len(fitted.history),
         fitted.converged,
@@ -281,6 +285,10 @@ def _with_findings(result: ResponseFit) -> ResponseFit:
     if one_sided:
         warnings.append(
             f"{len(one_sided)} items were answered alike by all, so priors give their parameters: {_few(one_sided)}"
+        )
+    if 0 < result.subjects.height < FEW_SUBJECTS and result.model != "rasch":
+        warnings.append(
+            f"{result.subjects.height} subjects tell little about discriminations; the prior gives much of them"
         )
     poor = items.filter((pl.col("fit") > POOR_FIT) & (pl.col("fit_q") < RATE))["item"].to_list()
     said = f"{len(poor)} of {items.height} items depart from their curve by more than {POOR_FIT:g} (RMSD; {_RATE_SAID})"

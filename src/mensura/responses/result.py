@@ -27,10 +27,11 @@ class ResponseFit(Result):
     discrimination, difficulty, guessing, their standard errors, fit (root mean square gap to the curve), fit_p,
     fit_q, n, rate. ``groups``: group, subjects, mean, sd of abilities and their standard errors (none for the
     measure). ``dif``: differences between groups. ``checks``: findings in words. ``log``: what the rules of counting
-    met. Abilities are in standard deviations of the first group.
+    met. ``observed``: item, ability, rate, low, high, n, the shares right at ranges of ability. Abilities are in
+    standard deviations of the first group.
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "groups", "dif", "checks", "log")
+    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "groups", "dif", "checks", "log", "observed")
 
     model: str
     subjects: pl.DataFrame
@@ -39,6 +40,7 @@ class ResponseFit(Result):
     dif: pl.DataFrame
     checks: pl.DataFrame
     log: pl.DataFrame
+    observed: pl.DataFrame
     log_likelihood: float
     passes: int
     converged: bool
@@ -78,7 +80,11 @@ def read_fit(folder: Path) -> ResponseFit:
     require_columns(
         tables["groups"], ["group", "subjects", "mean", "sd", "se_mean", "se_sd"], name=str(folder / "groups.csv")
     )
-    nothing = pl.DataFrame()
-    return ResponseFit(
-        "read", tables["subjects"], tables["items"], tables["groups"], nothing, nothing, nothing, float("nan"), 0, True
-    )
+    more = {name: _table_of(folder, name) for name in ("dif", "checks", "log", "observed")}
+    return ResponseFit("read", **tables, **more, log_likelihood=float("nan"), passes=0, converged=True)
+
+
+def _table_of(folder: Path, name: str) -> pl.DataFrame:
+    """Return a table of a folder that may lack it."""
+    path = folder / f"{name}.csv"
+    return read_frame(path) if path.is_file() and path.stat().st_size > 1 else pl.DataFrame()

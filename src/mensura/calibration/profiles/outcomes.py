@@ -55,7 +55,7 @@ class Answered:
         """
         nearest = np.floor(self.levels + 0.5)
         decides = dominant(self.levels)[:, :, None] & (nearest[:, :, None] == LEVELS)
-        table = sparse.csr_matrix(decides.reshape(len(self.items), -1).astype(np.float64))
+        table = scipy.sparse.csr_matrix(decides.reshape(len(self.items), -1).astype(np.float64))
         shape = (len(self.subjects), len(self.items))
         tried = scipy.sparse.csr_matrix((np.ones(len(self.item)), (self.subject, self.item)), shape=shape)
         won = scipy.sparse.csr_matrix((self.solved, (self.subject, self.item)), shape=shape)

@@ -17,18 +17,16 @@ import numpy as np
 from mensura.arrays import Floats
 from mensura.errors import MensuraError
 from mensura.responses.irt.acceleration import Anderson
-from mensura.responses.irt.information import Information, gradient, information, information_of
+from mensura.responses.irt.information import Information, gradient, information
+from mensura.responses.irt.louis import exact_information
 from mensura.responses.irt.model import Parameters, Priors, check_model, prior_terms
-from mensura.responses.irt.namespace import Namespace, NumpyArrays
+from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import NodeTables, PassSums, tally
 from mensura.responses.irt.quadrature import Grid
 from mensura.responses.irt.shards import Held, ShardSource, fetched, thinned
 
-SHORT_TEST = 30
-"""Up to so many items the information is taken from differences of gradients, for its closed form errs on short
-tests."""
-_SMALL = 1e-3
-"""Step of those differences."""
+EXACT_UNKNOWNS = 150
+"""Up to so many parameters of items the information is exact; the closed form errs on short tests, most for 3PL."""
 SAMPLE = 5_000
 """Subjects whose fit a larger table starts from."""
 LONGEST_STEP = 1.0
@@ -111,27 +109,12 @@ def fit_held(
         sample = thinned(held, SAMPLE)
         begin = climb(over(space, sample), begin, priors, replace(effort, tolerance=0.1, passes=30)).parameters
     fitted = climb(over(space, held), begin, priors, effort)
-    if held.items > SHORT_TEST:
+    if held.items * begin.of_item > EXACT_UNKNOWNS:
         return fitted
-    return replace(fitted, information=_exact_information(held, fitted.parameters, fitted.grid, priors))
-
-
-def _exact_information(held: Held, p: Parameters, grid: Grid, priors: Priors) -> Information:
-    """Return the information of a short test from differences of gradients, on a sample where subjects are many."""
     sample = thinned(held, SAMPLE) if held.subjects > 2 * SAMPLE else held
-    run = over(NumpyArrays(np.float64), fetched(sample))
-    none = Priors(None, None, None)
-    cut, count = len(p.slope) * p.of_item, p.of_item
-
-    def slope(step: Floats) -> Floats:
-        moved = p.moved(step[:cut].reshape(-1, count), step[cut:])
-        return _flat(gradient(moved, grid, run(moved, grid, False), none))
-
-    size = cut + len(p.free)
-    rows = [(slope(-_SMALL * axis) - slope(_SMALL * axis)) / (2.0 * _SMALL) for axis in np.eye(size)]
-    curvature = np.array(rows) * held.subjects / sample.subjects
-    curvature[np.arange(cut), np.arange(cut)] += prior_terms(p, priors)[2].ravel()
-    return information_of(curvature, p)
+    stands_for = held.subjects / sample.subjects
+    exact = exact_information(fetched(sample), fitted.parameters, fitted.grid, priors, stands_for)
+    return replace(fitted, information=exact)
 
 
 def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitted:

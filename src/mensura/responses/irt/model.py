@@ -37,7 +37,7 @@ class Priors:
     fixed: priors that knew where the scale lies would move it, all items together, wherever items outnumber subjects.
     """
 
-    slope: float | None = 1.0
+    slope: float | None = 0.5
     intercept: float | None = 3.0
     guessing: ItemPrior | None = ItemPrior(-1.4, 0.5)  # noqa: RUF009
 

@@ -1,0 +1,44 @@
+"""The pictures of a fit of responses, by the name of their file."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mensura.charts import information_curve, item_characteristic, item_differences, item_map
+from mensura.errors import MensuraError
+from mensura.responses.drawing import curve_points, difference_points, information_points, map_points
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from altair import LayerChart
+
+    from mensura.responses import ResponseFit
+
+WORST = 3
+"""Items whose curves are drawn where none is asked for: those that depart most from theirs."""
+
+
+def draw_fit(fit: ResponseFit, items: Sequence[str] | None) -> dict[str, LayerChart]:
+    """Return charts by file name: item map, information, curves of items, differences of every group."""
+    if not fit.observed.width:
+        raise MensuraError("the folder has no observed.csv; fit again with: mensura responses fit … --out FOLDER")
+    bank = fit.bank
+    worst = fit.items.sort("fit", descending=True, nulls_last=True).head(WORST)["item"].to_list()
+    drawn = {"item-map": item_map(map_points(fit)), "information": information_curve(information_points(bank))}
+    for item in items or worst:
+        curve = curve_points(bank, item)
+        seen = fit.observed.filter(fit.observed["item"] == item)
+        drawn[_file_name("item", item, drawn)] = item_characteristic(curve, seen)
+    groups = fit.dif["group"].unique(maintain_order=True) if fit.dif.height else []
+    for group in groups:
+        drawn[_file_name("differences", group, drawn)] = item_differences(difference_points(fit.dif, group))
+    return drawn
+
+
+def _file_name(kind: str, name: str, taken: dict[str, LayerChart]) -> str:
+    """Return a name that every file system takes; another number for another item of the same letters."""
+    plain = f"{kind}-{re.sub(r'[^A-Za-z0-9._-]+', '_', name)[:80]}"
+    names = [plain, *(f"{plain}-{count}" for count in range(2, len(taken) + 3))]
+    return next(one for one in names if one not in taken)
