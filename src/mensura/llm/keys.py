@@ -49,7 +49,7 @@ class KeyMaker:
             begun = self._begin(place, prompt, begun)
         shared, state = begun
         digest = state.copy()
-        digest.update(_encoded(prompt[len(shared) :] if shared else prompt))
+        digest.update(_encoded(prompt[len(shared) :]))
         return digest.digest()
 
     def _share(self, question: Question) -> None:

@@ -45,8 +45,8 @@ def stored_answers(journal: Journal, keys: Sequence[bytes], questions: Sequence[
         except Exception:  # whatever a reader does, read_safely says what it was
             as_before = False
         if as_before:
-            numbers = (tokens_in, tokens_out, cost or 0.0, seconds, attempts)
-            answers.append(Answer(question, text, now, why, "", True, *numbers))
+            spent = cost or 0.0
+            answers.append(Answer(question, text, now, why, "", True, tokens_in, tokens_out, spent, seconds, attempts))
             continue
         entry = journal.entry(row)
         taken = read_safely(text, read)
