@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -86,7 +86,11 @@ def _tables(
 
 _HALVES = ("level_at_half", "half_low", "half_high", "alone", "alone_low", "alone_high")
 _NO_RATES = (np.nan, np.nan, np.nan)
-_READ = {"one_in": rate_to_one_in, "percentile": rate_to_percentile, "iq": rate_to_iq}
+_READ: Mapping[str, Callable[[Floats], Floats]] = {
+    "one_in": rate_to_one_in,
+    "percentile": rate_to_percentile,
+    "iq": rate_to_iq,
+}
 
 
 def _read(rates: Floats, name: str) -> Floats:
