@@ -7,7 +7,7 @@ from mensura.cli.output import console
 MEASURED = {
     "stitch": (
         "90% intervals of capability held the truth in 92% of simulated cases (90–94% by kind of world), of a new "
-        "score in 89–92%",
+        "score in 90% (88–90%)",
         "python -m benchmarks.stitch_coverage --seed 1007",
     ),
     "iq": (
