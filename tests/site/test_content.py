@@ -350,6 +350,9 @@ def test_a_derivation_is_open_at_the_top_and_marks_what_is_estimated():
     assert '<strong>GPQA</strong> 120.0 <span class="tag">measured</span>' in html
     assert '<strong>hle</strong> no value <span class="tag estimated">imputed</span>' in html
     assert "81 &lt;percent&gt;" in html
+    assert "</summary><ul><li><strong>GPQA" in html
+    mixed = derivation_html(Explanation("All", 118.0, None, None, "Full", "", parts=(whole, guess)), {})
+    assert '</details><p class="leaf"><strong>hle</strong>' in mixed, "a list item stands in a list only"
 
 
 def test_json_keeps_six_digits_and_nothing_that_is_not_finite():

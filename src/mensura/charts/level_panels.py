@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 import altair as alt
 
 from mensura.charts.marks import empty, finish
@@ -9,8 +11,8 @@ from mensura.charts.rows import Row, Span, counted, rows_of, say
 
 POINTS = ("dimension", "level", "empirical")
 LINES = ("dimension", "name", "slope", "intercept", "base", "low", "high", "verdict")
-PANEL = {"least": 150, "gap": 16, "frame": 56}  # pixels: of a panel at least, between panels, around them all
-NAME_LETTERS = 30
+PANEL = {"least": 180, "gap": 16, "frame": 56}  # pixels: of a panel at least, between panels, around them all
+NAME_LETTERS = 26  # of a line of a panel's title
 SPREAD, GOLDEN = 0.5, 0.6180339887
 """Items of one level are spread over half a level, by the golden ratio, so that many remain apart."""
 
@@ -42,7 +44,7 @@ def level_panels(points: object, means: object, lines: object) -> alt.FacetChart
         x=alt.X(
             "level:Q",
             scale=alt.Scale(domain=[x_span.low, x_span.high], nice=False),
-            axis=alt.Axis(title="annotated level (upright: estimated)", tickMinStep=1, format="d", grid=False),
+            axis=alt.Axis(title="annotated level", tickMinStep=1, format="d", grid=False),
         ),
         y=alt.Y(
             "empirical:Q",
@@ -70,7 +72,7 @@ def level_panels(points: object, means: object, lines: object) -> alt.FacetChart
 
 
 _BREAK = " | "
-"""Between the two lines of a panel's title: a header takes one text and breaks it itself."""
+"""Between the lines of a panel's title: a header takes one text and breaks it itself."""
 _LINES_OF = f"split(datum.label, '{_BREAK}')"
 _STAR = (
     "M0,-1L0.235,-0.324L0.951,-0.309L0.38,0.124L0.588,0.809L0,0.4L-0.588,0.809L-0.38,0.124L-0.951,-0.309L-0.235,-0.324Z"
@@ -78,9 +80,8 @@ _STAR = (
 
 
 def _title(line: Row) -> str:
-    """Return the panel's title in two lines: the name, and the base with its interval."""
-    name = line["name"] or line["dimension"]
-    name = name if len(name) <= NAME_LETTERS else line["dimension"]
+    """Return the panel's title in lines: the name, and the base with its interval."""
+    name = _BREAK.join(wrap(line["name"] or line["dimension"], NAME_LETTERS))
     if line["base"] is None:
         return f"{name}{_BREAK}no base"
     interval = "" if line["low"] is None or line["high"] is None else f" ({line['low']:.2f}–{line['high']:.2f})"
@@ -104,8 +105,14 @@ def _ends(line: Row, order: dict[str, str], items: list[Row]) -> list[Row]:
     ]
 
 
+def _said(title: str) -> str:
+    """Return a title in one line."""
+    name, _, base = title.rpartition(_BREAK)
+    return f"{name.replace(_BREAK, ' ')}: {base}"
+
+
 def _describe(titles: list[str], items: int) -> str:
     return (
         f"Estimated against annotated level for {counted(items, 'item')} in {counted(len(titles), 'panel')}, with the "
-        f"base of each: {'; '.join(title.replace(_BREAK, ': ') for title in titles)}."
+        f"base of each: {'; '.join(_said(title) for title in titles)}."
     )

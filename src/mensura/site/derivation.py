@@ -11,16 +11,18 @@ from mensura.iq import Explanation
 _MEASURED = ("source", "measured", "partly measured", "Full")
 
 
-def derivation_html(node: Explanation, names: Mapping[str, str], *, depth: int = 0) -> Markup:
-    """Return a node with its parts, benchmarks by name; the composite is open, the rest opens on demand."""
+def derivation_html(node: Explanation, names: Mapping[str, str], *, depth: int = 0, listed: bool = False) -> Markup:
+    """Return a node with its parts, benchmarks by name; the composite is open, the rest opens on demand.
+
+    Parts that have none of their own are a list, unless others beside them open: then each is a line.
+    """
     head = _heading(node, names)
     if not node.parts:
-        alone = Markup("<li>{}</li>").format(head)
-        return alone if depth else Markup("<ul>{}</ul>").format(alone)
-    inner = Markup("").join(derivation_html(part, names, depth=depth + 1) for part in node.parts)
-    listed = inner if any(part.parts for part in node.parts) else Markup("<ul>{}</ul>").format(inner)
+        return Markup("<li>{}</li>" if listed else '<p class="leaf">{}</p>').format(head)
+    plain = not any(part.parts for part in node.parts)
+    inner = Markup("").join(derivation_html(part, names, depth=depth + 1, listed=plain) for part in node.parts)
     return Markup("<details{}><summary>{}</summary>{}</details>").format(
-        Markup(" open") if depth == 0 else "", head, listed
+        Markup(" open") if depth == 0 else "", head, Markup("<ul>{}</ul>").format(inner) if plain else inner
     )
 
 

@@ -150,7 +150,7 @@ def static_job(spec: dict[str, Any], width: int) -> dict[str, Any]:
     drawn = {**spec, "config": config(LIGHT), "padding": _MARGIN}
     if "facet" in drawn:
         panels = drawn["usermeta"]["panels"]
-        room = width - panels["frame"] + panels["gap"]
+        room = width - _MARGIN["left"] - _MARGIN["right"] - panels["frame"] + panels["gap"]
         columns = max(1, int(room / (panels["least"] + panels["gap"])))
         drawn["columns"] = columns
         drawn["spec"] = {**drawn["spec"], "width": int(room / columns) - panels["gap"]}

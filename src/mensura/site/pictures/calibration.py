@@ -29,10 +29,10 @@ def calibration_levels(study: Study) -> Picture:
     return Picture(
         "calibration-levels",
         "What a level is worth",
-        "Items of the open pool whose highest demand is in the group: annotated level (harmonic mean, by a language "
-        "model) against the level of the rate estimated for the world, less guessing. Stars: level means; line and "
-        "base B with its 90% interval: our calibration of items as they are, with errors and pools taken into account "
-        "(what sets pools apart is not in the slope).",
+        "Items of the open pool whose highest demand is in the group: across, the annotated level (harmonic mean, by a "
+        "language model); upright, the level of the rate estimated for the world, less guessing. Stars: level means; "
+        "line and base B with its 90% interval: our calibration of items as they are, with errors and pools taken "
+        "into account (what sets pools apart is not in the slope).",
         charts.level_panels(made.points(), made.stages, lines.filter(pl.col("dimension").is_in(_decided(made)))),
         finding=f"World success falls by a factor of {middle:.1f} per level in the median dimension, not by ten",
         source=OPEN,
