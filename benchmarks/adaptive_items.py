@@ -25,8 +25,6 @@ SIZES = (10, 20, 40, 80, 160)
 RANDOM_DRAWS = 40
 READ_DRAWS = 8
 """Random draws that are read through the model as well."""
-RUNS = 3
-"""Adaptive tests per subject that are averaged: the default, the others with items drawn by seed."""
 DELTA = 0.3
 STARTS = 3
 """Of k-means, of which the best counts."""
@@ -157,7 +155,7 @@ def anchors(columns: np.ndarray, size: int, rng: np.random.Generator) -> tuple[n
     return best[1], best[2]
 
 
-def compare(pool: Pool, seed: int) -> dict[str, object]:
+def compare(pool: Pool, seed: int, runs: int) -> dict[str, object]:
     rng = np.random.default_rng(seed)
     sizes = [size for size in SIZES if size <= len(pool.items) // 2]
     one_bank = len(pool.models) > CALIBRATED // 10
@@ -171,7 +169,9 @@ def compare(pool: Pool, seed: int) -> dict[str, object]:
         if one_bank:
             others[held_out[0] :] = False
         items = bank or calibrate(pool, others)
-        ends.extend(measure(pool, items, aim, at, others, sizes, rng, {name: e[row] for name, e in errors.items()}))
+        ends.extend(
+            measure(pool, items, aim, at, others, sizes, rng, runs, {name: e[row] for name, e in errors.items()})
+        )
     return report(pool, errors, ends, sizes, len(held_out))
 
 
@@ -183,13 +183,14 @@ def measure(
     others: np.ndarray,
     sizes: list[int],
     rng: np.random.Generator,
+    runs: int,
     errors: dict[str, np.ndarray],
 ) -> list[Sequence]:
     """Note the error of every method at every size for one subject held out; how its adaptive tests ended."""
     share, truth = pool.share[at], float(pool.share[at].mean())
-    draws = [None, *(np.random.default_rng([at, run]) for run in range(1, RUNS))]
-    runs = [run_test(bank, share, aim, sizes[-1], "spread", exposure) for exposure in draws]
-    orders = {"adaptive": [run.order for run in runs]}
+    draws = [None, *(np.random.default_rng([at, run]) for run in range(1, runs))]
+    tests = [run_test(bank, share, aim, sizes[-1], "spread", exposure) for exposure in draws]
+    orders = {"adaptive": [test.order for test in tests]}
     orders["adaptive, best"] = [run_test(bank, share, aim, sizes[-1], "best").order]
     for choice, name in (("spread", "short form"), ("best", "short form, best")):
         form = select_items(bank, sizes[-1], aim=aim, choice=choice).form["item"]
@@ -204,7 +205,7 @@ def measure(
         errors["random"][place] = np.mean([abs(share[some].mean() - truth) for some in sets])
         read = [abs(predicted_score(bank, some, share, aim) - truth) for some in sets[:READ_DRAWS]]
         errors["random, read"][place] = np.mean(read)
-    return runs
+    return tests
 
 
 def report(
@@ -239,10 +240,16 @@ def main() -> None:
     )
     parser.add_argument("--pool", choices=["naep", "enem", "arc", *PEOPLE], help="one pool alone")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument(
+        "--runs",
+        type=int,
+        default=1,
+        help="adaptive tests per subject: the default, the others with items drawn by seed",
+    )
     chosen = parser.parse_args()
     readers = {"naep": naep} | {name: partial(people, name=name) for name in PEOPLE} | {"arc": arc, "enem": enem}
     names = [chosen.pool] if chosen.pool else list(readers)
-    print(json.dumps({name: compare(readers[name](chosen.shared), chosen.seed) for name in names}))
+    print(json.dumps({name: compare(readers[name](chosen.shared), chosen.seed, chosen.runs) for name in names}))
 
 
 if __name__ == "__main__":

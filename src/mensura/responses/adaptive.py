@@ -118,7 +118,7 @@ def select_items(
         raise MensuraError(f"size: got {size}; the bank has {np.count_nonzero(usable)} usable items")
     group, weight = _group_nodes(aim)
     information = bank.information(group)
-    contents = Contents.of(bank, content, np.flatnonzero(usable), size)
+    contents = Contents.of(bank, content, np.flatnonzero(usable).astype(np.int64), size)
     line, density = difficulty_line(bank, aim.mean), np.sqrt(information) @ weight
     held = np.full(len(group), aim.sd**-2.0)
     chosen: list[int] = []
@@ -173,7 +173,7 @@ def next_items(
     place = bank.place(right, trials, mean=aim.mean, sd=aim.sd)
     information = expected_information(bank, place)
     taken = trials > 0
-    contents = Contents.of(bank, content, np.arange(len(taken)), int(taken.sum()) + count)
+    contents = Contents.of(bank, content, np.arange(len(taken), dtype=np.int64), int(taken.sum()) + count)
     for at in np.flatnonzero(taken):
         contents.take(int(at))
     first = count if choice == "best" else min(count, max(0, FIRST - place.n))

@@ -33,7 +33,7 @@ class Contents:
     @property
     def wanted(self) -> Mask:
         """Items of contents that are not full yet."""
-        return np.array([self.quota.get(kind, 0) > 0 for kind in self.kinds])
+        return np.array([self.quota.get(kind, 0) > 0 for kind in self.kinds], dtype=np.bool_)
 
     def take(self, place: int) -> None:
         """Count an item."""
@@ -87,7 +87,7 @@ def spread_places(
 
 def difficulty_line(bank: ItemBank, mean: float) -> Ints:
     """Return the items' places from the hardest to the easiest for subjects of an ability."""
-    return np.argsort(bank.chances(np.array([mean]))[:, 0], kind="stable")
+    return np.argsort(bank.chances(np.array([mean]))[:, 0], kind="stable").astype(np.int64)
 
 
 def turn_share(number: int) -> float:

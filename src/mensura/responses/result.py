@@ -80,8 +80,19 @@ def read_fit(folder: Path) -> ResponseFit:
     require_columns(
         tables["groups"], ["group", "subjects", "mean", "sd", "se_mean", "se_sd"], name=str(folder / "groups.csv")
     )
-    more = {name: _table_of(folder, name) for name in ("dif", "checks", "log", "observed")}
-    return ResponseFit("read", **tables, **more, log_likelihood=float("nan"), passes=0, converged=True)
+    return ResponseFit(
+        "read",
+        tables["subjects"],
+        tables["items"],
+        tables["groups"],
+        _table_of(folder, "dif"),
+        _table_of(folder, "checks"),
+        _table_of(folder, "log"),
+        _table_of(folder, "observed"),
+        float("nan"),
+        0,
+        True,
+    )
 
 
 def _table_of(folder: Path, name: str) -> pl.DataFrame:
