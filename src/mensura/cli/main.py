@@ -129,6 +129,10 @@ def main() -> None:
         _refuse(str(fault))
     except OSError as fault:  # a disk that is full or cannot be written, a path that is too long
         _refuse(f"{fault.filename or 'the system'}: {fault.strerror or fault}; nothing was changed there")
+    except Exception as fault:
+        if "(os error " not in str(fault):
+            raise
+        _refuse(f"{fault}; nothing was changed there")  # older polars tell of the disk in an error of their own
 
 
 def _refuse(message: str) -> None:
