@@ -350,7 +350,7 @@ def assert_harmless(page: str) -> None:
 @pytest.mark.parametrize("text", TEXTS)
 def test_hostile_text_is_shown_and_never_runs(reviewer, store, text):
     ledger = open_ledger(store)
-    line = "".join(sign for sign in text if sign.isprintable())  # a title is one printable line
+    line = "".join(sign for sign in text if sign.isprintable())[:200]  # a title is one printable line, not a long one
     capture = ledger.add_capture(text.encode(), source="board", address="https://example.org/x", **ANN)
     update = Update(
         title=line,
