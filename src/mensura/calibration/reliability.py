@@ -123,7 +123,8 @@ def _true_shares(chance: Floats, pool: Ints, counts: Floats) -> Floats:
     for _ in range(_ROUNDS):
         posterior = chance * shares[pool]
         posterior *= (counts / posterior.sum(axis=1))[:, None]
-        summed = np.column_stack([np.bincount(pool, weights=column, minlength=pools) for column in posterior.T])
+        columns = [np.bincount(pool, weights=column, minlength=pools) for column in posterior.T]
+        summed: Floats = np.column_stack(columns).astype(np.float64)
         centre, width, bell = _bell(summed, centre, width)
         shares = summed + POOLING * bell
         shares /= shares.sum(axis=1, keepdims=True)

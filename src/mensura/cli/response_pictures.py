@@ -31,8 +31,7 @@ def draw_fit(fit: ResponseFit, items: Sequence[str] | None) -> dict[str, LayerCh
         curve = curve_points(bank, item)
         seen = fit.observed.filter(fit.observed["item"] == item)
         drawn[_file_name("item", item, drawn)] = item_characteristic(curve, seen)
-    groups = fit.dif["group"].unique(maintain_order=True) if fit.dif.height else []
-    for group in groups:
+    for group in fit.dif["group"].unique(maintain_order=True) if fit.dif.height else ():
         drawn[_file_name("differences", group, drawn)] = item_differences(difference_points(fit.dif, group))
     return drawn
 

@@ -148,8 +148,9 @@ def draw(
     width: Annotated[float, typer.Option(help="Width in millimetres.")] = 183.0,
 ) -> None:
     """Draw a fit: item map, information, curves of items with what was observed, differences between groups."""
-    from mensura.charts import check_figure, save
+    from mensura.charts import save
     from mensura.cli.response_pictures import draw_fit
+    from mensura.drawings import check_figure
     from mensura.folders import whole_folder
     from mensura.responses.result import read_fit
 

@@ -22,7 +22,7 @@ _ENDLESS = 1e6  # stands for the level at one half of a curve that does not fall
 
 
 @dataclass(frozen=True, eq=False)
-class Abilities:
+class FoundAbilities:
     """Abilities, subjects × dimensions, as a method found them; ``half``: levels at one half with their interval.
 
     ``untold``: where the items say too little to place an ability, with the reason. ``alone``: the level of a demand
@@ -40,7 +40,7 @@ class Abilities:
 
 def abilities_by_curves(
     subjects: tuple[str, ...], dimensions: tuple[str, ...], n: Floats, correct: Floats, draws: int, seed: int
-) -> Abilities:
+) -> FoundAbilities:
     """Fit the published curve to every subject and dimension."""
     if draws < 1:
         raise MensuraError(f"draws: got {draws}; expected 1 or more")
@@ -56,7 +56,7 @@ def abilities_by_curves(
         (int(at) // shape[1], int(at) % shape[1]): f"it decides {total[at]:g} items; {FEWEST_DECIDED} are needed"
         for at in np.flatnonzero(total < FEWEST_DECIDED)
     }
-    return Abilities(subjects, dimensions, ability, half, total.reshape(shape), untold)
+    return FoundAbilities(subjects, dimensions, ability, half, total.reshape(shape), untold)
 
 
 def _with_ends(middle: Floats, drawn: Floats, shape: tuple[int, ...]) -> tuple[Floats, Floats, Floats]:
@@ -68,7 +68,9 @@ def _with_ends(middle: Floats, drawn: Floats, shape: tuple[int, ...]) -> tuple[F
     return middle.reshape(shape), ends[0], ends[1]
 
 
-def abilities_by_model(answered: Answered, draws: int, seed: int) -> tuple[Abilities, dict[str, JointFit], list[str]]:
+def abilities_by_model(
+    answered: Answered, draws: int, seed: int
+) -> tuple[FoundAbilities, dict[str, JointFit], list[str]]:
     """Fit the non-compensatory model to every subject, and read abilities off the chances that it gives the items.
 
     What a demand alone would take (``alone``) is not what items of that level take, which make other demands as well,

@@ -10,7 +10,7 @@ import polars as pl
 
 from mensura.arrays import Floats
 from mensura.calibration.open_pool import OPEN
-from mensura.calibration.profiles.abilities import Abilities
+from mensura.calibration.profiles.abilities import FoundAbilities
 from mensura.calibration.profiles.placing import find_line, place, uncalibrated_rate
 from mensura.calibration.profiles.statements import statement
 from mensura.demands.dimensions import annotated_dimensions
@@ -37,7 +37,7 @@ POSITION_COLUMNS: Mapping[str, Any] = {
 }
 
 
-def placed_tables(found: Abilities, lines: Calibration) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
+def placed_tables(found: FoundAbilities, lines: Calibration) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return profile, positions and statements: abilities among people, by the calibration's lines."""
     known = annotated_dimensions()
     line_of = {code: find_line(lines, code) for code in found.dimensions}
@@ -56,7 +56,7 @@ def placed_tables(found: Abilities, lines: Calibration) -> tuple[pl.DataFrame, p
 
 
 def _tables(
-    found: Abilities, cells: list[tuple[object, ...]], figures: Floats
+    found: FoundAbilities, cells: list[tuple[object, ...]], figures: Floats
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Return the three tables from one entry per subject and dimension, in that order."""
     ability, rates, theory = figures[:3], figures[3:6], figures[6]

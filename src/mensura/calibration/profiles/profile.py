@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mensura.calibration.open_pool import open_lines
-from mensura.calibration.profiles.abilities import TAILS, Abilities, abilities_by_curves, abilities_by_model
+from mensura.calibration.profiles.abilities import TAILS, FoundAbilities, abilities_by_curves, abilities_by_model
 from mensura.calibration.profiles.adele import LEVELS
 from mensura.calibration.profiles.joint import JointFit, NonCompensatory, chance
 from mensura.calibration.profiles.level_grid import LevelGrid
@@ -163,7 +163,7 @@ def profile_counts(
     return _placed(abilities_by_curves(subjects, dimensions, n, correct, draws, seed), calibration, "adele")
 
 
-def _placed(found: Abilities, calibration: Calibration | None, method: str) -> ProfileResult:
+def _placed(found: FoundAbilities, calibration: Calibration | None, method: str) -> ProfileResult:
     """Put abilities among people, by the calibration's lines."""
     lines = default_lines() if calibration is None else calibration
     return ProfileResult(*placed_tables(found, lines), method, found.dimensions)
