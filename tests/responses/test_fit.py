@@ -130,6 +130,16 @@ def test_rasch_has_one_discrimination_and_the_score_is_sufficient():
     assert np.corrcoef(fit.items["difficulty"], -truth.intercept)[0, 1] > 0.99
 
 
+def test_items_that_have_nothing_in_common_end_a_fit_with_a_word():
+    """Answers shared out so that nobody has more right ones than chance gives: abilities cannot differ."""
+    right = [(f"s{s}", f"i{i}", int((s * 7 + i * 5) % 11 > i)) for s in range(60) for i in range(8)]
+    fit = fit_responses(pl.DataFrame(right, schema=["subject", "item", "correct"], orient="row"), model="rasch")
+    assert fit.converged and fit.passes < 20
+    assert any("do not show that subjects differ" in said for said in fit.warnings)
+    assert fit.subjects["ability"].abs().max() < 0.1
+    assert (fit.subjects["high"] - fit.subjects["low"]).min() > 3.2  # as wide as knowing nothing
+
+
 def test_guessing_is_found_where_weak_subjects_guess():
     truth = draw(4000, 15, seed=6, guessing=0.25)
     fit = fit_responses(truth.wide, model="3pl", options=FitOptions(checks=False))

@@ -16,7 +16,7 @@ from mensura.responses.drawing import observed_rates
 from mensura.responses.irt.abilities import abilities
 from mensura.responses.irt.fit_checks import dimensionality, item_misfit
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
-from mensura.responses.irt.model import Parameters, Priors, chances, check_model
+from mensura.responses.irt.model import LEAST_SD, Parameters, Priors, chances, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.shards import Held, Shard, ShardSource, placed
 from mensura.responses.multiple import discovery_rates
@@ -278,6 +278,10 @@ def _with_findings(result: ResponseFit) -> ResponseFit:
     items, warnings = result.items, []
     if not result.converged:
         warnings.append(f"not converged in {result.passes} passes; the numbers are those of the best one")
+    if result.model == "rasch" and (items["discrimination"] <= LEAST_SD).all():
+        warnings.append(
+            "the answers do not show that subjects differ in one ability; do the items ask for the same thing?"
+        )
     against = items.filter(pl.col("discrimination") < 0.0)["item"].to_list()
     if against:
         warnings.append(f"{len(against)} items run against the scale (wrong key?): {_few(against)}")

@@ -134,16 +134,16 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
             continue
         slope = gradient(here, grid, sums, priors)
         inverse = information(here, grid, sums, priors)
-        step, errors = _flat(inverse.step(*slope)), inverse.errors()
+        plain, errors = _flat(inverse.plain_step(*slope)), inverse.errors()
+        step = here.held_up(_flat(inverse.step(*slope)), plain)
         left = float(np.max(np.abs(step) / errors))
         history.append(Visit(height, left))
-        plain = _flat(inverse.plain_step(*slope))
         trusted = float(np.max(np.abs(step))) <= LONGEST_STEP
         best = _Place(height, here, grid, sums, step if trusted else plain, plain)
         if left < effort.tolerance:
             break
         if trusted and left < _NEAR:
-            step = memory.improved(here.flat(), step, errors)
+            step = here.held_up(memory.improved(here.flat(), step, errors), plain)
         shrink = min(1.0, _SHORTER * shrink)
         here = _away(here, step if trusted else plain, shrink)
     if best is None:

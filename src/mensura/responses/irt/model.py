@@ -17,6 +17,9 @@ from mensura.errors import MensuraError
 
 MODELS = ("rasch", "2pl", "3pl")
 _LEAST_SLOPE, _TINY = 0.1, 1e-12
+LEAST_SD = 0.1
+"""Subjects of a group differ by at least so many logits: where answers do not show that they differ at all, the
+likelihood rises for ever towards 0, and nothing else would end a fit."""
 _FURTHEST = 35.0
 """Logits beyond which a chance is 0 or 1 in single precision's logarithms."""
 
@@ -81,6 +84,19 @@ class Parameters:
             return replace(moved, intercept=self.intercept + items[:, 0])
         moved = replace(moved, slope=self.slope + items[:, 0], intercept=self.intercept + items[:, 1])
         return moved if self.model == "2pl" else replace(moved, guess=self.guess + items[:, 2])
+
+    def held_up(self, newton: Floats, plain: Floats) -> Floats:
+        """Return Newton's step of :meth:`flat`, unless it takes a standard deviation below :data:`LEAST_SD`.
+
+        Then that one goes there and all others go the EM algorithm's way (``plain``), which asks nothing of it.
+        """
+        cut = len(self.slope) * self.of_item
+        least = np.full(len(newton), -np.inf)
+        for place, (name, group) in enumerate(self.free, start=cut):
+            if name == "sd":
+                least[place] = min(0.0, float(np.log(LEAST_SD / self.sd[group])))
+        below = newton < least
+        return np.where(below, least, plain) if below.any() else newton
 
     def standardised(self) -> Parameters:
         """Return the same model on the scale whose first group has mean 0 and standard deviation 1."""
