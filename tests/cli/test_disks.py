@@ -59,6 +59,7 @@ COMMANDS = {
     "llm cost": ["{journal}", "--out", "{out}"],
     "llm export": ["{journal}", "{out}"],
     "responses read": ["{outcomes}", "--out", "{out}"],
+    "responses draw": ["{fitted}", "--out", "{out}"],
     "responses fit": ["{outcomes}", "--model", "rasch", "--out", "{out}"],
     "responses place": ["{fitted}", "--rates", "{item_rates}", "--out", "{out}"],
     "responses select": ["{fitted}", "--size", "3", "--out", "{out}"],

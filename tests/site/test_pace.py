@@ -56,9 +56,11 @@ def test_models_without_dates_are_refused_in_words(evidence):
 def test_the_sentence_on_pace_says_the_day_of_an_alarm(alarm, said):
     unit = "the step from a to b"
     pace = SimpleNamespace(slope=0.62, low=0.5, high=0.75, records=0.9, unit=unit, since=date(2024, 9, 24))
-    sentence = pace_sentence(SimpleNamespace(pace=pace, watch=SimpleNamespace(alarm=alarm)))
+    models = pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"], "capability": [-0.5, 1.26]})
+    sentence = pace_sentence(SimpleNamespace(pace=pace, models=models, watch=SimpleNamespace(alarm=alarm)))
     said_first = (
-        "Models released since September 2024 gain 0.62 a year (90% interval 0.50 to 0.75; 1 is the step from a to b)"
+        "Models released since September 2024 gain 0.62 steps a year (90% interval 0.50 to 0.75; "
+        "one is the step from Ay to Bee, 1.76 of capability)"
     )
     assert sentence.startswith(f"{said_first}, all releases counted; the line through the records rises by 0.90;")
     assert said in sentence

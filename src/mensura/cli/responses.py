@@ -140,7 +140,9 @@ def fit(
 @app.command(epilog="Example: mensura responses draw fitted --item task:12 --out pictures")
 def draw(
     folder: Folder,
-    out: Annotated[Path, typer.Option("--out", help="Folder for the pictures.", file_okay=False)],
+    out: Annotated[
+        Path, typer.Option("--out", help="Folder for the pictures.", file_okay=False, callback=check_output)
+    ],
     item: Annotated[
         list[str] | None, typer.Option(help="Item whose curve is drawn; by default the three that fit worst.")
     ] = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statistics import NormalDist
+from math import erfc, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -64,7 +64,8 @@ def win_chance(fit: Stitch, model: str, benchmark: str, score: float, stderr: fl
         expected: Floats = point_scores(fit.model, *pair)
         spread = expected_scores(fit.model, fit.own_draws, *pair).var(axis=0)
         mean, variance = expected[0], (spread + fit.model.noise(expected, pair[1]))[0]
-    return NormalDist().cdf(float((mean - score) / np.sqrt(max(variance, MODEL_ERROR**2) + stderr**2)))
+    ahead = float(mean - score) / sqrt(max(variance, MODEL_ERROR**2) + stderr**2)
+    return 0.5 * erfc(-ahead / sqrt(2))  # exact in both tails
 
 
 def _keys(groups: pl.DataFrame) -> list[tuple[str, float, float]]:
