@@ -130,9 +130,14 @@ def main() -> None:
     except OSError as fault:  # a disk that is full or cannot be written, a path that is too long
         _refuse(f"{fault.filename or 'the system'}: {fault.strerror or fault}; nothing was changed there")
     except Exception as fault:
-        if "(os error " not in str(fault):
+        if not _is_of_the_disk(fault):
             raise
-        _refuse(f"{fault}; nothing was changed there")  # older polars tell of the disk in an error of their own
+        _refuse(f"{fault}; nothing was changed there")
+
+
+def _is_of_the_disk(fault: Exception) -> bool:
+    """Whether this is the system's own error in the words of older polars, which raise no OSError for it."""
+    return type(fault).__module__.startswith("polars") and "(os error " in str(fault)
 
 
 def _refuse(message: str) -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from mensura.charts import information_curve, item_characteristic, item_differences, item_map
 from mensura.errors import MensuraError
+from mensura.evidence.ids import slug
 from mensura.responses.drawing import curve_points, difference_points, information_points, map_points
 
 if TYPE_CHECKING:
@@ -30,14 +30,7 @@ def draw_fit(fit: ResponseFit, items: Sequence[str] | None) -> dict[str, LayerCh
     for item in items or worst:
         curve = curve_points(bank, item)
         seen = fit.observed.filter(fit.observed["item"] == item)
-        drawn[_file_name("item", item, drawn)] = item_characteristic(curve, seen)
+        drawn[f"item-{slug(item)}"] = item_characteristic(curve, seen)
     for group in fit.dif["group"].unique(maintain_order=True) if fit.dif.height else ():
-        drawn[_file_name("differences", group, drawn)] = item_differences(difference_points(fit.dif, group))
+        drawn[f"differences-{slug(group)}"] = item_differences(difference_points(fit.dif, group))
     return drawn
-
-
-def _file_name(kind: str, name: str, taken: dict[str, LayerChart]) -> str:
-    """Return a name that every file system takes; another number for another item of the same letters."""
-    plain = f"{kind}-{re.sub(r'[^A-Za-z0-9._-]+', '_', name)[:80]}"
-    names = [plain, *(f"{plain}-{count}" for count in range(2, len(taken) + 3))]
-    return next(one for one in names if one not in taken)
