@@ -233,11 +233,11 @@ def test_extrapolate_takes_names_objects_paths_and_frames_of_any_library(small, 
 
 
 def test_validate_takes_any_method_by_name_or_object(small):
+    named = validate(small, method="poststratification")
+    assert named.method == "poststratification"
     given = validate(small, method=PostStratification(draws=20))
-    assert given.method == "poststratification"
     assert given.summary.height == 6
     assert given.settings["method"]["draws"] == 20
-    assert validate(small, method="described").method == "described"
     mixed = validate(small, method=Ensemble((Described(), PostStratification(draws=20)), weights=(3, 1)))
     assert mixed.method == "ensemble"
     with pytest.raises(MensuraError, match="no setting 'drows'"):

@@ -20,7 +20,7 @@ ID = "A/b, (c) [d] @e=f:g"
 """What the id of one model becomes: every sign an id may have."""
 WORD = "constructor"
 """What the id of another becomes: a word that every object of a script knows."""
-RENAMED = {"grok-3": ID, "gpt-4o": WORD}
+RENAMED = {"grok-3": ID, "gpt-4.1": WORD}
 BENCHMARK = "toolathlon"
 TEST = "<img src=x onerror=window.hacked=1> #, / Test"
 GROUP = "people, (a/b) @x=1: [y]"
