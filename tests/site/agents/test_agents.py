@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 import sys
 
 import pytest
@@ -66,9 +67,8 @@ def quantities(answer):
 
 
 def test_over_standard_input_and_output_every_tool_answers():
-    server = StdioServerParameters(
-        command=sys.executable, args=["-m", "mensura", "mcp"], env={"PYTHONPATH": ":".join(sys.path)}
-    )
+    surroundings = {"PYTHONPATH": ":".join(sys.path), "MENSURA_CACHE": os.environ["MENSURA_CACHE"]}
+    server = StdioServerParameters(command=sys.executable, args=["-m", "mensura", "mcp"], env=surroundings)
     tools, answers = converse(
         server,
         ("list_names", {"kind": "benchmark", "contains": "gpqa"}),
