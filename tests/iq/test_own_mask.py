@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mensura
+from mensura.iq import own_mask
 from mensura.iq.own_mask import MaskCorrection, correct, find_entries, in_parts
 
 MIDDLE = {"percent": 40.0, "fraction": 0.4, "elo": 1300.0, "index": 10.0}
@@ -31,6 +32,16 @@ def test_well_measured_models_of_its_level_are_entered_with_its_benchmarks(matri
     assert sorted(matrix.subjects[row] for row in entries.donors) == [f"m{i}" for i in range(6)]
     assert {matrix.benchmarks[j] for j in np.flatnonzero(entries.kept.any(axis=0))} == set(FEW)
     assert entries.kept.sum() == 6 * len(FEW)
+
+
+def test_of_many_models_the_nearest_are_entered(matrix, monkeypatch):
+    """The level of "few" is that of m4 and a little more: with room for two, m4 and m5 are entered."""
+    monkeypatch.setattr(own_mask, "MOST", 2)
+    few, measured = matrix.row("few"), matrix.measured.sum(axis=1)
+    estimates = matrix.iqs.copy()
+    estimates[few] = estimates[matrix.row("m4")] + 0.1 * (estimates[matrix.row("m5")] - estimates[matrix.row("m4")])
+    chosen = find_entries(matrix, estimates, measured < 10)
+    assert sorted(matrix.subjects[row] for row in chosen.donors) == ["m4", "m5"]
 
 
 def test_each_model_entered_is_left_out_of_one_fit(entries):
