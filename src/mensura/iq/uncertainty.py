@@ -94,10 +94,16 @@ class IqDraws(Result):
         apart = (pl.col("ahead") <= TAIL) | (pl.col("ahead") >= 1 - TAIL)
         return table.filter(pl.Series(kept)).with_columns(told_apart=apart)
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The column of each model, for those who ask model by model."""
+        return {subject: place for place, subject in enumerate(self.subjects)}
+
     def _row(self, subject: str) -> int:
-        if subject not in self.subjects or np.isnan(self.composites[0, self.subjects.index(subject)]):
+        row = self.places.get(subject)
+        if row is None or np.isnan(self.composites[0, row]):
             raise MensuraError(f"subject: {subject!r} has no composite IQ, so it cannot be compared")
-        return self.subjects.index(subject)
+        return row
 
 
 def interval(draws: Floats) -> tuple[Floats, Floats]:

@@ -151,9 +151,59 @@ class Study(Result):
 
     def ahead(self, subject: str, other: str) -> float:
         """Return the share of joint draws in which one model's IQ lies above another's."""
-        names = list(self.iq.drawn.subjects)
-        first, second = (self.iq.drawn.composites[:, names.index(name)] for name in (subject, other))
+        drawn = self.iq.drawn
+        first, second = (drawn.composites[:, drawn.places[name]] for name in (subject, other))
         return float(np.mean(first > second))
+
+    @cached_property
+    def by_subject(self) -> dict[str, dict[str, Any]]:
+        """The rows of ``models`` by subject, in their order: pages ask model by model."""
+        return {row["subject"]: row for row in self.models.iter_rows(named=True)}
+
+    @cached_property
+    def by_iq(self) -> list[dict[str, Any]]:
+        """The rows of the models that have an IQ, highest first."""
+        return [row for row in self.by_subject.values() if row["exact_iq"] is not None]
+
+    @cached_property
+    def iq_places(self) -> dict[str, int]:
+        """Where each model with an IQ stands among them, 0 = highest."""
+        return {row["subject"]: place for place, row in enumerate(self.by_iq)}
+
+    @cached_property
+    def ranked_rows(self) -> list[dict[str, Any]]:
+        """The rows of the models that are ranked, highest IQ first."""
+        return [row for row in self.by_iq if row["rank"] is not None]
+
+    @cached_property
+    def profiles(self) -> pl.DataFrame:
+        """Dimension IQs of every model for its profile, dimensions in the method's order.
+
+        Columns: subject, name, provider, dimension (by name), value, low, high, status, measured, benchmarks.
+        """
+        order = {key: place for place, key in enumerate(self.dimension_names)}
+        return (
+            self.dimensions.join(self.models.select("subject", "name", "provider"), on="subject", maintain_order="left")
+            .sort(pl.col("dimension").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
+            .select(
+                *("subject", "name", "provider"),
+                dimension=pl.col("dimension").replace_strict(self.dimension_names),
+                value=pl.col("iq").round(2),
+                low=pl.col("low").round(2),
+                high=pl.col("high").round(2),
+                status="shown",
+                measured="measured",
+                benchmarks=pl.col("measured") + pl.col("inherited") + pl.col("estimated"),
+            )
+        )
+
+    @cached_property
+    def profile_rows(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows of ``profiles`` by subject."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for row in self.profiles.iter_rows(named=True):
+            found.setdefault(row["subject"], []).append(row)
+        return found
 
     @cached_property
     def leaders(self) -> pl.DataFrame:
@@ -201,6 +251,12 @@ class Study(Result):
             }
             for row in self.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True)
         }
+
+    @cached_property
+    def tested_people(self) -> list[dict[str, Any]]:
+        """Groups of people on their tests, constructed ones left out: benchmark, group, status."""
+        kept = self.people.tests.filter(pl.col("status").is_in(["measured", "judged", "panel"]))
+        return kept.select("benchmark", "group", "status").to_dicts()
 
     @cached_property
     def printed_people(self) -> dict[tuple[str, str], dict[str, Any]]:
