@@ -55,6 +55,10 @@ class MaskCorrection:
         moved = middle + self.shift[:, None] + self.factor[:, None] * (iqs - middle)
         return np.asarray(np.clip(moved, LOWEST, HIGHEST))
 
+    def of(self, rows: slice) -> MaskCorrection:
+        """Return the correction of some of the models."""
+        return MaskCorrection(self.shift[rows], self.factor[rows])
+
 
 def uncorrected(models: int) -> MaskCorrection:
     """Return the correction that changes nothing."""
@@ -95,7 +99,7 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> MaskCorrectio
     weight = hidden / size
     weight /= weight.sum(axis=1, keepdims=True)
     truth = (np.where(hidden, matrix.iqs[entries.donors], 0.0) * weight).sum(axis=1)
-    drawn = (iqs * weight).sum(axis=2)
+    drawn = np.stack([(one * weight).sum(axis=1) for one in iqs])  # draw by draw: all at once would not fit
     error, spread = truth - drawn.mean(axis=0), np.maximum(drawn.std(axis=0), _LEAST_SPREAD)
     count = np.bincount(entries.targets, minlength=len(matrix.subjects))
 

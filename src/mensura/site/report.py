@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -42,6 +43,7 @@ from mensura.site.studio import Studio, open_studio, page_svg, static_job
 from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
 
+Records = dict[str, dict[str, Any]]
 _STATIC = Path(__file__).parent / "static"
 HEADLINE = (
     *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
@@ -83,9 +85,11 @@ def build_report(
         named = named_pages(study, editions)
         drawn = _order_drawings(named, studio)
         _write_static(stage)
-        _write_subjects(study, stage)
+        records = model_records(study)
+        _write_subjects(study, records, stage)
         _write_tables(study, stage)
-        _write_api(study, stage)
+        _write_api(study, records, stage)
+        del records
         shared = {
             "navigation": NAVIGATION,
             "more": MORE,
@@ -139,16 +143,16 @@ def _write_static(out: Path) -> None:
     sheet.write_text(palette_css() + sheet.read_text(encoding="utf-8"), encoding="utf-8")
 
 
-def _write_subjects(study: Study, out: Path) -> None:
+def _write_subjects(study: Study, records: Records, out: Path) -> None:
     """Write what scripts read on demand, as scripts: a page opened from a folder may load nothing else."""
-    parts = {
-        "models": model_records(study),
-        "compare": comparison_records(study),
-        "chances": chance_layers(study),
-        "scores": score_rows(study),
+    parts: dict[str, Callable[[Study], object]] = {
+        "models": lambda _: records,
+        "compare": comparison_records,
+        "chances": chance_layers,
+        "scores": score_rows,
     }
-    for name, payload in parts.items():
-        write(f"mensura.{name} = {script_json(payload)};\n", out, "data", f"{name}.js")
+    for name, payload in parts.items():  # one after the other: the largest has every pair of models
+        write(f"mensura.{name} = {script_json(payload(study))};\n", out, "data", f"{name}.js")
 
 
 def _write_tables(study: Study, out: Path) -> None:
@@ -174,12 +178,12 @@ def _write_feeds(
     write(editions_json(editions), out, "data", FILE)
 
 
-def _write_api(study: Study, out: Path) -> None:
+def _write_api(study: Study, records: Records, out: Path) -> None:
     ranked = study.ranked.iter_rows(named=True)
     ladders = {one.benchmark: one.to_dict() for one in study.iq.matrix.ladders}
     people = study.evidence.human_references
     files = {
-        "models": listing("models", model_records(study).values()),
+        "models": listing("models", records.values()),
         "rankings": listing(
             "rankings",
             (

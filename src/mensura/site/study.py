@@ -23,7 +23,7 @@ from mensura.site.pace import Pace, report_pace, watch_evidence
 from mensura.site.policy import Policy, apply_policy, load_policy
 from mensura.site.units import show
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
-from mensura.stitching.passing import win_chance
+from mensura.stitching.passing import win_chances
 from mensura.trends import Watch, mark_passed
 
 DRAWS = 1000
@@ -245,10 +245,9 @@ class Study(Result):
             if subject in placed:
                 takers.setdefault(benchmark, []).append(subject)
         return {
-            (row["benchmark"], row["group"]): {
-                one: win_chance(self.fit, one, row["benchmark"], row["score"], row["stderr"])
-                for one in takers.get(row["benchmark"], [])
-            }
+            (row["benchmark"], row["group"]): win_chances(
+                self.fit, takers.get(row["benchmark"], []), row["benchmark"], row["score"], row["stderr"]
+            )
             for row in self.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True)
         }
 
