@@ -100,9 +100,14 @@ class ScoreMatrix:
             zero_before=self.zero_before[columns],
         )
 
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The row of each subject, for those who ask one by one."""
+        return {subject: row for row, subject in enumerate(self.subjects)}
+
     def row(self, subject: str) -> int:
         """Return the row of a subject."""
-        return self.subjects.index(subject)
+        return self.rows[subject]
 
     def listed(self, rows: Ints) -> str:
         """Return the subjects of these rows in words, the first five by name."""

@@ -23,7 +23,7 @@ from mensura.site.pages import Page
 from mensura.site.pictures import Figure
 from mensura.site.studio import SHARE_SCALE, Studio
 
-MOST_CARDS = 500
+MOST_CARDS = 300
 """Pages that have a picture of their own for shared links, the first ones; a further page has that of the first."""
 
 
