@@ -18,8 +18,11 @@ from mensura.trends.watching import BASELINE, FEWEST
 
 _QUARTERS = 12
 """How far the forecast of the report looks ahead: three years."""
-_STREAMS = 59
-"""Simulated streams of releases behind the alarm: few, as a report is built often; 5% of 59 + 1 is a whole number."""
+_STREAMS, _FEWEST_STREAMS = 59, 19
+"""Simulated streams of releases behind the alarm: few, as a report is built often; 5% of 59 + 1, and of 19 + 1, is a
+whole number, so that the false-alarm rate is met exactly."""
+_MANY = 500
+"""Releases from which the fewest streams do: each is a world of all scores that is fitted anew."""
 _BEFORE = 0.4
 """Share of the releases before the watch starts: enough to know the pace that an acceleration is measured against."""
 
@@ -101,4 +104,4 @@ def watch_evidence(evidence: Evidence) -> Watch | None:
     start = released[baseline]
     if (released > start).sum() < FEWEST + 2:
         return None
-    return watch_acceleration(scores, start=start, streams=_STREAMS)
+    return watch_acceleration(scores, start=start, streams=_STREAMS if released.len() < _MANY else _FEWEST_STREAMS)
