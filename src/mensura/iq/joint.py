@@ -11,7 +11,7 @@ from mensura.arrays import Floats, Mask
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
 from mensura.iq.rules import ImputationRule
-from mensura.iq.sampler import CHAINS, STATES_KEPT, Sampled, sample
+from mensura.iq.sampler import STATES_KEPT, Sampled, sample
 from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations
 
 POINT_DRAWS = 400
@@ -116,7 +116,7 @@ def _enter(matrix: ScoreMatrix, entries: Entries, sampled: Sampled, rng: np.rand
     """Draw the scores of entered models, a part of them at a time, by fits that have not seen them."""
     eta = np.where(entries.kept, _log_odds(matrix)[entries.donors], np.nan)
     regressors = _regressors(matrix)[entries.donors]
-    entered = np.empty((STATES_KEPT * CHAINS, *eta.shape))
+    entered = np.empty((STATES_KEPT, *eta.shape))
     for part in in_parts(entries, _PARTS):
         unseen = np.isin(np.arange(len(matrix.subjects)), entries.donors[part])
         entered[:, part] = sampled.without(unseen, rng).draw_new(eta[part], regressors[part], rng)

@@ -6,12 +6,12 @@ thousands of model pages; what is kept of each is its name, and which picture st
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import jinja2
-import polars as pl
 from markupsafe import Markup
 
 from mensura.evidence import slug
@@ -25,6 +25,8 @@ from mensura.site.studio import SHARE_SCALE, Studio
 
 MOST_CARDS = 300
 """Pages that have a picture of their own for shared links, the first ones; a further page has that of the first."""
+
+_NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
 class Bindery:
@@ -139,10 +141,19 @@ def _card_path(file: str) -> str:
 def _csv(columns: list[str], rows: list[list[object]]) -> str:
     if not columns:
         return "\n"
-    cells = [[_cell(cell) for cell in row] for row in rows]
-    return pl.DataFrame(cells, schema=dict.fromkeys(columns, pl.String), orient="row").write_csv()
+    lines = [",".join(map(_quoted, columns)), *(",".join(map(_cell, row)) for row in rows)]
+    return "\n".join(lines) + "\n"
 
 
-def _cell(value: object) -> str | None:
-    """Return a value of a picture's table as text, numbers to six digits."""
-    return units.digits(value) if isinstance(value, float) else None if value is None else str(value)
+def _cell(value: object) -> str:
+    """Return a value of a picture's table as a cell, numbers to six digits; nothing is an empty cell."""
+    if value is None:
+        return ""
+    return _quoted(units.digits(value) if isinstance(value, float) else str(value))
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a cell; quotes tell an empty text from nothing."""
+    if text and not _NEEDS_QUOTES.search(text):
+        return text
+    return '"' + text.replace('"', '""') + '"'
