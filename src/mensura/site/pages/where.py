@@ -54,7 +54,7 @@ def _people(study: Study, tested: list[dict[str, Any]], subject: str) -> list[di
     printed = study.printed_people
     scores = study.printed_scores.get(subject, {})
     rows = []
-    for row in sorted(tested, key=lambda one: inf if one["chance_above"] is None else one["chance_above"]):
+    for row in sorted(reversed(tested), key=lambda one: inf if one["chance_above"] is None else one["chance_above"]):
         group = printed[row["benchmark"], row["group"]]
         unit, n = group["unit"], group["n"]
         rows.append(
