@@ -1,15 +1,21 @@
 """What a report costs grows with its models, not with their square: counted in work, not in time."""
 
 import base64
+import gc
+import json
 import weakref
 
 import numpy as np
 import polars as pl
 import pytest
+from markupsafe import escape
+from polars.testing import assert_frame_equal
 
 from mensura.evidence.intake import KnownNames
+from mensura.site.aside import aside
 from mensura.site.bindery import MOST_CARDS, Bindery
 from mensura.site.pages import Page, model, subject_pages
+from mensura.site.study import Study
 from mensura.site.subjects import chance_layers
 
 
@@ -54,9 +60,10 @@ def test_a_page_is_forgotten_once_it_is_written(study, tmp_path):
         page = next(pages)
         bindery.enter(page)
         bindery.bind(page)
-        assert page.title in (tmp_path / page.file).read_text(encoding="utf-8")
+        assert escape(page.title) in (tmp_path / page.file).read_text(encoding="utf-8")
         written.append(weakref.ref(page))
         del page
+    gc.collect()  # a template and what it was given hold each other
     assert [page() for page in written] == [None] * 3
 
 
@@ -75,6 +82,22 @@ def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):
     packed = chance_layers(study)["layers"]
     for name, values in (("composite", drawn.composites), (study.iq.matrix.dimensions[0], drawn.dimensions[:, :, 0])):
         known = np.isfinite(values).all(axis=0)
-        share = np.rint(100 * (values[:, :, None] > values[:, None, :]).mean(axis=0))
+        share = np.rint(100 * (values[:, :, None] > values[:, None, :]).sum(axis=0) / len(values))
         expected = np.where(known[:, None] & known, share, 255)[np.triu_indices(known.size, 1)]
         np.testing.assert_array_equal(np.frombuffer(base64.b64decode(packed[name]), dtype=np.uint8), expected)
+
+
+def test_a_large_study_computed_in_two_processes_is_the_same_study(study, monkeypatch):
+    monkeypatch.setattr("mensura.site.study._MANY", 1)
+    both = Study.run(study.evidence, study.lines)
+    assert {"pace", "watch", "groups", "abilities"} <= set(vars(both))
+    assert_frame_equal(both.fit.capabilities, study.fit.capabilities)
+    assert_frame_equal(both.pace.forecast, study.pace.forecast)
+    assert_frame_equal(both.groups, study.groups)
+
+
+def test_what_fails_in_another_process_fails_here_as_ever():
+    with aside(json.loads, "[1, 2]") as found:
+        assert found() == [1, 2]
+    with aside(json.loads, "[1,") as found, pytest.raises(json.JSONDecodeError):
+        found()

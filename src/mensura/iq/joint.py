@@ -70,7 +70,7 @@ def complete_jointly(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraw
     thousands, each as an IQ several times over, would not fit a small computer.
     """
     drawn = point_draws(matrix, rule) if drawn is None else drawn
-    correction = correct(matrix, drawn.entries, matrix.read(drawn.entered))
+    correction = correct(matrix, drawn.entries, map(matrix.read, drawn.entered))
     new = _estimated(matrix, rule)
     means, errors = np.empty(new.shape), np.empty(new.shape)
     for rows in at_once(len(new), drawn.log_odds[:, 0].size):

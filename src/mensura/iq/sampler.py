@@ -41,7 +41,7 @@ CHAINS, FEWER_CHAINS = 10, 4
 """Chains side by side, each giving its share of the draws; more would cost memory and save no time. Every chain burns
 in for itself, which with thousands of models takes longer than the draws do: then there are fewer."""
 MANY_MODELS = 1000
-"""Models from which there are fewer chains."""
+"""Models from which there are fewer chains, and draws in single precision."""
 STATES_KEPT = 30
 """Draws of all parameters that stay at hand for models that come later, the last of every chain."""
 
@@ -111,7 +111,8 @@ def _run(
 ) -> Sampled:
     """Run all chains from a state, and keep draws after the first sweeps."""
     chains = len(state.noise)
-    kept, states = np.empty((draws, *data.eta.shape)), deque[GibbsState](maxlen=-(-STATES_KEPT // chains))
+    exact = np.float64 if len(data.eta) < MANY_MODELS else np.float32  # a score is known to far fewer digits
+    kept, states = np.empty((draws, *data.eta.shape), dtype=exact), deque[GibbsState](maxlen=-(-STATES_KEPT // chains))
     for _ in range(burn_in):
         state = sweep(data, state, rng)
     for done in range(0, draws, chains):

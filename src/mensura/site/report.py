@@ -79,8 +79,8 @@ def build_report(
     address = address and address.rstrip("/") + "/"
     day = today or date.today()
     with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
-        library = studio.order({"kind": "bundle"}, ".js")
         study = Study.open(evidence, lines)
+        library = studio.order({"kind": "bundle"}, ".js")
         editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
         named = named_pages(study, editions)
         drawn = _order_drawings(named, studio)

@@ -16,6 +16,7 @@ from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.results import Result
 from mensura.scale import Calibration
 from mensura.site.ability import PlacedAbilities, place_abilities
+from mensura.site.aside import aside
 from mensura.site.example import WorldExample, carry_example
 from mensura.site.leaders import leaders_beside_people
 from mensura.site.measured import OWN_SCORES, rank_measured
@@ -31,10 +32,30 @@ DRAWS = 1000
 _MOST_DRAWN, _FEWEST_DRAWS = 500_000, 200
 """Models × draws that are kept, and the draws that remain: with thousands of models the memory of a laptop is the
 bound; the ends of an interval then err by a sixth of a standard deviation."""
+_MANY = 500
+"""Models from which the two halves of a study are computed in two processes at once."""
 
 _TESTS_NAMED = 2  # tests of a class of people that are named beside it; more are counted
 _MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
+
+
+def _place(evidence: Evidence) -> dict[str, Any]:
+    """Put models and people on the stitched scale."""
+    fit = stitch(evidence)
+    return {"fit": fit, "people": place_people(fit, evidence)}
+
+
+def _place_and_watch(evidence: Evidence, lines: Calibration) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return everything of a study that needs no IQ: fields, and cached properties by name."""
+    fields = _place(evidence)
+    return fields, {
+        "groups": mark_passed(fields["people"]),
+        "pace": report_pace(fields["fit"], evidence),
+        "watch": watch_evidence(evidence),
+        "world": carry_example(),
+        "abilities": place_abilities(evidence, lines),
+    }
 
 
 def draws_for(evidence: Evidence) -> int:
@@ -62,16 +83,24 @@ class Study(Result):
 
         ``lines``: what levels are read with; by default the open ones, where a base is identified, over the published.
         """
-        fit = stitch(evidence)
-        return cls(
+        read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
+        if evidence.models.height < _MANY:
+            iq, (fields, computed) = score_iq(evidence, draws=draws_for(evidence)), (_place(evidence), {})
+        else:
+            with aside(_place_and_watch, evidence, read_with) as placed:
+                iq = score_iq(evidence, draws=draws_for(evidence))
+                _ = iq.drawn
+                fields, computed = placed()
+        study = cls(
             evidence=evidence,
-            iq=score_iq(evidence, draws=draws_for(evidence)),
+            iq=iq,
             costs=score_costs(evidence),
-            fit=fit,
-            people=place_people(fit, evidence),
             policy=load_policy(evidence),
-            lines=chosen_lines(published=evidence.calibration) if lines is None else lines,
+            lines=read_with,
+            **fields,
         )
+        study.__dict__.update(computed)  # cached properties, computed already
+        return study
 
     @classmethod
     def open(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:

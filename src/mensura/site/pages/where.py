@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import inf
 from typing import Any
 
 from mensura.iq import COUNTS
@@ -53,8 +52,9 @@ def _people(study: Study, tested: list[dict[str, Any]], subject: str) -> list[di
     """Return the groups with test, status, n, both scores and the chance; those not passed first."""
     printed = study.printed_people
     scores = study.printed_scores.get(subject, {})
+    known, unknown = ([one for one in tested if (one["chance_above"] is None) == lacks] for lacks in (False, True))
     rows = []
-    for row in sorted(reversed(tested), key=lambda one: inf if one["chance_above"] is None else one["chance_above"]):
+    for row in (*known[::-1], *unknown):
         group = printed[row["benchmark"], row["group"]]
         unit, n = group["unit"], group["n"]
         rows.append(
