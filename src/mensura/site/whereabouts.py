@@ -21,6 +21,17 @@ NEIGHBOURS = 3
 NEAR_IQ = 3.0
 """IQ points within which models count as equally good when prices are compared."""
 _LEAST_SPREAD = 1e-9
+_STANDING = [
+    *("subject", "iq", "iq_low", "iq_high", *COUNTS, "status", "rank", "rank_low", "rank_high"),
+    *("capability", "capability_low", "capability_high", "sticker_price", "effective_cost"),
+]
+
+
+class Rows(NamedTuple):
+    """A small table as plain rows: a report asks for several of each model, and a frame costs more than its rows."""
+
+    columns: tuple[str, ...]
+    rows: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -69,25 +80,12 @@ def find_whereabouts(study: Study, subject: str) -> Whereabouts:
     return Whereabouts(
         name=study.by_subject[subject]["name"],
         standing=study.models.filter(pl.col("subject") == subject).select(_STANDING),
-        neighbours=_table(neighbours(study, subject), models, "chance_above"),
-        people=_table(people(study, subject), study.people.tests.schema, "chance_above"),
+        neighbours=_table(find_neighbours(study, subject), models, "chance_above"),
+        people=_table(find_people(study, subject), study.people.tests.schema, "chance_above"),
         dimensions=_dimensions(study, subject),
-        prices=_table(prices(study, subject), models),
-        next=_table(next_benchmarks(study, subject), study.evidence.benchmarks.schema, "variance_explained"),
+        prices=_table(find_prices(study, subject), models),
+        next=_table(find_next(study, subject), study.evidence.benchmarks.schema, "variance_explained"),
     )
-
-
-_STANDING = [
-    *("subject", "iq", "iq_low", "iq_high", *COUNTS, "status", "rank", "rank_low", "rank_high"),
-    *("capability", "capability_low", "capability_high", "sticker_price", "effective_cost"),
-]
-
-
-class Rows(NamedTuple):
-    """A small table as plain rows: a report asks for several of each model, and a frame costs more than its rows."""
-
-    columns: tuple[str, ...]
-    rows: list[dict[str, Any]]
 
 
 def _table(found: Rows, types: Mapping[str, pl.DataType], number: str = "") -> pl.DataFrame:
@@ -96,7 +94,7 @@ def _table(found: Rows, types: Mapping[str, pl.DataType], number: str = "") -> p
     return pl.DataFrame(found.rows, schema=schema, orient="row")
 
 
-def neighbours(study: Study, subject: str) -> Rows:
+def find_neighbours(study: Study, subject: str) -> Rows:
     """Return the models next to this one by IQ; those not ranked stay out, except the model itself."""
     columns = ("subject", "iq", "iq_low", "iq_high", "measured", "chance_above")
     own = study.by_subject[subject]
@@ -118,7 +116,7 @@ def neighbours(study: Study, subject: str) -> Rows:
     )
 
 
-def people(study: Study, subject: str) -> Rows:
+def find_people(study: Study, subject: str) -> Rows:
     """Return the groups on tests that the model took, with the chance that its score is above theirs."""
     found = [
         {**group, "chance_above": study.over_people[group["benchmark"], group["group"]].get(subject)}
@@ -135,7 +133,7 @@ def _dimensions(study: Study, subject: str) -> pl.DataFrame:
     return named.select("dimension", "iq", "low", "high", *COUNTS).sort("iq", descending=True)
 
 
-def prices(study: Study, subject: str) -> Rows:
+def find_prices(study: Study, subject: str) -> Rows:
     """Return the ranked models within a few IQ points, cheapest first by list price."""
     columns = ("subject", "iq", "sticker_price", "effective_cost")
     own = study.by_subject[subject]
@@ -153,7 +151,7 @@ def prices(study: Study, subject: str) -> Rows:
     return Rows(columns, [{name: row[name] for name in columns} for row in near])
 
 
-def next_benchmarks(study: Study, subject: str) -> Rows:
+def find_next(study: Study, subject: str) -> Rows:
     """Return what each unmeasured benchmark would tell: the squared correlation of its draws with the composite's.
 
     Draws come from one joint model, so that share of the composite's variance goes away once the benchmark is known.

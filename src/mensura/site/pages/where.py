@@ -7,7 +7,7 @@ from typing import Any
 from mensura.iq import COUNTS
 from mensura.site.study import Study
 from mensura.site.units import dollars, show, show_range
-from mensura.site.whereabouts import NEAR_IQ, neighbours, next_benchmarks, people, prices
+from mensura.site.whereabouts import NEAR_IQ, find_neighbours, find_next, find_people, find_prices
 
 _SURELY = 0.95
 """Chance from which a model is said to be above people, or its complement below them."""
@@ -20,8 +20,8 @@ _PRICES = 5
 def where_context(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     """Return what the section "Where it stands" of a model's page shows."""
     subject = row["subject"]
-    tested, priced = people(study, subject).rows, prices(study, subject).rows
-    telling = next_benchmarks(study, subject).rows
+    tested, priced = find_people(study, subject).rows, find_prices(study, subject).rows
+    telling = find_next(study, subject).rows
     return {
         "neighbours": _neighbours(study, subject),
         "people": _people(study, tested, subject),
@@ -44,7 +44,7 @@ def _neighbours(study: Study, subject: str) -> list[dict[str, Any]]:
             "iq_range": show_range(row["iq_low"], row["iq_high"], "iq"),
             "chance": "this model" if row["chance_above"] is None else show(row["chance_above"], "chance"),
         }
-        for row in neighbours(study, subject).rows
+        for row in find_neighbours(study, subject).rows
     ]
 
 
