@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from mensura.arrays import Floats, Mask
+from mensura.arrays import Floats, Ints, Mask
 from mensura.charts.theme import FONT_SIZE
 
 #: Nominal widths of the plot itself, in pixels: desktop, half a page, phone.
@@ -187,7 +187,7 @@ def swarm(x: Sequence[float], ground: Sequence[float], diameter: float, last: Se
         if done < in_order:  # from left to right: neighbours are the last ones settled
             while first < done and x[index] - across[first] >= diameter:
                 first += 1
-            near = slice(first, done)
+            near: slice | Ints = slice(first, done)
         else:
             near = np.flatnonzero(np.abs(across[:done] - x[index]) < diameter)
         lifts[index] = _lowest_free(across[near] - x[index], up[near] - ground[index], diameter)
