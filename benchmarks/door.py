@@ -38,11 +38,11 @@ def outcome(messy: Messy, evidence: object, folder: Path) -> tuple[str, str]:
     try:
         reading = evidence.read_scores(path, **messy.options)  # type: ignore[attr-defined]
     except MensuraError as fault:
-        said = " ".join(str(fault).split())
+        said = " ".join(str(fault).split()).replace(f"{folder}/", "")
         return ("asked about" if messy.asked and messy.asked in said else "refused"), said
     found = reading.scores.with_columns(pl.col("score").cast(pl.Float64))
     same = found.select("subject", "benchmark", "score", "unit").rows() == list(messy.read)
-    return ("read" if same else "read wrongly"), reading.heading
+    return ("read" if same else "read wrongly"), reading.heading.replace(f"{folder}/", "")
 
 
 if __name__ == "__main__":

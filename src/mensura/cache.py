@@ -159,7 +159,7 @@ def _write(file: Path, result: object) -> None:
     with atomic_path(file) as part, part.open("wb") as target:
         target.write(bytes(_SUM_BYTES))
         summed = _Summed(target)
-        _ResultPickler(summed, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
+        ResultPickler(summed, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
         target.seek(0)
         target.write(summed.total())
 
@@ -178,10 +178,11 @@ class _Summed:
         return self._sum.to_bytes(_SUM_BYTES, "big")
 
 
-class _ResultPickler(pickle.Pickler):
+class ResultPickler(pickle.Pickler):
     """Pickles results, read-only mappings in them included."""
 
     def reducer_override(self, value: object) -> Any:  # noqa: ANN401
+        """Say how a value is pickled that cannot say it itself."""
         if isinstance(value, MappingProxyType):
             return _read_only, (dict(value),)
         return NotImplemented

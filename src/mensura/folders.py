@@ -54,7 +54,8 @@ def _put_in_place(stage: Path, folder: Path, writer: str) -> None:
     written = sorted(_files(stage))
     owners = _owners(folder)
     _refuse_foreign(folder, writer, written, owners)
-    stale = [name for name in owners.get(writer, []) if name not in written]
+    kept = set(written)
+    stale = [name for name in owners.get(writer, []) if name not in kept]
     owners = {name: files for name, files in owners.items() if name != writer} | {writer: written}
     write_text(stage / MANIFEST, json.dumps(owners, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
     if not folder.exists():

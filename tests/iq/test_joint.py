@@ -8,7 +8,8 @@ import pytest
 
 import mensura
 from mensura.iq import hide_and_impute
-from mensura.iq.joint import complete_jointly
+from mensura.iq.joint import complete_jointly, point_draws
+from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.metric import Metric
 from mensura.iq.sampler import sample
 
@@ -218,6 +219,20 @@ def test_a_ladder_moved_moves_estimates_as_it_moves_measured_values(joint):
     np.testing.assert_allclose(moved[matrix.measured[:, column] & inside, column], 5.0)
     np.testing.assert_allclose(moved[missing, column], 5.0, atol=0.8)
     assert np.nanmax(np.abs(np.delete(moved, column, axis=1))) == 0
+
+
+@pytest.mark.usefixtures("few_draws")
+def test_models_read_a_few_at_a_time_have_the_same_values(joint, monkeypatch):
+    """Thousands of models are read in parts that stay small; the parts change nothing."""
+    matrix, rule = joint.matrix, joint.rules.imputation
+    drawn, sizes, read = point_draws(matrix, rule), [], ScoreMatrix.read
+    whole = complete_jointly(matrix, rule, drawn)
+    monkeypatch.setattr("mensura.iq.joint._CELLS", 7 * 50 * len(matrix.benchmarks))
+    monkeypatch.setattr(ScoreMatrix, "read", lambda self, odds: sizes.append(odds.shape) or read(self, odds))
+    parts = complete_jointly(matrix, rule, drawn)
+    assert sizes[1:-1] == [(50, 7, len(matrix.benchmarks))] * (len(matrix.subjects) // 7)
+    for name in ("iqs", "errors", "steps"):
+        np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
 
 
 @pytest.mark.usefixtures("few_draws")

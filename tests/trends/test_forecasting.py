@@ -9,7 +9,7 @@ from mensura.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import backtest, fit_line, forecast, frontier_line, read_capabilities
 from mensura.trends.backtesting import _on_final_scale, monthly_origins, summarise
-from mensura.trends.forecasting import _draw_lines, _draw_residuals, simulate_frontier
+from mensura.trends.forecasting import FUTURES, _draw_lines, _draw_residuals, simulate_frontier
 
 
 def stream(n=120, pace=0.6, scatter=0.2, seed=0, years=4.0):
@@ -223,3 +223,14 @@ def test_a_forecast_is_the_median_and_the_central_interval_of_the_futures():
     futures = simulate_frontier(years, frame["capability"].to_numpy(), ahead, np.random.default_rng(4))
     for name, share in (("low", 0.2), ("capability", 0.5), ("high", 0.8)):
         np.testing.assert_allclose(found[name], np.quantile(futures, share, axis=0))
+
+
+def test_futures_simulated_a_few_at_a_time_are_those_of_the_same_world(monkeypatch):
+    """Thousands of releases a year are simulated in parts: no array holds more, and the frontier is the same."""
+    years = np.linspace(0, 2, 80)
+    values, ahead = 0.7 * years + 0.3 * np.sin(40 * years), np.array([3.0, 4.0])
+    whole = simulate_frontier(years, values, ahead, np.random.default_rng(0))
+    monkeypatch.setattr("mensura.trends.forecasting._AT_ONCE", 20_000)
+    parts = simulate_frontier(years, values, ahead, np.random.default_rng(0))
+    assert parts.shape == whole.shape == (FUTURES, 2)
+    np.testing.assert_allclose(*(np.quantile(one, [0.05, 0.5, 0.95], axis=0) for one in (parts, whole)), atol=0.05)

@@ -99,6 +99,16 @@ def test_releases_that_move_together_are_seen_to():
     assert near > 0.6
 
 
+def test_rows_described_a_few_at_a_time_are_described_alike(monkeypatch):
+    """Draws of thousands of releases are whitened in parts, so that memory does not grow with draws × releases."""
+    rng = np.random.default_rng(3)
+    t = np.sort(rng.uniform(0, 2, 40))
+    rows = 0.5 * t + rng.normal(size=(30, 40))
+    whole = describe_scatter(t, rows).draw(400, np.random.default_rng(0)).pace
+    monkeypatch.setattr("mensura.trends.scatter._AT_ONCE", 7 * 40 * 19 * 4)
+    np.testing.assert_allclose(describe_scatter(t, rows).draw(400, np.random.default_rng(0)).pace, whole)
+
+
 @pytest.fixture(scope="module")
 def scores():
     """Exact scores of subjects that gain 0.5 a year."""

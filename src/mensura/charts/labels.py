@@ -13,7 +13,7 @@ from itertools import product
 
 import numpy as np
 
-from mensura.arrays import Floats, Mask
+from mensura.arrays import Floats, Ints, Mask
 from mensura.charts.theme import FONT_SIZE
 
 #: Nominal widths of the plot itself, in pixels: desktop, half a page, phone.
@@ -181,13 +181,42 @@ def swarm(x: Sequence[float], ground: Sequence[float], diameter: float, last: Se
     Dots marked ``last`` settle after the others, on top, where a label can reach them.
     """
     lifts = [0.0] * len(x)
-    settled: list[tuple[float, float]] = []
-    for index in sorted(range(len(x)), key=lambda i: (last[i], x[i], i)):
-        near = [(cx, cy) for cx, cy in settled if abs(cx - x[index]) < diameter]
-        while any((cx - x[index]) ** 2 + (cy - ground[index] - lifts[index]) ** 2 < diameter**2 for cx, cy in near):
-            lifts[index] += diameter / 8
-        settled.append((x[index], ground[index] + lifts[index]))
+    across, up = np.empty(len(x)), np.empty(len(x))  # dots settled so far
+    first, in_order = 0, len(x) - sum(map(bool, last))
+    for done, index in enumerate(sorted(range(len(x)), key=lambda i: (last[i], x[i], i))):
+        if done < in_order:  # from left to right: neighbours are the last ones settled
+            while first < done and x[index] - across[first] >= diameter:
+                first += 1
+            near: slice | Ints = slice(first, done)
+        else:
+            near = np.flatnonzero(np.abs(across[:done] - x[index]) < diameter)
+        lifts[index] = _lowest_free(across[near] - x[index], up[near] - ground[index], diameter)
+        across[done], up[done] = x[index], ground[index] + lifts[index]
     return lifts
+
+
+_STEPS = 8  # of a diameter: how finely a dot looks for room as it rises
+
+
+def _lowest_free(aside: Floats, above: Floats, diameter: float) -> float:
+    """Return the least rise, in eighths of the diameter, to a place clear of dots so far aside and above.
+
+    Each dot takes the rises from one to another; the first that none takes is free.
+    """
+    step, flat = diameter / _STEPS, aside**2
+    half = np.sqrt(diameter**2 - flat)
+
+    def takes(rises: Floats) -> Mask:
+        return np.asarray(flat + (above - rises * step) ** 2 < diameter**2)
+
+    low, high = np.floor((above - half) / step), np.ceil((above + half) / step)
+    for _ in range(2):  # the ends themselves are tested: rounding decides what touches
+        low, high = low + ~takes(low), high - ~takes(high)
+    taken = (high >= 0) & (low <= high)
+    starts, ends = (part[taken].astype(np.intp) for part in (np.maximum(low, 0), high + 1))
+    room = int(ends.max(initial=0)) + 1
+    free = np.cumsum(np.bincount(starts, minlength=room) - np.bincount(ends, minlength=room)) == 0
+    return float(np.argmax(free) * step)
 
 
 def _candidates(radius: float, upward: bool) -> list[Spot]:

@@ -46,9 +46,8 @@ def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
     for file in added or []:
         reading = evidence.read_scores(file)
         evidence = evidence.add(reading)
-        notices.print(
-            "; ".join([f"added {reading.heading}", *reading.notes, *reading.warnings]), style="dim", soft_wrap=True
-        )
+        for line in (f"added {reading.heading}", *(f"  {note}" for note in (*reading.notes, *reading.warnings))):
+            notices.print(line, style="dim", soft_wrap=True)
     note_evidence(evidence.edition)
     return evidence
 

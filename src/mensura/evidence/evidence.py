@@ -231,6 +231,8 @@ def read_calibration(file: str | Path) -> Calibration:
 
 def require_subject(evidence: Evidence, subject: str) -> str:
     """Return the id of a model, given as such or by a name for people, else refuse with the nearest names."""
+    if subject in evidence.models["subject"]:  # names are read only where needed: a report asks once per model
+        return subject
     found = KnownNames(evidence.models.select("subject", "name").iter_rows()).match(subject)
     if found.id is not None:
         return found.id

@@ -120,7 +120,7 @@ class Workings:
 def explain_subject(workings: Workings, subject: str) -> Explanation:
     """Explain one model's composite down to every score and every filled gap."""
     matrix, row = workings.matrix, workings.matrix.row(subject)
-    facts = workings.models.row(by_predicate=pl.col("subject") == subject, named=True)
+    facts = workings.models.row(row, named=True)  # in the order of the matrix
     composite = workings.composites.row(row, named=True)
     exact = float(workings.scored.composites[0, row])
     parts = tuple(_dimension(workings, row, place) for place in range(len(matrix.dimensions)))

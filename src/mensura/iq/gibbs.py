@@ -1,11 +1,13 @@
 """Gibbs sampling of the joint model of all scores (:mod:`mensura.iq.sampler`): each parameter drawn given all others.
 
-Several chains run side by side as the first axis of every array: the same work in fewer, larger steps.
+Several chains run side by side as the first axis of every array: the same work in fewer, larger steps. The largest
+arrays, chains × models × benchmarks, are worked on in place: with thousands of models memory is what a sweep waits for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import scipy
@@ -72,9 +74,16 @@ class GibbsData:
     members: Floats  # benchmarks × dimensions, 1 where the benchmark belongs to it
     descent: Descent
 
+    @cached_property
+    def weights(self) -> Floats:
+        """1 where there is a score, 0 where there is none."""
+        return self.known.astype(np.float64)
+
     def residual(self, modelled: Floats) -> Floats:
         """Return what is left of the scores, 0 where there is none."""
-        return np.asarray((self.eta - modelled) * self.known)
+        left = self.eta - modelled
+        left *= self.weights
+        return left
 
 
 @dataclass(frozen=True)
@@ -95,13 +104,19 @@ class GibbsState:
 
     def common(self) -> Floats:
         """Return what factors and lines expect, models × benchmarks."""
-        return self.lines[:, None, :, 0] + self.factors @ self.lines[:, :, 1:].swapaxes(1, 2)
+        expected = self.factors @ self.lines[:, :, 1:].swapaxes(1, 2)
+        expected += self.lines[:, None, :, 0]
+        return expected
 
 
 def draw_scores(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> Floats:
     """Draw every score, those that are there too, given all parameters."""
-    expected = state.common() + state.dimensions[:, :, data.dimension_of]
-    return np.asarray(expected + np.sqrt(state.noise)[:, None] * rng.standard_normal(expected.shape))
+    expected = state.common()
+    expected += state.dimensions[:, :, data.dimension_of]
+    error = rng.standard_normal(expected.shape)
+    error *= np.sqrt(state.noise)[:, None]
+    expected += error
+    return expected
 
 
 def start_chains(data: GibbsData, chains: int) -> GibbsState:
@@ -137,7 +152,7 @@ def start_chains(data: GibbsData, chains: int) -> GibbsState:
 
 def sweep(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> GibbsState:
     """Draw every parameter once, each given all others; a model's factors and dimensions together."""
-    precision = data.known / state.noise[:, None]
+    precision = data.weights / state.noise[:, None]
     state = replace(state, factors=draw_factors(data, state, precision, rng))
     dimensions = draw_dimensions(data, state, precision, rng)
     state = replace(state, dimensions=dimensions, dimension_variance=_variance(dimensions, _DIMENSION_VARIANCE, rng))
@@ -182,7 +197,8 @@ def draw_factors(data: GibbsData, state: GibbsState, precision: Floats, rng: np.
     precision × loadings in a dimension and w = 1 / (1/τ + sum of precisions), each dimension takes w T Tᵀ off the
     precision of f and w T × (sum of precision × residual) off its vector.
     """
-    left = precision * data.residual(state.lines[:, None, :, 0])
+    left = data.residual(state.lines[:, None, :, 0])
+    left *= precision
     loadings = state.lines[:, :, 1:]
     chains, benchmarks, size = loadings.shape
     products = (loadings[..., :, None] * loadings[..., None, :]).reshape(chains, benchmarks, size * size)
@@ -268,13 +284,15 @@ def draw_dimensions(data: GibbsData, state: GibbsState, precision: Floats, rng: 
     """Draw u: what is left of a model's scores in each dimension, drawn towards 0 by τ."""
     left = data.residual(state.common())
     total = precision @ data.members + 1 / state.dimension_variance[:, None]
-    mean = (precision * left) @ data.members / total
+    left *= precision
+    mean = left @ data.members / total
     return np.asarray(mean + rng.standard_normal(mean.shape) / np.sqrt(total))
 
 
 def _draw_lines(data: GibbsData, state: GibbsState, precision: Floats, rng: np.random.Generator) -> Floats:
     """Draw (μ, λ) of every benchmark: its regression on the factors of the models that have a score."""
-    left = precision * data.residual(state.dimensions[:, :, data.dimension_of])
+    left = data.residual(state.dimensions[:, :, data.dimension_of])
+    left *= precision
     design = np.concatenate([np.ones((*state.factors.shape[:2], 1)), state.factors], axis=2)
     chains, models, size = design.shape
     products = (design[..., :, None] * design[..., None, :]).reshape(chains, models, size * size)
@@ -292,10 +310,13 @@ def _draw_normals(precision: Floats, vector: Floats, rng: np.random.Generator) -
 
 
 def _draw_noise(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> Floats:
-    left = data.residual(state.common() + state.dimensions[:, :, data.dimension_of])
+    modelled = state.common()
+    modelled += state.dimensions[:, :, data.dimension_of]
+    left = data.residual(modelled)
     typical = np.exp(np.log(state.noise).mean(axis=1, keepdims=True))
     freedom = data.known.sum(axis=0) + _NOISE_WORTH
-    drawn = ((left**2).sum(axis=1) + _NOISE_WORTH * typical) / rng.chisquare(freedom, state.noise.shape)
+    np.square(left, out=left)
+    drawn = (left.sum(axis=1) + _NOISE_WORTH * typical) / rng.chisquare(freedom, state.noise.shape)
     return np.asarray(np.maximum(drawn, _SMALLEST_NOISE))
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.arrays import Floats, Mask
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
 from mensura.iq.rules import ImputationRule
-from mensura.iq.sampler import CHAINS, STATES_KEPT, Sampled, sample
+from mensura.iq.sampler import STATES_KEPT, Sampled, sample
 from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations
 
 POINT_DRAWS = 400
 """Draws behind a plain scoring, whose values are their means; a composite then errs by about 0.15 from sampling."""
+_CELLS = 500_000
+"""Values worked on at once: draws × models × benchmarks; a few megabytes, which a processor's memory holds."""
 _PARTS = 4  # parts of the well-measured models left out of a fit in turn, each fit keeping most of what is known
 
 
@@ -49,32 +51,57 @@ def read_drawn(
     rule: ImputationRule,
     log_odds: Floats,
     correction: MaskCorrection,
-    middle: Floats | None = None,
+    middle: Floats,
 ) -> Filled:
     """Read drawn scores off the ladders, for the models with enough scores of their own; measured IQs stay.
 
     Estimates are corrected by what the model's own mask does to well-measured models (:mod:`mensura.iq.own_mask`).
-    ``errors`` of the result are the standard deviations of the draws. ``middle``: the means about which draws are
-    widened, where these are a part of all draws.
+    ``middle``: the means of all draws, of which these are a part, about which draws are widened.
     """
-    measured = matrix.measured
-    new = ~measured & rule.suffices(measured)[:, None]
+    new = _estimated(matrix, rule)
     iqs = np.where(new, correction.apply(matrix.read(log_odds), middle), matrix.iqs)
-    errors = np.where(new, iqs.std(axis=0), 0.0)[None]
+    return _filled(matrix, new, iqs, np.zeros((1, *new.shape)), correction)
+
+
+def complete_jointly(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraws | None = None) -> Filled:
+    """Fill every missing benchmark IQ by the mean of its draws, which may be given where scores did not change.
+
+    ``errors`` of the result are the standard deviations of the draws. Some models are read at a time: the draws of
+    thousands, each as an IQ several times over, would not fit a small computer.
+    """
+    drawn = point_draws(matrix, rule) if drawn is None else drawn
+    correction = correct(matrix, drawn.entries, map(matrix.read, drawn.entered))
+    new = _estimated(matrix, rule)
+    means, errors = np.empty(new.shape), np.empty(new.shape)
+    for rows in at_once(len(new), drawn.log_odds[:, 0].size):
+        iqs = correction.of(rows).apply(matrix.read(drawn.log_odds[:, rows]))
+        iqs = np.where(new[rows], iqs, matrix.iqs[rows])
+        means[rows], errors[rows] = iqs.mean(axis=0), np.where(new[rows], iqs.std(axis=0), 0.0)
+    return _filled(matrix, new, means[None], errors[None], correction)
+
+
+def at_once(length: int, size: int, most: int | None = None) -> list[slice]:
+    """Return the parts of an axis that are worked on one after another, ``size`` being the values behind each place.
+
+    ``most``: places of a part at most.
+    """
+    step = max(1, min(_CELLS // max(1, size), length if most is None else most))
+    return [slice(start, start + step) for start in range(0, length, step)]
+
+
+def _estimated(matrix: ScoreMatrix, rule: ImputationRule) -> Mask:
+    """Tell which values are estimated: those not measured of models with enough scores of their own."""
+    return np.asarray(~matrix.measured & rule.suffices(matrix.measured)[:, None])
+
+
+def _filled(matrix: ScoreMatrix, new: Mask, iqs: Floats, errors: Floats, correction: MaskCorrection) -> Filled:
+    measured = matrix.measured
     steps = np.select([measured, new], [SOURCE, JOINT], NONE).astype(np.int8)
     known, average = known_in(matrix, matrix.iqs[None])
     nobody = np.full(measured.shape, -1)
     caps, capability = (np.full((1, size), np.nan) for size in reversed(measured.shape))
     lines = no_correlations(iqs[:1])
     return Filled(iqs, steps, errors, nobody, average, known, caps, lines, capability, correction)
-
-
-def complete_jointly(matrix: ScoreMatrix, rule: ImputationRule, drawn: JointDraws | None = None) -> Filled:
-    """Fill every missing benchmark IQ by the mean of its draws, which may be given where scores did not change."""
-    drawn = point_draws(matrix, rule) if drawn is None else drawn
-    correction = correct(matrix, drawn.entries, matrix.read(drawn.entered))
-    filled = read_drawn(matrix, rule, drawn.log_odds, correction)
-    return replace(filled, iqs=filled.iqs.mean(axis=0, keepdims=True))
 
 
 def _fit(
@@ -89,7 +116,7 @@ def _enter(matrix: ScoreMatrix, entries: Entries, sampled: Sampled, rng: np.rand
     """Draw the scores of entered models, a part of them at a time, by fits that have not seen them."""
     eta = np.where(entries.kept, _log_odds(matrix)[entries.donors], np.nan)
     regressors = _regressors(matrix)[entries.donors]
-    entered = np.empty((STATES_KEPT * CHAINS, *eta.shape))
+    entered = np.empty((STATES_KEPT, *eta.shape))
     for part in in_parts(entries, _PARTS):
         unseen = np.isin(np.arange(len(matrix.subjects)), entries.donors[part])
         entered[:, part] = sampled.without(unseen, rng).draw_new(eta[part], regressors[part], rng)

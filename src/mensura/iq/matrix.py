@@ -71,9 +71,10 @@ class ScoreMatrix:
 
     def read(self, log_odds: Floats) -> Floats:
         """Return the IQs of scores given as log odds (last axis: benchmarks), each off its own ladder."""
-        scores = (metric.score(log_odds[..., column]) for column, metric in enumerate(self.metrics))
-        iqs = np.stack([ladder.iq(score) for ladder, score in zip(self.ladders, scores, strict=True)], axis=-1)
-        return np.clip(iqs + self.shift, LOWEST, HIGHEST)
+        iqs = np.empty(log_odds.shape)
+        for column, (metric, ladder) in enumerate(zip(self.metrics, self.ladders, strict=True)):
+            iqs[..., column] = ladder.iq(metric.score(log_odds[..., column])) + self.shift[column]
+        return np.clip(iqs, LOWEST, HIGHEST, out=iqs)
 
     def with_ladder_moved(self, column: int, points: float) -> ScoreMatrix:
         """Return the matrix as if one ladder gave this many IQ points more, within 70 and 160."""
@@ -99,9 +100,14 @@ class ScoreMatrix:
             zero_before=self.zero_before[columns],
         )
 
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The row of each subject, for those who ask one by one."""
+        return {subject: row for row, subject in enumerate(self.subjects)}
+
     def row(self, subject: str) -> int:
         """Return the row of a subject."""
-        return self.subjects.index(subject)
+        return self.rows[subject]
 
     def listed(self, rows: Ints) -> str:
         """Return the subjects of these rows in words, the first five by name."""

@@ -10,6 +10,7 @@ them at a time: what it has seen it would seem to know too well.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,6 +56,10 @@ class MaskCorrection:
         moved = middle + self.shift[:, None] + self.factor[:, None] * (iqs - middle)
         return np.asarray(np.clip(moved, LOWEST, HIGHEST))
 
+    def of(self, rows: slice) -> MaskCorrection:
+        """Return the correction of some of the models."""
+        return MaskCorrection(self.shift[rows], self.factor[rows])
+
 
 def uncorrected(models: int) -> MaskCorrection:
     """Return the correction that changes nothing."""
@@ -83,10 +88,10 @@ def in_parts(entries: Entries, parts: int) -> list[Mask]:
     return [place % parts == part for part in range(min(parts, donors.size))]
 
 
-def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> MaskCorrection:
+def correct(matrix: ScoreMatrix, entries: Entries, iqs: Iterable[Floats]) -> MaskCorrection:
     """Compare estimates with what was measured, and return what follows for each model.
 
-    ``iqs`` are the draws of the entered models, draws × pairs × benchmarks. An error is that of the mean over the
+    ``iqs`` are the draws of the entered models, each pairs × benchmarks. An error is that of the mean over the
     benchmarks hidden, each weighing what it weighs in the composite; its spread that of the draws. Intervals are never
     narrowed: a few models that did well are no licence to claim more than the joint model does.
     """
@@ -95,7 +100,7 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Floats) -> MaskCorrectio
     weight = hidden / size
     weight /= weight.sum(axis=1, keepdims=True)
     truth = (np.where(hidden, matrix.iqs[entries.donors], 0.0) * weight).sum(axis=1)
-    drawn = (iqs * weight).sum(axis=2)
+    drawn = np.stack([(one * weight).sum(axis=1) for one in iqs])
     error, spread = truth - drawn.mean(axis=0), np.maximum(drawn.std(axis=0), _LEAST_SPREAD)
     count = np.bincount(entries.targets, minlength=len(matrix.subjects))
 

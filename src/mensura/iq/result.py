@@ -203,7 +203,8 @@ class IqResult(Result):
 
     def explain(self, subject: str) -> Explanation:
         """Return the whole derivation of one model's IQ as a tree."""
-        return explain_subject(self._workings, require_subject(self.evidence, subject))
+        known = subject if subject in self.matrix.rows else require_subject(self.evidence, subject)
+        return explain_subject(self._workings, known)
 
     def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> IqDraws:
         """Draw every IQ ``n`` times, scores varied by their errors and missing values by theirs.
@@ -219,9 +220,11 @@ class IqResult(Result):
     def _workings(self) -> Workings:
         """What explanations read; made once, for a report explains every model."""
         facts: dict[tuple[str, str], dict[str, Any]] = {
-            (row["subject"], row["dimension"]): row for row in self.dimensions.iter_rows(named=True)
+            (row["subject"], row["dimension"]): row
+            for row in self.dimensions.select("subject", "dimension", "low", "high").iter_rows(named=True)
         }
-        facts |= {(row["subject"], row["benchmark"]): row for row in self.trail.iter_rows(named=True)}
+        told = self.trail.select("subject", "benchmark", "low", "high", "score", "unit", "source", "date")
+        facts |= {(row["subject"], row["benchmark"]): row for row in told.iter_rows(named=True)}
         return Workings(
             matrix=self.matrix,
             filled=self.filled,

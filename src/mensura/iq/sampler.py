@@ -37,10 +37,13 @@ BURN_IN = 40
 """Sweeps before the first draw is kept: all variances are steady after 25 on the embedded evidence."""
 FORGETTING = 15
 """Sweeps after which chains that go on without some models know no more of them."""
-CHAINS = 10
-"""Chains side by side, each giving its share of the draws; more would cost memory and save no time."""
-STATES_KEPT = 3
-"""Sweeps of all chains whose parameters stay at hand for models that come later."""
+CHAINS, FEWER_CHAINS = 10, 4
+"""Chains side by side, each giving its share of the draws; more would cost memory and save no time. Every chain burns
+in for itself, which with thousands of models takes longer than the draws do: then there are fewer."""
+MANY_MODELS = 1000
+"""Models from which there are fewer chains, and draws in single precision."""
+STATES_KEPT = 30
+"""Draws of all parameters that stay at hand for models that come later, the last of every chain."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Sampled:
         """Return what is sampled when these models have no scores: the chains run on until they are forgotten."""
         known = self._data.known & ~rows[:, None]
         data = replace(self._data, eta=np.where(known, self._data.eta, 0.0), known=known)
-        return _run(data, self._states[-1], FORGETTING, STATES_KEPT * CHAINS, rng)
+        return _run(data, self._states[-1], FORGETTING, STATES_KEPT, rng)
 
     def draw_new(self, eta: Floats, regressors: Floats, rng: np.random.Generator) -> Floats:
         """Draw all scores of new models (cases) of which these are known, NaN where not: draws × cases × benchmarks."""
@@ -74,7 +77,7 @@ class Sampled:
             new = replace(new, factors=draw_factors(entered, new, precision, rng))
             new = replace(new, dimensions=draw_dimensions(entered, new, precision, rng))
             drawn.append(draw_scores(entered, new, rng))
-        return np.concatenate(drawn)
+        return np.concatenate(drawn)[:STATES_KEPT]
 
 
 def sample(
@@ -94,7 +97,8 @@ def sample(
     known = ~np.isnan(eta)
     members = np.eye(int(dimension_of.max()) + 1)[dimension_of]
     data = GibbsData(np.where(known, eta, 0.0), known, regressors, dimension_of, members, Descent.of(parents))
-    return _run(data, start_chains(data, CHAINS), BURN_IN, draws, rng, advance)
+    chains = CHAINS if len(eta) < MANY_MODELS else FEWER_CHAINS
+    return _run(data, start_chains(data, chains), BURN_IN, draws, rng, advance)
 
 
 def _run(
@@ -106,13 +110,15 @@ def _run(
     advance: Callable[[int], object] | None = None,
 ) -> Sampled:
     """Run all chains from a state, and keep draws after the first sweeps."""
-    kept, states = np.empty((draws, *data.eta.shape)), deque[GibbsState](maxlen=STATES_KEPT)
+    chains = len(state.noise)
+    exact = np.float64 if len(data.eta) < MANY_MODELS else np.float32  # a score is known to far fewer digits
+    kept, states = np.empty((draws, *data.eta.shape), dtype=exact), deque[GibbsState](maxlen=-(-STATES_KEPT // chains))
     for _ in range(burn_in):
         state = sweep(data, state, rng)
-    for done in range(0, draws, CHAINS):
+    for done in range(0, draws, chains):
         state = sweep(data, state, rng)
         states.append(state)
-        room = kept[done : done + CHAINS]
+        room = kept[done : done + chains]
         room[:] = np.where(data.known, data.eta, draw_scores(data, state, rng))[: len(room)]
         if advance is not None:
             advance(len(room))

@@ -24,7 +24,7 @@ from mensura.errors import MensuraError
 from mensura.evidence import RATE_UNITS, Evidence, distinct_scores, trials
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
-from mensura.iq.joint import draw_log_odds, read_drawn
+from mensura.iq.joint import at_once, draw_log_odds, read_drawn
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import MaskCorrection, uncorrected
@@ -94,10 +94,16 @@ class IqDraws(Result):
         apart = (pl.col("ahead") <= TAIL) | (pl.col("ahead") >= 1 - TAIL)
         return table.filter(pl.Series(kept)).with_columns(told_apart=apart)
 
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """The column of each model, for those who ask model by model."""
+        return {subject: place for place, subject in enumerate(self.subjects)}
+
     def _row(self, subject: str) -> int:
-        if subject not in self.subjects or np.isnan(self.composites[0, self.subjects.index(subject)]):
+        row = self.places.get(subject)
+        if row is None or np.isnan(self.composites[0, row]):
             raise MensuraError(f"subject: {subject!r} has no composite IQ, so it cannot be compared")
-        return self.subjects.index(subject)
+        return row
 
 
 def interval(draws: Floats) -> tuple[Floats, Floats]:
@@ -180,18 +186,24 @@ def _draw_jointly(
             advance()
 
     drawn = draw_log_odds(matrix, n, generator, count)
-    chunks = [slice(start, start + _CHUNK) for start in range(0, n, _CHUNK)]
+    chunks = at_once(n, matrix.iqs.size, most=_CHUNK)
     middle = np.sum([matrix.read(drawn[chunk]).sum(axis=0) for chunk in chunks], axis=0) / n
     correction = correction or uncorrected(len(matrix.subjects))
-    parts = []
+    models = len(matrix.subjects)
+    found = IqDraws(
+        matrix.subjects,
+        composites=np.empty((n, models)),
+        dimensions=np.empty((n, models, len(matrix.dimensions))),
+        benchmarks=np.empty((n, models, len(matrix.benchmarks)), dtype=np.float32),
+    )
     for chunk in chunks:
         filled = read_drawn(matrix, rules.imputation, drawn[chunk], correction, middle)
         shaken = filled.iqs + np.where(matrix.measured, errors, 0.0) * generator.standard_normal(filled.iqs.shape)
         filled = replace(filled, iqs=np.clip(shaken, LOWEST, HIGHEST))
         scored = score_dimensions(matrix, filled, rules, weights)
-        parts.append((scored.composites, scored.dimensions, filled.iqs.astype(np.float32)))
-    composites, dimensions, benchmarks = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return IqDraws(matrix.subjects, composites, dimensions, benchmarks)
+        found.composites[chunk], found.dimensions[chunk] = scored.composites, scored.dimensions
+        found.benchmarks[chunk] = filled.iqs
+    return found
 
 
 def score_errors(evidence: Evidence, matrix: ScoreMatrix, rules: IqRules) -> Floats:

@@ -124,7 +124,12 @@ def script_json(payload: object) -> str:
     return f"JSON.parse('{text}')"
 
 
+_AS_THEY_ARE = frozenset((str, int, bool, type(None)))
+
+
 def _plain(value: Any) -> Any:  # noqa: ANN401
+    if type(value) in _AS_THEY_ARE:
+        return value
     if isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

@@ -11,28 +11,32 @@ from mensura.iq import Explanation
 _MEASURED = ("source", "measured", "partly measured", "Full")
 
 
-def derivation_html(node: Explanation, names: Mapping[str, str], *, depth: int = 0, listed: bool = False) -> Markup:
+def derivation_html(node: Explanation, names: Mapping[str, str]) -> Markup:
     """Return a node with its parts, benchmarks by name; the composite is open, the rest opens on demand.
 
     Parts that have none of their own are a list, unless others beside them open: then each is a line.
     """
+    return Markup(_html(node, names, opened=" open"))
+
+
+def _html(node: Explanation, names: Mapping[str, str], *, opened: str = "", listed: bool = False) -> str:
+    """Return the node as HTML, every text in it escaped; plain strings, since a report has some 40 nodes a model."""
     head = _heading(node, names)
     if not node.parts:
-        return Markup("<li>{}</li>" if listed else '<p class="leaf">{}</p>').format(head)
+        return f"<li>{head}</li>" if listed else f'<p class="leaf">{head}</p>'
     plain = not any(part.parts for part in node.parts)
-    inner = Markup("").join(derivation_html(part, names, depth=depth + 1, listed=plain) for part in node.parts)
-    return Markup("<details{}><summary>{}</summary>{}</details>").format(
-        Markup(" open") if depth == 0 else "", head, Markup("<ul>{}</ul>").format(inner) if plain else inner
-    )
+    inner = "".join(_html(part, names, listed=plain) for part in node.parts)
+    return f"<details{opened}><summary>{head}</summary>{f'<ul>{inner}</ul>' if plain else inner}</details>"
 
 
-def _heading(node: Explanation, names: Mapping[str, str]) -> Markup:
+def _heading(node: Explanation, names: Mapping[str, str]) -> str:
     value = "no value" if node.iq is None else f"{node.iq:.1f}"
     interval = ""
     if node.low is not None and node.high is not None:
-        interval = Markup(' <span class="interval">{:.0f} to {:.0f}</span>').format(node.low, node.high)
-    estimated = node.status not in _MEASURED
-    kind = Markup(' <span class="tag{}">{}</span>').format(" estimated" if estimated else "", node.status)
-    return Markup("<strong>{}</strong> {}{}{} <span class='soft'>{}</span>").format(
-        names.get(node.label, node.label), value, interval, kind, escape(node.note)
+        interval = f' <span class="interval">{node.low:.0f} to {node.high:.0f}</span>'
+    estimated = "" if node.status in _MEASURED else " estimated"
+    return (
+        f"<strong>{escape(names.get(node.label, node.label))}</strong> {value}{interval}"
+        f' <span class="tag{estimated}">{escape(node.status)}</span>'
+        f" <span class='soft'>{escape(node.note)}</span>"
     )

@@ -12,14 +12,21 @@ from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.results import Result
 from mensura.stitching import Stitch, evidence_scores
-from mensura.trends import ReleasePace, Watch, anchor_unit, forecast, measure_pace, unit_of, watch_acceleration
+from mensura.trends import ReleasePace, Watch, anchor_unit, measure_pace, unit_of, watch_acceleration
+from mensura.trends.capabilities import read_with_draws
+from mensura.trends.forecasting import forecast_known
 from mensura.trends.pace import FEWEST_RELEASES
 from mensura.trends.watching import BASELINE, FEWEST
 
 _QUARTERS = 12
 """How far the forecast of the report looks ahead: three years."""
-_STREAMS = 59
-"""Simulated streams of releases behind the alarm: few, as a report is built often; 5% of 59 + 1 is a whole number."""
+_LEVEL = 0.9
+"""Share of futures between the ends of the forecast."""
+_STREAMS, _FEWEST_STREAMS = 59, 19
+"""Simulated streams of releases behind the alarm: few, as a report is built often; 5% of 59 + 1, and of 19 + 1, is a
+whole number, so that the false-alarm rate is met exactly."""
+_MANY = 500
+"""Releases from which the fewest streams do: each is a world of all scores that is fitted anew."""
 _BEFORE = 0.4
 """Share of the releases before the watch starts: enough to know the pace that an acceleration is measured against."""
 
@@ -66,8 +73,10 @@ def report_pace(fit: Stitch, evidence: Evidence) -> Pace:
         )
     until = released[-1]
     found = _anchored_pace(fit, dated)
-    ahead = forecast(dated, to=quarters_after(until, _QUARTERS), draws=fit.laplace)
-    table = ahead.table.select("date", "low", "high", value="capability")
+    known, draws = read_with_draws(dated, fit.laplace)
+    days = quarters_after(until, _QUARTERS)
+    ahead = forecast_known(known, days, draws=draws, level=_LEVEL, method="releases", seed=0)
+    table = ahead.select("date", "low", "high", value="capability")
     best = float(dated["capability"].max())  # type: ignore[arg-type]
     start = pl.DataFrame({"date": [until], "low": [best], "high": [best], "value": [best]})
     (low, high), (since, _), (_, records) = found.interval, found.table["since"], found.table["slope"]
@@ -101,4 +110,4 @@ def watch_evidence(evidence: Evidence) -> Watch | None:
     start = released[baseline]
     if (released > start).sum() < FEWEST + 2:
         return None
-    return watch_acceleration(scores, start=start, streams=_STREAMS)
+    return watch_acceleration(scores, start=start, streams=_STREAMS if released.len() < _MANY else _FEWEST_STREAMS)

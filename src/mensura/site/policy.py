@@ -8,6 +8,7 @@ policy`` edits them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import polars as pl
@@ -25,6 +26,12 @@ class Policy:
     top_labs: tuple[str, ...]
     labels: int
     overrides: pl.DataFrame
+
+    @cached_property
+    def exceptions(self) -> dict[str, dict[str, Any]]:
+        """What is said of single models, by subject: only the fields that say something."""
+        rows = self.overrides.iter_rows(named=True)
+        return {row["subject"]: {key: value for key, value in row.items() if value} for row in rows}
 
 
 def load_policy(evidence: Evidence) -> Policy:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
 from typing import Any
 
 import polars as pl
@@ -144,13 +146,32 @@ def cheapest_section(study: Study) -> dict[str, Any]:
 
 def rivals(study: Study, subject: str) -> list[str]:
     """Return the two models of other providers nearest in IQ, to compare with."""
-    ranked = study.models.drop_nulls("exact_iq")
-    own = ranked.filter(subject=subject)
-    if own.is_empty():
+    own = study.by_subject[subject]
+    if own["exact_iq"] is None:
         return []
-    others = ranked.filter(pl.col("provider") != own["provider"][0])
-    gap = (pl.col("exact_iq") - own["exact_iq"][0]).abs()
-    return others.sort(gap).unique("provider", keep="first", maintain_order=True)["subject"].head(_RIVALS).to_list()
+    found: dict[str, str] = {}
+    for other in _outward(study.by_iq, own):
+        if other["provider"] != own["provider"]:
+            found.setdefault(other["provider"], other["subject"])
+        if len(found) == _RIVALS:
+            break
+    return list(found.values())
+
+
+def _outward(ordered: Sequence[dict[str, Any]], own: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the other models of a list by IQ, highest first, nearest to this one first."""
+    iq = own["exact_iq"]
+    below = bisect_left(ordered, -iq, key=lambda row: -row["exact_iq"])
+    above = below - 1
+    while above >= 0 or below < len(ordered):
+        up = ordered[above]["exact_iq"] - iq if above >= 0 else inf
+        down = iq - ordered[below]["exact_iq"] if below < len(ordered) else inf
+        if up <= down:
+            yield ordered[above]
+            above -= 1
+        else:
+            yield ordered[below]
+            below += 1
 
 
 def model_scores(study: Study, subject: str) -> list[dict[str, Any]]:

@@ -38,9 +38,11 @@ _GEOMETRY = re.compile(r' (?:d|transform|x|y|x1|x2|y1|y2|dx|dy|cx|cy|r|width|hei
 """Attributes that hold pixels. Words and labels keep their digits: an axis from 0.85 to 0.93 has no 0.8 on it."""
 _DIGITS = re.compile(r"(\d+\.\d)\d+")
 _WORKER = """
-import json, sys, vl_convert
+import json, os, sys, vl_convert
 for line in sys.stdin:
-    job = json.loads(line)
+    with open(line.rstrip("\\n"), encoding="utf-8") as file:
+        job = json.load(file)
+    os.unlink(line.rstrip("\\n"))
     if job["kind"] == "svg":
         made = vl_convert.vegalite_to_svg(job["spec"]).encode()
     elif job["kind"] == "png":
@@ -49,7 +51,6 @@ for line in sys.stdin:
         made = ("(function () {\\n" + vl_convert.javascript_bundle(None) + "\\n})();\\n").encode()
     with open(job["out"] + ".part", "wb") as file:
         file.write(made)
-    import os
     os.replace(job["out"] + ".part", job["out"])
 """
 
@@ -61,6 +62,7 @@ class Studio:
         """Work in a folder, which is there."""
         self._folder = folder
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed with the studio
+        self._spool = tempfile.TemporaryDirectory(prefix="mensura-orders-")
         self._workers: list[subprocess.Popen[str]] = []
         self._orders = 0
         self._library = version("vl-convert-python")
@@ -77,9 +79,15 @@ class Studio:
         pipe = self._next().stdin
         if pipe is not None:
             with suppress(BrokenPipeError):
-                pipe.write(json.dumps({**job, "out": str(target)}) + "\n")
+                pipe.write(f"{self._spooled(job, target)}\n")
                 pipe.flush()
         return target
+
+    def _spooled(self, job: dict[str, Any], target: Path) -> Path:
+        """Write an order to a file of its own: a pipe holds so little that the build would wait for the drawing."""
+        order = Path(self._spool.name) / str(self._orders)
+        order.write_text(json.dumps({**job, "out": str(target)}), encoding="utf-8")
+        return order
 
     def _next(self) -> subprocess.Popen[str]:
         if len(self._workers) < WORKERS:
@@ -108,6 +116,7 @@ class Studio:
             _hang_up(worker)
             worker.wait()
         self._said.close()
+        self._spool.cleanup()
 
 
 def _hang_up(worker: subprocess.Popen[str]) -> None:

@@ -16,6 +16,7 @@ from mensura.iq import CostResult, IqResult, score_costs, score_iq
 from mensura.results import Result
 from mensura.scale import Calibration
 from mensura.site.ability import PlacedAbilities, place_abilities
+from mensura.site.aside import aside
 from mensura.site.example import WorldExample, carry_example
 from mensura.site.leaders import leaders_beside_people
 from mensura.site.measured import OWN_SCORES, rank_measured
@@ -23,7 +24,7 @@ from mensura.site.pace import Pace, report_pace, watch_evidence
 from mensura.site.policy import Policy, apply_policy, load_policy
 from mensura.site.units import show
 from mensura.stitching import People, Stitch, information_curves, place_people, stitch
-from mensura.stitching.passing import win_chance
+from mensura.stitching.passing import win_chances
 from mensura.trends import Watch, mark_passed
 
 DRAWS = 1000
@@ -31,10 +32,30 @@ DRAWS = 1000
 _MOST_DRAWN, _FEWEST_DRAWS = 500_000, 200
 """Models × draws that are kept, and the draws that remain: with thousands of models the memory of a laptop is the
 bound; the ends of an interval then err by a sixth of a standard deviation."""
+_MANY = 500
+"""Models from which the two halves of a study are computed in two processes at once."""
 
 _TESTS_NAMED = 2  # tests of a class of people that are named beside it; more are counted
 _MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
+
+
+def _place(evidence: Evidence) -> dict[str, Any]:
+    """Put models and people on the stitched scale."""
+    fit = stitch(evidence)
+    return {"fit": fit, "people": place_people(fit, evidence)}
+
+
+def _place_and_watch(evidence: Evidence, lines: Calibration) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return everything of a study that needs no IQ: fields, and cached properties by name."""
+    fields = _place(evidence)
+    return fields, {
+        "groups": mark_passed(fields["people"]),
+        "pace": report_pace(fields["fit"], evidence),
+        "watch": watch_evidence(evidence),
+        "world": carry_example(),
+        "abilities": place_abilities(evidence, lines),
+    }
 
 
 def draws_for(evidence: Evidence) -> int:
@@ -62,16 +83,24 @@ class Study(Result):
 
         ``lines``: what levels are read with; by default the open ones, where a base is identified, over the published.
         """
-        fit = stitch(evidence)
-        return cls(
+        read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
+        if evidence.models.height < _MANY:
+            iq, (fields, computed) = score_iq(evidence, draws=draws_for(evidence)), (_place(evidence), {})
+        else:
+            with aside(_place_and_watch, evidence, read_with) as placed:
+                iq = score_iq(evidence, draws=draws_for(evidence))
+                _ = iq.drawn
+                fields, computed = placed()
+        study = cls(
             evidence=evidence,
-            iq=score_iq(evidence, draws=draws_for(evidence)),
+            iq=iq,
             costs=score_costs(evidence),
-            fit=fit,
-            people=place_people(fit, evidence),
             policy=load_policy(evidence),
-            lines=chosen_lines(published=evidence.calibration) if lines is None else lines,
+            lines=read_with,
+            **fields,
         )
+        study.__dict__.update(computed)  # cached properties, computed already
+        return study
 
     @classmethod
     def open(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
@@ -151,9 +180,59 @@ class Study(Result):
 
     def ahead(self, subject: str, other: str) -> float:
         """Return the share of joint draws in which one model's IQ lies above another's."""
-        names = list(self.iq.drawn.subjects)
-        first, second = (self.iq.drawn.composites[:, names.index(name)] for name in (subject, other))
+        drawn = self.iq.drawn
+        first, second = (drawn.composites[:, drawn.places[name]] for name in (subject, other))
         return float(np.mean(first > second))
+
+    @cached_property
+    def by_subject(self) -> dict[str, dict[str, Any]]:
+        """The rows of ``models`` by subject, in their order: pages ask model by model."""
+        return {row["subject"]: row for row in self.models.iter_rows(named=True)}
+
+    @cached_property
+    def by_iq(self) -> list[dict[str, Any]]:
+        """The rows of the models that have an IQ, highest first."""
+        return [row for row in self.by_subject.values() if row["exact_iq"] is not None]
+
+    @cached_property
+    def iq_places(self) -> dict[str, int]:
+        """Where each model with an IQ stands among them, 0 = highest."""
+        return {row["subject"]: place for place, row in enumerate(self.by_iq)}
+
+    @cached_property
+    def ranked_rows(self) -> list[dict[str, Any]]:
+        """The rows of the models that are ranked, highest IQ first."""
+        return [row for row in self.by_iq if row["rank"] is not None]
+
+    @cached_property
+    def profiles(self) -> pl.DataFrame:
+        """Dimension IQs of every model for its profile, dimensions in the method's order.
+
+        Columns: subject, name, provider, dimension (by name), value, low, high, status, measured, benchmarks.
+        """
+        order = {key: place for place, key in enumerate(self.dimension_names)}
+        return (
+            self.dimensions.join(self.models.select("subject", "name", "provider"), on="subject", maintain_order="left")
+            .sort(pl.col("dimension").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
+            .select(
+                *("subject", "name", "provider"),
+                dimension=pl.col("dimension").replace_strict(self.dimension_names),
+                value=pl.col("iq").round(2),
+                low=pl.col("low").round(2),
+                high=pl.col("high").round(2),
+                status="shown",
+                measured="measured",
+                benchmarks=pl.col("measured") + pl.col("inherited") + pl.col("estimated"),
+            )
+        )
+
+    @cached_property
+    def profile_rows(self) -> dict[str, list[dict[str, Any]]]:
+        """The rows of ``profiles`` by subject."""
+        found: dict[str, list[dict[str, Any]]] = {}
+        for row in self.profiles.iter_rows(named=True):
+            found.setdefault(row["subject"], []).append(row)
+        return found
 
     @cached_property
     def leaders(self) -> pl.DataFrame:
@@ -195,12 +274,17 @@ class Study(Result):
             if subject in placed:
                 takers.setdefault(benchmark, []).append(subject)
         return {
-            (row["benchmark"], row["group"]): {
-                one: win_chance(self.fit, one, row["benchmark"], row["score"], row["stderr"])
-                for one in takers.get(row["benchmark"], [])
-            }
+            (row["benchmark"], row["group"]): win_chances(
+                self.fit, takers.get(row["benchmark"], []), row["benchmark"], row["score"], row["stderr"]
+            )
             for row in self.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True)
         }
+
+    @cached_property
+    def tested_people(self) -> list[dict[str, Any]]:
+        """Groups of people on their tests, constructed ones left out: benchmark, group, status."""
+        kept = self.people.tests.filter(pl.col("status").is_in(["measured", "judged", "panel"]))
+        return kept.select("benchmark", "group", "status").to_dicts()
 
     @cached_property
     def printed_people(self) -> dict[tuple[str, str], dict[str, Any]]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from math import inf
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -18,6 +21,17 @@ NEIGHBOURS = 3
 NEAR_IQ = 3.0
 """IQ points within which models count as equally good when prices are compared."""
 _LEAST_SPREAD = 1e-9
+_STANDING = [
+    *("subject", "iq", "iq_low", "iq_high", *COUNTS, "status", "rank", "rank_low", "rank_high"),
+    *("capability", "capability_low", "capability_high", "sticker_price", "effective_cost"),
+]
+
+
+class Rows(NamedTuple):
+    """A small table as plain rows: a report asks for several of each model, and a frame costs more than its rows."""
+
+    columns: tuple[str, ...]
+    rows: list[dict[str, Any]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -61,51 +75,56 @@ class Whereabouts(Result):
 
 def find_whereabouts(study: Study, subject: str) -> Whereabouts:
     """Say where a model of the study stands."""
-    if subject not in study.evidence.models["subject"]:  # a name for people, or a near one
-        subject = require_subject(study.evidence, subject)
-    row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
-    columns = [
-        *("subject", "iq", "iq_low", "iq_high", *COUNTS, "status", "rank", "rank_low", "rank_high"),
-        *("capability", "capability_low", "capability_high", "sticker_price", "effective_cost"),
-    ]
+    subject = require_subject(study.evidence, subject)
+    models = study.models.schema
     return Whereabouts(
-        name=row["name"],
-        standing=study.models.filter(pl.col("subject") == subject).select(columns),
-        neighbours=_neighbours(study, subject),
-        people=_people(study, subject),
+        name=study.by_subject[subject]["name"],
+        standing=study.models.filter(pl.col("subject") == subject).select(_STANDING),
+        neighbours=_table(find_neighbours(study, subject), models, "chance_above"),
+        people=_table(find_people(study, subject), study.people.tests.schema, "chance_above"),
         dimensions=_dimensions(study, subject),
-        prices=_prices(study, row),
-        next=_next(study, subject),
+        prices=_table(find_prices(study, subject), models),
+        next=_table(find_next(study, subject), study.evidence.benchmarks.schema, "variance_explained"),
     )
 
 
-def _neighbours(study: Study, subject: str) -> pl.DataFrame:
+def _table(found: Rows, types: Mapping[str, pl.DataType], number: str = "") -> pl.DataFrame:
+    """Return rows as a frame, its columns of the types they have where they come from."""
+    schema = {name: pl.Float64() if name == number else types[name] for name in found.columns}
+    return pl.DataFrame(found.rows, schema=schema, orient="row")
+
+
+def find_neighbours(study: Study, subject: str) -> Rows:
     """Return the models next to this one by IQ; those not ranked stay out, except the model itself."""
-    listed = study.models.filter(pl.col("rank").is_not_null() | (pl.col("subject") == subject)).drop_nulls("iq")
-    names = listed["subject"].to_list()
-    if subject not in names:
-        return pl.DataFrame(schema={"subject": pl.String, "iq": pl.Int64, "chance_above": pl.Float64})
-    at = names.index(subject)
-    near = listed.slice(max(0, at - NEIGHBOURS), min(at, NEIGHBOURS) + 1 + NEIGHBOURS)
-    chances = [None if other == subject else study.iq.drawn.ahead(subject, other) for other in near["subject"]]
-    return near.select("subject", "iq", "iq_low", "iq_high", "measured").with_columns(
-        chance_above=pl.Series(chances, dtype=pl.Float64)
+    columns = ("subject", "iq", "iq_low", "iq_high", "measured", "chance_above")
+    own = study.by_subject[subject]
+    if own["iq"] is None:
+        return Rows(columns, [])
+    ranked = study.ranked_rows
+    above = bisect_left(ranked, study.iq_places[subject], key=lambda row: study.iq_places[row["subject"]])
+    below = above + (above < len(ranked) and ranked[above] is own)
+    near = [*ranked[max(0, above - NEIGHBOURS) : above], own, *ranked[below : below + NEIGHBOURS]]
+    return Rows(
+        columns,
+        [
+            {
+                **{name: row[name] for name in columns[:-1]},
+                "chance_above": None if row is own else study.ahead(subject, row["subject"]),
+            }
+            for row in near
+        ],
     )
 
 
-def _people(study: Study, subject: str) -> pl.DataFrame:
+def find_people(study: Study, subject: str) -> Rows:
     """Return the groups on tests that the model took, with the chance that its score is above theirs."""
-    taken = study.evidence.primary_scores.filter(pl.col("subject") == subject)["benchmark"].to_list()
-    tests = study.people.tests.filter(
-        pl.col("benchmark").is_in(taken), pl.col("status").is_in(["measured", "judged", "panel"])
-    )
-    keys = tests.select("benchmark", "group").iter_rows()
-    chances = [study.over_people[key].get(subject) for key in keys]
-    return (
-        tests.select("benchmark", "group", "status")
-        .with_columns(chance_above=pl.Series(chances, dtype=pl.Float64))
-        .sort("chance_above", descending=True, nulls_last=True)
-    )
+    found = [
+        {**group, "chance_above": study.over_people[group["benchmark"], group["group"]].get(subject)}
+        for group in study.tested_people
+        if group["benchmark"] in study.printed_scores.get(subject, {})
+    ]
+    found.sort(key=lambda row: inf if row["chance_above"] is None else -row["chance_above"])
+    return Rows(("benchmark", "group", "status", "chance_above"), found)
 
 
 def _dimensions(study: Study, subject: str) -> pl.DataFrame:
@@ -114,33 +133,44 @@ def _dimensions(study: Study, subject: str) -> pl.DataFrame:
     return named.select("dimension", "iq", "low", "high", *COUNTS).sort("iq", descending=True)
 
 
-def _prices(study: Study, row: dict[str, Any]) -> pl.DataFrame:
+def find_prices(study: Study, subject: str) -> Rows:
     """Return the ranked models within a few IQ points, cheapest first by list price."""
-    if row["iq"] is None:
-        return pl.DataFrame(schema={"subject": pl.String, "iq": pl.Int64, "sticker_price": pl.Float64})
-    near = pl.col("rank").is_not_null() & ((pl.col("exact_iq") - row["exact_iq"]).abs() <= NEAR_IQ)
-    listed = study.models.filter(near | (pl.col("subject") == row["subject"]))
-    return listed.select("subject", "iq", "sticker_price", "effective_cost").sort("sticker_price", nulls_last=True)
+    columns = ("subject", "iq", "sticker_price", "effective_cost")
+    own = study.by_subject[subject]
+    if own["exact_iq"] is None:
+        return Rows(columns, [])
+
+    def gap(row: dict[str, Any]) -> float:
+        return float(own["exact_iq"] - row["exact_iq"])  # grows along the list
+
+    ranked = study.ranked_rows
+    near = ranked[bisect_left(ranked, -NEAR_IQ, key=gap) : bisect_right(ranked, NEAR_IQ, key=gap)]
+    if own["rank"] is None:
+        near = sorted([*near, own], key=lambda row: study.iq_places[row["subject"]])
+    near = sorted(near, key=lambda row: inf if row["sticker_price"] is None else row["sticker_price"])
+    return Rows(columns, [{name: row[name] for name in columns} for row in near])
 
 
-def _next(study: Study, subject: str) -> pl.DataFrame:
+def find_next(study: Study, subject: str) -> Rows:
     """Return what each unmeasured benchmark would tell: the squared correlation of its draws with the composite's.
 
     Draws come from one joint model, so that share of the composite's variance goes away once the benchmark is known.
     """
-    schema = {"benchmark": pl.String, "name": pl.String, "variance_explained": pl.Float64}
+    columns = ("benchmark", "name", "variance_explained")
     drawn, matrix = study.iq.drawn, study.iq.matrix
-    at = drawn.subjects.index(subject) if subject in drawn.subjects else None
+    at = drawn.places.get(subject)
     if at is None or not np.isfinite(drawn.composites[:, at]).all():
-        return pl.DataFrame(schema=schema)
-    row = matrix.subjects.index(subject)
+        return Rows(columns, [])
     values = drawn.benchmarks[:, at, :].astype(np.float64)
-    asked = ~np.asarray(matrix.measured[row], dtype=bool) & np.isfinite(values).all(axis=0)
+    asked = ~np.asarray(matrix.measured[at], dtype=bool) & np.isfinite(values).all(axis=0)
     composite = drawn.composites[:, at] - drawn.composites[:, at].mean()
     centred = values[:, asked] - values[:, asked].mean(axis=0)
     spread = np.sqrt((centred**2).sum(axis=0) * (composite @ composite))
     told = spread > _LEAST_SPREAD
     shares = np.where(told, (composite @ centred) ** 2 / np.where(told, spread, 1.0) ** 2, 0.0)
     names = [name for name, unknown in zip(matrix.benchmarks, asked, strict=True) if unknown]
-    rows = [(name, study.benchmark_names[name], float(share)) for name, share in zip(names, shares, strict=True)]
-    return pl.DataFrame(rows, schema=schema, orient="row").sort("variance_explained", descending=True)
+    rows = [
+        dict(zip(columns, (name, study.benchmark_names[name], float(share)), strict=True))
+        for name, share in zip(names, shares, strict=True)
+    ]
+    return Rows(columns, sorted(rows, key=lambda row: -row["variance_explained"]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import erfc, sqrt
 from typing import TYPE_CHECKING
 
@@ -54,18 +55,30 @@ def win_chance(fit: Stitch, model: str, benchmark: str, score: float, stderr: fl
 
     A measured score counts with its sampling error; where there is none, the model's expected score with its spread.
     """
+    return win_chances(fit, [model], benchmark, score, stderr)[model]
+
+
+def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float, stderr: float) -> dict[str, float]:
+    """Return :func:`win_chance` of many models on one test; the test's scores are looked up once."""
     data = fit.data
-    row, col = data.subjects.index(model), data.benchmarks.index(benchmark)
-    cell = np.flatnonzero((data.layout.rows == row) & (data.layout.cols == col))
-    if cell.size:
-        mean, variance = data.y[cell[0]], data.sampling[cell[0]]
-    else:
-        pair: tuple[Ints, Ints] = (np.array([row]), np.array([col]))
-        expected: Floats = point_scores(fit.model, *pair)
-        spread = expected_scores(fit.model, fit.own_draws, *pair).var(axis=0)
-        mean, variance = expected[0], (spread + fit.model.noise(expected, pair[1]))[0]
-    ahead = float(mean - score) / sqrt(max(variance, MODEL_ERROR**2) + stderr**2)
-    return 0.5 * erfc(-ahead / sqrt(2))  # exact in both tails
+    col = data.benchmarks.index(benchmark)
+    cells = np.flatnonzero(data.layout.cols == col)
+    measured = {data.subjects[data.layout.rows[cell]]: cell for cell in reversed(cells)}
+    found = {}
+    for model in models:
+        cell = measured.get(model)
+        known = (data.y[cell], data.sampling[cell]) if cell is not None else _expected(fit, model, col)
+        ahead = float(known[0] - score) / sqrt(max(known[1], MODEL_ERROR**2) + stderr**2)
+        found[model] = 0.5 * erfc(-ahead / sqrt(2))  # exact in both tails
+    return found
+
+
+def _expected(fit: Stitch, model: str, col: int) -> tuple[float, float]:
+    """Return the expected score of a model on a test it did not take, and its variance."""
+    pair: tuple[Ints, Ints] = (np.array([fit.data.subjects.index(model)]), np.array([col]))
+    expected: Floats = point_scores(fit.model, *pair)
+    spread = expected_scores(fit.model, fit.own_draws, *pair).var(axis=0)
+    return expected[0], (spread + fit.model.noise(expected, pair[1]))[0]
 
 
 def _keys(groups: pl.DataFrame) -> list[tuple[str, float, float]]:

@@ -33,6 +33,8 @@ SHORTEST_SPAN = 1 / 12
 """Releases within less than this many years say nothing about their rate."""
 FUTURES = 4000
 """Simulated futures."""
+_AT_ONCE = 2_000_000
+"""Releases simulated at once, over all futures: sixteen megabytes."""
 SILVERMAN = 1.06
 """Silverman's rule: the width of a Gaussian kernel is so many standard deviations times n to the power −1/5."""
 
@@ -127,14 +129,19 @@ def simulate_frontier(
         slopes = slopes + shift @ (t - line.center) / line.spread
         best = picked[:, int(np.argmax(values))]
     counts = rng.poisson(line.n / max(now - t[0], SHORTEST_SPAN) * span, FUTURES)
-    when = rng.uniform(0, span, (FUTURES, max(int(counts.max()), 1)))
-    when = now + np.sort(np.where(np.arange(when.shape[1]) < counts[:, None], when, np.inf), axis=1)
-    released = np.isfinite(when)
-    path = heights[:, None] + slopes[:, None] * (np.where(released, when, now) - line.center)
-    path = np.where(released, path + _draw_residuals(line, y - line.at(t), when.shape, rng), -np.inf)
-    path = np.maximum.accumulate(np.concatenate([best[:, None], path], axis=1), axis=1)
-    known = (when[:, :, None] <= ahead).sum(axis=1)
-    return np.take_along_axis(path, known, axis=1)
+    most, residuals = max(int(counts.max()), 1), y - line.at(t)
+    step, found = max(1, _AT_ONCE // most), []
+    for start in range(0, FUTURES, step):  # thousands of releases in each of all futures would fill a small computer
+        some = slice(start, start + step)
+        when = rng.uniform(0, span, (len(counts[some]), most))
+        when = now + np.sort(np.where(np.arange(most) < counts[some, None], when, np.inf), axis=1)
+        released = np.isfinite(when)
+        path = heights[some, None] + slopes[some, None] * (np.where(released, when, now) - line.center)
+        path = np.where(released, path + _draw_residuals(line, residuals, when.shape, rng), -np.inf)
+        path = np.maximum.accumulate(np.concatenate([best[some, None], path], axis=1), axis=1)
+        known = np.stack([np.count_nonzero(when <= day, axis=1) for day in ahead], axis=1)
+        found.append(np.take_along_axis(path, known, axis=1))
+    return np.concatenate(found)
 
 
 def _draw_lines(line: TrendLine, rng: np.random.Generator) -> tuple[Floats, Floats]:

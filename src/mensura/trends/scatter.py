@@ -25,6 +25,8 @@ PRIOR = (1 - SHARES) ** 3
 """Beta(1, 4) over the grid: a fifth of the variance in common is expected, any share is possible."""
 FADINGS = np.array([1 / 12, 1 / 4, 1 / 2, 1.0])
 """Grid of ℓ in years, equally likely: below a month shocks pass for independent, beyond a year for the line."""
+_AT_ONCE = 6_000_000
+"""Numbers whitened at once (pairs of w and ℓ × rows × releases): 48 megabytes, and a few times that on the way."""
 
 
 @dataclass(frozen=True)
@@ -103,12 +105,18 @@ def describe_scatter(
     hinge = [] if bend is None else [np.maximum(years - bend, 0)]
     design = np.stack([np.ones_like(years), years - origin, *hinge])
     share, fading = (grid.ravel() for grid in np.meshgrid(SHARES, FADINGS[longest >= FADINGS], indexing="ij"))
-    white, log_size = whiten(years, np.concatenate([design, np.atleast_2d(values)]), share, fading)
-    x, y = white[:, : len(design)], white[:, len(design) :]
-    information = x @ x.transpose(0, 2, 1)
-    line: Floats = np.linalg.solve(information, x @ y.transpose(0, 2, 1)).transpose(0, 2, 1).astype(float)
-    rest = y - line @ x
-    squares = np.maximum(np.einsum("kri,kri->kr", rest, rest), np.finfo(float).tiny)
+    rows = np.atleast_2d(values)
+    step = max(1, _AT_ONCE // (years.size * share.size))
+    lines, sizes = [], []
+    for start in range(0, len(rows), step):
+        white, log_size = whiten(years, np.concatenate([design, rows[start : start + step]]), share, fading)
+        x, y = white[:, : len(design)], white[:, len(design) :]
+        information = x @ x.transpose(0, 2, 1)
+        lines.append(np.linalg.solve(information, x @ y.transpose(0, 2, 1)).transpose(0, 2, 1).astype(float))
+        rest = y - lines[-1] @ x
+        sizes.append(np.einsum("kri,kri->kr", rest, rest))
+    line: Floats = np.concatenate(lines, axis=1)
+    squares = np.maximum(np.concatenate(sizes, axis=1), np.finfo(float).tiny)
     log = np.log(np.interp(share, SHARES, PRIOR)) - log_size / 2 - np.linalg.slogdet(information)[1] / 2
     freedom = years.size - len(design)
     log = log[:, None] - freedom / 2 * np.log(squares)

@@ -48,8 +48,7 @@ def test_what_was_understood_is_said(known, tmp_path):
         "read as utf-16",
         "columns separated by semicolon",
         "decimal commas",
-        "gpqa_diamond: percent (0–100: a fraction is at most 1)",
-        "hle: percent (0–100: a fraction is at most 1)",
+        "gpqa_diamond, hle: percent (0–100: a fraction is at most 1)",
         "columns left out: Rank",
     )
     assert reading.scores["row"].to_list() == [2, 4]  # as a spreadsheet counts them, the empty row too

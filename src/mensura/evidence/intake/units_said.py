@@ -47,7 +47,10 @@ def settle_units(
             "--unit fraction or --unit percent (unit= in Python)"
         )
     settled = [replace(score, unit=score.unit or found[score.benchmark][0]) for score in scores]
-    return settled, [f"{benchmark}: {settled_unit} ({why})" for benchmark, (settled_unit, why) in found.items()]
+    alike: dict[tuple[str | None, str], list[str]] = {}
+    for benchmark, reason in found.items():
+        alike.setdefault(reason, []).append(benchmark)
+    return settled, [f"{', '.join(those)}: {settled_unit} ({why})" for (settled_unit, why), those in alike.items()]
 
 
 def _unit_of(

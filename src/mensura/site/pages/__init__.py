@@ -16,7 +16,10 @@ from mensura.site.pages.people import people
 from mensura.site.pages.tools import compare, pick
 from mensura.site.study import Study
 
-__all__ = ["MORE", "NAVIGATION", "Page", "benchmark", "compare", "count_pages", "data", "method", "model", "pages"]
+__all__ = [
+    *("MORE", "NAVIGATION", "Page", "benchmark", "compare", "count_pages", "data", "method", "model"),
+    *("named_pages", "picture_pages", "subject_pages"),
+]
 
 
 def count_pages(evidence: Evidence) -> int:
@@ -25,9 +28,9 @@ def count_pages(evidence: Evidence) -> int:
     return len(NAVIGATION) + len(MORE) + missing_page + evidence.models.height + evidence.benchmarks.height
 
 
-def pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page]:
-    """Yield every page; those of single pictures come last."""
-    named = [
+def named_pages(study: Study, editions: Sequence[Edition] = ()) -> list[Page]:
+    """Return the pages that every report has once; every chart that the drawing library draws is on one of them."""
+    return [
         overview(study),
         model_list(study),
         benchmark_list(study),
@@ -43,11 +46,18 @@ def pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page]:
         method(study),
         missing(),
     ]
-    yield from named
+
+
+def subject_pages(study: Study) -> Iterator[Page]:
+    """Yield the page of each benchmark and of each model, one at a time: there may be thousands."""
     for row in study.benchmarks.iter_rows(named=True):
         yield benchmark(study, row)
     for row in study.models.iter_rows(named=True):
         yield model(study, row)
+
+
+def picture_pages(named: Sequence[Page]) -> Iterator[Page]:
+    """Yield the page of each single picture of the named pages."""
     paged = {figure.name: figure for page in named for figure in page.figures if figure.paged}
     for figure in paged.values():
         yield chart_page(figure)

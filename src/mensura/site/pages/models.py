@@ -13,7 +13,6 @@ from mensura.site.pictures import profile
 from mensura.site.sections import model_scores, rivals
 from mensura.site.study import Study
 from mensura.site.units import show, show_range
-from mensura.site.whereabouts import find_whereabouts
 
 
 def model_list(study: Study) -> Page:
@@ -53,7 +52,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "benchmarks": count,
             "rivals": rivals(study, subject),
             "pictures": [profile(study, subject)] if scored else [],
-            "where": where_context(study, find_whereabouts(study, subject), row),
+            "where": where_context(study, row),
             "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
             "scores": model_scores(study, subject),
             "cost_note": EFFECTIVE_COST_NOTE,

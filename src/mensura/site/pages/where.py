@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import polars as pl
-
 from mensura.iq import COUNTS
 from mensura.site.study import Study
 from mensura.site.units import dollars, show, show_range
-from mensura.site.whereabouts import NEAR_IQ, Whereabouts
+from mensura.site.whereabouts import NEAR_IQ, find_neighbours, find_next, find_people, find_prices
 
 _SURELY = 0.95
 """Chance from which a model is said to be above people, or its complement below them."""
@@ -19,40 +17,44 @@ _PRICES = 5
 """Models of the same level listed with their prices."""
 
 
-def where_context(study: Study, found: Whereabouts, row: dict[str, Any]) -> dict[str, Any]:
+def where_context(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     """Return what the section "Where it stands" of a model's page shows."""
+    subject = row["subject"]
+    tested, priced = find_people(study, subject).rows, find_prices(study, subject).rows
+    telling = find_next(study, subject).rows
     return {
-        "neighbours": _neighbours(study, found, row["subject"]),
-        "people": _people(study, found, row["subject"]),
-        "people_said": _people_said(found),
-        "price_said": _price_said(study, found, row),
-        "prices": _prices(study, found),
-        "next_said": _next_said(found, row),
-        "next": found.next.head(_NEXT).to_dicts(),
+        "neighbours": _neighbours(study, subject),
+        "people": _people(study, tested, subject),
+        "people_said": _people_said(tested),
+        "price_said": _price_said(study, priced, row),
+        "prices": _prices(study, priced),
+        "next_said": _next_said(telling, row),
+        "next": telling[:_NEXT],
         "charted_said": charted_sentence(study, row),
     }
 
 
-def _neighbours(study: Study, found: Whereabouts, subject: str) -> list[dict[str, Any]]:
-    facts = study.models.select("subject", "name", "rank", *(name for name in COUNTS if name != "measured"))
-    table = found.neighbours.join(facts, on="subject", how="left", maintain_order="left")
+def _neighbours(study: Study, subject: str) -> list[dict[str, Any]]:
+    facts = ("name", "rank", *(name for name in COUNTS if name != "measured"))
     return [
         {
             **row,
+            **{name: study.by_subject[row["subject"]][name] for name in facts},
             "itself": row["subject"] == subject,
             "iq_range": show_range(row["iq_low"], row["iq_high"], "iq"),
             "chance": "this model" if row["chance_above"] is None else show(row["chance_above"], "chance"),
         }
-        for row in table.to_dicts()
+        for row in find_neighbours(study, subject).rows
     ]
 
 
-def _people(study: Study, found: Whereabouts, subject: str) -> list[dict[str, Any]]:
+def _people(study: Study, tested: list[dict[str, Any]], subject: str) -> list[dict[str, Any]]:
     """Return the groups with test, status, n, both scores and the chance; those not passed first."""
     printed = study.printed_people
     scores = study.printed_scores.get(subject, {})
+    known, unknown = ([one for one in tested if (one["chance_above"] is None) == lacks] for lacks in (False, True))
     rows = []
-    for row in found.people.sort("chance_above", nulls_last=True).iter_rows(named=True):
+    for row in (*known[::-1], *unknown):
         group = printed[row["benchmark"], row["group"]]
         unit, n = group["unit"], group["n"]
         rows.append(
@@ -75,12 +77,12 @@ def verdict(chance: float | None) -> str:
     return "passed" if chance >= _SURELY else "not passed" if chance <= 1 - _SURELY else "cannot be told"
 
 
-def _people_said(found: Whereabouts) -> str:
-    said = [verdict(chance) for chance in found.people["chance_above"]]
+def _people_said(tested: list[dict[str, Any]]) -> str:
+    said = [verdict(row["chance_above"]) for row in tested]
     if not said:
         return "No group of people has a score on a test that this model took."
     passed, below = said.count("passed"), said.count("not passed")
-    tests = found.people["benchmark"].n_unique()
+    tests = len({row["benchmark"] for row in tested})
     unsure = len(said) - passed - below
     told = f"; of {unsure} it cannot be told" if unsure else ""
     return (
@@ -89,41 +91,39 @@ def _people_said(found: Whereabouts) -> str:
     )
 
 
-def _price_said(study: Study, found: Whereabouts, row: dict[str, Any]) -> str:
-    """Say what the model costs among models of about its level, by list price."""
-    priced = found.prices.drop_nulls("sticker_price")
+def _price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) -> str:
+    """Say what the model costs among models of about its level, cheapest first, by list price."""
     if row["iq"] is None:
         return "Without an IQ it has no level to compare prices at."
     if row["sticker_price"] is None:
         return "It has no list price."
-    others = priced.filter(pl.col("subject") != row["subject"])
+    others = [one for one in near if one["sticker_price"] is not None and one["subject"] != row["subject"]]
     own = f"{dollars(row['sticker_price'])} for a million tokens in and a million out"
     level = f"within {NEAR_IQ:.0f} IQ points of it"
-    if others.is_empty():
+    if not others:
         return f"It lists at {own}; no other ranked model {level} has a price."
-    cheaper = others.filter(pl.col("sticker_price") < row["sticker_price"])
-    if cheaper.is_empty():
-        return f"At {own}, none of the {others.height} others {level} is cheaper."
-    names = dict(study.models.select("subject", "name").iter_rows())
-    least = cheaper.sort("sticker_price").row(0, named=True)
+    cheaper = [one for one in others if one["sticker_price"] < row["sticker_price"]]
+    if not cheaper:
+        return f"At {own}, none of the {len(others)} others {level} is cheaper."
+    least = cheaper[0]
     return (
-        f"At {own}, {cheaper.height} of the {others.height} others {level} list "
-        f"cheaper; the cheapest is {names[least['subject']]} at {dollars(least['sticker_price'])}."
+        f"At {own}, {len(cheaper)} of the {len(others)} others {level} list cheaper; the cheapest is "
+        f"{study.by_subject[least['subject']]['name']} at {dollars(least['sticker_price'])}."
     )
 
 
-def _prices(study: Study, found: Whereabouts) -> list[dict[str, Any]]:
-    facts = study.models.select("subject", "name", *COUNTS)
-    table = found.prices.join(facts, on="subject", how="left", maintain_order="left").drop_nulls("sticker_price")
-    return table.head(_PRICES).to_dicts()
+def _prices(study: Study, near: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    facts = ("name", *COUNTS)
+    priced = [row for row in near if row["sticker_price"] is not None][:_PRICES]
+    return [{**row, **{name: study.by_subject[row["subject"]][name] for name in facts}} for row in priced]
 
 
-def _next_said(found: Whereabouts, row: dict[str, Any]) -> str:
+def _next_said(telling: list[dict[str, Any]], row: dict[str, Any]) -> str:
     if row["iq"] is None:
         return "Too little is known of it to say which benchmark would tell most; any of the composite's would."
-    if found.next.is_empty():
+    if not telling:
         return "Nothing: every benchmark of the composite is measured."
-    best = found.next.row(0, named=True)
+    best = telling[0]
     return (
         f"{best['name']} would tell most next: knowing its score would take away about "
         f"{show(best['variance_explained'], 'fraction')} of what is uncertain in the IQ (as a variance)."
@@ -133,8 +133,7 @@ def _next_said(found: Whereabouts, row: dict[str, Any]) -> str:
 def charted_sentence(study: Study, row: dict[str, Any]) -> str:
     """Say whether charts show the model by default, and by which rule of the policy."""
     policy = study.policy
-    override = policy.overrides.filter(subject=row["subject"])
-    field = {} if override.is_empty() else {key: value for key, value in override.row(0, named=True).items() if value}
+    field = policy.exceptions.get(row["subject"], {})
     if row["iq"] is None:
         why = "it has no IQ"
     elif field.get("display") in ("show", "hide"):

@@ -17,8 +17,7 @@ _MARKS = " Full: at least two of the dimension's benchmarks measured; half: inhe
 
 def profile(study: Study, subject: str) -> Figure:
     """Return the profile of a model for its page."""
-    rows = profile_points(study, [subject]).to_dicts()
-    row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
+    rows, row = study.profile_rows[subject], study.by_subject[subject]
     own = [one for one in rows if one["status"] == "measured"]
     told, first = (own, "Strongest") if len(own) > 1 else (rows, "By estimates, strongest")
     best, worst = max(told, key=lambda one: one["value"]), min(told, key=lambda one: one["value"])
@@ -59,31 +58,7 @@ def profile(study: Study, subject: str) -> Figure:
 
 def profile_picture(study: Study, subject: str) -> Picture:
     """Return the profile of one model as a picture of its own, for print."""
-    row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
-    points = profile_points(study, [subject]).with_columns(pl.col("status").replace({"inherited": "estimated"}))
+    row = study.by_subject[subject]
+    points = study.profiles.filter(subject=subject).with_columns(pl.col("status").replace({"inherited": "estimated"}))
     chart = charts.dots(points, reference=row["exact_iq"])
     return Picture(f"profile-{slug(subject)}", row["name"], _ALONE + _MARKS, chart)
-
-
-def profile_points(study: Study, subjects: list[str]) -> pl.DataFrame:
-    """Return the rows of a profile, dimensions in the method's order."""
-    order = {key: place for place, key in enumerate(study.dimension_names)}
-    names = study.models.select("subject", "name", "provider")
-    return (
-        study.dimensions.filter(pl.col("subject").is_in(subjects))
-        .join(names, on="subject", maintain_order="left")
-        .sort(
-            pl.col("subject").replace_strict(subjects, list(range(len(subjects))), return_dtype=pl.Int64),
-            pl.col("dimension").replace_strict(order),
-        )
-        .select(
-            *("subject", "name", "provider"),
-            dimension=pl.col("dimension").replace_strict(study.dimension_names),
-            value=pl.col("iq").round(2),
-            low=pl.col("low").round(2),
-            high=pl.col("high").round(2),
-            status="shown",
-            measured="measured",
-            benchmarks=pl.col("measured") + pl.col("inherited") + pl.col("estimated"),
-        )
-    )

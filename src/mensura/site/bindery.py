@@ -1,0 +1,159 @@
+"""The bindery: pages and what their pictures offer become files, one page at a time.
+
+A page is written as soon as it is made and then forgotten, so that the memory a report takes does not grow with its
+thousands of model pages; what is kept of each is its name, and which picture stands for it where it is shared.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+from mensura.evidence import slug
+from mensura.site import units
+from mensura.site.api import VERSION, script_json, to_json
+from mensura.site.drawing import draw_share_card, resolve
+from mensura.site.links import first_link
+from mensura.site.pages import Page
+from mensura.site.pictures import Figure
+from mensura.site.studio import SHARE_SCALE, Studio
+
+MOST_CARDS = 300
+"""Pages that have a picture of their own for shared links, the first ones; a further page has that of the first."""
+
+_NEEDS_QUOTES = re.compile(r'[",\r\n]')
+
+
+class Bindery:
+    """Writes pages into a folder; ``svgs`` holds the drawings of charts, by name, once the studio has made them."""
+
+    def __init__(
+        self,
+        folder: Path,
+        studio: Studio,
+        shared: Mapping[str, object],
+        advance: Callable[[], object] | None = None,
+    ) -> None:
+        """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page."""
+        self.svgs: dict[str, str] = {}
+        self.listed: list[str] = []  # pages for the sitemap
+        self._folder, self._studio, self._shared, self._advance = folder, studio, shared, advance
+        self._cards: dict[str, Path] = {}  # page → its picture for shared links, there once the studio has finished
+        self._first = ""  # the page whose picture stands for those that have none
+        self._written: set[str] = set()  # figures
+        self._environment = self._templates()
+
+    def enter(self, page: Page) -> None:
+        """Take a page in: list it, and order the picture that stands for it where its link is shared."""
+        self._first = self._first or page.file
+        if page.listed:
+            self.listed.append(page.file)
+        if len(self._cards) < MOST_CARDS:
+            figure, lines = page.shared
+            svg = draw_share_card(page.title, figure, lines or (page.summary,))
+            self._cards[page.file] = self._studio.order({"kind": "png", "svg": svg, "scale": SHARE_SCALE}, ".png")
+
+    def bind(self, page: Page) -> None:
+        """Write a page that was taken in, and what the frames of its pictures offer."""
+        shared = self._shared
+        html = self._environment.get_template(page.template).render(
+            **shared,
+            **page.context,
+            page=page,
+            title=page.title,
+            summary=page.summary,
+            root=(str(shared["address"]) or page.root) if page.file == "404.html" else page.root,
+            current=page.file,
+            scripts=page.scripts,
+            card=_card_path(page.file if page.file in self._cards else self._first),
+        )
+        write(html, self._folder, page.file)
+        for figure in page.figures:
+            if figure.name not in self._written:
+                self._write_figure(figure)
+                self._written.add(figure.name)
+        if self._advance is not None and not page.file.startswith("charts/"):
+            self._advance()
+
+    def place_cards(self) -> None:
+        """Copy the pictures for shared links to where pages look for them."""
+        for file, card in self._cards.items():
+            shutil.copyfile(card, placed(self._folder, *_card_path(file).split("/")))
+
+    def _templates(self) -> jinja2.Environment:
+        environment = jinja2.Environment(
+            loader=jinja2.PackageLoader("mensura.site"), autoescape=True, trim_blocks=True, lstrip_blocks=True
+        )
+        environment.filters.update(
+            slug=slug,
+            digits=units.digits,
+            show=units.show,
+            show_range=units.show_range,
+            dollars=units.dollars,
+            rarity=units.rarity,
+            first_link=first_link,
+        )
+        environment.globals["drawing_of"] = self._drawing
+        return environment
+
+    def _drawing(self, figure: Figure) -> Markup:
+        """Return the picture as it stands in the page before any script runs."""
+        if figure.drawing is not None:
+            return figure.drawing.html
+        return Markup(self.svgs.get(figure.name, ""))
+
+    def _write_figure(self, figure: Figure) -> None:
+        """Write what the frame of a picture offers: SVG, CSV, JSON, and the specification for the drawing library."""
+        out, name = self._folder, figure.name
+        chart = {"name": name, "title": figure.title, "caption": figure.caption, "points": figure.points}
+        write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{name}.json")
+        columns, rows = figure.table
+        write(_csv(columns, rows), out, "charts", f"{name}.csv")
+        svg = self.svgs.get(name) if figure.drawing is None else str(figure.drawing.wide)
+        if svg:
+            write(resolve(svg), out, "charts", f"{name}.svg")
+        if figure.spec is not None:
+            given = ",".join(script_json(part) for part in (name, figure.spec, figure.shown_columns, figure.rows))
+            write(f"mensura.define({given});\n", out, "charts", f"{name}.js")
+
+
+def write(text: str, folder: Path, *parts: str) -> None:
+    """Write a text file inside the folder."""
+    placed(folder, *parts).write_text(text, encoding="utf-8")
+
+
+def placed(folder: Path, *parts: str) -> Path:
+    """Return a path inside the folder, its own folder made."""
+    path = folder.joinpath(*parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def _card_path(file: str) -> str:
+    return f"share/{file.removesuffix('.html')}.png"
+
+
+def _csv(columns: list[str], rows: list[list[object]]) -> str:
+    if not columns:
+        return "\n"
+    lines = [",".join(map(_quoted, columns)), *(",".join(map(_cell, row)) for row in rows)]
+    return "\n".join(lines) + "\n"
+
+
+def _cell(value: object) -> str:
+    """Return a value of a picture's table as a cell, numbers to six digits; nothing is an empty cell."""
+    if value is None:
+        return ""
+    return _quoted(units.digits(value) if isinstance(value, float) else str(value))
+
+
+def _quoted(text: str) -> str:
+    """Return a text as a cell; quotes tell an empty text from nothing."""
+    if text and not _NEEDS_QUOTES.search(text):
+        return text
+    return '"' + text.replace('"', '""') + '"'
