@@ -205,5 +205,5 @@ def _small(right: Counts) -> Counts:
 
 
 def _codes(names: pl.Series, known: Sequence[str]) -> np.ndarray[Any, Any]:
-    places = pl.DataFrame({"name": known, "place": np.arange(len(known))})
+    places = pl.DataFrame({"name": known, "place": np.arange(len(known))}, schema_overrides={"name": pl.String})
     return names.to_frame("name").join(places, on="name", how="left", maintain_order="left")["place"].to_numpy()
