@@ -208,8 +208,9 @@ def test_words_for_outcomes_are_understood_or_named():
 def test_tables_without_any_outcome_are_refused(rows, tmp_path):
     schema = {"subject": pl.String, "item": pl.String, "correct": pl.Float64}
     nothing = pl.DataFrame(rows, schema=schema, orient="row")
-    with pytest.raises(MensuraError, match="no outcome at all"):
-        read_responses(nothing)
+    for given in (nothing, [nothing, nothing]):
+        with pytest.raises(MensuraError, match="no outcome at all"):
+            read_responses(given)
     with pytest.raises(MensuraError, match="no outcome at all"):
         write_store([nothing], tmp_path / "store")
     assert not (tmp_path / "store").exists()

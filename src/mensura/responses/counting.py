@@ -128,7 +128,7 @@ def join_parts(parts: Sequence[CountPart], rules: CountRules, log: CountLog) -> 
         trials[at] = trials[at] * before + given * kept
     n, k = (
         _bounded(trials.astype(np.int64), right.astype(np.float64), log)
-        if trials.max() > MOST_TRIALS
+        if trials.max(initial=0) > MOST_TRIALS
         else (trials, right)
     )
     if rules.repeats == "average":
