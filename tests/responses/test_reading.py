@@ -7,7 +7,6 @@ import zlib
 import numpy as np
 import polars as pl
 import pytest
-import zstandard
 
 from mensura.errors import MensuraError
 from mensura.people import ItemPool
@@ -26,6 +25,7 @@ def inspect_log(path, model, scores, run="r1"):
 
 def packed_by_zstandard(path):
     """Pack an archive as Inspect does: Zstandard is method 93 of the zip format."""
+    zstandard = pytest.importorskip("zstandard")
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile(path, "w") as archive:
@@ -228,3 +228,27 @@ def test_a_store_keeps_what_memory_keeps(tmp_path):
     twice = pl.DataFrame({"subject": ["a", "a"], "item": ["x", "y"], "correct": [1, 0], "group": ["g", "h"]})
     with pytest.raises(MensuraError, match="subject 'a' is in two groups"):
         write_store([twice], tmp_path / "twice")
+
+
+def test_logs_by_the_writer_of_inspect_itself(tmp_path):
+    inspect = pytest.importorskip("inspect_ai.log")
+    score = pytest.importorskip("inspect_ai.scorer").Score
+    told = [("x", 1, "C"), ("x", 2, "I"), ("y", 1, 0.25), ("z", 1, None)]
+    samples = [
+        inspect.EvalSample(
+            id=item, epoch=epoch, input="?", target="!", scores={"match": score(value=value)} if value else None
+        )
+        for item, epoch, value in told
+    ]
+    spec = inspect.EvalSpec(
+        created="2026-11-15T12:00:00+00:00",
+        task="quiz",
+        model="lab/m1",
+        dataset=inspect.EvalDataset(),
+        config=inspect.EvalConfig(),
+    )
+    log = inspect.EvalLog(eval=spec, samples=samples, status="success")
+    for ending in ("eval", "json"):
+        path = tmp_path / f"log.{ending}"
+        inspect.write_eval_log(log, str(path), format=ending)
+        assert counts(read_responses(path), "lab/m1") == {"quiz:x": (1.0, 2), "quiz:y": (0.25, 1)}
