@@ -12,8 +12,9 @@ as they do. Where there are many more benchmarks than subjects the two sides cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -98,9 +99,12 @@ class Group(NamedTuple):
 
     def applied(self, side: Floats) -> Floats:
         """Return half times columns (J, n) of the other side."""
-        if self.unknowns is None:
-            return np.asarray(self.half.reshape(-1, len(side)) @ side).reshape(*self.half.shape[:2], -1)
-        return np.asarray(self.half @ side[self.unknowns])
+        (n, k, reach), places = self.half.shape, self.unknowns
+        if places is None:
+            return np.asarray(self.half.reshape(n * k, -1) @ side).reshape(n, k, -1)
+        columns, starts = np.repeat(places, k, axis=0).ravel(), np.arange(n * k + 1) * reach
+        sparse = scipy.sparse.csr_array((self.half.ravel(), columns, starts), shape=(n * k, len(side)))
+        return np.asarray(sparse @ side).reshape(n, k, -1)
 
     def carried(self, whole: Floats) -> Floats:
         """Return half times the covariance (J, J) of the other side, where half reaches."""
@@ -113,12 +117,14 @@ class Group(NamedTuple):
 class Factors:
     """``inverse_root`` of every eliminated block, and ``schur``, the Cholesky factor of what is left to the others.
 
-    ``turned`` is the order in which the scores pass where the sides have changed places.
+    ``turned`` is the order in which the scores pass where the sides have changed places. ``passing`` lets the
+    eliminated side pass once more; where it is small it was kept from the first time.
     """
 
     precision: ArrowPrecision
     inverse_root: Floats
     schur: Floats
+    passing: Callable[[], Iterable[Group]]
     turned: Ints | None = None
 
     @property
@@ -150,11 +156,12 @@ def factorise(precision: ArrowPrecision) -> Factors:
     i = np.arange(b)
     schur[i, :, i] = precision.benchmarks
     flat = schur.reshape(b * width, b * width)
-    for group in _passing(precision, inverse_root):
+    passing = _kept_if_small(precision, partial(_passing, precision, inverse_root))
+    for group in passing():
         group.take_from(flat)
     if precision.by_kind:
         flat = flat[np.ix_(*(_kind_by_kind(precision),) * 2)]
-    return Factors(precision, inverse_root, _root(flat), turned)
+    return Factors(precision, inverse_root, _root(flat), passing, turned)
 
 
 def draw_deviations(factors: Factors, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -165,7 +172,7 @@ def draw_deviations(factors: Factors, n: int, rng: np.random.Generator) -> tuple
     if precision.by_kind:
         side = side[np.argsort(_kind_by_kind(precision))]
     own = np.empty((n, m, k))
-    for group in _passing(precision, factors.inverse_root):
+    for group in factors.passing():
         free = rng.standard_normal((len(group.half), k, n)) - group.applied(side)
         back = factors.inverse_root[group.subjects].transpose(0, 2, 1)
         own[:, group.subjects] = (back @ free).transpose(2, 0, 1)
@@ -181,7 +188,7 @@ def joint_covariances(factors: Factors) -> JointCovariances:
     if precision.by_kind:
         whole = whole[np.ix_(*(np.argsort(_kind_by_kind(precision)),) * 2)]
     passing, coupled = np.empty_like(precision.subjects), np.empty(layout.n_scores)
-    for group in _passing(precision, factors.inverse_root):
+    for group in factors.passing():
         inverse_root = factors.inverse_root[group.subjects]
         carried = group.carried(whole)
         inner = np.eye(k) + carried @ group.half.transpose(0, 2, 1)
@@ -198,10 +205,25 @@ def joint_covariances(factors: Factors) -> JointCovariances:
     return JointCovariances(staying, passing, in_place)
 
 
+def _kept_if_small(precision: ArrowPrecision, passing: Callable[[], Iterator[Group]]) -> Callable[[], Iterable[Group]]:
+    """Keep the groups of few subjects, which pass twice in every round of a calibration; many are formed anew."""
+    met = precision.layout.n_scores if _is_thin(precision) else precision.layout.n_subjects * len(precision.benchmarks)
+    if met * precision.subjects.shape[1] * precision.benchmarks.shape[1] > NUMBERS_AT_ONCE:
+        return passing
+    groups = list(passing())
+    return lambda: groups
+
+
+def _is_thin(precision: ArrowPrecision) -> bool:
+    """Whether so few cells hold a score that every subject meets its own benchmarks alone."""
+    layout = precision.layout
+    return layout.n_scores < SPARSE * layout.n_subjects * layout.n_benchmarks
+
+
 def _passing(precision: ArrowPrecision, inverse_root: Floats) -> Iterator[Group]:
     """Let the subjects pass in groups that fit the memory."""
     layout, (b, width) = precision.layout, precision.benchmarks.shape[:2]
-    if layout.n_scores < SPARSE * layout.n_subjects * b:
+    if _is_thin(precision):
         yield from _alike(precision, inverse_root)
         return
     size = max(1, NUMBERS_AT_ONCE // (precision.subjects.shape[1] * b * width))

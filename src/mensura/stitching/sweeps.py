@@ -58,7 +58,7 @@ def update_benchmarks(cells: Cells, fit: Pooled, response: Floats, precision: Fl
     layout = cells.layout
     first, second = extended(fit.theta, fit.theta_cov)
     prior = pooling * np.linalg.inv(fit.phi_spread)
-    matrix = unpack(layout.matrix(precision).T @ pack(second), first.shape[1]) + prior
+    matrix = unpack(layout.matrix(precision).T @ second, first.shape[1]) + prior
     vector = layout.matrix(precision * response).T @ first + prior @ fit.phi_mean
     covariance = np.linalg.inv(matrix)
     return replace(fit, phi=np.einsum("bij,bj->bi", covariance, vector), phi_cov=covariance)
