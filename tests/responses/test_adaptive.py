@@ -144,5 +144,7 @@ def test_what_cannot_be_asked_is_refused():
     with pytest.raises(MensuraError, match="count: got 0"):
         next_items(bank, {}, count=0)
     every = dict.fromkeys(bank.items, (1.0, 1.0))
-    assert next_items(bank, every, aim=Aim(delta=0.01)).standing["left"][0] is None
+    short = next_items(bank, every, aim=Aim(delta=0.01))
+    assert short.standing["left"][0] is None
+    assert short.heading.endswith("after 5 items: all items left would not do")
     assert isinstance(next_items(bank, every).next, pl.DataFrame)

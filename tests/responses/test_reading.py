@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+import zlib
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,20 @@ def inspect_log(path, model, scores, run="r1"):
         for number, (item, value) in enumerate(scores):
             said = {"scorer": {"value": value}} if value is not None else {}
             archive.writestr(f"samples/{number}.json", json.dumps({"id": item, "scores": said}))
+    return path
+
+
+def packed_by_zstandard(path):
+    """Pack an archive as Inspect does: Zstandard is method 93 of the zip format."""
+    zstandard = pytest.importorskip("zstandard")
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, told in members.items():
+            packed = zstandard.compress(told)
+            archive.writestr(name, packed)
+            entry = archive.getinfo(name)
+            entry.compress_type, entry.file_size, entry.CRC = 93, len(told), zlib.crc32(told)
     return path
 
 
@@ -146,3 +161,94 @@ def test_repeats_that_only_echo_are_noticed_and_averaged():
     averaged = fit_responses(echo, rules=CountRules(repeats="average"), options=FitOptions(checks=False))
     alone = fit_responses(truth.wide, options=FitOptions(checks=False))
     assert np.allclose(averaged.subjects["se"], alone.subjects["se"], atol=1e-4)
+
+
+def test_archives_as_inspect_packs_them_today_are_read(tmp_path):
+    """Inspect packs its archives by Zstandard, which Python's zipfile knows from 3.14 on only."""
+    log = packed_by_zstandard(inspect_log(tmp_path / "a.eval", "m1", [("x", "C"), ("x", "I"), ("y", "C")]))
+    assert counts(read_responses(log), "m1") == {"quiz:x": (1.0, 2), "quiz:y": (1.0, 1)}
+    whole = log.read_bytes()
+    at = whole.index(b"\x28\xb5\x2f\xfd") + 12
+    log.write_bytes(whole[:at] + bytes([whole[at] ^ 255]) + whole[at + 1 :])
+    with pytest.raises(MensuraError, match="not an Inspect log"):
+        read_responses(log)
+
+
+def test_a_folder_holds_the_logs_that_inspect_wrote_as_json(tmp_path):
+    log = {"eval": {"model": "m1", "task": "quiz"}, "samples": [{"id": "x", "scores": {"match": {"value": "C"}}}]}
+    name = "2026-11-15T23-58-44-00-00_quiz_NbUXJg6msNRCXR3w93N6QT.json"
+    (tmp_path / name).write_text(json.dumps(log), encoding="utf-8")
+    (tmp_path / "results_2026-11-15T23-58-44.json").write_text("{}", encoding="utf-8")
+    assert counts(read_responses(tmp_path), "m1") == {"quiz:x": (1.0, 1)}
+
+
+def test_not_a_number_is_a_missing_outcome_in_either_shape(tmp_path):
+    gap = float("nan")
+    long = read_responses(pl.DataFrame({"subject": ["a", "a", "b"], "item": ["x", "y", "x"], "correct": [1.0, gap, 0]}))
+    assert counts(long, "a") == {"x": (1.0, 1)}
+    wide = pl.DataFrame({"subject": ["a", "b"], "x": [1.0, gap], "y": [0.0, 1.0]})
+    table = read_responses(wide)
+    assert counts(table, "b") == {"x": (0.0, 0), "y": (1.0, 1)}
+    assert table.right.dtype == np.uint8
+    assert long.log.rows() == table.log.rows() == [("missing outcomes", 1, "left out")]
+    store = write_store([wide], tmp_path / "store", parts=1)
+    assert store.log.rows() == [("missing outcomes", 1, "left out")]
+
+
+def test_words_for_outcomes_are_understood_or_named():
+    said = read_responses({"subject": ["a", "b", "c"], "item": ["x", "x", "x"], "correct": ["1", "0.5", None]})
+    assert (counts(said, "a")["x"], counts(said, "b")["x"]) == ((1.0, 1), (0.5, 1))
+    with pytest.raises(MensuraError, match=r"correct: 2 outcomes are no numbers, such as 'yes'; expected 0 \(wrong\)"):
+        read_responses({"subject": ["a", "b"], "item": ["x", "x"], "correct": ["yes", "no"]})
+    with pytest.raises(MensuraError, match="n: 1 counts are no whole numbers, such as 'often'"):
+        read_responses({"subject": ["a"], "item": ["x"], "correct": [1], "n": ["often"]})
+
+
+@pytest.mark.parametrize("rows", [[], [("a", "x", None)]])
+def test_tables_without_any_outcome_are_refused(rows, tmp_path):
+    schema = {"subject": pl.String, "item": pl.String, "correct": pl.Float64}
+    nothing = pl.DataFrame(rows, schema=schema, orient="row")
+    for given in (nothing, [nothing, nothing]):
+        with pytest.raises(MensuraError, match="no outcome at all"):
+            read_responses(given)
+    with pytest.raises(MensuraError, match="no outcome at all"):
+        write_store([nothing], tmp_path / "store")
+    assert not (tmp_path / "store").exists()
+
+
+def test_a_store_keeps_what_memory_keeps(tmp_path):
+    """A copy of a log is read once, a subject is in one group, and one who has no outcome leaves no empty part."""
+    log = inspect_log(tmp_path / "a.eval", "m1", [("x", "C"), ("y", "I")])
+    copy = tmp_path / "b.eval"
+    copy.write_bytes(log.read_bytes())
+    silent = inspect_log(tmp_path / "c.eval", "m2", [("x", None)])
+    store = write_store([log, copy, silent], tmp_path / "store", parts=50)
+    assert (store.subjects, store.complete) == (1, True)
+    assert "files with the same content as another" in store.log["what"].to_list()
+    twice = pl.DataFrame({"subject": ["a", "a"], "item": ["x", "y"], "correct": [1, 0], "group": ["g", "h"]})
+    with pytest.raises(MensuraError, match="subject 'a' is in two groups"):
+        write_store([twice], tmp_path / "twice")
+
+
+def test_logs_by_the_writer_of_inspect_itself(tmp_path):
+    inspect = pytest.importorskip("inspect_ai.log")
+    score = pytest.importorskip("inspect_ai.scorer").Score
+    told = [("x", 1, "C"), ("x", 2, "I"), ("y", 1, 0.25), ("z", 1, None)]
+    samples = [
+        inspect.EvalSample(
+            id=item, epoch=epoch, input="?", target="!", scores={"match": score(value=value)} if value else None
+        )
+        for item, epoch, value in told
+    ]
+    spec = inspect.EvalSpec(
+        created="2026-11-15T12:00:00+00:00",
+        task="quiz",
+        model="lab/m1",
+        dataset=inspect.EvalDataset(),
+        config=inspect.EvalConfig(),
+    )
+    log = inspect.EvalLog(eval=spec, samples=samples, status="success")
+    for ending in ("eval", "json"):
+        path = tmp_path / f"log.{ending}"
+        inspect.write_eval_log(log, str(path), format=ending)
+        assert counts(read_responses(path), "lab/m1") == {"quiz:x": (1.0, 2), "quiz:y": (0.25, 1)}

@@ -32,7 +32,9 @@ def arrow():
     return precision, whole, gradient
 
 
-def test_laplace_draws_have_the_covariance_of_the_whole_matrix(arrow):
+@pytest.mark.parametrize("sparse", [0.0, 1.0])
+def test_laplace_draws_have_the_covariance_of_the_whole_matrix(arrow, sparse, monkeypatch):
+    monkeypatch.setattr(laplace, "SPARSE", sparse)
     precision, whole, _ = arrow
     m, k = precision.subjects.shape[:2]
     b, width = precision.benchmarks.shape[:2]
@@ -41,7 +43,7 @@ def test_laplace_draws_have_the_covariance_of_the_whole_matrix(arrow):
     np.testing.assert_allclose(drawn, np.linalg.inv(whole), atol=0.03)
 
 
-@pytest.mark.parametrize("way", ["as it is", "kind by kind", "sides turned", "one subject at a time"])
+@pytest.mark.parametrize("way", ["as it is", "kind by kind", "sides turned", "thin", "one subject at a time"])
 def test_joint_covariances_are_those_of_the_whole_matrix_however_it_is_eliminated(arrow, way, monkeypatch):
     precision, whole, gradient = arrow
     if way == "kind by kind":
@@ -49,9 +51,10 @@ def test_joint_covariances_are_those_of_the_whole_matrix_however_it_is_eliminate
     if way == "sides turned":
         monkeypatch.setattr(laplace, "WORTH_TURNING", 1)
         assert precision.upside_down
+    if way in ("thin", "one subject at a time"):
+        monkeypatch.setattr(laplace, "SPARSE", 1.0)
     if way == "one subject at a time":
         monkeypatch.setattr(laplace, "NUMBERS_AT_ONCE", 1)
-        monkeypatch.setattr(laplace, "SPARSE", 1.0)
     found = joint_covariances(factorise(precision))
     covariance = np.linalg.inv(whole)
     m, k = precision.subjects.shape[:2]

@@ -128,7 +128,7 @@ def join_parts(parts: Sequence[CountPart], rules: CountRules, log: CountLog) -> 
         trials[at] = trials[at] * before + given * kept
     n, k = (
         _bounded(trials.astype(np.int64), right.astype(np.float64), log)
-        if trials.max() > MOST_TRIALS
+        if trials.max(initial=0) > MOST_TRIALS
         else (trials, right)
     )
     if rules.repeats == "average":
@@ -205,5 +205,5 @@ def _small(right: Counts) -> Counts:
 
 
 def _codes(names: pl.Series, known: Sequence[str]) -> np.ndarray[Any, Any]:
-    places = pl.DataFrame({"name": known, "place": np.arange(len(known))})
+    places = pl.DataFrame({"name": known, "place": np.arange(len(known))}, schema_overrides={"name": pl.String})
     return names.to_frame("name").join(places, on="name", how="left", maintain_order="left")["place"].to_numpy()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from mensura.people import ItemPool
 from mensura.responses.counting import CountLog, CountPart, count_outcomes, count_wide, join_parts
 from mensura.responses.rules import CountRules
-from mensura.responses.sources import WideTable, fingerprint, log_files, pieces
+from mensura.responses.sources import WideTable, is_people, owned, pieces
 from mensura.responses.table import ResponseTable
 
 
@@ -33,38 +30,12 @@ def read_responses(
     """
     rules, log = rules or CountRules(), CountLog()
     parts: list[CountPart] = []
-    given = _unfolded(sources, log)
-    given.sort(key=lambda source: not _is_people(source))
-    for source in given:
-        owner = group or ("models" if _is_people(given[0]) and not _is_people(source) else None)
+    given = owned(sources, group, log)
+    for source, owner in given:
         parts.append(_counted(source, rules, log, subject, by, owner))
-    known = {item for source, part in zip(given, parts, strict=True) if _is_people(source) for item in part.items}
+    people = [is_people(source) for source, _ in given]
+    known = {item for person, part in zip(people, parts, strict=True) if person for item in part.items}
     return join_parts([_shortened(part, known) for part in parts], rules, log)
-
-
-def _unfolded(sources: Any, log: CountLog) -> list[Any]:  # noqa: ANN401
-    """Return every source on its own: folders of logs become their files, copies of a file are dropped."""
-    several = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
-    found: list[Any] = []
-    seen: set[str] = set()
-    for source in several:
-        path = Path(source) if isinstance(source, str | Path) else None
-        inside = log_files(path) if path is not None and path.is_dir() and not _is_people(path) else []
-        for one in inside or [source]:
-            if isinstance(one, str | Path) and Path(one).is_file():
-                digest = fingerprint(Path(one))
-                if digest in seen:
-                    log.note("files with the same content as another", 1, "read once")
-                    continue
-                seen.add(digest)
-            found.append(one)
-    return found
-
-
-def _is_people(source: Any) -> bool:  # noqa: ANN401
-    if isinstance(source, str | Path):
-        return any((Path(source) / f"items.{ending}").is_file() for ending in ("csv", "parquet"))
-    return isinstance(source, ItemPool)
 
 
 def _counted(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -15,7 +16,7 @@ from mensura.errors import MensuraError
 from mensura.evidence.samples import is_sample_log, read_samples
 from mensura.frames import as_frame
 from mensura.people import ItemPool
-from mensura.responses.counting import OUTCOMES
+from mensura.responses.counting import OUTCOMES, CountLog
 
 BATCH = 200_000
 """Outcomes that are in memory at a time while a log is read."""
@@ -28,6 +29,8 @@ TITLES = {
 }
 """Names under which tables bring their columns, the first that is there."""
 _MODELS, _ALL = "models", "all"
+_INSPECT_JSON = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*_.+_[0-9A-Za-z]{22}\.json$")
+"""Inspect's names of logs that are one JSON file: time, task and a short unique id."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ def pieces(
     if isinstance(source, str | Path):
         path = Path(source)
         if path.is_dir():
-            yield from _of_folder(path, subject, by, group)
+            yield _of_folder(path, by)
             return
         if is_sample_log(path):
             yield from _of_log(path, subject, group)
@@ -70,13 +73,44 @@ def pieces(
     )
 
 
-def fingerprint(path: Path) -> str:
-    """Return a digest of a file's content: the same run given twice is one run."""
+def owned(sources: Any, group: str | None, log: CountLog) -> list[tuple[Any, str | None]]:  # noqa: ANN401
+    """Return every source on its own, people first, each with the group of subjects for whom nothing else says it.
+
+    Folders of logs become their files, and a copy of a file is left out: the same run given twice is one run.
+    """
+    several = list(sources) if isinstance(sources, Sequence) and not isinstance(sources, str) else [sources]
+    found: list[Any] = []
+    seen: set[str] = set()
+    for source in several:
+        path = Path(source) if isinstance(source, str | Path) else None
+        inside = _log_files(path) if path is not None and path.is_dir() and not is_people(path) else []
+        for one in inside or [source]:
+            if isinstance(one, str | Path) and Path(one).is_file():
+                digest = _fingerprint(Path(one))
+                if digest in seen:
+                    log.note("files with the same content as another", 1, "read once")
+                    continue
+                seen.add(digest)
+            found.append(one)
+    found.sort(key=lambda source: not is_people(source))
+    among_people = bool(found) and is_people(found[0])
+    return [(source, group or (_MODELS if among_people and not is_people(source) else None)) for source in found]
+
+
+def is_people(source: Any) -> bool:  # noqa: ANN401
+    """Return whether a source is a pool of people, or the folder of one."""
+    if isinstance(source, str | Path):
+        return any((Path(source) / f"items.{ending}").is_file() for ending in ("csv", "parquet"))
+    return isinstance(source, ItemPool)
+
+
+def _fingerprint(path: Path) -> str:
+    """Return a digest of a file's content."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def log_files(folder: Path) -> list[Path]:
+def _log_files(folder: Path) -> list[Path]:
     """Return the evaluation logs under a folder, sorted; summaries beside them are not samples."""
     found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     return [
@@ -85,18 +119,14 @@ def log_files(folder: Path) -> list[Path]:
         if path.suffix == ".eval"
         or path.name == "per_instance_stats.json"
         or (path.suffix == ".jsonl" and path.name.startswith("samples_"))
+        or _INSPECT_JSON.match(path.name)
     ]
 
 
-def _of_folder(folder: Path, subject: str | None, by: str | None, group: str | None) -> Iterator[Piece]:
-    if any((folder / f"items.{ending}").is_file() for ending in ("csv", "parquet")):
-        yield _of_pool(ItemPool.read(folder), by)
-        return
-    logs = log_files(folder)
-    if not logs:
+def _of_folder(folder: Path, by: str | None) -> WideTable:
+    if not is_people(folder):
         raise MensuraError(f"{folder}: neither a pool of people (items.csv) nor a folder of evaluation logs")
-    for path in logs:
-        yield from _of_log(path, subject, group)
+    return _of_pool(ItemPool.read(folder), by)
 
 
 def _of_log(path: Path, subject: str | None, group: str | None) -> Iterator[pl.DataFrame]:
@@ -138,7 +168,10 @@ def _of_table(frame: pl.DataFrame, by: str | None, group: str | None, name: str)
     if found["item"] is None or found["value"] is None:
         yield _wide(frame, who, found["group"], group, name)
         return
+    _check_numbers(frame, found["value"], pl.Float64(), "outcomes are no numbers", "0 (wrong) to 1 (right) or blank")
     n = pl.lit(1) if found["n"] is None else pl.col(found["n"])
+    if found["n"] is not None:
+        _check_numbers(frame, found["n"], pl.Int64(), "counts are no whole numbers", "how often an item was tried")
     owner = (
         pl.lit(group or _ALL)
         if found["group"] is None
@@ -149,7 +182,7 @@ def _of_table(frame: pl.DataFrame, by: str | None, group: str | None, name: str)
             pl.col(who).cast(pl.String).alias("subject"),
             owner.alias("group"),
             pl.col(found["item"]).cast(pl.String).alias("item"),
-            pl.col(found["value"]).cast(pl.Float64).alias("value"),
+            pl.col(found["value"]).cast(pl.Float64).fill_nan(None).alias("value"),
             n.cast(pl.Int64).alias("n"),
         )
 
@@ -168,10 +201,19 @@ def _wide(frame: pl.DataFrame, who: str, grouped: str | None, group: str | None,
         )
     if values.width < 2:
         raise MensuraError(f"{name}: no column of an item beside {who!r}")
+    values = values.with_columns(pl.selectors.float().fill_nan(None))
     owners = (
         frame[grouped].cast(pl.String).fill_null(group or _ALL).to_list() if grouped else [group or _ALL] * frame.height
     )
     return WideTable(values, who, owners)
+
+
+def _check_numbers(frame: pl.DataFrame, title: str, kind: pl.DataType, what: str, expected: str) -> None:
+    """Refuse words where numbers are expected, with one of them."""
+    column = frame[title]
+    wrong = column.filter(column.is_not_null() & column.cast(kind, strict=False).is_null())
+    if wrong.len():
+        raise MensuraError(f"{title}: {wrong.len()} {what}, such as {wrong[0]!r}; expected {expected}")
 
 
 def _some(columns: list[str]) -> str:

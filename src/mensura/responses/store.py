@@ -25,7 +25,7 @@ from mensura.folders import whole_folder
 from mensura.responses.counting import CountLog, CountPart, count_outcomes
 from mensura.responses.irt.shards import Shard
 from mensura.responses.rules import CountRules
-from mensura.responses.sources import WideTable, pieces
+from mensura.responses.sources import WideTable, owned, pieces
 
 WRITER = "responses store"
 PARTS = 32
@@ -134,6 +134,7 @@ def write_store(
             stage / "groups.parquet"
         )
         log.frame().write_parquet(stage / "log.parquet")
+        _refuse_twice(ResponseStore(stage).names["subject"])
         shutil.rmtree(spill, ignore_errors=True)
         Path(spill).mkdir()
     return ResponseStore(Path(folder))
@@ -161,11 +162,12 @@ def _spread(
     items: dict[str, None] = {}
     groups: dict[str, None] = {}
     number = 0
-    for source in sources:
-        for piece in pieces(source, subject=subject, by=by, group=group):
-            for long in _long(piece, rules, log):
-                items.update(dict.fromkeys(long["item"].drop_nulls().unique(maintain_order=True)))
-                groups.update(dict.fromkeys(long["group"].unique(maintain_order=True)))
+    for source, owner in owned(sources, group, log):
+        for piece in pieces(source, subject=subject, by=by, group=owner):
+            for long in _long(piece):
+                said = long if rules.missing == "wrong" else long.filter(pl.col("value").is_not_null())
+                items.update(dict.fromkeys(said["item"].drop_nulls().unique(maintain_order=True)))
+                groups.update(dict.fromkeys(said["group"].unique(maintain_order=True)))
                 names = long["subject"].unique()
                 places = pl.DataFrame({"subject": names, "part": [_part(name, parts) for name in names]})
                 for (place,), rows in long.join(places, on="subject").group_by("part"):
@@ -181,7 +183,7 @@ def _spread(
 _WIDE_CELLS = 2_000_000
 
 
-def _long(piece: pl.DataFrame | WideTable, rules: CountRules, log: CountLog) -> Iterator[pl.DataFrame]:
+def _long(piece: pl.DataFrame | WideTable) -> Iterator[pl.DataFrame]:
     """Yield a piece as long tables of bounded size."""
     if isinstance(piece, pl.DataFrame):
         yield piece
@@ -215,8 +217,16 @@ def _write_parts(spread: _Spread, spill: Path, stage: Path, rules: CountRules, l
             outcomes = pl.concat(parts).filter(pl.col("group") == group)
             if outcomes.height:
                 counted = count_outcomes(outcomes, rules, log, items)
-                _part_frame(counted, place).write_parquet(stage / f"part-{number:05d}.parquet")
-                number += 1
+                if counted.subjects:
+                    _part_frame(counted, place).write_parquet(stage / f"part-{number:05d}.parquet")
+                    number += 1
+
+
+def _refuse_twice(subjects: pl.Series) -> None:
+    """Refuse a subject of two groups: all its outcomes would be in two places."""
+    twice = subjects.filter(subjects.is_duplicated())
+    if twice.len():
+        raise MensuraError(f"responses: subject {twice[0]!r} is in two groups; a subject belongs to one")
 
 
 def _part_frame(part: CountPart, group: int) -> pl.DataFrame:

@@ -104,11 +104,17 @@ class PositionDraws(Result):
 
         Every draw has a unit of its own, and an estimate drawn towards the mean has too large a one then.
         """
-        tail = (1 - self.level) / 2
-        ends = [tail, 1 - tail]
-        with np.errstate(invalid="ignore"):
-            found = np.quantile(values, ends, axis=0)
-            gaps = np.isnan(found[0])
-            if gaps.any():
-                found[:, gaps] = np.nanquantile(values[:, gaps], ends, axis=0)
-        return np.fmin(found[0], estimate), np.fmax(found[1], estimate)
+        low, high = central_interval(values)
+        return np.fmin(low, estimate), np.fmax(high, estimate)
+
+
+def central_interval(values: Floats) -> tuple[Floats, Floats]:
+    """Return the quantiles between which ``LEVEL`` of the draws (draws, …) lie; NaN says nothing and is left out."""
+    tail = (1 - LEVEL) / 2
+    ends = [tail, 1 - tail]
+    with np.errstate(invalid="ignore"):
+        found = np.quantile(values, ends, axis=0)
+        gaps = np.isnan(found[0])
+        if gaps.any():
+            found[:, gaps] = np.nanquantile(values[:, gaps], ends, axis=0)
+    return found[0], found[1]

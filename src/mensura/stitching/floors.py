@@ -23,7 +23,7 @@ from mensura.arrays import Floats, Mask
 from mensura.stitching.pooled import solve_pooled
 from mensura.stitching.posterior import Cells, Pooled, expect, extended
 from mensura.stitching.response import variance_shape
-from mensura.stitching.symmetric import pack, unpack
+from mensura.stitching.symmetric import unpack
 
 FLOORS = np.linspace(0.0, 0.5, 11)
 """Floors that are thought possible: free answers, mixtures, ten, four, three and two options."""
@@ -92,7 +92,7 @@ def _likelihood(cells: Cells, fit: Pooled, pooling: float) -> tuple[Floats, Floa
     prior = pooling * np.linalg.inv(fit.phi_spread)
     n, k = fit.phi.shape
     matrix = np.empty((n, k + 1, k + 1))
-    matrix[:, :k, :k] = unpack(layout.matrix(w * at.slope**2).T @ pack(second), k) + prior
+    matrix[:, :k, :k] = unpack(layout.matrix(w * at.slope**2).T @ second, k) + prior
     matrix[:, :k, k] = matrix[:, k, :k] = layout.matrix(w * at.slope * lift).T @ first
     matrix[:, k, k] = np.bincount(cols, w * lift**2, n) + SLIGHT_INFORMATION
     residual = w * (cells.y - at.f)

@@ -12,8 +12,9 @@ as they do. Where there are many more benchmarks than subjects the two sides cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -30,8 +31,8 @@ WORTH_TURNING = 1_000
 """Unknowns of the benchmark side from which the subjects stay instead, if they have fewer."""
 NUMBERS_AT_ONCE = 1 << 20
 """Numbers of a coupling that are formed together."""
-SPARSE = 0.05
-"""Share of cells with a score below which subjects pass one by one, each with its own benchmarks alone."""
+SPARSE = 0.15
+"""Share of cells with a score below which every subject meets its own benchmarks alone."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -74,27 +75,56 @@ class ArrowPrecision:
 
 
 class Group(NamedTuple):
-    """Some subjects on their way past: which, their scores, the benchmarks these touch (None: all), and root⁻¹ E.
+    """Some subjects on their way past: which, their scores, and ``half`` = root⁻¹ E (subjects of the group, K, J).
 
-    ``half`` is (subjects of the group × K, benchmarks they touch × L).
+    ``unknowns`` (subjects, J) are the places on the other side of what ``half`` couples them with; None: all of it, in
+    order. Score i of the group couples subject ``rows[i]`` with the ``cols[i]``-th benchmark of ``half``.
     """
 
-    subjects: slice
-    scores: slice
-    taken: Ints | None
+    subjects: slice | Ints
+    scores: slice | Ints
+    rows: Ints
+    cols: Ints
     half: Floats
+    unknowns: Ints | None = None
+
+    def take_from(self, schur: Floats) -> None:
+        """Subtract halfᵀ half of every subject."""
+        if self.unknowns is None:
+            flat = self.half.reshape(-1, len(schur))
+            schur -= flat.T @ flat
+            return
+        places = self.unknowns[:, :, None] * len(schur) + self.unknowns[:, None]
+        np.subtract.at(schur.reshape(-1), places.ravel(), (self.half.transpose(0, 2, 1) @ self.half).ravel())
+
+    def applied(self, side: Floats) -> Floats:
+        """Return half times columns (J, n) of the other side."""
+        (n, k, reach), places = self.half.shape, self.unknowns
+        if places is None:
+            return np.asarray(self.half.reshape(n * k, -1) @ side).reshape(n, k, -1)
+        columns, starts = np.repeat(places, k, axis=0).ravel(), np.arange(n * k + 1) * reach
+        sparse = scipy.sparse.csr_array((self.half.ravel(), columns, starts), shape=(n * k, len(side)))
+        return np.asarray(sparse @ side).reshape(n, k, -1)
+
+    def carried(self, whole: Floats) -> Floats:
+        """Return half times the covariance (J, J) of the other side, where half reaches."""
+        if self.unknowns is None:
+            return self.applied(whole)
+        return np.asarray(self.half @ whole[self.unknowns[:, :, None], self.unknowns[:, None]])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Factors:
     """``inverse_root`` of every eliminated block, and ``schur``, the Cholesky factor of what is left to the others.
 
-    ``turned`` is the order in which the scores pass where the sides have changed places.
+    ``turned`` is the order in which the scores pass where the sides have changed places. ``passing`` lets the
+    eliminated side pass once more; where it is small it was kept from the first time.
     """
 
     precision: ArrowPrecision
     inverse_root: Floats
     schur: Floats
+    passing: Callable[[], Iterable[Group]]
     turned: Ints | None = None
 
     @property
@@ -126,15 +156,12 @@ def factorise(precision: ArrowPrecision) -> Factors:
     i = np.arange(b)
     schur[i, :, i] = precision.benchmarks
     flat = schur.reshape(b * width, b * width)
-    for group in _passing(precision, inverse_root):
-        part = group.half.T @ group.half
-        if group.taken is None:
-            flat -= part
-        else:
-            flat[np.ix_(*(_unknowns(group.taken, width),) * 2)] -= part
+    passing = _kept_if_small(precision, partial(_passing, precision, inverse_root))
+    for group in passing():
+        group.take_from(flat)
     if precision.by_kind:
         flat = flat[np.ix_(*(_kind_by_kind(precision),) * 2)]
-    return Factors(precision, inverse_root, _root(flat), turned)
+    return Factors(precision, inverse_root, _root(flat), passing, turned)
 
 
 def draw_deviations(factors: Factors, n: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
@@ -145,11 +172,10 @@ def draw_deviations(factors: Factors, n: int, rng: np.random.Generator) -> tuple
     if precision.by_kind:
         side = side[np.argsort(_kind_by_kind(precision))]
     own = np.empty((n, m, k))
-    for group in _passing(precision, factors.inverse_root):
-        near = side if group.taken is None else side[_unknowns(group.taken, width)]
-        free = rng.standard_normal((len(group.half), n)) - group.half @ near
+    for group in factors.passing():
+        free = rng.standard_normal((len(group.half), k, n)) - group.applied(side)
         back = factors.inverse_root[group.subjects].transpose(0, 2, 1)
-        own[:, group.subjects] = (back @ free.reshape(-1, k, n)).transpose(2, 0, 1)
+        own[:, group.subjects] = (back @ free).transpose(2, 0, 1)
     staying = np.ascontiguousarray(side.T).reshape(n, b, width)
     return (own, staying) if factors.turned is None else (staying, own)
 
@@ -162,16 +188,14 @@ def joint_covariances(factors: Factors) -> JointCovariances:
     if precision.by_kind:
         whole = whole[np.ix_(*(np.argsort(_kind_by_kind(precision)),) * 2)]
     passing, coupled = np.empty_like(precision.subjects), np.empty(layout.n_scores)
-    for group in _passing(precision, factors.inverse_root):
-        near = whole if group.taken is None else whole[np.ix_(*(_unknowns(group.taken, width),) * 2)]
+    for group in factors.passing():
         inverse_root = factors.inverse_root[group.subjects]
-        half = group.half.reshape(len(inverse_root), k, -1)
-        carried = (group.half @ near).reshape(half.shape)
-        inner = np.eye(k) + carried @ half.transpose(0, 2, 1)
+        carried = group.carried(whole)
+        inner = np.eye(k) + carried @ group.half.transpose(0, 2, 1)
         passing[group.subjects] = inverse_root.transpose(0, 2, 1) @ inner @ inverse_root
-        cross = (inverse_root.transpose(0, 2, 1) @ carried).reshape(len(half), k, -1, width)
-        rows, cols = _places(layout, group)
-        coupled[group.scores] = -np.einsum("ikl,ikl->i", cross[rows, :, cols], precision.coupling(group.scores))
+        cross = (inverse_root.transpose(0, 2, 1) @ carried).reshape(len(carried), k, -1, width)
+        coupling = precision.coupling(group.scores)
+        coupled[group.scores] = -np.einsum("ikl,ikl->i", cross[group.rows, :, group.cols], coupling)
     i = np.arange(b)
     staying = whole.reshape(b, width, b, width)[i, :, i]
     if factors.turned is None:
@@ -181,35 +205,60 @@ def joint_covariances(factors: Factors) -> JointCovariances:
     return JointCovariances(staying, passing, in_place)
 
 
+def _kept_if_small(precision: ArrowPrecision, passing: Callable[[], Iterator[Group]]) -> Callable[[], Iterable[Group]]:
+    """Keep the groups of few subjects, which pass twice in every round of a calibration; many are formed anew."""
+    met = precision.layout.n_scores if _is_thin(precision) else precision.layout.n_subjects * len(precision.benchmarks)
+    if met * precision.subjects.shape[1] * precision.benchmarks.shape[1] > NUMBERS_AT_ONCE:
+        return passing
+    groups = list(passing())
+    return lambda: groups
+
+
+def _is_thin(precision: ArrowPrecision) -> bool:
+    """Whether so few cells hold a score that every subject meets its own benchmarks alone."""
+    layout = precision.layout
+    return layout.n_scores < SPARSE * layout.n_subjects * layout.n_benchmarks
+
+
 def _passing(precision: ArrowPrecision, inverse_root: Floats) -> Iterator[Group]:
-    """Let the subjects pass in groups that fit the memory; thinly filled ones one by one, on their own benchmarks."""
-    layout, k = precision.layout, precision.subjects.shape[1]
-    b, width = precision.benchmarks.shape[:2]
-    size = max(1, NUMBERS_AT_ONCE // (k * b * width))
-    thin = layout.n_scores < SPARSE * layout.n_subjects * b and size < layout.n_subjects
-    size = 1 if thin else size
+    """Let the subjects pass in groups that fit the memory."""
+    layout, (b, width) = precision.layout, precision.benchmarks.shape[:2]
+    if _is_thin(precision):
+        yield from _alike(precision, inverse_root)
+        return
+    size = max(1, NUMBERS_AT_ONCE // (precision.subjects.shape[1] * b * width))
     ends = np.append(layout.subject_starts, layout.n_scores)
     for start in range(0, layout.n_subjects, size):
         subjects = slice(start, min(start + size, layout.n_subjects))
         scores = slice(int(ends[subjects.start]), int(ends[subjects.stop]))
-        taken = np.unique(layout.cols[scores]) if thin else None
-        group = Group(subjects, scores, taken, np.empty(0))
-        rows, cols = _places(layout, group)
-        coupling = np.zeros((subjects.stop - start, k, b if taken is None else taken.size, width))
-        coupling[rows, :, cols] = precision.coupling(scores)
-        half = inverse_root[subjects] @ coupling.reshape(len(coupling), k, -1)
-        yield group._replace(half=half.reshape(len(coupling) * k, -1))
+        rows, cols = layout.rows[scores] - start, layout.cols[scores]
+        yield Group(subjects, scores, rows, cols, _half(precision, inverse_root[subjects], scores, rows, cols, b))
 
 
-def _places(layout: ScoreLayout, group: Group) -> tuple[Ints, Ints]:
-    """Subject and benchmark of every score of a group, counted within it."""
-    rows, cols = layout.rows[group.scores] - group.subjects.start, layout.cols[group.scores]
-    return rows, cols if group.taken is None else np.searchsorted(group.taken, cols).astype(np.int64)
+def _alike(precision: ArrowPrecision, inverse_root: Floats) -> Iterator[Group]:
+    """Let subjects with equally many scores pass together, each with its own benchmarks alone."""
+    layout, width = precision.layout, precision.benchmarks.shape[1]
+    counts = np.diff(layout.subject_starts, append=layout.n_scores)
+    for count in np.unique(counts):
+        who = np.flatnonzero(counts == count)
+        size = max(1, NUMBERS_AT_ONCE // max(1, int(count) * width) ** 2)
+        for start in range(0, who.size, size):
+            subjects = who[start : start + size]
+            scores = (layout.subject_starts[subjects][:, None] + np.arange(count)).ravel()
+            rows, cols = np.repeat(np.arange(subjects.size), count), np.tile(np.arange(count), subjects.size)
+            half = _half(precision, inverse_root[subjects], scores, rows, cols, int(count))
+            unknowns = layout.cols[scores].reshape(-1, count)[:, :, None] * width + np.arange(width)
+            yield Group(subjects, scores, rows, cols, half, unknowns.reshape(subjects.size, -1))
 
 
-def _unknowns(benchmarks: Ints, width: int) -> Ints:
-    """Positions of the unknowns of some benchmarks."""
-    return np.asarray((benchmarks[:, None] * width + np.arange(width)).ravel())
+def _half(
+    precision: ArrowPrecision, inverse_root: Floats, scores: slice | Ints, rows: Ints, cols: Ints, reach: int
+) -> Floats:
+    """Return root⁻¹ E of some subjects (subjects, K, reach × L), E zero where there is no score."""
+    k, width = precision.subjects.shape[1], precision.benchmarks.shape[1]
+    coupling = np.zeros((len(inverse_root), k, reach, width))
+    coupling[rows, :, cols] = precision.coupling(scores)
+    return np.asarray(inverse_root @ coupling.reshape(len(coupling), k, -1))
 
 
 def _kind_by_kind(precision: ArrowPrecision) -> Ints:

@@ -15,8 +15,10 @@ from mensura.errors import MensuraError
 
 EMPTY_PER_SCORE = 4
 """Up to so many cells per score the whole matrix is multiplied at once, which is then faster than score by score."""
+EMPTY_PER_PRODUCT = 32
+"""Up to so many cells per score all products of both sides are formed: gathering two vectors costs as much as that."""
 PAIRS_AT_ONCE = 1 << 16
-"""Pairs whose two vectors are gathered together: few enough to stay in the processor's cache."""
+"""Pairs whose products are formed together: few enough to stay in the processor's cache."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,9 +120,17 @@ class ScoreLayout:
 
     def products(self, of_subjects: Floats, of_benchmarks: Floats) -> Floats:
         """Return the inner product of both sides' vectors (subjects, r) and (benchmarks, r) at every score."""
-        if self.filled:
-            return np.take(of_subjects @ of_benchmarks.T, self.cells)
-        return paired_products(of_subjects, of_benchmarks, self.rows, self.cols)
+        if self.n_subjects * self.n_benchmarks > EMPTY_PER_PRODUCT * self.n_scores:
+            return paired_products(of_subjects, of_benchmarks, self.rows, self.cols)
+        out = np.empty(self.n_scores)
+        ends = np.append(self.subject_starts, self.n_scores)
+        step = max(1, PAIRS_AT_ONCE // self.n_benchmarks)
+        for start in range(0, self.n_subjects, step):
+            stop = min(start + step, self.n_subjects)
+            scores = slice(int(ends[start]), int(ends[stop]))
+            every = of_subjects[start:stop] @ of_benchmarks.T
+            out[scores] = np.take(every, self.cells[scores] - start * self.n_benchmarks)
+        return out
 
 
 def paired_products(left: Floats, right: Floats, rows: Ints, cols: Ints) -> Floats:

@@ -11,7 +11,7 @@ from mensura.arrays import Floats, Ints
 from mensura.stitching.posterior import extended
 from mensura.stitching.response import bounded, levels
 from mensura.stitching.scores import ScoreSet
-from mensura.stitching.symmetric import pack_squares, unpack
+from mensura.stitching.symmetric import pack_squares, pack_twice, unpack
 
 PLACING_SWEEPS, PLACING_TOLERANCE = 100, 1e-6
 SHORTENED, LENGTHENED = 0.5, 1.25
@@ -78,4 +78,4 @@ def place_subjects(
 def benchmark_error(phi_cov: Floats, theta: Floats, theta_cov: Floats, rows: Ints, cols: Ints) -> Floats:
     """Variance of η that comes from the benchmarks' own error, for pairs of subject and benchmark."""
     _, second = extended(theta, theta_cov)
-    return np.asarray(np.einsum("ijk,ijk->i", phi_cov[cols], second[rows]))
+    return np.asarray(np.einsum("ij,ij->i", pack_twice(phi_cov)[cols], second[rows]))

@@ -118,7 +118,7 @@ def principal(positions: Positions, basis: int | None = None, shares: Floats | N
     axes = np.linalg.eigh(weighted.transpose(0, 2, 1) @ counted)[1][:, :, ::-1]
     new_loadings = weighted @ axes
     sign = np.where(new_loadings.mean(axis=1) < 0, -1.0, 1.0)[:, None]
-    new_theta = np.linalg.solve(root, centred.transpose(0, 2, 1)).transpose(0, 2, 1) @ axes
+    new_theta = centred @ np.linalg.solve(root.transpose(0, 2, 1), axes)
     intercept = phi[:, :, :1] + loadings @ mean.transpose(0, 2, 1)
     return Positions(new_theta * sign, np.concatenate((intercept, new_loadings * sign), axis=2))
 

@@ -99,10 +99,10 @@ def with_constant(theta: Floats) -> Floats:
 
 
 def extended(theta: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-    """First and second moments of (1, θ)."""
+    """First moments (subjects, 1 + K) of (1, θ) and second ones, packed."""
     first = with_constant(theta)
-    second = first[:, :, None] * first[:, None]
-    second[:, 1:, 1:] += covariance
+    second = pack_squares(first)
+    second[:, first.shape[1] :] += pack(covariance)  # the pairs without the constant come last
     return first, second
 
 
@@ -122,7 +122,7 @@ def variance_vectors(fit: Pooled, *, both: bool = True) -> tuple[Floats, Floats]
     Var η = loadings · Cov θ · loadings + E[(1, θ)(1, θ)ᵀ] : Cov φ. Without ``both`` the second moment is taken at the
     mean, which leaves out the product of both sides' variances.
     """
-    second = pack(extended(fit.theta, fit.theta_cov)[1]) if both else pack_squares(with_constant(fit.theta))
+    second = extended(fit.theta, fit.theta_cov)[1] if both else pack_squares(with_constant(fit.theta))
     of_subjects = np.concatenate((pack(fit.theta_cov), second), axis=1)
     return of_subjects, np.concatenate((_doubled_squares(fit.phi[:, 1:]), pack_twice(fit.phi_cov)), axis=1)
 

@@ -11,6 +11,7 @@ from mensura.stitching.pooled_model import PooledModel
 from mensura.stitching.positions import Positions
 from mensura.stitching.posterior import eta_variance, extended
 from mensura.stitching.response import levels, variance_shape
+from mensura.stitching.symmetric import pack_twice
 
 RESOLUTION = 0.005
 """Limits nearer than this to 0 or 1 are 0 or 1: scores are counts, and exact zeros and ones occur."""
@@ -70,7 +71,8 @@ def _from_prior(model: PooledModel, rows: Ints, cols: Ints) -> tuple[Floats, Flo
     phi = np.where(new_benchmark[:, None], fit.phi_mean, fit.phi[cols])
     phi_cov = np.where(new_benchmark[:, None, None], fit.phi_spread, fit.phi_cov[cols])
     _, second = extended(theta, theta_cov)
-    variance = np.einsum("ij,ijk,ik->i", phi[:, 1:], theta_cov, phi[:, 1:]) + np.einsum("ijk,ijk->i", phi_cov, second)
+    variance = np.einsum("ij,ijk,ik->i", phi[:, 1:], theta_cov, phi[:, 1:])
+    variance += np.einsum("ij,ij->i", pack_twice(phi_cov), second)
     eta = phi[:, 0] + np.einsum("ij,ij->i", phi[:, 1:], theta)
     chance = np.where(new_benchmark, 0.0, data.chance[cols])
     ceiling = np.where(new_benchmark, 1.0, data.ceiling[cols])

@@ -6,7 +6,7 @@ import numpy as np
 
 from mensura.arrays import Floats, Mask
 from mensura.errors import MensuraError, listed_names
-from mensura.stitching.draws import LEVEL
+from mensura.stitching.draws import central_interval
 from mensura.stitching.positions import Positions
 from mensura.stitching.scores import ScoreSet
 
@@ -53,8 +53,7 @@ def constant_warnings(data: ScoreSet) -> tuple[str, ...]:
 
 def _beyond_tails(estimate: Floats, drawn: Floats) -> Mask:
     """Whether each estimate lies outside the central interval of its own draws."""
-    tail = (1 - LEVEL) / 2
-    low, high = np.nanquantile(drawn, [tail, 1 - tail], axis=0)
+    low, high = central_interval(drawn)
     return np.asarray((estimate < low) | (estimate > high))
 
 

@@ -14,7 +14,7 @@ from mensura.arrays import Floats, Ints
 from mensura.stitching.laplace import ArrowPrecision
 from mensura.stitching.posterior import Cells, Expected, Pooled, expect, extended, with_constant
 from mensura.stitching.response import bounded, by_pieces, variance_shape
-from mensura.stitching.symmetric import pack, pack_squares, unpack
+from mensura.stitching.symmetric import invert, pack, pack_squares, unpack
 
 PRIOR_WEIGHT = 4.0
 """Overdispersions and prior variances are shrunk as by this many pseudo-observations."""
@@ -49,7 +49,7 @@ def update_subjects(cells: Cells, fit: Pooled, response: Floats, precision: Floa
     by_precision = layout.matrix(precision) @ np.concatenate((pack(second), offset), axis=1)
     matrix = unpack(by_precision[:, :-k], k) + np.eye(k)
     vector = layout.matrix(precision * response) @ loadings - by_precision[:, -k:] + cells.x @ fit.gamma
-    covariance = np.linalg.inv(matrix).astype(float)
+    covariance = invert(matrix)
     return replace(fit, theta=np.einsum("mij,mj->mi", covariance, vector), theta_cov=covariance)
 
 
@@ -58,7 +58,7 @@ def update_benchmarks(cells: Cells, fit: Pooled, response: Floats, precision: Fl
     layout = cells.layout
     first, second = extended(fit.theta, fit.theta_cov)
     prior = pooling * np.linalg.inv(fit.phi_spread)
-    matrix = unpack(layout.matrix(precision).T @ pack(second), first.shape[1]) + prior
+    matrix = unpack(layout.matrix(precision).T @ second, first.shape[1]) + prior
     vector = layout.matrix(precision * response).T @ first + prior @ fit.phi_mean
     covariance = np.linalg.inv(matrix)
     return replace(fit, phi=np.einsum("bij,bj->bi", covariance, vector), phi_cov=covariance)

@@ -79,7 +79,9 @@ def test_every_unknown_name_is_listed_at_once(known):
 def test_a_bomb_is_not_unpacked(known, tmp_path):
     path = tmp_path / "bomb.eval"
     path.write_bytes(archive({"header.json": "0" * (17 * 2**20)}))
-    with pytest.raises(MensuraError, match="this is no Inspect log"):
+    with pytest.raises(
+        MensuraError, match=r"not an Inspect log \(header.json has 17,825,792 bytes; at most 16,777,216"
+    ):
         read(path, known)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mensura.errors import MensuraError
+from mensura.evidence.intake.archives import read_member
 
 LOG_SUFFIXES = {".json", ".eval"}
 MOST_HEADER_BYTES = 16 * 2**20
@@ -53,10 +54,7 @@ def _inspect_header(path: Path) -> Any:  # noqa: ANN401
     """Return what stands at the head of an Inspect archive; the samples are left where they are."""
     try:
         with zipfile.ZipFile(path) as archive:
-            member = archive.getinfo("header.json")
-            if member.file_size > MOST_HEADER_BYTES:
-                raise MensuraError(f"{path}: a header of {member.file_size:,} bytes; this is no Inspect log")
-            return json.loads(archive.read(member))
+            return json.loads(read_member(archive, "header.json", MOST_HEADER_BYTES))
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as fault:
         raise MensuraError(f"{path}: not an Inspect log ({fault}); was the evaluation finished?") from fault
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mensura.errors import MensuraError
+from mensura.evidence.intake.archives import read_member
 from mensura.evidence.intake.logs import MOST_HEADER_BYTES
 from mensura.evidence.samples.outcome import SampleOutcome, as_object
 
@@ -45,10 +46,7 @@ def _outcome(asked: Mapping[str, Any], sample: Mapping[str, Any], path: Path, na
 
 
 def _member(archive: zipfile.ZipFile, name: str, path: Path, most: int) -> Mapping[str, Any]:
-    size = archive.getinfo(name).file_size
-    if size > most:
-        raise MensuraError(f"{path}: {name} has {size:,} bytes; at most {most:,} are read")
-    return as_object(json.loads(archive.read(name)), path, name)
+    return as_object(json.loads(read_member(archive, name, most)), path, name)
 
 
 def _value(scores: object, path: Path, name: str) -> float | None:
