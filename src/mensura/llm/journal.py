@@ -189,7 +189,7 @@ class Journal:
         ``settings`` as :meth:`Settings.text` gives them.
         """
         owner = self.beat()
-        body = json.dumps([question.prompt, question.repeat, dict(question.about)], ensure_ascii=False)
+        body = _encode([question.prompt, question.repeat, dict(question.about)])
         texts = (settings, question.system, schema_text(question.schema))
         row = (key, owner, *map(self.shelf.keep, texts), self.shelf.pack(body), time.time())
         if self.connection.execute(_INSERT, row).rowcount:
