@@ -2,8 +2,8 @@
 
 Simulated pools with known bases, guessing, annotation errors and pools that differ, at several sizes: coverage of the
 90% intervals with its Monte Carlo error (bases of one simulated pool miss together, so it is that of means over
-replications), and error in log10 of the base, ours against the published procedure on the same data ("means"; "held by":
-how often the interval of the published procedure, which resamples items, held the base).
+replications), and error in log10 of the base, ours against the published procedure on the same data ("means").
+"held by": how often the interval of the published procedure, which resamples items, held the base.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ MEASURED = {
         "python -m benchmarks.extrapolation_situations",
     ),
     "calibrate": (
-        "90% intervals of a base held the truth in 86–94% of simulated cases",
+        "90% intervals of a base held the truth in 87–94% of simulated cases",
         "python -m benchmarks.calibration_coverage",
     ),
     "calibrate by means": (
@@ -33,7 +33,7 @@ MEASURED = {
         "python -m benchmarks.trends_backtest",
     ),
 }
-"""By command (and method): what was measured, and the command that measures it. The full tables stand in docs/trust.md."""
+"""By command (and method): what was measured, and the command that measures it. The tables stand in docs/trust.md."""
 
 
 def print_trust(command: str) -> None:
