@@ -1,9 +1,11 @@
 """Calls per second through each door against an instant local server, bytes per call, memory over many calls.
 
-``python -m benchmarks.llm_throughput [--calls 2000] [--most 100000]``
+``python -m benchmarks.llm_throughput [--calls 2000] [--most 100000] [--turns 12] [--pairs-only]``
 
 Each way is measured in a process of its own with the server in another. "per CPU second" counts the asking process
-alone: what it reaches when it has a core to itself, whatever else the machine does.
+alone: what it reaches when it has a core to itself, whatever else the machine does. What the journal takes from
+inspect-ai's own door is measured apart, in one process, in short blocks of calls that alternate (without, with, with,
+without): whatever else slows the machine then slows both; the median of the turns' ratios is told with its quartiles.
 """
 
 from __future__ import annotations
@@ -13,12 +15,14 @@ import asyncio
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 
 import polars as pl
@@ -34,6 +38,9 @@ MADE_BEFOREHAND = 10_000
 """Up to so many questions are made before the clock starts; more are made as they are asked, to leave memory alone."""
 ROUNDS = 3
 """The ways take turns this often and each keeps its best, for other work on the machine disturbs them."""
+BLOCK = 120
+"""Calls of one block of a turn: about a processor second, shorter than most disturbances last."""
+PAIRS = "pairs"
 WAYS = {
     "aiohttp": "bare aiohttp, no door",
     "inspect_bare": "inspect-ai's own model interface, no journal",
@@ -47,9 +54,15 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=2000)
     parser.add_argument("--most", type=int, default=100_000)
     parser.add_argument("--way")
+    parser.add_argument("--turns", type=int, default=12, help="turns of four blocks, without and with the journal")
+    parser.add_argument("--pairs-only", action="store_true", help="only what the journal takes from inspect-ai's door")
     asked = parser.parse_args()
     if asked.way:
         print(json.dumps(measure(asked.way, asked.calls)))
+        return
+    pairs = in_a_process(PAIRS, asked.turns)
+    print(text_table(pl.DataFrame([pairs])))
+    if asked.pairs_only:
         return
     rounds = [{way: in_a_process(way, asked.calls) for way in WAYS} for _ in range(ROUNDS)]
     found = {way: max((told[way] for told in rounds), key=lambda told: told["cpu_rate"]) for way in WAYS}
@@ -59,20 +72,22 @@ def main() -> None:
     rows = [(WAYS[way], *row_of(told)) for way, told in found.items()]
     rows += [(f"lean path, {size} calls", *row_of(told)) for size, told in memory.items()]
     print(text_table(pl.DataFrame(rows, schema=columns, orient="row"), rows=20, digits=1))
-    print(json.dumps(summary(found, memory)))
+    print(json.dumps(summary(found, memory, pairs)))
 
 
 def row_of(told: dict[str, float]) -> tuple[float, ...]:
     return (int(told["calls"]), told["rate"], told["cpu_rate"], told["peak_mb"], told["bytes_per_call"])
 
 
-def summary(found: dict[str, dict[str, float]], memory: dict[int, dict[str, float]]) -> dict[str, object]:
-    bare, journalled, lean = (found[way]["cpu_rate"] for way in ("inspect_bare", "inspect_journal", "lean_journal"))
+def summary(
+    found: dict[str, dict[str, float]], memory: dict[int, dict[str, float]], pairs: dict[str, float]
+) -> dict[str, object]:
+    bare, lean = (found[way]["cpu_rate"] for way in ("inspect_bare", "lean_journal"))
     small, large = memory[min(memory)], memory[max(memory)]
     return {
         "calls_per_second": {way: round(told["rate"], 1) for way, told in found.items()},
         "calls_per_cpu_second": {way: round(told["cpu_rate"], 1) for way, told in found.items()},
-        "journal_over_bare_inspect": round(journalled / bare, 3),
+        "journal_over_bare_inspect": pairs,
         "lean_over_inspect": round(lean / bare, 2),
         "bytes_per_typical_call": round(large["bytes_per_call"]),
         "peak_mb": {str(size): round(told["peak_mb"], 1) for size, told in memory.items()},
@@ -93,6 +108,8 @@ def measure(way: str, calls: int) -> dict[str, float]:
     os.environ["LOCAL_API_KEY"] = "none-is-needed"
     with serving() as url, tempfile.TemporaryDirectory() as folder:
         journal = Path(folder) / "journal.sqlite"
+        if way == PAIRS:
+            return in_turns(url, calls, journal)
         if way == "aiohttp":
             took = asyncio.run(by_aiohttp(url, calls))
         elif way == "inspect_bare":
@@ -161,6 +178,16 @@ async def by_aiohttp(url: str, calls: int) -> tuple[float, float]:
 
 
 async def by_inspect(url: str, calls: int) -> tuple[float, float]:
+    ask = inspect_door(url)
+    await ask([question.prompt for question in typical_questions(WARM_UP, seed=1)])
+    prompts = [question.prompt for question in typical_questions(calls)]
+    watch = Watch()
+    await ask(prompts)
+    return watch.read()
+
+
+def inspect_door(url: str) -> Callable[[list[str]], Coroutine[None, None, None]]:
+    """Return what asks prompts through inspect-ai's own door, many at a time, and reads the answers."""
     from inspect_ai.model import ChatMessageUser, GenerateConfig, get_model
 
     config = GenerateConfig(temperature=0.0, max_tokens=2048, max_connections=CONCURRENCY)
@@ -176,11 +203,39 @@ async def by_inspect(url: str, calls: int) -> tuple[float, float]:
 
         await asyncio.gather(*(work() for _ in range(CONCURRENCY)))
 
-    await ask([question.prompt for question in typical_questions(WARM_UP, seed=1)])
-    prompts = [question.prompt for question in typical_questions(calls)]
-    watch = Watch()
-    await ask(prompts)
-    return watch.read()
+    return ask
+
+
+def in_turns(url: str, turns: int, journal: Path) -> dict[str, float]:
+    """Ask through inspect-ai's door in turns of four blocks, and return what processor time says of the journal."""
+    loop = asyncio.new_event_loop()
+    ask = inspect_door(url)
+    questions = iter(list(typical_questions(BLOCK * (4 * turns + 2), seed=2)))
+    with open_asker(MODEL, journal=journal, base_url=url, concurrency=CONCURRENCY, door="inspect") as asker:
+
+        def block(*, journalled: bool) -> float:
+            asked = list(islice(questions, BLOCK))
+            watch = Watch()
+            if journalled:
+                assert not any(answer.stored or answer.error for answer in asker.ask(asked, read_typical))
+            else:
+                loop.run_until_complete(ask([question.prompt for question in asked]))
+            return watch.read()[1]
+
+        block(journalled=True), block(journalled=False)  # warm up
+        took = [[block(journalled=which) for which in (False, True, True, False)] for _ in range(turns)]
+    loop.close()
+    ratios = [(one[0] + one[3]) / (one[1] + one[2]) for one in took]
+    low, middle, high = statistics.quantiles(ratios, n=4)
+    total = sum(one[0] + one[3] for one in took) / sum(one[1] + one[2] for one in took)
+    return {
+        "turns": turns,
+        "calls": 4 * BLOCK * turns,
+        "journal_over_bare": round(middle, 3),
+        "lower_quartile": round(low, 3),
+        "upper_quartile": round(high, 3),
+        "of_all_seconds": round(total, 3),
+    }
 
 
 if __name__ == "__main__":

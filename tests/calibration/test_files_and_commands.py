@@ -40,9 +40,15 @@ def test_wide_demands_and_several_files_of_them(files, mensura_command):
         wide.write_csv(files / f"{name}.csv")
     run = mensura_command("calibrate", "--rates", files / "rates.csv", "--demands", files / "one.csv",
                           "--demands", files / "two.csv", "--method", "means", "--json")  # fmt: skip
-    assert {row["dimension"]: row["n_items"] for row in json.loads(run.out)["bases"]} == dict.fromkeys(
-        LINES, 15
-    ) or run.err
+    assert {row["dimension"]: row["n_items"] for row in json.loads(run.out)["bases"]} == dict.fromkeys(LINES, 15)
+
+
+@pytest.mark.parametrize(("method", "held"), [("means", "in about half"), ("hierarchical", "of a base held the truth")])
+def test_each_method_says_how_often_its_own_intervals_held(files, mensura_command, method, held):
+    run = mensura_command("calibrate", "--rates", files / "rates.csv", "--demands", files / "demands.csv",
+                          "--method", method, "--draws", "20")  # fmt: skip
+    assert "Can I trust this interval?" in run.out
+    assert held in run.out
 
 
 def test_the_ruler_reads_it_by_folder_file_and_bases(files, mensura_command):
@@ -54,6 +60,8 @@ def test_the_ruler_reads_it_by_folder_file_and_bases(files, mensura_command):
         assert json.loads(run.out)["rate"] == pytest.approx(10 ** (0.5 - 1.8))
     run = mensura_command("scale", "--level", "5.5", "--dimension", "KNn", "--calibration", files / "made")
     assert "level 5.50 of KNn is outside what its items cover" in run.out
+    told = json.loads(mensura_command("scale", "0.5", "--calibration", "published", "--json").out)["dimensions"]
+    assert {1 <= row["level"] <= 5: row["items"] for row in told} == {True: "", False: "outside"}
     refused = mensura_command("scale", "--level", "2", "--dimension", "AT", "--calibration", files / "made")
     assert refused.code == 2 and "'AT' cannot be read: negative slope" in refused.err
 

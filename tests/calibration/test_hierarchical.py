@@ -170,6 +170,24 @@ def test_items_at_their_floor_do_not_hide_how_far_items_lie_off_their_demands(si
     assert made.bases["slope"][0] == pytest.approx(0.6, abs=0.04)
 
 
+def test_coefficients_follow_the_items_that_say_something_and_the_residual_knows_it():
+    """60 items, 9 demands, half of the items answered by guesses alone: the residual is 0.3 on average, not less."""
+    rng = np.random.default_rng(11)
+    codes = ["AS", "CEc", "CL", "MCr", "QLl", "SNs", "KNa", "AT", "VO"]
+    found = []
+    for _ in range(16):
+        levels = rng.integers(0, 4, (60, 9))
+        levels[:, 8] = np.repeat([0, 4], 30)
+        depth = 0.5 + levels @ np.array([0.05] * 8 + [0.8]) + 0.3 * rng.standard_normal(60)
+        rate = 0.25 + 0.75 * 10.0 ** -depth.clip(0.0)
+        items = pl.DataFrame({"item": [f"i{k}" for k in range(60)]})
+        rates = items.with_columns(rate=pl.Series(rng.binomial(4000, rate) / 4000), n=4000, options=4)
+        demands = items.with_columns(**{code: pl.Series(levels[:, at]) for at, code in enumerate(codes)})
+        made = calibrate(rates, demands, level_error=0.0, draws=10)
+        found.append(made.spreads["sd"][0])
+    assert np.mean(found) == pytest.approx(0.3, abs=0.025)
+
+
 def test_many_items_settle_where_all_of_them_would(simulated, monkeypatch):
     rates, demands, _ = simulated
     whole = calibrate(rates, demands).bases

@@ -48,6 +48,30 @@ def test_what_is_sent_is_the_question_at_low_temperature_and_nothing_else(serve,
     ]
 
 
+class Watched(list):
+    """Questions that note, when they are taken, whether the garbage collector is awake."""
+
+    def __iter__(self):
+        self.awake = gc.isenabled()
+        return super().__iter__()
+
+
+@pytest.mark.parametrize("awake", [True, False])
+def test_the_collector_rests_until_an_answer_is_waited_for_and_is_left_as_it_was_found(serve, tmp_path, awake):
+    server, asked, shown = serve(delay=0.4), Watched(questions(3)), []
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}
+    (gc.enable if awake else gc.disable)()
+    try:
+        with open_asker("mine", **settings, advance=lambda _: shown.append(gc.isenabled())) as asker:
+            asker.ask(asked, read_level)
+        assert (asked.awake, set(shown), gc.isenabled()) == (False, {awake}, awake)
+        with open_asker("mine", **settings) as asker:
+            list(asker.stream(asked, read_level))
+        assert (asked.awake, gc.isenabled()) == (awake, awake)
+    finally:
+        gc.enable()
+
+
 def test_a_second_run_asks_nothing_again(serve, tmp_path):
     server = serve()
     settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}

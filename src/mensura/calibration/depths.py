@@ -20,6 +20,8 @@ MOST_KEPT = 0.999
 """Share of the prior variance above which an item's rate is taken to say nothing: no likelihood is negative."""
 USUAL_RESIDUAL, USUAL_WEIGHT = 0.2, 5.0
 """A residual as real pools have it, in empirical levels, and the items it counts for."""
+MOST_LEVERAGE = 0.9
+"""No item is taken to be followed more closely than this by the coefficients: few items would let σ grow for ever."""
 _NODES, _MASSES = np.polynomial.hermite.hermgauss(9)
 
 
@@ -98,11 +100,13 @@ def residual_variance(state: Depths, mean: Floats, variance: Floats) -> float:
     With v = σ² + extra, an item's depth of mean a and variance s² given its rate, and f what the demands say of it, the
     log likelihood rises by Σ ((a − f)² + s² − v) / 2v², and its information is Σ (1 − s²/v)² / 2v²: an item whose rate
     says nothing (s² = v) says nothing here either. A few items' worth of a usual σ keeps it from collapsing in small
-    samples; residuals are taken as larger by what coefficients have used up.
+    samples. Residuals are taken as larger by what the coefficients have used up of them: of an item as much as its rate
+    says, h = used · (1 − s²/v) / Σ (1 − s²/v), for coefficients follow the items that say something.
     """
     prior = state.variance + state.extra
-    free = 1.0 - state.used / len(mean)
-    rise = float((((mean - state.fitted) ** 2 / free + variance - prior) / prior**2).sum())
+    told = np.maximum(1.0 - variance / prior, 0.0)
+    leverage = np.minimum(state.used * told / max(float(told.sum()), LEAST_ERROR), MOST_LEVERAGE)
+    rise = float((((mean - state.fitted) ** 2 / (1.0 - leverage) + variance - prior) / prior**2).sum())
     known = float((((prior - variance) / prior**2) ** 2).sum())
     usual = USUAL_WEIGHT / state.variance**2
     step = (rise + usual * (USUAL_RESIDUAL**2 - state.variance)) / (known + usual)

@@ -27,7 +27,6 @@ from mensura.calibration.levels import TOP
 from mensura.calibration.rated_items import RatedItems
 from mensura.calibration.reliability import LEAST_VARIANCE, pool_means, predicted_levels
 from mensura.calibration.variances import (
-    SCALE_STEPS,
     GridPosterior,
     Moments,
     Spreads,
@@ -37,7 +36,6 @@ from mensura.calibration.variances import (
     prior_precision,
 )
 
-_COARSE = np.zeros(1)
 _ROUNDS, _STILL = 25, 1e-3
 MOST_SETTLED = 5_000
 """Items on which spreads and σ are found; with more, a random part finds them, and the whole needs few rounds."""
@@ -99,11 +97,11 @@ def fit_hierarchical(items: RatedItems, *, draws: int, rng: np.random.Generator)
     some = items if items.size <= MOST_SETTLED else items.kept(rng.permutation(items.size)[:MOST_SETTLED])
     part = demanded if some is items else Demanded.of(some, some.level_error)
     state = _settle(Depths.start(some), some, part, _FIRST)
-    spreads = _posterior(state, some, part, _COARSE).likeliest
+    spreads = _posterior(state, some, part).likeliest
     if some is not items:
         state = _carried(state, some, part, items, demanded, spreads)
     state = _settle(state, items, demanded, spreads)
-    found = _posterior(state, items, demanded, SCALE_STEPS)
+    found = _posterior(state, items, demanded)
     mean = found.chance @ found.mean
     doubt = _level_doubt(state, items, demanded, mean, found.likeliest)
     drawn = found.drawn(draws, rng)
@@ -189,9 +187,8 @@ def _common(moments: Moments, spreads: Spreads) -> tuple[Floats, float]:
     return covariance @ pull, float(np.trace(covariance @ information))
 
 
-def _posterior(state: Depths, items: RatedItems, demanded: Demanded, steps: Floats) -> GridPosterior:
-    moments = _settled_sums(state, items, demanded.design)
-    return integrate(moments, round(state.used), steps)
+def _posterior(state: Depths, items: RatedItems, demanded: Demanded) -> GridPosterior:
+    return integrate(_settled_sums(state, items, demanded.design))
 
 
 def _level_doubt(state: Depths, items: RatedItems, demanded: Demanded, mean: Floats, spreads: Spreads) -> Floats:

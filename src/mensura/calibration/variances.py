@@ -1,9 +1,11 @@
 """Integrating over what is not known about spreads: a grid of variances, each with an exact Gaussian posterior.
 
-The working model of :mod:`mensura.calibration.hierarchical` is linear and normal once four spreads are fixed: of pools'
-shifts (τ_u), of pools' slopes (τ_s), of dimensions' slopes around their common mean (τ_m), and of everything else
-(scale φ of the weights). Everything needed is in the moment sums of each pool, G = XᵀWX, b = XᵀWz, c = zᵀWz, so that a
-point of the grid costs the same for a hundred items and for a hundred thousand.
+The working model of :mod:`mensura.calibration.hierarchical` is linear and normal once three spreads are fixed: of
+pools' shifts (τ_u), of pools' slopes (τ_s), of dimensions' slopes around their common mean (τ_m). Everything needed is
+in the moment sums of each pool, G = XᵀWX, b = XᵀWz, c = zᵀWz, so that a point of the grid costs the same for a hundred
+items and for a hundred thousand. How far items lie off their demands is not learned here: working responses stand in
+for likelihoods that are not normal, and those of items near their guessing floor lie far out without being wrong, so
+that their squares would ask for weights two to four times too small. σ has a likelihood of its own (:mod:`depths`).
 """
 
 from __future__ import annotations
@@ -26,17 +28,15 @@ MEAN_SLOPE_SD = 1.0
 """How far from 0 the mean slope of all dimensions may lie: a base of 10 on average is one such step."""
 ANYWHERE_SD = 10.0
 """Prior spread of an intercept, in empirical levels: it says nothing."""
-SCALE_STEPS = np.array([-1.2, 0.0, 1.2])
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Moment sums of each pool: ``gram`` pools × q × q, ``cross`` pools × q, ``square`` pools; ``n`` items in all."""
+    """Moment sums of each pool: ``gram`` pools × q × q, ``cross`` pools × q, ``square`` pools."""
 
     gram: Floats
     cross: Floats
     square: Floats
-    n: int
 
     @classmethod
     def of(cls, design: Floats, response: Floats, weight: Floats, pool: Ints, pools: int) -> Moments:
@@ -51,17 +51,16 @@ class Moments:
             gram[at] = weighted.T @ design[rows]
             cross[at] = weighted.T @ response[rows]
             square[at] = weight[rows] @ response[rows] ** 2
-        return cls(gram, cross, square, len(pool))
+        return cls(gram, cross, square)
 
 
 @dataclass(frozen=True, eq=False)
 class Spreads:
-    """One point of the grid: standard deviations of shifts, pools' slopes, dimensions' slopes, and the scale."""
+    """One point of the grid: standard deviations of shifts, pools' slopes and dimensions' slopes."""
 
     shift: float
     slope: float
     dimension: float
-    scale: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,37 +108,33 @@ def _roots(spreads: Spreads, q: int) -> Floats:
     return roots
 
 
-def integrate(moments: Moments, used: int, steps: Floats) -> GridPosterior:
-    """Return the posterior over the whole grid; ``used``: how many coefficients the data pay for."""
+def integrate(moments: Moments) -> GridPosterior:
+    """Return the posterior over the whole grid."""
     q = moments.gram.shape[1]
     alone = len(moments.gram) == 1  # one pool says nothing of how pools differ
     shifts = SHIFT_SDS[:1] if alone else SHIFT_SDS
     slopes = np.zeros(1) if alone else SLOPE_SDS
-    free = max(moments.n - used, 1)
-    scales = np.exp(steps * np.sqrt(2.0 / free))
     precisions = np.stack([prior_precision(sd, q) for sd in DIMENSION_SDS])
     prior_logdet = np.linalg.slogdet(precisions)[1]
     log_dimension = _log_prior(DIMENSION_SDS, DIMENSION_PRIOR)
     points, logs, means, covariances = [], [], [], []
-    for scale in scales:
-        for shift, log_shift in zip(shifts, _log_prior(shifts, SHIFT_PRIOR), strict=True):
-            for slope, log_slope in zip(slopes, _log_prior(slopes, SLOPE_PRIOR), strict=True):
-                information, pull, constant = marginal(moments, Spreads(shift, slope, 1.0, scale))
-                precision = information + precisions
-                covariance = np.linalg.inv(precision)
-                mean = covariance @ pull
-                log = (
-                    constant
-                    + 0.5 * (prior_logdet - np.linalg.slogdet(precision)[1] + mean @ pull)
-                    + log_dimension
-                    + log_shift
-                    + log_slope
-                    - 0.5 * free * np.log(scale)
-                )
-                points += [Spreads(shift, slope, sd, scale) for sd in DIMENSION_SDS]
-                logs.append(log)
-                means.append(mean)
-                covariances.append(covariance)
+    for shift, log_shift in zip(shifts, _log_prior(shifts, SHIFT_PRIOR), strict=True):
+        for slope, log_slope in zip(slopes, _log_prior(slopes, SLOPE_PRIOR), strict=True):
+            information, pull, constant = marginal(moments, Spreads(shift, slope, 1.0))
+            precision = information + precisions
+            covariance = np.linalg.inv(precision)
+            mean = covariance @ pull
+            log = (
+                constant
+                + 0.5 * (prior_logdet - np.linalg.slogdet(precision)[1] + mean @ pull)
+                + log_dimension
+                + log_shift
+                + log_slope
+            )
+            points += [Spreads(shift, slope, sd) for sd in DIMENSION_SDS]
+            logs.append(log)
+            means.append(mean)
+            covariances.append(covariance)
     log = np.concatenate(logs)
     chance = np.exp(log - log.max())
     return GridPosterior(
@@ -162,8 +157,7 @@ def marginal(moments: Moments, spreads: Spreads) -> tuple[Floats, Floats, float]
 
     With T = diag(τ_u², τ_s², …): A = G − G T½ M⁻¹ T½ G, h = b − G T½ M⁻¹ T½ b, M = I + T½ G T½.
     """
-    gram, cross = moments.gram / spreads.scale, moments.cross / spreads.scale
-    square = moments.square / spreads.scale
+    gram, cross, square = moments.gram, moments.cross, moments.square
     q = gram.shape[1]
     root = _roots(spreads, q)
     active = root > 0

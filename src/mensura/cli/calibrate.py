@@ -94,7 +94,7 @@ def calibrate(
         print_table(tables["comparison"], title=f"Against {compare} (ratio of bases)")
     for warning in made.warnings:
         print_note(warning)
-    print_trust("calibrate")
+    print_trust("calibrate" if made.method == "hierarchical" else "calibrate by means")
     if pool is not None:
         console.print(
             "Open pool: human rates measured; levels judged by a language model; world rates judged by one, "

@@ -16,6 +16,7 @@ from typing import TypeAlias
 from mensura.errors import MensuraError
 from mensura.llm.budget import Budget
 from mensura.llm.caller import Caller
+from mensura.llm.collector import collector_at_rest
 from mensura.llm.desk import Desk
 from mensura.llm.journal import Journal
 from mensura.llm.protocol import Answer, Question, Reader
@@ -132,10 +133,15 @@ class ModelAsker:
         What stops everything (a wrong key, an endpoint that is down, a journal that cannot be written) raises
         :class:`MensuraError`, after the calls under way are recorded. Ask again to go on where it stopped.
         """
-        return list(self.stream(questions, read))
+        with collector_at_rest() as wake_collector:
+            return list(self._stream(questions, read, wake_collector))
 
     def stream(self, questions: Iterable[Question], read: Reader) -> Iterator[Answer]:
         """Yield the answers in the questions' order, holding a few thousand at a time however many there are."""
+        return self._stream(questions, read, _nothing)
+
+    def _stream(self, questions: Iterable[Question], read: Reader, waited: Callable[[], None]) -> Iterator[Answer]:
+        """Yield the answers; ``waited`` is called when one does not come at once, that is not from the journal."""
         if self._loop.is_closed():
             raise MensuraError("asker: it is closed; open another")
         total = len(questions) if isinstance(questions, Sized) else None
@@ -147,14 +153,16 @@ class ModelAsker:
                 order = self._desk.serve(chunk, read, learn=not waiting)
                 waiting.append(asyncio.run_coroutine_threadsafe(order, self._loop))
                 while waiting and (len(waiting) > _CHUNKS_AHEAD or waiting[0].done()):
-                    yield from self._answers(waiting.popleft(), start, total)
+                    yield from self._answers(waiting.popleft(), start, total, waited)
             while waiting:
-                yield from self._answers(waiting.popleft(), start, total)
+                yield from self._answers(waiting.popleft(), start, total, waited)
         finally:
             for order_left in waiting:
                 order_left.cancel()
 
-    def _answers(self, order: Future[list[Answer]], start: int, total: int | None) -> list[Answer]:
+    def _answers(
+        self, order: Future[list[Answer]], start: int, total: int | None, waited: Callable[[], None]
+    ) -> list[Answer]:
         """Wait for one chunk, showing how far the work has come."""
         try:
             while True:
@@ -165,6 +173,7 @@ class ModelAsker:
                         raise
                     if self._loop.is_closed():
                         raise MensuraError("asker: it was closed while questions waited; open another") from None
+                    waited()
                     self._show(start, total)
         except BaseException:
             order.cancel()
@@ -187,3 +196,7 @@ class ModelAsker:
         done = self._done() - start
         left = (total - done) / rate if total is not None and rate > 0 else None
         self._advance(Standing(done, total, tally.stored, tally.failed, tally.cost, rate, left))
+
+
+def _nothing() -> None:
+    """Do nothing where a wait concerns nobody."""

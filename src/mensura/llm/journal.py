@@ -23,7 +23,7 @@ from mensura.llm.protocol import Question
 from mensura.llm.settings import schema_text
 from mensura.llm.shelf import Redact, Shelf
 
-_KEYS_PER_READ = 500
+_KEYS_PER_READ = 512
 _INSERT = """
 INSERT INTO calls (key, state, owner, settings, system, schema, question, asked) VALUES (?, 0, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (key) DO NOTHING
@@ -146,23 +146,26 @@ class Journal:
 
     def find(self, keys: Sequence[bytes]) -> dict[bytes, Entry]:
         """Return the entries of those questions that have been answered."""
-        rows = self.find_rows(keys)
-        return {key: self.entry(rows[key]) for key in keys if key in rows}
+        return {row[0]: self.entry(row) for row in self.answered_rows(keys) if row is not None}
 
-    def find_rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
-        """Return the rows of those questions that have been answered, and perhaps of others; :meth:`entry` opens one.
+    def answered_rows(self, keys: Sequence[bytes]) -> list[Row | None]:
+        """Return one row per question, None where it has not been answered; :meth:`entry` opens one.
 
         A run that is resumed asks in the order in which it asked before: the rows that follow the first key's are
         read in one sweep, and only keys that are not among them are looked up one by one, at twice the cost.
         """
-        found: dict[bytes, Row] = {}
+        rows: list[Row | None] = []
         for start in range(0, len(keys), _KEYS_PER_READ):
-            part = keys[start : start + _KEYS_PER_READ]
-            found |= {row[0]: row for row in self._rows_after(part[0], len(part))}
+            part = list(keys[start : start + _KEYS_PER_READ])
+            swept = self._rows_after(part[0], len(part))
+            if [row[0] for row in swept] == part:
+                rows += swept
+                continue
+            found = {row[0]: row for row in swept}
             rest = [key for key in part if key not in found]
-            if rest:
-                found |= {row[0]: row for row in self._rows_of(rest)}
-        return found
+            found |= {row[0]: row for row in self._rows_of(rest)}
+            rows += map(found.get, part)
+        return rows
 
     def _rows_after(self, key: bytes, count: int) -> list[Row]:
         """Return the answered among ``count`` rows from one key's on, as they lie in the file."""
@@ -186,7 +189,7 @@ class Journal:
         ``settings`` as :meth:`Settings.text` gives them.
         """
         owner = self.beat()
-        body = json.dumps([question.prompt, question.repeat, dict(question.about)], ensure_ascii=False)
+        body = _encode([question.prompt, question.repeat, dict(question.about)])
         texts = (settings, question.system, schema_text(question.schema))
         row = (key, owner, *map(self.shelf.keep, texts), self.shelf.pack(body), time.time())
         if self.connection.execute(_INSERT, row).rowcount:
@@ -285,9 +288,9 @@ def joined_answer(entry: Entry) -> str:
 
 def split_answer(joined: str) -> tuple[str, str]:
     """Return the text and the rationale that were joined."""
-    start = joined.index(":") + 1
-    end = start + int(joined[: start - 1])
-    return joined[start:end], joined[end:]
+    length, _, rest = joined.partition(":")
+    end = int(length)
+    return rest[:end], rest[end:]
 
 
 def value_text(value: object) -> str:

@@ -37,18 +37,23 @@ class Packing:
     def unpack(self, blob: bytes) -> str:
         """Return the text that was packed."""
         if not self._dictionary:
-            return zlib.decompress(blob[1:], _RAW).decode("utf-8")
+            return unpack_alone(blob)
         return zlib.decompressobj(_RAW, zdict=self._dictionary).decompress(blob[1:]).decode("utf-8")
 
 
 def pack_alone(text: str) -> bytes:
-    """Return a text compressed without a dictionary, so that it opens fast; ``Packing(0, b"")`` unpacks it."""
+    """Return a text compressed without a dictionary, so that it opens fast; :func:`unpack_alone` opens it."""
     data = text.encode("utf-8")
     if len(data) <= _SHORT:
         packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _SHORT_RAW, _SHORT_MEMORY, zlib.Z_FIXED)
     else:
         packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, _MEMORY)
     return _UNAIDED + packer.compress(data) + packer.flush()
+
+
+def unpack_alone(blob: bytes) -> str:
+    """Return the text that was packed without a dictionary."""
+    return zlib.decompress(blob[1:], _RAW, _SHORT).decode()
 
 
 def dictionary_of(samples: Sequence[str]) -> bytes:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from mensura.errors import MensuraError
 from mensura.llm.keys import KEY_BYTES
-from mensura.llm.packing import MOST_DICTIONARIES, Packing, dictionary_of, pack_alone
+from mensura.llm.packing import MOST_DICTIONARIES, Packing, dictionary_of, pack_alone, unpack_alone
 
 _TEXTS_REMEMBERED = 10_000
 _NO_DICTIONARY = 0
@@ -46,8 +46,9 @@ class Shelf:
 
     def unpack(self, blob: bytes) -> str:
         """Return a text that was packed."""
-        packing = self._packings.get(blob[0]) or self._packing(blob[0])
-        return packing.unpack(blob)
+        if blob[0] == _NO_DICTIONARY:
+            return unpack_alone(blob)
+        return self._packing(blob[0]).unpack(blob)
 
     def keep(self, text: str) -> int:
         """Return the number under which a text that many questions share is kept once."""

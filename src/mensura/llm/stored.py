@@ -10,6 +10,9 @@ from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.readings import answer_of, read_safely
 from mensura.llm.shelf import Redact
 
+_tuple = tuple.__new__
+"""Makes a named tuple of all its parts in order, in half the time that its own constructor takes."""
+
 
 class Stored(NamedTuple):
     """What a journal holds for some questions.
@@ -28,16 +31,14 @@ def stored_answers(journal: Journal, keys: Sequence[bytes], questions: Sequence[
     Nearly every stored answer is read as it was before. That case is written out in one loop, without the objects that
     the others pass through, for a run of a hundred thousand answers is resumed by it.
     """
-    rows = journal.find_rows(keys)
     unpack = journal.shelf.unpack
     answers: list[Answer | None] = []
     reread: dict[bytes, Entry] = {}
-    for key, question in zip(keys, questions, strict=True):
-        row = rows.get(key)
+    for row, question in zip(journal.answered_rows(keys), questions, strict=True):
         if row is None:
             answers.append(None)
             continue
-        _, packed, value, error, tokens_in, tokens_out, cost, seconds, attempts = row
+        key, packed, value, error, tokens_in, tokens_out, cost, seconds, attempts = row
         text, rationale = split_answer(unpack(packed))
         try:
             now, why = read(text)
@@ -45,8 +46,8 @@ def stored_answers(journal: Journal, keys: Sequence[bytes], questions: Sequence[
         except Exception:  # whatever a reader does, read_safely says what it was
             as_before = False
         if as_before:
-            spent = cost or 0.0
-            answers.append(Answer(question, text, now, why, "", True, tokens_in, tokens_out, spent, seconds, attempts))
+            parts = (question, text, now, why, "", True, tokens_in, tokens_out, cost or 0.0, seconds, attempts)
+            answers.append(_tuple(Answer, parts))
             continue
         entry = journal.entry(row)
         taken = read_safely(text, read)

@@ -17,7 +17,7 @@ USABLE = ("High", "Standard", "Invariant")
 _EVERYBODY = rate_to_level(1.0)  # the empirical level of a rate of 1
 _Z90 = 1.6448536269514722  # normal quantile at 0.95
 _ROUNDING = 1e-12  # a level this little below the line's start is the start, printed and read again
-
+_LEVELS_OF_MEANS = (1.0, 5.0)  # the published lines go through the means of these levels
 
 HIGH_ABOVE, STANDARD_FROM = 10.0, 2.95
 """Bases of the published classes: High above 10, Standard from 3 (2.99 is printed as Standard), else Invariant."""
@@ -66,11 +66,18 @@ class LevelLine:
         """The class of the base: High, Standard or Invariant."""
         return scaling_of(self.base)
 
+    @property
+    def reach(self) -> tuple[float, float]:
+        """The levels the line speaks of: those its items cover; of one that does not say, the means it goes through."""
+        return self.covered or _LEVELS_OF_MEANS
+
     def outside(self, level: float) -> str:
         """Return a sentence where a level lies outside what the calibration's items cover, else nothing."""
-        if self.covered is None or self.covered[0] - _ROUNDING <= level <= self.covered[1] + _ROUNDING:
+        low, high = self.reach
+        if low - _ROUNDING <= level <= high + _ROUNDING:
             return ""
-        low, high = self.covered
+        if self.covered is None:
+            return f"level {level:.2f} lies beyond the levels {low:g} to {high:g} of the line: extrapolated"
         return (
             f"level {level:.2f} of {self.dimension} is outside what its items cover ({low:g} to {high:g}): extrapolated"
         )

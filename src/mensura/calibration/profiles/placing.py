@@ -20,7 +20,6 @@ from mensura.scale import Calibration, LevelLine
 T90 = 2.3533634348018264
 """Student's t with 3 degrees of freedom at 0.95: five level means less two parameters."""
 _MEANS_MIDDLE, _MEANS_VARIANCE, _MEANS_FREE = 3.0, 2.0, 3  # of the levels 1 to 5
-_LOWEST, _HIGHEST = 1.0, 5.0
 NEARLY_ALL = 0.9999
 """The largest rate that is stated: beyond it a line says no more than that everybody succeeds."""
 
@@ -50,16 +49,9 @@ def place(line: LevelLine | str, ability: float, low: float, high: float) -> Pla
     up = math.hypot(line.slope * (high - ability), error)
     rate = min(_rate(empirical), NEARLY_ALL)
     rates = rate, min(_rate(empirical + up), rate), max(min(_rate(empirical - down), NEARLY_ALL), rate)
-    if outside := line.outside(ability) or _beyond_the_means(line, ability):
+    if outside := line.outside(ability):
         notes.append(outside)
     return Place(rates, "; ".join(notes))
-
-
-def _beyond_the_means(line: LevelLine, level: float) -> str:
-    """Return a sentence where a line that does not say what it covers is read beyond the levels 1 to 5."""
-    if line.covered is not None or _LOWEST <= level <= _HIGHEST:
-        return ""
-    return f"level {level:.2f} lies beyond the levels {_LOWEST:g} to {_HIGHEST:g} of the line: extrapolated"
 
 
 def find_line(lines: Calibration, dimension: str) -> LevelLine | str:
@@ -74,7 +66,7 @@ def find_line(lines: Calibration, dimension: str) -> LevelLine | str:
 def line_error(line: LevelLine, level: float) -> tuple[float, list[str]]:
     """Return half the width of the line's 90% interval at a level, and what is to be said where it is unknown."""
     if line.slope_error is not None:
-        low, high = line.covered or (_LOWEST, _HIGHEST)
+        low, high = line.reach
         return Z90 * line.slope_error * math.sqrt((high - low) ** 2 / 12 + (level - (low + high) / 2) ** 2), []
     if line.r_squared:
         slope_error = line.slope * math.sqrt(max(1.0 / line.r_squared - 1.0, 0.0) / _MEANS_FREE)
