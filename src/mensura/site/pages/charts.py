@@ -14,6 +14,7 @@ from mensura.site.study import Study
 _PANEL = 540
 """Width of a panel where two stand side by side, pixels."""
 _VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
+_POOLS = _VALIDATION.with_name("pool_names.csv")
 
 
 def iq(study: Study) -> Page:
@@ -79,7 +80,9 @@ def human(study: Study) -> Page:
             "calibration": list(study.lines),
             "validations": published_errors(study.evidence.validations).to_dicts(),
             "distances": published_distances(study.evidence.validations).to_dicts(),
-            "own_validations": read_csv(_VALIDATION).to_dicts(),
+            "own_validations": read_csv(_VALIDATION)
+            .join(read_csv(_POOLS), on="pool", maintain_order="left")
+            .to_dicts(),
         },
         scripts=("charts", "converter", "table"),
     )

@@ -6,6 +6,7 @@ from typing import Any
 
 import polars as pl
 
+from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.site.study import Study
 from mensura.site.units import dollars, show, show_range
@@ -115,7 +116,16 @@ def _price_said(study: Study, found: Whereabouts, row: dict[str, Any]) -> str:
 def _prices(study: Study, found: Whereabouts) -> list[dict[str, Any]]:
     facts = study.models.select("subject", "name", *COUNTS)
     table = found.prices.join(facts, on="subject", how="left", maintain_order="left").drop_nulls("sticker_price")
-    return table.head(_PRICES).to_dicts()
+    pages = ((row, f"models/{slug(row['subject'])}.html") for row in table.head(_PRICES).to_dicts())
+    return [
+        {
+            **row,
+            "iq_href": f"{page}#derivation",
+            "sticker_price_href": f"{page}#cost",
+            "effective_cost_href": f"{page}#cost",
+        }
+        for row, page in pages
+    ]
 
 
 def _next_said(found: Whereabouts, row: dict[str, Any]) -> str:
