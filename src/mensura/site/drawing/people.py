@@ -65,7 +65,7 @@ def _ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], descriptio
     sheet = Canvas(width, top + sum(heights) + 20, description)
     far = max([p.high or p.one_in for p in places] + [p.one_in for p in places] + [100.0])
     end = min(max(far * 1.3, 200.0), FARTHEST)
-    at = scale(0.0, math.log10(end), left, width - 46)
+    at = scale(0.0, math.log10(end), left, width - (20 if narrow else 46))
     for rarity, name in (*_TICKS, *_TICKS_FAR):
         if rarity <= end and not (narrow and rarity in (10.0, 1e3, 1e5, 1e6)):
             x = at(math.log10(rarity))
