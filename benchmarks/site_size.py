@@ -5,6 +5,10 @@ opens the first page in chromium with the processor slowed four times and 1.6 Mb
 what was fetched before the first paint and where the time went), measures how many screens of a phone each kind of page
 takes, and counts what axe finds on each, light and dark, at 390 and 1280 pixels. Prints a table, and one line of JSON.
 ``--report DIR`` looks at a report that is there instead of building one.
+
+The network is the usual slow phone's: 1.6 Mbit/s, and 150 ms from a request to its answer, which the browser adds to
+every request. Usable: the first frame after the cards, their links and the whole first picture stand in the page.
+Interactive: every script has run and no task of 50 ms or more is under way.
 """
 
 from __future__ import annotations
@@ -20,16 +24,18 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING
 
 import mensura
+from benchmarks.site_axe import grave_findings, thin_out
 from mensura.site import build_report
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 LIMITS = {
     "build_seconds": 20.0,
@@ -55,10 +61,9 @@ KINDS = (
 SLOWER, MEGABITS = 4, 1.6
 LOADS = 5
 PHONE, SCREEN = (390, 844), (1280, 900)
-LOOKS = tuple((theme, size) for theme in ("light", "dark") for size in (PHONE, SCREEN))
-FILTERED = {"data.html": "?q=opus", "models/index.html": "?q=opus"}
-"""axe looks at every visible cell, and all rows are alike."""
-LATENCY = 40  # milliseconds of a request, a mobile network's
+THEMES = ("light", "dark")
+LATENCY = 150  # milliseconds from a request to its answer, a slow phone's
+AT_ONCE = 2  # browsers that look at pages
 _TEXTS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
 
 
@@ -102,10 +107,31 @@ def served(folder: Path) -> Iterator[str]:
     server.shutdown()
 
 
-FIRST_PAINT = "performance.getEntriesByName('first-contentful-paint')[0].startTime"
-READY = "performance.getEntriesByType('navigation')[0].domContentLoadedEventEnd"
-BEFORE_PAINT = """(paint) => performance.getEntriesByType('resource').filter((one) => one.responseEnd <= paint)
-  .reduce((sum, one) => sum + one.encodedBodySize, performance.getEntriesByType('navigation')[0].encodedBodySize)"""
+WATCH = """() => {
+  const seen = { usable: null, busy: 0 };
+  window.seen = seen;
+  new PerformanceObserver((list) => {
+    for (const one of list.getEntries()) seen.busy = one.startTime + one.duration;
+  }).observe({ type: 'longtask', buffered: true });
+  const needed = ['main .fact a', 'main figure .chart svg', 'main figure figcaption'];
+  const frame = () => {
+    const there = needed.every((one) => document.querySelector(one));
+    requestAnimationFrame(there ? () => { seen.usable = performance.now(); } : frame);
+  };
+  requestAnimationFrame(frame);
+}"""
+"""Notes when the first frame with all that a reader needs was painted, and when the last long task ended."""
+TIMES = """() => {
+  const [navigation] = performance.getEntriesByType('navigation');
+  const paint = performance.getEntriesByName('first-contentful-paint')[0].startTime;
+  const before = performance.getEntriesByType('resource').filter((one) => one.responseEnd <= paint);
+  return {
+    paint_s: paint / 1000, usable_s: Math.max(paint, seen.usable) / 1000, html_s: navigation.responseEnd / 1000,
+    interactive_s: Math.max(navigation.domContentLoadedEventEnd, seen.busy) / 1000,
+    kb_before_paint: before.reduce((sum, one) => sum + one.encodedBodySize, navigation.encodedBodySize) / 1000,
+    elements: document.querySelectorAll('*').length,
+  };
+}"""
 SPENT = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration", "TaskDuration")
 
 
@@ -114,6 +140,7 @@ def throttled(browser: Browser, address: str) -> dict[str, float]:
     loads: list[dict[str, float]] = []
     for _ in range(LOADS):
         context = browser.new_context(viewport={"width": PHONE[0], "height": PHONE[1]})
+        context.add_init_script(f"({WATCH})()")
         page = context.new_page()
         tools = context.new_cdp_session(page)
         speed = MEGABITS * 1e6 / 8
@@ -125,64 +152,77 @@ def throttled(browser: Browser, address: str) -> dict[str, float]:
             ("Performance.enable", {}),
         ):
             tools.send(order, given)
-        page.goto(address + "index.html", wait_until="load")
-        paint = page.evaluate(FIRST_PAINT)
+        page.goto(address + "index.html", wait_until="networkidle")
+        page.wait_for_function("seen.usable !== null")
         spent = {one["name"]: one["value"] for one in tools.send("Performance.getMetrics")["metrics"]}
-        loads.append(
-            {
-                "index_usable_s": paint / 1000,
-                "index_interactive_s": page.evaluate(READY) / 1000,
-                "kb_before_paint": page.evaluate(BEFORE_PAINT, paint) / 1000,
-                "elements": page.evaluate("document.querySelectorAll('*').length"),
-                **{f"index_{name.removesuffix('Duration').lower()}_s": spent[name] for name in SPENT},
-            }
+        times = page.evaluate(TIMES) | {f"{name.removesuffix('Duration').lower()}_s": spent[name] for name in SPENT}
+        loads.append({f"index_{name}": value for name, value in times.items()})
+        print(
+            "a load on a slow phone: " + ", ".join(f"{name} {value:.2f}" for name, value in times.items()), flush=True
         )
         context.close()
     return {name: round(median(one[name] for one in loads), 2) for name in loads[0]}
 
 
-def look(browser: Browser, address: str) -> dict[str, object]:
-    """Count axe's serious findings on every kind of page in all four looks, and the screens each takes on a phone."""
-    from axe_playwright_python.sync_playwright import Axe
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run Debian's chromium, without a window."""
+    from playwright.sync_api import sync_playwright
 
+    with sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+def look(page: Page, kind: str, width: int) -> int:
+    """Count axe's serious findings on a page that is open, light and then turned dark as a reader's system would."""
+    thin_out(page)
+    serious = 0
+    for theme in THEMES:
+        page.emulate_media(color_scheme=theme)
+        page.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
+        found = grave_findings(page)
+        serious += len(found)
+        print(f"{kind} {theme} {width}: {', '.join(one.rule for one in found) or 'none serious'}", flush=True)
+    return serious
+
+
+def look_at_all(address: str, kinds: tuple[str, ...]) -> tuple[int, dict[str, float]]:
+    """Look at kinds of pages in all four looks; return the serious findings and the screens each takes on a phone."""
     serious, screens = 0, {}
-    for theme, (width, height) in LOOKS:
-        context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=theme)
-        for kind in KINDS:
-            page = context.new_page()
-            page.goto(address + kind)
-            if (width, height) == PHONE:
-                tall = page.evaluate("document.documentElement.scrollHeight") / height
-                screens[kind] = max(screens.get(kind, 0.0), round(tall, 1))
-            if kind in FILTERED:
-                page.goto(address + kind + FILTERED[kind])
-            results = Axe().run(page, options={"preload": False}).response["violations"]
-            named = [one["id"] for one in results if one["impact"] in ("serious", "critical")]
-            serious += len(named)
-            if named:
-                print(f"{kind} {theme} {width}: {', '.join(named)}")
-            page.close()
-        context.close()
-    print(f"{'page':<36}{'screens of a phone':>20}")
-    for kind, count in screens.items():
-        print(f"{kind:<36}{count:>20}")
-    return {"axe_serious": serious, "axe_looks": len(KINDS) * len(LOOKS), "most_screens": max(screens.values())}
+    with chromium() as browser:
+        for width, height in (PHONE, SCREEN):
+            context = browser.new_context(viewport={"width": width, "height": height})
+            for kind in kinds:
+                page = context.new_page()
+                page.goto(address + kind)
+                if (width, height) == PHONE:
+                    screens[kind] = round(page.evaluate("document.documentElement.scrollHeight") / height, 1)
+                serious += look(page, kind, width)
+                page.close()
+            context.close()
+    return serious, screens
 
 
 def drive(folder: Path) -> dict[str, object]:
-    """Time the first page and the explorer's sort, and look at every kind of page."""
-    from playwright.sync_api import sync_playwright
-
-    with served(folder) as address, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        found: dict[str, object] = {**throttled(browser, address)}
-        plain = browser.new_context(viewport={"width": SCREEN[0], "height": SCREEN[1]}).new_page()
-        plain.goto(address + "data.html?sort=-3")
-        plain.wait_for_selector("#explorer[data-took]")
-        found["sort_ms"] = float(plain.get_attribute("#explorer", "data-took"))
-        found |= look(browser, address)
-        browser.close()
-    return found
+    """Time the first page and the explorer's sort alone, then look at every kind of page."""
+    with served(folder) as address:
+        with chromium() as browser:
+            found: dict[str, object] = {**throttled(browser, address)}
+            plain = browser.new_context(viewport={"width": SCREEN[0], "height": SCREEN[1]}).new_page()
+            plain.goto(address + "data.html?sort=-3")
+            plain.wait_for_selector("#explorer[data-took]")
+            found["sort_ms"] = float(plain.get_attribute("#explorer", "data-took") or "nan")
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            parts = list(pool.map(lambda place: look_at_all(address, KINDS[place::AT_ONCE]), range(AT_ONCE)))
+    screens = {kind: count for _, one in parts for kind, count in one.items()}
+    print(f"{'page':<36}{'screens of a phone':>20}")
+    for kind in KINDS:
+        print(f"{kind:<36}{screens[kind]:>20}")
+    looks = len(KINDS) * len(THEMES) * len((PHONE, SCREEN))
+    serious = sum(count for count, _ in parts)
+    return {**found, "axe_serious": serious, "axe_looks": looks, "most_screens": max(screens.values())}
 
 
 def build_twice(out: Path) -> dict[str, object]:

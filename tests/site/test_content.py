@@ -3,6 +3,7 @@
 import base64
 import json
 import math
+import re
 from datetime import date
 from types import SimpleNamespace
 
@@ -18,7 +19,7 @@ from mensura.site.derivation import derivation_html
 from mensura.site.leaders import comparable_people, leaders_beside_people
 from mensura.site.measured import MOST_DIMENSIONS, OWN_SCORES
 from mensura.site.pages import compare, model
-from mensura.site.pictures import people, stitched
+from mensura.site.pictures import benchmark_scores, ladder_figure, people, people_on, stitched
 from mensura.site.pictures.registry import labelled
 from mensura.site.sections import cheapest_rows, cheapest_section, model_scores, rivals
 from mensura.site.sentences import leader_sentence, people_sentence, unit_sentences
@@ -360,3 +361,14 @@ def test_json_keeps_six_digits_and_nothing_that_is_not_finite():
     assert to_json(payload) == '{"a":1.23457,"b":null,"c":"2026-01-02","d":[1,null]}'
     assert ranged(None, 1.0, 2.0) is None
     assert json.loads(to_json(ranged(0.0, -1.0, 1.0))) == {"value": 0.0, "low": -1.0, "high": 1.0}
+
+
+def test_a_ladder_is_drawn_up_to_what_its_test_can_give_and_says_what_lies_beyond(study):
+    scores, people = benchmark_scores(study, "gpqa_diamond"), people_on(study, "gpqa_diamond")
+    ladder = ladder_figure(study, "gpqa_diamond", scores, people)
+    assert "puts IQ 160 at 140%, beyond what the test can give" in ladder.caption
+    assert {row["iq"] for row in ladder.rows} == {70, 85, 100, 115, 130, 145, 160}, "the table keeps every step"
+    ticks = [float(tick) for tick in re.findall(r">([\d.]+)%</text>", ladder.drawing.wide)]
+    assert max(ticks) <= 100
+    inside = ladder_figure(study, "hle", benchmark_scores(study, "hle"), people_on(study, "hle"))
+    assert "beyond" not in inside.caption

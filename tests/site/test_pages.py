@@ -250,6 +250,58 @@ def test_compare_finds_adds_refuses_and_remembers(visit):
     page.wait_for_function("document.querySelectorAll('[data-drop]').length === 5")
 
 
+NUMBERS_THAT_MATTER = ("IQ", "its IQ", "own scores alone", "score", "its score", "their score", "people", "capability")
+COSTS = ("$ in / out per 1M", "cost, $ per 1M in + out", "cost", "list price", "effective cost")
+UNLED = """labels => [...document.querySelectorAll('main td.n')]
+  .filter((cell) => labels.includes(cell.dataset.label) && /[0-9]/.test(cell.textContent))
+  .filter((cell) => !cell.querySelector('a[href], details.prov a[href]'))
+  .filter((cell) => !cell.closest('#people')) // classes of people: their tests are named beside them
+  .map((cell) => cell.closest('table').id + ' ' + cell.dataset.label + ': ' + cell.textContent.trim())"""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *(
+            "index.html",
+            "models/index.html",
+            "models/gpt-5.5.html",
+            "benchmarks/index.html",
+            "people.html",
+            "cost.html",
+        ),
+        "benchmarks/gpqa_diamond.html",
+    ],
+)
+def test_every_number_leads_to_its_source_in_one_tap(visit, name):
+    page = visit(name, scripts=False)
+    assert page.evaluate(UNLED, [*NUMBERS_THAT_MATTER, *COSTS]) == []
+
+
+def test_a_comparison_leads_to_the_sources_of_its_numbers(visit):
+    page = visit("compare.html?with=gpt-5.5&with=claude-opus-4.8")
+    page.wait_for_selector("#compare-table a")
+    for place in ("derivation", "capability", "cost"):
+        assert page.locator(f"#compare-table a[href$='gpt-5.5.html#{place}']").count() >= 1
+    page.click("#compare-table a[href*='gpt-5.5.html#on-hle']")
+    page.wait_for_selector("#on-hle .prov")
+
+
+def test_an_iq_a_capability_and_a_group_open_to_their_provenance(visit):
+    page = visit("models/gpt-5.5.html", scripts=False)
+    for number, last in ((".fact .prov >> nth=0", "How it came about"), ("#capability .prov", "Newest score")):
+        page.click(f"{number} >> summary")
+        said = page.inner_text(f"{number} >> dl")
+        for label in ("Value", "90% interval", "Status", "Rule", "Sources", last):
+            assert label in said
+    page = visit("benchmarks/gpqa_diamond.html", scripts=False)
+    page.click("#people + .scroll .prov summary >> nth=0")
+    opened = page.locator("#people + .scroll .prov[open]")
+    for label in ("Value", "Range", "Status", "People", "Rule", "Source", "Date"):
+        assert label in opened.inner_text()
+    assert opened.locator("a[target]").get_attribute("rel") == "noopener noreferrer"
+
+
 def test_a_number_opens_to_where_it_comes_from_without_a_script(visit):
     page = visit("models/claude-opus-4.8.html", scripts=False)
     page.click("#model-scores .prov summary >> nth=0")
@@ -261,17 +313,24 @@ def test_a_number_opens_to_where_it_comes_from_without_a_script(visit):
 
 
 @pytest.mark.parametrize(
-    ("address", "place", "most"),
+    ("address", "most"),
     [
-        ("people.html#people-table", "people-table", 200),
-        ("models/gpt-5.5.html#on-hle", "on-hle", 850),  # near the end of its page, in a table with its own scroll
-        ("index.html#unit", "unit", 200),
+        ("people.html#people-table", 100),
+        ("index.html#unit", 100),
+        ("human.html#validation", 100),  # below charts that a phone draws anew
+        ("models/gpt-5.5.html#capability", 100),
+        ("models/gpt-5.5.html#on-hle", 140),  # under the head of a table with its own scroll
+        ("models/gpt-5.5.html#on-vibe_code_bench", 140),  # its last row
     ],
 )
-def test_deep_links_land_where_they_say(visit, address, place, most):
-    page = visit(address)
-    top = f"document.getElementById('{place}').getBoundingClientRect().top"
-    page.wait_for_function(f"0 <= {top} && {top} < {most}")
+def test_deep_links_land_where_they_say(visit, address, most):
+    """Just below the bar that stays, on a screen and on a phone."""
+    top = f"document.getElementById('{address.partition('#')[2]}').getBoundingClientRect().top"
+    for width, height in ((1280, 900), (390, 844)):
+        page = visit(address, width=width, height=height)
+        page.wait_for_function(f"50 <= {top} && {top} < {most}")
+        settle(page)
+        assert 50 <= page.evaluate(top) < most
 
 
 def test_a_models_page_says_where_it_stands_without_a_script(visit):
@@ -289,12 +348,6 @@ def test_a_models_page_says_where_it_stands_without_a_script(visit):
     assert "Charts show it by default" in said
     page.click("#over-people td[data-label='its score'] a >> nth=0")
     assert "#on-" in page.url
-
-
-def test_a_comparison_leads_each_score_to_its_source(visit):
-    page = visit("compare.html?with=gpt-5.5&with=claude-opus-4.8")
-    page.click("#compare-table a[href*='gpt-5.5.html#on-hle']")
-    page.wait_for_selector("#on-hle .prov")
 
 
 def test_a_picture_gives_its_table_its_png_and_its_embedding(visit):

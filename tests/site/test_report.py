@@ -51,13 +51,17 @@ def test_every_model_and_benchmark_has_a_page_and_every_link_leads_somewhere(rep
         assert (report / f"models/{subject}.html").is_file()
     for benchmark in evidence.benchmarks["benchmark"]:
         assert (report / f"benchmarks/{benchmark}.html").is_file()
+    texts = {page: page.read_text(encoding="utf-8") for page in report.rglob("*.html")}
+    places = {page: {html.unescape(one) for one in re.findall(r'\bid="([^"]*)"', text)} for page, text in texts.items()}
     broken = set()
-    for page in report.rglob("*.html"):
-        text = page.read_text(encoding="utf-8")
-        for part in text.split('href="')[1:]:
-            target = unquote(html.unescape(part.split('"')[0])).split("#")[0].split("?")[0]
-            if target and not target.startswith("http") and not (page.parent / target).exists():
-                broken.add((page.name, target))
+    for page, text in texts.items():
+        for link in {html.unescape(one) for one in re.findall(r'href="([^"]*)"', text)}:
+            address, _, place = unquote(link).partition("#")
+            target = (page.parent / address.split("?")[0]).resolve() if address else page
+            if link.startswith("http"):
+                continue
+            if not target.exists() or (place and place not in places.get(target, {place})):
+                broken.add((page.name, link))
     assert broken == set()
 
 
@@ -93,6 +97,24 @@ def test_no_page_asks_an_outside_host_for_anything_and_none_needs_a_lax_policy(r
         assert not re.search(r"<script(?![^>]* src=)", text), page.name
         assert not re.search(r"<[^>]* style=", text), page.name
         assert not re.search(r"<[^>]* on[a-z]+=", re.sub(r'"[^"]*"', '""', text)), page.name
+
+
+def test_links_out_of_the_report_tell_the_other_side_nothing(report):
+    for page in report.rglob("*.html"):
+        for link in re.findall(r'<a [^>]*href="https?://[^>]*>', page.read_text(encoding="utf-8")):
+            assert 'rel="noopener noreferrer"' in link, f"{page.name}: {link}"
+
+
+def test_pages_say_names_in_full_and_no_keys(report, evidence):
+    """On phones no common name is cut in a drawing; sources and dimensions are said by name."""
+    names = [name for name in [*evidence.models["name"], *evidence.human_references["group"]] if len(name) < 30]
+    for page in ("index.html", "people.html", "models/gpt-5.5.html", "benchmarks/gpqa_diamond.html"):
+        text = (report / page).read_text(encoding="utf-8")
+        narrow = re.findall(r'<div class="only-narrow">(.*?)</svg>', text, flags=re.DOTALL)
+        assert narrow
+        cut = [html.unescape(words) for drawing in narrow for words in re.findall(r">([^<]+)…</text>", drawing)]
+        assert not [words for words in cut if any(name.startswith(words) for name in names)]
+        assert not re.search(r"\((aiiq|aa0409|aa0710|mdev)\)|>(KNs|CEc|MCt|QLq)<", text)
 
 
 def test_every_page_names_its_build_its_evidence_and_its_shared_picture(report):

@@ -14,6 +14,7 @@ from mensura.errors import MensuraError
 COLUMNS = ("kind", "name", "provider", "subject", "value", "low", "high", "label")
 LANES = {"model": "models", "benchmark": "benchmarks", "people": "people"}
 HEIGHT = 560
+LEAST_WIDTH = 720  # below which names of groups would be cut, pixels: a page scrolls the picture sideways instead
 STARTS = {"model": 0.0, "benchmark": 0.34, "people": 0.66}  # of the lanes, as shares of the width
 TICK = 10  # length of a mark, pixels
 LEADER = "(width < 460 ? 8 : 18)"  # from a mark to its name, pixels
@@ -68,7 +69,9 @@ def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
         _of(base, "people").mark_tick(style="people-dot", **marks),
         _of(base, "model").mark_tick(**marks).encode(fill=lab_fill(legend)),
     ]
-    return picture(layers, {"points": rows}, height=HEIGHT, description=_describe(rows, y_title))
+    chart = picture(layers, {"points": rows}, height=HEIGHT, description=_describe(rows, y_title))
+    chart.usermeta = {**chart.usermeta, "min_width": LEAST_WIDTH}
+    return chart
 
 
 def _of(base: alt.Chart, kind: str) -> alt.Chart:

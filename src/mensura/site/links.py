@@ -2,8 +2,33 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+from pathlib import Path
+
+from mensura.frames import read_csv
+
+_LINKS = Path(__file__).parent / "data" / "source_links.csv"
+_PRICE = re.compile(r"(?:^|;)\s*price:\s*([^;]+)")
+
 
 def first_link(text: str | None) -> str:
     """Return the first web address at the start of a source's note, nothing where there is none."""
     first = (text or "").split(" ")[0].rstrip(";")
     return first if first.startswith(("https://", "http://")) else ""
+
+
+def source_link(words: str | None) -> str:
+    """Return where a source can be read that the evidence names in words, nothing where no address is known."""
+    return first_link(words) or _known_links().get(words or "", "")
+
+
+def price_source(text: str | None) -> str | None:
+    """Return what a model's note of sources says about its prices, all of it where it says nothing in particular."""
+    found = _PRICE.search(text or "")
+    return found[1].strip() if found else text
+
+
+@cache
+def _known_links() -> dict[str, str]:
+    return dict(read_csv(_LINKS).iter_rows())

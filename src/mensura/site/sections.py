@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from mensura.evidence import slug
 from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.study import Study
 from mensura.site.units import show, show_range
@@ -52,6 +53,10 @@ def passing_section(study: Study) -> dict[str, Any]:
                 "first": titles.get(row["first"], row["first"]),
                 "best": titles.get(row["best"], row["best"]),
                 "best_shown": show(best, unit) if best is not None else "expected from its level",
+                "shown_href": f"benchmarks/{slug(row['benchmark'])}.html#people",
+                "best_shown_href": None
+                if best is None
+                else f"models/{slug(row['best'])}.html#on-{slug(row['benchmark'])}",
             }
         )
     table = {"rows": rows, "columns": columns, "id": "passing", "caption": "Scores as the sources print them"}
@@ -135,6 +140,8 @@ def cheapest_section(study: Study) -> dict[str, Any]:
     ]
     for row in rows:
         row["iq_range"] = show_range(row["iq_low"], row["iq_high"], "iq")
+        row["iq_href"] = f"models/{slug(row['subject'])}.html#derivation"
+        row["cost_href"] = f"models/{slug(row['subject'])}.html#cost"
     table = {"rows": rows, "columns": columns, "id": "cheapest", "caption": "Dollars per 1M tokens in + 1M out"}
     about = (
         f"For each IQ the model with the lowest cost among those that reach it: {effective} models by effective cost, "

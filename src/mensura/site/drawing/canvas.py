@@ -95,6 +95,18 @@ def clipped(text: str, room: float) -> str:
     return text[:kept].rstrip() + "…"
 
 
+def wrapped(text: str, room: float, size: int = FONT) -> list[str]:
+    """Return a text as lines that fit the room in pixels, broken between words; a longer word is cut."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size) <= room:
+            lines[-1] = longer
+        else:
+            lines.append(clipped(word, room))
+    return lines
+
+
 def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
     """Return round values inside a span, at most so many."""
     if high <= low:

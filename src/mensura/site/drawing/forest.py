@@ -21,11 +21,17 @@ from mensura.site.drawing.canvas import (
     lab_colour,
     round_ticks,
     scale,
+    wrapped,
 )
 
 ROW, HEAD, FOOT = 26.0, 10.0, 40.0
-_LABELS_WIDE, _LABELS_NARROW = 210.0, 118.0
+_LABELS_WIDE, _LABELS_NARROW = 210.0, 186.0
+"""Most room for the names of rows, pixels; on a phone they take what the longest needs, up to this."""
+_LINE = 15.0
+"""Height of a line of a group's words on a phone, pixels."""
 _MARGIN = 64.0
+_WORDS = 11
+"""Height of the lettering of groups, pixels."""
 
 
 @dataclass(frozen=True)
@@ -81,9 +87,13 @@ def _forest(
     width: float,
 ) -> Markup:
     narrow = width < 500
-    left = _LABELS_NARROW if narrow else _LABELS_WIDE
-    lines = len(references)
-    top = HEAD + ROW * 0.8 * lines
+    left = _names_room(rows) if narrow else _LABELS_WIDE
+    groups = sorted(references, key=lambda one: -one.value)
+    said = (
+        [wrapped(group.label, width - 8, _WORDS) for group in groups] if narrow else [[group.label] for group in groups]
+    )
+    heights = [ROW * 0.8 + (_LINE * len(lines) if narrow else 0.0) for lines in said]
+    top = HEAD + sum(heights)
     bottom = top + ROW * len(rows)
     sheet = Canvas(width, bottom + FOOT + (16 if second else 0), description)
     low, high = _ends(rows, references, rule)
@@ -94,8 +104,13 @@ def _forest(
         if second:
             sheet.words(at(value), bottom + 27, second(value), fill=QUIET, anchor="middle", size=11)
     sheet.words(width - 4, sheet.height - 8, clipped(axis, width - 20), fill=QUIET, anchor="end", size=11)
-    for place, group in enumerate(sorted(references, key=lambda one: -one.value)):
-        _reference(sheet, group, at, HEAD + ROW * 0.8 * (place + 0.4), bottom, width)
+    y = HEAD
+    for group, lines, height in zip(groups, said, heights, strict=True):
+        if narrow:
+            for step, text in enumerate(lines):
+                sheet.words(4, y + _LINE * (step + 0.4), text, fill=PEOPLE, size=_WORDS)
+        _reference(sheet, group, at, y + height - ROW * 0.48, bottom, 0.0 if narrow else width)
+        y += height
     if rule is not None:
         sheet.line(at(rule), top, at(rule), bottom, QUIET, 1, "4 3")
     for place, row in enumerate(rows):
@@ -126,15 +141,23 @@ def _row(sheet: Canvas, row: Strip, at: Callable[[float], float], y: float, left
 def _reference(
     sheet: Canvas, group: Reference, at: Callable[[float], float], y: float, bottom: float, width: float
 ) -> None:
+    """Draw a group as a line with its words beside it, or without them where no width is given for them."""
     x = at(group.value)
     if group.low is not None and group.high is not None:
         sheet.band(at(group.low), y + 8, at(group.high) - at(group.low), bottom - y - 8, PEOPLE, 0.08)
     sheet.line(x, y + 6, x, bottom, PEOPLE, 1.25, "" if group.status == "measured" else "4 3")
-    room_right, room_left = width - x - 14, x - 14
-    right = room_right >= min(room_left, text_width(group.label) * FONT / 11)
     sheet.people(x, y, status=group.status, label=group.label, href=group.href)
+    if not width:
+        return
+    room_right, room_left = width - x - 14, x - 14
+    right = room_right >= min(room_left, text_width(group.label) * FONT / _WORDS)
     shown = clipped(group.label, room_right if right else room_left)
-    sheet.words(x + 9 if right else x - 9, y, shown, fill=PEOPLE, anchor="start" if right else "end", size=11)
+    sheet.words(x + 9 if right else x - 9, y, shown, fill=PEOPLE, anchor="start" if right else "end", size=_WORDS)
+
+
+def _names_room(rows: Sequence[Strip]) -> float:
+    """Return the room that the longest name needs, within bounds."""
+    return min(max(text_width(row.label, FONT) for row in rows) + 18, _LABELS_NARROW) if rows else _LABELS_NARROW
 
 
 def _ends(rows: Sequence[Strip], references: Sequence[Reference], rule: float | None) -> tuple[float, float]:

@@ -16,9 +16,9 @@ from mensura.site.drawing.canvas import (
     Canvas,
     Drawing,
     both,
-    clipped,
     round_ticks,
     scale,
+    wrapped,
 )
 from mensura.site.drawing.forest import Reference
 
@@ -86,7 +86,9 @@ def draw_history(
         for group in people:
             y = frame.up(group.value)
             frame.sheet.line(_LEFT, y, width - _RIGHT, y, PEOPLE, 1.25, "" if group.status == "measured" else "4 3")
-            frame.sheet.words(_LEFT + 4, y - 8, clipped(group.label, width - 90), fill=PEOPLE, size=11)
+            room = width - _LEFT - _RIGHT - 8
+            for step, text in enumerate(reversed(wrapped(group.label, room, 11))):
+                frame.sheet.words(_LEFT + 4, y - 8 - 13 * step, text, fill=PEOPLE, size=11)
         record: list[tuple[float, float]] = []
         for spot in sorted(models, key=lambda one: (one.x, -one.y)):
             if not record or spot.y > record[-1][1]:

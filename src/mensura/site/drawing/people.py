@@ -58,13 +58,14 @@ def draw_human_ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], 
 
 def _ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], description: str, width: float) -> Markup:
     narrow = width < 500
-    left = 150.0 if narrow else 290.0
-    heights = [max(1, sum(p.dimension == name for p in places)) * _LINE + _HEADING for name in dimensions]
+    left = 176.0 if narrow else 290.0
+    lines = [sum(_lines(p, left) for p in places if p.dimension == name) for name in dimensions]
+    heights = [max(1, count) * _LINE + _HEADING for count in lines]
     top = 30.0
     sheet = Canvas(width, top + sum(heights) + 20, description)
     far = max([p.high or p.one_in for p in places] + [p.one_in for p in places] + [100.0])
     end = min(max(far * 1.3, 200.0), FARTHEST)
-    at = scale(0.0, math.log10(end), left, width - 46)
+    at = scale(0.0, math.log10(end), left, width - (20 if narrow else 46))
     for rarity, name in (*_TICKS, *_TICKS_FAR):
         if rarity <= end and not (narrow and rarity in (10.0, 1e3, 1e5, 1e6)):
             x = at(math.log10(rarity))
@@ -79,22 +80,31 @@ def _ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], descriptio
         sheet.words(4, y + 14, clipped(name, left - 8 if not narrow else width - 8), weight="600")
         if not own:
             sheet.words(left, y + height / 2, "nobody placed: no usable line", fill=QUIET, size=11)
-        for step, place in enumerate(own):
-            _place(sheet, place, at, y + 26 + _LINE * (step + 0.5), left)
+        down = y + 26
+        for place in own:
+            _place(sheet, place, at, down, left)
+            down += _LINE * _lines(place, left)
         y += height
     return sheet.svg()
 
 
-def _place(sheet: Canvas, place: LadderPlace, at: Callable[[float], float], y: float, left: float) -> None:
+def _lines(place: LadderPlace, left: float) -> int:
+    """Return how many lines a place takes: a name that does not fit beside its mark stands above it."""
+    return 1 if text_width(place.named, FONT - 1) <= left - 14 else 2
+
+
+def _place(sheet: Canvas, place: LadderPlace, at: Callable[[float], float], top: float, left: float) -> None:
     def x(value: float) -> float:
         return float(at(math.log10(min(max(value, 1.0), FARTHEST))))
 
     ink = PEOPLE if place.people else lab_colour(place.provider)
+    beside = _lines(place, left) == 1
+    y = top + _LINE * (0.5 if beside else 1.5)
     sheet.words(
-        left - 10,
-        y,
-        _with_test(place, left - 14),
-        anchor="end",
+        left - 10 if beside else 4,
+        top + _LINE * 0.5,
+        place.named if beside else _with_test(place, sheet.width - 8),
+        anchor="end" if beside else "start",
         fill=PEOPLE if place.people else INK,
         size=FONT - 1,
     )

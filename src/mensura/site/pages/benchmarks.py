@@ -12,6 +12,7 @@ import polars as pl
 from mensura.evidence import slug
 from mensura.frames import read_csv
 from mensura.site.leaders import comparable_people
+from mensura.site.links import source_link
 from mensura.site.pages.page import Page
 from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
 from mensura.site.study import Study
@@ -161,6 +162,7 @@ def _people(people: list[dict[str, Any]], benchmark: str, unit: str) -> list[dic
             if judged.get(row["group"], {"comparable": row["status"] in ("measured", "judged")})["comparable"]
             else "no",
             "why": judged.get(row["group"], {}).get("reason") or row["remark"] or "",
+            "url": source_link(row["source"]),
         }
         for row in people
     ]
@@ -185,14 +187,18 @@ def _score_rows(study: Study, scores: pl.DataFrame, unit: str) -> list[dict[str,
 def _disagreements(study: Study, benchmark: str, unit: str) -> list[dict[str, Any]]:
     """Return models with several sources on this benchmark, the largest gap first."""
     names = study.models.select("subject", "name")
+    sources = study.evidence.sources.select("source", source_name="name")
+    said = pl.col("score").map_elements(lambda score: show(score, unit), return_dtype=pl.String)
     rows = (
         study.evidence.scores.filter(benchmark=benchmark)
         .join(names, on="subject", maintain_order="left")
+        .join(sources, on="source", how="left", maintain_order="left")
+        .with_columns(said=said, source_name=pl.coalesce("source_name", "source"))
         .group_by("subject", "name", maintain_order=True)
         .agg(
             pl.len().alias("sources"),
             (pl.col("score").max() - pl.col("score").min()).alias("gap"),
-            pl.format("{} ({})", pl.col("score").round(2), pl.col("source")).str.join("; ").alias("said"),
+            pl.format("{} ({})", pl.col("said"), pl.col("source_name")).str.join("; ").alias("said"),
         )
         .filter((pl.col("sources") > 1) & (pl.col("gap") > 0))
         .sort("gap", descending=True)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
 from mensura.frames import read_csv
 from mensura.site.pages.page import Page, figures_of
@@ -14,6 +16,7 @@ from mensura.site.study import Study
 _PANEL = 540
 """Width of a panel where two stand side by side, pixels."""
 _VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
+_POOLS = _VALIDATION.with_name("pool_names.csv")
 
 
 def iq(study: Study) -> Page:
@@ -79,7 +82,9 @@ def human(study: Study) -> Page:
             "calibration": list(study.lines),
             "validations": published_errors(study.evidence.validations).to_dicts(),
             "distances": published_distances(study.evidence.validations).to_dicts(),
-            "own_validations": read_csv(_VALIDATION).to_dicts(),
+            "own_validations": read_csv(_VALIDATION)
+            .join(read_csv(_POOLS), on="pool", maintain_order="left")
+            .to_dicts(),
         },
         scripts=("charts", "converter", "table"),
     )
@@ -87,13 +92,24 @@ def human(study: Study) -> Page:
 
 def chart_page(figure: Figure) -> Page:
     """Return the page of one picture: its permalink, what an embedding shows, and its table."""
-    columns, rows = figure.table
+    shown = dict(figure.shown_columns)
+    if "name" in shown:
+        shown.pop("subject", None)  # the name leads to its page
+    rows = [[(row.get(key), _page_of(row) if key == "name" else None) for key in shown] for row in figure.points]
     return Page(
         f"charts/{figure.name}.html",
         figure.title,
         f"{figure.finding or figure.title}. {figure.caption}",
         "chart.html",
-        {"figure": figure, "columns": columns, "rows": rows},
+        {"figure": figure, "columns": list(shown.values()), "rows": rows},
         scripts=("charts", "table"),
         listed=False,
     )
+
+
+def _page_of(row: dict[str, Any]) -> str | None:
+    """Return the page of who or what a mark stands for: a model, or as ``benchmark:ID`` or ``people:CLASS``."""
+    kind, colon, key = str(row.get("subject") or "").partition(":")
+    if not colon:
+        return f"models/{slug(kind)}.html" if kind else None
+    return {"benchmark": f"benchmarks/{slug(key)}.html", "people": "people.html#people-table"}.get(kind)

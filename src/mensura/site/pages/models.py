@@ -7,6 +7,7 @@ from typing import Any
 from mensura.evidence import slug
 from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.derivation import derivation_html
+from mensura.site.links import price_source, source_link
 from mensura.site.pages.page import Page
 from mensura.site.pages.where import where_context
 from mensura.site.pictures import profile
@@ -56,6 +57,8 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
             "scores": model_scores(study, subject),
             "cost_note": EFFECTIVE_COST_NOTE,
+            "priced_by": price_source(row["source"]),
+            "priced_at": source_link(price_source(row["source"])),
         },
         scripts=("table",),
         shared=(figure, (f"{interval}{row['measured']} of {count} benchmarks measured", row["provider"])),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.site.study import Study
 from mensura.site.units import dollars, show, show_range
@@ -115,7 +116,17 @@ def _price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) -
 def _prices(study: Study, near: list[dict[str, Any]]) -> list[dict[str, Any]]:
     facts = ("name", *COUNTS)
     priced = [row for row in near if row["sticker_price"] is not None][:_PRICES]
-    return [{**row, **{name: study.by_subject[row["subject"]][name] for name in facts}} for row in priced]
+    pages = ((row, f"models/{slug(row['subject'])}.html") for row in priced)
+    return [
+        {
+            **row,
+            **{name: study.by_subject[row["subject"]][name] for name in facts},
+            "iq_href": f"{page}#derivation",
+            "sticker_price_href": f"{page}#cost",
+            "effective_cost_href": f"{page}#cost",
+        }
+        for row, page in pages
+    ]
 
 
 def _next_said(telling: list[dict[str, Any]], row: dict[str, Any]) -> str:

@@ -6,6 +6,7 @@ import polars as pl
 
 from mensura import charts
 from mensura.site.ability import SYSTEMS, TOGETHER, ability_rows, observed_and_world
+from mensura.site.pictures.people import short_names
 from mensura.site.pictures.registry import ADELE, OPEN, Picture, picture
 from mensura.site.study import Study
 from mensura.site.units import rarity
@@ -66,7 +67,7 @@ def observed_world(study: Study) -> Picture:
         "upright, "
         "the share of the world estimated to (extrapolated, with its 90% interval). On the dashed line both are equal. "
         "Colour and shape: the dimension whose demand is highest, as a language model judged it; grey: several.",
-        charts.world_scatter(rows),
+        charts.world_scatter(rows.with_columns(pl.col("dimension").replace(short_names()))),
         finding=f"The world is estimated {100 * abs(gap):.0f} points {'below' if gap < 0 else 'above'} those tested, "
         f"averaged over {rows.height} items",
         source=OPEN,

@@ -19,6 +19,8 @@ SHOWN = 25
 _LADDER_IQS = (70, 85, 100, 115, 130, 145, 160)
 _Z90 = 1.6448536269514722
 _JUDGED = {"estimated": "judged"}
+Point = tuple[float, float]
+"""Score and IQ of a ladder's step."""
 _FEWEST_DATED = 3  # dated models below which a history says nothing
 
 
@@ -116,6 +118,7 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
     facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
     unit, ladder = facts["unit"], ladders.row(0, named=True)
     points = [(ladder[f"iq{iq}"], float(iq)) for iq in _LADDER_IQS if ladder[f"iq{iq}"] is not None]
+    drawn, beyond = _up_to(points, facts["ceiling"])
     spots = [
         ModelSpot(
             row["name"],
@@ -135,11 +138,10 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
         f"ladder-{slug(benchmark)}",
         f"The ladder of {facts['name']}",
         "Dots on the line: the scores judged typical of people at IQ 70, 85, …, 160; nobody measured them. Marks: "
-        "models, "
-        "read off the line. Upright lines: groups of people, dashed where judged.",
+        f"models, read off the line. Upright lines: groups of people, dashed where judged.{_said_beyond(beyond, unit)}",
         finding=f"From score to IQ: {past}",
         drawing=draw_ladder(
-            points,
+            drawn,
             spots,
             _references(people, facts["name"], unit),
             tick=lambda value: show(value, unit),
@@ -148,6 +150,22 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
         rows=tuple({"iq": iq, "score": score, "status": "judged"} for score, iq in points),
         source="Ladder: calibration choices of AI IQ",
     )
+
+
+def _up_to(points: list[Point], ceiling: float | None) -> tuple[list[Point], list[Point]]:
+    """Return a ladder up to the highest score a test can give, and its points beyond, which no score can show."""
+    if ceiling is None or points[-1][0] <= ceiling:
+        return points, []
+    inside, beyond = [one for one in points if one[0] <= ceiling], [one for one in points if one[0] > ceiling]
+    if inside and inside[-1][0] < ceiling:
+        (x, y), (next_x, next_y) = inside[-1], beyond[0]
+        inside.append((ceiling, y + (next_y - y) * (ceiling - x) / (next_x - x)))
+    return inside, beyond
+
+
+def _said_beyond(beyond: list[Point], unit: str) -> str:
+    said = " and ".join(f"IQ {iq:.0f} at {show(score, unit)}" for score, iq in beyond)
+    return f" The ladder puts {said}, beyond what the test can give: no score tells that far." if said else ""
 
 
 def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list[dict[str, Any]]) -> Figure | None:

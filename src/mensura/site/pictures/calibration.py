@@ -48,7 +48,11 @@ def calibration_stages(study: Study) -> Picture:
         "From annotated to aligned levels",
         "The published procedure on the open pool: level means as annotated, the lines through them, and aligned by "
         "base and intercept, where they lie on the diagonal.",
-        charts.calibration_stages(made.stages.filter(pl.col("dimension").is_in(_decided(made)))),
+        charts.calibration_stages(
+            made.stages.filter(pl.col("dimension").is_in(_decided(made))).with_columns(
+                pl.col("dimension").replace(dict(made.cover.select("dimension", "name").iter_rows()))
+            )
+        ),
         finding="Annotated levels disagree between dimensions; base and intercept bring them onto one scale",
         source=OPEN,
     )

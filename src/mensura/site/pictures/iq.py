@@ -113,8 +113,10 @@ def _risen(points: pl.DataFrame) -> str:
     if known.is_empty():
         return "No model on the timeline"
     first, last = known.row(0, named=True), known.sort("value").row(-1, named=True)
+    basis = "The record" if last["status"] == "measured" else "With estimates, the record"
     return (
-        f"The record has risen from IQ {first['value']:.0f} ({first['name']}) to {last['value']:.0f} ({last['name']})"
+        f"{basis} has risen from IQ {first['value']:.0f} ({first['name']}) to {last['value']:.0f} ({last['name']}, "
+        f"{last['low']:.0f} to {last['high']:.0f})"
     )
 
 
@@ -135,8 +137,9 @@ def _best_value(study: Study) -> str:
     near = priced.filter(pl.col("exact_iq") >= top["exact_iq"] - _NEAR).sort("effective_cost").row(0, named=True)
     if near["subject"] == top["subject"]:
         return f"Within {_NEAR:.0f} points of the best priced model, {top['name']}, nobody is cheaper than it"
-    share = near["effective_cost"] / top["effective_cost"]
-    return f"{near['name']} is within {_NEAR:.0f} points of {top['name']} at {show(100 * share, 'percent')} of its cost"
+    times = top["effective_cost"] / near["effective_cost"]
+    said = f"about {times:.0f} times" if times >= 2 else f"about {times:.1f} times"
+    return f"{near['name']} is within {_NEAR:.0f} points of {top['name']}, which costs {said} as much"
 
 
 def _quickest(points: pl.DataFrame) -> str:

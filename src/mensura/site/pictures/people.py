@@ -76,11 +76,15 @@ def outcome_rates(evidence: Evidence) -> pl.DataFrame:
     )
 
 
+def short_names() -> dict[str, str]:
+    """Return the short names of demand dimensions by their codes."""
+    return dict(read_csv(_NAMES).select("code", "name").iter_rows())
+
+
 def _named(rates: pl.DataFrame) -> pl.DataFrame:
     """Keep the models shown, and say models and dimensions by name where one is known."""
-    names = dict(read_csv(_NAMES).select("code", "name").iter_rows())
     return rates.filter(pl.col("subject").is_in(list(_SHOWN))).with_columns(
-        pl.col("subject").replace(_SHOWN), pl.col("dimension").replace(names)
+        pl.col("subject").replace(_SHOWN), pl.col("dimension").replace(short_names())
     )
 
 

@@ -12,7 +12,7 @@ from mensura.frames import read_csv
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.sentences import pace_sentence, step_words
 from mensura.site.study import Study
-from mensura.site.units import show
+from mensura.site.units import show, show_range
 
 _AXIS_LABELS = 30  # models named on the tall axis, where a name takes one line
 _PROFILED_MODELS = 24  # rows of the heat map, a screen of them
@@ -105,11 +105,13 @@ def _beside(study: Study) -> str:
         return "No model is placed"
     best = drawn.row(0, named=True)
     below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < best["capability"]))
-    said = f"{best['name']} is highest, at {show(best['capability'], 'capability')}"
+    interval = show_range(best["capability_low"], best["capability_high"], "capability")
+    said = f"{best['name']} is highest, at {show(best['capability'], 'capability')} ({interval})"
     if below.is_empty():
         return said
     nearest = below.sort("capability").row(-1, named=True)
-    return f"{said}; next below it: {study.class_names[nearest['group']]}"
+    theirs = show_range(nearest["low"], nearest["high"], "capability")
+    return f"{said}; next below it: {study.class_names[nearest['group']]}, anywhere from {theirs}"
 
 
 def _human_lines(groups: pl.DataFrame) -> pl.DataFrame:

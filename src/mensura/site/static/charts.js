@@ -26,6 +26,15 @@
     await Promise.all([load("static/vega.js"), load("static/themes.js"), load("data/models.js"), load(`charts/${name}.js`)]);
   }
 
+  // A chart drawn anew may change its height; the place that the address names stays in view until the reader moves on.
+  let moved = false;
+  for (const kind of ["wheel", "touchmove", "pointerdown", "keydown"]) window.addEventListener(kind, () => { moved = true; }, { passive: true });
+  window.addEventListener("hashchange", () => { moved = false; });
+  function keepPlace() {
+    const place = moved ? null : document.querySelector(":target");
+    if (place) place.scrollIntoView();
+  }
+
   async function draw(figure) {
     const holder = figure.querySelector(".chart");
     const name = figure.dataset.chart;
@@ -53,6 +62,7 @@
       views.set(figure, { result, all });
       holder.dataset.drawn = "true";
       makeReachable(figure, holder);
+      keepPlace();
       result.view.addResizeListener(() => requestAnimationFrame(() => makeReachable(figure, holder)));
     } catch (fault) {
       figure.querySelector(".chart-note").textContent = "This chart could not be drawn anew: " + fault.message;

@@ -173,12 +173,13 @@
       const models = subjects.filter((one) => one.dimensions);
       const names = [...new Map(models.flatMap((one) => one.dimensions.map((part) => [part.key, part.name])))];
       strips(document.getElementById("dims-chart"), names.map(([key, name]) => ({ name, low: 70, high: 160, values: models.map((one) => { const part = one.dimensions.find((dimension) => dimension.key === key); return part && part.iq !== null ? { value: part.iq, low: part.low, high: part.high, text: number(part.iq, 0), status: part.status } : null; }) })), models, "IQ by dimension");
+      const led = (one, text, place) => one.subject && text !== "–" ? make("a", { class: "led", href: `${root}models/${encodeURIComponent(one.page)}.html#${place}` }, text) : text;
       const facts = [
         ["Provider", (one) => one.provider || "people"], ["Release", (one) => one.released || "–"],
-        ["IQ", (one) => ranged(one.iq, 0)],
+        ["IQ", (one) => led(one, ranged(one.iq, 0), "derivation")],
         ["Evidence: benchmarks measured, inherited, estimated", (one) => one.subject ? [meter(one), ` ${one.measured}, ${one.inherited}, ${one.estimated}`] : "–"],
-        ["Capability (stitched scale)", (one) => ranged(one.capability, 2)],
-        ["List price / 1M I/O", (one) => money(one.sticker_price)], ["Effective cost / 1M I/O", (one) => money(one.effective_cost)],
+        ["Capability (stitched scale)", (one) => led(one, ranged(one.capability, 2), "capability")],
+        ["List price / 1M I/O", (one) => led(one, money(one.sticker_price), "cost")], ["Effective cost / 1M I/O", (one) => led(one, money(one.effective_cost), "cost")],
       ];
       const said = facts.map(([label, read]) => [label, ...subjects.map(read)]);
       for (const test of shared) said.push([make("a", { href: `${root}benchmarks/${encodeURIComponent(benchmarks[test].page)}.html` }, benchmarks[test].name), ...all.map((one, place) => own(one, test) ? [make("a", { href: whence(subjects[place], test) }, one[test].text), one[test].status === "measured" ? null : ` (${one[test].status})`] : "–")]);

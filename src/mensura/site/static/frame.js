@@ -62,7 +62,8 @@
     if (old) { old.remove(); return; }
     const name = figure.dataset.chart;
     await load(`charts/${name}.js`);
-    const { columns, rows } = window.mensura.tables[name];
+    const { columns: every, rows } = window.mensura.tables[name];
+    const columns = every.filter(([key]) => key !== "subject" || !every.some(([other]) => other === "name")); // ids are for programs
     const points = rows.slice(0, MOST_ROWS);
     const plain = (value) => value === null || value === undefined ? "–" : typeof value === "number" ? String(Number(value.toPrecision(5))).replace("-", "−") : String(value);
     figure.querySelector(".tools").after(make("div", { class: "figure-table scroll tall", tabindex: "0", role: "region", "aria-label": "Numbers of the picture" },
