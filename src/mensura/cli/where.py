@@ -11,10 +11,14 @@ import typer
 from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.errors import listed_names
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mensura.evidence import Evidence
 
+_ROWS = 12  # of each table, the model itself always among them
 _DRAWS = 1000  # behind the intervals, as those of the study
 EXAMPLES = "Examples: mensura where gpt-5.5  ·  mensura where my-model --add mine.csv  ·  mensura where gpt-5.5 --json"
 
@@ -51,8 +55,38 @@ def where(
         "prices": "Models about as good, cheapest first (US dollars: a million tokens in, a million out)",
         "next": "What would tell most next: share of the IQ's variance that measuring it takes away",
     }
+    outside = _outside_composite(loaded, subject)
+    if outside:
+        console.print(
+            f"No part of the IQ: its scores on {listed_names(outside)}; they count for the capability", soft_wrap=True
+        )
     for name, title in titles.items():
-        print_table(found.tables()[name], title=title, rows=12)
+        print_table(_for_people(found.tables()[name], subject), title=title, rows=_ROWS)
+
+
+def _outside_composite(evidence: Evidence, subject: str) -> list[str]:
+    """Return the benchmarks of a model's scores that are no part of the IQ: who brought them looks for them."""
+    import polars as pl
+
+    outside = evidence.benchmarks.filter(~pl.col("in_composite"))["benchmark"]
+    return evidence.primary_scores.filter(pl.col("subject") == subject, pl.col("benchmark").is_in(outside.implode()))[
+        "benchmark"
+    ].to_list()
+
+
+def _for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
+    """Return a table as people read it: chances in words, the model itself among the rows that are printed."""
+    import polars as pl
+
+    from mensura.site.units import chance
+
+    if "chance_above" in table.columns:
+        said = ["–" if value is None else chance(value) for value in table["chance_above"]]
+        table = table.with_columns(chance_above=pl.Series(said))
+    if "sticker_price" not in table.columns or subject in table["subject"].head(_ROWS):
+        return table
+    own = pl.col("subject") == subject
+    return pl.concat([table.filter(~own).head(_ROWS - 1), table.filter(own), table.filter(~own).slice(_ROWS - 1)])
 
 
 def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, as_json: bool) -> None:

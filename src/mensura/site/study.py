@@ -84,6 +84,7 @@ class Study(Result):
         ``lines``: what levels are read with; by default the open ones, where a base is identified, over the published.
         """
         read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
+        computed: dict[str, Any]
         if evidence.models.height < _MANY:
             iq, (fields, computed) = score_iq(evidence, draws=draws_for(evidence)), (_place(evidence), {})
         else:

@@ -139,7 +139,7 @@ def chance_layers(study: Study) -> dict[str, Any]:
 
 def _pairs(draws: Floats) -> bytes:
     """Return P(i above j) in whole percent for i < j, row by row, from draws × models."""
-    known = np.isfinite(draws).all(axis=0)
+    known = np.asarray(np.isfinite(draws).all(axis=0))
     places = _places(np.where(known, draws, 0.0))
     rows: list[Any] = []
     for start in range(0, len(known), _BLOCK):

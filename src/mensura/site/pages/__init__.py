@@ -17,8 +17,18 @@ from mensura.site.pages.tools import compare, pick
 from mensura.site.study import Study
 
 __all__ = [
-    *("MORE", "NAVIGATION", "Page", "benchmark", "compare", "count_pages", "data", "method", "model"),
-    *("named_pages", "picture_pages", "subject_pages"),
+    "MORE",
+    "NAVIGATION",
+    "Page",
+    "benchmark",
+    "compare",
+    "count_pages",
+    "data",
+    "method",
+    "model",
+    "named_pages",
+    "picture_pages",
+    "subject_pages",
 ]
 
 
