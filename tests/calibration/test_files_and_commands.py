@@ -1,5 +1,6 @@
 """A calibration as a file, the ruler on it, and the commands."""
 
+import dataclasses
 import json
 
 import polars as pl
@@ -66,6 +67,13 @@ def test_the_ruler_reads_it_by_folder_file_and_bases(files, mensura_command):
     assert refused.code == 2 and "'AT' cannot be read: negative slope" in refused.err
 
 
+def test_the_ruler_reads_lines_of_a_plain_table(mensura_command, tmp_path):
+    table = tmp_path / "lines.csv"
+    table.write_text("dimension,slope,intercept\nmine,0.6,0.4\n", encoding="utf-8")
+    told = mensura_command("scale", "--level", "2", "--dimension", "mine", "--calibration", table, "--json")
+    assert json.loads(told.out)["rate"] == pytest.approx(10 ** (0.5 - 0.6 * 2 - 0.4))
+
+
 def test_levels_of_another_base_and_convention(mensura_command):
     run = mensura_command("scale", "--level", "2", "--base", "3", "--convention", "calibrated", "--json")
     assert json.loads(run.out)["rate"] == pytest.approx(1 / 9)
@@ -93,6 +101,11 @@ def test_a_calibration_read_back_is_the_same_and_compares_as_equal(files):
     assert again.bases["base"].to_list() == pytest.approx(made.bases["base"].to_list(), rel=1e-5)
     compared = compare_calibrations(again, again)
     assert compared["ratio"].to_list() == pytest.approx([1.0] * 3)
+    wide = dataclasses.replace(again, bases=again.bases.with_columns(low=pl.col("base") / 2, high=pl.col("base") * 2))
+    row = compare_calibrations(wide, wide).row(0, named=True)
+    assert (row["low"], row["high"]) == pytest.approx(
+        (4 ** -(0.5**0.5), 4 ** (0.5**0.5))
+    )  # both errors, added as squares
     other = calibrate(*on_lines(LINES | {"KNn": (0.8, 0.8)}), method="means")
     write_calibration(other, files / "d.json")
     ratio = compare_calibrations(read_calibration_file(files / "d.json"), again).filter(dimension="KNn")["ratio"].item()

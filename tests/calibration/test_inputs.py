@@ -83,6 +83,20 @@ def test_a_rate_of_0_is_read_by_the_stated_rule_and_1_as_it_stands():
     assert read_items(changed(rate=1.0), DEMANDS).rate[0] == 1.0
 
 
+def test_the_error_of_a_rate_comes_from_its_interval_else_from_the_people_counted_else_is_none():
+    """A 90% interval is 2 · 1.6449 errors wide; counted shares err by √(p(1 − p)/n), p kept ½/(n + 1) off 0 and 1."""
+    rates = changed(rate=1.0).with_columns(n=99)
+    plain, counted = read_items(rates.drop("n"), DEMANDS), read_items(rates, DEMANDS)
+    told = read_items(rates.with_columns(low=pl.col("rate") - 0.002, high=pl.col("rate")), DEMANDS)
+    assert (plain.se == 0).all()
+    assert counted.se[0] == pytest.approx((0.995 * 0.005 / 99) ** 0.5)
+    share = counted.rate[1]
+    assert counted.se[1] == pytest.approx((share * (1 - share) / 99) ** 0.5)
+    assert (counted.n == 99).all()
+    assert told.se == pytest.approx([0.001 / 1.6449] * len(told.se), rel=1e-4)
+    assert not (told.n == 99).any()  # the interval says how sure, not the count
+
+
 def test_pools_come_from_a_column_or_from_ids_that_all_name_one():
     assert read_items(RATES, DEMANDS).pools == ("all items",)
     named = RATES.with_columns(pool=pl.col("item").str.head(2))

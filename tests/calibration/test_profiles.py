@@ -61,6 +61,20 @@ def test_the_contract_of_the_table(counted):
     assert (placed["percentile"] + 100 * placed["world_rate"] - 100).abs().max() < 1e-9
 
 
+def test_places_lie_inside_intervals_that_have_a_width(counted):
+    placed = counted.positions.drop_nulls("rate_low").join(counted.profile, on=["subject", "dimension"])
+    inside = placed.filter(pl.col("world_rate").is_between(1e-6, 1 - 1e-6))
+    assert inside.height > 50
+    for low, middle, high in (
+        ("rate_low", "world_rate", "rate_high"),
+        ("percentile_low", "percentile", "percentile_high"),
+        ("iq_low", "iq", "iq_high"),
+    ):
+        ends = inside.select(pl.col(name) for name in (low, middle, high)).to_numpy()
+        assert (ends[:, 0] <= ends[:, 1]).all() and (ends[:, 1] <= ends[:, 2]).all(), middle
+        assert (ends[:, 0] < ends[:, 1]).mean() > 0.9 and (ends[:, 1] < ends[:, 2]).mean() > 0.9, middle
+
+
 def test_a_dimension_without_a_line_says_why(counted):
     social = counted.positions.filter(dimension="MS")
     assert social["rate_low"].null_count() == 15
@@ -139,6 +153,8 @@ def test_below_the_start_of_a_line_there_is_no_place():
     [
         (97.4, 99.0, "above 97% of people in attention"),
         (96.9, 99.9, "above 95% of people in attention"),
+        (99.95, 99.99, "above 99.9% of people in attention"),
+        (99.995, 100.0, "above 99.99% of people in attention"),
         (50.0, 60.0, "above half of people in attention"),
         (49.9, 99.9, "not told apart from the median in attention"),
         (10.0, 49.9, "below the median in attention"),
