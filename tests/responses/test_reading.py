@@ -7,6 +7,7 @@ import zlib
 import numpy as np
 import polars as pl
 import pytest
+import zstandard
 
 from mensura.errors import MensuraError
 from mensura.people import ItemPool
@@ -25,7 +26,6 @@ def inspect_log(path, model, scores, run="r1"):
 
 def packed_by_zstandard(path):
     """Pack an archive as Inspect does: Zstandard is method 93 of the zip format."""
-    zstandard = pytest.importorskip("zstandard")
     with zipfile.ZipFile(path) as archive:
         members = {name: archive.read(name) for name in archive.namelist()}
     with zipfile.ZipFile(path, "w") as archive:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 import zipfile
 import zlib
 from copy import copy
@@ -20,9 +19,7 @@ def read_member(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
     member = archive.getinfo(name)
     if member.file_size > most:
         raise zipfile.BadZipFile(f"{name} has {member.file_size:,} bytes; at most {most:,} are read")
-    if member.compress_type != ZSTANDARD or sys.version_info >= (3, 14):
-        return archive.read(member)
-    return _by_zstandard(archive, member)
+    return _by_zstandard(archive, member) if member.compress_type == ZSTANDARD else archive.read(member)
 
 
 def _by_zstandard(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
