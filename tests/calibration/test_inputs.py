@@ -87,13 +87,13 @@ def test_the_error_of_a_rate_comes_from_its_interval_else_from_the_people_counte
     """A 90% interval is 2 · 1.6449 errors wide; counted shares err by √(p(1 − p)/n), p kept ½/(n + 1) off 0 and 1."""
     rates = changed(rate=1.0).with_columns(n=99)
     plain, counted = read_items(rates.drop("n"), DEMANDS), read_items(rates, DEMANDS)
-    told = read_items(rates.with_columns(low=pl.col("rate") - 0.002, high=pl.col("rate")), DEMANDS)
+    told = read_items(rates.with_columns(low=pl.col("rate") - 1e-4, high=pl.col("rate")), DEMANDS)
     assert (plain.se == 0).all()
     assert counted.se[0] == pytest.approx((0.995 * 0.005 / 99) ** 0.5)
     share = counted.rate[1]
     assert counted.se[1] == pytest.approx((share * (1 - share) / 99) ** 0.5)
     assert (counted.n == 99).all()
-    assert told.se == pytest.approx([0.001 / 1.6449] * len(told.se), rel=1e-4)
+    assert told.se == pytest.approx([1e-4 / 2 / 1.6449] * len(told.se), rel=1e-4)
     assert not (told.n == 99).any()  # the interval says how sure, not the count
 
 
