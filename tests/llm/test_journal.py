@@ -111,6 +111,26 @@ def test_a_rolled_back_claim_leaves_nothing_behind(tmp_path):
     assert audit_table(tmp_path / "j.sqlite")["system"].to_list() == ["You judge."]
 
 
+def test_a_file_that_is_refused_is_closed(tmp_path, monkeypatch):
+    """An open connection keeps the file of somebody else busy, and newer Pythons complain of it much later."""
+    opened, closed = [], []
+
+    class Watched(sqlite3.Connection):
+        def close(self):
+            closed.append(self)
+            super().close()
+
+    def connect(*arguments, plainly=sqlite3.connect, **settings):
+        opened.append(plainly(*arguments, factory=Watched, **settings))
+        return opened[-1]
+
+    (tmp_path / "notes.txt").write_text("no database at all, but long enough to be looked at as one " * 20)
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    with pytest.raises(MensuraError, match="not a journal"):
+        Journal(tmp_path / "notes.txt")
+    assert opened == closed != []
+
+
 def test_other_files_are_refused_and_stay_as_they_are(tmp_path):
     (tmp_path / "notes.txt").write_text("no database at all, but long enough to be looked at as one " * 20)
     with sqlite3.connect(tmp_path / "other.sqlite") as other:

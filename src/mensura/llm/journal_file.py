@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import ExitStack
 from pathlib import Path
 
 from mensura.errors import MensuraError
@@ -43,11 +44,14 @@ def connect(path: Path | None, create: bool) -> sqlite3.Connection:
         connection = sqlite3.connect(
             ":memory:" if path is None else path, timeout=_LOCK_SECONDS, isolation_level=None, check_same_thread=False
         )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("BEGIN IMMEDIATE")
-        _check_format(connection, path)
-        connection.execute("COMMIT")
+        with ExitStack() as on_a_fault:
+            on_a_fault.callback(connection.close)
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("BEGIN IMMEDIATE")
+            _check_format(connection, path)
+            connection.execute("COMMIT")
+            on_a_fault.pop_all()
     except sqlite3.Error as fault:
         raise MensuraError(f"{path}: not a journal, or not to be written ({fault})") from fault
     return connection
@@ -64,5 +68,4 @@ def _check_format(connection: sqlite3.Connection, path: Path | None) -> None:
         connection.execute(f"PRAGMA application_id = {_APPLICATION}")
         connection.execute(f"PRAGMA user_version = {_FORMAT}")
     elif kind != _APPLICATION or version != _FORMAT:
-        connection.close()
         raise MensuraError(f"{path}: a database, but not a journal of format {_FORMAT}; choose another file")
