@@ -93,6 +93,9 @@ def test_a_calibration_read_back_is_the_same_and_compares_as_equal(files):
     assert again.bases["base"].to_list() == pytest.approx(made.bases["base"].to_list(), rel=1e-5)
     compared = compare_calibrations(again, again)
     assert compared["ratio"].to_list() == pytest.approx([1.0] * 3)
+    apart = (pl.col("high") / pl.col("low")).log10()
+    wide, own = compared.select(apart).to_series(), again.bases.select(apart).to_series()
+    assert wide.to_list() == pytest.approx((own * 2**0.5).to_list(), abs=1e-6)  # of two that err apart
     other = calibrate(*on_lines(LINES | {"KNn": (0.8, 0.8)}), method="means")
     write_calibration(other, files / "d.json")
     ratio = compare_calibrations(read_calibration_file(files / "d.json"), again).filter(dimension="KNn")["ratio"].item()
@@ -142,6 +145,22 @@ def test_equate_on_the_command_line(mensura_command, tmp_path):
         "level", "other_level", "low", "high", "world_rate", "covered",
     ]  # fmt: skip
     assert mensura_command("equate", "enem", "nowhere").code == 2
+
+
+def test_a_test_whose_items_are_all_alike_cannot_be_equated(mensura_command, tmp_path):
+    pl.DataFrame({"item": [*"abcde"], "observed": 0.4, "rate": [0.1, 0.2, 0.3, 0.4, 0.5]}).write_csv(
+        tmp_path / "flat.csv"
+    )
+    refused = mensura_command("equate", tmp_path / "flat.csv", "naep")
+    assert refused.code == 2 and "all items have the same observed rate" in refused.err
+
+
+def test_the_ruler_reads_plain_lines(mensura_command, tmp_path):
+    (tmp_path / "lines.csv").write_text("dimension,slope,intercept\nmine,0.5,0.8\n", encoding="utf-8")
+    run = mensura_command(
+        "scale", "--level", "2", "--dimension", "mine", "--calibration", tmp_path / "lines.csv", "--json"
+    )
+    assert json.loads(run.out)["rate"] == pytest.approx(10 ** (0.5 - 1.8))
 
 
 def test_lines_say_where_items_end_and_fall_back_on_another_calibration():

@@ -61,6 +61,15 @@ def test_the_contract_of_the_table(counted):
     assert (placed["percentile"] + 100 * placed["world_rate"] - 100).abs().max() < 1e-9
 
 
+def test_every_reading_of_a_place_lies_between_its_own_ends(counted):
+    placed = counted.positions.join(counted.profile, on=["subject", "dimension"]).drop_nulls("rate_low")
+    for name, value in (("rate", "world_rate"), ("one_in", "one_in"), ("percentile", "percentile"), ("iq", "iq")):
+        ends = placed.select(pl.min_horizontal(f"{name}_low", f"{name}_high").alias("low"), value,
+                             pl.max_horizontal(f"{name}_low", f"{name}_high").alias("high"))  # fmt: skip
+        assert ends.filter(~pl.col(value).is_between("low", "high")).is_empty(), name
+        assert (ends["low"] < ends[value]).mean() > 0.9 and (ends[value] < ends["high"]).mean() > 0.9, name
+
+
 def test_a_dimension_without_a_line_says_why(counted):
     social = counted.positions.filter(dimension="MS")
     assert social["rate_low"].null_count() == 15
@@ -139,6 +148,7 @@ def test_below_the_start_of_a_line_there_is_no_place():
     [
         (97.4, 99.0, "above 97% of people in attention"),
         (96.9, 99.9, "above 95% of people in attention"),
+        (99.95, 99.99, "above 99.9% of people in attention"),
         (50.0, 60.0, "above half of people in attention"),
         (49.9, 99.9, "not told apart from the median in attention"),
         (10.0, 49.9, "below the median in attention"),
