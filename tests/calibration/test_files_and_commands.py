@@ -1,6 +1,5 @@
 """A calibration as a file, the ruler on it, and the commands."""
 
-import dataclasses
 import json
 
 import polars as pl
@@ -8,6 +7,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.calibration import calibrate, compare_calibrations, read_calibration_file, write_calibration
+from mensura.calibration.open_pool import FOLDER
 from mensura.scale import Calibration, LevelLine
 from tests.calibration.conftest import on_lines
 
@@ -67,13 +67,6 @@ def test_the_ruler_reads_it_by_folder_file_and_bases(files, mensura_command):
     assert refused.code == 2 and "'AT' cannot be read: negative slope" in refused.err
 
 
-def test_the_ruler_reads_lines_of_a_plain_table(mensura_command, tmp_path):
-    table = tmp_path / "lines.csv"
-    table.write_text("dimension,slope,intercept\nmine,0.6,0.4\n", encoding="utf-8")
-    told = mensura_command("scale", "--level", "2", "--dimension", "mine", "--calibration", table, "--json")
-    assert json.loads(told.out)["rate"] == pytest.approx(10 ** (0.5 - 0.6 * 2 - 0.4))
-
-
 def test_levels_of_another_base_and_convention(mensura_command):
     run = mensura_command("scale", "--level", "2", "--base", "3", "--convention", "calibrated", "--json")
     assert json.loads(run.out)["rate"] == pytest.approx(1 / 9)
@@ -101,15 +94,21 @@ def test_a_calibration_read_back_is_the_same_and_compares_as_equal(files):
     assert again.bases["base"].to_list() == pytest.approx(made.bases["base"].to_list(), rel=1e-5)
     compared = compare_calibrations(again, again)
     assert compared["ratio"].to_list() == pytest.approx([1.0] * 3)
-    wide = dataclasses.replace(again, bases=again.bases.with_columns(low=pl.col("base") / 2, high=pl.col("base") * 2))
-    row = compare_calibrations(wide, wide).row(0, named=True)
-    assert (row["low"], row["high"]) == pytest.approx(
-        (4 ** -(0.5**0.5), 4 ** (0.5**0.5))
-    )  # both errors, added as squares
     other = calibrate(*on_lines(LINES | {"KNn": (0.8, 0.8)}), method="means")
     write_calibration(other, files / "d.json")
     ratio = compare_calibrations(read_calibration_file(files / "d.json"), again).filter(dimension="KNn")["ratio"].item()
     assert ratio == pytest.approx(10**0.3, rel=1e-4)
+
+
+def test_two_calibrations_that_err_apart_differ_by_the_root_of_both_errors():
+    open_one = read_calibration_file(FOLDER / "open_calibration.json")
+    apart = (pl.col("high") / pl.col("low")).log10()
+    both, own = (
+        table.select("dimension", wide=apart) for table in (compare_calibrations(open_one, open_one), open_one.bases)
+    )
+    told = both.join(own, on="dimension").filter(pl.col("wide_right") > 0)
+    assert told.height > 10
+    assert told["wide"].to_list() == pytest.approx((told["wide_right"] * 2**0.5).to_list(), rel=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -155,6 +154,22 @@ def test_equate_on_the_command_line(mensura_command, tmp_path):
         "level", "other_level", "low", "high", "world_rate", "covered",
     ]  # fmt: skip
     assert mensura_command("equate", "enem", "nowhere").code == 2
+
+
+def test_a_test_whose_items_are_all_alike_cannot_be_equated(mensura_command, tmp_path):
+    pl.DataFrame({"item": [*"abcde"], "observed": 0.4, "rate": [0.1, 0.2, 0.3, 0.4, 0.5]}).write_csv(
+        tmp_path / "flat.csv"
+    )
+    refused = mensura_command("equate", tmp_path / "flat.csv", "naep")
+    assert refused.code == 2 and "all items have the same observed rate" in refused.err
+
+
+def test_the_ruler_reads_plain_lines(mensura_command, tmp_path):
+    (tmp_path / "lines.csv").write_text("dimension,slope,intercept\nmine,0.5,0.8\n", encoding="utf-8")
+    run = mensura_command(
+        "scale", "--level", "2", "--dimension", "mine", "--calibration", tmp_path / "lines.csv", "--json"
+    )
+    assert json.loads(run.out)["rate"] == pytest.approx(10 ** (0.5 - 1.8))
 
 
 def test_lines_say_where_items_end_and_fall_back_on_another_calibration():

@@ -8,6 +8,7 @@ from mensura.calibration import calibrate, hierarchical
 from mensura.calibration.guessing import shown_depth
 from mensura.calibration.reliability import pool_means, predicted_levels, reading_chances
 from mensura.calibration.variances import Moments, Spreads, marginal
+from mensura.calibration.verdicts import judge
 
 
 def found(made):
@@ -54,6 +55,12 @@ def test_a_dimension_without_variety_is_not_identified(simulated):
     few = demands.with_columns(QLl=pl.when(pl.col("item").is_in(rates["item"][:12])).then(pl.col("QLl")).otherwise(1))
     assert found(calibrate(rates, flat))["VO"]["verdict"].startswith("not identified: 1 level with 3")
     assert found(calibrate(rates, few))["QLl"]["verdict"].startswith("not identified")
+
+
+def test_a_base_whose_interval_lies_below_1_is_negative_and_one_above_has_its_class():
+    assert judge(0.5, 0.3, 0.8, 4, 60) == "negative slope"
+    assert judge(3.0, 2.0, 5.0, 4, 60) == "Standard"
+    assert judge(3.0, 1.1, 11.5, 4, 60) == "not identified: interval wider than a factor of ten"
 
 
 def test_unrelated_levels_span_1(simulated):

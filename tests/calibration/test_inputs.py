@@ -81,6 +81,8 @@ def test_a_rate_of_0_is_read_by_the_stated_rule_and_1_as_it_stands():
     assert read_items(bounded, DEMANDS).rate[at] == pytest.approx(0.002)
     assert any("rates of 0" in text for text in read_items(zero, DEMANDS).warnings)
     assert read_items(changed(rate=1.0), DEMANDS).rate[0] == 1.0
+    sure = read_items(changed(rate=1.0).with_columns(n=9), DEMANDS)
+    assert sure.se[0] == pytest.approx((0.95 * 0.05 / 9) ** 0.5)  # nine of nine are not proof: as 1 − ½/(n+1)
 
 
 def test_the_error_of_a_rate_comes_from_its_interval_else_from_the_people_counted_else_is_none():

@@ -2,7 +2,8 @@
 
 import gc
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Timer
 
 import pytest
 
@@ -70,6 +71,23 @@ def test_the_collector_rests_until_an_answer_is_waited_for_and_is_left_as_it_was
         assert (asked.awake, gc.isenabled()) == (awake, awake)
     finally:
         gc.enable()
+
+
+def test_a_chunk_that_ends_just_as_its_wait_runs_out_is_answered(serve, tmp_path):
+    """On a busy machine the answers may come between the end of a wait and the look at whether they are there."""
+    server = serve()
+
+    class Late(Future):
+        def result(self, timeout=None):
+            if timeout is not None:
+                self.set_result(["answered"])
+                raise TimeoutError
+            return super().result(timeout)
+
+    with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
+        order = Late()
+        Timer(0.25, lambda: order.done() or order.set_result(["answered"])).start()
+        assert asker._answers(order, 0, 1, lambda: None) == ["answered"]
 
 
 def test_a_second_run_asks_nothing_again(serve, tmp_path):

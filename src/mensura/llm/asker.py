@@ -7,7 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -165,16 +165,12 @@ class ModelAsker:
     ) -> list[Answer]:
         """Wait for one chunk, showing how far the work has come."""
         try:
-            while True:
-                try:
-                    return order.result(timeout=_SHOW_SECONDS)
-                except TimeoutError:
-                    if order.done():
-                        raise
-                    if self._loop.is_closed():
-                        raise MensuraError("asker: it was closed while questions waited; open another") from None
-                    waited()
-                    self._show(start, total)
+            while not wait([order], timeout=_SHOW_SECONDS).done:
+                if self._loop.is_closed():
+                    raise MensuraError("asker: it was closed while questions waited; open another")
+                waited()
+                self._show(start, total)
+            return order.result()
         except BaseException:
             order.cancel()
             raise
