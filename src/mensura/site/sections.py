@@ -153,11 +153,11 @@ def cheapest_section(study: Study) -> dict[str, Any]:
 
 def rivals(study: Study, subject: str) -> list[str]:
     """Return the two models of other providers nearest in IQ, to compare with."""
-    own = study.by_subject[subject]
+    own = study.rows.by_subject[subject]
     if own["exact_iq"] is None:
         return []
     found: dict[str, str] = {}
-    for other in _outward(study.by_iq, own):
+    for other in _outward(study.rows.by_iq, own):
         if other["provider"] != own["provider"]:
             found.setdefault(other["provider"], other["subject"])
         if len(found) == _RIVALS:
@@ -183,4 +183,4 @@ def _outward(ordered: Sequence[dict[str, Any]], own: dict[str, Any]) -> Iterator
 
 def model_scores(study: Study, subject: str) -> list[dict[str, Any]]:
     """Return the scores of one model, second sources under their primary with the gap between them."""
-    return study.score_rows.get(subject, [])
+    return study.rows.score_rows.get(subject, [])

@@ -53,7 +53,7 @@ def group_records(study: Study) -> dict[str, dict[str, Any]]:
     """Return one record per group of people, keyed by group: its scores, each with test, status and n."""
     records: dict[str, dict[str, Any]] = {}
     for row in study.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
-        printed = study.printed_people[row["benchmark"], row["group"]]
+        printed = study.rows.printed_people[row["benchmark"], row["group"]]
         record = records.setdefault(
             row["group"],
             {"page": f"people:{slug(row['group'])}", "provider": "", "scores": {}},

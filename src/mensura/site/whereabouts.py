@@ -78,7 +78,7 @@ def find_whereabouts(study: Study, subject: str) -> Whereabouts:
     subject = require_subject(study.evidence, subject)
     models = study.models.schema
     return Whereabouts(
-        name=study.by_subject[subject]["name"],
+        name=study.rows.by_subject[subject]["name"],
         standing=study.models.filter(pl.col("subject") == subject).select(_STANDING),
         neighbours=_table(find_neighbours(study, subject), models, "chance_above"),
         people=_table(find_people(study, subject), study.people.tests.schema, "chance_above"),
@@ -97,11 +97,11 @@ def _table(found: Rows, types: Mapping[str, pl.DataType], number: str = "") -> p
 def find_neighbours(study: Study, subject: str) -> Rows:
     """Return the models next to this one by IQ; those not ranked stay out, except the model itself."""
     columns = ("subject", "iq", "iq_low", "iq_high", "measured", "chance_above")
-    own = study.by_subject[subject]
+    own = study.rows.by_subject[subject]
     if own["iq"] is None:
         return Rows(columns, [])
-    ranked = study.ranked_rows
-    above = bisect_left(ranked, study.iq_places[subject], key=lambda row: study.iq_places[row["subject"]])
+    ranked = study.rows.ranked_rows
+    above = bisect_left(ranked, study.rows.iq_places[subject], key=lambda row: study.rows.iq_places[row["subject"]])
     below = above + (above < len(ranked) and ranked[above] is own)
     near = [*ranked[max(0, above - NEIGHBOURS) : above], own, *ranked[below : below + NEIGHBOURS]]
     return Rows(
@@ -120,8 +120,8 @@ def find_people(study: Study, subject: str) -> Rows:
     """Return the groups on tests that the model took, with the chance that its score is above theirs."""
     found = [
         {**group, "chance_above": study.over_people[group["benchmark"], group["group"]].get(subject)}
-        for group in study.tested_people
-        if group["benchmark"] in study.printed_scores.get(subject, {})
+        for group in study.rows.tested_people
+        if group["benchmark"] in study.rows.printed_scores.get(subject, {})
     ]
     found.sort(key=lambda row: inf if row["chance_above"] is None else -row["chance_above"])
     return Rows(("benchmark", "group", "status", "chance_above"), found)
@@ -136,17 +136,17 @@ def _dimensions(study: Study, subject: str) -> pl.DataFrame:
 def find_prices(study: Study, subject: str) -> Rows:
     """Return the ranked models within a few IQ points, cheapest first by list price."""
     columns = ("subject", "iq", "sticker_price", "effective_cost")
-    own = study.by_subject[subject]
+    own = study.rows.by_subject[subject]
     if own["exact_iq"] is None:
         return Rows(columns, [])
 
     def gap(row: dict[str, Any]) -> float:
         return float(own["exact_iq"] - row["exact_iq"])  # grows along the list
 
-    ranked = study.ranked_rows
+    ranked = study.rows.ranked_rows
     near = ranked[bisect_left(ranked, -NEAR_IQ, key=gap) : bisect_right(ranked, NEAR_IQ, key=gap)]
     if own["rank"] is None:
-        near = sorted([*near, own], key=lambda row: study.iq_places[row["subject"]])
+        near = sorted([*near, own], key=lambda row: study.rows.iq_places[row["subject"]])
     near = sorted(near, key=lambda row: inf if row["sticker_price"] is None else row["sticker_price"])
     return Rows(columns, [{name: row[name] for name in columns} for row in near])
 

@@ -40,7 +40,7 @@ def _neighbours(study: Study, subject: str) -> list[dict[str, Any]]:
     return [
         {
             **row,
-            **{name: study.by_subject[row["subject"]][name] for name in facts},
+            **{name: study.rows.by_subject[row["subject"]][name] for name in facts},
             "itself": row["subject"] == subject,
             "iq_range": show_range(row["iq_low"], row["iq_high"], "iq"),
             "chance": "this model" if row["chance_above"] is None else show(row["chance_above"], "chance"),
@@ -51,8 +51,8 @@ def _neighbours(study: Study, subject: str) -> list[dict[str, Any]]:
 
 def _people(study: Study, tested: list[dict[str, Any]], subject: str) -> list[dict[str, Any]]:
     """Return the groups with test, status, n, both scores and the chance; those not passed first."""
-    printed = study.printed_people
-    scores = study.printed_scores.get(subject, {})
+    printed = study.rows.printed_people
+    scores = study.rows.printed_scores.get(subject, {})
     known, unknown = ([one for one in tested if (one["chance_above"] is None) == lacks] for lacks in (False, True))
     rows = []
     for row in (*known[::-1], *unknown):
@@ -109,7 +109,7 @@ def _price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) -
     least = cheaper[0]
     return (
         f"At {own}, {len(cheaper)} of the {len(others)} others {level} list cheaper; the cheapest is "
-        f"{study.by_subject[least['subject']]['name']} at {dollars(least['sticker_price'])}."
+        f"{study.rows.by_subject[least['subject']]['name']} at {dollars(least['sticker_price'])}."
     )
 
 
@@ -120,7 +120,7 @@ def _prices(study: Study, near: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [
         {
             **row,
-            **{name: study.by_subject[row["subject"]][name] for name in facts},
+            **{name: study.rows.by_subject[row["subject"]][name] for name in facts},
             "iq_href": f"{page}#derivation",
             "sticker_price_href": f"{page}#cost",
             "effective_cost_href": f"{page}#cost",

@@ -17,7 +17,7 @@ _MARKS = " Full: at least two of the dimension's benchmarks measured; half: inhe
 
 def profile(study: Study, subject: str) -> Figure:
     """Return the profile of a model for its page."""
-    rows, row = study.profile_rows[subject], study.by_subject[subject]
+    rows, row = study.rows.profile_rows[subject], study.rows.by_subject[subject]
     own = [one for one in rows if one["status"] == "measured"]
     told, first = (own, "Strongest") if len(own) > 1 else (rows, "By estimates, strongest")
     best, worst = max(told, key=lambda one: one["value"]), min(told, key=lambda one: one["value"])
@@ -58,7 +58,9 @@ def profile(study: Study, subject: str) -> Figure:
 
 def profile_picture(study: Study, subject: str) -> Picture:
     """Return the profile of one model as a picture of its own, for print."""
-    row = study.by_subject[subject]
-    points = study.profiles.filter(subject=subject).with_columns(pl.col("status").replace({"inherited": "estimated"}))
+    row = study.rows.by_subject[subject]
+    points = study.rows.profiles.filter(subject=subject).with_columns(
+        pl.col("status").replace({"inherited": "estimated"})
+    )
     chart = charts.dots(points, reference=row["exact_iq"])
     return Picture(f"profile-{slug(subject)}", row["name"], _ALONE + _MARKS, chart)
