@@ -3,6 +3,7 @@
 import inspect
 import resource
 import signal
+import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -219,8 +220,13 @@ def test_a_read_only_disk_is_noticed_before_any_work(command, inputs, mensura_co
 
 
 @pytest.fixture
-def full_disk():
-    """Every write to a file of more than a few bytes fails, as on a full disk."""
+def full_disk(monkeypatch):
+    """Every write to a file of more than a few bytes fails, as on a full disk.
+
+    Nothing is compiled to a file meanwhile: Python would keep what it could write of it, and trip over it later.
+    """
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 

@@ -160,7 +160,8 @@ except MensuraError as fault:
 
 
 def apply_elsewhere(kind, path):
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parents[3])])}
+    path_there = os.pathsep.join([*sys.path, str(Path(__file__).parents[3])])
+    environment = {**os.environ, "PYTHONPATH": path_there, "PYTHONDONTWRITEBYTECODE": "1"}  # the full disk is real
     run = subprocess.run(
         [sys.executable, "-c", APPLY, kind, str(path)], capture_output=True, text=True, env=environment
     )
