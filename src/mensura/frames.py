@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ MOST_VALUES = 400_000_000
 """Values (rows × columns) that a Parquet file may announce."""
 _FORMULA, _QUOTED = r"^'*[=+\-@\t\r]", r"^'+[=+\-@\t\r]"
 """Cells a spreadsheet would compute, and those kept from it by an apostrophe."""
+_NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 _ONE_LENGTH = "every column needs as many values, all of one kind"
 
 
@@ -111,6 +113,11 @@ def neutral_cells(frame: pl.DataFrame) -> pl.DataFrame:
     cells = pl.col(pl.String)
     risky = cells.str.contains(_FORMULA) & cells.cast(pl.Float64, strict=False).is_null()
     return frame.with_columns(pl.when(risky).then(pl.lit("'") + cells).otherwise(cells).name.keep())
+
+
+def neutral_text(text: str) -> str:
+    """Return one cell by the rule of :func:`neutral_cells`."""
+    return f"'{text}" if re.match(_FORMULA, text) and not re.fullmatch(_NUMBER, text) else text
 
 
 def require_columns(frame: pl.DataFrame, columns: Sequence[str], *, name: str) -> None:

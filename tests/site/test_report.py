@@ -15,8 +15,10 @@ import pytest
 
 import mensura
 from mensura.calibration import chosen_lines
+from mensura.frames import neutral_cells
 from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS, script_json
+from mensura.site.bindery import csv_text
 from mensura.site.editions import next_edition
 from mensura.site.pages import charts
 from mensura.site.studio import open_studio, page_svg
@@ -266,3 +268,14 @@ def test_the_converter_reads_levels_with_the_calibration_asked_for(tmp_path, stu
     assert [(line.dimension, line.slope, line.intercept) for line in shown] == [("stamina", 0.5, 0.25)]
     named = {line.dimension: line.source for line in charts.human(study).context["calibration"]}
     assert (named["MCt"], "Table 16" in named["volume"]) == ("open pool", True)
+
+
+def test_no_cell_of_a_picture_is_a_formula_to_a_spreadsheet():
+    table = csv_text(["name", "value"], [["=1+1", -2.5], ["-20", None], ['a, "b"', 1.0], ["", 3.0]])
+    assert table == 'name,value\n\'=1+1,-2.5\n-20,\n"a, ""b""",1\n"",3\n'
+
+
+def test_no_cell_of_the_evidence_is_a_formula_to_a_spreadsheet(report):
+    for file in (report / "data").glob("*.csv"):
+        cells = pl.read_csv(file, infer_schema=False)
+        assert cells.equals(neutral_cells(cells)), file.name

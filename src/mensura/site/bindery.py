@@ -15,6 +15,7 @@ import jinja2
 from markupsafe import Markup
 
 from mensura.evidence import slug
+from mensura.frames import neutral_text
 from mensura.site import units
 from mensura.site.api import VERSION, script_json, to_json
 from mensura.site.drawing import draw_share_card, resolve
@@ -113,7 +114,7 @@ class Bindery:
         chart = {"name": name, "title": figure.title, "caption": figure.caption, "points": figure.points}
         write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{name}.json")
         columns, rows = figure.table
-        write(_csv(columns, rows), out, "charts", f"{name}.csv")
+        write(csv_text(columns, rows), out, "charts", f"{name}.csv")
         svg = self.svgs.get(name) if figure.drawing is None else str(figure.drawing.wide)
         if svg:
             write(resolve(svg), out, "charts", f"{name}.svg")
@@ -138,7 +139,8 @@ def _card_path(file: str) -> str:
     return f"share/{file.removesuffix('.html')}.png"
 
 
-def _csv(columns: list[str], rows: list[list[object]]) -> str:
+def csv_text(columns: list[str], rows: list[list[object]]) -> str:
+    """Return the table of a picture as CSV."""
     if not columns:
         return "\n"
     lines = [",".join(map(_quoted, columns)), *(",".join(map(_cell, row)) for row in rows)]
@@ -146,10 +148,10 @@ def _csv(columns: list[str], rows: list[list[object]]) -> str:
 
 
 def _cell(value: object) -> str:
-    """Return a value of a picture's table as a cell, numbers to six digits; nothing is an empty cell."""
+    """Return a value of a picture's table as a cell, numbers to six digits, no formulas; nothing is an empty cell."""
     if value is None:
         return ""
-    return _quoted(units.digits(value) if isinstance(value, float) else str(value))
+    return _quoted(units.digits(value) if isinstance(value, float) else neutral_text(str(value)))
 
 
 def _quoted(text: str) -> str:

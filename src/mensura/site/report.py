@@ -16,6 +16,7 @@ from mensura.charts.theme import LABS, THEMES, config
 from mensura.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.folders import whole_folder
+from mensura.frames import neutral_cells
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, script_json, to_json
@@ -158,7 +159,7 @@ def _write_subjects(study: Study, records: Records, out: Path) -> None:
 def _write_tables(study: Study, out: Path) -> None:
     """Offer every evidence table as CSV, Parquet and JSON."""
     for name, frame in study.evidence.tables().items():
-        frame.write_csv(placed(out, "data", f"{name}.csv"))
+        neutral_cells(frame).write_csv(placed(out, "data", f"{name}.csv"))
         frame.write_parquet(placed(out, "data", f"{name}.parquet"))
         write(to_json(frame.to_dicts()), out, "data", f"{name}.json")
 
