@@ -288,9 +288,9 @@ def joined_answer(entry: Entry) -> str:
 
 def split_answer(joined: str) -> tuple[str, str]:
     """Return the text and the rationale that were joined."""
-    length, _, rest = joined.partition(":")
-    end = int(length)
-    return rest[:end], rest[end:]
+    start = joined.index(":") + 1
+    end = start + int(joined[: start - 1])
+    return joined[start:end], joined[end:]
 
 
 def value_text(value: object) -> str:
