@@ -7,9 +7,14 @@ from mensura.llm import Question, open_asker
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer
 
-pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
-pytest.importorskip("openai", reason="the extra llm is not installed")
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of its own dependencies
+
+
+@pytest.fixture(autouse=True)
+def needs_inspect():
+    """Import the library where it is used: the other processes of a test run need not."""
+    pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
+    pytest.importorskip("openai", reason="the extra llm is not installed")
 
 
 @pytest.fixture

@@ -7,13 +7,9 @@ import sys
 
 import pytest
 
-pytest.importorskip("mcp", reason="mcp is not installed (extra: mcp)")
-
-import jsonschema
-from mcp import Client, StdioServerParameters
-
 import mensura
-from mensura.site.agents import Library, agent_server
+
+pytestmark = pytest.mark.usefixtures("needs_mcp")
 
 TOOLS = [
     "list_names",
@@ -27,8 +23,15 @@ TOOLS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def needs_mcp():
+    """Import the client where it is used: the other processes of a test run need not."""
+    pytest.importorskip("mcp", reason="mcp is not installed (extra: mcp)")
+
+
 def converse(server, *questions):
     """Ask one question after another; return the tools and the answers."""
+    from mcp import Client
 
     async def talk():
         async with Client(server) as client:
@@ -39,9 +42,17 @@ def converse(server, *questions):
 
 
 @pytest.fixture(scope="module")
-def ask(study):
-    """Ask one question of a server that holds the study of all tests; the answer must follow the tool's schema."""
-    server = agent_server(lambda: Library(mensura.load(), study))
+def server(needs_mcp, study):
+    """A server that holds the study of all tests."""
+    from mensura.site.agents import Library, agent_server
+
+    return agent_server(lambda: Library(mensura.load(), study))
+
+
+@pytest.fixture(scope="module")
+def ask(server):
+    """Ask one question of that server; the answer must follow the tool's schema."""
+    import jsonschema
 
     def put(tool, **arguments):
         tools, (answer,) = converse(server, (tool, arguments))
@@ -66,9 +77,12 @@ def quantities(answer):
             yield from quantities(part)
 
 
-def test_over_standard_input_and_output_every_tool_answers():
+def test_over_standard_input_and_output_every_tool_answers(evidence_folder, study):
+    from mcp import StdioServerParameters
+
     surroundings = {"PYTHONPATH": ":".join(sys.path), "MENSURA_CACHE": os.environ["MENSURA_CACHE"]}
-    server = StdioServerParameters(command=sys.executable, args=["-m", "mensura", "mcp"], env=surroundings)
+    arguments = ["-m", "mensura", "mcp", "--store", str(evidence_folder)]  # whose study is kept by now
+    server = StdioServerParameters(command=sys.executable, args=arguments, env=surroundings)
     tools, answers = converse(
         server,
         ("list_names", {"kind": "benchmark", "contains": "gpqa"}),
@@ -87,14 +101,16 @@ def test_over_standard_input_and_output_every_tool_answers():
         assert found and all(one["status"] and one["source"] for one in found)
 
 
-def test_every_tool_is_read_only_and_says_what_it_takes_and_gives(study):
-    tools, _ = converse(agent_server(lambda: Library(mensura.load(), study)))
+def test_every_tool_is_read_only_and_says_what_it_takes_and_gives(server):
+    from jsonschema import Draft202012Validator
+
+    tools, _ = converse(server)
     assert sorted(tools) == sorted(TOOLS)
     for tool in tools.values():
         assert tool.annotations.read_only_hint and not tool.annotations.destructive_hint
         assert len(tool.description) > 40
-        jsonschema.Draft202012Validator.check_schema(tool.input_schema)
-        jsonschema.Draft202012Validator.check_schema(tool.output_schema)
+        Draft202012Validator.check_schema(tool.input_schema)
+        Draft202012Validator.check_schema(tool.output_schema)
 
 
 def test_a_model_is_found_by_the_name_people_write(ask, study):
