@@ -1,5 +1,7 @@
 """Simulated pools with a known truth."""
 
+from itertools import islice
+
 import numpy as np
 import polars as pl
 import pytest
@@ -12,17 +14,19 @@ from mensura.people import WORLD, ItemPool
 COUNTRIES = {"CHL": 1.0, "JPN": -0.6, "KOR": -1.1, "USA": 0.2, "AUS": 0.0, "ITA": 0.3}
 
 
-def simulate_pool(seed: int = 0, items: int = 40, n: int = 400, interaction: float = 0.3) -> ItemPool:
-    """Six countries of different ability, items with a country-specific part, and the pooled sample ``all``."""
+def simulate_pool(
+    seed: int = 0, items: int = 40, n: int = 400, interaction: float = 0.3, countries: int = len(COUNTRIES)
+) -> ItemPool:
+    """Countries of different ability, items with a country-specific part, and the pooled sample ``all``."""
     rng = np.random.default_rng(seed)
     easiness = rng.normal(0, 1, items)
     rows, right = [], np.zeros(items)
-    for country, shift in COUNTRIES.items():
+    for country, shift in islice(COUNTRIES.items(), countries):
         rate = expit(easiness - shift + interaction * rng.normal(size=items))
         correct = rng.binomial(n, rate)
         right += correct
         rows += [(f"i{k:03d}", "country", f"country={country}", n, int(c)) for k, c in enumerate(correct)]
-    rows += [(f"i{k:03d}", "all", "all", n * len(COUNTRIES), int(c)) for k, c in enumerate(right)]
+    rows += [(f"i{k:03d}", "all", "all", n * countries, int(c)) for k, c in enumerate(right)]
     rates = pl.DataFrame(rows, schema=["item", "covariate", "group", "n", "n_correct"], orient="row")
     domains = ["Algebra" if k % 2 else "Geometry" for k in range(items)]
     table = pl.DataFrame({"item": [f"i{k:03d}" for k in range(items)], "domain": domains})

@@ -232,11 +232,12 @@ def test_extrapolate_takes_names_objects_paths_and_frames_of_any_library(small, 
     assert shifted["rate"].to_numpy() == pytest.approx((rates["correct"] + 0.5) / (rates["n"] + 1))
 
 
-def test_validate_takes_any_method_by_name_or_object(small):
+def test_validate_takes_any_method_by_name_or_object(new_pool):
+    small = new_pool(seed=5, items=6, countries=3)
     named = validate(small, method="poststratification")
     assert named.method == "poststratification"
     given = validate(small, method=PostStratification(draws=20))
-    assert given.summary.height == 6
+    assert given.summary.height == 3
     assert given.settings["method"]["draws"] == 20
     mixed = validate(small, method=Ensemble((Described(), PostStratification(draws=20)), weights=(3, 1)))
     assert mixed.method == "ensemble"

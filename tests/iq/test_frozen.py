@@ -19,8 +19,14 @@ def scores_of(**models):
     return pl.DataFrame(rows, schema=["model", "benchmark", "score", "released"], orient="row")
 
 
+SCORED = {}
+
+
 def score(evidence):
-    return score_iq(evidence, draws=20)
+    """Score an evidence once, however many of these tests need it."""
+    if evidence.fingerprint not in SCORED:
+        SCORED[evidence.fingerprint] = score_iq(evidence, draws=20)
+    return SCORED[evidence.fingerprint]
 
 
 @pytest.fixture(scope="module")
