@@ -34,6 +34,7 @@ class TableRecording:
     def __init__(self, rows: list[dict[str, object]], origin: str, version: str) -> None:
         self.version = version
         self._replies: dict[tuple[tuple[str, str], ...], Reply] = {}
+        self.tasks = frozenset(str(row["task"]) for row in rows if row.get("task"))
         fields: set[tuple[str, ...]] = set()
         for row in rows:
             about = {
@@ -61,6 +62,8 @@ class TableRecording:
 
 class JournalRecording:
     """Answers found by a question's words (prompt, system, schema, repeat), whichever model gave them."""
+
+    tasks: frozenset[str] = frozenset()
 
     def __init__(self, path: Path, version: str) -> None:
         self.version = version

@@ -80,7 +80,8 @@ def test_a_dry_run_says_what_would_be_asked_and_asks_nobody(mensura_command):
         (["--model", "recorded/example-rates", "--chunk", "0"], "chunk: 1 or more"),
         (["--model", "recorded/example-rates", "--draws", "50"], "no setting 'draws'"),
         (["--model", "recorded/example-rates", "--chunk", "5"], "could not be read: not in the recording"),
-        (["--model", "recorded/nobody"], "no recording 'nobody'"),
+        (["--model", "recorded/example"], "not in the recording: extrapolation (it holds demands)"),
+        (["--model", "recorded/nobody"], "no recording 'nobody'; shipped are demo, example, example-rates"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(mensura_command, arguments, message):

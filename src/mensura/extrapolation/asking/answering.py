@@ -26,7 +26,7 @@ ANSWER_COLUMNS = {
 }
 """Every answer of a language model, one per row; the rate is null where the answer could not be read."""
 _SHOWN = 3
-_LONGEST = 60
+_LONGEST = 100
 _NEVER_CHECKED = (
     "no world estimate has ever been checked against the world: the intervals are those of estimates for whole "
     "samples, where the truth is known"

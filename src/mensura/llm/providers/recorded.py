@@ -9,9 +9,10 @@ from mensura.llm.providers.base import CallError, Reply, Trouble
 
 
 class Recording(Protocol):
-    """Answers that are there already; ``version`` is a hash of them."""
+    """Answers that are there already; ``version`` is a hash of them, ``tasks`` what they are for, where they say so."""
 
     version: str
+    tasks: frozenset[str]
 
     def find(self, question: Question) -> Reply | None:
         """Return the reply recorded for a question, if there is one."""
@@ -28,9 +29,15 @@ class RecordedProvider:
         """Answer one question or raise :class:`CallError`."""
         reply = self._recording.find(question)
         if reply is None:
-            about = ", ".join(f"{name}={value}" for name, value in question.about.items()) or "a question"
-            raise CallError(Trouble.MISSING, f"not in the recording: {about}")
+            raise CallError(Trouble.MISSING, f"not in the recording: {self._missing(question)}")
         return reply
+
+    def _missing(self, question: Question) -> str:
+        """Say what is not there: the task, where the recording is of others, else what the question is about."""
+        task, tasks = question.about.get("task"), self._recording.tasks
+        if task and tasks and task not in tasks:
+            return f"{task} (it holds {', '.join(sorted(tasks))})"
+        return ", ".join(f"{name}={value}" for name, value in question.about.items()) or "a question"
 
     async def close(self) -> None:
         """Nothing to close."""
