@@ -12,7 +12,8 @@ import pytest
 
 from mensura.errors import MensuraError
 from mensura.llm import Journal, Question, Settings, audit_table, open_asker
-from mensura.llm.journal import Entry, Hold
+from mensura.llm.entries import Entry
+from mensura.llm.journal import Hold
 from mensura.llm.keys import KeyMaker
 from mensura.llm.owners import LEASE_SECONDS, Holder, birth_of, this_machine
 from mensura.llm.packing import AlonePacking, Packing, dictionary_of

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from mensura.errors import MensuraError
 from mensura.files import atomic_path, write_text
 from mensura.llm.batch_book import BatchBook
-from mensura.llm.journal import Journal, State, split_answer
+from mensura.llm.entries import split_answer
+from mensura.llm.journal import Journal, State
 from mensura.llm.settings import Prices
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from typing import Any
 from mensura.errors import MensuraError
 from mensura.llm.batch_book import OPEN_STATES, BatchBook, BatchRecord
 from mensura.llm.budget import Budget
-from mensura.llm.journal import Entry, Hold, Journal, redacted
+from mensura.llm.entries import Entry, redacted
+from mensura.llm.journal import Hold, Journal
 from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.providers.base import CallError, Trouble
 from mensura.llm.providers.lean import Endpoint, chat_body, reply_of

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 
 from mensura.llm.budget import Budget, likely_tokens, likely_tokens_in
-from mensura.llm.journal import Entry
+from mensura.llm.entries import Entry
 from mensura.llm.protocol import Question
 from mensura.llm.providers.base import CallError, Provider, Reply, Trouble
 from mensura.llm.readings import Read, read_safely

@@ -14,7 +14,8 @@ from collections.abc import Coroutine, Sequence
 
 from mensura.errors import MensuraError
 from mensura.llm.caller import Caller
-from mensura.llm.journal import Entry, Hold
+from mensura.llm.entries import Entry
+from mensura.llm.journal import Hold
 from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.providers.base import CallError, Reply, Trouble
 from mensura.llm.readings import Read, answer_of, read_safely

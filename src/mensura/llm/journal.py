@@ -14,9 +14,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum, IntEnum
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from mensura.errors import MensuraError
+from mensura.llm.entries import Entry, encoded, joined_answer, split_answer
 from mensura.llm.journal_file import connect
 from mensura.llm.owners import BEAT_SECONDS, Holder, birth_of, this_machine
 from mensura.llm.protocol import Question
@@ -60,20 +60,6 @@ class Hold(Enum):
     MINE = "mine"
     ANOTHER = "another process"
     BATCH = "a batch"
-
-
-class Entry(NamedTuple):
-    """What the journal holds of one answered question; ``value`` is JSON, ``cost`` None where no price is known."""
-
-    text: str
-    value: str = "null"
-    rationale: str = ""
-    error: str = ""
-    tokens_in: int = 0
-    tokens_out: int = 0
-    cost: float | None = None
-    seconds: float = 0.0
-    attempts: int = 1
 
 
 class Journal:
@@ -189,7 +175,7 @@ class Journal:
         ``settings`` as :meth:`Settings.text` gives them.
         """
         owner = self.beat()
-        body = _encode([question.prompt, question.repeat, dict(question.about)])
+        body = encoded([question.prompt, question.repeat, dict(question.about)])
         texts = (settings, question.system, schema_text(question.schema))
         row = (key, owner, *map(self.shelf.keep, texts), self.shelf.pack(body), time.time())
         if self.connection.execute(_INSERT, row).rowcount:
@@ -276,34 +262,3 @@ class Journal:
         self.shelf.refresh()
         found = self.connection.execute("SELECT 1 FROM owners WHERE id = ?", (self._owner,)).fetchone()
         self._owner = self._owner if found else None
-
-
-_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
-
-
-def joined_answer(entry: Entry) -> str:
-    """Return text and rationale as one string, for the one often holds the other and they pack well together."""
-    return f"{len(entry.text)}:{entry.text}{entry.rationale}"
-
-
-def split_answer(joined: str) -> tuple[str, str]:
-    """Return the text and the rationale that were joined."""
-    start = joined.index(":") + 1
-    end = start + int(joined[: start - 1])
-    return joined[start:end], joined[end:]
-
-
-def value_text(value: object) -> str:
-    """Return a value as JSON; a reader may only return what JSON can hold."""
-    if type(value) is int:  # most values are, and the encoder takes ten times as long
-        return repr(value)
-    try:
-        return _encode(value)
-    except (TypeError, ValueError) as fault:
-        raise MensuraError(f"reader: returned a value that JSON cannot hold ({fault}): {value!r:.80}") from fault
-
-
-def redacted(entry: Entry, redact: Redact) -> Entry:
-    """Return an entry in which no key is seen."""
-    value, error = redact(entry.value), redact(entry.error)
-    return entry._replace(text=redact(entry.text), value=value, rationale=redact(entry.rationale), error=error)

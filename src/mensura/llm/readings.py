@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mensura.llm.journal import Entry, value_text
+from mensura.llm.entries import Entry, value_text
 from mensura.llm.protocol import Answer, AnswerReading, Question, Reader, UnreadableError
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from mensura.llm.journal import Entry, Hold, Journal
+from mensura.llm.entries import Entry
+from mensura.llm.journal import Hold, Journal
 from mensura.llm.keys import KeyMaker
 from mensura.llm.protocol import Question, Reader
 from mensura.llm.settings import Settings

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from mensura.llm.journal import Entry, Journal, redacted, split_answer, value_text
+from mensura.llm.entries import Entry, redacted, split_answer, value_text
+from mensura.llm.journal import Journal
 from mensura.llm.protocol import Answer, Question, Reader
 from mensura.llm.readings import answer_of, read_safely
 from mensura.llm.shelf import Redact
