@@ -77,6 +77,19 @@ def test_leanings_are_found_up_to_their_mean():
     assert np.mean(pooled_levels(pooled) == truth) > 0.8
 
 
+def test_a_leaning_beyond_all_bounds_is_told_as_the_bound():
+    """Two lean down as far as the model goes and one up: around their mean the third would lean by two levels."""
+    _, levels, names = simulate(np.random.default_rng(4), 400, [-1.5, -1.5, 1.5], [0.3, 0.3, 0.3])
+    leanings = pool_readings(readings(levels, names), "ordinal").annotators["leaning"].to_list()
+    assert leanings[2] == 1.5
+    assert leanings[:2] == pytest.approx([-1.0, -1.0], abs=0.3)
+
+
+def test_nobody_is_taken_to_err_by_less_than_a_seventh_of_a_level():
+    _, levels, names = simulate(np.random.default_rng(5), 400, [0, 0], [0.0, 0.0])
+    assert pool_readings(readings(levels, names), "ordinal").annotators["error"].to_list() == [0.15, 0.15]
+
+
 def test_one_annotator_with_repeats_leans_nowhere():
     rng = np.random.default_rng(2)
     _, levels, names = simulate(rng, 60, [0.4], [0.4], repeats=2)

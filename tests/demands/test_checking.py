@@ -120,6 +120,21 @@ def test_demands_that_carry_over_beat_the_baseline_and_idle_ones_do_not():
         assert row["gain"] < 0.005
 
 
+def test_without_noise_a_pool_left_out_is_predicted_whatever_the_range_of_its_levels():
+    """One demand takes the levels 0 and 5, one 0 and 1: each costs what it costs, in logits per level."""
+    rng = np.random.default_rng(8)
+    names = [f"p{pool}-{item}" for pool in range(4) for item in range(30)]
+    wide, narrow = 5 * rng.integers(0, 2, len(names)), rng.integers(0, 2, len(names))
+    rates = pl.DataFrame(
+        {"pool": [name[:2] for name in names], "item": names, "rate": expit(1.5 - 0.4 * wide - 1.2 * narrow)}
+    )
+    levels = pl.DataFrame({"item": names, "QLl": wide, "KNc": narrow}).unpivot(
+        index="item", variable_name="dimension", value_name="level"
+    )
+    for row in check_demands(rates, levels, draws=10).verdicts.iter_rows(named=True):
+        assert row["mae"] < 0.02 < 0.2 < row["mae_baseline"]
+
+
 def test_knowing_the_pools_mean_helps_where_pools_differ():
     found = check_demands(*study(between=2.0, pools=8), draws=50).verdicts
     errors = dict(found.select("question", "mae").iter_rows())
