@@ -213,8 +213,12 @@ def build(name, **changes):
     return function(*tables, **{**settings, **changes})
 
 
-def svg_of(spec):
-    sized = spec if "facet" in spec else {**spec, "width": 900}
+def svg_of(chart, width=900):
+    return svg_from(charts.web_spec(chart), width)
+
+
+def svg_from(spec, width=900):
+    sized = spec if "facet" in spec else {**spec, "width": width}
     return vl_convert.vegalite_to_svg(sized, vl_version=VERSION)
 
 
@@ -235,7 +239,7 @@ def drawn():
         tables = [table.clone() for table in PICTURES[name][1]]
         chart = build(name)
         spec = charts.web_spec(chart)
-        return Drawn(chart, svg_of(spec), spec, tables)
+        return Drawn(chart, svg_from(spec), spec, tables)
 
     return {name: make(name) for name in PICTURES}
 
@@ -353,7 +357,7 @@ def test_empty_table_says_that_there_is_nothing(name):
 @cache
 def sentence_drawn(spec):
     """The drawing of a sentence instead of a picture: all of them are alike but for their words."""
-    return svg_of(json.loads(spec))
+    return svg_from(json.loads(spec))
 
 
 @pytest.mark.parametrize("name", PICTURES)

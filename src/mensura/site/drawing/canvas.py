@@ -213,10 +213,10 @@ class Canvas:
         long = " long" if self.height > LONG else ""
         font = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
         return Markup(
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn{long}" viewBox="0 0 {self.width:.0f} {self.height:.0f}" '
-            f'width="{self.width:.0f}" height="{self.height:.0f}" role="group" '
-            f'aria-label="{escape(self.description)}" font-family="{font}" font-size="{FONT}" fill="{INK}">'
-            f"{''.join(self.parts)}</svg>"
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn{long}" '
+            f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}" height="{self.height:.0f}" '
+            f'role="group" aria-label="{escape(self.description)}" font-family="{font}" font-size="{FONT}" '
+            f'fill="{INK}">{"".join(self.parts)}</svg>'
         )
 
 
