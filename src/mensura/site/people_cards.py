@@ -79,7 +79,7 @@ def _ladder_card(part: pl.DataFrame) -> dict[str, Any]:
         ("Test", first["test"], None),
         ("Their score is", first["origin"], None),
         ("n", "not given", None),
-        ("Items counted", show(part["items"].sum(), "iq"), None),
+        ("Items counted", show(float(part["items"].sum()), "iq"), None),
     ]
     for row in part.iter_rows(named=True):
         ends = "" if row["low"] is None else f", 90% {rarity(row['low'])} to {rarity(row['high'])}"
