@@ -4,7 +4,9 @@ import datetime as dt
 import json
 import os
 import re
+from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import altair as alt
 import polars as pl
@@ -211,31 +213,47 @@ def build(name, **changes):
     return function(*tables, **{**settings, **changes})
 
 
-def svg_of(chart, width=900, theme="light"):
-    spec = charts.web_spec(chart, theme)
-    if "facet" not in spec:
-        spec["width"] = width
-    return vl_convert.vegalite_to_svg(spec, vl_version=VERSION)
+def svg_of(chart, width=900):
+    return svg_from(charts.web_spec(chart), width)
+
+
+def svg_from(spec, width=900):
+    sized = spec if "facet" in spec else {**spec, "width": width}
+    return vl_convert.vegalite_to_svg(sized, vl_version=VERSION)
+
+
+class Drawn(NamedTuple):
+    """A picture: its chart, its drawing, the specification for pages, and its tables as they were before."""
+
+    chart: alt.TopLevelMixin
+    svg: str
+    spec: dict
+    tables: list[pl.DataFrame]
 
 
 @pytest.fixture(scope="module")
 def drawn():
-    """Every picture's chart and its drawing, made once."""
-    made = {name: build(name) for name in PICTURES}
-    return {name: (chart, svg_of(chart)) for name, chart in made.items()}
+    """Every picture, made once."""
+
+    def make(name):
+        tables = [table.clone() for table in PICTURES[name][1]]
+        chart = build(name)
+        spec = charts.web_spec(chart)
+        return Drawn(chart, svg_from(spec), spec, tables)
+
+    return {name: make(name) for name in PICTURES}
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_is_valid_vega_lite(name, drawn):
-    spec = drawn[name][0].to_dict(validate=True)
+    spec = drawn[name].chart.to_dict(validate=True)
     assert json.loads(json.dumps(spec, allow_nan=False)) == spec
 
 
 @pytest.mark.parametrize("name", PICTURES)
-def test_looks_as_it_did_when_last_looked_at(name):
+def test_looks_as_it_did_when_last_looked_at(name, drawn):
     """Sizes, colours and places were judged by eye; ``APPROVE=1 pytest tests/charts`` takes over what is drawn now."""
-    spec = charts.web_spec(build(name))
-    del spec["$schema"], spec["config"]
+    spec = {key: part for key, part in drawn[name].spec.items() if key not in ("$schema", "config")}
     file = APPROVED / f"{name}.json"
     if os.environ.get("APPROVE"):
         file.write_text(
@@ -274,8 +292,7 @@ OWN_ROWS = ("level_panels", "calibration_stages", "among_people")
 
 @pytest.mark.parametrize("name", [name for name in PICTURES if name not in OWN_ROWS])
 def test_draws_every_point(name, drawn):
-    chart, svg = drawn[name]
-    rows = charts.web_spec(chart)["datasets"]["points"]
+    svg, rows = drawn[name].svg, drawn[name].spec["datasets"]["points"]
     known = [table for table in PICTURES[name][1] if "name" in table.columns or table.height == len(rows)]
     expected = known[-1].drop_nulls("residual") if name == "heatmap" else known[-1]
     assert len(rows) == expected.height
@@ -286,7 +303,7 @@ def test_draws_every_point(name, drawn):
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_says_what_it_shows(name, drawn):
-    description = charts.web_spec(drawn[name][0])["description"]
+    description = drawn[name].spec["description"]
     assert len(description) > 40
     assert description.endswith(".")
     assert "None" not in description
@@ -295,7 +312,7 @@ def test_says_what_it_shows(name, drawn):
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_marks_of_models_carry_who_they_are(name, drawn):
-    rows = charts.web_spec(drawn[name][0])["datasets"]["points"]
+    rows = drawn[name].spec["datasets"]["points"]
     _, tables, _ = PICTURES[name]
     if any("provider" in table.columns for table in tables):
         assert all({"subject", "name", "provider"} <= row.keys() for row in rows)
@@ -303,8 +320,7 @@ def test_marks_of_models_carry_who_they_are(name, drawn):
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_opens_nothing_on_hover(name, drawn):
-    chart, svg = drawn[name]
-    spec = json.dumps(charts.web_spec(chart))
+    svg, spec = drawn[name].svg, json.dumps(drawn[name].spec)
     assert '"tooltip": null' in spec
     assert not re.search(r'"tooltip": (?!null)', spec)
     assert "<title>" not in svg
@@ -313,7 +329,7 @@ def test_opens_nothing_on_hover(name, drawn):
 @pytest.mark.parametrize("name", WITH_STATUS)
 def test_estimates_look_different(name, drawn):
     """The mark of an estimate is nearly hollow, a measured one full, and the chart says which is which."""
-    svg = drawn[name][1]
+    svg = drawn[name].svg
     marks = re.findall(r'<path aria-label="([^"]*)"[^>]*?(?:fill-opacity="([\d.]+)")[^>]*>', svg)
     measured = {float(opacity) for label, opacity in marks if ", measured" in label}
     estimated = {float(opacity) for label, opacity in marks if ", estimated" in label}
@@ -333,8 +349,15 @@ def test_note_on_estimates_only_where_there_are_some(name):
 def test_empty_table_says_that_there_is_nothing(name):
     function, tables, settings = PICTURES[name]
     chart = function(*(table.clear() for table in tables), **settings)
-    assert charts.web_spec(chart)["description"].startswith("nothing to show: ")
-    assert "nothing to show: " in svg_of(chart)
+    spec = charts.web_spec(chart)
+    assert spec["description"].startswith("nothing to show: ")
+    assert "nothing to show: SAID" in sentence_drawn(json.dumps(spec).replace(spec["description"][17:], "SAID"))
+
+
+@cache
+def sentence_drawn(spec):
+    """The drawing of a sentence instead of a picture: all of them are alike but for their words."""
+    return svg_from(json.loads(spec))
 
 
 @pytest.mark.parametrize("name", PICTURES)
@@ -373,7 +396,7 @@ def test_logarithmic_axis_leaves_out_what_it_cannot_show():
 
 
 def test_people_stand_in_the_bars_and_say_how_they_are_known(drawn):
-    svg = drawn["bars"][1]
+    svg = drawn["bars"].svg
     assert 'aria-label="experts, 110, 105 to 115, measured"' in svg
     assert 'aria-label="guessing, 25, constructed"' in svg
     assert svg.count('stroke-dasharray="4,3"') == 1
@@ -384,7 +407,7 @@ def test_bars_start_at_zero_and_dots_do_not(drawn):
         layers = charts.web_spec(chart)["layer"]
         return min(d["scale"]["domain"][0] for layer in layers if "scale" in (d := layer["encoding"].get("x", {})))
 
-    assert low_end(drawn["bars"][0]) == 0
+    assert low_end(drawn["bars"].chart) == 0
     assert low_end(build("bars", zero=False, references=None)) > 50
     assert low_end(build("bars", log=True, references=None)) > 50
 
@@ -399,7 +422,7 @@ def test_crowded_human_lines_stay_and_the_first_are_named():
 
 
 def test_bell_curve_says_how_many_people_are_above(drawn):
-    svg = drawn["bell_curve"][1]
+    svg = drawn["bell_curve"].svg
     assert all(f">{text}</" in svg for text in ("84%", "50%", "1 in 6", "1 in 44", "1 in 741", "1 in 32k"))
 
 
@@ -421,15 +444,13 @@ def test_bases_are_printed_as_calibrations_print_them():
 
 
 def test_same_tables_give_the_same_picture(drawn):
-    for name, (chart, _) in drawn.items():
-        assert charts.web_spec(build(name)) == charts.web_spec(chart)
+    for name, made in drawn.items():
+        assert charts.web_spec(build(name)) == made.spec
 
 
-def test_input_tables_are_left_as_they_were():
-    before = {name: [table.clone() for table in tables] for name, (_, tables, _) in PICTURES.items()}
-    for name in PICTURES:
-        build(name)
-        assert all(a.equals(b) for a, b in zip(before[name], PICTURES[name][1], strict=True))
+def test_input_tables_are_left_as_they_were(drawn):
+    for name, made in drawn.items():
+        assert all(a.equals(b) for a, b in zip(made.tables, PICTURES[name][1], strict=True))
 
 
 def test_every_picture_is_listed_tested_and_documented():

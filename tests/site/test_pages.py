@@ -317,6 +317,8 @@ def test_a_number_opens_to_where_it_comes_from_without_a_script(visit):
     [
         ("people.html#people-table", 100),
         ("index.html#unit", 100),
+        ("index.html#ranking", 100),  # below parts that are laid out later
+        ("index.html#beside-people", 100),
         ("human.html#validation", 100),  # below charts that a phone draws anew
         ("models/gpt-5.5.html#capability", 100),
         ("models/gpt-5.5.html#on-hle", 140),  # under the head of a table with its own scroll
@@ -369,6 +371,24 @@ def test_print_is_light_and_without_controls(visit):
     assert (
         page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--v-1b1f24').trim()") == "#1b1f24"
     )
+
+
+def test_print_keeps_the_meaning_of_marks_and_wastes_no_page(visit):
+    """Filled and hollow survive printers that leave out grounds; a drawing longer than a page runs on over the next."""
+    style = "(selector) => getComputedStyle(document.querySelector(selector))"
+    page = visit("index.html")
+    page.emulate_media(media="print")
+    for mark in (".meter", ".key"):
+        assert page.evaluate(f"({style})('{mark}').printColorAdjust") == "exact"
+    assert page.evaluate(f"({style})('figure').breakInside") == "avoid"
+    assert page.evaluate(f"({style})('.later').contentVisibility") == "visible"
+    page = visit("people.html")
+    page.emulate_media(media="print")
+    assert page.evaluate(f"({style})('#human-ladder').breakInside") == "auto"
+    assert page.evaluate(f"({style})('#passing thead').display") == "table-header-group", "heads repeat on every page"
+    assert page.evaluate(f"({style})('#passing thead th').position") == "static"
+    assert page.evaluate(f"({style})('#passing thead th button').display") == "contents", "which a button would prevent"
+    assert page.pdf(format="A4").count(b"/Type /Page\n") < 14
 
 
 def test_converter_follows_the_ruler(visit):

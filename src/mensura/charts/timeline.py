@@ -21,8 +21,10 @@ from mensura.charts.marks import (
     status_note,
 )
 from mensura.charts.rows import Row, Span, add_spots, counted, listed, milliseconds, rows_of, say, say_range
+from mensura.frames import as_frame
 
 COLUMNS = ("subject", "name", "provider", "released", "value", "low", "high", "status", "label")
+LEVELS = ("label", "value", "low", "high")
 HEIGHT = 400
 MOST_BANDS = 4  # human levels whose intervals are drawn; more would hide each other
 LEVEL_SHARE = 0.6  # of the plot's width that a level's name may take
@@ -41,16 +43,15 @@ def timeline(
 
     ``points``: subject, name, provider, released, value, low, high, status, label. ``lines``: provider, released,
     value, joined per provider. ``forecast``: date, value, low, high, drawn as a fan. ``levels``: label, value, low,
-    high, drawn as human lines across the plot, the first ones named as far as there is room. ``today`` sets a divider.
+    high and perhaps subject, drawn as human lines across the plot, the first ones named as far as there is room.
+    ``today`` sets a divider.
     """
     rows = rows_of(points, COLUMNS, needed=["subject", "name", "released", "value"])
     if not rows:
         return empty("no model has a release date and a value here")
     paths = _dated(lines, ("provider", "released", "value"), "lines", "released")
     fan = _dated(forecast, ("date", "value", "low", "high"), "forecast", "date")
-    people = (
-        [] if levels is None else rows_of(levels, ("label", "value", "low", "high"), name="levels", needed=["value"])
-    )
+    people = [] if levels is None else _levels(levels)
     rows.sort(key=lambda row: -row["value"])
     for row in rows:
         row["when"] = milliseconds(row["released"])
@@ -108,6 +109,13 @@ def time_axis() -> alt.Axis:
         tickCount=alt.ExprRef("max(3, floor(width / 80))"),
         labelExpr="utcmonth(datum.value) == 0 ? utcFormat(datum.value, '%Y') : utcFormat(datum.value, '%b')",
     )
+
+
+def _levels(levels: object) -> list[Row]:
+    """Return the human lines; those with a subject can be pressed."""
+    frame = as_frame(levels, name="levels")
+    known = [name for name in ("subject",) if name in frame.columns]
+    return rows_of(frame, (*LEVELS, *known), name="levels", needed=["value"])
 
 
 def _place_levels(people: list[Row], upright: Span) -> None:

@@ -66,7 +66,7 @@ def policy_part(evidence: Evidence) -> dict[str, Any]:
             "Every model stays in every table. What a chart shows by default follows from rules that are part of the "
             "evidence: a generation is counted within a product line of a provider, newest first; tier 0 is a flagship "
             "and below 0 are smaller models. The page of each model says whether charts show it, and by which rule.",
-            f"{evidence.policy.height} models have an exception of their own.",
+            f"Models with an exception of their own: {evidence.policy.height or 'none'}.",
         ],
         "rules": rules + fields,
     }

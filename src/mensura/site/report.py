@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup
 
 from mensura import __version__
 from mensura.charts.theme import LABS, THEMES, config
@@ -21,7 +22,6 @@ from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site.api import SCHEMAS, VERSION, listing, ranged, script_json, to_json
 from mensura.site.bindery import Bindery, placed, write
-from mensura.site.drawing.canvas import palette_css
 from mensura.site.editions import (
     FILE,
     Edition,
@@ -34,10 +34,12 @@ from mensura.site.editions import (
     read_editions,
     sitemap,
 )
+from mensura.site.inlined import EARLY, STATIC, style_sheet
 from mensura.site.method import method_parts
 from mensura.site.openapi import openapi_document
 from mensura.site.pages import MORE, NAVIGATION, Page, named_pages, picture_pages, subject_pages
 from mensura.site.pages.data import snapshot_sentence
+from mensura.site.people_cards import people_cards
 from mensura.site.policy import policy_part
 from mensura.site.revisions import EvidenceLog
 from mensura.site.studio import Studio, open_studio, page_svg, static_job
@@ -45,7 +47,6 @@ from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
 
 Records = dict[str, dict[str, Any]]
-_STATIC = Path(__file__).parent / "static"
 HEADLINE = (
     *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
     *("scored_dimensions", "status", "capability", "released"),
@@ -100,6 +101,8 @@ def build_report(
             "today": day.isoformat(),
             "address": address,
             "version": __version__,
+            "early": Markup(EARLY),
+            "sheet": Markup(style_sheet()),
         }
         bindery = Bindery(stage, studio, shared, advance)
         for page in named:
@@ -130,7 +133,7 @@ def _order_drawings(named: list[Page], studio: Studio) -> dict[str, Path]:
 
 def _write_static(out: Path) -> None:
     """Copy style and scripts, and write the themes."""
-    for file in _STATIC.iterdir():
+    for file in STATIC.iterdir():
         shutil.copyfile(file, placed(out, "static", file.name))
     themes = {name: config(theme) for name, theme in THEMES.items()}
     labs = {name: theme.labs for name, theme in THEMES.items()}
@@ -140,8 +143,7 @@ def _write_static(out: Path) -> None:
         "static",
         "themes.js",
     )
-    sheet = placed(out, "static", "style.css")
-    sheet.write_text(palette_css() + sheet.read_text(encoding="utf-8"), encoding="utf-8")
+    write(style_sheet(), out, "static", "style.css")
 
 
 def _write_subjects(study: Study, records: Records, out: Path) -> None:
@@ -151,6 +153,7 @@ def _write_subjects(study: Study, records: Records, out: Path) -> None:
         "compare": comparison_records,
         "chances": chance_layers,
         "scores": score_rows,
+        "people": people_cards,
     }
     for name, payload in parts.items():  # one after the other: the largest has every pair of models
         write(f"mensura.{name} = {script_json(payload(study))};\n", out, "data", f"{name}.js")

@@ -1,5 +1,6 @@
 """A site of a few small files, a press that prints it at once, and a store with its history."""
 
+import asyncio
 import socket
 import threading
 import time
@@ -59,6 +60,31 @@ def store(tmp_path) -> Path:
     for name, text in TABLES.items():
         (folder / f"{name}.csv").write_text(text, encoding="utf-8")
     return init_ledger(tmp_path / "evidence.db", folder, **ANN).path
+
+
+def fetch_all(application, paths: list[str]) -> dict[str, tuple[int, dict[str, str], bytes]]:
+    """Ask an application for many paths in one event loop: status, headers and body of each answer."""
+
+    async def fetch(path: str) -> tuple[int, dict[str, str], bytes]:
+        scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http"}
+        scope |= {"path": path, "raw_path": path.encode(), "query_string": b"", "root_path": "", "headers": []}
+        scope |= {"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80)}
+        sent = []
+
+        async def receive():
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message):
+            sent.append(message)
+
+        await application(scope, receive, send)
+        headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+        return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
+
+    async def fetch_each():
+        return {path: await fetch(path) for path in paths}
+
+    return asyncio.run(fetch_each())
 
 
 @contextmanager

@@ -19,8 +19,12 @@ RADIUS = 5.0
 """Of a model's mark, pixels; the touch area around it is larger."""
 TOUCH = 12.0
 """Radius of the area that answers to a finger: 24 pixels across."""
+_MIDDLE = 0.35
+"""From the middle of a line of text down to its base line, in heights of its lettering."""
 HALF = 0.4
 """Opacity of what was inherited from a predecessor: half full, between measured and estimated."""
+LONG = 1000.0
+"""Height of a drawing from which it is longer than a printed page, pixels."""
 _MEASURED_AT = 11
 """Height of the lettering for which the widths of texts are known, pixels."""
 _HEX = re.compile(r"#[0-9a-f]{6}\b", re.IGNORECASE)
@@ -152,13 +156,18 @@ class Canvas:
         anchor: str = "start",
         weight: str = "",
         size: int = FONT,
+        halo: bool = False,
     ) -> None:
-        """Add a line of text, its middle at y."""
-        heavy = f' font-weight="{weight}"' if weight else ""
-        self.parts.append(
-            f'<text x="{x:.1f}" y="{y:.1f}" dy=".35em" text-anchor="{anchor}" fill="{fill}" font-size="{size}"{heavy}>'
-            f"{escape(text)}</text>"
+        """Add a line of text, its middle at y; a halo keeps it readable over lines and marks."""
+        said = (
+            ("text-anchor", anchor, "start"),
+            ("fill", fill, INK),
+            ("font-size", size, FONT),
+            ("font-weight", weight, ""),
         )
+        own = "".join(f' {name}="{value}"' for name, value, usual in said if value != usual)
+        own += f' paint-order="stroke" stroke="{SURFACE}" stroke-width="3"' if halo else ""
+        self.parts.append(f'<text x="{x:.1f}" y="{y + _MIDDLE * size:.1f}"{own}>{escape(text)}</text>')
 
     def dot(self, x: float, y: float, fill: str, radius: float = 3.0) -> None:
         """Add a small full circle."""
@@ -182,14 +191,14 @@ class Canvas:
         )
         self._marked(x, y, body, label, href, subject)
 
-    def people(self, x: float, y: float, *, status: str, label: str, href: str = "") -> None:
-        """Add a group's mark: an upright bar, full when measured, hollow when judged."""
+    def people(self, x: float, y: float, *, status: str, label: str, href: str = "", subject: str = "") -> None:
+        """Add a group's mark: an upright bar, full when measured, hollow when judged; its subject names its card."""
         fill = PEOPLE if status == "measured" else SURFACE
         body = (
             f'<circle r="{TOUCH}" fill="transparent"/>'
             f'<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{PEOPLE}" stroke-width="1.5"/>'
         )
-        self._marked(x, y, body, label, href, "")
+        self._marked(x, y, body, label, href, subject)
 
     def _marked(self, x: float, y: float, body: str, label: str, href: str, subject: str) -> None:
         place, said = f'transform="translate({x:.1f},{y:.1f})"', escape(label)
@@ -201,11 +210,13 @@ class Canvas:
 
     def svg(self) -> Markup:
         """Return the drawing; every text in it was escaped where it came in."""
+        long = " long" if self.height > LONG else ""
         font = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
         return Markup(
-            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn" viewBox="0 0 {self.width:.0f} {self.height:.0f}" '
-            f'width="{self.width:.0f}" height="{self.height:.0f}" role="group" '
-            f'aria-label="{escape(self.description)}" font-family="{font}">{"".join(self.parts)}</svg>'
+            f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn{long}" '
+            f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}" height="{self.height:.0f}" '
+            f'role="group" aria-label="{escape(self.description)}" font-family="{font}" font-size="{FONT}" '
+            f'fill="{INK}">{"".join(self.parts)}</svg>'
         )
 
 

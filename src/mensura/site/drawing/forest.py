@@ -60,6 +60,7 @@ class Reference:
     high: float | None = None
     status: str = "measured"
     href: str = ""
+    subject: str = ""
 
 
 def draw_forest(
@@ -114,11 +115,11 @@ def _forest(
     if rule is not None:
         sheet.line(at(rule), top, at(rule), bottom, QUIET, 1, "4 3")
     for place, row in enumerate(rows):
-        _row(sheet, row, at, top + ROW * (place + 0.5), left)
+        _row(sheet, row, at, top + ROW * (place + 0.5), left, rule)
     return sheet.svg()
 
 
-def _row(sheet: Canvas, row: Strip, at: Callable[[float], float], y: float, left: float) -> None:
+def _row(sheet: Canvas, row: Strip, at: Callable[[float], float], y: float, left: float, rule: float | None) -> None:
     sheet.words(left - 10, y, clipped(row.label, left - 14), anchor="end", fill=INK)
     if row.value is None:
         sheet.words(left + 4, y, row.note or "no value", fill=QUIET)
@@ -135,7 +136,7 @@ def _row(sheet: Canvas, row: Strip, at: Callable[[float], float], y: float, left
         subject=row.subject,
     )
     end = max(at(row.value), at(row.high) if row.high is not None else 0.0)
-    sheet.words(end + 10, y, row.text, fill=QUIET)
+    sheet.words(end + 10, y, row.text, fill=QUIET, halo=rule is not None)
 
 
 def _reference(
@@ -146,7 +147,7 @@ def _reference(
     if group.low is not None and group.high is not None:
         sheet.band(at(group.low), y + 8, at(group.high) - at(group.low), bottom - y - 8, PEOPLE, 0.08)
     sheet.line(x, y + 6, x, bottom, PEOPLE, 1.25, "" if group.status == "measured" else "4 3")
-    sheet.people(x, y, status=group.status, label=group.label, href=group.href)
+    sheet.people(x, y, status=group.status, label=group.label, href=group.href, subject=group.subject)
     if not width:
         return
     room_right, room_left = width - x - 14, x - 14

@@ -24,6 +24,8 @@ from mensura.site.drawing.forest import Reference
 
 _LEFT, _TOP, _FOOT, _RIGHT = 46.0, 26.0, 44.0, 16.0
 _HEIGHT = 300.0
+_BAR = 12.0
+"""Room for the mark of a group at the start of its line, pixels."""
 
 
 class ModelSpot(NamedTuple):
@@ -64,7 +66,9 @@ def draw_ladder(
         for group in people:
             x = frame.across(group.value)
             frame.sheet.line(x, _TOP, x, frame.bottom, PEOPLE, 1.25, "" if group.status == "measured" else "4 3")
-            frame.sheet.people(x, _TOP + 4, status=group.status, label=group.label)
+            frame.sheet.people(
+                x, _TOP + 4, status=group.status, label=group.label, href=group.href, subject=group.subject
+            )
         frame.sheet.path([(frame.across(x), frame.up(y)) for x, y in points], ACCENT)
         for x, y in points:
             frame.sheet.dot(frame.across(x), frame.up(y), ACCENT)
@@ -86,9 +90,6 @@ def draw_history(
         for group in people:
             y = frame.up(group.value)
             frame.sheet.line(_LEFT, y, width - _RIGHT, y, PEOPLE, 1.25, "" if group.status == "measured" else "4 3")
-            room = width - _LEFT - _RIGHT - 8
-            for step, text in enumerate(reversed(wrapped(group.label, room, 11))):
-                frame.sheet.words(_LEFT + 4, y - 8 - 13 * step, text, fill=PEOPLE, size=11)
         record: list[tuple[float, float]] = []
         for spot in sorted(models, key=lambda one: (one.x, -one.y)):
             if not record or spot.y > record[-1][1]:
@@ -96,6 +97,14 @@ def draw_history(
                 record.append((spot.x, spot.y))
         frame.sheet.path([(frame.across(x), frame.up(y)) for x, y in record], ACCENT, 1.25)
         _spots(frame, models)
+        for group in people:  # over the models, which would hide their words
+            y = frame.up(group.value)
+            room = width - _LEFT - _RIGHT - _BAR
+            for step, text in enumerate(reversed(wrapped(group.label, room, 11))):
+                frame.sheet.words(_LEFT + _BAR, y - 8 - 13 * step, text, fill=PEOPLE, size=11, halo=True)
+            frame.sheet.people(
+                _LEFT + _BAR / 2, y, status=group.status, label=group.label, href=group.href, subject=group.subject
+            )
         return frame.sheet.svg()
 
     return both(sheet, wide=700.0)

@@ -44,6 +44,8 @@ class LadderPlace:
     status: str
     label: str
     test: str
+    href: str = ""
+    card: str = ""
 
     @property
     def named(self) -> str:
@@ -111,7 +113,7 @@ def _place(sheet: Canvas, place: LadderPlace, at: Callable[[float], float], top:
     if place.low is not None and place.high is not None:
         sheet.line(x(place.low), y, x(place.high), y, ink, 2)
     if place.people:
-        sheet.people(x(place.one_in), y, status=place.status, label=place.label)
+        sheet.people(x(place.one_in), y, status=place.status, label=place.label, href=place.href, subject=place.card)
     else:
         sheet.model(x(place.one_in), y, provider=place.provider, status=place.status, label=place.label)
 

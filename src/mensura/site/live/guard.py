@@ -7,14 +7,15 @@ from collections.abc import Collection
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mensura.site.inlined import EARLY, policy_hash, style_sheet
 from mensura.site.live.metrics import Metrics
 from mensura.site.live.reading import plain
 
 POLICY = "; ".join(
     (
         "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
+        f"script-src 'self' {policy_hash(EARLY)}",
+        f"style-src 'self' {policy_hash(style_sheet())}",
         "img-src 'self' data:",
         "connect-src 'self'",
         "form-action 'self'",
@@ -22,7 +23,8 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-"""The content security policy: files of the site itself, nothing inline, nothing from elsewhere, no frames."""
+"""The content security policy: files of the site itself and the two texts that stand in its pages, by their hashes;
+nothing else inline, nothing from elsewhere, no frames."""
 
 HEADERS = [
     (b"content-security-policy", POLICY.encode()),

@@ -12,7 +12,7 @@ import polars as pl
 from mensura.evidence import slug
 from mensura.frames import read_csv
 from mensura.site.leaders import comparable_people
-from mensura.site.links import source_link
+from mensura.site.links import source_date, source_link
 from mensura.site.pages.page import Page
 from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
 from mensura.site.study import Study
@@ -163,6 +163,7 @@ def _people(people: list[dict[str, Any]], benchmark: str, unit: str) -> list[dic
             else "no",
             "why": judged.get(row["group"], {}).get("reason") or row["remark"] or "",
             "url": source_link(row["source"]),
+            "date": source_date(row["source"]),
         }
         for row in people
     ]

@@ -43,7 +43,7 @@ def overview(study: Study) -> Page:
             "least": study.iq.rules.status.partial,
             "most": MOST_DIMENSIONS,
             "pictures": [leaders_figure(study)],
-            "beside_people": study.leaders.to_dicts(),
+            "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
         },
         scripts=("table",),
         shared=(f"{cards[0]['number']}", (cards[0]["text"], cards[0]["under"])),

@@ -6,7 +6,7 @@ import polars as pl
 
 from mensura.site.drawing import LadderPlace, draw_human_ladder, draw_radar
 from mensura.site.pages.page import Page, figures_of
-from mensura.site.pictures import Figure
+from mensura.site.pictures import Figure, group_subject
 from mensura.site.sections import passing_section, people_section
 from mensura.site.study import Study
 from mensura.site.units import rarity, show
@@ -47,8 +47,8 @@ def ladder_figures(study: Study) -> tuple[Figure, Figure]:
         "The human ladder",
         "Each row block is a dimension with a usable calibrated line. Across: as rare as 1 in so many people of "
         "the world "
-        "(logarithmic), with the world's percentiles on top. Upright bars are groups of people; other marks are "
-        "AI systems, "
+        "(logarithmic), with the world's percentiles on top. Upright bars are groups of people, full where "
+        "measured, hollow where implied by published item parameters: press one. Other marks are AI systems, "
         "coloured by maker. Lines: 90%, errors of ability and of the calibrated line together. People and models "
         "of one test "
         "answered the same items; across tests only the calibration joins them.",
@@ -104,9 +104,11 @@ def _place(row: dict[str, object]) -> LadderPlace:
         None if row["high"] is None else _number(row["high"]),
         people,
         None if people else str(row["provider"]),
-        "measured",
+        "measured" if str(row["origin"]).startswith("measured") else "implied",
         f"{label}; {row['origin']}",
         str(row["test"]),
+        "#anchors" if people else "",
+        group_subject(str(row["test"]), str(row["subject"])) if people else "",
     )
 
 

@@ -104,6 +104,9 @@ def _price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) -
     if not others:
         return f"It lists at {own}; no other ranked model {level} has a price."
     cheaper = [one for one in others if one["sticker_price"] < row["sticker_price"]]
+    if len(others) == 1:
+        other = f"the one other model {level}, {study.rows.by_subject[others[0]['subject']]['name']}"
+        return f"At {own}; {other}, lists at {dollars(others[0]['sticker_price'])}."
     if not cheaper:
         return f"At {own}, none of the {len(others)} others {level} is cheaper."
     least = cheaper[0]

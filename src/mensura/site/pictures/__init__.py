@@ -3,6 +3,7 @@
 from mensura.site.pictures import abilities, calibration, cost, people, stitched
 from mensura.site.pictures.benchmark import (
     benchmark_scores,
+    group_subject,
     history_figure,
     ladder_figure,
     people_on,
@@ -32,6 +33,7 @@ __all__ = [
     "cost",
     "dimension_bell",
     "draw",
+    "group_subject",
     "history_figure",
     "iq_bell",
     "ladder_figure",

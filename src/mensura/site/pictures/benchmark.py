@@ -65,6 +65,11 @@ def people_on(study: Study, benchmark: str) -> list[dict[str, Any]]:
     return rows.sort("score", descending=True).to_dicts()
 
 
+def group_subject(test: str, group: str) -> str:
+    """Return by which name the mark of a group on a test calls its card."""
+    return f"people:{test}/{group}"
+
+
 def said_group(row: dict[str, Any], test: str, unit: str) -> str:
     """Say a group with its test and how its score came about."""
     size = f", n = {row['n']:,}" if row["n"] is not None else ""
@@ -211,7 +216,15 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
 
 def _references(people: list[dict[str, Any]], test: str, unit: str) -> list[Reference]:
     return [
-        Reference(said_group(row, test, unit), row["score"], row["low"], row["high"], row["status"], "#people")
+        Reference(
+            said_group(row, test, unit),
+            row["score"],
+            row["low"],
+            row["high"],
+            row["status"],
+            "#people",
+            group_subject(row["benchmark"], row["group"]),
+        )
         for row in people
         if row["status"] in ("measured", "judged")
     ]

@@ -42,7 +42,8 @@ def _leanest(rows: pl.DataFrame) -> str:
         return "No model has a task efficiency"
     top = ordered.row(0, named=True)
     return (
-        f"{top['name']} needs least work for the same tasks: {top['value']:.1f} times as efficient as the median model"
+        f"{top['name']} needs least work for the same tasks: {top['value']:.1f} times as efficient as a model that is "
+        "the median throughout"
     )
 
 
@@ -86,11 +87,12 @@ def cost_bars(study: Study) -> Picture:
 
 @picture("task-efficiency")
 def task_efficiency(study: Study) -> Picture:
-    """Task efficiency, the median model at 1."""
+    """Task efficiency; 1 is a model that is the median in every signal of work."""
     return Picture(
         "task-efficiency",
         "Task efficiency",
-        "The inverse of the usage multiplier: 2× means half the work of the median model for the same tasks.",
+        "The inverse of the usage multiplier: 2× means half the work for the same tasks of a model that is typical in "
+        "every signal (tokens against their median, costs against those expected from the price).",
         charts.bars(_bars(study, "task_efficiency"), x_title="task efficiency, ×", log=True, rule=1.0),
         finding=_leanest(_bars(study, "task_efficiency")),
         columns={"value": "task efficiency, ×"},

@@ -26,6 +26,15 @@ def _largest(drivers: pl.DataFrame) -> str:
     return f"{top['driver'].capitalize()} moves the rate most: {top['effect']:+.1f} points".replace("-", "−")
 
 
+def _falling(rates: pl.DataFrame) -> str:
+    """Say in how many curves success is lower at the highest level than at the lowest."""
+    curves = rates.group_by("subject", "dimension").agg(
+        first=pl.col("rate").sort_by("level").first(), last=pl.col("rate").sort_by("level").last()
+    )
+    falls = curves.filter(pl.col("last") < pl.col("first")).height
+    return f"From the lowest to the highest level success falls in {falls} of {curves.height} curves"
+
+
 def _aligned(countries: pl.DataFrame) -> str:
     """Say how the two clusters of countries differ."""
     near, far = (countries.filter(cluster=cluster) for cluster in (1, 2))
@@ -60,7 +69,7 @@ def demand_curves(study: Study) -> Picture:
         "Share of items answered correctly among items whose highest demand is in the dimension, with 90% binomial "
         "intervals. Derived from the ADeLe project page, CC BY-SA 4.0.",
         charts.level_curves(_named(outcome_rates(study.evidence))),
-        finding="Success falls with the demand in every dimension, later for larger models",
+        finding=_falling(_named(outcome_rates(study.evidence))),
         source=ADELE,
     )
 

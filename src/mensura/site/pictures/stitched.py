@@ -48,7 +48,7 @@ def one_axis(study: Study) -> Picture:
         *("low", "high"),
         name=pl.col("group").replace(study.class_names),
         provider=_NO_PROVIDER,
-        subject=pl.format("people:{}", pl.col("group")),
+        subject=_class_subjects(),
         label=True,
         value="capability",
     )
@@ -61,7 +61,7 @@ def one_axis(study: Study) -> Picture:
         "A model whose capability equals a benchmark's difficulty is halfway up its range. Classes of people stand "
         "where their scores on the named tests put them, with 90% intervals, wide because their standing differs from "
         "test to test; judged classes are dashed, and an interval may end at the lower edge. They do not move the "
-        "scale. Press any tick.",
+        "scale. Press any tick for who they are.",
         charts.one_axis(points),
         finding=_beside(study),
         columns={"value": "capability or difficulty"},
@@ -89,13 +89,24 @@ def capability_time(study: Study) -> Picture:
             labelled(points, "value", study.policy.labels),
             y_title="capability, standard deviations among models",
             forecast=pace.forecast,
-            levels=_human_lines(study.groups).with_columns(pl.col("label").replace(study.class_names)),
+            levels=_human_lines(study.groups).with_columns(
+                pl.col("label").replace(study.class_names), subject=_class_subjects("label")
+            ),
             today=pace.until,
         ),
         finding=f"Releases gain {pace.slope:.2f} steps a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
         f"one is {step_words(study)}",
         columns={"value": "capability"},
     )
+
+
+def class_subject(group: str) -> str:
+    """Return by which name the mark of a class of people, such as "experts, measured", calls its card."""
+    return f"people:{group}"
+
+
+def _class_subjects(column: str = "group") -> pl.Expr:
+    return pl.format(class_subject("{}"), pl.col(column))
 
 
 def _beside(study: Study) -> str:
@@ -154,9 +165,10 @@ def residual_profiles(study: Study) -> Picture:
     return Picture(
         "residual-profiles",
         "Better at some things than its capability says",
-        "Each cell: the measured score minus the score that the stitched model expects of the model's capability alone "
-        "(without the further dimensions of the fit), as a share of the benchmark's range from chance to ceiling; blue "
-        "is above, brown below, blank was not measured. Colours saturate at the 98th percentile of the sizes.",
+        "Each cell: the measured score, sources taken together, minus the score that the stitched model expects of the "
+        "model's capability alone (without the further dimensions of the fit), as a share of the whole range of the "
+        "score (of Elo: as expected win rates); blue is above, brown below, blank was not measured. Colours saturate "
+        "at the 98th percentile of the sizes.",
         charts.heatmap(points),
         finding=_oddest(points),
     )

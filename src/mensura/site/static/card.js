@@ -1,4 +1,4 @@
-// The card of a model: Summary, IQ, Cost. Opens on click or keyboard; closes on outside click, scroll or Escape.
+// The card of a model: Summary, IQ, Cost; of people: test, number, measured or judged, source. Opens on click or keyboard; closes on outside click, scroll or Escape.
 // On a phone it is a sheet at the bottom with its own scroll.
 "use strict";
 (function () {
@@ -72,23 +72,41 @@
     card.style.top = (fits ? below : box.top - card.offsetHeight - 10) + window.scrollY + "px";
   }
 
+  // Show a card of these parts beside its mark.
+  function raise(name, anchor, ...parts) {
+    close(false);
+    opener = anchor;
+    const shut = make("button", { class: "close", type: "button", "aria-label": "Close" }, "×");
+    card = make("div", { class: "card", role: "dialog", "aria-label": name }, make("h2", { dir: "auto" }, name), shut, ...parts);
+    document.body.append(card);
+    shut.addEventListener("click", () => close(true));
+    return shut;
+  }
+
+  async function openPeople(subject, anchor) {
+    await load("data/people.js");
+    const people = Object.hasOwn(window.mensura.people, subject) ? window.mensura.people[subject] : null;
+    if (!people) return;
+    const leads = (text, href) => !href ? text : /^https?:/.test(href) ? make("a", { href, rel: "noopener noreferrer", target: "_blank" }, text) : make("a", { href: root + href }, text);
+    const shut = raise(people.name, anchor,
+      make("div", { class: "soft small" }, "people · ", make("a", { href: root + people.page }, "where they stand")),
+      make("div", { class: "panel", tabindex: "0", role: "region", "aria-label": "About these people" },
+        make("dl", { class: "wordy" }, people.lines.flatMap(([label, text, href]) => [make("dt", {}, label), make("dd", { dir: "auto" }, leads(text, href))]))));
+    place(anchor);
+    shut.focus({ preventScroll: true });
+  }
+
   async function open(subject, anchor) {
     await load("data/models.js");
     const model = Object.hasOwn(window.mensura.models, subject) ? window.mensura.models[subject] : null;
     if (!model) return;
-    close(false);
-    opener = anchor;
     const tabs = TABS.map((tab) => make("button", { role: "tab", type: "button", id: "card-tab-" + tab, "data-tab": tab, "aria-controls": "card-panel" }, tab));
-    const shut = make("button", { class: "close", type: "button", "aria-label": "Close" }, "×");
-    card = make("div", { class: "card", role: "dialog", "aria-label": model.name },
-      make("h2", { dir: "auto" }, model.name), shut,
+    raise(model.name, anchor,
       make("div", { class: "soft small" }, model.provider, " · ", make("a", { href: root + "models/" + encodeURIComponent(model.page) + ".html" }, "everything known")),
       make("div", { role: "tablist", "aria-label": "About this model" }, tabs),
       make("div", { class: "panel", id: "card-panel", role: "tabpanel", tabindex: "0" }));
-    document.body.append(card);
     show("Summary", model);
     place(anchor);
-    shut.addEventListener("click", () => close(true));
     tabs.forEach((tab, index, all) => {
       tab.addEventListener("click", () => show(tab.dataset.tab, model));
       tab.addEventListener("keydown", (event) => {
@@ -116,7 +134,7 @@
     if (mark && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
       event.preventDefault();
       const subject = mark.dataset.subject;
-      if (subject.startsWith("people:")) location.href = root + "people.html#people-table";
+      if (subject.startsWith("people:")) openPeople(subject, mark);
       else if (subject.startsWith("benchmark:")) location.href = root + "benchmarks/" + encodeURIComponent(subject.slice(10)) + ".html";
       else open(subject, mark);
       return;

@@ -83,7 +83,7 @@
   // A mark that stands for a model can be reached with the tab and arrow keys and opens its card with Enter or Space.
   function makeReachable(figure, holder) {
     const marks = [];
-    for (const mark of holder.querySelectorAll("svg path, svg circle, svg text, svg rect")) {
+    for (const mark of holder.querySelectorAll("svg path, svg circle, svg text, svg rect, svg line")) {
       const item = mark.__data__;
       const datum = item && item.datum;
       if (!datum || !datum.subject || typeof datum.subject !== "string") continue;
@@ -125,7 +125,8 @@
     let nearest = null, least = FINGER;
     for (const mark of holder.closest("figure").marks || []) {
       const box = mark.getBoundingClientRect();
-      const away = Math.hypot(box.left + box.width / 2 - event.clientX, box.top + box.height / 2 - event.clientY);
+      const along = mark.tagName === "line" ? Math.min(Math.max(event.clientX, box.left), box.right) : box.left + box.width / 2;
+      const away = Math.hypot(along - event.clientX, box.top + box.height / 2 - event.clientY);
       if (away < least) [nearest, least] = [mark, away];
     }
     if (nearest) nearest.dispatchEvent(new MouseEvent("click", { bubbles: true, cancelable: true }));

@@ -1,0 +1,87 @@
+"""What opens when a mark of people is pressed: which people, on which test, how many, measured or judged, from where.
+
+A mark names its card by its subject: ``people:CLASS`` on the stitched scale, ``people:BENCHMARK/GROUP`` on a test,
+``people:TEST/GROUP`` on the human ladder.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from mensura.evidence import slug
+from mensura.site.links import source_date, source_link
+from mensura.site.pictures.benchmark import group_subject, people_on
+from mensura.site.pictures.stitched import class_subject
+from mensura.site.study import Study
+from mensura.site.units import rarity, show, show_range
+
+Line = tuple[str, str, str | None]
+"""A label, what is said, and where it leads: an address, a page of the report, or nowhere."""
+
+
+def people_cards(study: Study) -> dict[str, dict[str, Any]]:
+    """Return the card of every mark of people, by its subject: name, page, and lines of label, text and link."""
+    cards = {}
+    for row in study.groups.iter_rows(named=True):
+        cards[class_subject(row["group"])] = _class_card(study, row)
+    for benchmark in study.evidence.human_references["benchmark"].unique(maintain_order=True):
+        for row in people_on(study, benchmark):
+            cards[group_subject(benchmark, row["group"])] = _group_card(study, benchmark, row)
+    rows = study.abilities.places.filter(kind="people").drop_nulls("one_in")
+    for (test, subject), part in rows.group_by("test", "subject", maintain_order=True):
+        cards[group_subject(str(test), str(subject))] = _ladder_card(part)
+    return cards
+
+
+def said_size(n: int | None) -> str:
+    """Say how many people took a test."""
+    return "not given" if n is None else f"{n:,}"
+
+
+def _group_card(study: Study, benchmark: str, row: dict[str, Any]) -> dict[str, Any]:
+    unit, page = row["unit"], f"benchmarks/{slug(benchmark)}.html"
+    lines: list[Line] = [
+        ("Test", study.benchmark_names[benchmark], page),
+        ("Score", show(row["score"], unit), None),
+        ("Range", show_range(row["low"], row["high"], unit) or "not given", None),
+        ("Their score is", row["status"], None),
+        ("n", said_size(row["n"]), None),
+        ("Source", row["source"] or "not given", source_link(row["source"]) or None),
+        ("Date", source_date(row["source"]), None),
+        ("To know", row["remark"] or "", None),
+    ]
+    return {"name": row["group"], "page": f"{page}#people", "lines": [line for line in lines if line[1]]}
+
+
+def _class_card(study: Study, row: dict[str, Any]) -> dict[str, Any]:
+    """Return the card of a class: its place, then each test with its people, their number and how they are known."""
+    name = row["group"].rpartition(", ")[0] or row["group"]
+    lines: list[Line] = [
+        ("Their scores are", row["status"], None),
+        ("Capability", show(row["capability"], "capability"), None),
+        ("90% interval", show_range(row["low"], row["high"], "capability"), None),
+    ]
+    for one in study.people.tests.filter((pl.col("class") == name) & (pl.col("status") == row["status"])).to_dicts():
+        printed = study.rows.printed_people[one["benchmark"], one["group"]]
+        said = (
+            f"{one['group']}: {show(printed['score'], printed['unit'])}, {one['status']}, n {said_size(printed['n'])}"
+        )
+        page = f"benchmarks/{slug(one['benchmark'])}.html#people"
+        lines.append((study.benchmark_names[one["benchmark"]], said, page))
+    return {"name": study.class_names[row["group"]], "page": "people.html#people-table", "lines": lines}
+
+
+def _ladder_card(part: pl.DataFrame) -> dict[str, Any]:
+    first = part.row(0, named=True)
+    lines: list[Line] = [
+        ("Test", first["test"], None),
+        ("Their score is", first["origin"], None),
+        ("n", "not given", None),
+        ("Items counted", show(float(part["items"].sum()), "iq"), None),
+    ]
+    for row in part.iter_rows(named=True):
+        ends = "" if row["low"] is None else f", 90% {rarity(row['low'])} to {rarity(row['high'])}"
+        lines.append((row["dimension"], f"{rarity(row['one_in'])}{ends}".replace(" people", ""), None))
+    return {"name": f"{first['subject']} ({first['test']})", "page": "people.html#anchors", "lines": lines}

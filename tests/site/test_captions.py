@@ -1,0 +1,183 @@
+"""What captions and findings claim, checked against what their pictures compute: by hand, or by another way to it."""
+
+import re
+from datetime import date
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.site.drawing.forest import Reference
+from mensura.site.drawing.ladders import ModelSpot, draw_history
+from mensura.site.pictures import benchmark_scores, draw
+from mensura.site.pictures.people import outcome_rates
+from mensura.site.pictures.registry import PICTURES
+
+
+@pytest.fixture(scope="module")
+def figure(study):
+    """A picture of the report by name."""
+    return lambda name: draw(study, name).figure
+
+
+def numbers(text):
+    return [float(found) for found in re.findall(r"\d+\.\d+|\d+", text)]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_every_picture_says_what_is_found_how_to_read_it_and_where_it_comes_from(figure, name):
+    one = figure(name)
+    assert one.finding and one.finding != one.caption
+    assert len(one.caption) > 30 and one.caption.endswith((".", "C)."))
+    assert one.source
+
+
+def test_a_cell_of_the_heat_map_is_the_score_less_what_capability_alone_gives(study, figure):
+    """Chance + (1 − chance) σ(slope (capability − difficulty)), as a share of the whole range; sources together."""
+    cells = study.evidence.scores.group_by("subject", "benchmark").agg(
+        least=pl.col("score").min() / 100, most=pl.col("score").max() / 100
+    )
+    facts = study.evidence.benchmarks.filter(unit="percent", ceiling=100.0).select("benchmark", "chance")
+    place = (pl.col("capability") - pl.col("difficulty")) * pl.col("slope")
+    rows = (
+        study.residuals.join(facts, on="benchmark")
+        .join(study.fit.capabilities.select("subject", "capability"), on="subject")
+        .join(study.fit.benchmarks.select("benchmark", "difficulty", "slope"), on="benchmark")
+        .join(cells, on=["subject", "benchmark"])
+        .with_columns(alone=pl.col("chance") / 100 + (1 - pl.col("chance") / 100) / (1 + (-place).exp()))
+        .with_columns(score=pl.col("residual") + pl.col("alone"))
+    )
+    known = rows.filter(pl.col("benchmark") == "gpqa_diamond")
+    assert known.height > 100
+    outside = known.filter((pl.col("score") < pl.col("least") - 0.005) | (pl.col("score") > pl.col("most") + 0.005))
+    assert outside.height == 0
+    assert "as a share of the whole range of the score" in figure("residual-profiles").caption
+
+
+def test_the_heat_map_saturates_where_its_caption_says(figure):
+    one = figure("residual-profiles")
+    sizes = np.abs([row["residual"] for row in one.points if row["residual"] is not None])
+    low, middle, edge = one.spec["layer"][0]["encoding"]["fill"]["scale"]["domain"]
+    assert (low, middle) == (-edge, 0)
+    assert "98th percentile" in one.caption
+    assert np.mean(sizes <= edge) == pytest.approx(0.98, abs=0.01)
+    top = max(one.points, key=lambda row: abs(row["residual"] or 0))
+    assert one.finding.startswith(f"Farthest from its level: {top['name']} on {top['benchmark']}")
+    assert numbers(one.finding)[-1] == pytest.approx(100 * abs(top["residual"]), abs=0.05)
+
+
+def test_the_acceleration_picture_is_the_watch_in_standard_deviations_of_worlds_without_change(study, figure):
+    one, watch = figure("acceleration"), study.watch
+    assert f"in {watch.plan.rate:.0%} of whole watches" in one.caption
+    assert f"p = {watch.p_value:.2f}" in one.caption
+    days = [date.fromisoformat(str(row["date"])) for row in one.points]
+    assert all((b.year, b.month) > (a.year, a.month) for a, b in pairwise(days)), "one look a month, where one was due"
+    assert len({row["boundary"] for row in one.points}) == 1, "standardised, every look has one boundary"
+    crossed = any(row["statistic"] > row["boundary"] for row in one.points)
+    assert crossed == (watch.alarm is not None)
+    assert one.finding.startswith("The alarm sounded" if crossed else "No acceleration")
+
+
+def test_success_falls_in_as_many_curves_as_is_said(study, figure):
+    drawn = {"gpt4o", "o1-mini", "llama3d1-405b", "llama3d2-1b"}
+    curves = {}
+    for row in outcome_rates(study.evidence).sort("level").iter_rows(named=True):
+        if row["subject"] in drawn:
+            curves.setdefault((row["subject"], row["dimension"]), []).append(row["rate"])
+    falls = sum(rates[-1] < rates[0] for rates in curves.values())
+    assert numbers(figure("demand-curves").finding) == [falls, len(curves)]
+    assert falls < len(curves), "a sentence that says 'in every' would be false"
+
+
+def test_level_means_come_nearer_to_the_diagonal_by_as_much_as_is_said(figure):
+    one = figure("calibration-stages")
+    means = [row for row in one.points if row.get("kind") == "mean"]
+    stages = sorted({row["stage"] for row in means})
+    gap = {stage: np.mean([abs(row["x"] - row["y"]) for row in means if row["stage"] == stage]) for stage in stages}
+    before, after = numbers(one.finding)
+    assert before == pytest.approx(gap[stages[0]], abs=0.051)
+    assert after == pytest.approx(gap[stages[-1]], abs=0.051)
+    assert after < before
+
+
+def test_above_the_line_of_equal_cost_a_model_needs_more_work(study, figure):
+    rows = study.charted("sticker_price", "effective_cost", "task_efficiency")
+    assert (rows["effective_cost"] > rows["sticker_price"]).to_list() == (rows["task_efficiency"] < 1).to_list()
+    more = (rows["task_efficiency"] < 1).sum()
+    assert numbers(figure("sticker-effective").finding)[:2] == [more, rows.height]
+
+
+def test_a_model_typical_in_every_signal_of_work_stands_at_one(study, figure):
+    """The signals of a model are ratios to what is typical: their geometric mean, turned over, is its efficiency."""
+    signals = study.costs.signals.group_by("subject").agg(typical=1 / pl.col("usage").log().mean().exp())
+    rows = study.models.drop_nulls("task_efficiency").join(signals, on="subject")
+    assert rows["task_efficiency"].to_list() == pytest.approx(rows["typical"].to_list())
+    assert rows["task_efficiency"].median() != pytest.approx(1, abs=0.01), "not the median model, as was once said"
+    assert "typical in every signal" in figure("task-efficiency").caption
+
+
+@pytest.mark.parametrize(("name", "column"), [("iq-cost", "effective_cost"), ("iq-response", "response_time")])
+def test_the_steps_join_the_models_that_no_other_beats_on_both(study, figure, name, column):
+    rows = study.charted("iq", column).select(column, "exact_iq").rows()
+    unbeaten = {(x, y) for x, y in rows if not any((a <= x and b > y) or (a < x and b >= y) for a, b in rows)}
+    steps = figure(name).spec["datasets"]["frontier"]
+    assert sorted({row["x"] for row in steps}) == pytest.approx(sorted(x for x, _ in unbeaten), rel=1e-4)
+    assert sorted({row["y"] for row in steps}) == pytest.approx(sorted(y for _, y in unbeaten), rel=1e-4)
+
+
+def test_what_moves_the_rate_adds_up_to_the_way_from_pupils_to_the_world(study, figure):
+    effects = [row["value"] if "value" in row else row["effect"] for row in figure("world-drivers").points]
+    assert sum(effects) == pytest.approx(100 * (study.world.rate - study.world.observed), abs=0.01)
+    said = numbers(figure("world-regions").finding)
+    assert said == pytest.approx([100 * study.world.observed, 100 * study.world.rate], abs=0.5)
+
+
+def test_the_world_is_as_far_below_those_tested_as_is_said(figure):
+    one = figure("observed-world")
+    gap = np.mean([row["world"] - row["observed"] for row in one.points])
+    assert numbers(one.finding)[0] == pytest.approx(100 * abs(gap), abs=0.51)
+    assert ("below" in one.finding) == (gap < 0)
+
+
+def test_the_pace_in_the_finding_is_that_of_the_study(study, figure):
+    one = figure("capability-time")
+    assert numbers(one.finding)[:3][0] == pytest.approx(study.pace.slope, abs=0.005)
+    assert f"{study.pace.low:.2f} to {study.pace.high:.2f}" in one.finding
+    levels = one.spec["datasets"]["levels"]
+    assert levels and all("measured" in row["label"] and " on " in row["label"] for row in levels)
+
+
+def test_bars_of_a_benchmark_are_the_sampling_error_of_its_items(study):
+    """198 questions at a share p: 1.645 √(p (1 − p) / 198), in percent."""
+    rows = benchmark_scores(study, "gpqa_diamond")
+    for row in rows.head(5).iter_rows(named=True):
+        share = row["score"] / 100
+        half = 164.5 * (share * (1 - share) / 198) ** 0.5
+        assert row["score"] - row["low"] == pytest.approx(half, rel=1e-3)
+
+
+def test_the_line_of_a_history_is_the_record_and_people_stand_over_it():
+    """Scores 10, 30, 20, 40 by date: the record steps from 10 to 30 to 40, and a group can be pressed."""
+    scores = [10.0, 30.0, 20.0, 40.0]
+    spots = [ModelSpot(f"m{i}", "x", f"m{i}", "#", 739000.0 + 100 * i, y, "measured", "") for i, y in enumerate(scores)]
+    people = [Reference("experts on T, judged: 35%", 35.0, status="judged", href="#people", subject="people:t/experts")]
+    wide = str(draw_history(spots, people, tick=str, description="d").wide)
+    path = re.search(r'<path d="M([^"]+)" fill="none"', wide)[1]
+    heights = [float(point.split(",")[1]) for point in path.split("L")]
+    levels = sorted(set(heights), reverse=True)
+    assert len(levels) == 3, "three records"
+    assert [levels.index(height) for height in heights] == [0, 0, 1, 1, 2]
+    assert 'data-subject="people:t/experts"' in wide
+    assert wide.index("people:t/experts") > wide.rindex('data-subject="m3"'), "over the models"
+
+
+def test_a_group_says_how_it_is_known_by_its_mark():
+    """Full where measured, hollow and dashed where judged."""
+    spots = [ModelSpot("m", "x", "m", "", 739000.0 + day, 10.0 + day, "measured", "") for day in (0, 50)]
+
+    def drawn(status):
+        group = Reference("g", 20.0, status=status, href="#people", subject="people:t/g")
+        return str(draw_history(spots, [group], tick=str, description="d").wide)
+
+    assert "stroke-dasharray" in drawn("judged") and "stroke-dasharray" not in drawn("measured")
