@@ -17,7 +17,7 @@ from mensura.site.pictures.stitched import class_subject
 from mensura.site.study import Study
 from mensura.site.units import rarity, show, show_range
 
-Line = tuple[str, str, str | None]
+CardLine = tuple[str, str, str | None]
 """A label, what is said, and where it leads: an address, a page of the report, or nowhere."""
 
 
@@ -42,7 +42,7 @@ def said_size(n: int | None) -> str:
 
 def _group_card(study: Study, benchmark: str, row: dict[str, Any]) -> dict[str, Any]:
     unit, page = row["unit"], f"benchmarks/{slug(benchmark)}.html"
-    lines: list[Line] = [
+    lines: list[CardLine] = [
         ("Test", study.benchmark_names[benchmark], page),
         ("Score", show(row["score"], unit), None),
         ("Range", show_range(row["low"], row["high"], unit) or "not given", None),
@@ -58,7 +58,7 @@ def _group_card(study: Study, benchmark: str, row: dict[str, Any]) -> dict[str, 
 def _class_card(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     """Return the card of a class: its place, then each test with its people, their number and how they are known."""
     name = row["group"].rpartition(", ")[0] or row["group"]
-    lines: list[Line] = [
+    lines: list[CardLine] = [
         ("Their scores are", row["status"], None),
         ("Capability", show(row["capability"], "capability"), None),
         ("90% interval", show_range(row["low"], row["high"], "capability"), None),
@@ -75,7 +75,7 @@ def _class_card(study: Study, row: dict[str, Any]) -> dict[str, Any]:
 
 def _ladder_card(part: pl.DataFrame) -> dict[str, Any]:
     first = part.row(0, named=True)
-    lines: list[Line] = [
+    lines: list[CardLine] = [
         ("Test", first["test"], None),
         ("Their score is", first["origin"], None),
         ("n", "not given", None),
