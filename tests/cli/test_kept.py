@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mensura.cli.kept import keep
+from mensura.cache import keep
 
 EVIDENCE = SimpleNamespace(fingerprint="abc", origin="embedded", warnings=())
 

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from mensura.cache import keep
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.kept import keep
 from mensura.cli.output import Json, Out, console, emit, print_table
 
 EXAMPLES = "Examples: mensura cost  ·  mensura cost --frontier  ·  mensura cost --at-least 120 --by effective_cost"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.kept import keep
+from mensura.cache import keep
 from mensura.cli.progress import progress_bar
 
 if TYPE_CHECKING:

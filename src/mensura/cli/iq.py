@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mensura.cache import keep
 from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.kept import keep
 from mensura.cli.output import Json, Out, console, emit, print_json, print_table
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar

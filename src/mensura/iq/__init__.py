@@ -11,6 +11,7 @@ from mensura.iq.result import COUNTS, IqResult
 from mensura.iq.rules import IqRules, read_rules
 from mensura.iq.scoring import score_iq
 from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
+from mensura.iq.splicing import SplicedIq, splice_iq, spliced_evidence
 from mensura.iq.uncertainty import IqDraws
 from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
 
@@ -29,6 +30,7 @@ __all__ = [
     "IqRules",
     "Ladder",
     "Sensitivity",
+    "SplicedIq",
     "beside",
     "cheapest",
     "compare_iq",
@@ -46,5 +48,7 @@ __all__ = [
     "score_costs",
     "score_iq",
     "sensitivity",
+    "splice_iq",
+    "spliced_evidence",
     "summarise",
 ]

@@ -128,24 +128,25 @@ def new_subjects(base: Evidence, evidence: Evidence) -> list[str]:
     return evidence.models.filter(~pl.col("subject").is_in(base.models["subject"].implode()))["subject"].to_list()
 
 
-def beside(base: Evidence, evidence: Evidence, subject: str) -> Evidence:
-    """Return an edition with one more model: its scores on the edition's benchmarks, its predecessors if there."""
-    mine = pl.col("subject") == subject
+def beside(base: Evidence, evidence: Evidence, *subjects: str) -> Evidence:
+    """Return an edition with more models: their scores on the edition's benchmarks, their predecessors if there."""
+    mine = pl.col("subject").is_in(subjects)
     known = base.models["subject"].to_list()
-    model = evidence.models.filter(mine).with_columns(
+    models = evidence.models.filter(mine).with_columns(
         pl.when(pl.col(name).is_in(known)).then(pl.col(name)).alias(name) for name in _DESCENT
     )
     scores = evidence.scores.filter(mine, pl.col("benchmark").is_in(base.benchmarks["benchmark"].implode()))
-    if scores.is_empty():
+    without = sorted(set(subjects) - set(scores["subject"]))
+    if without:
         tests = base.benchmarks["benchmark"].to_list()
-        raise MensuraError(f"scores: {subject!r} has none on a benchmark of the scale; it has {listed_names(tests)}")
+        raise MensuraError(f"scores: {without[0]!r} has none on a benchmark of the scale; it has {listed_names(tests)}")
     cited, there = (pl.col("source").is_in(table["source"].implode()) for table in (scores, base.sources))
     return replace(
         base,
-        models=pl.concat([base.models, model]),
+        models=pl.concat([base.models, models]),
         scores=pl.concat([base.scores, scores]),
         sources=pl.concat([base.sources, evidence.sources.filter(cited & ~there)]),
-        origin=f"{base.origin} + {subject}",
+        origin=" + ".join([base.origin, *subjects]),
     )
 
 

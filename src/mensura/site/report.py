@@ -34,11 +34,10 @@ from mensura.site.editions import (
     read_editions,
     sitemap,
 )
-from mensura.site.method import method_parts
+from mensura.site.frozen_study import open_frozen
 from mensura.site.openapi import openapi_document
 from mensura.site.pages import MORE, NAVIGATION, Page, named_pages, picture_pages, subject_pages
-from mensura.site.pages.data import snapshot_sentence
-from mensura.site.policy import policy_part
+from mensura.site.pages.data import study_parts
 from mensura.site.revisions import EvidenceLog
 from mensura.site.studio import Studio, open_studio, page_svg, static_job
 from mensura.site.study import Study
@@ -62,6 +61,7 @@ def build_report(
     today: date | None = None,
     log: EvidenceLog | None = None,
     earlier: Sequence[Edition] | None = None,
+    scale: str | None = None,
 ) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
 
@@ -71,7 +71,8 @@ def build_report(
     ``address``: where the report will stand (``https://…/``), for canonical links, feeds, sitemap and shared pictures;
     without it they are relative. ``today``: the day of the edition, the clock's when not given. ``log``: the log of the
     store the evidence was read from, which says why things changed. ``earlier``: the editions before this one, newest
-    first; those that the folder remembers when not given.
+    first; those that the folder remembers when not given. ``scale``: the frozen scale that everything stands on, such
+    as 2026-11 (:mod:`mensura.site.frozen_study`); without it all scores make the scale.
     """
     if address and not address.startswith(("https://", "http://")):
         raise MensuraError(
@@ -80,7 +81,7 @@ def build_report(
     address = address and address.rstrip("/") + "/"
     day = today or date.today()
     with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
-        study = Study.open(evidence, lines)
+        study = Study.open(evidence, lines) if scale is None else open_frozen(evidence, scale, lines, advance)
         library = studio.order({"kind": "bundle"}, ".js")
         editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
         named = named_pages(study, editions)
@@ -95,8 +96,8 @@ def build_report(
             "navigation": NAVIGATION,
             "more": MORE,
             "providers": study.providers,
-            "evidence": evidence,
-            "evidence_day": evidence_day(evidence),
+            "evidence": study.evidence,
+            "evidence_day": evidence_day(study.evidence),
             "today": day.isoformat(),
             "address": address,
             "version": __version__,
@@ -210,7 +211,7 @@ def _write_api(study: Study, records: Records, out: Path) -> None:
                 for row in study.benchmarks.iter_rows(named=True)
             ),
         ),
-        "methodology": listing("parts", method_parts(snapshot_sentence(study), policy_part(study.evidence))),
+        "methodology": listing("parts", study_parts(study)),
         "schema": to_json(SCHEMAS),
     }
     for name, text in files.items():

@@ -35,6 +35,9 @@ bound; the ends of an interval then err by a sixth of a standard deviation."""
 _MANY = 500
 """Models from which the two halves of a study are computed in two processes at once."""
 
+SLOW_PARTS = ("groups", "pace", "watch", "world", "abilities")
+"""Cached properties of a study that take seconds and need no IQ."""
+
 _TESTS_NAMED = 2  # tests of a class of people that are named beside it; more are counted
 _MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
@@ -112,7 +115,7 @@ class Study(Result):
 
     def _completed(self) -> Study:
         """Return the study with everything computed that takes long, so that it is kept with it."""
-        for part in ("models", "groups", "pace", "watch", "world", "abilities"):
+        for part in ("models", *SLOW_PARTS):
             getattr(self, part)
         return self
 
@@ -137,22 +140,42 @@ class Study(Result):
             self.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left"
         )
         ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high")
-        alone = rank_measured(self.iq)
-        capability = self.fit.capabilities.rename({"low": "capability_low", "high": "capability_high"})
+        capability = self.capabilities.rename({"low": "capability_low", "high": "capability_high"})
         costs = self.costs.costs.select(
             "subject", "sticker_price", "effective_cost", "task_efficiency", "response_time", "output_speed"
         )
         joined = self.evidence.models
-        for part in (iq, ranks, alone, capability, self.iq.emotional.select("subject", "eq"), costs):
+        for part in (iq, ranks, self._measured_ranks(), capability, self.iq.emotional.select("subject", "eq"), costs):
             joined = joined.join(part, on="subject", how="left", maintain_order="left")
-        shown = apply_policy(self.evidence.models, iq.drop_nulls("iq")["subject"], self.policy)
         own = self.dimensions.filter(pl.col("shown") == "measured").group_by("subject").agg(pl.len().alias("own"))
         joined = joined.join(own, on="subject", how="left", maintain_order="left").with_columns(
             shown=pl.when(pl.col("own") > _MOST).then(pl.lit("measured")).otherwise(pl.lit("estimated"))
         )
-        return joined.join(shown, on="subject", maintain_order="left").sort(
+        charted = self._charted(iq.drop_nulls("iq")["subject"])
+        return joined.join(charted, on="subject", maintain_order="left").sort(
             "exact_iq", "capability", descending=True, nulls_last=True, maintain_order=True
         )
+
+    @property
+    def capabilities(self) -> pl.DataFrame:
+        """Models on the stitched scale: subject, capability, low, high."""
+        return self.fit.capabilities
+
+    @property
+    def scale_said(self) -> str:
+        """What a reader should know of the scale that everything stands on; nothing where all scores made it."""
+        return ""
+
+    def place_said(self, subject: str) -> str:
+        """Say how a model came to its place, where the scale stands still."""
+        return ""
+
+    def _measured_ranks(self) -> pl.DataFrame:
+        return rank_measured(self.iq)
+
+    def _charted(self, scored: pl.Series) -> pl.DataFrame:
+        """Return which models charts show, of those that have an IQ."""
+        return apply_policy(self.evidence.models, scored, self.policy)
 
     @property
     def ranked(self) -> pl.DataFrame:
@@ -162,7 +185,8 @@ class Study(Result):
     @property
     def ranked_by_measured(self) -> pl.DataFrame:
         """The models ranked of which most dimensions were measured, best first."""
-        return self.models.drop_nulls("measured_rank").sort("measured_rank")
+        ranked = self.models.drop_nulls("measured_rank")
+        return ranked.sort("measured_rank", "exact_iq", descending=[False, True])
 
     @cached_property
     def dimensions(self) -> pl.DataFrame:
