@@ -4,6 +4,7 @@ import base64
 import gc
 import json
 import weakref
+from contextlib import contextmanager
 
 import numpy as np
 import polars as pl
@@ -12,9 +13,10 @@ from markupsafe import escape
 from polars.testing import assert_frame_equal
 
 from mensura.evidence.intake import KnownNames
+from mensura.site import two_binders
 from mensura.site.aside import aside
 from mensura.site.bindery import MOST_CARDS, Bindery
-from mensura.site.pages import Page, model, subject_pages
+from mensura.site.pages import Page, model, model_file, model_pages
 from mensura.site.study import Study
 from mensura.site.subjects import chance_layers
 
@@ -54,7 +56,7 @@ class _Draughtsman:
 def test_a_page_is_forgotten_once_it_is_written(study, tmp_path):
     shared = {"navigation": (), "more": (), "evidence": study.evidence, "address": ""}
     bindery = Bindery(tmp_path, _Draughtsman(), shared)
-    pages = subject_pages(study)
+    pages = model_pages(study, range(3))
     written = []
     for _ in range(3):
         page = next(pages)
@@ -74,6 +76,47 @@ def test_only_the_first_pages_have_a_picture_of_their_own_for_shared_links(tmp_p
         bindery.enter(Page(f"models/m{number}.html", f"M {number}", "one of many", "404.html", listed=number % 2 == 0))
     assert len(draughtsman.orders) == MOST_CARDS
     assert bindery.listed == [f"models/m{number}.html" for number in range(0, MOST_CARDS + 40, 2)]
+
+
+@pytest.fixture
+def in_blocks(study, monkeypatch, tmp_path):
+    """Bind the model pages of a study by two processes, and return what each page of the folder says."""
+    monkeypatch.setattr(two_binders, "MANY", 1)
+    monkeypatch.setattr(two_binders, "BLOCK", 50)
+    monkeypatch.setattr(two_binders, "MOST_CARDS", 10)
+    shared = {"navigation": (), "more": (), "evidence": study.evidence, "address": ""}
+
+    def bind(name):
+        folder = tmp_path / name
+        bindery = Bindery(folder, None, shared, first_page="index.html")
+        with two_binders.second_binder(study, folder, shared, "index.html") as bind_models:
+            bind_models(bindery)
+        assert bindery.listed == [model_file(subject) for subject in study.models["subject"]]
+        return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+    return bind
+
+
+def test_two_processes_bind_the_same_pages_as_one(in_blocks, monkeypatch):
+    both = in_blocks("both")
+    monkeypatch.setattr(two_binders, "MANY", 10**6)
+    assert in_blocks("alone") == both
+
+
+def test_what_a_second_process_took_and_did_not_bind_is_bound_here(in_blocks, study, tmp_path, monkeypatch):
+    """It dies after it took its pages: the list is whole all the same, and so are they."""
+    monkeypatch.setattr(two_binders, "aside", _dying)
+    pages = in_blocks("left")
+    assert len([path for path in pages if path.suffix == ".html"]) == study.models.height
+
+
+@contextmanager
+def _dying(function, study, folder, shared, first_page, blocks):
+    """Stand for a process that takes every block it may and ends before it has bound one."""
+    for number, models in enumerate(blocks.ranges):
+        if models.start >= blocks.kept_back:
+            blocks.take(number, "second")
+    yield lambda: function(study, folder, shared, first_page, blocks)
 
 
 def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):

@@ -20,7 +20,8 @@ def of_models(count: int) -> mensura.Evidence:
     kept = counted.head(count)["subject"].to_list()
     tables = {name: table for name, table in evidence.tables().items() if "subject" in table.columns}
     fewer = {name: getattr(evidence, name).filter(pl.col("subject").is_in(kept)) for name in tables}
-    return replace(evidence, **fewer)
+    there = {name: pl.when(pl.col(name).is_in(kept)).then(pl.col(name)) for name in ("predecessor", "predecessor2")}
+    return replace(evidence, **{**fewer, "models": fewer["models"].with_columns(**there)})
 
 
 def test_a_report_of_six_models_says_what_they_are_too_few_for():
@@ -29,6 +30,8 @@ def test_a_report_of_six_models_says_what_they_are_too_few_for():
     assert pace_sentence(study).endswith("too few models were released to watch for an acceleration.")
     assert "too few releases" in overview_cards(study)[3]["under"]
     assert draw(study, "acceleration").finding == "Too few models were released to watch for an acceleration"
+    assert study.evidence.demand_outcomes.is_empty()
+    assert "GPT-4o" in study.abilities.places["subject"].to_list()  # published systems, which its own table lacks
 
 
 def test_three_models_are_refused_in_words():

@@ -10,9 +10,10 @@ import typer
 from mensura.cache import keep
 from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.output import Json, Out, console, emit, print_json, print_table
+from mensura.cli.output import Json, Out, console, emit, print_json
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
+from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
 from mensura.errors import MensuraError
 

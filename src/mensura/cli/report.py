@@ -9,9 +9,10 @@ import typer
 
 from mensura.cli.frozen_iq import Scale
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.output import Json, console, print_json, print_table
+from mensura.cli.output import Json, console, print_json
 from mensura.cli.paths import check_output
 from mensura.cli.progress import progress_bar
+from mensura.cli.tables import print_table
 
 if TYPE_CHECKING:
     import polars as pl

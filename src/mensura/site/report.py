@@ -36,12 +36,13 @@ from mensura.site.editions import (
 )
 from mensura.site.frozen_study import open_frozen
 from mensura.site.openapi import openapi_document
-from mensura.site.pages import MORE, NAVIGATION, Page, named_pages, picture_pages, subject_pages
+from mensura.site.pages import MORE, NAVIGATION, Page, benchmark_pages, named_pages, picture_pages
 from mensura.site.pages.data import study_parts
 from mensura.site.revisions import EvidenceLog
 from mensura.site.studio import Studio, open_studio, page_svg, static_job
 from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
+from mensura.site.two_binders import second_binder
 
 Records = dict[str, dict[str, Any]]
 _STATIC = Path(__file__).parent / "static"
@@ -82,16 +83,6 @@ def build_report(
     day = today or date.today()
     with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
         study = Study.open(evidence, lines) if scale is None else open_frozen(evidence, scale, lines, advance)
-        library = studio.order({"kind": "bundle"}, ".js")
-        editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
-        named = named_pages(study, editions)
-        drawn = _order_drawings(named, studio)
-        _write_static(stage)
-        records = model_records(study)
-        _write_subjects(study, records, stage)
-        _write_tables(study, stage)
-        _write_api(study, records, stage)
-        del records
         shared = {
             "navigation": NAVIGATION,
             "more": MORE,
@@ -103,11 +94,19 @@ def build_report(
             "version": __version__,
         }
         bindery = Bindery(stage, studio, shared, advance)
-        for page in named:
-            bindery.enter(page)
-        for page in subject_pages(study):  # made, written and forgotten, while the studio draws the charts of others
-            bindery.enter(page)
-            bindery.bind(page)
+        with second_binder(study, stage, shared, first_page=NAVIGATION[0][0]) as bind_models:
+            library = studio.order({"kind": "bundle"}, ".js")
+            editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
+            named = named_pages(study, editions)
+            drawn = _order_drawings(named, studio)
+            _write_static(stage)
+            _write_data(study, stage)
+            for page in named:
+                bindery.enter(page)
+            for page in benchmark_pages(study):
+                bindery.enter(page)
+                bindery.bind(page)
+            bind_models(bindery)  # made, written and forgotten, while the studio draws the charts of others
         single = list(picture_pages(named))
         for page in single:
             bindery.enter(page)
@@ -143,6 +142,14 @@ def _write_static(out: Path) -> None:
     )
     sheet = placed(out, "static", "style.css")
     sheet.write_text(palette_css() + sheet.read_text(encoding="utf-8"), encoding="utf-8")
+
+
+def _write_data(study: Study, out: Path) -> None:
+    """Write everything that is no page: what scripts read, the tables, the interface for programs."""
+    records = model_records(study)
+    _write_subjects(study, records, out)
+    _write_tables(study, out)
+    _write_api(study, records, out)
 
 
 def _write_subjects(study: Study, records: Records, out: Path) -> None:
