@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,22 @@ class Reports:
         )
 
 
+class _Draughtsman:
+    """Takes orders and hands over empty drawings: none of these tests looks at one."""
+
+    def __init__(self, folder):
+        self._drawing = folder / "drawing"
+        self._drawing.touch()
+
+    def order(self, job, suffix):
+        return self._drawing
+
+    def release(self):
+        pass
+
+    finish = release
+
+
 @pytest.fixture(scope="module")
 def reports(tmp_path_factory):
     edition, folder = of_models(MODELS), tmp_path_factory.mktemp("frozen")
@@ -51,6 +68,7 @@ def reports(tmp_path_factory):
         patch.setitem(frozen.IQ_SCALES, "2026-11", fingerprint_of(cells_of(tables))[:FINGERPRINT_DIGITS])
         patch.setattr(frozen_study, "load_scale", lambda name: freeze(study.fit, name, edition))
         patch.setattr(report, "named_pages", lambda one, editions: [pages.overview(one), pages.method(one)])
+        patch.setattr(report, "open_studio", lambda: nullcontext(_Draughtsman(folder)))
         patch.setattr(report, "benchmark_pages", lambda one: iter(()))
         build_report(edition, folder / "alone", scale="2026-11")
         more = edition.add(scores_of(omega=OMEGA, zeta=ZETA))

@@ -131,7 +131,7 @@ def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):
 
 
 def test_a_large_study_computed_in_two_processes_is_the_same_study(study, monkeypatch):
-    monkeypatch.setattr("mensura.site.study._MANY", 1)
+    monkeypatch.setattr("mensura.site.halves._MANY", 1)
     both = Study.run(study.evidence, study.lines)
     assert {"pace", "watch", "groups", "abilities"} <= set(vars(both))
     assert_frame_equal(both.fit.capabilities, study.fit.capabilities)

@@ -95,11 +95,12 @@ def place_iq(
     """
     base = frozen_evidence(scale)
     new = [name for name in new_subjects(base, evidence) if only is None or name in only]
+    entered = {name: beside(base, evidence, name) for name in new}  # one without a score is refused before any work
     frozen = score(base)
     parts = [_rows(frozen, base.models["subject"].to_list(), "frozen")]
     draws = _draws(frozen, base.models["subject"].to_list())
-    for subject in new:
-        found = score(beside(base, evidence, subject))
+    for subject, one in entered.items():
+        found = score(one)
         parts.append(_rows(found, [subject], "placed"))
         draws |= _draws(found, [subject])
         if advance is not None:

@@ -21,9 +21,10 @@ from mensura.errors import listed_names
 from mensura.evidence import Evidence
 from mensura.iq import IqResult, SplicedIq, frozen_evidence, score_costs, score_iq, splice_iq
 from mensura.scale import Calibration
+from mensura.site.halves import SLOW_PARTS
 from mensura.site.measured import rank_measured
 from mensura.site.policy import apply_policy
-from mensura.site.study import SLOW_PARTS, Study
+from mensura.site.study import Study
 from mensura.stitching import FrozenScale, load_scale
 from mensura.stitching.passing import chance_over
 

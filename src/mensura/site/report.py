@@ -42,7 +42,7 @@ from mensura.site.revisions import EvidenceLog
 from mensura.site.studio import Studio, open_studio, page_svg, static_job
 from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
-from mensura.site.two_binders import second_binder
+from mensura.site.two_binders import is_large, second_binder
 
 Records = dict[str, dict[str, Any]]
 _STATIC = Path(__file__).parent / "static"
@@ -94,6 +94,8 @@ def build_report(
             "version": __version__,
         }
         bindery = Bindery(stage, studio, shared, advance)
+        if is_large(study):
+            studio.hold()  # until the second binder has ended: together they would take more than a gigabyte
         with second_binder(study, stage, shared, first_page=NAVIGATION[0][0]) as bind_models:
             library = studio.order({"kind": "bundle"}, ".js")
             editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
@@ -107,6 +109,7 @@ def build_report(
                 bindery.enter(page)
                 bindery.bind(page)
             bind_models(bindery)  # made, written and forgotten, while the studio draws the charts of others
+        studio.release()
         single = list(picture_pages(named))
         for page in single:
             bindery.enter(page)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from mensura.site.aside import aside
@@ -32,12 +33,12 @@ def second_binder(study: Study, folder: Path, shared: Mapping[str, object], firs
 
     ``folder``, ``shared`` and ``first_page`` as those of the :class:`Bindery` of this process.
     """
-    if study.models.height < MANY:
+    if not is_large(study):
         yield lambda bindery: _bind_all(study, bindery)
         return
     with tempfile.TemporaryDirectory(prefix="mensura-blocks-") as taken:
         blocks = Blocks(Path(taken), study.models.height, MOST_CARDS)
-        with aside(bind_backward, study, folder, shared, first_page, blocks) as wait:
+        with aside(bind_backward, _lean(study), folder, shared, first_page, blocks) as wait:
 
             def finish(bindery: Bindery) -> None:
                 bound = _bind_forward(study, bindery, blocks)
@@ -46,6 +47,19 @@ def second_binder(study: Study, folder: Path, shared: Mapping[str, object], firs
                     bindery.enter_bound(model_file(subject))
 
             yield finish
+
+
+def is_large(study: Study) -> bool:
+    """Whether there are so many models that a second process binds pages too."""
+    return study.models.height >= MANY
+
+
+def _lean(study: Study) -> Study:
+    """Return a study without the draws of its stitched scale: no model page reads them, and they are half of it."""
+    people = replace(study.people, fit=None, draws=None)  # type: ignore[arg-type]
+    lean = replace(study, fit=None, people=people)  # type: ignore[arg-type]
+    lean.__dict__.update({name: getattr(study, name) for name in ("models", "dimensions", "over_people")})
+    return lean
 
 
 class Blocks:
