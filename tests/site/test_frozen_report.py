@@ -16,8 +16,8 @@ from mensura.site import Study, build_report, frozen_study, pages, report
 from mensura.site import study as site_study
 from mensura.stitching import stitch
 from mensura.stitching.frozen import freeze
+from tests.few_models import of_models
 from tests.iq.test_frozen import OMEGA, ZETA, scores_of
-from tests.site.test_small_evidence import of_models
 
 MODELS = 8
 PARTS = ("groups", "pace", "watch")

@@ -82,6 +82,7 @@ def build_report(
     address = address and address.rstrip("/") + "/"
     day = today or date.today()
     with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
+        _write_static(stage)  # first: a full disk is noticed before any work
         study = Study.open(evidence, lines) if scale is None else open_frozen(evidence, scale, lines, advance)
         shared = {
             "navigation": NAVIGATION,
@@ -101,7 +102,6 @@ def build_report(
             editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
             named = named_pages(study, editions)
             drawn = _order_drawings(named, studio)
-            _write_static(stage)
             _write_data(study, stage)
             for page in named:
                 bindery.enter(page)
