@@ -163,3 +163,6 @@ def test_the_commands_place_a_model(mensura_command, tmp_path):
     refused = mensura_command("iq", "--scale", "2026-11", "--method", "published", "--add", file)
     assert refused.code == 2
     assert "leave out --method" in refused.err
+    refused = mensura_command("iq", "--scale", "2026-11", "--draws", "0", "--add", file)
+    assert refused.code == 2
+    assert "a frozen scale has intervals" in refused.err

@@ -164,6 +164,8 @@ def _on_frozen(
 
     if others:
         raise MensuraError(f"--scale: a frozen scale has its own method; leave out {', '.join(others)}")
+    if draws < 1:
+        raise MensuraError("--draws 0: a frozen scale has intervals; leave it out, or give 1 or more")
     placed = place(evidence, scale, draws=draws, seed=seed, only=None if model is None else [model])
     tables = placed.tables()
     if model is not None:
