@@ -23,13 +23,15 @@ def test_a_table_that_fits_is_printed_as_rich_would_print_it(data, columns, rows
     names = data.draw(st.lists(words, min_size=columns, max_size=columns))
     right = data.draw(st.lists(st.booleans(), min_size=columns, max_size=columns))
     cells = data.draw(st.lists(st.lists(words, min_size=columns, max_size=columns), min_size=rows, max_size=rows))
-    grid = tables.Grid(data.draw(words), names, right, cells)
+    grid = tables.TerminalTable(data.draw(words), names, right, cells)
     hypothesis.assume(grid.fits(100))
     assert printed(grid) == printed(tables._wrapping(grid, [1] * columns))
 
 
 def test_title_and_names_stand_out_on_a_terminal():
-    shown = printed(tables.Grid("Scores", ["model", "score"], [False, True], [["a", "1.00"]]), force_terminal=True)
+    shown = printed(
+        tables.TerminalTable("Scores", ["model", "score"], [False, True], [["a", "1.00"]]), force_terminal=True
+    )
     assert "\x1b[3mScores" in shown
     assert "\x1b[1m model \x1b[0m" in shown
 

@@ -12,6 +12,7 @@ import pytest
 from markupsafe import escape
 from polars.testing import assert_frame_equal
 
+import mensura
 from mensura.evidence.intake import KnownNames
 from mensura.site import two_binders
 from mensura.site.aside import aside
@@ -130,13 +131,14 @@ def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):
         np.testing.assert_array_equal(np.frombuffer(base64.b64decode(packed[name]), dtype=np.uint8), expected)
 
 
-def test_a_large_study_computed_in_two_processes_is_the_same_study(study, monkeypatch):
+def test_a_large_study_computed_in_two_processes_is_the_same_study(few_models, monkeypatch):
+    alone = Study.open(mensura.load(few_models))
     monkeypatch.setattr("mensura.site.halves._MANY", 1)
-    both = Study.run(study.evidence, study.lines)
+    both = Study.run(alone.evidence, alone.lines)
     assert {"pace", "watch", "groups", "abilities"} <= set(vars(both))
-    assert_frame_equal(both.fit.capabilities, study.fit.capabilities)
-    assert_frame_equal(both.pace.forecast, study.pace.forecast)
-    assert_frame_equal(both.groups, study.groups)
+    assert_frame_equal(both.fit.capabilities, alone.fit.capabilities)
+    assert_frame_equal(both.pace.forecast, alone.pace.forecast)
+    assert_frame_equal(both.groups, alone.groups)
 
 
 def test_what_fails_in_another_process_fails_here_as_ever():

@@ -31,7 +31,7 @@ def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, dig
     least = {name: _longest_word([visible(name), *texts]) for name, texts in cells.items()}
     for number, columns in enumerate(_parts(least, console.width)):
         heading = visible(title) if not number else f"… {visible(title)} (further columns)"
-        grid = Grid(
+        grid = TerminalTable(
             heading,
             [visible(name) for name in columns],
             [frame.schema[name].is_numeric() for name in columns],
@@ -43,7 +43,7 @@ def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, dig
 
 
 @dataclass(frozen=True)
-class Grid:
+class TerminalTable:
     """A table of which every cell stands on one line, as a wrapping table of rich would show it, many times faster."""
 
     title: str
@@ -87,7 +87,7 @@ def _padded(texts: Sequence[str], widths: Sequence[int], right: Sequence[bool]) 
     ]
 
 
-def _wrapping(grid: Grid, least: Sequence[int]) -> RenderableType:
+def _wrapping(grid: TerminalTable, least: Sequence[int]) -> RenderableType:
     """Return a table that breaks its cells between words."""
     from rich.table import Table  # here: most tables fit
 

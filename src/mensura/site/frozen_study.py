@@ -146,7 +146,7 @@ def open_frozen(
 
     def score(one: Evidence) -> IqResult:
         def compute() -> IqResult:
-            found = score_iq(one, **settings)
+            found = score_iq(one, draws=settings["draws"], seed=settings["seed"])
             _ = found.composites, found.dimensions, found.drawn  # kept with it
             return found
 

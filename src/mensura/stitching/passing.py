@@ -67,8 +67,8 @@ def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float
     found = {}
     for model in models:
         cell = measured.get(model)
-        known = (data.y[cell], data.sampling[cell]) if cell is not None else _expected(fit, model, col)
-        found[model] = chance_over(*known, score, stderr)
+        own, variance = (data.y[cell], data.sampling[cell]) if cell is not None else _expected(fit, model, col)
+        found[model] = chance_over(own, variance, score, stderr)
     return found
 
 
