@@ -83,6 +83,7 @@ def test_the_records_of_no_other_model_moved(reports):
     )
     assert len(alone) == MODELS
     assert added == alone
+    assert all("On the frozen scale 2026-11" in told["scale"] for told in reports.read("models.json"))
 
 
 def test_ranks_stand_still_and_a_placed_model_is_ranked_among_the_edition(reports):

@@ -195,7 +195,7 @@ def _write_api(study: Study, records: Records, out: Path) -> None:
     ladders = {one.benchmark: one.to_dict() for one in study.iq.matrix.ladders}
     people = study.evidence.human_references
     files = {
-        "models": listing("models", records.values()),
+        "models": listing("models", records.values(), study.scale_said),
         "rankings": listing(
             "rankings",
             (
@@ -206,6 +206,7 @@ def _write_api(study: Study, records: Records, out: Path) -> None:
                 }
                 for row in ranked
             ),
+            study.scale_said,
         ),
         "benchmarks": listing(
             "benchmarks",
