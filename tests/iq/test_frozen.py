@@ -8,9 +8,8 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import mensura
-from mensura.cache import keep
 from mensura.errors import MensuraError
-from mensura.iq import frozen, frozen_evidence, place_iq, score_iq, splice_iq, spliced_evidence
+from mensura.iq import frozen, frozen_evidence, kept_scores, place_iq, splice_iq, spliced_evidence
 
 ZETA = {"hle": 30, "gpqa_diamond": 80, "aime_2025": 88, "swe_bench_verified": 60, "mmmu_pro": 70, "ifbench": 65}
 OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
@@ -21,15 +20,7 @@ def scores_of(**models):
     return pl.DataFrame(rows, schema=["model", "benchmark", "score", "released"], orient="row")
 
 
-def score(evidence):
-    """Score as the command does with 20 draws, each evidence once."""
-
-    def compute():
-        found = score_iq(evidence, draws=20, seed=0)
-        _ = found.composites, found.dimensions, found.drawn
-        return found
-
-    return keep("iq-beside", evidence, {"draws": 20, "seed": 0}, compute)
+score = kept_scores(draws=20)
 
 
 @pytest.fixture(scope="module")

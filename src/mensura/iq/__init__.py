@@ -4,7 +4,7 @@ from mensura.iq.comparison import IqChange, compare_iq
 from mensura.iq.cost import AXES as COST_AXES
 from mensura.iq.cost import EFFECTIVE_COST_NOTE, CostResult, cheapest, frontier, require_axis, score_costs
 from mensura.iq.explanation import Explanation
-from mensura.iq.frozen import IQ_SCALES, FrozenIq, beside, frozen_evidence, new_subjects, place_iq
+from mensura.iq.frozen import IQ_SCALES, FrozenIq, beside, frozen_evidence, kept_scores, new_subjects, place_iq
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
 from mensura.iq.result import COUNTS, IqResult
@@ -40,6 +40,7 @@ __all__ = [
     "frozen_evidence",
     "hide_and_impute",
     "hide_dimensions",
+    "kept_scores",
     "ladder_table",
     "new_subjects",
     "place_iq",

@@ -17,10 +17,12 @@ import numpy as np
 import polars as pl
 
 from mensura.arrays import Floats
+from mensura.cache import keep
 from mensura.errors import MensuraError, listed_names
 from mensura.evidence import Evidence, load
 from mensura.evidence.edition import FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.iq.result import IqResult
+from mensura.iq.scoring import score_iq
 from mensura.results import Result
 
 IQ_SCALES = {"2026-11": "afe924cc3318"}
@@ -108,6 +110,20 @@ def place_iq(
     composites, dimensions = (pl.concat(tables) for tables in zip(*parts, strict=True))
     order = composites.sort("exact", "subject", descending=[True, False], nulls_last=True)
     return FrozenIq(scale, order, dimensions, draws)
+
+
+def kept_scores(draws: int, seed: int = 0) -> Score:
+    """Return how an evidence is scored with so many draws; what was scored once is kept (:mod:`mensura.cache`)."""
+
+    def score(evidence: Evidence) -> IqResult:
+        def compute() -> IqResult:
+            found = score_iq(evidence, draws=draws, seed=seed)
+            _ = found.composites, found.dimensions, found.drawn  # kept with it
+            return found
+
+        return keep("iq-beside", evidence, {"draws": draws, "seed": seed}, compute)
+
+    return score
 
 
 def frozen_evidence(scale: str) -> Evidence:

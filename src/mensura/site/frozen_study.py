@@ -15,11 +15,10 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from mensura.cache import keep
 from mensura.calibration import chosen_lines
 from mensura.errors import listed_names
 from mensura.evidence import Evidence
-from mensura.iq import IqResult, SplicedIq, frozen_evidence, score_costs, score_iq, splice_iq
+from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, score_costs, splice_iq
 from mensura.scale import Calibration
 from mensura.site.halves import SLOW_PARTS
 from mensura.site.measured import rank_measured
@@ -142,15 +141,10 @@ def open_frozen(
     base, standing = frozen_evidence(scale), load_scale(scale)
     read_with = chosen_lines(published=base.calibration) if lines is None else lines
     edition = Study.open(base, read_with)
-    settings = {"draws": edition.iq.n_draws, "seed": edition.iq.seed}
+    beside = kept_scores(edition.iq.n_draws, edition.iq.seed)
 
     def score(one: Evidence) -> IqResult:
-        def compute() -> IqResult:
-            found = score_iq(one, draws=settings["draws"], seed=settings["seed"])
-            _ = found.composites, found.dimensions, found.drawn  # kept with it
-            return found
-
-        return edition.iq if one.fingerprint == base.fingerprint else keep("iq-beside", one, settings, compute)
+        return edition.iq if one.fingerprint == base.fingerprint else beside(one)
 
     spliced = splice_iq(evidence, score, scale=scale, advance=advance)
     study = FrozenStudy(
