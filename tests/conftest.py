@@ -13,6 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mensura.cli import main, output
+from tests.few_models import of_models
 from tests.llm import small_model as small
 from tests.site.hostile import hostile_evidence
 
@@ -99,6 +100,12 @@ def once(tmp_path_factory) -> Callable[[str, Callable[[Path], None]], Path]:
 def evidence_folder(once) -> Path:
     """The embedded evidence with a few hostile names in it, so that every page of the one report carries them."""
     return once("evidence", hostile_evidence)
+
+
+@pytest.fixture(scope="session")
+def few_models(once) -> Path:
+    """A folder of evidence with ten models."""
+    return once("few-models", lambda folder: of_models(10).save(folder))
 
 
 @pytest.fixture(scope="session")

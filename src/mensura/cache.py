@@ -13,13 +13,13 @@ import pickle
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, BinaryIO, NamedTuple, TypeVar
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar
 
 from mensura.files import atomic_path
 
@@ -77,6 +77,38 @@ def recall(name: str, inputs: Sequence[str], compute: Callable[[], T]) -> T:
         _write(file, result)
         _shorten(folder)
     return result
+
+
+class Fingerprinted(Protocol):
+    """What an evidence tells of itself: equal ones give equal results."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Stands for every cell."""
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from, which results repeat."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was assumed, which results repeat."""
+
+
+def keep(name: str, evidence: Fingerprinted, settings: Mapping[str, object], compute: Callable[[], T]) -> T:
+    """Return what ``compute`` gives for an evidence and settings, from the cache where it ran before.
+
+    A setting that names a file stands for what the file holds.
+    """
+    told = [f"{key}={_told(value)}" for key, value in sorted(settings.items())]
+    return recall(name, (evidence.fingerprint, evidence.origin, *evidence.warnings, *told), compute)
+
+
+def _told(value: object) -> str:
+    """Say what a setting is; a file by its contents."""
+    if isinstance(value, str | Path) and Path(value).is_file():
+        return hashlib.sha256(Path(value).read_bytes()).hexdigest()
+    return repr(value)
 
 
 def kept_results(folder: Path) -> list[KeptResult]:

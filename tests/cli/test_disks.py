@@ -123,7 +123,7 @@ def write_country_tables(folder):
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory, evidence_folder):
+def inputs(tmp_path_factory, few_models, once):
     """Small files of every kind that a command reads, made with the program itself where it can make them."""
     from typer.testing import CliRunner
 
@@ -175,10 +175,10 @@ def inputs(tmp_path_factory, evidence_folder):
     fit = ["responses", "fit", str(base / "outcomes.csv"), "--model", "rasch", "--out", str(base / "fitted")]
     made = runner.invoke(app, fit)
     assert made.exit_code == 0, made.output
-    Study.open(mensura.load(evidence_folder))  # kept: a full disk could not keep it, and three commands read it
+    once("few-models-studied", lambda _: Study.open(mensura.load(few_models)))  # a full disk could not keep it
     return {
         **{path.stem: str(path) for path in base.iterdir()},
-        "evidence": str(evidence_folder),
+        "evidence": str(few_models),
         "pools": folders,
         "readings": str(base / "annotated" / "readings.csv"),
         "journal": str(base / "annotated" / "journal.sqlite"),

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.cli import output
+from mensura.cli import output, tables
 from mensura.demands import read_demands
 from mensura.evidence import import_facts
 from mensura.stitching import stitch
@@ -84,7 +84,7 @@ def test_tables_break_between_words_and_between_columns(monkeypatch, capsys):
     wide = pl.DataFrame(
         {"subject": ["claude-fable-5"], **{f"a_long_heading_{k}": ["poststratification"] for k in range(5)}}
     )
-    output.print_table(wide, title="Wide")
+    tables.print_table(wide, title="Wide")
     shown = capsys.readouterr().out
     assert shown.count("poststratification") == 5
     assert shown.count("claude-fable-5") == 3

@@ -4,8 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from mensura.cli.kept import keep
+from mensura.cache import keep
 
+DRAWN = ("figure", "world-regions")
 EVIDENCE = SimpleNamespace(fingerprint="abc", origin="embedded", warnings=())
 
 
@@ -21,29 +22,31 @@ def forbid(*_, **__):
         (("stitch",), "mensura.stitching.stitch"),
     ],
 )
-def test_a_command_computes_once(mensura_command, monkeypatch, arguments, work):
+def test_a_command_computes_once(mensura_command, monkeypatch, few_models, arguments, work):
+    arguments = (*arguments, "--evidence", few_models)
     first = mensura_command(*arguments)
     assert first.code == 0
     monkeypatch.setattr(work, forbid)
     assert mensura_command(*arguments) == first
 
 
-def test_other_draws_are_computed(mensura_command, monkeypatch):
-    mensura_command("iq", "--draws", "20")
+def test_other_draws_are_computed(mensura_command, monkeypatch, few_models):
+    arguments = ("iq", "--draws", "20", "--evidence", few_models)
+    mensura_command(*arguments)
     monkeypatch.setattr("mensura.iq.score_iq", forbid)
     with pytest.raises(AssertionError, match="computed again"):
-        mensura_command("iq", "--draws", "20", "--seed", "1")
+        mensura_command(*arguments, "--seed", "1")
 
 
-def test_a_picture_is_drawn_once_for_all_formats(mensura_command, monkeypatch, tmp_path):
-    assert mensura_command("figure", "world-regions", "--out", tmp_path / "first.svg").code == 0
+def test_a_picture_is_drawn_once_for_all_formats(mensura_command, monkeypatch, few_models, tmp_path):
+    assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "first.svg").code == 0
     monkeypatch.setattr("mensura.site.study.Study.open", forbid)
-    assert mensura_command("figure", "world-regions", "--out", tmp_path / "second.svg").code == 0
+    assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "second.svg").code == 0
     assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
-    assert mensura_command("figure", "world-regions", "--out", tmp_path / "second.pdf").code == 0
+    assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "second.pdf").code == 0
     assert (tmp_path / "second.pdf").read_bytes().startswith(b"%PDF")
     with pytest.raises(AssertionError, match="computed again"):
-        mensura_command("figure", "world-regions", "--width", "183", "--out", tmp_path / "wide.svg")
+        mensura_command(*DRAWN, "--evidence", few_models, "--width", "183", "--out", tmp_path / "wide.svg")
 
 
 def test_a_setting_that_names_a_file_is_what_the_file_holds(tmp_path):

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.cli import output
+from mensura.cli import output, tables
 
 HOSTILE = "evil\x1b[2J\x9b31m\u202ename"
 
@@ -25,14 +25,14 @@ def printed(monkeypatch, capsys):
 
 def test_brackets_in_cells_headers_and_titles_are_text(printed):
     table = pl.DataFrame({"subject": ["gpt-5 [high]", "gpt-5 [low]", "[/low]", ":smile:"], "rate [0, 1]": [1, 2, 3, 4]})
-    shown = printed(output.print_table, table, title="Scores of [bold]mine[/bold].csv")
+    shown = printed(tables.print_table, table, title="Scores of [bold]mine[/bold].csv")
     for text in ("gpt-5 [high]", "gpt-5 [low]", "[/low]", ":smile:", "rate [0, 1]", "[bold]mine[/bold].csv"):
         assert text in shown
 
 
 def test_control_characters_are_shown_and_not_obeyed(printed):
     table = pl.DataFrame({f"head{HOSTILE}": [HOSTILE, "two\nlines", "tab\there"]})
-    shown = printed(output.print_table, table, title=HOSTILE)
+    shown = printed(tables.print_table, table, title=HOSTILE)
     assert shown.count(r"evil\x1b[2J\x9b31m\u202ename") == 3
     assert r"two\nlines" in shown
     assert r"tab\there" in shown
@@ -49,7 +49,7 @@ def test_plain_lines_notes_and_warnings_are_text(printed, text):
 
 def test_columns_stay_aligned_around_a_hostile_name(printed):
     table = pl.DataFrame({"subject": [HOSTILE, "plain"], "iq": [100, 101]})
-    lines = printed(output.print_table, table, title="").splitlines()
+    lines = printed(tables.print_table, table, title="").splitlines()
     assert len({len(line) for line in lines if "│" in line}) == 1
 
 

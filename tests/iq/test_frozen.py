@@ -2,13 +2,14 @@
 
 import json
 
+import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 import mensura
 from mensura.errors import MensuraError
-from mensura.iq import frozen, frozen_evidence, place_iq, score_iq
+from mensura.iq import frozen, frozen_evidence, kept_scores, place_iq, splice_iq, spliced_evidence
 
 ZETA = {"hle": 30, "gpqa_diamond": 80, "aime_2025": 88, "swe_bench_verified": 60, "mmmu_pro": 70, "ifbench": 65}
 OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
@@ -19,14 +20,7 @@ def scores_of(**models):
     return pl.DataFrame(rows, schema=["model", "benchmark", "score", "released"], orient="row")
 
 
-SCORED = {}
-
-
-def score(evidence):
-    """Score an evidence once, however many of these tests need it."""
-    if evidence.fingerprint not in SCORED:
-        SCORED[evidence.fingerprint] = score_iq(evidence, draws=20)
-    return SCORED[evidence.fingerprint]
+score = kept_scores(draws=20)
 
 
 @pytest.fixture(scope="module")
@@ -76,6 +70,62 @@ def own(near):
     return near.filter(subject="zeta")["iq"].item()
 
 
+@pytest.fixture(scope="module")
+def spliced():
+    return splice_iq(mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA)), score)
+
+
+def test_a_spliced_scoring_has_the_edition_and_every_placed_model(spliced, together):
+    edition = spliced.edition
+    known = pl.col("subject").is_in(edition.matrix.subjects)
+    for table in ("composites", "dimensions", "benchmark_iqs", "trail", "emotional"):
+        assert_frame_equal(getattr(spliced, table).filter(known), getattr(edition, table), check_exact=True)
+    placed = together.composites.filter(place="placed").drop("exact", "place")
+    assert_frame_equal(spliced.composites.filter(~known), placed, check_row_order=False, check_exact=True)
+    assert spliced.placed == ("omega", "zeta")
+    assert spliced.explain("zeta").iq == placed.filter(subject="zeta")["iq"].item()
+    assert spliced.settings["scale"] == "2026-11"
+
+
+def test_ranks_of_the_edition_stand_and_each_placed_model_is_ranked_among_it(spliced):
+    ranked, kept = spliced.rank(0), spliced.edition.rank(0)
+    assert_frame_equal(ranked.filter(~pl.col("subject").is_in(["omega", "zeta"])), kept, check_exact=True)
+    for name in ("omega", "zeta"):
+        row = ranked.filter(subject=name).row(0, named=True)
+        assert row["rank"] == 1 + (kept["exact"] > row["exact"]).sum()
+        assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+
+
+def test_draws_of_two_placed_models_do_not_rise_and_fall_together():
+    """Both were placed with the same random numbers; in one order their chances against each other would be sure."""
+    twins = splice_iq(mensura.load().add(scores_of(another=ZETA, zeta=ZETA)), score)
+    first, second = (twins.drawn.composites[:, twins.drawn.places[name]] for name in ("another", "zeta"))
+    assert sorted(first) == pytest.approx(sorted(second))  # the same scores: the same distribution
+    assert 0 < twins.drawn.ahead("another", "zeta") < 1
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.6  # of twenty draws; 1 where both keep their order
+
+
+def test_scores_that_would_move_the_edition_stay_out_and_are_counted():
+    added = mensura.load().add(
+        pl.DataFrame(
+            {
+                "model": ["gpt-5.5", "zeta", "zeta"],
+                "benchmark": ["frontiermath_t4", "hle", "my-test"],
+                "score": ["99%", "30%", "50%"],
+                "released": "2026-05-01",
+                "kind": [None, None, "tracked"],
+            }
+        )
+    )
+    found = spliced_evidence(added, "2026-11")
+    base = mensura.load()
+    assert found.scores.height == base.scores.height + 1
+    assert found.models.height == base.models.height + 1
+    assert "of models that keep their place" in found.warnings[-2]
+    assert "on benchmarks it does not have" in found.warnings[-1]
+    assert found.origin.endswith("on the frozen scale 2026-11")
+
+
 def test_an_edition_that_changed_is_no_frozen_scale(monkeypatch):
     assert frozen_evidence("2026-11").edition["edition"] == "2026-11"
     with pytest.raises(MensuraError, match="there are 2026-11"):
@@ -104,3 +154,6 @@ def test_the_commands_place_a_model(mensura_command, tmp_path):
     refused = mensura_command("iq", "--scale", "2026-11", "--method", "published", "--add", file)
     assert refused.code == 2
     assert "leave out --method" in refused.err
+    refused = mensura_command("iq", "--scale", "2026-11", "--draws", "0", "--add", file)
+    assert refused.code == 2
+    assert "a frozen scale has intervals" in refused.err

@@ -168,7 +168,8 @@ def short(monkeypatch):
     monkeypatch.setattr(
         "mensura.site.report.named_pages", lambda study, editions: [pages.method(study), pages.data(study)]
     )
-    monkeypatch.setattr("mensura.site.report.subject_pages", lambda study: iter(()))
+    monkeypatch.setattr("mensura.site.report.benchmark_pages", lambda study: iter(()))
+    monkeypatch.setattr("mensura.site.two_binders.model_pages", lambda study, places: iter(()))
 
 
 def test_a_second_report_replaces_the_first_and_nothing_else(report, evidence, short, tmp_path):

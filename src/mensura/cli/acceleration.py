@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath
-from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.progress import progress_bar
+from mensura.cli.tables import print_table
 from mensura.cli.trends import ModelDates, ScoresFile, read_dated_scores
 
 app = typer.Typer(

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.inputs import EvidencePath
-from mensura.cli.output import Json, console, emit, print_note, print_table
+from mensura.cli.output import Json, console, emit, print_note
 from mensura.cli.paths import check_input, check_output
+from mensura.cli.tables import print_table
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:

@@ -22,8 +22,9 @@ from mensura.cli.asking import (
     Temperature,
     place_journal,
 )
-from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
+from mensura.cli.tables import print_table
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:

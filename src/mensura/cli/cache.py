@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from mensura.cli.output import Json, console, emit, print_table
+from mensura.cli.output import Json, console, emit
+from mensura.cli.tables import print_table
 
 EXAMPLES = """
 [bold]Examples[/]

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mensura.cli.output import Json, Out, console, emit, notices, print_note, print_table, write_settings
+from mensura.cli.output import Json, Out, console, emit, notices, print_note, write_settings
 from mensura.cli.paths import check_input, check_inputs
+from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
 from mensura.errors import MensuraError
 

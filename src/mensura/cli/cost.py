@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
+from mensura.cache import keep
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.kept import keep
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit
+from mensura.cli.tables import print_table
 
 EXAMPLES = "Examples: mensura cost  ·  mensura cost --frontier  ·  mensura cost --at-least 120 --by effective_cost"
 

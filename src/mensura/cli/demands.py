@@ -22,8 +22,9 @@ from mensura.cli.asking import (
     Temperature,
     place_journal,
 )
-from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_inputs
+from mensura.cli.tables import print_table
 
 app = typer.Typer(
     help="What items demand: dimensions and rubrics, sheets for people, agreement, and what levels are worth.",

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit
+from mensura.cli.tables import print_table
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ import typer
 
 from mensura.cli import evidence_in, evidence_log
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.paths import check_input, check_output
+from mensura.cli.tables import print_table
 
 app = typer.Typer(
     help="What was observed: coverage, checks, import and export.", no_args_is_help=True, rich_markup_mode="rich"

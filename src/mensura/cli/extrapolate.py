@@ -32,8 +32,9 @@ from mensura.cli.estimating import (
     choose_estimating,
     read_pool,
 )
-from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
+from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
 from mensura.errors import MensuraError
 

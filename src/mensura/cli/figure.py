@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mensura.cache import keep
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.kept import keep
-from mensura.cli.output import Json, console, emit, print_table
+from mensura.cli.output import Json, console, emit
 from mensura.cli.paths import check_output
+from mensura.cli.tables import print_table
 from mensura.drawings import check_figure, write_drawing
 from mensura.errors import MensuraError
 

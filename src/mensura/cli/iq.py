@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mensura.cache import keep
 from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.kept import keep
-from mensura.cli.output import Json, Out, console, emit, print_json, print_table
+from mensura.cli.iq_checks import print_changes, print_derived_ladders, print_sensitivity, print_validation
+from mensura.cli.output import Json, Out, console, emit, print_json
 from mensura.cli.paths import check_input
-from mensura.cli.progress import progress_bar
+from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
 from mensura.errors import MensuraError
 
@@ -107,7 +108,7 @@ def iq(
         _on_frozen(loaded, model, scale, [name for name, given in others.items() if given], draws, seed, out, as_json)
         return
     if curves is not None:
-        _derived(loaded, curves, out, as_json)
+        print_derived_ladders(loaded, curves, out, as_json)
         return
     weights = _weights(weight or [])
     compared = against is not None or against_ladders is not None or against_method is not None
@@ -129,9 +130,9 @@ def iq(
 
     result = keep("iq", loaded, settings, compute)
     if validate:
-        _validation(result, out, as_json)
+        print_validation(result, out, as_json)
     elif sensitivity:
-        _sensitivity(result, out, as_json)
+        print_sensitivity(result, out, as_json)
     elif compared:
         before = score_iq(
             loaded if against is None else load_evidence(None if against == "embedded" else Path(against), None),
@@ -141,7 +142,7 @@ def iq(
             rules=rules,
             weights=weights,
         )
-        _changes(before, result, model, out, as_json)
+        print_changes(before, result, model, out, as_json)
     elif model is None:
         _all(result, least_measured, out, as_json)
     else:
@@ -163,6 +164,8 @@ def _on_frozen(
 
     if others:
         raise MensuraError(f"--scale: a frozen scale has its own method; leave out {', '.join(others)}")
+    if draws < 1:
+        raise MensuraError("--draws 0: a frozen scale has intervals; leave it out, or give 1 or more")
     placed = place(evidence, scale, draws=draws, seed=seed, only=None if model is None else [model])
     tables = placed.tables()
     if model is not None:
@@ -275,56 +278,3 @@ def _print_tree(tree: Explanation) -> None:
         return branch
 
     console.print(grow(tree))
-
-
-def _derived(evidence: Evidence, curves: Path, out: Path | None, as_json: bool) -> None:
-    from mensura.frames import read_frame
-    from mensura.iq import derive_ladders
-
-    table, floors = read_frame(curves), curves.with_name("floors.csv")
-    if floors.is_file() and "chance" not in table.columns:  # as ``mensura stitch --out`` writes both
-        table = table.join(read_frame(floors).select("benchmark", "chance"), on="benchmark", how="left")
-    found = derive_ladders(evidence, table)
-    if emit(found.tables(), out=out, as_json=as_json, slope=found.slope, spread=found.spread):
-        return
-    print_table(found.anchors.drop("basis", strict=False), title="Human groups on the stitched scale")
-    print_table(found.offsets, title="Where the average person stands, by benchmark")
-    print_table(found.ladders.drop("set"), title="Ladders from people (use with --ladders FILE)")
-    print_table(found.differences, title="Beside the published ladders", rows=30)
-
-
-def _sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:
-    from mensura.iq import count_changes, sensitivity
-
-    with progress_bar("changes", count_changes(result)) as advance:
-        found = sensitivity(result, advance=advance)
-    if not emit({"sensitivity": found.summary, "moves": found.moves}, out=out, as_json=as_json):
-        print_table(found.summary, title="How far composites move, in IQ points", rows=30)
-
-
-def _validation(result: IqResult, out: Path | None, as_json: bool) -> None:
-    from mensura.iq import hide_and_impute, summarise
-    from mensura.iq.validation import FOLDS
-
-    joint = result.rules.imputation.is_joint  # a fit of all scores for each single one would take many minutes
-    with progress_bar("hidings", FOLDS if joint else int(result.matrix.measured.sum())) as advance:
-        outcomes = hide_and_impute(result, by="fold" if joint else "score", advance=advance)
-    tables = {"by_step": summarise(outcomes), "by_benchmark": summarise(outcomes, "benchmark"), "outcomes": outcomes}
-    if not emit(tables, out=out, as_json=as_json):
-        print_table(tables["by_step"], title="Imputed less measured, in IQ points, by step")
-        print_table(tables["by_benchmark"], title="… and by benchmark")
-
-
-def _changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:
-    import polars as pl
-
-    from mensura.iq import compare_iq
-
-    found = compare_iq(before, after)
-    composites, inputs = found.composites, found.inputs
-    if model is not None:
-        composites, inputs = (table.filter(pl.col("subject") == model) for table in (composites, inputs))
-    if emit({"changes": composites, "inputs": inputs}, out=out, as_json=as_json):
-        return
-    print_table(composites.filter(pl.col("change").abs() > 0), title="Composites that moved", rows=30)
-    print_table(inputs, title="Through which input (contribution in points of the composite)", rows=30)

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from mensura.cli.asking import JOURNAL, PriceIn, PriceOut
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.paths import check_input, check_output
+from mensura.cli.tables import print_table
 from mensura.errors import MensuraError
 
 app = typer.Typer(

@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
-from rich.table import Table
 from rich.text import Text
 
 from mensura import __version__
@@ -84,10 +82,6 @@ def visible(text: str) -> str:
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
 
 
-PADDING, FRAME = 3, 4
-"""Columns of the terminal that each column of a table takes beside its text, and the first with both edges."""
-
-
 class PlainConsole(Console):
     """Prints texts as they are: brackets and colons are no markup, control characters are spelled out."""
 
@@ -116,28 +110,6 @@ def print_json(payload: Mapping[str, object]) -> None:
 def print_note(text: str, *, kind: str = "note") -> None:
     """Print a remark on a result, or with another ``kind`` a warning."""
     console.print(Text.assemble((f"{kind}:", "yellow"), f" {text}"), soft_wrap=True)
-
-
-def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, digits: int = 2) -> None:
-    """Print the first ``rows`` rows of a table, numbers to the right; wide cells wrap between words, none is cut.
-
-    A table too wide for the terminal even then is printed in parts, the first column in each.
-    """
-    shown = frame if rows is None else frame.head(rows)
-    cells = {name: [_cell(value, digits) for value in shown[name]] for name in shown.columns}
-    least = {name: _longest_word([visible(name), *texts]) for name, texts in cells.items()}
-    for number, columns in enumerate(_parts(least, console.width)):
-        heading = visible(title) if not number else f"… {visible(title)} (further columns)"
-        table = Table(title=heading, title_justify="left", header_style="bold")
-        for name in columns:
-            right = frame.schema[name].is_numeric()
-            width = min(least[name], console.width - 4)
-            table.add_column(visible(name), justify="right" if right else "left", overflow="fold", min_width=width)
-        for row in zip(*(cells[name] for name in columns), strict=True):
-            table.add_row(*row)
-        console.print(table)
-    if shown.height < frame.height:
-        console.print(f"… and {frame.height - shown.height} more rows (all of them with --out or --json)")
 
 
 def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, writer: str) -> None:
@@ -173,36 +145,6 @@ def emit(tables: Mapping[str, pl.DataFrame], *, out: Path | None, as_json: bool,
         written = ", ".join(f"{name}.csv" for name in tables)
         notices.print(f"wrote {written} to {out}", style="dim", soft_wrap=True)
     return as_json
-
-
-def _longest_word(texts: Iterable[str]) -> int:
-    return max((cell_len(word) for text in texts for word in text.split()), default=1)
-
-
-def _parts(least: Mapping[str, int], width: int) -> list[list[str]]:
-    """Pack columns into as few parts as fit the width with every word whole; the first column opens each part."""
-    first, *rest = list(least) or [""]
-    if not least:
-        return []
-    parts, used = [[first]], least[first] + FRAME
-    for name in rest:
-        needed = least[name] + PADDING
-        if used + needed > width and len(parts[-1]) > 1:
-            parts.append([first])
-            used = least[first] + FRAME
-        parts[-1].append(name)
-        used += needed
-    return parts
-
-
-def _cell(value: object, digits: int) -> str:
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.{digits}f}"
-    return visible(str(value))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401

@@ -7,21 +7,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mensura.cli.frozen_iq import Scale
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.output import Json, console, print_json, print_table
+from mensura.cli.output import Json, console, print_json
 from mensura.cli.paths import check_output
 from mensura.cli.progress import progress_bar
+from mensura.cli.tables import print_table
 
 if TYPE_CHECKING:
     import polars as pl
 
-EXAMPLES = "Example: mensura report --out report --add mine.csv"
+EXAMPLES = "Examples: mensura report --out report --add mine.csv  ·  mensura report --add mine.csv --scale 2026-11"
 
 
 def report(
     out: Annotated[Path, typer.Option("--out", help="Folder to write the report into.", callback=check_output)] = Path(
         "report"
     ),
+    scale: Scale = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     calibration: Annotated[
@@ -42,12 +45,16 @@ def report(
 ) -> None:
     """Write the report, a static site that works from its folder, and print its headline table."""
     from mensura.calibration import chosen_lines
+    from mensura.iq import frozen_evidence, new_subjects
     from mensura.site import build_report, count_pages, log_of
 
     loaded = load_evidence(evidence, add)
     lines = chosen_lines(calibration, loaded.calibration)
-    with progress_bar("Pages", count_pages(loaded)) as advance:
-        headline = build_report(loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence))
+    placed = [] if scale is None else new_subjects(frozen_evidence(scale), loaded)
+    with progress_bar("Pages", count_pages(loaded) + len(placed)) as advance:
+        headline = build_report(
+            loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence), scale=scale
+        )
     if as_json:
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})
         return

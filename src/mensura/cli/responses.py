@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
+from mensura.cli.tables import print_table
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 import typer
 
-from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note
+from mensura.cli.tables import print_table
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:

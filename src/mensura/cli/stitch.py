@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from mensura.cache import keep
 from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
-from mensura.cli.kept import keep
-from mensura.cli.output import Json, Out, console, emit, print_note, print_table
+from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
+from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
 
 if TYPE_CHECKING:

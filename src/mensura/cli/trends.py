@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
+from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
 
 if TYPE_CHECKING:

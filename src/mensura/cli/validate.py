@@ -32,8 +32,9 @@ from mensura.cli.estimating import (
     choose_estimating,
     read_pool,
 )
-from mensura.cli.output import Json, Out, emit, print_note, print_table
+from mensura.cli.output import Json, Out, emit, print_note
 from mensura.cli.progress import progress_bar
+from mensura.cli.tables import print_table
 
 EXAMPLES = """
 [bold]Examples[/]

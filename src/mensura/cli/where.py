@@ -10,7 +10,8 @@ import typer
 
 from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.output import Json, Out, console, emit, print_table
+from mensura.cli.output import Json, Out, console, emit
+from mensura.cli.tables import print_table
 from mensura.errors import listed_names
 
 if TYPE_CHECKING:

@@ -4,13 +4,14 @@ from mensura.iq.comparison import IqChange, compare_iq
 from mensura.iq.cost import AXES as COST_AXES
 from mensura.iq.cost import EFFECTIVE_COST_NOTE, CostResult, cheapest, frontier, require_axis, score_costs
 from mensura.iq.explanation import Explanation
-from mensura.iq.frozen import IQ_SCALES, FrozenIq, beside, frozen_evidence, new_subjects, place_iq
+from mensura.iq.frozen import IQ_SCALES, FrozenIq, beside, frozen_evidence, kept_scores, new_subjects, place_iq
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
 from mensura.iq.result import COUNTS, IqResult
 from mensura.iq.rules import IqRules, read_rules
 from mensura.iq.scoring import score_iq
 from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
+from mensura.iq.splicing import SplicedIq, splice_iq, spliced_evidence
 from mensura.iq.uncertainty import IqDraws
 from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
 
@@ -29,6 +30,7 @@ __all__ = [
     "IqRules",
     "Ladder",
     "Sensitivity",
+    "SplicedIq",
     "beside",
     "cheapest",
     "compare_iq",
@@ -38,6 +40,7 @@ __all__ = [
     "frozen_evidence",
     "hide_and_impute",
     "hide_dimensions",
+    "kept_scores",
     "ladder_table",
     "new_subjects",
     "place_iq",
@@ -46,5 +49,7 @@ __all__ = [
     "score_costs",
     "score_iq",
     "sensitivity",
+    "splice_iq",
+    "spliced_evidence",
     "summarise",
 ]

@@ -17,10 +17,12 @@ import numpy as np
 import polars as pl
 
 from mensura.arrays import Floats
+from mensura.cache import keep
 from mensura.errors import MensuraError, listed_names
 from mensura.evidence import Evidence, load
 from mensura.evidence.edition import FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.iq.result import IqResult
+from mensura.iq.scoring import score_iq
 from mensura.results import Result
 
 IQ_SCALES = {"2026-11": "afe924cc3318"}
@@ -95,11 +97,12 @@ def place_iq(
     """
     base = frozen_evidence(scale)
     new = [name for name in new_subjects(base, evidence) if only is None or name in only]
+    entered = {name: beside(base, evidence, name) for name in new}  # one without a score is refused before any work
     frozen = score(base)
     parts = [_rows(frozen, base.models["subject"].to_list(), "frozen")]
     draws = _draws(frozen, base.models["subject"].to_list())
-    for subject in new:
-        found = score(beside(base, evidence, subject))
+    for subject, one in entered.items():
+        found = score(one)
         parts.append(_rows(found, [subject], "placed"))
         draws |= _draws(found, [subject])
         if advance is not None:
@@ -107,6 +110,20 @@ def place_iq(
     composites, dimensions = (pl.concat(tables) for tables in zip(*parts, strict=True))
     order = composites.sort("exact", "subject", descending=[True, False], nulls_last=True)
     return FrozenIq(scale, order, dimensions, draws)
+
+
+def kept_scores(draws: int, seed: int = 0) -> Score:
+    """Return how an evidence is scored with so many draws; what was scored once is kept (:mod:`mensura.cache`)."""
+
+    def score(evidence: Evidence) -> IqResult:
+        def compute() -> IqResult:
+            found = score_iq(evidence, draws=draws, seed=seed)
+            _ = found.composites, found.dimensions, found.drawn  # kept with it
+            return found
+
+        return keep("iq-beside", evidence, {"draws": draws, "seed": seed}, compute)
+
+    return score
 
 
 def frozen_evidence(scale: str) -> Evidence:
@@ -128,24 +145,25 @@ def new_subjects(base: Evidence, evidence: Evidence) -> list[str]:
     return evidence.models.filter(~pl.col("subject").is_in(base.models["subject"].implode()))["subject"].to_list()
 
 
-def beside(base: Evidence, evidence: Evidence, subject: str) -> Evidence:
-    """Return an edition with one more model: its scores on the edition's benchmarks, its predecessors if there."""
-    mine = pl.col("subject") == subject
+def beside(base: Evidence, evidence: Evidence, *subjects: str) -> Evidence:
+    """Return an edition with more models: their scores on the edition's benchmarks, their predecessors if there."""
+    mine = pl.col("subject").is_in(subjects)
     known = base.models["subject"].to_list()
-    model = evidence.models.filter(mine).with_columns(
+    models = evidence.models.filter(mine).with_columns(
         pl.when(pl.col(name).is_in(known)).then(pl.col(name)).alias(name) for name in _DESCENT
     )
     scores = evidence.scores.filter(mine, pl.col("benchmark").is_in(base.benchmarks["benchmark"].implode()))
-    if scores.is_empty():
+    without = sorted(set(subjects) - set(scores["subject"]))
+    if without:
         tests = base.benchmarks["benchmark"].to_list()
-        raise MensuraError(f"scores: {subject!r} has none on a benchmark of the scale; it has {listed_names(tests)}")
+        raise MensuraError(f"scores: {without[0]!r} has none on a benchmark of the scale; it has {listed_names(tests)}")
     cited, there = (pl.col("source").is_in(table["source"].implode()) for table in (scores, base.sources))
     return replace(
         base,
-        models=pl.concat([base.models, model]),
+        models=pl.concat([base.models, models]),
         scores=pl.concat([base.scores, scores]),
         sources=pl.concat([base.sources, evidence.sources.filter(cited & ~there)]),
-        origin=f"{base.origin} + {subject}",
+        origin=" + ".join([base.origin, *subjects]),
     )
 
 

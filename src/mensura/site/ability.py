@@ -19,7 +19,7 @@ from mensura.calibration import (
     profile_counts,
 )
 from mensura.calibration.open_pool import READERS
-from mensura.evidence import Evidence
+from mensura.evidence import Evidence, load
 from mensura.results import Result
 from mensura.scale import Calibration
 
@@ -80,10 +80,15 @@ class PlacedAbilities(Result):
 
 
 def place_abilities(evidence: Evidence, lines: Calibration) -> PlacedAbilities:
-    """Place language models and people among all people, on the calibrated lines."""
-    language = profile_counts(
-        evidence.demand_outcomes.filter(pl.col("subject").is_in(list(SYSTEMS))), calibration=lines
-    )
+    """Place language models and people among all people, on the calibrated lines.
+
+    The models are systems with published counts; an evidence of one's own that has none of them takes the embedded.
+    """
+    published_systems = pl.col("subject").is_in(list(SYSTEMS))
+    counts = evidence.demand_outcomes.filter(published_systems)
+    if counts.is_empty():
+        counts = load().demand_outcomes.filter(published_systems)
+    language = profile_counts(counts, calibration=lines)
     told = open_outcomes().filter(pl.col("subject").is_in(list(TOGETHER)))
     order = pl.DataFrame({"subject": list(TOGETHER)})
     together = profile(order.join(told, on="subject", maintain_order="left"), open_demands(), calibration=lines)

@@ -99,9 +99,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 """JSON Schema of each file; every chart file follows ``chart``. Published as ``api/v1/schema.json``."""
 
 
-def listing(name: str, rows: Iterable[Mapping[str, object]]) -> str:
-    """Return the JSON text of a listing file, rows in the order of the schema."""
-    return to_json({"version": VERSION, name: list(rows)})
+def listing(name: str, rows: Iterable[Mapping[str, object]], scale: str = "") -> str:
+    """Return the JSON text of a listing file, rows in the order of the schema; ``scale`` says on which they stand."""
+    return to_json({"version": VERSION, **({"scale": scale} if scale else {}), name: list(rows)})
 
 
 def ranged(value: float | None, low: float | None, high: float | None) -> dict[str, float | None] | None:

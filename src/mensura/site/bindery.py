@@ -36,16 +36,21 @@ class Bindery:
     def __init__(
         self,
         folder: Path,
-        studio: Studio,
+        studio: Studio | None,
         shared: Mapping[str, object],
         advance: Callable[[], object] | None = None,
+        first_page: str = "",
     ) -> None:
-        """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page."""
+        """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page.
+
+        ``first_page``: the one whose picture stands for those that have none, where it is taken in elsewhere. Without
+        a studio no page has a picture of its own.
+        """
         self.svgs: dict[str, str] = {}
         self.listed: list[str] = []  # pages for the sitemap
         self._folder, self._studio, self._shared, self._advance = folder, studio, shared, advance
         self._cards: dict[str, Path] = {}  # page → its picture for shared links, there once the studio has finished
-        self._first = ""  # the page whose picture stands for those that have none
+        self._first = first_page
         self._written: set[str] = set()  # figures
         self._environment = self._templates()
 
@@ -54,7 +59,7 @@ class Bindery:
         self._first = self._first or page.file
         if page.listed:
             self.listed.append(page.file)
-        if len(self._cards) < MOST_CARDS:
+        if self._studio is not None and len(self._cards) < MOST_CARDS:
             figure, lines = page.shared
             svg = draw_share_card(page.title, figure, lines or (page.summary,))
             self._cards[page.file] = self._studio.order({"kind": "png", "svg": svg, "scale": SHARE_SCALE}, ".png")
@@ -79,6 +84,12 @@ class Bindery:
                 self._write_figure(figure)
                 self._written.add(figure.name)
         if self._advance is not None and not page.file.startswith("charts/"):
+            self._advance()
+
+    def enter_bound(self, file: str) -> None:
+        """List a page that another process has bound; it has no picture of its own."""
+        self.listed.append(file)
+        if self._advance is not None:
             self._advance()
 
     def place_cards(self) -> None:

@@ -34,17 +34,17 @@ from mensura.site.editions import (
     read_editions,
     sitemap,
 )
+from mensura.site.frozen_study import open_frozen
 from mensura.site.inlined import EARLY, STATIC, style_sheet
-from mensura.site.method import method_parts
 from mensura.site.openapi import openapi_document
-from mensura.site.pages import MORE, NAVIGATION, Page, named_pages, picture_pages, subject_pages
-from mensura.site.pages.data import snapshot_sentence
+from mensura.site.pages import MORE, NAVIGATION, Page, benchmark_pages, named_pages, picture_pages
+from mensura.site.pages.data import study_parts
 from mensura.site.people_cards import people_cards
-from mensura.site.policy import policy_part
 from mensura.site.revisions import EvidenceLog
 from mensura.site.studio import Studio, open_studio, page_svg, static_job
 from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
+from mensura.site.two_binders import is_large, second_binder
 
 Records = dict[str, dict[str, Any]]
 HEADLINE = (
@@ -63,6 +63,7 @@ def build_report(
     today: date | None = None,
     log: EvidenceLog | None = None,
     earlier: Sequence[Edition] | None = None,
+    scale: str | None = None,
 ) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
 
@@ -72,7 +73,8 @@ def build_report(
     ``address``: where the report will stand (``https://…/``), for canonical links, feeds, sitemap and shared pictures;
     without it they are relative. ``today``: the day of the edition, the clock's when not given. ``log``: the log of the
     store the evidence was read from, which says why things changed. ``earlier``: the editions before this one, newest
-    first; those that the folder remembers when not given.
+    first; those that the folder remembers when not given. ``scale``: the frozen scale that everything stands on, such
+    as 2026-11 (:mod:`mensura.site.frozen_study`); without it all scores make the scale.
     """
     if address and not address.startswith(("https://", "http://")):
         raise MensuraError(
@@ -81,23 +83,14 @@ def build_report(
     address = address and address.rstrip("/") + "/"
     day = today or date.today()
     with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
-        study = Study.open(evidence, lines)
-        library = studio.order({"kind": "bundle"}, ".js")
-        editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
-        named = named_pages(study, editions)
-        drawn = _order_drawings(named, studio)
-        _write_static(stage)
-        records = model_records(study)
-        _write_subjects(study, records, stage)
-        _write_tables(study, stage)
-        _write_api(study, records, stage)
-        del records
+        _write_static(stage)  # first: a full disk is noticed before any work
+        study = Study.open(evidence, lines) if scale is None else open_frozen(evidence, scale, lines, advance)
         shared = {
             "navigation": NAVIGATION,
             "more": MORE,
             "providers": study.providers,
-            "evidence": evidence,
-            "evidence_day": evidence_day(evidence),
+            "evidence": study.evidence,
+            "evidence_day": evidence_day(study.evidence),
             "today": day.isoformat(),
             "address": address,
             "version": __version__,
@@ -105,11 +98,21 @@ def build_report(
             "sheet": Markup(style_sheet()),
         }
         bindery = Bindery(stage, studio, shared, advance)
-        for page in named:
-            bindery.enter(page)
-        for page in subject_pages(study):  # made, written and forgotten, while the studio draws the charts of others
-            bindery.enter(page)
-            bindery.bind(page)
+        if is_large(study):
+            studio.hold()  # until the second binder has ended: together they would take more than a gigabyte
+        with second_binder(study, stage, shared, first_page=NAVIGATION[0][0]) as bind_models:
+            library = studio.order({"kind": "bundle"}, ".js")
+            editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
+            named = named_pages(study, editions)
+            drawn = _order_drawings(named, studio)
+            _write_data(study, stage)
+            for page in named:
+                bindery.enter(page)
+            for page in benchmark_pages(study):
+                bindery.enter(page)
+                bindery.bind(page)
+            bind_models(bindery)  # made, written and forgotten, while the studio draws the charts of others
+        studio.release()
         single = list(picture_pages(named))
         for page in single:
             bindery.enter(page)
@@ -144,6 +147,14 @@ def _write_static(out: Path) -> None:
         "themes.js",
     )
     write(style_sheet(), out, "static", "style.css")
+
+
+def _write_data(study: Study, out: Path) -> None:
+    """Write everything that is no page: what scripts read, the tables, the interface for programs."""
+    records = model_records(study)
+    _write_subjects(study, records, out)
+    _write_tables(study, out)
+    _write_api(study, records, out)
 
 
 def _write_subjects(study: Study, records: Records, out: Path) -> None:
@@ -187,7 +198,7 @@ def _write_api(study: Study, records: Records, out: Path) -> None:
     ladders = {one.benchmark: one.to_dict() for one in study.iq.matrix.ladders}
     people = study.evidence.human_references
     files = {
-        "models": listing("models", records.values()),
+        "models": listing("models", records.values(), study.scale_said),
         "rankings": listing(
             "rankings",
             (
@@ -198,6 +209,7 @@ def _write_api(study: Study, records: Records, out: Path) -> None:
                 }
                 for row in ranked
             ),
+            study.scale_said,
         ),
         "benchmarks": listing(
             "benchmarks",
@@ -213,7 +225,7 @@ def _write_api(study: Study, records: Records, out: Path) -> None:
                 for row in study.benchmarks.iter_rows(named=True)
             ),
         ),
-        "methodology": listing("parts", method_parts(snapshot_sentence(study), policy_part(study.evidence))),
+        "methodology": listing("parts", study_parts(study)),
         "schema": to_json(SCHEMAS),
     }
     for name, text in files.items():

@@ -64,7 +64,8 @@ class Studio:
         self._said = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115 - closed with the studio
         self._spool = tempfile.TemporaryDirectory(prefix="mensura-orders-")
         self._workers: list[subprocess.Popen[str]] = []
-        self._orders = 0
+        self._orders, self._waiting = 0, list[Path]()
+        self._held = False
         self._library = version("vl-convert-python")
 
     def order(self, job: dict[str, Any], suffix: str) -> Path:
@@ -76,30 +77,45 @@ class Studio:
             with suppress(OSError):
                 os.utime(target)
             return target
-        pipe = self._next().stdin
-        if pipe is not None:
-            with suppress(BrokenPipeError):
-                pipe.write(f"{self._spooled(job, target)}\n")
-                pipe.flush()
+        self._waiting.append(self._spooled(job, target))
+        if not self._held:
+            self.release()
         return target
+
+    def hold(self) -> None:
+        """Keep orders back until :meth:`release`: each of the processes that draw takes memory."""
+        self._held = True
+
+    def release(self) -> None:
+        """Hand out the orders that wait."""
+        self._held = False
+        for order in self._waiting:
+            worker = self._next(order)
+            if worker.stdin is not None:
+                with suppress(BrokenPipeError):
+                    worker.stdin.write(f"{order}\n")
+                    worker.stdin.flush()
+        self._waiting.clear()
 
     def _spooled(self, job: dict[str, Any], target: Path) -> Path:
         """Write an order to a file of its own: a pipe holds so little that the build would wait for the drawing."""
+        self._orders += 1
         order = Path(self._spool.name) / str(self._orders)
         order.write_text(json.dumps({**job, "out": str(target)}), encoding="utf-8")
         return order
 
-    def _next(self) -> subprocess.Popen[str]:
+    def _next(self, order: Path) -> subprocess.Popen[str]:
+        """Return the worker for an order: they take turns."""
         if len(self._workers) < WORKERS:
             command = [sys.executable, "-c", _WORKER]
             self._workers.append(
                 subprocess.Popen(command, stdin=subprocess.PIPE, stderr=self._said, text=True, encoding="utf-8")
             )
-        self._orders += 1
-        return self._workers[self._orders % len(self._workers)]
+        return self._workers[int(order.name) % len(self._workers)]
 
     def finish(self) -> None:
         """Wait until everything ordered is drawn."""
+        self.release()
         for worker in self._workers:
             _hang_up(worker)
         failed = [worker.wait() for worker in self._workers]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -12,55 +12,24 @@ import polars as pl
 from mensura.cache import recall
 from mensura.calibration import chosen_lines
 from mensura.evidence import Evidence
-from mensura.iq import CostResult, IqResult, score_costs, score_iq
+from mensura.iq import CostResult, IqResult, score_costs
 from mensura.results import Result
 from mensura.scale import Calibration
 from mensura.site.ability import PlacedAbilities, place_abilities
-from mensura.site.aside import aside
 from mensura.site.example import WorldExample, carry_example
+from mensura.site.halves import SLOW_PARTS, compute_halves
 from mensura.site.leaders import leaders_beside_people
 from mensura.site.measured import OWN_SCORES, rank_measured
 from mensura.site.pace import Pace, report_pace, watch_evidence
 from mensura.site.plain_rows import PlainRows
 from mensura.site.policy import Policy, apply_policy, load_policy
-from mensura.stitching import People, Stitch, information_curves, place_people, stitch
+from mensura.stitching import People, Stitch, information_curves
 from mensura.stitching.passing import win_chances
 from mensura.trends import Watch, mark_passed
-
-DRAWS = 1000
-"""Draws behind the intervals of the IQs."""
-_MOST_DRAWN, _FEWEST_DRAWS = 500_000, 200
-"""Models × draws that are kept, and the draws that remain: with thousands of models the memory of a laptop is the
-bound; the ends of an interval then err by a sixth of a standard deviation."""
-_MANY = 500
-"""Models from which the two halves of a study are computed in two processes at once."""
 
 _TESTS_NAMED = 2  # tests of a class of people that are named beside it; more are counted
 _MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
-
-
-def _place(evidence: Evidence) -> dict[str, Any]:
-    """Put models and people on the stitched scale."""
-    fit = stitch(evidence)
-    return {"fit": fit, "people": place_people(fit, evidence)}
-
-
-def _place_and_watch(evidence: Evidence, lines: Calibration) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return everything of a study that needs no IQ: fields, and cached properties by name."""
-    fields = _place(evidence)
-    return fields, {
-        "groups": mark_passed(fields["people"]),
-        "pace": report_pace(fields["fit"], evidence),
-        "watch": watch_evidence(evidence),
-        "world": carry_example(),
-        "abilities": place_abilities(evidence, lines),
-    }
-
-
-def draws_for(evidence: Evidence) -> int:
-    """Return how many draws stand behind the intervals of an evidence."""
-    return min(DRAWS, max(_FEWEST_DRAWS, _MOST_DRAWN // max(1, evidence.models.height)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,23 +53,17 @@ class Study(Result):
         ``lines``: what levels are read with; by default the open ones, where a base is identified, over the published.
         """
         read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
-        computed: dict[str, Any]
-        if evidence.models.height < _MANY:
-            iq, (fields, computed) = score_iq(evidence, draws=draws_for(evidence)), (_place(evidence), {})
-        else:
-            with aside(_place_and_watch, evidence, read_with) as placed:
-                iq = score_iq(evidence, draws=draws_for(evidence))
-                _ = iq.drawn
-                fields, computed = placed()
+        iq, (fit, people, parts) = compute_halves(evidence, read_with)
         study = cls(
             evidence=evidence,
             iq=iq,
             costs=score_costs(evidence),
+            fit=fit,
+            people=people,
             policy=load_policy(evidence),
             lines=read_with,
-            **fields,
         )
-        study.__dict__.update(computed)  # cached properties, computed already
+        study.__dict__.update(parts)  # cached properties, computed already
         return study
 
     @classmethod
@@ -112,7 +75,7 @@ class Study(Result):
 
     def _completed(self) -> Study:
         """Return the study with everything computed that takes long, so that it is kept with it."""
-        for part in ("models", "groups", "pace", "watch", "world", "abilities"):
+        for part in ("models", *SLOW_PARTS):
             getattr(self, part)
         return self
 
@@ -137,22 +100,42 @@ class Study(Result):
             self.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left"
         )
         ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high")
-        alone = rank_measured(self.iq)
-        capability = self.fit.capabilities.rename({"low": "capability_low", "high": "capability_high"})
+        capability = self.capabilities.rename({"low": "capability_low", "high": "capability_high"})
         costs = self.costs.costs.select(
             "subject", "sticker_price", "effective_cost", "task_efficiency", "response_time", "output_speed"
         )
         joined = self.evidence.models
-        for part in (iq, ranks, alone, capability, self.iq.emotional.select("subject", "eq"), costs):
+        for part in (iq, ranks, self._measured_ranks(), capability, self.iq.emotional.select("subject", "eq"), costs):
             joined = joined.join(part, on="subject", how="left", maintain_order="left")
-        shown = apply_policy(self.evidence.models, iq.drop_nulls("iq")["subject"], self.policy)
         own = self.dimensions.filter(pl.col("shown") == "measured").group_by("subject").agg(pl.len().alias("own"))
         joined = joined.join(own, on="subject", how="left", maintain_order="left").with_columns(
             shown=pl.when(pl.col("own") > _MOST).then(pl.lit("measured")).otherwise(pl.lit("estimated"))
         )
-        return joined.join(shown, on="subject", maintain_order="left").sort(
+        charted = self._charted(iq.drop_nulls("iq")["subject"])
+        return joined.join(charted, on="subject", maintain_order="left").sort(
             "exact_iq", "capability", descending=True, nulls_last=True, maintain_order=True
         )
+
+    @property
+    def capabilities(self) -> pl.DataFrame:
+        """Models on the stitched scale: subject, capability, low, high."""
+        return self.fit.capabilities
+
+    @property
+    def scale_said(self) -> str:
+        """What a reader should know of the scale that everything stands on; nothing where all scores made it."""
+        return ""
+
+    def place_said(self, subject: str) -> str:
+        """Say how a model came to its place, where the scale stands still."""
+        return ""
+
+    def _measured_ranks(self) -> pl.DataFrame:
+        return rank_measured(self.iq)
+
+    def _charted(self, scored: pl.Series) -> pl.DataFrame:
+        """Return which models charts show, of those that have an IQ."""
+        return apply_policy(self.evidence.models, scored, self.policy)
 
     @property
     def ranked(self) -> pl.DataFrame:
@@ -162,7 +145,8 @@ class Study(Result):
     @property
     def ranked_by_measured(self) -> pl.DataFrame:
         """The models ranked of which most dimensions were measured, best first."""
-        return self.models.drop_nulls("measured_rank").sort("measured_rank")
+        ranked = self.models.drop_nulls("measured_rank")
+        return ranked.sort("measured_rank", "exact_iq", descending=[False, True])
 
     @cached_property
     def dimensions(self) -> pl.DataFrame:

@@ -103,9 +103,7 @@ class FrozenScale(Result):
         are placed by their scores on its benchmarks ("placed", 90% intervals). Benchmarks it does not know are left
         out, and a subject without any other is refused.
         """
-        frame = read_scores(
-            evidence_scores(scores, self.references)[0] if isinstance(scores, Evidence) else read_own_scores(scores)
-        )
+        frame = self._read(scores)
         counted = frame.group_by("subject").agg(n=pl.len())
         fresh = frame.filter(~pl.col("subject").is_in(self.capabilities["subject"].implode()))
         kept = fresh.filter(pl.col("benchmark").is_in(list(self.names)))
@@ -120,6 +118,24 @@ class FrozenScale(Result):
             return known
         found = pl.concat([known, self._placed(kept).join(counted, on="subject", how="left").select(known.columns)])
         return found.sort("capability", "subject", descending=[True, False])
+
+    def residuals_of(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
+        """Return the scores of the subjects that are placed, beside what their capability alone would give.
+
+        Columns: subject, benchmark, score, variance (of its sampling, 0 unknown), above (score less expected).
+        """
+        capability = dict(self.place(scores).filter(status="placed").select("subject", "capability").iter_rows())
+        mine = pl.col("subject").is_in(list(capability)) & pl.col("benchmark").is_in(list(self.names))
+        own = encode(self._read(scores).filter(mine).drop("chance", "ceiling", strict=False), "mean")
+        cols = positions_of(self.names, list(own.benchmarks))[own.layout.cols]
+        C = np.array([capability[name] for name in own.subjects])[own.layout.rows]
+        expected, _ = levels(self.chance[cols], self.ceiling[cols], self.phi[cols, 0] + self.phi[cols, 1] * C)
+        return own.table.with_columns(variance=pl.Series(own.sampling), above=pl.Series(own.y - expected))
+
+    def _read(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
+        return read_scores(
+            evidence_scores(scores, self.references)[0] if isinstance(scores, Evidence) else read_own_scores(scores)
+        )
 
     def _placed(self, frame: pl.DataFrame) -> pl.DataFrame:
         own = encode(frame.drop("chance", "ceiling", strict=False), "mean")

@@ -67,10 +67,18 @@ def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float
     found = {}
     for model in models:
         cell = measured.get(model)
-        known = (data.y[cell], data.sampling[cell]) if cell is not None else _expected(fit, model, col)
-        ahead = float(known[0] - score) / sqrt(max(known[1], MODEL_ERROR**2) + stderr**2)
-        found[model] = 0.5 * erfc(-ahead / sqrt(2))  # exact in both tails
+        own, variance = (data.y[cell], data.sampling[cell]) if cell is not None else _expected(fit, model, col)
+        found[model] = chance_over(own, variance, score, stderr)
     return found
+
+
+def chance_over(own: float, variance: float, score: float, stderr: float) -> float:
+    """Probability that a true score is above another, ``own`` known with a variance, ``score`` with a standard error.
+
+    The former is never known better than two runs of a model agree.
+    """
+    ahead = float(own - score) / sqrt(max(variance, MODEL_ERROR**2) + stderr**2)
+    return 0.5 * erfc(-ahead / sqrt(2))  # exact in both tails
 
 
 def _expected(fit: Stitch, model: str, col: int) -> tuple[float, float]:

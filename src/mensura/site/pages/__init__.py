@@ -9,7 +9,7 @@ from mensura.site.editions import Edition
 from mensura.site.pages.benchmarks import benchmark, benchmark_list
 from mensura.site.pages.charts import chart_page, cost, human, iq, stitched
 from mensura.site.pages.data import changes, data, method, missing
-from mensura.site.pages.models import model, model_list
+from mensura.site.pages.models import model, model_file, model_list
 from mensura.site.pages.overview import overview
 from mensura.site.pages.page import MORE, NAVIGATION, Page
 from mensura.site.pages.people import people
@@ -21,14 +21,16 @@ __all__ = [
     "NAVIGATION",
     "Page",
     "benchmark",
+    "benchmark_pages",
     "compare",
     "count_pages",
     "data",
     "method",
     "model",
+    "model_file",
+    "model_pages",
     "named_pages",
     "picture_pages",
-    "subject_pages",
 ]
 
 
@@ -58,11 +60,15 @@ def named_pages(study: Study, editions: Sequence[Edition] = ()) -> list[Page]:
     ]
 
 
-def subject_pages(study: Study) -> Iterator[Page]:
-    """Yield the page of each benchmark and of each model, one at a time: there may be thousands."""
+def benchmark_pages(study: Study) -> Iterator[Page]:
+    """Yield the page of each benchmark, one at a time."""
     for row in study.benchmarks.iter_rows(named=True):
         yield benchmark(study, row)
-    for row in study.models.iter_rows(named=True):
+
+
+def model_pages(study: Study, places: range) -> Iterator[Page]:
+    """Yield the pages of the models at some places, best IQ first, one at a time: there may be thousands."""
+    for row in study.models[places.start : places.stop].iter_rows(named=True):
         yield model(study, row)
 
 

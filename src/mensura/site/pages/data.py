@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
 from mensura.evidence import TABLES
@@ -40,8 +42,13 @@ def method(study: Study) -> Page:
         "numbers "
         "are not.",
         "method.html",
-        {"parts_of_method": method_parts(snapshot_sentence(study), policy_part(study.evidence))},
+        {"parts_of_method": study_parts(study)},
     )
+
+
+def study_parts(study: Study) -> list[dict[str, Any]]:
+    """Return the parts of the method as this study follows it."""
+    return method_parts(snapshot_sentence(study), policy_part(study.evidence), study.scale_said)
 
 
 def snapshot_sentence(study: Study) -> str:

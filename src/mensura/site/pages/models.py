@@ -36,6 +36,11 @@ def model_list(study: Study) -> Page:
     )
 
 
+def model_file(subject: str) -> str:
+    """Return where the page of a model lies."""
+    return f"models/{slug(subject)}.html"
+
+
 def model(study: Study, row: dict[str, Any]) -> Page:
     """Everything known about one model."""
     subject = row["subject"]
@@ -44,7 +49,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
     figure = f"IQ {show(row['iq'], 'iq')}" if scored else "no IQ yet"
     interval = f"90% {show_range(row['iq_low'], row['iq_high'], 'iq')}, " if scored else ""
     return Page(
-        f"models/{slug(subject)}.html",
+        model_file(subject),
         row["name"],
         f"{row['name']} of {row['provider']}: what was measured, what was estimated, and how each number came about.",
         "model.html",

@@ -33,7 +33,7 @@ def overview(study: Study) -> Page:
         {
             "cards": cards,
             "units": unit_sentences(study),
-            "leader": leader_sentence(study),
+            "leader": f"{leader_sentence(study)} {study.scale_said}".rstrip(),
             "pace": pace_sentence(study),
             "measured": study.ranked_by_measured.head(LEADERS).to_dicts(),
             "estimated": study.ranked.head(LEADERS).to_dicts(),

@@ -31,7 +31,7 @@ def where_context(study: Study, row: dict[str, Any]) -> dict[str, Any]:
         "prices": _prices(study, priced),
         "next_said": _next_said(telling, row),
         "next": telling[:_NEXT],
-        "charted_said": charted_sentence(study, row),
+        "charted_said": f"{charted_sentence(study, row)} {study.place_said(subject)}".rstrip(),
     }
 
 

@@ -1,0 +1,71 @@
+"""What ``mensura iq`` tells of a scoring beside its values: ladders from people, sensitivity, validation, changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mensura.cli.output import emit
+from mensura.cli.progress import progress_bar
+from mensura.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from mensura.evidence import Evidence
+    from mensura.iq import IqResult
+
+
+def print_derived_ladders(evidence: Evidence, curves: Path, out: Path | None, as_json: bool) -> None:
+    """Derive ladders from people and print them beside the published ones."""
+    from mensura.frames import read_frame
+    from mensura.iq import derive_ladders
+
+    table, floors = read_frame(curves), curves.with_name("floors.csv")
+    if floors.is_file() and "chance" not in table.columns:  # as ``mensura stitch --out`` writes both
+        table = table.join(read_frame(floors).select("benchmark", "chance"), on="benchmark", how="left")
+    found = derive_ladders(evidence, table)
+    if emit(found.tables(), out=out, as_json=as_json, slope=found.slope, spread=found.spread):
+        return
+    print_table(found.anchors.drop("basis", strict=False), title="Human groups on the stitched scale")
+    print_table(found.offsets, title="Where the average person stands, by benchmark")
+    print_table(found.ladders.drop("set"), title="Ladders from people (use with --ladders FILE)")
+    print_table(found.differences, title="Beside the published ladders", rows=30)
+
+
+def print_sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None:
+    """Leave out each input in turn, move each ladder, and print how far composites move."""
+    from mensura.iq import count_changes, sensitivity
+
+    with progress_bar("changes", count_changes(result)) as advance:
+        found = sensitivity(result, advance=advance)
+    if not emit({"sensitivity": found.summary, "moves": found.moves}, out=out, as_json=as_json):
+        print_table(found.summary, title="How far composites move, in IQ points", rows=30)
+
+
+def print_validation(result: IqResult, out: Path | None, as_json: bool) -> None:
+    """Hide measured scores, impute them, and print the error by step and benchmark."""
+    from mensura.iq import hide_and_impute, summarise
+    from mensura.iq.validation import FOLDS
+
+    joint = result.rules.imputation.is_joint  # a fit of all scores for each single one would take many minutes
+    with progress_bar("hidings", FOLDS if joint else int(result.matrix.measured.sum())) as advance:
+        outcomes = hide_and_impute(result, by="fold" if joint else "score", advance=advance)
+    tables = {"by_step": summarise(outcomes), "by_benchmark": summarise(outcomes, "benchmark"), "outcomes": outcomes}
+    if not emit(tables, out=out, as_json=as_json):
+        print_table(tables["by_step"], title="Imputed less measured, in IQ points, by step")
+        print_table(tables["by_benchmark"], title="… and by benchmark")
+
+
+def print_changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:
+    """Print which composites moved between two scorings, and through which input."""
+    import polars as pl
+
+    from mensura.iq import compare_iq
+
+    found = compare_iq(before, after)
+    composites, inputs = found.composites, found.inputs
+    if model is not None:
+        composites, inputs = (table.filter(pl.col("subject") == model) for table in (composites, inputs))
+    if emit({"changes": composites, "inputs": inputs}, out=out, as_json=as_json):
+        return
+    print_table(composites.filter(pl.col("change").abs() > 0), title="Composites that moved", rows=30)
+    print_table(inputs, title="Through which input (contribution in points of the composite)", rows=30)

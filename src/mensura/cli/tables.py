@@ -1,0 +1,130 @@
+"""Tables for people: columns that fit the terminal in parts, wide cells wrapped between words, none cut."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rich.box import HEAVY_HEAD
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+
+from mensura.cli.output import console, visible
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PADDING, FRAME = 3, 4
+"""Columns of the terminal that each column of a table takes beside its text, and the first with both edges."""
+
+
+def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, digits: int = 2) -> None:
+    """Print the first ``rows`` rows of a table, numbers to the right; wide cells wrap between words, none is cut.
+
+    A table too wide for the terminal even then is printed in parts, the first column in each.
+    """
+    shown = frame if rows is None else frame.head(rows)
+    cells = {name: [_cell(value, digits) for value in shown[name]] for name in shown.columns}
+    least = {name: _longest_word([visible(name), *texts]) for name, texts in cells.items()}
+    for number, columns in enumerate(_parts(least, console.width)):
+        heading = visible(title) if not number else f"… {visible(title)} (further columns)"
+        grid = TerminalTable(
+            heading,
+            [visible(name) for name in columns],
+            [frame.schema[name].is_numeric() for name in columns],
+            list(zip(*(cells[name] for name in columns), strict=True)),
+        )
+        console.print(grid if grid.fits(console.width) else _wrapping(grid, [least[name] for name in columns]))
+    if shown.height < frame.height:
+        console.print(f"… and {frame.height - shown.height} more rows (all of them with --out or --json)")
+
+
+@dataclass(frozen=True)
+class TerminalTable:
+    """A table of which every cell stands on one line, as a wrapping table of rich would show it, many times faster."""
+
+    title: str
+    names: Sequence[str]
+    right: Sequence[bool]
+    rows: Sequence[Sequence[str]]
+
+    @property
+    def widths(self) -> list[int]:
+        """Columns of the terminal that the widest cell of each column takes."""
+        return [max(map(cell_len, (name, *(row[at] for row in self.rows)))) for at, name in enumerate(self.names)]
+
+    def fits(self, width: int) -> bool:
+        """Whether no cell and no title has to be wrapped."""
+        whole = sum(self.widths) + PADDING * len(self.names) + 1
+        return cell_len(self.title) <= whole <= width
+
+    def __rich_console__(self, on: Console, options: ConsoleOptions) -> Iterator[Segment]:
+        widths = self.widths
+        box, spread = HEAVY_HEAD.substitute(options, safe=True), [width + PADDING - 1 for width in widths]
+        yield Segment(
+            self.title + " " * (sum(spread) + len(spread) + 1 - cell_len(self.title)), on.get_style("table.title")
+        )
+        yield Segment(f"\n{box.get_top(spread)}\n")
+        bold = on.get_style("bold")
+        for at, text in enumerate(_padded(self.names, widths, self.right)):
+            yield Segment(box.head_vertical if at else box.head_left)
+            yield Segment(text, bold)
+        yield Segment(f"{box.head_right}\n{box.get_row(spread, 'head')}\n")
+        for row in self.rows:
+            line = box.mid_vertical.join(_padded(row, widths, self.right))
+            yield Segment(f"{box.mid_left}{line}{box.mid_right}\n")
+        yield Segment(f"{box.get_bottom(spread)}\n")
+
+
+def _padded(texts: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> list[str]:
+    blanks = (" " * (width - cell_len(text)) for text, width in zip(texts, widths, strict=True))
+    return [
+        f" {blank}{text} " if aligned else f" {text}{blank} "
+        for text, blank, aligned in zip(texts, blanks, right, strict=True)
+    ]
+
+
+def _wrapping(grid: TerminalTable, least: Sequence[int]) -> RenderableType:
+    """Return a table that breaks its cells between words."""
+    from rich.table import Table  # here: most tables fit
+
+    table = Table(title=grid.title, title_justify="left", header_style="bold")
+    for name, right, width in zip(grid.names, grid.right, least, strict=True):
+        justify, most = "right" if right else "left", console.width - FRAME
+        table.add_column(name, justify=justify, overflow="fold", min_width=min(width, most))  # type: ignore[arg-type]
+    for row in grid.rows:
+        table.add_row(*row)
+    return table
+
+
+def _longest_word(texts: Iterable[str]) -> int:
+    return max((cell_len(word) for text in texts for word in text.split()), default=1)
+
+
+def _parts(least: Mapping[str, int], width: int) -> list[list[str]]:
+    """Pack columns into as few parts as fit the width with every word whole; the first column opens each part."""
+    first, *rest = list(least) or [""]
+    if not least:
+        return []
+    parts, used = [[first]], least[first] + FRAME
+    for name in rest:
+        needed = least[name] + PADDING
+        if used + needed > width and len(parts[-1]) > 1:
+            parts.append([first])
+            used = least[first] + FRAME
+        parts[-1].append(name)
+        used += needed
+    return parts
+
+
+def _cell(value: object, digits: int) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return "–" if math.isnan(value) else f"{value:.{digits}f}"
+    return visible(str(value))
