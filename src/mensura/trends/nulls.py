@@ -68,7 +68,7 @@ class NullModel:
         """Draw what is true of the releases of n worlds, (worlds, releases)."""
         drawn = self.scatter.draw(n, rng)
         own = np.maximum((1 - drawn.share) * drawn.spread**2 - self.own_error, 0)
-        alone = np.sqrt(own)[:, None] * rng.choice(self.departures, (n, self.years.size))
+        alone: Floats = np.sqrt(own)[:, None] * rng.choice(self.departures, (n, self.years.size))
         return drawn.line(self.years) + drawn.shocks(self.years, rng) + alone
 
 
