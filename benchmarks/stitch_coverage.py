@@ -4,24 +4,39 @@ Two truths: the default model fitted without dates (four dimensions, overdispers
 published fit's parameters, scattered afresh. Each with release dates and without. A tenth of the cells is held out and
 predicted.
 
-Then worlds of one dimension that break a supposition: chance levels of 0 to ½ that nobody states (estimated, taken as 0
-as before, and stated, so that what not knowing them costs can be read off), low scores half of which go unreported, and
-one benchmark entered twice. ``top``: bias of the best tenth, in standard deviations; ``new bias``: predicted minus
-measured score.
+Then worlds of one dimension that break a supposition: chance levels of 0 to ½ that nobody states (estimated; estimated
+with the true shares of the levels for a prior, which no prior can better; taken as 0 as before; and stated, so that
+what not knowing them costs can be read off), low scores half of which go unreported, and one benchmark entered twice.
+``top``: bias of the best tenth, in standard deviations; ``new bias``: predicted minus measured score.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import polars as pl
 
 from benchmarks import run
 from benchmarks.stitch_data import finish, parser, reference_scores
-from mensura.stitching import Stitch, stitch, to_date
+from mensura.stitching import Stitch, floors, stitch, to_date
 from mensura.stitching.positions import Positions, principal
 from mensura.stitching.response import levels, variance_shape
 
+WORLDS = (
+    "chance unknown",
+    "chance unknown, true prior",
+    "chance taken as 0",
+    "chance given",
+    "selective reporting",
+    "a benchmark twice",
+)
 COLUMNS = ("capability", "new score", "rmse of C", "mean se", "top", "new bias")
+LEVELS = [0.0, 0.0, 0.1, 0.25, 0.5]
+"""Chance levels that benchmarks are given, each as likely."""
+CERTAIN = 1e6
+"""Pseudo-benchmarks behind a prior that nothing moves."""
 HIDDEN = 0.5
 """Share of the scores below their expectation that go unreported in the world of selective reporting."""
 
@@ -51,14 +66,29 @@ def main() -> None:
             print(line(truth, dated, mean), flush=True)
     overall = np.mean(total, axis=0)
     print(f"{'mean':36}{overall[0]:12.3f}{overall[1]:12.3f}", flush=True)
-    for world in ("chance unknown", "chance taken as 0", "chance given", "selective reporting", "a benchmark twice"):
+    for world in WORLDS:
         rng = np.random.default_rng(options.seed + 1)
-        runs = [one_run(base, *one_dimension(published, rng), rng, True, world) for _ in range(options.runs)]
+        with true_shares(world == "chance unknown, true prior"):
+            runs = [one_run(base, *one_dimension(published, rng), rng, True, world) for _ in range(options.runs)]
         mean = np.array(runs).mean(axis=0)
         figures[world] = {"capability": mean[0], "new_score": mean[1], "top": mean[4], "new_bias": mean[5]}
         print(line(world, True, mean), flush=True)
     figures |= {"capability_coverage": overall[0], "new_score_coverage": overall[1]}
     finish(figures)
+
+
+@contextmanager
+def true_shares(known: bool) -> Iterator[None]:
+    """Let the prior of unstated chance levels be how often each was drawn, and stay so."""
+    before = floors.FIRST_WEIGHTS, floors.PRIOR_BENCHMARKS
+    if known:
+        drawn = np.abs(floors.FLOORS[:, None] - LEVELS).argmin(axis=0)
+        shares = np.bincount(drawn, minlength=floors.FLOORS.size) / len(LEVELS)
+        floors.FIRST_WEIGHTS, floors.PRIOR_BENCHMARKS = np.maximum(shares, np.finfo(float).tiny), CERTAIN
+    try:
+        yield
+    finally:
+        floors.FIRST_WEIGHTS, floors.PRIOR_BENCHMARKS = before
 
 
 def four_dimensions(fitted: Stitch, rng: np.random.Generator) -> tuple[Positions, np.ndarray]:
@@ -85,7 +115,7 @@ def one_run(
     data, layout = base.data, base.data.layout
     chance = np.zeros(layout.n_benchmarks)
     if world.startswith("chance"):
-        chance = rng.choice([0.0, 0.0, 0.1, 0.25, 0.5], layout.n_benchmarks)
+        chance = rng.choice(LEVELS, layout.n_benchmarks)
     f, _ = levels(chance[layout.cols], np.ones(1), truth.eta(layout.rows, layout.cols)[0])
     variance = np.minimum(dispersion[layout.cols] * variance_shape(f), 0.5 * f * (1 - f) + 1e-6)
     size = np.maximum(f * (1 - f) / variance - 1, 0.5)
@@ -97,7 +127,7 @@ def one_run(
             "score": np.clip(np.nan_to_num(score), 0, 1),
         }
     )
-    if world != "chance unknown":  # also where it is taken to be 0
+    if not world.startswith("chance unknown"):  # also where it is taken to be 0
         stated = chance if world == "chance given" else np.zeros_like(chance)
         frame = frame.with_columns(chance=stated[layout.cols])
     if dated:

@@ -1,5 +1,8 @@
 """The embedded evidence: what a newcomer gets, and the policy it keeps."""
 
+from datetime import date
+from importlib.resources import files
+
 import polars as pl
 import pytest
 
@@ -46,13 +49,26 @@ def test_figures_that_their_own_source_contradicts_are_corrected(loaded):
     assert people.filter(benchmark="arc_agi_2", group="general public, average")["score"].item() == 60
     assert people.filter(benchmark="frontiermath_t1_3")["status"].to_list() == ["estimated"]
     facts = {row["benchmark"]: row for row in loaded.benchmarks.iter_rows(named=True)}
-    assert facts["hle"]["chance"] == 4.65
+    assert (facts["hle"]["chance"], facts["hle"]["items"]) == (4.65, 2500)
     assert (facts["mmmu_pro"]["chance"], facts["mmmu_pro"]["items"]) == (10, 1730)
-    assert (facts["terminal_bench_hard"]["items"], facts["terminal_bench_hard"]["repeats"]) == (44, 3)
+    tries = {name: (facts[name]["items"], facts[name]["repeats"]) for name in facts}
+    assert [tries[name] for name in ("terminal_bench_hard", "critpt", "scicode")] == [(44, 3), (70, 5), (288, 3)]
+    assert (facts["aa_omniscience"]["items"], facts["frontiermath_t4"]["items"]) == (6000, 50)
     prices = {row["subject"]: (row["input_price"], row["output_price"]) for row in loaded.models.iter_rows(named=True)}
     assert prices["deepseek-v3-0324"] == (0.27, 1.1)
     assert prices["deepseek-r1-0120"] == (0.55, 2.19)
     assert prices["gemini-2.0-flash"] == (0.1, 0.4)
+    assert loaded.models.filter(subject="claude-haiku-3.5")["released"].item() == date(2024, 11, 4)
+
+
+@pytest.mark.parametrize("name", ["GDPval", "τ²-bench", "AA-LCR", "the Vals Index", "ARC-AGI-1", "qwen3.6-27b"])
+def test_what_is_asked_for_and_absent_is_said_to_be(loaded, name):
+    said = (files("mensura.evidence") / "data" / "README.md").read_text(encoding="utf-8")
+    absent = said[said.index("- Absent:") :].split("\n- ")[0]
+    assert name in absent
+    mathematics = loaded.benchmarks.filter(dimension="mathematical-reasoning")["benchmark"].to_list()
+    assert len(mathematics) >= 5
+    assert loaded.scores.filter(pl.col("benchmark").is_in(mathematics), subject="qwen3.6-27b").is_empty()
 
 
 @pytest.mark.parametrize("benchmark", ["terminal_bench_hard", "scicode", "ifbench", "mmmu_pro"])

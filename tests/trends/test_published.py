@@ -94,3 +94,15 @@ def test_from_the_command_line(mensura_command, shared, tmp_path):
     assert ahead["capability"].round(2).to_list() == [4.39]
     progress = pl.read_csv(tmp_path / "out" / "progress.csv")
     assert round(progress["factor"][0], 2) == 5.84
+    horizons = pl.read_csv(tmp_path / "out" / "horizons.csv")
+    assert round(horizons.filter(part="used")["r_squared"].item(), 3) == 0.852
+    written = {file.stem: pl.read_csv(file).height for file in (tmp_path / "out").glob("*.csv")}
+    assert (written["breaks"], written["sensitivity"], written["doubling"]) == (1, 5, 10)
+
+
+def test_distilled_models_count_where_asked_for(mensura_command, shared, tmp_path):
+    folder = shared / "data" / "stitching"
+    asked = ("trends", folder / "scores.csv", "--method", "rosetta", "--anchor-benchmark", "Winogrande")
+    run = mensura_command(*asked, "--compute", folder / "models.csv", "--distilled", "--out", tmp_path / "out")
+    assert run.code == 0, run.err
+    assert pl.read_csv(tmp_path / "out" / "progress.csv")["n"][0] > 68

@@ -103,3 +103,4 @@ def test_the_published_analyses_of_ones_own_scores(mensura_command, scores):
     assert run.code == 0, run.err
     assert "published trends: 45 subjects, 9 benchmarks, 270 scores" in run.out
     assert "Slopes under other weights of the penalty" in run.out
+    assert "Doubling" not in run.out  # nothing was given that doubles

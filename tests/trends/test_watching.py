@@ -10,9 +10,10 @@ from mensura.stitching import ScoreLayout, solve_rosetta, to_date
 from mensura.trends import PUBLISHED, make_stream, simulate_detection, watch_acceleration, watch_stream
 from mensura.trends.kinks import KinkDesign
 from mensura.trends.nulls import describe_null
+from mensura.trends.plans import calibrate
 from mensura.trends.refits import refit_looks
 from mensura.trends.streams import first_releases, read_stream
-from mensura.trends.watching import _default_start, calibrate, look_counts
+from mensura.trends.watching import _default_start, look_counts
 
 SMALL = replace(PUBLISHED, models=90, benchmarks=30, evaluated=0.6)
 CHANGE = 57.0
@@ -88,21 +89,26 @@ def test_looks_are_monthly_and_end_with_the_last_release():
     assert look_counts(years, CHANGE).tolist() == [5, 7, 8]
 
 
-def test_threshold_is_passed_by_the_share_asked_for():
-    rng = np.random.default_rng(2)
-    paths = rng.normal(0, 1, (399, 30)).cumsum(axis=1) / 3
-    plan = calibrate(paths, np.linspace(57.1, 60, 30), CHANGE, 0.05)
-    alarms = (plan.standardise(paths) > plan.threshold).any(axis=1)
-    assert np.count_nonzero(alarms) == 19  # the 20th highest peak of 399 is the threshold: 19 lie above it
+@pytest.mark.parametrize("worlds", [19, 39, 59])
+def test_one_more_path_without_change_passes_the_threshold_as_often_as_asked(worlds):
+    rng, years, watches = np.random.default_rng(2), np.linspace(57.1, 60, 24), 2000
+    passed = 0
+    for _ in range(watches):
+        seen, *paths = rng.normal(0, 1, (worlds + 1, 24)).cumsum(axis=1)
+        plan = calibrate(seen, np.array(paths), years, CHANGE, 0.05)
+        passed += plan.standardise(seen).max() > plan.threshold
+    assert passed / watches == pytest.approx(0.05, abs=0.012)  # by the worlds' own ruler 19 worlds give .09
 
 
-def test_p_value_and_boundary_have_their_closed_forms():
-    paths = np.arange(19.0)[:, None] + np.linspace(0, 3, 31)
-    plan = calibrate(paths, np.linspace(57.1, 60, 31), CHANGE, 0.1)
+def test_ruler_boundary_and_threshold_have_their_closed_forms():
+    paths = np.arange(20.0)[:, None] + np.linspace(0, 3, 31)
+    plan = calibrate(paths[19], paths[:19], np.linspace(57.1, 60, 31), CHANGE, 0.1)
     assert plan.threshold == pytest.approx(plan.peaks[-2])
-    np.testing.assert_allclose(plan.standardise(paths[9]), 0, atol=1e-9)
-    np.testing.assert_allclose(plan.standardise(paths[18]), 9 / np.std(np.arange(19), ddof=1))
-    assert calibrate(paths, plan.years, CHANGE, 0.04).threshold == np.inf  # 19 worlds cannot tell 4% from none
+    np.testing.assert_allclose(plan.mean, 9.5 + np.linspace(0, 3, 31))
+    np.testing.assert_allclose(plan.standardise(paths[19]), 9.5 / np.std(np.arange(20), ddof=1))
+    assert plan.standardise(paths[17]).max() == pytest.approx(plan.threshold)
+    rare = calibrate(paths[19], paths[:19], plan.years, CHANGE, 0.04)
+    assert rare.threshold == np.inf  # 19 worlds cannot tell 4% from none
     assert (plan.table["boundary"] - plan.mean).to_list() == pytest.approx(list(plan.threshold * plan.spread))
 
 
@@ -152,6 +158,32 @@ def test_worlds_without_change_have_the_pace_before_and_the_errors_of_the_fit():
     errors = certain.draw(100, counts, np.random.default_rng(0))[0][:, -1]
     spread = np.sqrt(np.mean(np.var(errors - errors.mean(axis=1, keepdims=True), axis=0)))
     assert spread == pytest.approx(np.sqrt(null.own_error), rel=0.5)
+
+
+def test_a_look_with_a_unit_of_its_own_puts_no_scatter_of_the_data_into_the_worlds():
+    stream = make_stream(SMALL, np.random.default_rng(5))
+    layout, counts = laid_out(stream)
+    fits = refit_looks(layout, stream.scores, counts)
+    known = slice(0, counts[0])
+    C = fits.whole.C[0, known]
+    assert np.polyfit(C, fits.C[0, 0, known], 1)[0] > 1.2  # the first look's unit is another one
+    null = describe_null(stream, layout, fits.whole, CHANGE)
+    certain = replace(null, scatter=replace(null.scatter, squares=1e-12 * null.scatter.squares))
+    errors = certain.draw(60, counts, np.random.default_rng(0))[0][:, 0, known].mean(axis=0)
+    line = np.column_stack([np.ones(C.size), stream.years[known]])
+    rest = [row - line @ np.linalg.lstsq(line, row, rcond=None)[0] for row in (C, errors)]
+    assert abs(rest[1] @ rest[0] / (rest[0] @ rest[0])) < 0.05
+
+
+def test_worlds_have_releases_as_surprising_as_the_data():
+    stream = make_stream(SMALL, np.random.default_rng(5))
+    layout, counts = laid_out(stream)
+    fit = refit_looks(layout, stream.scores, counts).whole
+    fit.C[0, 30] += 5 * fit.C[0].std()
+    departures = describe_null(stream, layout, fit, CHANGE).departures
+    assert np.argmax(departures) == 30
+    assert departures[30] > 6
+    assert (departures.mean(), departures.std()) == (pytest.approx(0, abs=1e-9), pytest.approx(1))
 
 
 def test_watch_finds_a_strong_acceleration_and_says_when():

@@ -149,7 +149,7 @@ def trends(
 
 def show_published(found: PublishedTrends, out: Path | None, as_json: bool) -> None:
     """Write or print the published analyses."""
-    tables = {name: table for name, table in found.tables().items() if table.width}
+    tables = {name: table for name, table in found.tables().items() if table.height}
     if emit(tables, out=out, as_json=as_json, method="rosetta", heading=found.heading):
         return
     titles = {

@@ -3,7 +3,8 @@
 from mensura.extrapolation.asking.item_by_item import ItemByItem
 from mensura.extrapolation.asking.whole_pool import WholePool
 from mensura.extrapolation.extrapolate import METHODS, SITUATIONS, extrapolate, make_method, methods_of
-from mensura.extrapolation.line.methods import ConstantShift, Described, Ensemble, Hierarchical, Identity, Linked
+from mensura.extrapolation.line.ensemble import Ensemble
+from mensura.extrapolation.line.methods import ConstantShift, Described, Hierarchical, Identity, Linked
 from mensura.extrapolation.line.priors import learn_priors
 from mensura.extrapolation.observed import make_task
 from mensura.extrapolation.protocol import (

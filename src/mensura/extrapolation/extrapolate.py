@@ -14,7 +14,8 @@ from mensura.errors import MensuraError
 from mensura.extrapolation.asking.item_by_item import ItemByItem
 from mensura.extrapolation.asking.whole_pool import WholePool
 from mensura.extrapolation.line.descriptions import read_description
-from mensura.extrapolation.line.methods import ConstantShift, Described, Ensemble, Hierarchical, Identity, Linked
+from mensura.extrapolation.line.ensemble import Ensemble
+from mensura.extrapolation.line.methods import ConstantShift, Described, Hierarchical, Identity, Linked
 from mensura.extrapolation.observed import make_task
 from mensura.extrapolation.protocol import Extrapolation, Extrapolator
 from mensura.extrapolation.world.poststratification import PostStratification

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 
 from mensura.arrays import Floats, Ints, Mask
+from mensura.iq.descent import Descent
 
 FACTORS = 2
 """Factors of a model besides its dimensions; a third one changed neither error nor coverage."""
@@ -26,41 +27,6 @@ _REGRESSOR_PRECISION = 0.1  # of Γ: scores of some dozens of models outweigh it
 _KEPT, _KEPT_PRECISION = 0.5, 4.0  # prior of ρ: half of a predecessor's strength, give or take half
 _MOVED = 0.5  # prior guess of σ²
 _SMALLEST_SHARE = 1e-12  # keeps a truncated normal away from infinity
-
-
-@dataclass(frozen=True)
-class Descent:
-    """Who follows whom, by row, and the models in two halves within which nobody follows another."""
-
-    children: Ints
-    parents: Ints
-    follows: Mask
-    halves: tuple[Mask, Mask]
-
-    @classmethod
-    def of(cls, parents: Ints) -> Descent:
-        """Read a row's predecessor (−1 = none); predecessors form no circle."""
-        follows = parents >= 0
-        generation = np.zeros(parents.size, dtype=np.int64)
-        for _ in range(parents.size):
-            later = np.where(follows, generation[parents] + 1, 0)
-            if (later == generation).all():
-                break
-            generation = later
-        even = generation % 2 == 0
-        return cls(np.flatnonzero(follows), parents[follows], follows, (even, ~even))
-
-    def before(self, values: Floats) -> Floats:
-        """Return each row's predecessor's values (last axis but one: rows), 0 where there is none."""
-        found = np.zeros_like(values)
-        found[..., self.children, :] = values[..., self.parents, :]
-        return found
-
-    def after(self, values: Floats) -> Floats:
-        """Return the sums of each row's successors' values."""
-        found = np.zeros_like(values.swapaxes(0, -2))
-        np.add.at(found, self.parents, values.swapaxes(0, -2)[self.children])
-        return found.swapaxes(0, -2)
 
 
 @dataclass(frozen=True)

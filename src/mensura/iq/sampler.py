@@ -21,9 +21,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mensura.arrays import Floats, Ints, Mask
+from mensura.iq.descent import Descent
 from mensura.iq.gibbs import (
     FACTORS,
-    Descent,
     GibbsData,
     GibbsState,
     draw_dimensions,

@@ -11,12 +11,13 @@ from mensura.trends.horizons import Horizons, relate_horizons
 from mensura.trends.inclusion import Inclusion, check_inclusion
 from mensura.trends.lines import TrendLine, fit_line
 from mensura.trends.pace import ReleasePace, measure_pace
+from mensura.trends.plans import Plan
 from mensura.trends.progress import Progress, measure_progress
 from mensura.trends.streams import Stream
 from mensura.trends.synthetic import PUBLISHED, StreamModel, make_stream
 from mensura.trends.units import anchor_unit, unit_of
 from mensura.trends.vintages import known_by
-from mensura.trends.watching import Plan, Watch, watch_acceleration, watch_stream
+from mensura.trends.watching import Watch, watch_acceleration, watch_stream
 
 __all__ = [
     "PUBLISHED",

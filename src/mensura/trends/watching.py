@@ -5,8 +5,8 @@ A look is taken every month: everything known by then is refitted (:mod:`mensura
 points and repeats them. What the statistic does when nothing changes is found from worlds without change on the very
 design of the data (:mod:`mensura.trends.nulls`): the same dates, rows and columns; line, scatter and common shocks from
 their posterior. Each world goes through every look as the data do. The alarm sounds when
-the statistic is more than ``threshold`` null standard deviations above the null mean of its look, the threshold being
-passed at any look by the asked share (5%) of the worlds.
+the statistic is more than ``threshold`` standard deviations above the mean of its look, the threshold being passed at
+any look by the asked share (5%) of the worlds (:mod:`mensura.trends.plans`).
 
 So the alarm accounts for looking again and again, for uneven dates and thin evidence, for releases that move together,
 for not knowing the line exactly, and for the bend that ridge and overlapping benchmarks put into the scale.
@@ -29,6 +29,7 @@ from mensura.stitching import ScoreLayout, to_date, to_years
 from mensura.stitching.convergence import warn_unconverged
 from mensura.trends.kinks import KinkDesign
 from mensura.trends.nulls import describe_null
+from mensura.trends.plans import Plan, calibrate
 from mensura.trends.refits import LookFits, refit_looks
 from mensura.trends.streams import Stream, first_releases, read_stream
 
@@ -40,57 +41,10 @@ LOOKS_A_YEAR = 12
 SHORTEST_WINDOW = 0.25
 """Years of releases that a rolling look needs to know a slope before and after."""
 LOOKS_SHOWN = 5
-SMALLEST_SPREAD = 1e-9
-"""Least null spread, so that a statistic can be standardised."""
 TOGETHER = 33
 """Worlds refitted at once."""
 ROUNDING = 1e-6
-"""Share of a month by which a day may miss the end of its own, and of a rank by which a rate may miss it."""
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Plan(Result):
-    """When to sound the alarm: null mean and spread of the statistic at every look, and the threshold.
-
-    ``rate`` is the share of false alarms up to the last look; ``peaks`` are the largest standardised values of the
-    simulated watches, for other rates and for p-values; ``common`` is the share of the releases' variance that they
-    have in common with their neighbours in time; ``unconverged`` counts the worlds whose fit did not arrive.
-    ``table``: date, mean, spread, boundary (the statistic at which the alarm sounds).
-    """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("table",)
-
-    start: float
-    rate: float
-    threshold: float
-    years: Floats
-    mean: Floats
-    spread: Floats
-    peaks: Floats
-    common: float = 0.0
-    unconverged: int = 0
-
-    @property
-    def heading(self) -> str:
-        """What this is, in one line."""
-        span = f"{to_date(self.start)} to {to_date(self.years[-1])}, {self.years.size} looks"
-        return f"watch from {span}: {self.rate:.1%} false alarms, from {self.peaks.size} worlds without change"
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """How many worlds' fits did not arrive."""
-        return warn_unconverged(self.unconverged, self.peaks.size, "fits of worlds without change")
-
-    @property
-    def table(self) -> pl.DataFrame:
-        """The boundary along the time: date, mean, spread, boundary."""
-        boundary = self.mean + self.threshold * self.spread
-        days = [to_date(year) for year in self.years]
-        return pl.DataFrame({"date": days, "mean": self.mean, "spread": self.spread, "boundary": boundary})
-
-    def standardise(self, statistics: Floats) -> Floats:
-        """Express the statistics of the looks (…, looks) in null standard deviations above the null mean."""
-        return (statistics - self.mean) / self.spread
+"""Share of a month by which a day may miss the end of its own."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -259,22 +213,8 @@ def _plan(
             for _ in seen:
                 advance()
     years = stream.years[design.counts - 1]
-    return calibrate(np.concatenate(paths), years, start, rate, common=null.scatter.common, unconverged=unconverged)
-
-
-def calibrate(
-    paths: Floats, years: Floats, start: float, rate: float, *, common: float = 0.0, unconverged: int = 0
-) -> Plan:
-    """Turn null paths (worlds, looks) into a plan: their mean and spread at every look, the threshold on the peaks.
-
-    With n paths the threshold is the ⌊rate (n + 1)⌋-th highest peak: one more path without change, as likely as any to
-    be the highest, passes it at no more than the rate asked. A rate below 1 in n + 1 allows no alarm.
-    """
-    mean, spread = paths.mean(axis=0), np.maximum(paths.std(axis=0, ddof=1), SMALLEST_SPREAD)
-    peaks = np.sort(((paths - mean) / spread).max(axis=1))
-    allowed = int(rate * (peaks.size + 1) + ROUNDING)
-    threshold = float(peaks[-allowed]) if allowed else np.inf
-    return Plan(start, rate, threshold, years, mean, spread, peaks, common, unconverged)
+    path, common = design.statistics(found.C)[0], null.scatter.common
+    return calibrate(path, np.concatenate(paths), years, start, rate, common=common, unconverged=unconverged)
 
 
 def _slopes(t: Floats, values: Floats) -> tuple[float, float]:
