@@ -187,6 +187,14 @@ def test_an_answer_comes_back_whatever_its_length_and_is_smaller_than_its_text(l
     assert len(packed) < max(16, 0.75 * len(text.encode()))
 
 
+def test_texts_of_journals_written_before_are_read():
+    """Earlier versions packed by DEFLATE, with the same dictionaries."""
+    known = dictionary_of(["The rubric says: count the steps."])
+    packer = zlib.compressobj(4, zlib.DEFLATED, -15, zdict=known)
+    packed = b"\3" + packer.compress(b"The rubric says: count the stones.") + packer.flush()
+    assert Packing(3, known).unpack(packed) == "The rubric says: count the stones."
+
+
 def test_answers_of_journals_written_before_are_read(tmp_path):
     """Earlier versions packed answers by DEFLATE."""
     packer = zlib.compressobj(6, zlib.DEFLATED, -15)

@@ -8,39 +8,40 @@ from collections.abc import Sequence
 import zstandard
 
 WINDOW = 32_768
-"""Bytes of a dictionary that DEFLATE can refer to."""
+"""Bytes of a dictionary; DEFLATE, by which journals were packed before, could refer to no more."""
 MOST_DICTIONARIES = 254
-"""A packed text begins with one byte that names its dictionary; 0 is none, and :data:`ALONE` none and Zstandard."""
+"""A packed text begins with one byte that names its dictionary; 0 is none, and :data:`ALONE` an answer's own way."""
 ALONE = 255
-_LEVEL = 4
-"""Prompts that repeat the same words make DEFLATE search long at level 6: ten times the time for a twentieth less."""
-_MEMORY = 8
 _ALONE_MARK = bytes([ALONE])
-_RAW = -zlib.MAX_WBITS
-"""Without the checksum of the dictionary, which would cost more than unpacking a short text."""
 _SHORT = 2048
-"""Bytes up to which a text is packed without a code made for it: setting that up takes three times as long as unpacking
-the text does, and saves a sixth of its bytes."""
+"""Bytes up to which an answer is packed without a code made for it: setting that up takes three times as long as
+unpacking the text does, and saves a sixth of its bytes."""
 _WITHOUT_CODE, _WITH_CODE = -1, 3
-"""Zstandard's levels for short and for longer texts."""
+"""Zstandard's levels for short answers and for everything else."""
 
 
 class Packing:
-    """One dictionary, ready for use: the compressor is primed once and copied for every text."""
+    """One dictionary, ready for use: it is digested once for all texts; for one thread at a time."""
 
     def __init__(self, number: int, dictionary: bytes) -> None:
         self._mark = bytes([number])
         self._dictionary = dictionary
-        self._primed = zlib.compressobj(_LEVEL, zlib.DEFLATED, _RAW, _MEMORY, zdict=dictionary)
+        known = None
+        if dictionary:
+            known = zstandard.ZstdCompressionDict(dictionary, dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+            known.precompute_compress(level=_WITH_CODE)
+        self._pack = zstandard.ZstdCompressor(level=_WITH_CODE, dict_data=known).compress
+        self._unpack = zstandard.ZstdDecompressor(dict_data=known).decompress
 
     def pack(self, text: str) -> bytes:
         """Return the text compressed, behind the mark of its dictionary."""
-        packer = self._primed.copy()
-        return self._mark + packer.compress(text.encode("utf-8")) + packer.flush()
+        return self._mark + self._pack(text.encode("utf-8"))
 
     def unpack(self, blob: bytes) -> str:
-        """Return the text that was packed."""
-        return zlib.decompressobj(_RAW, zdict=self._dictionary).decompress(blob[1:]).decode("utf-8")
+        """Return the text that was packed, by Zstandard or, in journals written before, by DEFLATE."""
+        if blob.startswith(zstandard.FRAME_HEADER, 1):
+            return self._unpack(blob[1:]).decode("utf-8")
+        return zlib.decompressobj(-zlib.MAX_WBITS, zdict=self._dictionary).decompress(blob[1:]).decode("utf-8")
 
 
 class AlonePacking:
