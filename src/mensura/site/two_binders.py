@@ -15,14 +15,12 @@ from pathlib import Path
 
 from mensura.site.aside import aside
 from mensura.site.bindery import MOST_CARDS, Bindery
+from mensura.site.halves import MANY
 from mensura.site.pages import model_file, model_pages
 from mensura.site.study import Study
 
 BLOCK = 40
 """Models whose pages are taken at a time: about half a second of work."""
-MANY = 500
-"""Models from which a second process pays: it has to start and to read the study."""
-
 Finish = Callable[[Bindery], None]
 """Binds the model pages that are left, in a bindery that has taken in all pages before them."""
 
