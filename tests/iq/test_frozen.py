@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 import mensura
 from mensura.errors import MensuraError
-from mensura.iq import frozen, frozen_evidence, kept_scores, place_iq, splice_iq, spliced_evidence
+from mensura.iq import frozen, frozen_evidence, kept_scores, left_out, place_iq, splice_iq, spliced_evidence
 
 ZETA = {"hle": 30, "gpqa_diamond": 80, "aime_2025": 88, "swe_bench_verified": 60, "mmmu_pro": 70, "ifbench": 65}
 OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
@@ -123,6 +123,8 @@ def test_scores_that_would_move_the_edition_stay_out_and_are_counted():
     assert found.models.height == base.models.height + 1
     assert "of models that keep their place" in found.warnings[-2]
     assert "on benchmarks it does not have" in found.warnings[-1]
+    assert left_out(added, "2026-11") == found.warnings[-2:]
+    assert left_out(mensura.load(), "2026-11") == ()
     assert found.origin.endswith("on the frozen scale 2026-11")
 
 

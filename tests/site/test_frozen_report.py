@@ -71,7 +71,8 @@ def reports(tmp_path_factory):
         patch.setattr(report, "open_studio", lambda: nullcontext(_Draughtsman(folder)))
         patch.setattr(report, "benchmark_pages", lambda one: iter(()))
         build_report(edition, folder / "alone", scale="2026-11")
-        more = edition.add(scores_of(omega=OMEGA, zeta=ZETA))
+        known = edition.models["subject"][0]
+        more = edition.add(scores_of(omega=OMEGA, zeta=ZETA, **{known: {"hle": 12}}))
         build_report(more, folder / "added", scale="2026-11")
     return Reports(edition, study, folder / "alone", folder / "added")
 
@@ -84,6 +85,13 @@ def test_the_records_of_no_other_model_moved(reports):
     assert len(alone) == MODELS
     assert added == alone
     assert all("On the frozen scale 2026-11" in told["scale"] for told in reports.read("models.json"))
+
+
+def test_a_score_of_a_model_that_keeps_its_place_is_told_to_stay_out(reports):
+    page = (reports.added / "index.html").read_text(encoding="utf-8")
+    assert "2 more were placed on it, each by its own scores alone" in page
+    assert "1 score stays out of the frozen scale: of models that keep their place on it." in page
+    assert "out of the frozen scale" not in (reports.alone / "index.html").read_text(encoding="utf-8")
 
 
 def test_ranks_stand_still_and_a_placed_model_is_ranked_among_the_edition(reports):

@@ -9,7 +9,7 @@ import typer
 
 from mensura.cli.frozen_iq import Scale
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
-from mensura.cli.output import Json, console, print_json
+from mensura.cli.output import Json, console, notices, print_json
 from mensura.cli.paths import check_output
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
@@ -45,12 +45,14 @@ def report(
 ) -> None:
     """Write the report, a static site that works from its folder, and print its headline table."""
     from mensura.calibration import chosen_lines
-    from mensura.iq import frozen_evidence, new_subjects
+    from mensura.iq import frozen_evidence, left_out, new_subjects
     from mensura.site import build_report, count_pages, log_of
 
     loaded = load_evidence(evidence, add)
     lines = chosen_lines(calibration, loaded.calibration)
     placed = [] if scale is None else new_subjects(frozen_evidence(scale), loaded)
+    for said in () if scale is None else left_out(loaded, scale):
+        notices.print(f"warning: {said}", soft_wrap=True)
     with progress_bar("Pages", count_pages(loaded) + len(placed)) as advance:
         headline = build_report(
             loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence), scale=scale

@@ -11,7 +11,7 @@ from mensura.iq.result import COUNTS, IqResult
 from mensura.iq.rules import IqRules, read_rules
 from mensura.iq.scoring import score_iq
 from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
-from mensura.iq.splicing import SplicedIq, splice_iq, spliced_evidence
+from mensura.iq.splicing import SplicedIq, left_out, splice_iq, spliced_evidence
 from mensura.iq.uncertainty import IqDraws
 from mensura.iq.validation import hide_and_impute, hide_dimensions, summarise
 
@@ -42,6 +42,7 @@ __all__ = [
     "hide_dimensions",
     "kept_scores",
     "ladder_table",
+    "left_out",
     "new_subjects",
     "place_iq",
     "read_rules",

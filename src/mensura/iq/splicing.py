@@ -136,15 +136,20 @@ def spliced_evidence(evidence: Evidence, scale: str) -> Evidence:
     added = evidence.scores.filter(known).join(base.scores, on=cells, how="anti", nulls_equal=True).height
     elsewhere = evidence.scores.filter(~known).height - (together.scores.height - base.scores.height)
     said = [
-        f"{count} scores stay out of the frozen scale: {why}"
+        f"{count} {'score stays' if count == 1 else 'scores stay'} out of the frozen scale: {why}"
         for count, why in (
-            (added, "they are of models that keep their place on it"),
-            (elsewhere, "they are on benchmarks it does not have"),
+            (added, "of models that keep their place on it"),
+            (elsewhere, "on benchmarks it does not have"),
         )
         if count
     ]
     origin = f"{evidence.origin}, on the frozen scale {scale}"
     return replace(together, origin=origin, warnings=(*evidence.warnings, *said))
+
+
+def left_out(evidence: Evidence, scale: str) -> tuple[str, ...]:
+    """Say which scores of an evidence stay out of a frozen scale, and why; nothing where none does."""
+    return spliced_evidence(evidence, scale).warnings[len(evidence.warnings) :]
 
 
 def _rows(edition: IqResult, placed: Placed, name: str, axis: int = 0) -> Any:  # noqa: ANN401

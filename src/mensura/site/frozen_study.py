@@ -18,7 +18,7 @@ import polars as pl
 from mensura.calibration import chosen_lines
 from mensura.errors import listed_names
 from mensura.evidence import Evidence
-from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, score_costs, splice_iq
+from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, score_costs, splice_iq
 from mensura.scale import Calibration
 from mensura.site.halves import SLOW_PARTS
 from mensura.site.measured import rank_measured
@@ -30,10 +30,14 @@ from mensura.stitching.passing import chance_over
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FrozenStudy(Study):
-    """The results of every instrument on a frozen scale; ``edition`` is the study of the scale's own evidence."""
+    """The results of every instrument on a frozen scale; ``edition`` is the study of the scale's own evidence.
+
+    ``left_out`` says which scores stay out of the scale, and why.
+    """
 
     edition: Study
     standing: FrozenScale
+    left_out: tuple[str, ...] = ()
 
     @property
     def scale(self) -> str:
@@ -49,11 +53,12 @@ class FrozenStudy(Study):
     def scale_said(self) -> str:
         """Which frozen scale this is, and what stands still on it."""
         stand = f"the {self.edition.models.height} models of that edition stand where it has them, whatever is added"
-        if not self.placed:
-            return f"On the frozen scale {self.scale}: {stand}."
-        more = len(self.placed)
-        added = f"{more} more {'was' if more == 1 else 'were'} placed on it, each by its own scores alone"
-        return f"On the frozen scale {self.scale}: {stand}; {added} ({listed_names(list(self.placed))})."
+        said = [f"On the frozen scale {self.scale}: {stand}"]
+        if self.placed:
+            more = len(self.placed)
+            added = "1 more was placed on it by its" if more == 1 else f"{more} more were placed on it, each by its"
+            said.append(f"{added} own scores alone ({listed_names(list(self.placed))})")
+        return "; ".join(said) + "." + "".join(f" {one}." for one in self.left_out)
 
     def place_said(self, subject: str) -> str:
         """Say whether a model stands on the scale as the edition has it, or was placed."""
@@ -157,6 +162,7 @@ def open_frozen(
         lines=read_with,
         edition=edition,
         standing=standing,
+        left_out=left_out(evidence, scale),
     )
     study.__dict__.update({name: getattr(edition, name) for name in SLOW_PARTS})
     return study
