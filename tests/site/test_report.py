@@ -110,6 +110,19 @@ def test_no_page_asks_an_outside_host_for_anything_and_none_needs_a_lax_policy(r
         assert not re.search(r"<[^>]* on[a-z]+=", re.sub(r'"[^"]*"', '""', text)), page.name
 
 
+def test_the_table_of_a_picture_says_its_columns_in_words_and_one_number_of_decimals(report):
+    text = (report / "charts/iq-bell.html").read_text(encoding="utf-8").partition('id="numbers"')[2]
+    heads = re.findall(r'<th scope="col"( class="n")?>(.*?)</th>', text)
+    words = [head for _, head in heads]
+    assert words == ["name", "provider", "IQ", "interval from", "to", "status"]
+    assert [head for numeric, head in heads if numeric] == ["IQ", "interval from", "to"]
+    cells = re.findall(r'<td class="n" data-value="([\d.]+)">([\d.]+)</td>', text)
+    assert len(cells) >= 3 * 20
+    assert all(re.fullmatch(r"\d+\.\d", shown) for _, shown in cells)
+    assert all(float(shown) == pytest.approx(float(value), abs=0.0501) for value, shown in cells)
+    assert "interval from" not in (report / "charts/bases.html").read_text(encoding="utf-8")  # none is known
+
+
 def test_links_out_of_the_report_tell_the_other_side_nothing(report):
     for page in report.rglob("*.html"):
         for link in re.findall(r'<a [^>]*href="https?://[^>]*>', page.read_text(encoding="utf-8")):

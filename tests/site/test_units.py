@@ -2,7 +2,7 @@
 
 import pytest
 
-from mensura.site.units import WORLD_POPULATION, chance, dollars, rarity, show, show_range
+from mensura.site.units import WORLD_POPULATION, chance, dollars, rarity, show, show_column, show_range
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,17 @@ def test_ranges_say_both_ends_once():
     assert show_range(0.55, 0.75, "fraction") == "55% to 75%"
     assert show_range(70.0, 70.0, "iq") == "70"
     assert show_range(None, 3.0, "iq") == ""
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        ([136.9, 140.0, None, 99.96], ["136.9", "140.0", "–", "100.0"]),
+        ([-0.0312, 0.25, 0.0], ["−0.0312", "0.2500", "0.0000"]),
+        ([1234.5, 12.0], ["1234", "12"]),
+        ([1.5e-9, 0.002, 310.0], ["1.5e-09", "0.002", "310"]),
+        ([float("nan"), None], ["–", "–"]),
+    ],
+)
+def test_numbers_of_a_column_share_their_decimals_unless_that_hides_the_smallest(values, texts):
+    assert show_column(values) == texts

@@ -7,6 +7,7 @@ three significant digits, a capability two decimals; a minus is a minus sign and
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 WORLD_POPULATION = 8.2e9
 """People alive (United Nations, mid-2025, rounded): a rarity beyond it names nobody."""
@@ -42,6 +43,17 @@ def show_range(low: float | None, high: float | None, unit: str) -> str:
         return ""
     first, last = show(low, unit), show(high, unit)
     return first if first == last else f"{first} to {last}"
+
+
+def show_column(values: Sequence[float | None]) -> list[str]:
+    """Return the numbers of one column with the decimals that give its largest four digits: 136.9 above 140.0.
+
+    Where that would hide the smallest (a column over many powers of ten), each gets four digits of its own.
+    """
+    sizes = [abs(value) for value in values if value is not None and math.isfinite(value) and value != 0]
+    places = max(0, 3 - math.floor(math.log10(max(sizes)))) if sizes else 0
+    form = ".4g" if sizes and min(sizes) < 10.0**-places else f".{places}f"
+    return [NOTHING if value is None or not math.isfinite(value) else _signed(format(value, form)) for value in values]
 
 
 def digits(value: float | None) -> str:

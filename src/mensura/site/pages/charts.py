@@ -12,9 +12,20 @@ from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, dimension_bell
 from mensura.site.sections import cheapest_section
 from mensura.site.study import Study
+from mensura.site.units import show_column
 
 _PANEL = 540
 """Width of a panel where two stand side by side, pixels."""
+_HEADS = {
+    "iq": "IQ",
+    "low": "interval from",
+    "high": "to",
+    "pearson": "correlation",
+    "mae": "mean absolute error",
+    "cluster_pearson": "correlation of its cluster",
+    "cluster_mae": "error of its cluster",
+}
+"""What the head of a table says for the key of a column."""
 _VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
 _POOLS = _VALIDATION.with_name("pool_names.csv")
 
@@ -95,16 +106,32 @@ def chart_page(figure: Figure) -> Page:
     shown = dict(figure.shown_columns)
     if "name" in shown:
         shown.pop("subject", None)  # the name leads to its page
-    rows = [[(row.get(key), _page_of(row) if key == "name" else None) for key in shown] for row in figure.points]
+    columns = {key: [row.get(key) for row in figure.points] for key in shown}
+    shown = {key: head for key, head in shown.items() if any(cell is not None for cell in columns[key])}
+    numeric = {key for key, cells in columns.items() if _is_numeric(cells)}
+    texts = {key: show_column(cells) if key in numeric else cells for key, cells in columns.items()}
+    rows = [
+        (_page_of(row), [(columns[key][at], texts[key][at]) for key in shown]) for at, row in enumerate(figure.points)
+    ]
     return Page(
         f"charts/{figure.name}.html",
         figure.title,
         f"{figure.finding or figure.title}. {figure.caption}",
         "chart.html",
-        {"figure": figure, "columns": list(shown.values()), "rows": rows},
+        {
+            "figure": figure,
+            "columns": [(key, _HEADS.get(head, head), key in numeric) for key, head in shown.items()],
+            "rows": rows,
+        },
         scripts=("charts", "table"),
         listed=False,
     )
+
+
+def _is_numeric(cells: list[Any]) -> bool:
+    """Return whether a column holds measurements: numbers or nothing, not all of them whole."""
+    given = [cell for cell in cells if cell is not None]
+    return all(type(cell) in (int, float) for cell in given) and any(type(cell) is float for cell in given)
 
 
 def _page_of(row: dict[str, Any]) -> str | None:
