@@ -49,7 +49,7 @@ def horizons():
 
 @pytest.fixture(scope="module")
 def found(scores, compute, horizons):
-    return follow_published(scores, compute=compute, horizons=horizons, anchor_benchmark="b2")
+    return follow_published(scores, compute=compute, horizons=horizons, to=[date(2027, 1, 1)], anchor_benchmark="b2")
 
 
 def test_the_main_estimate_of_progress_has_its_own_level(found, compute):
@@ -65,6 +65,17 @@ def test_the_main_estimate_of_progress_has_its_own_level(found, compute):
     assert_frame_equal(found.families, plain.families)
     assert_frame_equal(found.joint, plain.joint)
     assert_frame_equal(found.fixed_capability, plain.buckets)
+
+
+def test_the_forecast_is_for_the_days_asked_for(found):
+    assert found.forecast["date"].to_list() == [date(2027, 1, 1)]
+
+
+def test_slopes_under_the_published_penalty_are_those_of_the_fit(found):
+    assert found.sensitivity["ridge"].to_list() == [0.0001, 0.001, 0.01, 0.1, 0.5]
+    published = found.sensitivity.row(3, named=True)
+    records, every = found.trend["slope"]
+    assert (published["record_slope"], published["release_slope"]) == pytest.approx((records, every))
 
 
 def test_the_published_split_is_made_where_all_its_subjects_are_measured(found, scores, horizons):
