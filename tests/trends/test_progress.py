@@ -47,6 +47,15 @@ def test_exact_data_give_the_truth_by_every_way():
     assert result.joint["decades_saved"][0] == pytest.approx(QUALITY / K / np.log(10), rel=0.01)
 
 
+def test_subjects_without_known_compute_are_left_out():
+    frame = models(0.05)
+    unknown = frame.tail(2).with_columns(
+        subject=pl.Series(["zero", "none"]), training_compute_flop=pl.Series([0.0, None]), capability=pl.lit(99.0)
+    )
+    with_unknown = measure_progress(pl.concat([frame, unknown]))
+    assert with_unknown.estimates.equals(measure_progress(frame).estimates)
+
+
 def test_both_routes_to_the_factor_agree():
     table = measure_progress(models(0.05)).estimates
     assert np.allclose(table["factor"], np.exp(table["quality_per_year"] / table["k"]))
