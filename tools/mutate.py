@@ -94,8 +94,13 @@ def survivors_of(package: str, count: int, seed: int, trees: Sequence[Tree]) -> 
         print(f"\n{_shown(mutant)}" if lived else ".", end="", file=sys.stderr, flush=True)
         return lived
 
-    with ThreadPoolExecutor(len(trees)) as pool:
+    pool = ThreadPoolExecutor(len(trees))
+    try:
         alive = [mutant for mutant, lived in zip(planted, pool.map(plant, planted), strict=True) if lived]
+    finally:  # reached early when the tool is stopped: what runs is ended, what waits is not begun
+        pool.shutdown(wait=False, cancel_futures=True)
+        for tree in trees:
+            tree.end()
     print(f" {package}", file=sys.stderr)
     return alive, len(planted), len(chosen) - len(planted)
 
@@ -122,7 +127,7 @@ def main() -> None:
         parser.error(f"no package with tests: {', '.join(unknown)}; there are {', '.join(packages())}")
     if options.mutants < 1 or options.jobs < 1:
         parser.error("--mutants and --jobs: expected 1 or more")
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # a tool that is stopped stops its runs
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that a tool that is stopped ends its runs
     survivors: list[tuple[str, Mutant]] = []
     rates: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:

@@ -93,6 +93,7 @@ class Tree:
 
     def __init__(self, project: Path, folder: Path) -> None:
         self.root = folder.resolve()
+        self._running: subprocess.Popen[bytes] | None = None
         shutil.copytree(project, self.root, ignore=_LEFT_BEHIND)
         compiled = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", "src"]
         subprocess.run(compiled, cwd=self.root, check=True)
@@ -122,6 +123,12 @@ class Tree:
         finally:
             path.write_bytes(source)
 
+    def end(self) -> None:
+        """End the run in progress together with every process it started."""
+        if self._running is not None:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._running.pid, signal.SIGKILL)
+
     def _limited(self, tests: Sequence[str], seconds: float) -> int:
         limit = _GRACE + _PATIENCE * seconds
         return self._pytest(tests, {"MUTATE_SECONDS": str(int(limit))}, clock=_CLOCK * limit)
@@ -133,15 +140,16 @@ class Tree:
             own = {"PYTHONPATH": paths, "TMPDIR": scratch, **_ENVIRONMENT, **variables}
             command = [sys.executable, *_PYTEST, *tests]
             silent = subprocess.DEVNULL
-            process = subprocess.Popen(
+            self._running = subprocess.Popen(
                 command, cwd=self.root, env={**os.environ, **own}, stdout=silent, stderr=silent, start_new_session=True
             )
             try:
-                return process.wait(clock)
+                return self._running.wait(clock)
             except subprocess.TimeoutExpired:
                 return 1
             finally:
-                _end_all(process)
+                self.end()
+                self._running.wait()
 
     def _digest(self, files: Sequence[str]) -> str:
         """Return a name for the package and these tests as they are: what was heard holds for no others."""
@@ -163,10 +171,3 @@ def read_room(files: Iterable[str], heard: str) -> Room:
         for name, (seconds, calls) in told["tests"].items()
     )
     return Room(tuple(files), tuple(tests), told["processor"])
-
-
-def _end_all(process: subprocess.Popen[bytes]) -> None:
-    """End a run together with every process it started."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
