@@ -197,6 +197,9 @@ def test_joint_regression_agrees_with_least_squares():
     assert (published["high"] - published["low"]) / 2 == pytest.approx(
         1.645 * published["decades_saved"] * np.sqrt(relative), rel=0.01
     )
+    wide = measure_progress(frame, method="rosetta", level=0.95).joint.row(0, named=True)
+    widths = (wide["high"] - wide["low"]) / (published["high"] - published["low"])
+    assert widths == pytest.approx(1.96 / 1.645, rel=1e-9), "with the digits the published code has"
 
 
 def test_a_selection_of_one_day_has_no_figures():
