@@ -68,6 +68,11 @@ def test_objects_are_held_to_a_schema(items, name):
         entry["levels"]["AS"] = bad
         with pytest.raises(jsonschema.ValidationError):
             jsonschema.validate(broken, question.schema)
+    for more in (lambda told: told, lambda told: (told["items"][0] if name == "bundle" else told)["levels"]):
+        broken = json.loads(json.dumps(good))
+        more(broken)["unasked"] = 1
+        with pytest.raises(jsonschema.ValidationError, match="unasked"):
+            jsonschema.validate(broken, question.schema)
 
 
 def test_bundles_mix_differently_in_each_repeat(items):
