@@ -39,17 +39,17 @@ def packages() -> list[str]:
     return [*(name for name in named if (ROOT / "tests" / name).is_dir()), GROUND]
 
 
-def sources_of(package: str) -> list[Path]:
+def sources_of(package: str, root: Path) -> list[Path]:
     """Return a package's files, relative to the project."""
-    files = (ROOT / SOURCE).glob("*.py") if package == GROUND else (ROOT / SOURCE / package).rglob("*.py")
-    return sorted(path.relative_to(ROOT) for path in files)
+    files = (root / SOURCE).glob("*.py") if package == GROUND else (root / SOURCE / package).rglob("*.py")
+    return sorted(path.relative_to(root) for path in files)
 
 
-def tests_of(package: str) -> list[str]:
+def tests_of(package: str, root: Path) -> list[str]:
     """Return a package's test files, relative to the project."""
-    folder = ROOT / "tests"
+    folder = root / "tests"
     files = folder.glob("test_*.py") if package == GROUND else (folder / package).rglob("test_*.py")
-    return sorted(path.relative_to(ROOT).as_posix() for path in files)
+    return sorted(path.relative_to(root).as_posix() for path in files)
 
 
 def choose(mutants: Sequence[Mutant], count: int, generator: random.Random) -> list[Mutant]:
@@ -76,8 +76,9 @@ def known_equivalent() -> set[tuple[str, str, str]]:
 
 def survivors_of(package: str, count: int, seed: int, trees: Sequence[Tree]) -> tuple[list[Mutant], int, int]:
     """Return the survivors of a package, how many mutants were run, and how many are known as equivalent."""
+    root = trees[0].root  # the copy: the project may be worked on meanwhile
     everything = [
-        mutant for path in sources_of(package) for mutant in mutants_of(str(path), (ROOT / path).read_bytes())
+        mutant for path in sources_of(package, root) for mutant in mutants_of(str(path), (root / path).read_bytes())
     ]
     chosen = choose(everything, count, random.Random(f"{seed} {package}"))
     explained = known_equivalent()
@@ -86,7 +87,7 @@ def survivors_of(package: str, count: int, seed: int, trees: Sequence[Tree]) -> 
     for tree in trees:
         free.put(tree)
 
-    room = trees[0].listen(tests_of(package))
+    room = trees[0].listen(tests_of(package, root))
 
     def plant(mutant: Mutant) -> bool:
         with _borrowed(free) as tree:

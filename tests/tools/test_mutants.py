@@ -75,3 +75,11 @@ def test_places_are_drawn_once_before_any_is_drawn_twice():
     assert len(mutants) == 6
     assert len({mutant.start for mutant in drawn}) == 3
     assert len(mutate.choose(mutants, 99, random.Random(0))) == 6
+
+
+def test_every_explained_survivor_still_stands_in_its_file():
+    lines = {
+        file: {line.strip() for line in (mutate.ROOT / file).read_text(encoding="utf-8").splitlines()}
+        for file, _, _ in mutate.known_equivalent()
+    }
+    assert [entry for entry in mutate.known_equivalent() if entry[1] not in lines[entry[0]]] == []
