@@ -138,6 +138,7 @@ def wobbling(share):
 def test_the_cheapest_protocol_that_is_as_good_is_recommended(items):
     good = compare_protocols(items, model=Scripted(wobbling(0.0)))
     assert good.recommended == "bundle"
+    assert good.heading.startswith("Protocols on 5 items by ") and good.heading.endswith("as good as cell: bundle")
     table = {row["protocol"]: row for row in good.protocols.iter_rows(named=True)}
     assert [table[name]["calls"] for name in ("bundle", "item", "cell")] == [2, 10, 180]
     assert table["bundle"]["tokens"] < table["item"]["tokens"] < table["cell"]["tokens"]
