@@ -65,22 +65,31 @@ def mutants_of(file: str, source: bytes) -> list[Mutant]:
     """Return every mutant of a file that parses and differs from it, in the order of the file."""
     reader = _Reader(source)
     reader.visit(ast.parse(source))
-    original = ast.dump(ast.parse(source))
     found = []
-    for start, end, text, function in sorted(reader.found):
-        changed = source[:start] + text.encode() + source[end:]
-        if _runs(changed, original):
+    for start, end, text, function, around in sorted(reader.found, key=lambda one: one[:4]):
+        if around.differs(source, start, end, text):
+            changed = source[:start] + text.encode() + source[end:]
             line = source.count(b"\n", 0, start) + 1
             before, after = _line(source, start), _line(changed, start)
             found.append(Mutant(file, line, function, start, end, text, before, after))
     return found
 
 
-def _runs(changed: bytes, original: str) -> bool:
-    try:
-        return ast.dump(ast.parse(changed)) != original
-    except SyntaxError:
-        return False
+@dataclass(frozen=True)
+class _Statement:
+    """A statement of a module: what a change within it has to be read with."""
+
+    start: int
+    end: int
+    read: str
+
+    def differs(self, source: bytes, start: int, end: int, text: str) -> bool:
+        """Return whether the statement still parses with a change, and to something else."""
+        try:
+            changed = ast.parse(source[self.start : start] + text.encode() + source[end : self.end])
+        except SyntaxError:
+            return False
+        return ast.dump(changed) != self.read
 
 
 def _line(source: bytes, at: int) -> str:
@@ -89,15 +98,16 @@ def _line(source: bytes, at: int) -> str:
 
 
 class _Reader(ast.NodeVisitor):
-    """Walks a module and notes (start, end, new text, function) of everything that can be changed."""
+    """Walks a module and notes (start, end, new text, function, statement) of everything that can be changed."""
 
     def __init__(self, source: bytes) -> None:
-        self.found: list[tuple[int, int, str, int]] = []
+        self.found: list[tuple[int, int, str, int, _Statement]] = []
         self._source = source
         self._lines = [0]
         for line in source.splitlines(keepends=True):
             self._lines.append(self._lines[-1] + len(line))
         self._function = 0
+        self._statement = _Statement(0, 0, "")
 
     def _start(self, node: ast.expr | ast.stmt) -> int:
         return self._lines[node.lineno - 1] + node.col_offset
@@ -106,7 +116,7 @@ class _Reader(ast.NodeVisitor):
         return self._lines[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
 
     def _note(self, start: int, end: int, text: str) -> None:
-        self.found.append((start, end, text, self._function))
+        self.found.append((start, end, text, self._function, self._statement))
 
     def _between(self, left: ast.expr, right: ast.expr, symbol: str, others: tuple[str, ...]) -> None:
         """Note the other symbols for the one that stands between two expressions."""
@@ -120,6 +130,8 @@ class _Reader(ast.NodeVisitor):
     def visit_Module(self, node: ast.Module) -> None:
         for statement in node.body:
             if not _is_exports(statement):
+                start, end = self._start(statement), self._end(statement)
+                self._statement = _Statement(start, end, ast.dump(ast.parse(self._source[start:end])))
                 self.visit(statement)
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:

@@ -2,114 +2,35 @@
 
 ``python -m tools.mutate [PACKAGE …] [--mutants N] [--seed S] [--jobs J]``
 
-Works in temporary copies of the tree, never in the tree itself. First every test file of a package runs once, alone, to
-see that it is green, how long it takes and which functions it calls; a mutant is then shown only to the files that call
-its function, the quickest first, until one fails. Tests that drive a browser are left out. Survivors that no test could
-see are listed with their reason in ``tools/mutate_equivalent.txt``; they are neither run nor counted in the rates.
+Works in temporary copies of the tree, never in the tree itself. First a package's tests run once, to see that they are
+green, what each costs and which functions it calls. A mutant is then shown to the tests that call its function, the
+quickest first, and one that survives these to all tests of the package. Limits count processor time. Tests that drive a
+browser are left out. Survivors that no test could see are listed with their reason in ``tools/mutate_equivalent.txt``;
+they are neither run nor counted in the rates.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
 import queue
 import random
-import shutil
-import subprocess
+import signal
 import sys
 import tempfile
-import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from tools.mutants import Mutant, mutants_of
+from tools.mutate_runs import Tree
 
 ROOT = Path(__file__).parents[1]
 SOURCE = Path("src/mensura")
 GROUND = "ground"
 """Name of the files that stand outside every package; ``tests/test_*.py`` are their tests."""
 EQUIVALENT = ROOT / "tools" / "mutate_equivalent.txt"
-
-_LEFT_BEHIND = shutil.ignore_patterns(".*", "__pycache__", "report", "dist", "build")
-_PYTEST = ("-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-m", "not browser")
-_PATIENCE, _GRACE = 4.0, 30.0
-"""A mutant is stopped, and counts as killed, after so many times its tests' own time plus so many seconds."""
-
-_LISTENER = """
-import atexit, json, os, sys, threading
-called = set()
-def listen(frame, event, argument):
-    if event == "call":
-        called.add(frame.f_code)
-def tell():
-    sys.setprofile(None)
-    found = sorted({(code.co_filename, code.co_firstlineno) for code in called if "mensura" in code.co_filename})
-    with open(os.environ["MENSURA_CALLED"], "w", encoding="utf-8") as file:
-        json.dump(found, file)
-atexit.register(tell)
-threading.setprofile(listen)
-sys.setprofile(listen)
-"""
-
-
-@dataclass(frozen=True)
-class TestFile:
-    """One test file: its seconds, and the functions it calls as (file, first line)."""
-
-    name: str
-    seconds: float
-    calls: frozenset[tuple[str, int]]
-
-
-class Tree:
-    """A temporary copy of the project, in which files are changed and tests are run."""
-
-    def __init__(self, folder: Path) -> None:
-        self.root = folder.resolve()
-        shutil.copytree(ROOT, self.root, ignore=_LEFT_BEHIND)
-        (self.root / "mensura_listener.py").write_text(_LISTENER, encoding="utf-8")
-        compiled = [sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", "src"]
-        subprocess.run(compiled, cwd=self.root, check=True)
-
-    def watch(self, test: str) -> TestFile:
-        """Run one unchanged test file and listen to what it calls."""
-        heard = self.root / "called.json"
-        start = time.perf_counter()
-        run = self._pytest([test], ["-p", "mensura_listener"], heard=heard, limit=None)
-        if run not in (0, 5):
-            raise SystemExit(f"{test} fails without any mutant; run it by itself and mend it first")
-        calls = json.loads(heard.read_text(encoding="utf-8"))
-        source = str(self.root) + os.sep
-        own = frozenset((str(file).removeprefix(source), int(line)) for file, line in calls)
-        return TestFile(test, time.perf_counter() - start, own)
-
-    def survives(self, mutant: Mutant, tests: Sequence[TestFile]) -> bool:
-        """Return whether every test stays green with the mutant in place."""
-        path = self.root / mutant.file
-        source = path.read_bytes()
-        path.write_bytes(mutant.apply(source))
-        try:
-            limit = _GRACE + _PATIENCE * sum(test.seconds for test in tests)
-            return self._pytest([test.name for test in tests], [], heard=None, limit=limit) == 0
-        finally:
-            path.write_bytes(source)
-
-    def _pytest(self, tests: list[str], options: list[str], *, heard: Path | None, limit: float | None) -> int:
-        """Run tests in the copy; the exit status, or 1 when the time is up."""
-        paths = os.pathsep.join([str(self.root / "src"), str(self.root)])
-        environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", "MENSURA_CALLED": str(heard)}
-        command = [sys.executable, *_PYTEST, *options, *tests]
-        try:
-            run = subprocess.run(
-                command, cwd=self.root, env=environment, timeout=limit, capture_output=True, check=False
-            )
-        except subprocess.TimeoutExpired:
-            return 1
-        return run.returncode
 
 
 def packages() -> list[str]:
@@ -118,17 +39,17 @@ def packages() -> list[str]:
     return [*(name for name in named if (ROOT / "tests" / name).is_dir()), GROUND]
 
 
-def sources_of(package: str) -> list[Path]:
+def sources_of(package: str, root: Path) -> list[Path]:
     """Return a package's files, relative to the project."""
-    files = (ROOT / SOURCE).glob("*.py") if package == GROUND else (ROOT / SOURCE / package).rglob("*.py")
-    return sorted(path.relative_to(ROOT) for path in files)
+    files = (root / SOURCE).glob("*.py") if package == GROUND else (root / SOURCE / package).rglob("*.py")
+    return sorted(path.relative_to(root) for path in files)
 
 
-def tests_of(package: str) -> list[str]:
+def tests_of(package: str, root: Path) -> list[str]:
     """Return a package's test files, relative to the project."""
-    folder = ROOT / "tests"
+    folder = root / "tests"
     files = folder.glob("test_*.py") if package == GROUND else (folder / package).rglob("test_*.py")
-    return sorted(path.relative_to(ROOT).as_posix() for path in files)
+    return sorted(path.relative_to(root).as_posix() for path in files)
 
 
 def choose(mutants: Sequence[Mutant], count: int, generator: random.Random) -> list[Mutant]:
@@ -153,17 +74,11 @@ def known_equivalent() -> set[tuple[str, str, str]]:
     return {(kept[at], kept[at + 1], kept[at + 2]) for at in range(0, len(kept), 4)}
 
 
-def select_tests(mutant: Mutant, watched: Iterable[TestFile]) -> list[TestFile]:
-    """Return the test files that call the mutant's function, the quickest first; all of them when none is seen to."""
-    quickest = sorted(watched, key=lambda test: test.seconds)
-    near = [test for test in quickest if mutant.function == 0 or (mutant.file, mutant.function) in test.calls]
-    return near or quickest
-
-
 def survivors_of(package: str, count: int, seed: int, trees: Sequence[Tree]) -> tuple[list[Mutant], int, int]:
     """Return the survivors of a package, how many mutants were run, and how many are known as equivalent."""
+    root = trees[0].root  # the copy: the project may be worked on meanwhile
     everything = [
-        mutant for path in sources_of(package) for mutant in mutants_of(str(path), (ROOT / path).read_bytes())
+        mutant for path in sources_of(package, root) for mutant in mutants_of(str(path), (root / path).read_bytes())
     ]
     chosen = choose(everything, count, random.Random(f"{seed} {package}"))
     explained = known_equivalent()
@@ -172,19 +87,21 @@ def survivors_of(package: str, count: int, seed: int, trees: Sequence[Tree]) -> 
     for tree in trees:
         free.put(tree)
 
-    def watch(test: str) -> TestFile:
-        with _borrowed(free) as tree:
-            return tree.watch(test)
+    room = trees[0].listen(tests_of(package, root))
 
     def plant(mutant: Mutant) -> bool:
         with _borrowed(free) as tree:
-            lived = tree.survives(mutant, select_tests(mutant, watched))
+            lived = tree.survives(mutant, room)
         print(f"\n{_shown(mutant)}" if lived else ".", end="", file=sys.stderr, flush=True)
         return lived
 
-    with ThreadPoolExecutor(len(trees)) as pool:
-        watched = list(pool.map(watch, tests_of(package)))
+    pool = ThreadPoolExecutor(len(trees))
+    try:
         alive = [mutant for mutant, lived in zip(planted, pool.map(plant, planted), strict=True) if lived]
+    finally:  # reached early when the tool is stopped: what runs is ended, what waits is not begun
+        pool.shutdown(wait=False, cancel_futures=True)
+        for tree in trees:
+            tree.end()
     print(f" {package}", file=sys.stderr)
     return alive, len(planted), len(chosen) - len(planted)
 
@@ -211,10 +128,11 @@ def main() -> None:
         parser.error(f"no package with tests: {', '.join(unknown)}; there are {', '.join(packages())}")
     if options.mutants < 1 or options.jobs < 1:
         parser.error("--mutants and --jobs: expected 1 or more")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that a tool that is stopped ends its runs
     survivors: list[tuple[str, Mutant]] = []
     rates: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory(prefix="mutate-") as folder:
-        trees = [Tree(Path(folder) / f"copy{number}") for number in range(options.jobs)]
+        trees = [Tree(ROOT, Path(folder) / f"copy{number}") for number in range(options.jobs)]
         for package in options.packages or packages():
             alive, planted, equivalent = survivors_of(package, options.mutants, options.seed, trees)
             survivors += [(package, mutant) for mutant in alive]

@@ -10,7 +10,7 @@ import pytest
 import mensura
 from mensura.calibration import open_demands, open_outcomes, profile, read_outcomes
 from mensura.calibration.profiles import joint
-from mensura.calibration.profiles.heldout import compare_models
+from mensura.calibration.profiles.heldout import compare_models, held_out_chances
 from mensura.calibration.profiles.joint import (
     Compensatory,
     LevelGrid,
@@ -89,6 +89,14 @@ def test_the_model_that_made_the_data_predicts_them_better(simulated):
     assert scores["non-compensatory"]["auroc"] > 0.9
     assert scores["non-compensatory"]["calibration_error"] < 0.03
     assert scores["share"]["auroc"] == pytest.approx(0.58, abs=0.08)
+
+
+def test_the_plain_share_counts_half_a_solved_and_half_an_unsolved_item_more(simulated):
+    """So that it is never 0 or 1: of two items kept, both solved, 2.5 / 3."""
+    outcomes, demands = simulated
+    few = outcomes.filter(subject="able").head(4).with_columns(correct=pl.lit(1))
+    told = held_out_chances(line_up(few, demands), folds=2)
+    assert told["share"] == pytest.approx([2.5 / 3] * 4)
 
 
 @pytest.mark.parametrize("model", [NonCompensatory(3), Compensatory(3)], ids=["non-compensatory", "compensatory"])

@@ -90,6 +90,12 @@ def test_nobody_is_taken_to_err_by_less_than_a_seventh_of_a_level():
     assert pool_readings(readings(levels, names), "ordinal").annotators["error"].to_list() == [0.15, 0.15]
 
 
+def test_nobody_is_taken_to_err_by_more_than_half_the_levels():
+    _, levels, names = simulate(np.random.default_rng(5), 400, [0, 0, 0], [0.0, 0.0, 50.0])
+    errors = pool_readings(readings(levels, names), "ordinal").annotators["error"].to_list()
+    assert errors[2] == pytest.approx(2.5), "whoever reads at random"
+
+
 def test_one_annotator_with_repeats_leans_nowhere():
     rng = np.random.default_rng(2)
     _, levels, names = simulate(rng, 60, [0.4], [0.4], repeats=2)

@@ -1,11 +1,14 @@
 """Annotating from end to end: the shipped example, repeats, several annotators, the journal, one budget."""
 
+from types import SimpleNamespace
+
 import polars as pl
 import pytest
 
 import mensura
 from mensura import MensuraError
 from mensura.demands import annotate, compare_protocols, load_rubrics
+from mensura.demands.annotate import _left
 from mensura.demands.views import example_folder
 from tests.demands.conftest import Scripted, answering, by_text
 from tools.record_example import TARGET, recording
@@ -135,6 +138,7 @@ def wobbling(share):
 def test_the_cheapest_protocol_that_is_as_good_is_recommended(items):
     good = compare_protocols(items, model=Scripted(wobbling(0.0)))
     assert good.recommended == "bundle"
+    assert good.heading.startswith("Protocols on 5 items by ") and good.heading.endswith("as good as cell: bundle")
     table = {row["protocol"]: row for row in good.protocols.iter_rows(named=True)}
     assert [table[name]["calls"] for name in ("bundle", "item", "cell")] == [2, 10, 180]
     assert table["bundle"]["tokens"] < table["item"]["tokens"] < table["cell"]["tokens"]
@@ -167,3 +171,12 @@ def test_a_comparison_without_a_yardstick_recommends_the_first(items):
         compare_protocols(items, model=Scripted(answering(by_text)), repeats=1)
     with pytest.raises(MensuraError, match="no level could be read by"):
         compare_protocols(items, model=Scripted(lambda question: "no"))
+
+
+def test_what_is_left_of_a_budget_is_never_below_nothing():
+    spent = [SimpleNamespace(calls=3, cost=1.5), SimpleNamespace(calls=2, cost=1.0)]
+    assert _left({"max_calls": 7, "max_cost": 4.0, "journal": "j"}, spent) == (
+        {"max_calls": 2, "max_cost": 1.5, "journal": "j"}
+    )
+    assert _left({"max_calls": 5, "max_cost": 2.0}, spent) == {"max_calls": 0, "max_cost": 0}, "nothing is left"
+    assert _left({"max_calls": None}, spent) == {"max_calls": None}

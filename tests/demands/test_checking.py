@@ -7,6 +7,7 @@ import pytest
 from mensura import MensuraError
 from mensura.arrays import expit, logit
 from mensura.demands import check_demands, read_demands
+from mensura.demands.prediction import _ridge
 
 
 def study(pools=6, items=40, slopes=(-0.8, 0.0), noise=0.4, seed=0, easiness=1.0, between=0.0):
@@ -207,3 +208,15 @@ def test_the_recordings_predict_people_as_stated(shared):
     for pool, value in stated.items():
         assert sums[pool] == pytest.approx(value, abs=0.01)
     assert found.overall.filter(dimension="MCu")["r"].item() == pytest.approx(-0.5, abs=0.03)
+
+
+def test_ridge_slopes_solve_their_normal_equations():
+    """Xᵀ W (y − X b) = λ D² b, D the weighted spread of each column; a constant column gets no slope."""
+    rng = np.random.default_rng(0)
+    x, weight = rng.normal(size=(40, 4)) * [1.0, 3.0, 0.5, 0.0], rng.uniform(0.2, 3.0, 40)
+    y = x @ [1.0, -0.5, 2.0, 0.0] + rng.normal(size=40)
+    penalties = np.array([0.0, 1.0, 30.0])
+    spread = (weight[:, None] * x**2).mean(axis=0)
+    for penalty, slopes in zip(penalties, _ridge(x, y, weight, penalties), strict=True):
+        np.testing.assert_allclose(x.T @ (weight * (y - x @ slopes)), penalty * spread * slopes, atol=1e-9)
+        assert slopes[3] == 0

@@ -7,7 +7,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.demands import annotate, load_rubrics, plan_annotation
-from mensura.demands.protocols import PROTOCOLS
+from mensura.demands.protocols import PROTOCOLS, _place
 from tests.demands.conftest import CODES, Scripted, answering, by_text, item_texts
 
 
@@ -67,6 +67,11 @@ def test_objects_are_held_to_a_schema(items, name):
         entry = broken["items"][0] if name == "bundle" else broken
         entry["levels"]["AS"] = bad
         with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(broken, question.schema)
+    for more in (lambda told: told, lambda told: (told["items"][0] if name == "bundle" else told)["levels"]):
+        broken = json.loads(json.dumps(good))
+        more(broken)["unasked"] = 1
+        with pytest.raises(jsonschema.ValidationError, match="unasked"):
             jsonschema.validate(broken, question.schema)
 
 
@@ -160,3 +165,11 @@ def test_settings_are_checked(items):
     assert asker.asked == []
     with pytest.raises(MensuraError, match="each once"):
         annotate(items, model=[asker, asker])
+
+
+@pytest.mark.parametrize(
+    ("told", "place"),
+    [(1, 0), ("3", 2), (" 2 ", 1), ("00003", 2), ("000003", None), (0, None), (4, None), (-1, None), ("two", None)],
+)
+def test_an_item_of_a_bundle_is_found_by_the_number_it_was_shown_with(told, place):
+    assert _place(told, 3) == place

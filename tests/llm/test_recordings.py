@@ -96,7 +96,12 @@ def test_an_estimate_says_what_is_stored_and_what_the_rest_would_take(serve, tmp
     assert before.tokens_in == sum(-(-len(question.prompt) // 4) for question in asked)
     assert before.cost == before.cost_at_most == pytest.approx((before.tokens_in + 10 * 10_000) / 1e6)
     with open_asker("mine", journal=journal, base_url=server.url, max_tokens=100) as asker:
-        answers = asker.ask(asked[:40], read_level)
+        answers = asker.ask(asked[:19], read_level)
+        guessed = estimate(asked, "mine", journal=journal, max_tokens=100)
+        assert guessed.tokens_out == 81 * 100, "19 answers say too little about the length of the next"
+        answers += asker.ask(asked[19:20], read_level)
+        assert estimate(asked, "mine", journal=journal, max_tokens=100).tokens_out < 80 * 100
+        answers += asker.ask(asked[20:40], read_level)
     after = estimate(asked, "mine", journal=journal, max_tokens=100, prices=Prices(1, 10))
     told = sum(answer.tokens_in for answer in answers) / 40
     written = sum(answer.tokens_out for answer in answers) / 40

@@ -14,8 +14,8 @@ from mensura.responses.irt.information import gradient
 from mensura.responses.irt.louis import exact_information
 from mensura.responses.irt.model import Parameters, Priors, prior_terms
 from mensura.responses.irt.namespace import namespace
-from mensura.responses.irt.quadrature import Grid
-from mensura.responses.irt.shards import of_matrix
+from mensura.responses.irt.quadrature import Grid, posteriors
+from mensura.responses.irt.shards import of_matrix, thinned
 from tests.responses.conftest import as_long, draw
 
 FREE = Priors(None, None, None)
@@ -262,3 +262,33 @@ def test_long_and_wide_tables_give_the_same_fit(drawn):
     one, other = (fit_responses(table, options=FitOptions(checks=False)) for table in (some, as_long(some)))
     assert np.allclose(one.subjects["ability"], other.subjects["ability"], atol=1e-6)
     assert read_responses(as_long(some), rules=CountRules()).trials is None
+
+
+def test_a_fit_of_many_subjects_starts_from_a_sample_and_ends_at_the_same_place(monkeypatch):
+    wide = draw(800, 8, seed=3).wide
+    whole = fit_responses(wide, options=FitOptions(checks=False)).items
+    monkeypatch.setattr("mensura.responses.irt.fitting.SAMPLE", 180)
+    sampled = fit_responses(wide, options=FitOptions(checks=False)).items
+    assert sampled["difficulty"].to_list() == pytest.approx(whole["difficulty"].to_list(), abs=5e-3)
+    ratio = (sampled["se_difficulty"] / whole["se_difficulty"]).to_numpy()
+    assert abs(ratio - 1).max() < 0.25, "the errors are those of all subjects, learned on a sample"
+
+
+def test_a_sample_is_every_so_manieth_subject():
+    right = np.arange(60).reshape(20, 3) % 2
+    held = of_matrix(right, None, np.repeat([0, 1], 10))
+    some = thinned(held, 6)
+    assert (some.subjects, len(some.parts)) == (8, 2)  # every third of ten, in both groups
+    np.testing.assert_array_equal(some.parts[0].right, right[:10:3])
+    assert thinned(held, 50).subjects == 20
+
+
+def test_a_posterior_narrower_than_the_grid_is_taken_between_its_nodes():
+    """Normal ones of mean m and standard deviation s: moments m and s², and a sum over nodes of s √(2π) / spacing."""
+    grid = Grid(np.linspace(-5, 5, 51))
+    mean, sd = np.array([0.33, -1.07, 2.0, 0.5]), np.array([0.05, 0.12, 0.08, 0.6])
+    joint = -0.5 * ((grid.nodes - mean[:, None]) / sd[:, None]) ** 2
+    found = posteriors(namespace("numpy"), joint, grid)
+    np.testing.assert_allclose(found.mean, mean, atol=1e-6)
+    np.testing.assert_allclose(found.variance, sd**2, rtol=1e-4)
+    np.testing.assert_allclose(found.evidence, np.log(sd * np.sqrt(2 * np.pi) / 0.2), atol=1e-4)

@@ -98,5 +98,12 @@ def test_rates_of_a_population_place_it_and_subjects_among_it():
     assert world["mean"] == pytest.approx(-0.5, abs=0.12)
     assert world["sd"] == pytest.approx(1.4, abs=0.3)
     assert placed.subjects["population"][0] == "world"
+    near = placed.subjects.with_columns(fit.subjects["se"]).filter(pl.col("ability").abs() < 0.3)
+    z = (near["ability"] - world["mean"]) / world["sd"]
+    errors = (near["se"] ** 2 + world["se_mean"] ** 2 + (z * world["se_sd"]) ** 2).sqrt()
+    width = (near["iq_high"] - near["iq_low"]) / (2 * 1.645 * 15 * errors / world["sd"])
+    assert width.median() == pytest.approx(1, abs=0.1), (
+        "errors of the ability, of the people's mean and of their spread"
+    )
     with pytest.raises(MensuraError, match="at least 5 are needed"):
         place_among(fit, rates=rates.head(3))

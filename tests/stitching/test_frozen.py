@@ -8,7 +8,10 @@ import pytest
 
 import mensura
 from mensura import MensuraError
-from mensura.stitching import evidence_scores, frozen_scales, load_scale
+from mensura.stitching import evidence_scores, frozen_scales, load_scale, stitch
+from mensura.stitching.frozen import freeze
+
+from .conftest import simulate
 
 
 @pytest.fixture(scope="module")
@@ -88,3 +91,56 @@ def test_the_command_places_on_the_scale_and_says_what_it_rests_on(mensura_comma
     assert about["evidence"]["edition"] == "2026-11"
     assert about["evidence"]["origin"] == "embedded + mine.csv"
     assert about["evidence"]["fingerprint"] != mensura.load().fingerprint
+
+
+def test_expected_scores_run_from_chance_to_ceiling_through_the_middle_at_the_difficulty(scale):
+    for at in (0, 5):
+        benchmark, difficulty, slope = scale.benchmarks.row(at)
+        found = scale.expected_at(difficulty)
+        row = found.filter(benchmark=benchmark).row(0, named=True)
+        low, high = scale.chance[at], scale.ceiling[at]
+        assert row["score"] == pytest.approx((low + high) / 2)
+        assert row["score_above"] == pytest.approx(low + (high - low) / (1 + np.exp(-slope)))
+    assert found["score"].is_sorted(descending=True)
+    assert found.height == len(scale.names)
+    with pytest.raises(MensuraError, match="capability: got inf"):
+        scale.expected_at(np.inf)
+
+
+def test_neighbours_stand_above_and_below(scale):
+    tenth = scale.capabilities.row(9, named=True)
+    near = scale.neighbours_of(tenth["capability"])
+    assert near.equals(scale.capabilities.slice(7, 6)), "whoever stands exactly there counts as above"
+    assert scale.neighbours_of(tenth["capability"], most=1)["subject"].to_list() == (
+        scale.capabilities["subject"].slice(9, 2).to_list()
+    )
+    assert scale.neighbours_of(1e6).height == 3
+
+
+def test_residuals_are_scores_less_what_the_capability_alone_gives(scale):
+    scores = pl.DataFrame({"subject": "zeta", "benchmark": scale.names[:3], "score": [0.9, 0.5, 0.4]})
+    unknown = pl.DataFrame({"subject": ["zeta"], "benchmark": ["no such test"], "score": [0.5]})
+    found = scale.residuals_of(pl.concat([scores, unknown]))
+    (capability,) = scale.place(scores).filter(subject="zeta")["capability"]
+    expected = dict(scale.expected_at(capability).select("benchmark", "score").iter_rows())
+    assert sorted(found["benchmark"]) == sorted(scale.names[:3])
+    for row in found.iter_rows(named=True):
+        assert row["above"] == pytest.approx(row["score"] - expected[row["benchmark"]], abs=1e-9)
+
+
+def test_a_fit_freezes_with_its_places_errors_and_spread():
+    frame = simulate(40, 8, seed=3, noise=0.05)[0]
+    fit = stitch(frame, dimensions=1)
+    frozen = freeze(fit, "2026-01", mensura.load())
+    assert frozen.heading == "frozen scale 2026-01: 40 subjects, 8 benchmarks"
+    assert frozen.capabilities.equals(fit.capabilities)
+    known = frame["model"][0]
+    twin = frame.filter(model=known).with_columns(model=pl.lit("twin"))
+    placed = frozen.place(twin).filter(pl.col("subject").is_in(["twin", known]))
+    assert placed["capability"][0] == pytest.approx(placed["capability"][1], abs=0.1)
+    drawn = fit.laplace.positions
+    np.testing.assert_allclose(np.diagonal(frozen.phi_cov, axis1=1, axis2=2), drawn.phi.var(axis=0))
+    own_error = drawn.theta[..., 0].var(axis=0).mean()
+    assert frozen.spread == pytest.approx(fit.capabilities["capability"].to_numpy().var() + own_error, rel=1e-6)
+    with pytest.raises(MensuraError, match="a fit of the default method is needed, got 'rosetta'"):
+        freeze(stitch(frame, method="rosetta"), "2026-01", mensura.load())

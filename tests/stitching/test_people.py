@@ -11,6 +11,7 @@ from mensura import MensuraError
 from mensura.iq import derive_ladders
 from mensura.stitching import domain, evidence_scores, people_scores, place, place_people, stitch
 from mensura.stitching.links import link
+from mensura.stitching.people import _class_scores
 from mensura.stitching.place import _on_benchmarks_of
 from mensura.stitching.sources import adjust_sources
 from mensura.trends import mark_passed
@@ -118,6 +119,8 @@ def test_the_chance_of_beating_people_counts_both_errors(embedded, people):
     row = people.tests.filter((pl.col("group") == experts) & (pl.col("benchmark") == "gpqa_diamond")).row(0, named=True)
     best = people.beats(row["best"], experts, "gpqa_diamond")
     assert best == row["chance"]
+    order = people.tests.sort("benchmark", "score", descending=[False, True], maintain_order=True)
+    assert people.tests.equals(order), "tests by name, within one the best group first"
     worst = embedded.data.table.filter(pl.col("benchmark") == "gpqa_diamond").sort("score")["subject"][0]
     assert people.beats(worst, experts, "gpqa_diamond") < 0.01
     unmeasured = set(embedded.data.subjects) - set(
@@ -273,3 +276,22 @@ def test_interval_of_a_placed_group_covers_where_it_stands():
     assert 0.7 <= inside.mean() <= 1
     errors = np.abs(table["capability"].to_numpy() - truth)
     assert (table["high"] - table["low"]).mean() / 2 < 4 * errors.mean()
+
+
+def test_scores_of_classes_are_logits_above_chance_with_the_errors_of_logits():
+    """d logit(p) / dp = 1 / (p (1 − p)): an error of 0.05 at one half is one of 0.2 on the logit."""
+    frame = simulate(20, 4, seed=1, noise=0.05, chance=0.2)[0].with_columns(chance=pl.lit(0.2))
+    part = pl.DataFrame(
+        {
+            "benchmark": ["b01", "b00", "b02", "b03", "b03"],
+            "class": ["adults", "experts", "experts", "adults", "experts"],
+            "score": [0.6, 0.84, 0.2, 1.0, 0.6],
+            "stderr": [0.04, 0.032, 0.1, 0.0, 0.0],
+            "bound": [None, None, None, None, "at most"],
+        }
+    )
+    found = _class_scores(stitch(frame, dimensions=1), part, ["adults", "experts"])
+    assert found.logit == pytest.approx([0, np.log(4), np.log(0.02 / 0.98), np.log(0.98 / 0.02), 0])
+    assert found.error == pytest.approx([0.05 / 0.25, 0.04 / 0.16, 0.125 / 0.0196, 0.01 / 0.0196, 0.01 / 0.25])
+    assert found.bound.tolist() == [0, 0, -1, 1, -1]
+    assert (found.cols.tolist(), found.classes.tolist()) == ([1, 0, 2, 3, 3], [0, 1, 1, 0, 1])

@@ -68,7 +68,7 @@ def drawn(mean, covariance, n, rng):
     return rng.multivariate_normal(mean, covariance, n)
 
 
-@pytest.mark.parametrize(("row", "col"), [(-1, 3), (7, -1), (-1, -1)])
+@pytest.mark.parametrize(("row", "col"), [(-1, 3), (7, -1), (0, -1), (-1, 0), (-1, -1)])
 def test_prior_predictions_agree_with_draws_from_the_prior(fit, row, col):
     model = fit.model
     assert isinstance(model, PooledModel)

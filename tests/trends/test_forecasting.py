@@ -104,6 +104,12 @@ def test_early_fits_are_put_on_the_final_scale():
     np.testing.assert_allclose(moved, np.tile(frame["capability"].to_numpy(), (3, 1)) + 1)
 
 
+def test_a_backtest_looks_a_quarter_half_and_whole_year_ahead():
+    frame = stream()
+    origin = frame["released"][frame.height // 2]
+    assert backtest(frame, origins=[origin]).table["horizon"].round(2).to_list() == [0.25, 0.5, 1.0]
+
+
 def test_backtest_needs_a_future():
     with pytest.raises(MensuraError, match="choose earlier origins"):
         backtest(stream(), origins=[date(2030, 1, 1)])

@@ -47,6 +47,15 @@ def test_exact_data_give_the_truth_by_every_way():
     assert result.joint["decades_saved"][0] == pytest.approx(QUALITY / K / np.log(10), rel=0.01)
 
 
+def test_subjects_without_known_compute_are_left_out():
+    frame = models(0.05)
+    unknown = frame.tail(2).with_columns(
+        subject=pl.Series(["zero", "none"]), training_compute_flop=pl.Series([0.0, None]), capability=pl.lit(99.0)
+    )
+    with_unknown = measure_progress(pl.concat([frame, unknown]))
+    assert with_unknown.estimates.equals(measure_progress(frame).estimates)
+
+
 def test_both_routes_to_the_factor_agree():
     table = measure_progress(models(0.05)).estimates
     assert np.allclose(table["factor"], np.exp(table["quality_per_year"] / table["k"]))
@@ -188,6 +197,9 @@ def test_joint_regression_agrees_with_least_squares():
     assert (published["high"] - published["low"]) / 2 == pytest.approx(
         1.645 * published["decades_saved"] * np.sqrt(relative), rel=0.01
     )
+    wide = measure_progress(frame, method="rosetta", level=0.95).joint.row(0, named=True)
+    widths = (wide["high"] - wide["low"]) / (published["high"] - published["low"])
+    assert widths == pytest.approx(1.96 / 1.645, rel=1e-9), "with the digits the published code has"
 
 
 def test_a_selection_of_one_day_has_no_figures():

@@ -158,6 +158,9 @@ def test_worlds_without_change_have_the_pace_before_and_the_errors_of_the_fit():
     errors = certain.draw(100, counts, np.random.default_rng(0))[0][:, -1]
     spread = np.sqrt(np.mean(np.var(errors - errors.mean(axis=1, keepdims=True), axis=0)))
     assert spread == pytest.approx(np.sqrt(null.own_error), rel=0.5)
+    lucky = replace(certain, residuals=np.array([0.0] * 19 + [0.3]))
+    lifted = lucky.draw(40, counts, np.random.default_rng(0))[0][:, -1]
+    assert np.mean((lifted - lifted.mean(axis=0)) ** 3) > 0, "a lucky score lifts the release that has it"
 
 
 def test_a_look_with_a_unit_of_its_own_puts_no_scatter_of_the_data_into_the_worlds():

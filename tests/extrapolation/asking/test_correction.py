@@ -3,11 +3,15 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import multivariate_normal
 
 from mensura.arrays import expit, logit
 from mensura.errors import MensuraError
 from mensura.extrapolation.asking.correction import (
     Correction,
+    Z,
+    _cost,
+    _Group,
     learn_correction,
     published_correction,
     shipped_correction,
@@ -144,3 +148,19 @@ def test_spreads_of_few_groups_without_any_are_kept_off_zero_by_the_prior():
     assert found.damping == pytest.approx(1.0, abs=0.01)
     assert found.shift_sd == pytest.approx(0.030, abs=0.008)
     assert found.damping_sd == pytest.approx(0.067, abs=0.02)
+
+
+def test_what_is_minimised_is_minus_the_log_posterior():
+    """Normal priors of 1 ± 0.1 on the damping and of 0 ± 0.3 on ln(width); a group is normal with two common errors."""
+
+    def cost(damping, width, *groups):
+        return _cost(np.array([damping, *np.log([0.2, 0.3, 0.4, width])]), list(groups))
+
+    none = cost(1.0, 1.0)
+    assert cost(1.1, 1.0) - none == pytest.approx(0.5)
+    assert cost(1.0, np.exp(-0.3)) - none == pytest.approx(0.5)
+    truth, gap, half = np.array([0.5, -0.2, 0.9]), np.array([0.3, -0.4, 1.0]), np.array([0.2, 0.6, 0.4])
+    noise = np.diag(0.4**2 + (2.0 * half / Z) ** 2)
+    covariance = noise + 0.3**2 + 0.2**2 * np.outer(gap, gap)
+    density = multivariate_normal.logpdf(truth, 1.1 * gap, covariance) + 1.5 * np.log(2 * np.pi)
+    assert cost(1.1, 2.0, _Group(truth, gap, half)) - cost(1.1, 2.0) == pytest.approx(-density)

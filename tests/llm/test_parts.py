@@ -1,0 +1,41 @@
+"""Small parts of asking: canonical words, money, what a reply says, who may take over a claim."""
+
+import json
+
+import pytest
+
+from mensura import MensuraError
+from mensura.llm import Prices
+from mensura.llm.owners import LEASE_SECONDS, Holder
+from mensura.llm.providers.lean import reply_of
+from mensura.llm.settings import Settings, schema_text
+
+
+def test_a_schema_has_one_text_however_it_is_written():
+    """The text is part of an answer's key: another spelling of it would ask every question anew."""
+    assert schema_text({"b": "ü", "a": [1, 2]}) == schema_text({"a": [1, 2], "b": "ü"}) == '{"a":[1,2],"b":"ü"}'
+    assert schema_text(None) == ""
+    assert Settings("mü", 0.5, 7).text() == '{"max_tokens": 7, "model": "mü", "temperature": 0.5, "version": ""}'
+    with pytest.raises(MensuraError, match="schema: not JSON"):
+        schema_text({"a": {1, 2}})
+
+
+def test_prices_are_per_million_tokens():
+    assert Prices(2, 10).cost(1_000_000, 1_000_000) == 12
+    assert Prices(2, 10).cost(500, 0) == pytest.approx(0.001)
+
+
+@pytest.mark.parametrize(("told", "read"), [(0, 0), (7, 7), (-1, None), ("7", None), (None, None)])
+def test_token_counts_are_what_a_server_can_have_counted(told, read):
+    completion = {
+        "choices": [{"message": {"content": "3"}, "finish_reason": "length"}],
+        "usage": {"prompt_tokens": 5, "completion_tokens": told},
+    }
+    reply = reply_of(json.dumps(completion).encode())
+    assert (reply.text, reply.tokens_in, reply.tokens_out) == ("3", 5, read)
+
+
+def test_claims_of_another_machine_are_taken_over_after_a_lease_of_silence():
+    other = Holder("another machine", 1, "born", beat=1000.0)
+    assert not other.dead(1000.0 + LEASE_SECONDS, "this machine")
+    assert other.dead(1000.0 + LEASE_SECONDS + 1, "this machine")
