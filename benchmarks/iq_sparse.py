@@ -7,6 +7,11 @@ estimates are read off the same benchmarks, as what nobody measured cannot be ch
 points; covered is the share of 90% intervals that hold the truth; ranks are those among the well-measured models.
 Truth contains the scores the model was entered with, errors and all, so they are held in the draws as well; ``printed``
 is the share for intervals as they are printed, in which these scores vary by their error too.
+
+The second table compares the default (``joint``) with the ways of filling gaps that it replaced, on the same entries:
+mean absolute errors of ``published`` (the waterfall), ``completion`` (the point estimate of a factor model, here
+restated) and ``stitched`` (expected scores of ``mensura.stitch``). ``behind`` is the error of the default less that of
+the best of the three, negative where it is ahead; ``±`` is the standard error of that difference, entry by entry.
 """
 
 from __future__ import annotations
@@ -14,7 +19,8 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -22,10 +28,13 @@ import polars as pl
 
 import mensura
 from benchmarks import run
-from mensura.arrays import Floats, Mask
+from mensura.arrays import Floats, Mask, logit
 from mensura.evidence import Evidence
 from mensura.frames import text_table
 from mensura.iq import IqResult
+from mensura.iq.ladders import HIGHEST, LOWEST
+from mensura.iq.matrix import ScoreMatrix
+from mensura.iq.metric import Metric
 from mensura.iq.uncertainty import interval, rank_interval
 
 WELL_MEASURED = 15
@@ -33,20 +42,9 @@ SPARSE = (4, 12)
 AT_ONCE = 8
 DRAWS = 200
 CONDITIONS = ("3", "6", "12", "20", "one dimension", "real mask")
-METHODS = ("joint", "published")
-
-
-@dataclass(frozen=True)
-class Entered:
-    """What one model looked like and what came out: errors of composite and dimensions, and what was covered."""
-
-    error: float
-    covered: bool
-    printed: bool
-    width: float
-    dimension_error: float
-    dimensions_covered: float
-    rank_covered: bool
+DEFAULT, PUBLISHED, COMPLETION, STITCHED = METHODS = ("joint", "published", "completion", "stitched")
+FACTORS, RIDGE, ROUNDS = 2, 1.0, 30
+"""Completion as it was before the joint model: factors of a model, pull towards 0, alternations."""
 
 
 def kept_cells(condition: str, row: int, measured: Mask, dimension_of: Floats, rng: np.random.Generator) -> Mask:
@@ -103,86 +101,168 @@ def over(values: Floats, wholes: Floats, members: Floats, mask: Mask) -> Floats:
     return np.where(complete, means, wholes[..., kept])
 
 
-def outcome(result: IqResult, full: IqResult, row: int, rivals: Floats) -> Entered:
-    matrix, measured = full.matrix, full.matrix.measured[row]
-    nothing = np.full(len(matrix.dimensions), np.nan)
-    truth = over(matrix.iqs[row], nothing, matrix.members, measured)
-    estimate = over(result.filled.iqs[0, row], result.scored.dimensions[0, row], matrix.members, measured)
-    drawn, own = result.drawn, result.matrix
-    shaken = drawn.benchmarks[:, row].astype(float)
-    held = np.where(own.measured[row], own.iqs[row], shaken)
-    draws, printed = (over(one, drawn.dimensions[:, row], matrix.members, measured) for one in (held, shaken))
-    hidden = over((~result.matrix.measured[row]).astype(float), nothing, matrix.members, measured) > 0
-    low, high = interval(draws.mean(axis=1))
-    ends, outer = interval(draws), interval(printed.mean(axis=1))
-    inside = (ends[0] <= truth) & (truth <= ends[1])
-    ranks = (rivals > draws.mean(axis=1)[:, None]).sum(axis=1)
-    best, worst = rank_interval(ranks[:, None])
-    return Entered(
-        error=float(estimate.mean() - truth.mean()),
-        covered=bool(low <= truth.mean() <= high),
-        printed=bool(outer[0] <= truth.mean() <= outer[1]),
-        width=float(high - low),
-        dimension_error=float(np.abs(estimate - truth)[hidden].mean()),
-        dimensions_covered=float(inside[hidden].mean()),
-        rank_covered=bool(best[0] <= (rivals > truth.mean()).sum() <= worst[0]),
-    )
+def complete(iqs: Floats) -> Floats:
+    """Fill a table of benchmark IQs (NaN: missing) by completion.
+
+    Standardised by column, a cell is u·v + c with two factors u per model and a line (v, c) per benchmark, found by
+    alternating ridge regressions on the measured cells.
+    """
+    known = ~np.isnan(iqs)
+    centre, spread = np.nanmean(iqs, axis=0), np.nanstd(iqs, axis=0) + np.finfo(float).eps
+    cells = np.where(known, (iqs - centre) / spread, 0.0)
+    lines: Floats = np.linalg.svd(cells, full_matrices=False)[2][:FACTORS].T
+    factors, intercept, flags = np.zeros((len(iqs), FACTORS)), np.zeros(iqs.shape[1]), known.astype(float)
+    for _ in range(ROUNDS):
+        factors = ridge(lines, flags, np.where(known, cells - intercept, 0.0))
+        both = ridge(np.column_stack([factors, np.ones(len(factors))]), flags.T, cells.T)
+        lines, intercept = both[:, :-1], both[:, -1]
+    return np.where(known, iqs, np.clip(centre + spread * (factors @ lines.T + intercept), LOWEST, HIGHEST))
 
 
-def measure(method: str, condition: str, repeats: int) -> dict[str, float]:
-    """Return error and coverage of one method in one condition; only n where it gives no composite at all."""
-    evidence = mensura.load()
-    full = mensura.score_iq(evidence, method="published", ladders="recut")
-    matrix = full.matrix
-    targets = np.flatnonzero(matrix.measured.sum(axis=1) >= WELL_MEASURED)
-    nothing = np.full(len(matrix.dimensions), np.nan)
-    truths = np.array([over(matrix.iqs[row], nothing, matrix.members, matrix.measured[row]).mean() for row in targets])
-    found: list[Entered] = []
+def ridge(regressors: Floats, flags: Floats, cells: Floats) -> Floats:
+    """Regress each row of the cells on the regressors of the columns it has."""
+    normal = np.einsum("rc,ci,cj->rij", flags, regressors, regressors) + RIDGE * np.eye(regressors.shape[1])
+    return np.asarray(np.linalg.solve(normal, (cells @ regressors)[..., None])[..., 0])
+
+
+def stitched(evidence: Evidence, matrix: ScoreMatrix) -> Floats:
+    """Fill the table of benchmark IQs by the expected scores of the stitched model, read off the ladders."""
+    pairs = list(product(matrix.subjects, matrix.benchmarks))
+    asked = pl.DataFrame(pairs, schema=["subject", "benchmark"], orient="row")
+    rates = mensura.stitch(evidence).predict(asked)["score"].to_numpy().reshape(matrix.iqs.shape)
+    elo = np.array([metric.unit == "elo" for metric in matrix.metrics])
+    log_odds = np.where(elo, logit(rates), Metric("fraction").log_odds(rates))
+    return np.where(matrix.measured, matrix.iqs, matrix.read(log_odds))
+
+
+class Truth:
+    """Composites and dimensions over what was measured, of every well-measured model."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+        self.full = mensura.score_iq(evidence, method=PUBLISHED, ladders="recut")
+        self.matrix = self.full.matrix
+        self.nothing = np.full(len(self.matrix.dimensions), np.nan)
+        self.targets = np.flatnonzero(self.matrix.measured.sum(axis=1) >= WELL_MEASURED)
+        self.composites = {int(row): self.dimensions(row, self.matrix.iqs[row]).mean() for row in self.targets}
+
+    def dimensions(self, row: int, values: Floats, wholes: Floats | None = None) -> Floats:
+        """Return the dimensions of a model over the benchmarks it was measured on, of its ``values`` on all."""
+        wholes = self.nothing if wholes is None else wholes
+        return over(values, wholes, self.matrix.members, self.matrix.measured[row])
+
+    def errors(self, row: int, own: ScoreMatrix, values: Floats, wholes: Floats | None = None) -> dict[str, float]:
+        """Return error of the composite, and mean absolute error of the dimensions with something hidden."""
+        missed = self.dimensions(row, values, wholes) - self.dimensions(row, self.matrix.iqs[row])
+        return {"error": missed.mean(), "dimension_mae": np.abs(missed)[self.hidden(row, own)].mean()}
+
+    def hidden(self, row: int, own: ScoreMatrix) -> Mask:
+        """Tell in which of a model's dimensions something measured was left out."""
+        return self.dimensions(row, (~own.measured[row]).astype(float)) > 0
+
+    def held(self, row: int, result: IqResult) -> dict[str, float]:
+        """Return whether the intervals of an entered model hold composite, dimensions and rank."""
+        truth, rivals = self.dimensions(row, self.matrix.iqs[row]), self.rivals(row)
+        drawn, own = result.drawn, result.matrix
+        shaken = drawn.benchmarks[:, row].astype(float)
+        as_given = np.where(own.measured[row], own.iqs[row], shaken)
+        draws, printed = (self.dimensions(row, one, drawn.dimensions[:, row]) for one in (as_given, shaken))
+        low, high = interval(draws.mean(axis=1))
+        ends, outer = interval(draws), interval(printed.mean(axis=1))
+        inside = (ends[0] <= truth) & (truth <= ends[1])
+        best, worst = rank_interval((rivals > draws.mean(axis=1)[:, None]).sum(axis=1)[:, None])
+        return {
+            "covered": float(low <= truth.mean() <= high),
+            "printed": float(outer[0] <= truth.mean() <= outer[1]),
+            "width": float(high - low),
+            "dimensions_covered": inside[self.hidden(row, own)].mean(),
+            "ranks_covered": float(best[0] <= (rivals > truth.mean()).sum() <= worst[0]),
+        }
+
+    def rivals(self, row: int) -> Floats:
+        """Return the composites of the other well-measured models."""
+        return np.array([value for other, value in self.composites.items() if other != row])
+
+
+def entries(truth: Truth, condition: str, methods: list[str], repeats: int) -> Iterator[dict[str, object]]:
+    """Enter every well-measured model again, some at once, and yield what each method made of each."""
+    matrix = truth.matrix
     for seed in range(repeats):
         rng = np.random.default_rng(seed)
-        for group in np.array_split(rng.permutation(targets), max(targets.size // AT_ONCE, 1)):
+        for group in np.array_split(rng.permutation(truth.targets), max(truth.targets.size // AT_ONCE, 1)):
             kept = {
                 int(row): kept_cells(condition, int(row), matrix.measured, matrix.dimension_of, rng) for row in group
             }
             names = {matrix.subjects[row]: list(np.array(matrix.benchmarks)[mask]) for row, mask in kept.items()}
-            result = mensura.score_iq(
-                entered_again(evidence, names), method=method, ladders="recut", draws=DRAWS, seed=seed
-            )
-            found += [
-                outcome(result, full, row, truths[targets != row])
-                for row in kept
-                if not np.isnan(result.scored.composites[0, row])
-            ]
-    if not found:
-        return {"n": 0}
-    columns = {
-        name: np.array([getattr(one, name) for one in found], dtype=float) for name in Entered.__dataclass_fields__
-    }
-    return {
-        "n": len(found),
-        "bias": columns["error"].mean(),
-        "mae": np.abs(columns["error"]).mean(),
-        "covered": columns["covered"].mean(),
-        "printed": columns["printed"].mean(),
-        "width": columns["width"].mean(),
-        "dimension_mae": np.nanmean(columns["dimension_error"]),
-        "dimensions_covered": np.nanmean(columns["dimensions_covered"]),
-        "ranks_covered": columns["rank_covered"].mean(),
-    }
+            evidence = entered_again(truth.evidence, names)
+            for method in methods:
+                for row, found in estimates(truth, evidence, method, list(kept), seed):
+                    yield {"entered with": condition, "method": method, "entry": f"{seed} {row}", **found}
+
+
+def estimates(
+    truth: Truth, evidence: Evidence, method: str, rows: list[int], seed: int
+) -> Iterator[tuple[int, dict[str, float]]]:
+    """Yield errors, and with intervals what they hold, of the models to which the method gives a composite."""
+    if method in (DEFAULT, PUBLISHED):
+        result = mensura.score_iq(evidence, method=method, ladders="recut", draws=DRAWS, seed=seed)
+        for row in rows:
+            if not np.isnan(result.scored.composites[0, row]):
+                filled, wholes = result.filled.iqs[0, row], result.scored.dimensions[0, row]
+                yield row, truth.errors(row, result.matrix, filled, wholes) | truth.held(row, result)
+        return
+    matrix = mensura.score_iq(evidence, method=PUBLISHED, ladders="recut").matrix
+    table = complete(matrix.iqs) if method == COMPLETION else stitched(evidence, matrix)
+    yield from ((row, truth.errors(row, matrix, table[row])) for row in rows)
+
+
+def summarise(found: pl.DataFrame) -> pl.DataFrame:
+    """Return bias, errors and what intervals hold, by condition and method."""
+    return found.group_by("entered with", "method", maintain_order=True).agg(
+        pl.len().alias("n"),
+        pl.col("error").mean().alias("bias"),
+        pl.col("error").abs().mean().alias("mae"),
+        pl.col("dimension_mae", "covered", "printed", "width", "dimensions_covered", "ranks_covered").mean(),
+    )
+
+
+def compare(found: pl.DataFrame) -> pl.DataFrame:
+    """Return mean absolute errors on the entries that the default scores, and how far it is behind the best other."""
+    rows = []
+    for (condition,), part in found.group_by("entered with", maintain_order=True):
+        sizes = part.select("entry", "method", pl.col("error").abs()).pivot("method", index="entry", values="error")
+        sizes = sizes.drop_nulls(DEFAULT)
+        others = [name for name in METHODS[1:] if name in sizes.columns and sizes[name].count()]
+        mean = {name: float(sizes.select(pl.col(name).mean()).item()) for name in (DEFAULT, *others)}
+        best = min(others, key=lambda name: mean[name])
+        behind = sizes.select(pl.col(DEFAULT) - pl.col(best)).to_series().drop_nulls().to_numpy()
+        error = float(behind.std(ddof=1) / np.sqrt(behind.size))
+        row = {"entered with": condition, "n": sizes.height, **{name: mean.get(name) for name in METHODS}}
+        rows.append(row | {"best other": best, "behind": float(behind.mean()), "±": error})
+    return pl.DataFrame(rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--conditions", nargs="*", default=CONDITIONS)
-    parser.add_argument("--methods", nargs="*", default=METHODS)
+    parser.add_argument("--conditions", nargs="*", default=CONDITIONS, choices=CONDITIONS)
+    parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
     given = parser.parse_args()
-    rows: list[dict[str, object]] = []
-    for condition, method in product(given.conditions, given.methods):
-        rows.append({"entered with": condition, "method": method, **measure(method, condition, given.repeats)})
-        print(json.dumps(rows[-1]), file=sys.stderr)
-    print(text_table(pl.DataFrame(rows), rows=len(rows), digits=2))
-    print(json.dumps(rows))
+    truth = Truth(mensura.load())
+    parts = []
+    for condition in given.conditions:
+        parts.append(pl.DataFrame(list(entries(truth, condition, given.methods, given.repeats))))
+        print(text_table(summarise(parts[-1]), digits=2), file=sys.stderr)
+    found = pl.concat(parts, how="diagonal")
+    table = summarise(found)
+    print(text_table(table, rows=table.height, digits=2))
+    figures: dict[str, object] = {"methods": table.to_dicts()}
+    if DEFAULT in given.methods and len(given.methods) > 1:
+        beside = compare(found)
+        print("\nMean absolute error of the composite on the same entries")
+        print(text_table(beside, rows=beside.height, digits=2))
+        figures["compared"] = beside.to_dicts()
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.stitching import PositionDraws, check_robustness, information_curves, stitch, subject_information
+from mensura.stitching import (
+    PositionDraws,
+    check_robustness,
+    information_curves,
+    solve_rosetta,
+    stitch,
+    subject_information,
+)
 from mensura.stitching.heldout import fold_numbers
 from mensura.stitching.positions import Positions, Scale, principal
 from mensura.stitching.robustness import link_shape
@@ -116,3 +123,25 @@ def test_exact_scores_keep_their_order_under_every_anchor():
     assert found.warnings == ()
     assert found.anchor_change.select("capability", "difficulty").min().row(0) == pytest.approx((1, 1), abs=0.02)
     assert found.anchor_change["converged"].all()
+
+
+def test_another_anchor_is_told_as_a_shift_of_capabilities(simulated):
+    moved = check_robustness(simulated[0], anchor_benchmark="b03").anchor_change
+    assert moved.filter(anchor="b03").select("shift", "largest").row(0) == pytest.approx((0, 0), abs=1e-6)
+    data = encode(read_scores(simulated[0]), "max")
+    first = solve_rosetta(data.layout, data.y, anchor=3)
+    other = solve_rosetta(data.layout, data.y, anchor=5, anchor_slope=float(first.slope[0, 5]))
+    apart = other.C[0] - first.C[0]
+    apart = np.abs(apart - apart.mean())  # where the scale has its zero is nobody's capability
+    assert moved.filter(anchor="b05").select("shift", "largest").row(0) == pytest.approx(
+        (apart.mean(), apart.max()), rel=1e-3
+    )
+
+
+def test_another_pair_of_anchored_subjects_only_shifts_and_stretches(simulated):
+    first, second = (
+        stitch(simulated[0], anchor_subjects=anchors).capabilities.sort("subject")["capability"].to_numpy()
+        for anchors in ({"m005": 0.0, "m030": 1.0}, {"m010": 130.0, "m020": 150.0})
+    )
+    stretch, shift = np.polyfit(first, second, 1)
+    np.testing.assert_allclose(second, shift + stretch * first, rtol=1e-9)
