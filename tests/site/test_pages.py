@@ -49,30 +49,11 @@ def test_the_first_screen_answers_five_questions_with_intervals_people_and_links
     assert chart["y"] < 900
 
 
-STYLES_BEFORE_THE_SHEET = """() => {
-  const sheet = document.querySelector("main link[rel=stylesheet]");
-  const before = [...document.body.querySelectorAll("*")].filter(
-    (one) => !one.contains(sheet) && one.compareDocumentPosition(sheet) & Node.DOCUMENT_POSITION_FOLLOWING);
-  const read = (style) => [...style].map((key) => key + ":" + style[key]).join();
-  const styles = () => before.map((one) => read(getComputedStyle(one)));
-  const whole = styles();
-  sheet.disabled = true;
-  const first = styles();
-  const other = before.filter((_, at) => whole[at] !== first[at]);
-  return { elements: before.length, other: other.map((one) => one.outerHTML) };
-}"""
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_first_screen_is_painted_at_once_as_it_will_stay(visit, width):
-    """What the overview holds of the style sheet suffices for all that stands above the link to the whole of it."""
-    page = visit("index.html", width=width)
-    found = page.evaluate(STYLES_BEFORE_THE_SHEET)
-    assert found["elements"] > 200
-    assert found["other"] == []
-    assert page.locator("link[rel=expect]").get_attribute("href") == "#" + page.locator("figure").first.get_attribute(
-        "id"
-    )
+def test_the_overview_is_painted_once_with_its_picture_and_waits_for_no_file(visit):
+    page = visit("index.html")
+    picture = page.locator("figure").first.get_attribute("id")
+    assert page.locator("link[rel=expect][blocking=render]").get_attribute("href") == f"#{picture}"
+    assert page.locator("link[rel=stylesheet], script[src]:not([defer])").count() == 0
 
 
 def test_the_drawing_library_loads_only_when_a_chart_is_touched(visit):

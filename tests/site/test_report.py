@@ -95,7 +95,7 @@ def test_rankings_are_the_composites(report, evidence):
 def test_no_page_asks_an_outside_host_for_anything_and_none_needs_a_lax_policy(report):
     """Scripts and styles come from files of the report or stand in pages as the policy of the live site names them.
 
-    Nothing else is inline: the few lines that choose the theme on every page, and the first screen's styles.
+    Nothing else is inline: the few lines that choose the theme on every page, and the style sheet on the first.
     """
     allowed = {kind: rule.split(" ")[2:] for kind, rule in (part.split("-src", 1) for part in POLICY.split("; ")[1:3])}
     for page in report.rglob("*.html"):

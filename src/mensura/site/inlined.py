@@ -1,8 +1,8 @@
 """What stands in pages themselves instead of in files of its own, and the hashes by which a strict policy allows it.
 
 A style sheet in a file costs the first page a further answer of the network before anything is painted, so the overview
-holds what its first screen needs and names the whole sheet below it. Every page holds the few lines that choose the
-theme, so that no script stands between a reader and the first picture.
+holds the whole sheet; a file beside it would be read again, and all be laid out again. Every page holds the few lines
+that choose the theme, so that no script stands between a reader and the first picture.
 """
 
 from __future__ import annotations
@@ -27,15 +27,9 @@ page.dataset.theme = chosen || (matchMedia("(prefers-color-scheme: dark)").match
 
 
 @cache
-def first_sheet() -> str:
-    """Return what the first screen of the overview needs: the colours of both themes, type, cards, pictures."""
-    return palette_css() + (STATIC / "first.css").read_text(encoding="utf-8")
-
-
-@cache
 def style_sheet() -> str:
-    """Return the style sheet of every page: what the first screen needs, then the rest."""
-    return first_sheet() + (STATIC / "style.css").read_text(encoding="utf-8")
+    """Return the style sheet of every page, the colours of both themes first."""
+    return palette_css() + (STATIC / "style.css").read_text(encoding="utf-8")
 
 
 def policy_hash(text: str) -> str:

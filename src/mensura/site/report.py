@@ -35,7 +35,7 @@ from mensura.site.editions import (
     sitemap,
 )
 from mensura.site.frozen_study import open_frozen
-from mensura.site.inlined import EARLY, STATIC, first_sheet, style_sheet
+from mensura.site.inlined import EARLY, STATIC, style_sheet
 from mensura.site.openapi import openapi_document
 from mensura.site.pages import MORE, NAVIGATION, Page, benchmark_pages, named_pages, picture_pages
 from mensura.site.pages.data import study_parts
@@ -95,7 +95,7 @@ def build_report(
             "address": address,
             "version": __version__,
             "early": Markup(EARLY),
-            "sheet": Markup(first_sheet()),
+            "sheet": Markup(style_sheet()),
         }
         bindery = Bindery(stage, studio, shared, advance)
         if is_large(study):
@@ -135,10 +135,8 @@ def _order_drawings(named: list[Page], studio: Studio) -> dict[str, Path]:
 
 
 def _write_static(out: Path) -> None:
-    """Copy the scripts, and write the themes and the style sheet."""
+    """Copy style and scripts, and write the themes."""
     for file in STATIC.iterdir():
-        if file.suffix == ".css":
-            continue
         shutil.copyfile(file, placed(out, "static", file.name))
     themes = {name: config(theme) for name, theme in THEMES.items()}
     labs = {name: theme.labs for name, theme in THEMES.items()}

@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mensura.site.inlined import EARLY, first_sheet, policy_hash
+from mensura.site.inlined import EARLY, policy_hash, style_sheet
 from mensura.site.live.metrics import Metrics
 from mensura.site.live.reading import plain
 
@@ -15,7 +15,7 @@ POLICY = "; ".join(
     (
         "default-src 'none'",
         f"script-src 'self' {policy_hash(EARLY)}",
-        f"style-src 'self' {policy_hash(first_sheet())}",
+        f"style-src 'self' {policy_hash(style_sheet())}",
         "img-src 'self' data:",
         "connect-src 'self'",
         "form-action 'self'",
