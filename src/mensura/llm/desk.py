@@ -209,7 +209,7 @@ class Desk:
         self._last_success = self._loop.time()
         self._throttle.succeeded()
         read, entry = self._caller.entry_of(slot, reply)
-        stands = await self._record.answer(slot.key, entry)
+        stands = await self._record.answer(slot.key, entry, self._under_way)
         self.tally.tokens_in += entry.tokens_in
         self.tally.tokens_out += entry.tokens_out
         self.tally.cost += entry.cost or 0.0
