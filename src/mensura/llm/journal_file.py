@@ -11,9 +11,6 @@ from mensura.errors import MensuraError
 _APPLICATION = 0x4D4A524E  # "MJRN", in the header of the file
 _FORMAT = 1
 _LOCK_SECONDS = 120.0
-_MAPPED_BYTES = 1 << 30
-"""Of a journal's file so much is read where the system holds it, without a call and a copy for each page; what lies
-beyond is read the ordinary way. It is never written so."""
 
 _TABLES = """
 CREATE TABLE dictionaries (id INTEGER PRIMARY KEY, data BLOB NOT NULL);
@@ -51,7 +48,6 @@ def connect(path: Path | None, create: bool) -> sqlite3.Connection:
             on_a_fault.callback(connection.close)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
-            connection.execute(f"PRAGMA mmap_size = {_MAPPED_BYTES}")
             connection.execute("BEGIN IMMEDIATE")
             _check_format(connection, path)
             connection.execute("COMMIT")
