@@ -9,6 +9,8 @@ import pytest
 
 from mensura.errors import MensuraError
 from mensura.llm import AnswerReading, Prices, Question, UnreadableError, open_asker
+from mensura.llm.providers.base import CallError
+from mensura.llm.providers.lean import reply_of
 from mensura.llm.writer import JournalWriter
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer
@@ -294,7 +296,7 @@ def test_a_wrong_key_stops_everything_with_one_clear_error_and_loses_nothing(ser
 
 
 def test_an_endpoint_that_is_down_stops_the_work_instead_of_failing_every_question(tmp_path, monkeypatch):
-    monkeypatch.setattr("mensura.llm.desk.MOST_ATTEMPTS", 2)
+    monkeypatch.setattr("mensura.llm.setbacks.MOST_ATTEMPTS", 2)
     with (
         open_asker("mine", journal=tmp_path / "j.sqlite", base_url="http://127.0.0.1:9/v1") as asker,
         pytest.raises(MensuraError, match=r"16 questions in a row found no answer.*no connection"),
@@ -466,3 +468,10 @@ def test_a_closed_asker_says_so_and_unreadable_is_an_error_of_ours(serve, tmp_pa
     with pytest.raises(MensuraError, match="closed"):
         asker.ask(questions(1), read_level)
     assert issubclass(UnreadableError, MensuraError)
+
+
+def test_a_web_page_in_place_of_an_answer_says_what_to_look_at():
+    with pytest.raises(CallError, match=r"a web page.*base_url.*/v1.*Sign in"):
+        reply_of(b" <!doctype html><title>Sign in</title>")
+    with pytest.raises(CallError, match=r"^not a chat completion: 'nothing'$"):
+        reply_of(b"nothing")

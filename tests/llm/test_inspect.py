@@ -67,8 +67,19 @@ def test_a_wrong_key_and_an_unknown_provider_say_so(serve, through, tmp_path):
     with open_asker("openai-api/local/mine", **through(server)) as asker, pytest.raises(MensuraError, match="key is"):
         asker.ask(questions(20), read_level)
     assert sum(server.log.requests.values()) == 0
-    with pytest.raises(MensuraError, match="nobody/mine: cannot be opened"):
+    with pytest.raises(MensuraError, match=r"nobody/mine: cannot be opened: Model API nobody .* Names are openai/NAME"):
         open_asker("nobody/mine", journal=tmp_path / "j.sqlite")
+
+
+@pytest.mark.parametrize("name", ["openai/mine", "grok/mine"])
+def test_a_missing_key_or_package_is_said_without_the_marks_of_a_terminal(name, monkeypatch, tmp_path):
+    for variable in ("OPENAI_API_KEY", "AZUREAI_OPENAI_API_KEY", "XAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    with pytest.raises(MensuraError, match=f"^{name}: cannot be opened: ") as told:
+        open_asker(name, journal=tmp_path / "j.sqlite")
+    assert not set("[]\n") & set(str(told.value))
+    assert "ERROR" not in str(told.value)
+    assert not (tmp_path / "j.sqlite").exists()
 
 
 def test_names_of_inspect_ai_find_their_address_in_its_variables(serve, monkeypatch, tmp_path):

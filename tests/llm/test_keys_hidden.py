@@ -46,7 +46,7 @@ def test_a_server_that_echoes_the_key_reveals_it_nowhere(serve, tmp_path, monkey
 
 
 def test_a_key_in_the_address_is_not_shown(tmp_path, monkeypatch):
-    monkeypatch.setattr("mensura.llm.desk.MOST_ATTEMPTS", 1)
+    monkeypatch.setattr("mensura.llm.setbacks.MOST_ATTEMPTS", 1)
     url = f"http://user:{KEY}@127.0.0.1:9/v1"
     with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=url) as asker:
         (answer,) = asker.ask(questions(1), read_level)

@@ -8,7 +8,6 @@ a passing failure, and is settled once the journal holds its answer.
 from __future__ import annotations
 
 import asyncio
-import random
 from collections import deque
 from collections.abc import Coroutine, Sequence
 
@@ -17,18 +16,13 @@ from mensura.llm.caller import Caller
 from mensura.llm.entries import Entry
 from mensura.llm.journal import Hold
 from mensura.llm.protocol import Answer, Question, Reader
-from mensura.llm.providers.base import CallError, Reply, Trouble
+from mensura.llm.providers.base import CallError, Reply
 from mensura.llm.readings import Read, answer_of, read_safely
 from mensura.llm.record import Record
+from mensura.llm.setbacks import Setbacks
 from mensura.llm.slots import Order, Slot, Tally
-from mensura.llm.throttle import Throttle, backoff
+from mensura.llm.throttle import Throttle
 
-MOST_ATTEMPTS = 6
-"""Times one question is asked before a passing fault is taken for a lasting one."""
-FAILURES_IN_A_ROW = 16
-"""Questions that fail one after the other before the rest are left alone: the endpoint is down."""
-BUSY_PATIENCE = 900.0
-"""Seconds without any answer after which "too many requests" is taken for a refusal."""
 _POLL_SECONDS = 0.5
 _CLAIMS_AT_ONCE = 64
 _GRACE_SECONDS = 10.0
@@ -40,9 +34,8 @@ class Desk:
     def __init__(self, caller: Caller, record: Record, throttle: Throttle) -> None:
         self._caller, self._record, self._throttle = caller, record, throttle
         self._budget, self._redact = caller.budget, caller.redact
-        self._model = caller.settings.model
         self._loop = asyncio.get_running_loop()
-        self._chance = random.Random()
+        self._setbacks = Setbacks(caller.settings.model, throttle, self._loop.time())
         self._intake = asyncio.Lock()
         self._todo: deque[Slot] = deque()
         self._ready: deque[Slot] = deque()
@@ -53,8 +46,6 @@ class Desk:
         self._under_way = 0
         self._claiming = False
         self._wake: asyncio.TimerHandle | None = None
-        self._failures = 0
-        self._last_success = self._loop.time()
         self._fault: MensuraError | None = None
         self.tally = Tally()
         self.stopped = ""
@@ -205,11 +196,9 @@ class Desk:
 
     async def _write_down(self, slot: Slot, reply: Reply) -> None:
         """Read a reply, write it down, and settle the question."""
-        self._failures = 0
-        self._last_success = self._loop.time()
-        self._throttle.succeeded()
+        self._setbacks.succeeded(self._loop.time())
         read, entry = self._caller.entry_of(slot, reply)
-        stands = await self._record.answer(slot.key, entry)
+        stands = await self._record.answer(slot.key, entry, self._under_way)
         self.tally.tokens_in += entry.tokens_in
         self.tally.tokens_out += entry.tokens_out
         self.tally.cost += entry.cost or 0.0
@@ -217,37 +206,27 @@ class Desk:
 
     async def _retry_or_give_up(self, slot: Slot, fault: CallError) -> None:
         message = self._redact(fault.message)
-        if fault.trouble is Trouble.FATAL:
+        if told := self._setbacks.stops(fault, message, self._loop.time()):
             self._ready.appendleft(slot)
-            self._stop(message, MensuraError(f"{self._model}: {message}"))
+            self._stop(told, MensuraError(told))
             return
-        if fault.trouble is Trouble.BUSY:
-            self._throttle.complained(self._loop.time(), fault.wait)
-            if self._loop.time() - self._last_success > BUSY_PATIENCE:
-                self._ready.appendleft(slot)
-                told = f"{self._model}: no call was let through for {BUSY_PATIENCE / 60:.0f} minutes ({message})"
-                self._stop(told, MensuraError(told))
-                return
-        elif fault.trouble is not Trouble.PASSING or slot.attempts >= MOST_ATTEMPTS:
-            await self._give_up(slot, fault.trouble, message)
-            return
-        rest = max(fault.wait or 0.0, backoff(slot.attempts, self._chance))
-        self._resting[slot] = self._loop.call_later(rest, self._again, slot)
+        rest = self._setbacks.rest(fault, slot.attempts)
+        if rest is None:
+            await self._give_up(slot, fault, message)
+        else:
+            self._resting[slot] = self._loop.call_later(rest, self._again, slot)
 
     def _again(self, slot: Slot) -> None:
         del self._resting[slot]
         self._ready.appendleft(slot)
         self._pump()
 
-    async def _give_up(self, slot: Slot, trouble: Trouble, message: str) -> None:
+    async def _give_up(self, slot: Slot, fault: CallError, message: str) -> None:
         """Record that a question found no answer; when all do, leave the rest alone."""
-        entry = Entry("", error=message, attempts=slot.attempts)
-        await self._record.fail(slot.key, entry)
+        await self._record.fail(slot.key, Entry("", error=message, attempts=slot.attempts))
         self._settle_failed(slot, message, slot.attempts)
-        never = not self.tally.answered
-        self._failures += trouble is Trouble.PASSING or (trouble is Trouble.QUESTION and never)
-        if self._failures >= FAILURES_IN_A_ROW and not self.stopped:
-            told = f"{self._model}: {self._failures} questions in a row found no answer; the last: {message}"
+        told = self._setbacks.given_up(fault.trouble, message, none_answered=not self.tally.answered)
+        if told:
             self._stop(told, MensuraError(told))
 
     # Settling

@@ -49,7 +49,10 @@ class KeyMaker:
             begun = self._begin(place, prompt, begun)
         shared, state = begun
         digest = state.copy()
-        digest.update(_encoded(prompt[len(shared) :]))
+        try:
+            digest.update(prompt[len(shared) :].encode())
+        except UnicodeEncodeError as fault:
+            raise _no_text(fault) from None
         return digest.digest()
 
     def _share(self, question: Question) -> None:
@@ -87,5 +90,9 @@ def _encoded(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError as fault:
-        near = text[max(0, fault.start - _SHOWN) : fault.end + _SHOWN]
-        raise MensuraError(f"question: holds a character that is no text: {near!r}") from None
+        raise _no_text(fault) from None
+
+
+def _no_text(fault: UnicodeEncodeError) -> MensuraError:
+    near = fault.object[max(0, fault.start - _SHOWN) : fault.end + _SHOWN]
+    return MensuraError(f"question: holds a character that is no text: {near!r}")

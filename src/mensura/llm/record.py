@@ -16,6 +16,10 @@ from mensura.llm.stored import Stored, note_readings, stored_answers
 from mensura.llm.writer import JournalWriter
 
 _SAMPLES = 24
+_WRITTEN_TOGETHER = 2
+"""One in so many of the calls under way are written together, if their answers come soon enough."""
+_PATIENCE, _LONGEST_PATIENCE = 0.1, 0.05
+"""How long an answer waits to be written with others: a share of what its call took, and seconds at most."""
 
 
 class Record:
@@ -59,9 +63,16 @@ class Record:
         holds: list[Hold | Entry] = await self._writer.write(work)
         return holds
 
-    async def answer(self, key: bytes, entry: Entry) -> Entry:
-        """Write an answer down, and return the one that stands: the first."""
-        stands: Entry = await self._writer.write(lambda journal: journal.answer(key, entry))
+    async def answer(self, key: bytes, entry: Entry, under_way: int) -> Entry:
+        """Write an answer down, and return the one that stands: the first.
+
+        It waits for others among the calls under way to be written with, for a small part of what its call took.
+        """
+        stands: Entry = await self._writer.write(
+            lambda journal: journal.answer(key, entry),
+            company=under_way // _WRITTEN_TOGETHER,
+            patience=min(_PATIENCE * entry.seconds, _LONGEST_PATIENCE),
+        )
         return stands
 
     async def fail(self, key: bytes, entry: Entry) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Any
 
 from mensura.errors import MensuraError
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 _REFUSED = {401: "the key is missing or wrong", 402: "the account has no credit", 403: "the key may not use this model"}
 _NOT_FOUND = 404
 _MESSAGE_LENGTH = 300
+_MARKUP = re.compile(r"\[/?[a-z ]+\]")
+"""What inspect-ai puts into a message for its own terminal."""
 
 
 class InspectProvider:
@@ -37,7 +40,7 @@ class InspectProvider:
         try:
             self._model = get_model(settings.model, base_url=base_url, config=config, memoize=False)
         except Exception as fault:
-            raise MensuraError(f"{settings.model}: cannot be opened: {_told(fault)}") from None
+            raise MensuraError(f"{settings.model}: cannot be opened: {_hindrance(fault)}") from None
         client: Any = getattr(self._model.api, "client", None)
         if hasattr(client, "max_retries"):  # the packages of several providers send a request again by themselves
             client.max_retries = 0
@@ -109,3 +112,12 @@ def _cause(fault: BaseException) -> Exception:
 
 def _told(fault: BaseException) -> str:
     return " ".join(f"{type(fault).__name__}: {fault}"[:_MESSAGE_LENGTH].split())
+
+
+def _hindrance(fault: Exception) -> str:
+    """Say why there is no such model to open, in inspect-ai's own words, and what a name looks like."""
+    plain = _MARKUP.sub("", str(fault)).removeprefix("ERROR: ")
+    told = "; ".join(line for line in plain.splitlines() if line).replace(":; ", ": ")
+    if not isinstance(fault, ValueError):
+        return told
+    return f"{told} Names are openai/NAME, anthropic/NAME, ollama/NAME …; any one word will do together with base_url"

@@ -152,7 +152,7 @@ def reply_of(body: bytes) -> Reply:
         usage = completion.get("usage") or {}
         counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
-        raise CallError(Trouble.PASSING, f"not a chat completion: {_shortened(body)!r}", billed=True) from None
+        raise CallError(Trouble.PASSING, _no_completion(body), billed=True) from None
     tokens_in, tokens_out = (count if isinstance(count, int) and count >= 0 else None for count in counts)
     return Reply(str(text), tokens_in, tokens_out, choice.get("finish_reason") == "length")
 
@@ -170,6 +170,12 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, email.utils.parsedate_to_datetime(seconds).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+def _no_completion(body: bytes) -> str:
+    page = body.lstrip().startswith(b"<")
+    what = "a web page, not a chat completion; does base_url end as the API's address does, in /v1?" if page else ""
+    return f"{what or 'not a chat completion:'} {_shortened(body)!r}"
 
 
 def _content(content: object) -> str:
