@@ -49,13 +49,6 @@ def test_the_first_screen_answers_five_questions_with_intervals_people_and_links
     assert chart["y"] < 900
 
 
-def test_the_overview_is_painted_once_with_its_picture_and_waits_for_no_file(visit):
-    page = visit("index.html")
-    picture = page.locator("figure").first.get_attribute("id")
-    assert page.locator("link[rel=expect][blocking=render]").get_attribute("href") == f"#{picture}"
-    assert page.locator("link[rel=stylesheet], script[src]:not([defer])").count() == 0
-
-
 def test_the_drawing_library_loads_only_when_a_chart_is_touched(visit):
     page = visit("iq.html")
     loaded = "[...document.scripts].some(script => script.src.endsWith('vega.js'))"

@@ -1,8 +1,8 @@
 """What stands in pages themselves instead of in files of its own, and the hashes by which a strict policy allows it.
 
 A style sheet in a file costs the first page a further answer of the network before anything is painted, so the overview
-holds the whole sheet; a file beside it would be read again, and all be laid out again. Every page holds the few lines
-that choose the theme, so that no script stands between a reader and the first picture.
+holds the whole sheet; it names the file as well, for printing, so that the next page finds it at hand. Every page holds
+the few lines that choose the theme, so that no script stands between a reader and the first picture.
 """
 
 from __future__ import annotations

@@ -67,9 +67,9 @@
     if (button) button.textContent = theme() === "dark" ? "Light" : "Dark";
   }
 
-  // Where a server's policy forbids the sheet that stands in a page, its file takes over.
-  if (document.querySelector("style") && !getComputedStyle(page).getPropertyValue("--ink"))
-    document.head.append(make("link", { rel: "stylesheet", href: page.dataset.root + "static/style.css" + stamp }));
+  // Where a server's policy forbids the sheet that stands in a page, its file, there for printing, takes over.
+  const spare = document.querySelector("link[rel=stylesheet][media=print]");
+  if (spare && !getComputedStyle(page).getPropertyValue("--ink")) spare.media = "all";
 
   applyTheme();
   system.addEventListener("change", () => { applyTheme(); tell(); });
