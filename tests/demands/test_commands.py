@@ -145,6 +145,14 @@ def write_pools(folder, rates):
         yield place
 
 
+def test_check_knows_the_shipped_pool_as_annotate_does(mensura_command, tmp_path):
+    made = mensura_command("annotate", "example", "--model", "recorded/example", "--out", tmp_path)
+    assert made.code == 0, made.err
+    run = mensura_command("demands", "check", "example", tmp_path / "demands.csv", "--draws", 20, "--json")
+    assert run.code == 0, run.err
+    assert (json.loads(run.out)["pools"], json.loads(run.out)["items"]) == (1, 16)
+
+
 def test_check_reads_pools_and_levels(mensura_command, tmp_path):
     rates, levels = study(pools=4, items=12)
     levels.write_csv(tmp_path / "demands.csv")

@@ -22,6 +22,7 @@ from mensura.cli.asking import (
     Temperature,
     place_journal,
 )
+from mensura.cli.estimating import read_pool
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_inputs
 from mensura.cli.tables import print_table
@@ -193,14 +194,22 @@ def protocols(
         print_note(warning)
 
 
+def _check_pools(paths: list[Path]) -> list[Path]:
+    """Check every path; the shipped pool has a name and no folder."""
+    from mensura.extrapolation.asking.example import NAME
+
+    check_inputs([path for path in paths if str(path) != NAME])
+    return paths
+
+
 @app.command(epilog="Example: mensura demands check pools/one pools/two pools/three out/demands.csv --out checked")
 def check(
     pools_and_demands: Annotated[
         list[Path],
         typer.Argument(
-            help="Folders of pools with rates, and last the file of levels.",
+            help="Folders of pools with rates, or 'example', and last the file of levels.",
             metavar="POOL... DEMANDS",
-            callback=check_inputs,
+            callback=_check_pools,
         ),
     ],
     group: Annotated[str, typer.Option(help="Group whose rates are used, such as country=JPN.")] = "all",
@@ -213,13 +222,12 @@ def check(
     """Ask whether levels mean anything: against human rates within pools, and on pools left out."""
     from mensura.demands import check_demands, load_rubrics, pool_rates, read_demands
     from mensura.errors import MensuraError
-    from mensura.people import ItemPool
 
     *folders, demands = pools_and_demands
     if not folders or demands.is_dir():
         raise MensuraError("check: give the folders of one or more pools, and last the file of levels (demands.csv)")
     readings = read_demands(demands, codes=list(load_rubrics(rubrics)))
-    rates = pool_rates([ItemPool.read(folder) for folder in folders], group)
+    rates = pool_rates([read_pool(folder)[0] for folder in folders], group)
     result = check_demands(rates, readings, draws=draws, seed=seed)
     facts = {"pools": result.pools, "items": result.items, "warnings": list(result.warnings)}
     if emit(result.tables(), out=out, as_json=as_json, **facts):
