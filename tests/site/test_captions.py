@@ -1,5 +1,6 @@
 """What captions and findings claim, checked against what their pictures compute: by hand, or by another way to it."""
 
+import json
 import re
 from datetime import date
 from itertools import pairwise
@@ -8,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mensura.site.ability import SYSTEMS, ability_rows
 from mensura.site.drawing.forest import Reference
 from mensura.site.drawing.ladders import ModelSpot, draw_history
 from mensura.site.pictures import benchmark_scores, draw
@@ -181,3 +183,43 @@ def test_a_group_says_how_it_is_known_by_its_mark():
         return str(draw_history(spots, [group], tick=str, description="d").wide)
 
     assert "stroke-dasharray" in drawn("judged") and "stroke-dasharray" not in drawn("measured")
+
+
+def test_bars_of_cost_run_from_the_cheapest_to_the_dearest_on_powers_of_ten(study, figure):
+    """Effective cost is the sticker price times the work a model needs, the inverse of its efficiency."""
+    one = figure("cost-bars")
+    rows = study.charted("effective_cost").join(study.models.select("subject", "task_efficiency"), on="subject")
+    work = rows["sticker_price"] / rows["task_efficiency"]
+    assert rows["effective_cost"].to_list() == pytest.approx(work.to_list(), rel=1e-6)
+    ordered = rows.sort("effective_cost")["name"]
+    assert one.finding.startswith(f"From {ordered[0]} at $")
+    assert f" to {ordered[-1]} at $" in one.finding
+    values = [row["value"] for row in one.points]
+    assert values == sorted(values)
+    assert '"type": "log"' in json.dumps(one.spec)
+
+
+def test_a_base_is_ten_to_its_slope_and_the_finding_names_the_ends(study, figure):
+    one, table = figure("bases"), study.evidence.bases
+    both = table.drop_nulls(["base", "slope"])
+    assert both["base"].to_list() == pytest.approx((10.0 ** both["slope"]).to_list(), rel=0.03), "slopes are rounded"
+    drawn = sorted(row["base"] for row in one.points if row["base"] is not None)
+    assert numbers(one.finding)[:3] == pytest.approx([drawn[0], drawn[-1], 10], rel=0.005)
+
+
+def test_algorithmic_progress_says_how_many_measurements_and_their_ends(figure):
+    one = figure("algorithmic-progress")
+    assert all(row["low"] <= row["value"] <= row["high"] for row in one.points)
+    factors = [row["value"] for row in one.points]
+    assert numbers(one.finding)[:3] == [len(factors), round(min(factors)), round(max(factors))]
+
+
+def test_an_ability_is_as_rare_as_those_of_the_world_who_solve_such_items(study, figure):
+    """One in so many, and the share of the world below it: two ways to say one place."""
+    placed = ability_rows(study.abilities.language, {}, SYSTEMS).drop_nulls(["one_in", "percentile"])
+    assert placed.height > 50
+    told = placed.filter(pl.col("percentile").is_between(0.1, 99.9))  # rounding hides rarer ones
+    assert told["one_in"].to_list() == pytest.approx((1 / (1 - told["percentile"] / 100)).to_list(), rel=0.01)
+    assert ((placed["low"] <= placed["one_in"]) & (placed["one_in"] <= placed["high"])).all()
+    top = placed.sort("one_in").row(-1, named=True)
+    assert figure("abilities").finding.startswith(f"{top['subject']} is rarest in {top['dimension']}")
