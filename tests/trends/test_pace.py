@@ -99,6 +99,24 @@ def test_releases_that_move_together_are_seen_to():
     assert near > 0.6
 
 
+def test_a_share_is_as_probable_as_prior_times_restricted_likelihood_say():
+    """Three releases leave one residual, whose size the spread takes up: what is left are the determinants."""
+    t, y = np.array([0.0, 0.4, 1.0]), np.array([0.1, 0.9, 0.7])
+    posterior = describe_scatter(t, y)
+
+    def likelihood(share, fading):
+        R = (1 - share) * np.eye(3) + share * np.exp(-np.abs(t[:, None] - t) / fading)
+        x = np.column_stack([np.ones(3), t])
+        information = x.T @ np.linalg.solve(R, x)
+        rest = y - x @ np.linalg.solve(information, x.T @ np.linalg.solve(R, y))
+        return (np.linalg.det(R) * np.linalg.det(information) * (rest @ np.linalg.solve(R, rest))) ** -0.5
+
+    expected = [
+        (1 - w) ** 10 * likelihood(w, fading) for w, fading in zip(posterior.share, posterior.fading, strict=True)
+    ]
+    np.testing.assert_allclose(posterior.probability[:, 0], np.array(expected) / np.sum(expected), rtol=1e-9)
+
+
 def test_rows_described_a_few_at_a_time_are_described_alike(monkeypatch):
     """Draws of thousands of releases are whitened in parts, so that memory does not grow with draws × releases."""
     rng = np.random.default_rng(3)

@@ -5,6 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mensura.arrays import expit
 from mensura.errors import MensuraError
 from mensura.stitching import ScoreLayout, solve_rosetta, to_date
 from mensura.trends import PUBLISHED, make_stream, simulate_detection, watch_acceleration, watch_stream
@@ -52,11 +53,11 @@ def test_statistic_is_the_largest_averaged_t_value_of_generalised_least_squares(
     rng = np.random.default_rng(0)
     t = np.sort(rng.uniform(0, 6, 40))
     y = 0.5 * t + rng.normal(0, 0.2, 40)
-    ways = [(0, 0.5), (0.15, 0.4), (0.3, 0.2), (0.3, 0.7), (0.5, 0.5)]
+    ways = {(0, 0.5): 0.05, (0.15, 0.4): 0.35, (0.3, 0.2): 1, (0.3, 0.7): 1, (0.5, 0.5): 1, (0.7, 0.5): 1}
     averages = []
     for at in 3 + np.arange(12) / 12 * (t[-1] - 3):
         values, logs = np.array([kink_t(t, y, at, *way) for way in ways]).T
-        weight = np.exp(logs - logs.max()) * np.array([(1 - share) ** 3 for share, _ in ways])
+        weight = np.exp(logs - logs.max()) * np.array(list(ways.values()))
         averages.append(weight @ values / weight.sum())
     design = KinkDesign.of(t, 3.0, np.array([40]))
     assert design.statistics(y[None, None])[0, 0] == pytest.approx(max(averages), rel=1e-9)
@@ -126,7 +127,7 @@ def test_the_step_of_a_look_comes_to_the_fit_of_what_it_knows():
     layout, counts = laid_out(stream)
     found = refit_looks(layout, stream.scores, counts)
     known = (stream.rows < counts[:, None]).astype(float)
-    penalty = 0.1 / (layout.n_subjects + 2 * layout.n_benchmarks)
+    penalty = 0.01 / (layout.n_subjects + 2 * layout.n_benchmarks)
     exact = solve_rosetta(layout, stream.scores, weights=known, penalty=penalty, start=found.whole, tolerance=1e-6)
     design = KinkDesign.of(stream.years, CHANGE, counts)
     one, both = design.statistics(found.C)[0], design.statistics(exact.C[None])[0]
@@ -138,9 +139,27 @@ def test_the_step_of_a_look_comes_to_the_fit_of_what_it_knows():
 def test_the_last_look_is_one_more_newton_step_of_the_fit_of_everything():
     stream = make_stream(SMALL, np.random.default_rng(4))
     layout, counts = laid_out(stream)
-    sharp = solve_rosetta(layout, stream.scores, penalty=0.1 / (layout.n_subjects + 2 * layout.n_benchmarks))
+    penalty = 0.01 / (layout.n_subjects + 2 * layout.n_benchmarks)
+    sharp = solve_rosetta(layout, stream.scores, penalty=penalty, tolerance=1e-9)
     found = refit_looks(layout, stream.scores, counts, start=sharp)
     np.testing.assert_allclose(found.C[0, -1], sharp.C[0], atol=1e-6)
+
+
+def test_the_light_ridge_does_not_draw_the_ends_of_the_scale_apart():
+    truth, difficulty, slope = np.linspace(0, 3.5, 90), np.linspace(0, 3.5, 30), np.linspace(3, 10, 30)
+    expected = expit(slope * (truth[:, None] - difficulty))
+    rows, cols = np.nonzero((expected > 0.05) & (expected < 0.95))
+    layout, scores, counts = ScoreLayout.of(rows, cols), expected[rows, cols], np.array([90])
+    edges = np.linspace(-1, 1, 90) ** 4
+    edges -= np.polyval(np.polyfit(truth, edges, 1), truth)
+
+    def bend(**settings):
+        seen = refit_looks(layout, scores, counts, **settings).C[0, -1]
+        slope, level = np.polyfit(truth, seen, 1)
+        return float(edges @ (seen - level - slope * truth) / (slope * edges @ edges))
+
+    assert bend(ridge=1.0) > 0.02
+    assert abs(bend()) < bend(ridge=1.0) / 2
 
 
 def test_worlds_without_change_have_the_pace_before_and_the_errors_of_the_fit():

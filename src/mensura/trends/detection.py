@@ -104,7 +104,7 @@ def _months_watched(stream: Stream, change: float, window: float | None, streams
 def _months_published(stream: Stream, change: float) -> float:
     """Months from the change to the first look at which the published rule fires; NaN without one."""
     counts = look_counts(stream.years, change)
-    fits = refit_looks(ScoreLayout.of(stream.rows, stream.cols), stream.scores, counts).C[0]
+    fits = refit_looks(ScoreLayout.of(stream.rows, stream.cols), stream.scores, counts, ridge=1.0).C[0]
     for n, row in zip(counts, fits, strict=True):
         if rosetta_ratio(stream.years[:n], row[:n], change) >= PUBLISHED_RATIO:
             return _months(stream.years[n - 1 : n], change)

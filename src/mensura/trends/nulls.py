@@ -12,7 +12,7 @@ A world's path is the sum of the two. Scores are drawn at the fitted positions, 
 models are mostly given tests that suit them: on the tests of another day a redrawn model would score nothing or all.
 
 An early look has a unit of its own: the ridge trades slopes against capabilities, so that of fewer releases the
-capabilities come out further apart, up to half as far again as in the fit of everything. That is no error. Taken for
+capabilities come out further apart. That is no error. Taken for
 one it would put half of the data's own scatter into every world, whose null mean would then go the way the data go, and
 the first looks would see nothing. So refits are told in the unit of the fit before they are compared with it; the
 statistic does not mind.

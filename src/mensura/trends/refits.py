@@ -1,11 +1,15 @@
 """Refits at every look of a watch, for many simulated worlds on one design at once.
 
-The published model, score = σ(α_b (C_i − D_b)) with its ridge, is solved for all scores of a world. Every earlier look
-then takes one Gauss–Newton step of its own objective, which knows only the releases out by then, from that solution.
-Linearised in one point, the normal equations of a look are a sum over its releases: eliminating each release's C
-leaves a contribution to the benchmark side, and going from look to look only adds the new ones. A world costs one fit
-and one Cholesky factorisation per look, instead of one fit per look. Data and simulated worlds go through the same
-function, so a threshold found on worlds holds for the data whatever the step leaves out.
+The published model, score = σ(α_b (C_i − D_b)) with a tenth of its ridge, is solved for all scores of a world. Every
+earlier look then takes one Gauss–Newton step of its own objective, which knows only the releases out by then, from that
+solution. Linearised in one point, the normal equations of a look are a sum over its releases: eliminating each
+release's C leaves a contribution to the benchmark side, and going from look to look only adds the new ones. A world
+costs one fit and one Cholesky factorisation per look, instead of one fit per look. Data and simulated worlds go through
+the same function, so a threshold found on worlds holds for the data whatever the step leaves out.
+
+Why a tenth: the whole ridge shrinks the slopes of benchmarks that few releases took, mostly the hardest and the
+easiest, and so draws the ends of the scale apart. A watch would take that bend for a change of pace, and worlds drawn
+from slopes already shrunk repeat only a third of it.
 """
 
 from __future__ import annotations
@@ -23,6 +27,8 @@ from mensura.stitching.rosetta_steps import SLOPE_BOUNDS
 WHOLE_TOLERANCE = 1e-3
 """Gradient at which the fit of everything ends: the steps of the looks go on from there."""
 MOST_ITERATIONS = 500
+LIGHT = 0.1
+"""Share of the published ridge that refits keep: enough to settle level and unit, too little to bend the scale."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,14 +44,17 @@ class LookFits:
         return self.whole.converged
 
 
-def refit_looks(layout: ScoreLayout, scores: Floats, counts: Ints, *, start: Solution | None = None) -> LookFits:
+def refit_looks(
+    layout: ScoreLayout, scores: Floats, counts: Ints, *, start: Solution | None = None, ridge: float = LIGHT
+) -> LookFits:
     """Fit each look's first ``counts[j]`` releases, for ``scores`` (worlds, scores); the last look knows them all.
 
-    Releases are sorted by date, ``counts`` rises to their number. ``start`` warm-starts the fit of everything.
+    Releases are sorted by date, ``counts`` rises to their number. ``start`` warm-starts the fit of everything;
+    ``ridge`` is the share of the published one.
     """
     if counts[-1] != layout.n_subjects:
         raise MensuraError(f"counts: the last look must know all {layout.n_subjects} releases, got {counts[-1]}")
-    penalty = penalty_weight(layout.n_subjects, layout.n_benchmarks, anchored=False)
+    penalty = ridge * penalty_weight(layout.n_subjects, layout.n_benchmarks, anchored=False)
     whole = solve_rosetta(
         layout, scores, penalty=penalty, start=start, tolerance=WHOLE_TOLERANCE, max_iterations=MOST_ITERATIONS
     )

@@ -21,8 +21,8 @@ from mensura.arrays import Floats, Ints
 
 SHARES = np.linspace(0, 0.9, 19)
 """Grid of w."""
-PRIOR = (1 - SHARES) ** 3
-"""Beta(1, 4) over the grid: a fifth of the variance in common is expected, any share is possible."""
+PRIOR = (1 - SHARES) ** 10
+"""Beta(1, 11) over the grid: a twelfth of the variance in common is expected, any share is possible."""
 FADINGS = np.array([1 / 12, 1 / 4, 1 / 2, 1.0])
 """Grid of ℓ in years, equally likely: below a month shocks pass for independent, beyond a year for the line."""
 _AT_ONCE = 6_000_000
