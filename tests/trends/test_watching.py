@@ -53,7 +53,7 @@ def test_statistic_is_the_largest_averaged_t_value_of_generalised_least_squares(
     rng = np.random.default_rng(0)
     t = np.sort(rng.uniform(0, 6, 40))
     y = 0.5 * t + rng.normal(0, 0.2, 40)
-    ways = {(0, 0.5): 0.05, (0.15, 0.4): 0.35, (0.3, 0.2): 1, (0.3, 0.7): 1, (0.5, 0.5): 1, (0.7, 0.5): 1}
+    ways = {(0, 0.5): 0.3, (0.15, 0.4): 1, (0.3, 0.2): 1, (0.3, 0.7): 1, (0.5, 0.5): 1}
     averages = []
     for at in 3 + np.arange(12) / 12 * (t[-1] - 3):
         values, logs = np.array([kink_t(t, y, at, *way) for way in ways]).T
@@ -127,7 +127,7 @@ def test_the_step_of_a_look_comes_to_the_fit_of_what_it_knows():
     layout, counts = laid_out(stream)
     found = refit_looks(layout, stream.scores, counts)
     known = (stream.rows < counts[:, None]).astype(float)
-    penalty = 0.01 / (layout.n_subjects + 2 * layout.n_benchmarks)
+    penalty = 0.03 / (layout.n_subjects + 2 * layout.n_benchmarks)
     exact = solve_rosetta(layout, stream.scores, weights=known, penalty=penalty, start=found.whole, tolerance=1e-6)
     design = KinkDesign.of(stream.years, CHANGE, counts)
     one, both = design.statistics(found.C)[0], design.statistics(exact.C[None])[0]
@@ -139,7 +139,7 @@ def test_the_step_of_a_look_comes_to_the_fit_of_what_it_knows():
 def test_the_last_look_is_one_more_newton_step_of_the_fit_of_everything():
     stream = make_stream(SMALL, np.random.default_rng(4))
     layout, counts = laid_out(stream)
-    penalty = 0.01 / (layout.n_subjects + 2 * layout.n_benchmarks)
+    penalty = 0.03 / (layout.n_subjects + 2 * layout.n_benchmarks)
     sharp = solve_rosetta(layout, stream.scores, penalty=penalty, tolerance=1e-9)
     found = refit_looks(layout, stream.scores, counts, start=sharp)
     np.testing.assert_allclose(found.C[0, -1], sharp.C[0], atol=1e-6)
@@ -159,7 +159,7 @@ def test_the_light_ridge_does_not_draw_the_ends_of_the_scale_apart():
         return float(edges @ (seen - level - slope * truth) / (slope * edges @ edges))
 
     assert bend(ridge=1.0) > 0.02
-    assert abs(bend()) < bend(ridge=1.0) / 2
+    assert abs(bend()) < 0.75 * bend(ridge=1.0)
 
 
 def test_worlds_without_change_have_the_pace_before_and_the_errors_of_the_fit():
