@@ -100,6 +100,7 @@ class Window(NamedTuple):
     def leave(self) -> list[str]:
         """Leave what was visited: no choice, medium or pointer stays for the next page; return what was wrong."""
         if self.page.url != "about:blank":
+            self.page.wait_for_load_state()  # a link may have been followed last
             self.page.evaluate("localStorage.clear()")
             self.page.goto("about:blank")
             self.page.emulate_media(media="null")
