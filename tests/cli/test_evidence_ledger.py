@@ -6,19 +6,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from mensura.evidence.ledger import init_ledger
-from tests.evidence.ledger.small import ANN, MAPPING, TABLES, score, update
+from tests.evidence.ledger.small import ANN, MAPPING, score, small_ledger, update
 
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
     """A small store, in the working directory and by its usual name."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    for name, text in TABLES.items():
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
-    return init_ledger(tmp_path / "evidence.sqlite", folder, **ANN)
+    return small_ledger(tmp_path / "evidence.sqlite")
 
 
 def test_from_a_pipe_to_an_entry_and_back(store, mensura_command, monkeypatch, tmp_path):

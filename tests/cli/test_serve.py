@@ -13,8 +13,7 @@ from pathlib import Path
 import pytest
 
 import mensura
-from mensura.evidence.ledger import init_ledger
-from tests.evidence.ledger.small import ANN, TABLES
+from tests.evidence.ledger.small import small_ledger
 
 PATIENCE = 300.0  # seconds for a process to start, on however busy a machine
 SECRET = "correct horse battery staple"
@@ -28,11 +27,7 @@ def free_port() -> int:
 
 @pytest.fixture
 def store(tmp_path):
-    folder = tmp_path / "small"
-    folder.mkdir()
-    for name, text in TABLES.items():
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
-    return init_ledger(tmp_path / "evidence.db", folder, **ANN).path
+    return small_ledger(tmp_path / "evidence.db").path
 
 
 @pytest.fixture

@@ -1,8 +1,11 @@
 """One report, built once per test session from the embedded evidence, and a real browser to read it with."""
 
+from __future__ import annotations
+
 import json
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 from typer.testing import CliRunner
@@ -11,6 +14,9 @@ import mensura
 from mensura.cli.main import app
 from mensura.evidence import Evidence
 from mensura.site import Study
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 FLAGS = [
     "--no-sandbox",
@@ -74,31 +80,72 @@ def browser():
         running.close()
 
 
+class Window(NamedTuple):
+    """A window of the browser and what went wrong in it: errors of scripts, requests to other places."""
+
+    page: Page
+    faults: list[str]
+
+    @classmethod
+    def open(cls, browser: Browser, *, scripts: bool) -> Window:
+        context = browser.new_context(java_script_enabled=scripts)
+        context.set_default_timeout(1000 * BROWSER_PATIENCE)
+        window = cls(context.new_page(), [])
+        page, note = window.page, window.faults.append
+        page.on("console", lambda message: note(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda fault: note(str(fault)))
+        page.on("request", lambda request: None if request.url.startswith(("file:", "data:")) else note(request.url))
+        return window
+
+    def leave(self) -> list[str]:
+        """Leave what was visited: no choice, medium or pointer stays for the next page; return what was wrong."""
+        if self.page.url != "about:blank":
+            self.page.wait_for_load_state()  # a link may have been followed last
+            self.page.evaluate("localStorage.clear()")
+            self.page.goto("about:blank")
+            self.page.emulate_media(media="null")
+            self.page.mouse.move(-1, -1)
+        wrong = list(self.faults)
+        self.faults.clear()
+        return wrong
+
+
+@pytest.fixture(scope="module")
+def windows(browser):
+    """A window with scripts and one without, opened when first needed: a new one costs as much as a page."""
+    opened: dict[bool, Window] = {}
+
+    def window(scripts: bool) -> Window:
+        if scripts not in opened:
+            opened[scripts] = Window.open(browser, scripts=scripts)
+        return opened[scripts]
+
+    yield window
+    for window in opened.values():
+        window.page.context.close()
+
+
 @pytest.fixture
-def visit(browser, report):
-    """Open a page of the report from its folder; console errors and outside requests fail the test."""
-    opened, faults = [], []
+def visit(windows, report):
+    """Open a page of the report from its folder; console errors and outside requests fail the test.
+
+    It opens in the one window there is (one more for pages without scripts): what was visited before is left.
+    """
+    used: dict[bool, Window] = {}
+    faults: list[str] = []
 
     def open_page(name: str, *, width: int = 1280, height: int = 900, theme: str = "light", scripts: bool = True):
-        context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=theme, java_script_enabled=scripts
-        )
-        context.set_default_timeout(1000 * BROWSER_PATIENCE)
-        page = context.new_page()
-        page.on("console", lambda message: faults.append(message.text) if message.type == "error" else None)
-        page.on("pageerror", lambda fault: faults.append(str(fault)))
-        page.on(
-            "request",
-            lambda request: None if request.url.startswith(("file:", "data:")) else faults.append(request.url),
-        )
+        window = used[scripts] = windows(scripts)
+        faults.extend(window.leave())
+        window.page.set_viewport_size({"width": width, "height": height})
+        window.page.emulate_media(color_scheme=theme)
         file, mark, rest = name.partition("?") if "?" in name else name.partition("#")
-        page.goto((report / file).as_uri() + mark + rest)
-        opened.append(context)
-        return page
+        window.page.goto((report / file).as_uri() + mark + rest)
+        return window.page
 
     yield open_page
-    for context in opened:
-        context.close()
+    for window in used.values():
+        faults.extend(window.leave())
     assert faults == []
 
 

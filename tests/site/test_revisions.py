@@ -8,18 +8,14 @@ import pytest
 from mensura.evidence.ledger import CellChange, init_ledger
 from mensura.site.editions import editions_json, feed_entries, next_edition, parse_editions
 from mensura.site.revisions import EvidenceLog, log_of, revisions
-from tests.evidence.ledger.small import ANN, TABLES, new_score, score, update
+from tests.evidence.ledger.small import ANN, new_score, score, small_ledger, update, write_small
 
 DAY = date(2026, 11, 16)
 
 
 @pytest.fixture
 def ledger(tmp_path):
-    folder = tmp_path / "small"
-    folder.mkdir()
-    for name, text in TABLES.items():
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
-    return init_ledger(tmp_path / "evidence.db", folder, **ANN)
+    return small_ledger(tmp_path / "evidence.db")
 
 
 def test_an_entry_is_said_with_model_test_both_values_and_its_reason(ledger):
@@ -70,7 +66,7 @@ def test_a_removed_score_is_said_to_be_taken_out(ledger):
 
 def test_only_a_store_with_a_history_has_a_log(ledger, tmp_path):
     assert log_of(None) is None
-    assert log_of(tmp_path / "small") is None
+    assert log_of(write_small(tmp_path / "small")) is None
     assert log_of(ledger.path).last == 0
 
 

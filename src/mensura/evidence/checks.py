@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
 
@@ -38,12 +38,16 @@ class RawTable:
 def check_table(raw: RawTable, table: Table) -> tuple[pl.DataFrame, list[Fault]]:
     """Return the typed table (unusable cells null) and every fault of shape, type, range and key."""
     faults = list(_column_faults(raw, table))
-    typed = raw.frame.select(
-        _parsed(column) if column.name in raw.frame.columns else _empty(column) for column in table.columns
-    )
-    for column in table.columns:
-        if column.name in raw.frame.columns:
-            faults += _cell_faults(raw, typed[column.name], column)
+    present = [column for column in table.columns if column.name in raw.frame.columns]
+    typed = raw.frame.select(_parsed(column) if column in present else _empty(column) for column in table.columns)
+    empty = raw.frame.select(pl.col(column.name).is_null() for column in present)
+    bad = raw.frame.select(_bad(column).alias(column.name) for column in present)
+    for column in present:
+        if column.required:
+            faults += row_faults(raw, empty[column.name], column.name, f"{column.expected}, not an empty cell")
+        faults += row_faults(raw, bad[column.name], column.name, column.expected)
+        if column.kind == "id":
+            faults += _id_faults(raw, column.name)
     if not any(fault.row == 0 for fault in faults):
         faults += _key_faults(raw, table)
     return typed, faults
@@ -55,20 +59,20 @@ def reference_faults(raw: RawTable, table: Table, known: dict[str, pl.DataFrame]
         if column.references and column.name in raw.frame.columns:
             target, key = column.references.split(".")
             allowed = known[target][key].drop_nulls().to_list()
-            cells = raw.frame[column.name]
-            for index in (cells.is_not_null() & ~cells.is_in(allowed)).arg_true():
-                value = str(cells[index])
-                close = get_close_matches(value, allowed, n=1, cutoff=_LIKE)
-                hint = f" (did you mean {close[0]!r}?)" if close else ""
-                expected = f"a {key} listed in {target}.csv{hint}"
-                yield raw.fault(index, column.name, value, expected)
+            listed = {*allowed, None}
+            for index, value in enumerate(raw.frame[column.name].to_list()):
+                if value not in listed:
+                    close = get_close_matches(value, allowed, n=1, cutoff=_LIKE)
+                    hint = f" (did you mean {close[0]!r}?)" if close else ""
+                    yield raw.fault(index, column.name, value, f"a {key} listed in {target}.csv{hint}")
 
 
-def row_faults(raw: RawTable, bad: pl.Series, column: str, expected: pl.Series | str) -> Iterator[Fault]:
+def row_faults(raw: RawTable, bad: pl.Series, column: str, expected: Callable[[int], str] | str) -> Iterator[Fault]:
     """Yield a fault for each row where ``bad`` is true, with the raw cell of ``column``."""
-    for index in bad.fill_null(False).arg_true():
-        words = expected if isinstance(expected, str) else str(expected[index])
-        yield raw.fault(index, column, _cell(raw, column, index), words)
+    if bad.any():
+        for index in bad.fill_null(False).arg_true():
+            words = expected if isinstance(expected, str) else expected(index)
+            yield raw.fault(index, column, _cell(raw, column, index), words)
 
 
 def _cell(raw: RawTable, column: str, index: int) -> str:
@@ -108,28 +112,27 @@ def _empty(column: Column) -> pl.Expr:
     return pl.lit(None, dtype=DTYPES[column.kind]).alias(column.name)
 
 
-def _cell_faults(raw: RawTable, typed: pl.Series, column: Column) -> Iterator[Fault]:
-    cells = raw.frame[column.name]
-    if column.required:
-        yield from row_faults(raw, cells.is_null(), column.name, f"{column.expected}, not an empty cell")
-    bad = cells.is_not_null() & typed.is_null()
+def _bad(column: Column) -> pl.Expr:
+    """Where a cell is not what its column may hold; null where that cannot be told."""
+    cell, typed = pl.col(column.name), _parsed(column)
+    bad = cell.is_not_null() & typed.is_null()
     if column.one_of:
-        bad |= cells.is_not_null() & ~cells.is_in(column.one_of)
+        bad |= cell.is_not_null() & ~cell.is_in(column.one_of)
     if column.low is not None:
         bad |= typed < column.low
     if column.high is not None:
         bad |= typed > column.high
-    yield from row_faults(raw, bad, column.name, column.expected)
-    if column.kind == "id":
-        yield from _id_faults(raw, column.name)
+    return bad
 
 
 def _id_faults(raw: RawTable, column: str) -> Iterator[Fault]:
     """Yield a fault for each id that may not stand, and each that is another's twin, where it stands first."""
     seen: dict[str, str] = {}
-    cells = raw.frame[column]
-    for index in (cells.is_first_distinct() & cells.is_not_null()).arg_true():
-        value = str(cells[index])
+    first: dict[str, int] = {}
+    for index, value in enumerate(raw.frame[column].to_list()):
+        if value is not None:
+            first.setdefault(value, index)
+    for value, index in first.items():
         fault, twin = id_fault(value), seen.setdefault(fold(value), value)
         if fault is not None:
             yield raw.fault(index, column, value[:LONGEST], fault)
@@ -142,6 +145,6 @@ def _id_faults(raw: RawTable, column: str) -> Iterator[Fault]:
 def _key_faults(raw: RawTable, table: Table) -> Iterator[Fault]:
     key = [name for name in table.key if name in raw.frame.columns]
     again = raw.frame.select(pl.struct(key).is_first_distinct().not_()).to_series()
-    for index in again.arg_true():
+    for index in again.arg_true() if again.any() else ():
         value = ", ".join(_cell(raw, name, index) for name in key)
         yield raw.fault(index, " + ".join(key), value, "each combination once; it stands above already")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 
 import polars as pl
@@ -38,9 +38,14 @@ def _outside(score: str = "score") -> pl.Expr:
     return (pl.col(score) < low) | (pl.col(score) > high)
 
 
-def _unit_words(units: pl.Series) -> pl.Series:
-    words = {unit: f"a {unit} from {low:g} to {high:g}" for unit, (low, high) in UNIT_RANGES.items()}
-    return units.replace_strict(words, default="a known unit")
+def _unit_words(units: pl.Series) -> Callable[[int], str]:
+    """Return what the score of a row should be, by the row's number."""
+
+    def words(index: int) -> str:
+        unit = units[index]
+        return "a {} from {:g} to {:g}".format(unit, *UNIT_RANGES[unit]) if unit in UNIT_RANGES else "a known unit"
+
+    return words
 
 
 def _score_units(raw: RawTable, tables: Tables) -> Iterator[Fault]:
@@ -48,13 +53,14 @@ def _score_units(raw: RawTable, tables: Tables) -> Iterator[Fault]:
     outside = scores.select(_outside()).to_series()
     yield from row_faults(raw, outside, "score", _unit_words(scores["unit"]))
     units = dict(tables["benchmarks"].select("benchmark", "unit").iter_rows())
-    wanted = scores["benchmark"].replace_strict(units, default=None, return_dtype=pl.String)
-    pairs = list(zip(scores["unit"], wanted, strict=True))
-    bad = pl.Series([unit in UNIT_RANGES and to in UNIT_RANGES and not convertible(unit, to) for unit, to in pairs])
-    words = pl.Series(
-        [f"{to}, the unit of this benchmark, or one that converts to it" for _, to in pairs], dtype=pl.String
-    )
-    yield from row_faults(raw, bad, "unit", words)
+    wanted = [units.get(benchmark) for benchmark in scores["benchmark"]]
+    pairs = zip(scores["unit"], wanted, strict=True)
+    bad = [unit in UNIT_RANGES and to in UNIT_RANGES and not convertible(unit, to) for unit, to in pairs]
+
+    def words(index: int) -> str:
+        return f"{wanted[index]}, the unit of this benchmark, or one that converts to it"
+
+    yield from row_faults(raw, pl.Series(bad, dtype=pl.Boolean), "unit", words)
 
 
 def _one_primary(raw: RawTable, tables: Tables) -> Iterator[Fault]:
@@ -76,11 +82,12 @@ def _human_ranges(raw: RawTable, tables: Tables) -> Iterator[Fault]:
 def _ladders_rise(raw: RawTable, tables: Tables) -> Iterator[Fault]:
     ladders = tables["ladders"]
     for lower, upper in pairwise(f"iq{level}" for level in LADDER_LEVELS):
-        falls = ladders[upper] <= ladders[lower]
-        words = pl.Series(
-            [f"more than {value} ({lower}): a ladder must rise" for value in ladders[lower]], dtype=pl.String
-        )
-        yield from row_faults(raw, falls, upper, words)
+        below = ladders[lower]
+
+        def words(index: int, lower: str = lower, below: pl.Series = below) -> str:
+            return f"more than {below[index]} ({lower}): a ladder must rise"
+
+        yield from row_faults(raw, ladders[upper] <= below, upper, words)
 
 
 def _chance_below_ceiling(raw: RawTable, tables: Tables) -> Iterator[Fault]:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from mensura.cache import recall
 from mensura.calibration import (
     CalibrationResult,
     ProfileResult,
@@ -100,11 +101,17 @@ def place_abilities(evidence: Evidence, lines: Calibration) -> PlacedAbilities:
         test=pl.col("subject").replace_strict({name: test for name, (test, _) in tests.items()}),
         origin=pl.col("subject").replace_strict({name: how for name, (_, how) in tests.items()}),
     )
+    published, ours = recall("open-calibrations", (), calibrate_open_pool)
+    return PlacedAbilities(named, language, together, published, ours)
+
+
+def calibrate_open_pool() -> tuple[CalibrationResult, CalibrationResult]:
+    """Calibrate on the open items by the published procedure and by ours: the same for every evidence."""
     rates, demands = open_rates(), open_demands()
-    published, ours = (
+    means, hierarchical = (
         calibrate(rates, demands, method=method, groups=True, readers=READERS) for method in ("means", "hierarchical")
     )
-    return PlacedAbilities(named, language, together, published, ours)
+    return means, hierarchical
 
 
 def ability_rows(made: ProfileResult, kinds: dict[str, str], names: dict[str, str]) -> pl.DataFrame:

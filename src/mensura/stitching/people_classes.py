@@ -24,6 +24,7 @@ SHIFT_SCALE = 2.0
 """Scale, in logits, of the half-normal prior of ω."""
 SHIFT_GRID = np.linspace(0.1, 6.0, 60)
 """Values of ω that are weighed."""
+_LOG_GRID, _TWICE_SQUARED, _PRIOR_LOSS = np.log(SHIFT_GRID), 2 * SHIFT_GRID**2, (SHIFT_GRID / SHIFT_SCALE) ** 2 / 2
 BURN_IN = 200
 """Gibbs sweeps before the first draw is kept."""
 SWEEPS_PER_DRAW = 5
@@ -52,39 +53,41 @@ def draw_classes(scores: ClassScores, positions: Positions, rng: np.random.Gener
     models = positions.capability
     centre, width = models.mean(axis=1), PRIOR_SPREADS * models.std(axis=1)
     shift, z = 1.0, scores.logit.copy()
+    held, taken = np.flatnonzero(scores.bound), np.arange(z.size)
     design = np.zeros((z.size, k + b))
-    design[np.arange(z.size), k + cols] = 1.0
+    design[taken, k + cols] = 1.0
     weight = 1 / scores.error**2
     mu, omega = np.empty((n, k)), np.empty(n)
     for sweep in range(-BURN_IN, n * SWEEPS_PER_DRAW):
         i = max(sweep, 0) // SWEEPS_PER_DRAW
-        design[np.arange(z.size), scores.classes] = slope[i, cols]
+        if sweep == -BURN_IN or sweep % SWEEPS_PER_DRAW == 0:  # the next draw of the fit: it stays for some sweeps
+            design[taken, scores.classes] = slope[i, cols]
+            weighted, offset = design.T * weight, intercept[i, cols]
+            told = weighted @ design
         prior = np.concatenate((np.full(k, width[i] ** -2), np.full(b, shift**-2)))
-        right = design.T @ (weight * (z - intercept[i, cols]))
+        right = weighted @ (z - offset)
         right[:k] += centre[i] * prior[:k]
-        root = np.linalg.cholesky((design.T * weight) @ design + np.diag(prior))
+        root = np.linalg.cholesky(told + np.diag(prior))
         mean = np.linalg.solve(root.T, np.linalg.solve(root, right) + rng.standard_normal(k + b))
-        expected = intercept[i, cols] + design @ mean
-        z = _bounded_draws(scores, expected, rng)
+        z = _bounded_draws(scores, held, offset + design @ mean, rng)
         shift = _draw_shift(mean[k:], rng)
         mu[i], omega[i] = mean[:k], shift
     return mu, omega
 
 
-def _bounded_draws(scores: ClassScores, expected: Floats, rng: np.random.Generator) -> Floats:
-    """Keep measured logits; draw those that are only bounded from their side of the bound."""
+def _bounded_draws(scores: ClassScores, held: Ints, expected: Floats, rng: np.random.Generator) -> Floats:
+    """Keep measured logits; draw those that are only bounded, ``held``, from their side of the bound."""
     z = scores.logit.copy()
-    held = scores.bound != 0
-    if held.any():
-        side = -scores.bound[held]
-        at = side * (scores.logit - expected)[held] / scores.error[held]
+    if held.size:
+        side, error = -scores.bound[held], scores.error[held]
+        at = side * (z[held] - expected[held]) / error
         drawn = scipy.special.ndtri_exp(np.log(1 - rng.random(at.size)) + scipy.special.log_ndtr(at))
-        z[held] = expected[held] + scores.error[held] * side * drawn
+        z[held] = expected[held] + error * side * drawn
     return z
 
 
 def _draw_shift(u: Floats, rng: np.random.Generator) -> float:
     """Draw ω given the benchmarks' shifts."""
-    log = -u.size * np.log(SHIFT_GRID) - (u @ u) / (2 * SHIFT_GRID**2) - (SHIFT_GRID / SHIFT_SCALE) ** 2 / 2
-    odds = np.exp(log - log.max())
-    return float(rng.choice(SHIFT_GRID, p=odds / odds.sum()))
+    log = -u.size * _LOG_GRID - (u @ u) / _TWICE_SQUARED - _PRIOR_LOSS
+    odds = np.exp(log - log.max()).cumsum()
+    return float(SHIFT_GRID[np.searchsorted(odds / odds[-1], rng.random(), side="right")])

@@ -2,21 +2,17 @@
 
 import pytest
 
-from mensura.evidence.ledger import init_ledger
-from tests.evidence.ledger.small import ANN, TABLES
+from tests.evidence.ledger.small import small_ledger, write_small
 
 
 @pytest.fixture(scope="session")
 def small_folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("small")
-    for name, text in TABLES.items():
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
-    return folder
+    return write_small(tmp_path_factory.mktemp("evidence") / "small")
 
 
 @pytest.fixture
-def ledger(small_folder, tmp_path):
-    return init_ledger(tmp_path / "store.sqlite", small_folder, **ANN)
+def ledger(tmp_path):
+    return small_ledger(tmp_path / "store.sqlite")
 
 
 @pytest.fixture

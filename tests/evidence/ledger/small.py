@@ -1,8 +1,11 @@
 """Updates of a small store: three models, two benchmarks, a few scores."""
 
 from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
-from mensura.evidence.ledger import CellChange, Update
+from mensura.evidence.ledger import CellChange, Ledger, Update, init_ledger, open_ledger
 
 WHEN = datetime(2026, 11, 15, 12, 0, tzinfo=UTC)
 ANN = {"by": "Ann", "when": WHEN}
@@ -46,6 +49,27 @@ column = "Score"
 unit = "percent"
 """
 """How a board of SWE Marathon is read: a CSV file of Model, Agent, Score."""
+
+
+def write_small(folder: Path) -> Path:
+    """Write the tables as a folder of evidence."""
+    folder.mkdir()
+    for name, text in TABLES.items():
+        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
+    return folder
+
+
+@cache
+def _store() -> bytes:
+    with TemporaryDirectory() as folder:
+        made = init_ledger(Path(folder) / "store.sqlite", write_small(Path(folder) / "small"), **ANN)
+        return made.path.read_bytes()
+
+
+def small_ledger(path: Path) -> Ledger:
+    """A store of the tables, by Ann: made once by each process of the tests, of which this is a copy."""
+    path.write_bytes(_store())
+    return open_ledger(path)
 
 
 def score(subject, benchmark, old, new, source="board", line=None):

@@ -16,10 +16,9 @@ pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
 import uvicorn
 from starlette.testclient import TestClient
 
-from mensura.evidence.ledger import init_ledger
 from mensura.site.live import LiveEdition, Press, find_origin, live_app
 from mensura.site.live.edition import HeldFile
-from tests.evidence.ledger.small import ANN, TABLES
+from tests.evidence.ledger.small import small_ledger
 
 
 def small_edition(evidence: str = "aaaa", text: str = "first") -> LiveEdition:
@@ -55,11 +54,7 @@ def reader(press):
 @pytest.fixture
 def store(tmp_path) -> Path:
     """A small store with its history."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    for name, text in TABLES.items():
-        (folder / f"{name}.csv").write_text(text, encoding="utf-8")
-    return init_ledger(tmp_path / "evidence.db", folder, **ANN).path
+    return small_ledger(tmp_path / "evidence.db").path
 
 
 def fetch_all(application, paths: list[str]) -> dict[str, tuple[int, dict[str, str], bytes]]:

@@ -18,6 +18,7 @@ from mensura.site.live.beside import run_beside
 from mensura.site.live.origin import LedgerOrigin, PlainOrigin, build_edition
 from tests.evidence.ledger.small import ANN
 from tests.site.live.conftest import small_edition
+from tests.site.live.errands import die, double, fail, niceness, refuse, sleep
 
 
 def prints(*outcomes):
@@ -201,35 +202,11 @@ def test_an_edition_remembers_what_earlier_ones_changed_and_takes_its_reasons_fr
     assert small_edition().told == b"", "an edition without such a file remembers nothing"
 
 
-def niceness(_: int) -> int:
-    return os.nice(0)
-
-
 @pytest.mark.skipif(not hasattr(os, "nice"), reason="no priorities on this system")
 def test_work_beside_steps_back_for_readers_unless_nobody_is_served_yet():
     here = os.nice(0)
     assert asyncio.run(run_beside(niceness, 0)) > here
     assert asyncio.run(run_beside(niceness, 0, niceness=0)) == here
-
-
-def double(number: int) -> int:
-    return 2 * number
-
-
-def refuse(number: int) -> int:
-    raise MensuraError(f"{number} is refused")
-
-
-def fail(number: int) -> int:
-    raise ZeroDivisionError("an inside")
-
-
-def die(number: int) -> int:
-    os._exit(number)
-
-
-def sleep(number: int) -> None:
-    time.sleep(number)
 
 
 def test_work_beside_comes_back_with_its_value_or_its_refusal(capfd):
