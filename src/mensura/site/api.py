@@ -133,7 +133,7 @@ def script_json(payload: object) -> str:
     Read by JSON.parse, a key such as ``__proto__`` is a key like any other (a literal would take it for the prototype),
     and large data are read faster than as a literal.
     """
-    text = payload if isinstance(payload, JsonText) else to_json(payload)
+    text: str = payload if isinstance(payload, JsonText) else to_json(payload)
     text = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"JSON.parse('{text}')"
 
