@@ -196,6 +196,7 @@ def swarm(x: Sequence[float], ground: Sequence[float], diameter: float, last: Se
 
 
 _STEPS = 8  # of a diameter: how finely a dot looks for room as it rises
+_TOUCHING = 1e-6  # of a step: dots nearer than this may touch or overlap, which is then tested
 
 
 def _lowest_free(aside: Floats, above: Floats, diameter: float) -> float:
@@ -203,20 +204,20 @@ def _lowest_free(aside: Floats, above: Floats, diameter: float) -> float:
 
     Each dot takes the rises from one to another; the first that none takes is free.
     """
-    step, flat = diameter / _STEPS, aside**2
-    half = np.sqrt(diameter**2 - flat)
-
-    def takes(rises: Floats) -> Mask:
-        return np.asarray(flat + (above - rises * step) ** 2 < diameter**2)
-
-    low, high = np.floor((above - half) / step), np.ceil((above + half) / step)
-    for _ in range(2):  # the ends themselves are tested: rounding decides what touches
-        low, high = low + ~takes(low), high - ~takes(high)
-    taken = (high >= 0) & (low <= high)
-    starts, ends = (part[taken].astype(np.intp) for part in (np.maximum(low, 0), high + 1))
-    room = int(ends.max(initial=0)) + 1
-    free = np.cumsum(np.bincount(starts, minlength=room) - np.bincount(ends, minlength=room)) == 0
-    return float(np.argmax(free) * step)
+    if not aside.size:
+        return 0.0
+    step, square, flat = diameter / _STEPS, diameter**2, aside**2
+    half = np.sqrt(square - flat)
+    low, high = np.ceil((above - half) / step - _TOUCHING), np.floor((above + half) / step + _TOUCHING)
+    low += flat + (above - low * step) ** 2 >= square  # the ends are tested: rounding decides what touches
+    high -= flat + (above - high * step) ** 2 >= square
+    order = low.argsort()
+    taken = np.maximum.accumulate(high[order], out=high).clip(min=-1)  # as far up as all dots that begin before
+    starts = low[order]
+    if starts[0] > 0:
+        return 0.0
+    gaps = starts[1:] > taken[:-1] + 1
+    return (float(taken[gaps.argmax() if gaps.any() else -1]) + 1) * step
 
 
 def _candidates(radius: float, upward: bool) -> list[Spot]:

@@ -1,19 +1,19 @@
 """Gibbs sampling of the joint model of all scores (:mod:`mensura.iq.sampler`): each parameter drawn given all others.
 
-Several chains run side by side as the first axis of every array: the same work in fewer, larger steps. The largest
-arrays, chains × models × benchmarks, are worked on in place: with thousands of models memory is what a sweep waits for.
+Several chains run side by side as the first axis of every array: the same work in fewer, larger steps. Of the scores
+each step reads a few sums (:mod:`mensura.iq.score_sums`): with thousands of models memory is what a sweep waits for.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import scipy
 
-from mensura.arrays import Floats, Ints, Mask
+from mensura.arrays import Floats
 from mensura.iq.descent import Descent
+from mensura.iq.score_sums import BenchmarkSums, KnownScores, ModelSums
 
 FACTORS = 2
 """Factors of a model besides its dimensions; a third one changed neither error nor coverage."""
@@ -30,26 +30,11 @@ _SMALLEST_SHARE = 1e-12  # keeps a truncated normal away from infinity
 
 
 @dataclass(frozen=True)
-class GibbsData:
-    """Scores on the logit scale with 0 where missing, which are there, and what else is known of each model."""
+class GibbsData(KnownScores):
+    """The scores, and what else is known of each model."""
 
-    eta: Floats
-    known: Mask
     regressors: Floats
-    dimension_of: Ints
-    members: Floats  # benchmarks × dimensions, 1 where the benchmark belongs to it
     descent: Descent
-
-    @cached_property
-    def weights(self) -> Floats:
-        """1 where there is a score, 0 where there is none."""
-        return self.known.astype(np.float64)
-
-    def residual(self, modelled: Floats) -> Floats:
-        """Return what is left of the scores, 0 where there is none."""
-        left = self.eta - modelled
-        left *= self.weights
-        return left
 
 
 @dataclass(frozen=True)
@@ -68,21 +53,16 @@ class GibbsState:
     moved: Floats  # σ², per factor
     root: Floats  # ω, per factor
 
-    def common(self) -> Floats:
-        """Return what factors and lines expect, models × benchmarks."""
-        expected = self.factors @ self.lines[:, :, 1:].swapaxes(1, 2)
-        expected += self.lines[:, None, :, 0]
-        return expected
-
 
 def draw_scores(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> Floats:
     """Draw every score, those that are there too, given all parameters."""
-    expected = state.common()
-    expected += state.dimensions[:, :, data.dimension_of]
-    error = rng.standard_normal(expected.shape)
-    error *= np.sqrt(state.noise)[:, None]
-    expected += error
-    return expected
+    chains, models, _ = state.factors.shape
+    own = np.concatenate([np.ones((chains, models, 1)), state.factors, state.dimensions], axis=2)
+    read = np.concatenate([state.lines, np.repeat(data.members[None], chains, axis=0)], axis=2)
+    drawn = rng.standard_normal((chains, models, len(data.members)))
+    drawn *= np.sqrt(state.noise)[:, None]
+    drawn += own @ read.swapaxes(1, 2)
+    return drawn
 
 
 def start_chains(data: GibbsData, chains: int) -> GibbsState:
@@ -92,7 +72,7 @@ def start_chains(data: GibbsData, chains: int) -> GibbsState:
     level = data.eta.sum() / max(count.sum(), 1)
     means = (data.eta.sum(axis=0) + level) / (count + 1)
     factors = np.zeros((models, FACTORS))
-    own = data.residual(means).sum(axis=1) / (data.known.sum(axis=1) + 1)
+    own = (data.eta - data.weights * means).sum(axis=1) / (data.known.sum(axis=1) + 1)
     factors[:, 0] = own / max(float(own.std()), 1e-6)
     lines = np.zeros((benchmarks, 1 + FACTORS))
     lines[:, 0], lines[:, 1] = means, 1.0
@@ -118,19 +98,18 @@ def start_chains(data: GibbsData, chains: int) -> GibbsState:
 
 def sweep(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> GibbsState:
     """Draw every parameter once, each given all others; a model's factors and dimensions together."""
-    precision = data.weights / state.noise[:, None]
-    state = replace(state, factors=draw_factors(data, state, precision, rng))
-    dimensions = draw_dimensions(data, state, precision, rng)
-    state = replace(state, dimensions=dimensions, dimension_variance=_variance(dimensions, _DIMENSION_VARIANCE, rng))
+    state = draw_models(data, state, rng)
+    state = replace(state, dimension_variance=_variance(state.dimensions, _DIMENSION_VARIANCE, rng))
     state = _trade(data, _draw_descent(data, state, rng), rng)
     state = replace(state, gamma=_draw_gamma(data, state, rng))
-    lines = _draw_lines(data, state, precision, rng)
+    sums = BenchmarkSums.of(data, state.factors, state.dimensions)
+    lines = _draw_lines(sums, state, rng)
     centre = np.zeros_like(state.centre)
     error = np.sqrt(state.spread[:, 0] / lines.shape[1])
     centre[:, 0], centre[:, 1] = lines[:, :, 0].mean(axis=1) + error * rng.standard_normal(error.shape), 1.0
     spread = _variance(lines - centre[:, None], _line_variances(), rng)
     state = replace(state, lines=lines, centre=centre, spread=spread)
-    return _rescale(replace(state, noise=_draw_noise(data, state, rng)))
+    return _rescale(replace(state, noise=_draw_noise(data, sums, state, rng)))
 
 
 def _rescale(state: GibbsState) -> GibbsState:
@@ -156,24 +135,24 @@ def _rescale(state: GibbsState) -> GibbsState:
     )
 
 
-def draw_factors(data: GibbsData, state: GibbsState, precision: Floats, rng: np.random.Generator) -> Floats:
+def draw_models(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> GibbsState:
+    """Draw factors and dimensions of every model, given all lines."""
+    sums = ModelSums.of(data, state.lines, state.noise)
+    state = replace(state, factors=_draw_factors(data, sums, state, rng))
+    return replace(state, dimensions=_draw_dimensions(sums, state, rng))
+
+
+def _draw_factors(data: GibbsData, sums: ModelSums, state: GibbsState, rng: np.random.Generator) -> Floats:
     """Draw f one half after the other: given its predecessor and successors, a model is independent of the rest.
 
     The model's dimensions u are integrated out, since f and u given each other would hardly move: with T the sum of
     precision × loadings in a dimension and w = 1 / (1/τ + sum of precisions), each dimension takes w T Tᵀ off the
     precision of f and w T × (sum of precision × residual) off its vector.
     """
-    left = data.residual(state.lines[:, None, :, 0])
-    left *= precision
-    loadings = state.lines[:, :, 1:]
-    chains, benchmarks, size = loadings.shape
-    products = (loadings[..., :, None] * loadings[..., None, :]).reshape(chains, benchmarks, size * size)
-    spread = (data.members[:, :, None] * loadings[:, :, None, :]).reshape(chains, benchmarks, -1)
-    in_dimension = (precision @ spread).reshape(*precision.shape[:2], -1, size)
-    weight = 1 / (1 / state.dimension_variance[:, None] + precision @ data.members)
-    matrix = (precision @ products).reshape(*precision.shape[:2], size, size)
-    matrix -= (weight[..., None] * in_dimension).swapaxes(2, 3) @ in_dimension
-    vector = left @ loadings - ((weight * (left @ data.members))[:, :, None] @ in_dimension)[:, :, 0]
+    weighed = sums.loadings / (1 / state.dimension_variance[:, None] + sums.precision)
+    matrix = sums.matrix - np.einsum("kcmd,lcmd->cmkl", weighed, sums.loadings)
+    vector = sums.vector - np.einsum("kcmd,cmd->cmk", weighed, sums.residual)
+    size = len(weighed)
 
     descent, factors = data.descent, state.factors
     kept, moved = state.kept[:, None], state.moved[:, None]
@@ -187,7 +166,7 @@ def draw_factors(data: GibbsData, state: GibbsState, precision: Floats, rng: np.
         prior += descent.after(strength) * kept / moved + from_successors * base
         rows = np.flatnonzero(half)
         factors = factors.copy()
-        factors[:, rows] = _draw_normals(matrix[:, rows], (vector + prior)[:, rows], rng)
+        factors[:, rows] = draw_normals(matrix[:, rows], (vector + prior)[:, rows], rng)
     return factors
 
 
@@ -246,43 +225,45 @@ def _draw_gamma(data: GibbsData, state: GibbsState, rng: np.random.Generator) ->
     return np.asarray((mean + deviate)[..., 0].swapaxes(1, 2))
 
 
-def draw_dimensions(data: GibbsData, state: GibbsState, precision: Floats, rng: np.random.Generator) -> Floats:
+def _draw_dimensions(sums: ModelSums, state: GibbsState, rng: np.random.Generator) -> Floats:
     """Draw u: what is left of a model's scores in each dimension, drawn towards 0 by τ."""
-    left = data.residual(state.common())
-    total = precision @ data.members + 1 / state.dimension_variance[:, None]
-    left *= precision
-    mean = left @ data.members / total
+    total = sums.precision + 1 / state.dimension_variance[:, None]
+    mean = (sums.residual - np.einsum("cmk,kcmd->cmd", state.factors, sums.loadings)) / total
     return np.asarray(mean + rng.standard_normal(mean.shape) / np.sqrt(total))
 
 
-def _draw_lines(data: GibbsData, state: GibbsState, precision: Floats, rng: np.random.Generator) -> Floats:
+def _draw_lines(sums: BenchmarkSums, state: GibbsState, rng: np.random.Generator) -> Floats:
     """Draw (μ, λ) of every benchmark: its regression on the factors of the models that have a score."""
-    left = data.residual(state.dimensions[:, :, data.dimension_of])
-    left *= precision
-    design = np.concatenate([np.ones((*state.factors.shape[:2], 1)), state.factors], axis=2)
-    chains, models, size = design.shape
-    products = (design[..., :, None] * design[..., None, :]).reshape(chains, models, size * size)
-    matrix = (precision.swapaxes(1, 2) @ products).reshape(chains, -1, size, size)
+    size = state.lines.shape[2]
+    matrix = sums.matrix / state.noise[..., None, None]
     matrix[..., np.arange(size), np.arange(size)] += 1 / state.spread[:, None]
-    vector = left.swapaxes(1, 2) @ design + (state.centre / state.spread)[:, None]
-    return _draw_normals(matrix, vector, rng)
+    return draw_normals(matrix, sums.vector / state.noise[..., None] + (state.centre / state.spread)[:, None], rng)
 
 
-def _draw_normals(precision: Floats, vector: Floats, rng: np.random.Generator) -> Floats:
-    """Draw from N(P⁻¹ v, P⁻¹) for stacks of precision matrices P and vectors v."""
-    covariance = np.linalg.inv(precision)
-    deviate = np.linalg.cholesky(covariance) @ rng.standard_normal((*vector.shape, 1))
-    return np.asarray((covariance @ vector[..., None] + deviate)[..., 0])
+def draw_normals(precision: Floats, vector: Floats, rng: np.random.Generator) -> Floats:
+    """Draw from N(P⁻¹ v, P⁻¹) for stacks of precision matrices P and vectors v.
+
+    With P = R Rᵀ, R upper triangular, and z standard normal a draw is R⁻ᵀ (R⁻¹ v + z). The matrices have two or three
+    rows: each step of factoring and solving is taken for the whole stack at once.
+    """
+    root = np.moveaxis(precision, (-2, -1), (0, 1)).copy(order="C")
+    drawn = np.moveaxis(vector, -1, 0).copy(order="C")
+    for j in reversed(range(len(drawn))):
+        root[: j + 1, j] /= np.sqrt(root[j, j])
+        root[:j, :j] -= root[:j, None, j] * root[None, :j, j]
+        drawn[j] /= root[j, j]
+        drawn[:j] -= root[:j, j] * drawn[j]
+    drawn += np.moveaxis(rng.standard_normal(vector.shape), -1, 0)
+    for j in range(len(drawn)):
+        drawn[j] -= (root[:j, j] * drawn[:j]).sum(axis=0)
+        drawn[j] /= root[j, j]
+    return np.moveaxis(drawn, 0, -1)
 
 
-def _draw_noise(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> Floats:
-    modelled = state.common()
-    modelled += state.dimensions[:, :, data.dimension_of]
-    left = data.residual(modelled)
+def _draw_noise(data: GibbsData, sums: BenchmarkSums, state: GibbsState, rng: np.random.Generator) -> Floats:
     typical = np.exp(np.log(state.noise).mean(axis=1, keepdims=True))
     freedom = data.known.sum(axis=0) + _NOISE_WORTH
-    np.square(left, out=left)
-    drawn = (left.sum(axis=1) + _NOISE_WORTH * typical) / rng.chisquare(freedom, state.noise.shape)
+    drawn = (sums.left(state.lines) + _NOISE_WORTH * typical) / rng.chisquare(freedom, state.noise.shape)
     return np.asarray(np.maximum(drawn, _SMALLEST_NOISE))
 
 

@@ -46,20 +46,20 @@ def point_draws(matrix: ScoreMatrix, rule: ImputationRule) -> JointDraws:
     return JointDraws(sampled.draws, entries, _enter(matrix, entries, sampled, rng))
 
 
-def read_drawn(
+def fill_drawn(
     matrix: ScoreMatrix,
     rule: ImputationRule,
-    log_odds: Floats,
+    drawn: Floats,
     correction: MaskCorrection,
     middle: Floats,
 ) -> Filled:
-    """Read drawn scores off the ladders, for the models with enough scores of their own; measured IQs stay.
+    """Fill gaps by the IQs of drawn scores, for the models with enough scores of their own; measured IQs stay.
 
     Estimates are corrected by what the model's own mask does to well-measured models (:mod:`mensura.iq.own_mask`).
     ``middle``: the means of all draws, of which these are a part, about which draws are widened.
     """
     new = _estimated(matrix, rule)
-    iqs = np.where(new, correction.apply(matrix.read(log_odds), middle), matrix.iqs)
+    iqs = np.where(new, correction.apply(drawn, middle), matrix.iqs)
     return _filled(matrix, new, iqs, np.zeros((1, *new.shape)), correction)
 
 

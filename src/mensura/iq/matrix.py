@@ -70,11 +70,15 @@ class ScoreMatrix:
         return replace(self, iqs=iqs)
 
     def read(self, log_odds: Floats) -> Floats:
-        """Return the IQs of scores given as log odds (last axis: benchmarks), each off its own ladder."""
-        iqs = np.empty(log_odds.shape)
+        """Return the IQs of scores given as log odds (last axis: benchmarks), each off its own ladder.
+
+        A benchmark's scores are laid side by side for it: read across the rows they would take twice the time.
+        """
+        columns = np.ascontiguousarray(np.moveaxis(log_odds, -1, 0))
+        iqs = np.empty(columns.shape)
         for column, (metric, ladder) in enumerate(zip(self.metrics, self.ladders, strict=True)):
-            iqs[..., column] = ladder.iq(metric.score(log_odds[..., column])) + self.shift[column]
-        return np.clip(iqs, LOWEST, HIGHEST, out=iqs)
+            iqs[column] = ladder.iq(metric.score(columns[column])) + self.shift[column]
+        return np.ascontiguousarray(np.moveaxis(np.clip(iqs, LOWEST, HIGHEST, out=iqs), 0, -1))
 
     def with_ladder_moved(self, column: int, points: float) -> ScoreMatrix:
         """Return the matrix as if one ladder gave this many IQ points more, within 70 and 160."""

@@ -26,8 +26,7 @@ from mensura.iq.gibbs import (
     FACTORS,
     GibbsData,
     GibbsState,
-    draw_dimensions,
-    draw_factors,
+    draw_models,
     draw_scores,
     start_chains,
     sweep,
@@ -73,10 +72,7 @@ class Sampled:
         drawn = []
         for state in self._states:
             new = replace(state, factors=np.zeros((len(state.noise), len(eta), FACTORS)))
-            precision = known / state.noise[:, None]
-            new = replace(new, factors=draw_factors(entered, new, precision, rng))
-            new = replace(new, dimensions=draw_dimensions(entered, new, precision, rng))
-            drawn.append(draw_scores(entered, new, rng))
+            drawn.append(draw_scores(entered, draw_models(entered, new, rng), rng))
         return np.concatenate(drawn)[:STATES_KEPT]
 
 
@@ -96,7 +92,7 @@ def sample(
     """
     known = ~np.isnan(eta)
     members = np.eye(int(dimension_of.max()) + 1)[dimension_of]
-    data = GibbsData(np.where(known, eta, 0.0), known, regressors, dimension_of, members, Descent.of(parents))
+    data = GibbsData(np.where(known, eta, 0.0), known, dimension_of, members, regressors, Descent.of(parents))
     chains = CHAINS if len(eta) < MANY_MODELS else FEWER_CHAINS
     return _run(data, start_chains(data, chains), BURN_IN, draws, rng, advance)
 
@@ -119,7 +115,8 @@ def _run(
         state = sweep(data, state, rng)
         states.append(state)
         room = kept[done : done + chains]
-        room[:] = np.where(data.known, data.eta, draw_scores(data, state, rng))[: len(room)]
+        room[:] = draw_scores(data, state, rng)[: len(room)]
+        np.copyto(room, data.eta, where=data.known, casting="same_kind")
         if advance is not None:
             advance(len(room))
     return Sampled(kept, data, tuple(states))

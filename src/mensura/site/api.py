@@ -99,9 +99,11 @@ SCHEMAS: dict[str, dict[str, Any]] = {
 """JSON Schema of each file; every chart file follows ``chart``. Published as ``api/v1/schema.json``."""
 
 
-def listing(name: str, rows: Iterable[Mapping[str, object]], scale: str = "") -> str:
+def listing(name: str, rows: Iterable[Mapping[str, object] | JsonText], scale: str = "") -> str:
     """Return the JSON text of a listing file, rows in the order of the schema; ``scale`` says on which they stand."""
-    return to_json({"version": VERSION, **({"scale": scale} if scale else {}), name: list(rows)})
+    head = to_json({"version": VERSION, **({"scale": scale} if scale else {})})
+    listed = ",".join(row if isinstance(row, JsonText) else to_json(row) for row in rows)
+    return f"{head[:-1]},{to_json(name)}:[{listed}]}}"
 
 
 def ranged(value: float | None, low: float | None, high: float | None) -> dict[str, float | None] | None:
@@ -109,9 +111,20 @@ def ranged(value: float | None, low: float | None, high: float | None) -> dict[s
     return None if value is None else {"value": value, "low": low, "high": high}
 
 
-def to_json(payload: object) -> str:
+class JsonText(str):
+    """JSON that is a text already, so that what two files hold is written once."""
+
+    __slots__ = ()
+
+
+def to_json(payload: object) -> JsonText:
     """Return compact JSON: dates as text, numbers to six digits, nothing that is not finite."""
-    return json.dumps(_plain(payload), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return JsonText(json.dumps(_plain(payload), ensure_ascii=False, allow_nan=False, separators=(",", ":")))
+
+
+def mapping_json(parts: Mapping[str, JsonText]) -> JsonText:
+    """Return an object as JSON whose values are texts already."""
+    return JsonText("{" + ",".join(f"{to_json(key)}:{part}" for key, part in parts.items()) + "}")
 
 
 def script_json(payload: object) -> str:
@@ -120,7 +133,8 @@ def script_json(payload: object) -> str:
     Read by JSON.parse, a key such as ``__proto__`` is a key like any other (a literal would take it for the prototype),
     and large data are read faster than as a literal.
     """
-    text = to_json(payload).replace("\\", "\\\\").replace("'", "\\'")
+    text: str = payload if isinstance(payload, JsonText) else to_json(payload)
+    text = text.replace("\\", "\\\\").replace("'", "\\'")
     return f"JSON.parse('{text}')"
 
 
@@ -128,14 +142,16 @@ _AS_THEY_ARE = frozenset((str, int, bool, type(None)))
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401
-    if type(value) in _AS_THEY_ARE:
+    """Return a value as JSON has it; the usual types are told at once, for a large report has millions of them."""
+    kind = type(value)
+    if kind in _AS_THEY_ARE:
         return value
-    if isinstance(value, Mapping):
+    if kind is float or isinstance(value, float):
+        return float(f"{value:.6g}") if math.isfinite(value) else None
+    if kind is dict or isinstance(value, Mapping):
         return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
+    if kind is list or isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, date):
         return value.isoformat()
-    if isinstance(value, float):
-        return float(f"{value:.6g}") if math.isfinite(value) else None
     return value

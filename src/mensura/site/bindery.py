@@ -52,6 +52,7 @@ class Bindery:
         self._cards: dict[str, Path] = {}  # page → its picture for shared links, there once the studio has finished
         self._first = first_page
         self._written: set[str] = set()  # figures
+        self._bars: dict[tuple[str, str], Markup] = {}
         self._environment = self._templates()
 
     def enter(self, page: Page) -> None:
@@ -111,7 +112,17 @@ class Bindery:
             first_link=first_link,
         )
         environment.globals["drawing_of"] = self._drawing
+        environment.globals["bar_of"] = self._bar
         return environment
+
+    def _bar(self, root: str, current: str) -> Markup:
+        """Return the bar above a page; pages that it does not name share one."""
+        links = [*self._shared["navigation"], *self._shared["more"]]  # type: ignore[misc]
+        key = (root, current if any(file == current for file, _ in links) else "")
+        if key not in self._bars:
+            bar = self._environment.get_template("bar.html").render(self._shared, root=root, current=current)
+            self._bars[key] = Markup(bar)
+        return self._bars[key]
 
     def _drawing(self, figure: Figure) -> Markup:
         """Return the picture as it stands in the page before any script runs."""

@@ -7,7 +7,6 @@ import shutil
 from collections.abc import Callable, Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 from markupsafe import Markup
@@ -20,7 +19,7 @@ from mensura.folders import whole_folder
 from mensura.frames import neutral_cells
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
-from mensura.site.api import SCHEMAS, VERSION, listing, ranged, script_json, to_json
+from mensura.site.api import SCHEMAS, VERSION, JsonText, listing, mapping_json, ranged, script_json, to_json
 from mensura.site.bindery import Bindery, placed, write
 from mensura.site.editions import (
     FILE,
@@ -46,7 +45,7 @@ from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
 from mensura.site.two_binders import is_large, second_binder
 
-Records = dict[str, dict[str, Any]]
+Records = dict[str, JsonText]
 HEADLINE = (
     *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
     *("scored_dimensions", "status", "capability", "released"),
@@ -151,7 +150,7 @@ def _write_static(out: Path) -> None:
 
 def _write_data(study: Study, out: Path) -> None:
     """Write everything that is no page: what scripts read, the tables, the interface for programs."""
-    records = model_records(study)
+    records = {subject: to_json(record) for subject, record in model_records(study).items()}
     _write_subjects(study, records, out)
     _write_tables(study, out)
     _write_api(study, records, out)
@@ -160,7 +159,7 @@ def _write_data(study: Study, out: Path) -> None:
 def _write_subjects(study: Study, records: Records, out: Path) -> None:
     """Write what scripts read on demand, as scripts: a page opened from a folder may load nothing else."""
     parts: dict[str, Callable[[Study], object]] = {
-        "models": lambda _: records,
+        "models": lambda _: mapping_json(records),
         "compare": comparison_records,
         "chances": chance_layers,
         "scores": score_rows,

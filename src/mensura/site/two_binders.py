@@ -53,7 +53,11 @@ def is_large(study: Study) -> bool:
 
 
 def _lean(study: Study) -> Study:
-    """Return a study without the draws of its stitched scale: no model page reads them, and they are half of it."""
+    """Return a study without the draws of its stitched scale: no model page reads them, and they are half of it.
+
+    What both processes read and takes a second or so to make goes along.
+    """
+    _ = study.iq.trail
     people = replace(study.people, fit=None, draws=None)  # type: ignore[arg-type]
     lean = replace(study, fit=None, people=people)  # type: ignore[arg-type]
     lean.__dict__.update({name: getattr(study, name) for name in ("models", "dimensions", "over_people")})
