@@ -1,6 +1,7 @@
 """Drawings by their size: what is longer than a printed page, and what a shared link shows in its picture."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -25,6 +26,6 @@ def test_a_shared_picture_shows_all_its_texts_one_below_the_other(title, figure)
     texts = [text for *_, text in found]
     shown = ["Mensura", title, *([figure] if figure else []), "first line", "second line", "third line"]
     assert " ".join(texts) == " ".join(shown)
-    for (above, _), (below, size) in zip(lines, lines[1:], strict=False):
+    for (above, _), (below, size) in pairwise(lines):
         assert 0.8 * size <= below - above <= 2 * max(size, 62), "capitals do not touch, and no hole gapes"
     assert lines[-1][0] + 0.3 * lines[-1][1] < HEIGHT - 20
