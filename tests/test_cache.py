@@ -148,3 +148,13 @@ def test_the_command_shows_and_clears(folder, mensura_command):
 def test_the_command_says_when_nothing_is_kept(monkeypatch, mensura_command):
     monkeypatch.setenv("MENSURA_CACHE", "off")
     assert mensura_command("cache").out == "Nothing is kept: MENSURA_CACHE is off.\n"
+
+
+def test_a_folder_filled_to_the_last_byte_is_not_too_full(folder, monkeypatch):
+    for number in range(2):
+        recall("study", (str(number),), lambda: bytes(400))
+    monkeypatch.setattr(cache, "MOST_BYTES", 3 * kept_results(folder)[0].size)
+    recall("study", ("third",), lambda: bytes(400))
+    assert len(kept_results(folder)) == 3
+    recall("study", ("fourth",), lambda: bytes(400))
+    assert len(kept_results(folder)) == 3

@@ -82,3 +82,10 @@ def test_no_room_reads_a_file_by_a_pattern():
     files = {path: path.read_text(encoding="utf-8").splitlines() for path in source.rglob("*.py")}
     found = [f"{path}: {line.strip()}" for path, lines in files.items() for line in lines if calls.search(line)]
     assert found == []
+
+
+def test_a_parquet_file_with_brackets_in_its_name_is_read_itself(tmp_path):
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "fit[2].parquet")
+    assert as_frame(tmp_path / "fit[2].parquet")["a"].to_list() == [1], "and no other that the pattern would find"
+    pl.DataFrame({"a": [3, 4]}).write_parquet(tmp_path / "fit2.parquet")
+    assert as_frame(tmp_path / "fit[2].parquet")["a"].to_list() == [1]

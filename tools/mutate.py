@@ -30,6 +30,9 @@ ROOT = Path(__file__).parents[1]
 SOURCE = Path("src/mensura")
 GROUND = "ground"
 """Name of the files that stand outside every package; ``tests/test_*.py`` are their tests."""
+COMMANDS = "cli"
+"""The package of all commands. A room's commands are tested beside the room, their options by the page about them."""
+COMMAND_TESTS = ("tests/*/**/test_*command*.py", "tests/test_docs.py")
 EQUIVALENT = ROOT / "tools" / "mutate_equivalent.txt"
 
 
@@ -48,7 +51,9 @@ def sources_of(package: str, root: Path) -> list[Path]:
 def tests_of(package: str, root: Path) -> list[str]:
     """Return a package's test files, relative to the project."""
     folder = root / "tests"
-    files = folder.glob("test_*.py") if package == GROUND else (folder / package).rglob("test_*.py")
+    files = set(folder.glob("test_*.py") if package == GROUND else (folder / package).rglob("test_*.py"))
+    if package == COMMANDS:
+        files |= {path for pattern in COMMAND_TESTS for path in root.glob(pattern)}
     return sorted(path.relative_to(root).as_posix() for path in files)
 
 

@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from tools.mutants import Mutant
 from tools.mutate_listener import Place
@@ -33,6 +34,8 @@ _FIRST_SECONDS = 10.0
 """A mutant is shown first to so many processor seconds of tests that call its function."""
 _PATIENCE, _GRACE = 3.0, 60.0
 """A run is stopped, and its mutant counts as killed, after so many times the tests' own time plus so many seconds."""
+_LINES_SAID = 30
+"""Last lines of pytest's output that are shown where tests fail without any mutant."""
 _CLOCK = 4.0
 """On the clock a run may take so many times that: the machine may be busy, but a mutant may also wait for ever."""
 
@@ -102,10 +105,12 @@ class Tree:
         """Run unchanged tests and hear what they call; what was heard is kept for the same sources and tests."""
         kept = Path(tempfile.gettempdir()) / f"mutate-heard-{self._digest(files)}.json"
         if not kept.is_file():
-            heard = self.root / "heard.json"
-            status = self._pytest(files, {"MUTATE_HEARD": str(heard)}, clock=None)
+            heard, said = self.root / "heard.json", self.root / "said.txt"
+            with said.open("wb") as output:
+                status = self._pytest(files, {"MUTATE_HEARD": str(heard)}, clock=None, output=output)
             if status not in (_GREEN, _NO_TEST):
-                raise SystemExit(f"tests fail without any mutant; run them and mend them first: {' '.join(files)}")
+                last = said.read_text(encoding="utf-8", errors="replace").splitlines()[-_LINES_SAID:]
+                raise SystemExit("\n".join(["tests fail without any mutant; mend them first:", *last]))
             heard.replace(kept)
         return read_room(files, kept.read_text(encoding="utf-8"))
 
@@ -133,15 +138,21 @@ class Tree:
         limit = _GRACE + _PATIENCE * seconds
         return self._pytest(tests, {"MUTATE_SECONDS": str(int(limit))}, clock=_CLOCK * limit)
 
-    def _pytest(self, tests: Sequence[str], variables: dict[str, str], *, clock: float | None) -> int:
+    def _pytest(
+        self,
+        tests: Sequence[str],
+        variables: dict[str, str],
+        *,
+        clock: float | None,
+        output: BinaryIO | int = subprocess.DEVNULL,
+    ) -> int:
         """Run tests in the copy; the exit status, or 1 when the time is up. No process and no file of it stays."""
         paths = os.pathsep.join(map(str, (self.root / "src", self.root, _TOOLS)))
         with tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True) as scratch:
             own = {"PYTHONPATH": paths, "TMPDIR": scratch, **_ENVIRONMENT, **variables}
             command = [sys.executable, *_PYTEST, *tests]
-            silent = subprocess.DEVNULL
             self._running = subprocess.Popen(
-                command, cwd=self.root, env={**os.environ, **own}, stdout=silent, stderr=silent, start_new_session=True
+                command, cwd=self.root, env={**os.environ, **own}, stdout=output, stderr=output, start_new_session=True
             )
             try:
                 return self._running.wait(clock)

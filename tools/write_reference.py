@@ -24,7 +24,7 @@ def commands_page() -> str:
         parts.append(f"## {path}\n\n{_plain(command.help or '')}\n")
         rows = [_row(parameter) for parameter in command.params if parameter.name != "help"]
         if rows:
-            parts.append("\n".join(["| option | meaning |", "|---|---|", *rows]) + "\n")
+            parts.append("\n".join(["| option | meaning | default |", "|---|---|---|", *rows]) + "\n")
         parts.append(f"```\n{_plain(command.epilog or '').strip()}\n```\n")
     return "\n".join(parts)
 
@@ -72,7 +72,18 @@ def _leaves(command: Any, path: str) -> Iterator[tuple[str, Any]]:  # noqa: ANN4
 def _row(parameter: Any) -> str:  # noqa: ANN401
     named = parameter.param_type_name == "argument"
     names = f"`{parameter.name.upper()}`" if named else ", ".join(f"`{name}`" for name in parameter.opts)
-    return f"| {names} | {_plain(getattr(parameter, 'help', None) or '')} |"
+    return f"| {names} | {_plain(getattr(parameter, 'help', None) or '')} | {_default(parameter.default)} |"
+
+
+def _default(value: Any) -> str:  # noqa: ANN401
+    """Return what holds where an option is left out; empty where nothing does, or where it is a switch and off."""
+    if value is None or value is False or callable(value):
+        return ""
+    if value is True:
+        return "on"
+    many = isinstance(value, list | tuple)
+    shown = ", ".join(map(str, value)) if many else str(getattr(value, "value", value)).removesuffix(" 00:00:00")
+    return f"`{shown}`" if shown else ""
 
 
 def _plain(text: str) -> str:

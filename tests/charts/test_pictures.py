@@ -462,3 +462,14 @@ def test_every_picture_is_listed_tested_and_documented():
         section = page.split(f"### `{name}`")[1].split("###")[0]
         wanted = {column for table in tables for column in table.columns}
         assert [column for column in sorted(wanted) if f"`{column}`" not in section] == [], name
+
+
+def test_of_models_of_one_iq_the_higher_scores_are_named():
+    """Beyond the last rung all have its IQ."""
+    rungs = pl.DataFrame({"iq": [100.0, 150.0], "score": [0.2, 0.8]})
+    scores = pl.DataFrame(
+        {"subject": [f"m{at}" for at in range(30)], "name": [f"M{at}" for at in range(30)], "provider": ["P"] * 30}
+    ).with_columns(score=pl.Series([0.8 + at / 200 for at in range(30)]), iq=150.0, status=pl.lit("measured"))
+    points = charts.web_spec(charts.ladder(rungs, scores))["datasets"]["points"]
+    named = [row["score"] for row in points if row["label"]]
+    assert named and min(named) > max(row["score"] for row in points if not row["label"])

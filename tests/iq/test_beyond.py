@@ -325,3 +325,22 @@ def test_hidden_dimensions_are_estimated_at_their_own_level():
 def test_a_wrong_way_of_hiding_is_refused(scored):
     with pytest.raises(mensura.MensuraError, match="expected score, dimension or fold"):
         hide_and_impute(scored, by="row")
+
+
+def test_a_dimension_that_one_side_does_not_have_counts_as_a_whole(build):
+    tests = {"hle": 5.0, "gpqa_diamond": 34.0, "scicode": 45.0, "critpt": 1.0, "ifbench": 65.0, "aa_omniscience": 8.0}
+    tests |= {"aime_2025": 80.0, "frontiermath_t4": 10.0}
+    evidence = build({(name, test): score for name in "mn" for test, score in tests.items()})
+    results = []
+    two = ["scientific-reasoning", "reliability"]
+    for names in (two, [*two, "mathematical-reasoning"]):
+        used = pl.col("dimension").is_in(names) & pl.col("benchmark").is_in(list(tests))
+        kept = replace(evidence, benchmarks=evidence.benchmarks.with_columns(in_composite=used))
+        results.append(mensura.score_iq(kept, rules=read_rules().keep(names), method="published"))
+    for before, after in (results, results[::-1]):
+        change = compare_iq(before, after)
+        parts = change.inputs.group_by("subject").agg(pl.sum("contribution"))
+        both = change.composites.drop_nulls("change").join(parts, on="subject")
+        assert both.height == 2
+        assert both["contribution"].to_list() == pytest.approx(both["change"].to_list())
+        assert "mathematical-reasoning" in change.inputs["dimension"].to_list()

@@ -5,6 +5,8 @@ import json
 import polars as pl
 import pytest
 
+from mensura.errors import MensuraError
+
 pytestmark = pytest.mark.usefixtures("few_draws")
 
 
@@ -194,3 +196,22 @@ def test_published_values_are_met(shared, mensura_command, tmp_path):
         pair = theirs.select("subject", column).join(dimensions.filter(dimension=dimension), on="subject")
         assert pair.height > 0
         assert (pair[column] - (pair["iq"] + 0.5).floor()).abs().max() == 0
+
+
+@pytest.mark.parametrize(("asked", "placed"), [(["zeta"], ["zeta"]), ([], ["omega", "zeta"])])
+def test_a_frozen_scale_takes_the_model_asked_for_or_all_that_are_new(
+    mensura_command, tmp_path, monkeypatch, asked, placed
+):
+    rows = [(name, test, "60%", "2026-05-01") for name in ("omega", "zeta") for test in ("hle", "gpqa_diamond")]
+    file = tmp_path / "mine.csv"
+    pl.DataFrame(rows, schema=["model", "benchmark", "score", "released"], orient="row").write_csv(file)
+    taken = []
+
+    def place_iq(evidence, score, *, only, **settings):
+        taken.extend(only)
+        raise MensuraError("that is all this test wants to know")
+
+    monkeypatch.setattr("mensura.iq.place_iq", place_iq)
+    run = mensura_command("iq", *asked, "--scale", "2026-11", "--add", file)
+    assert "that is all" in run.err
+    assert sorted(taken) == placed

@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 import mensura
 from mensura.errors import MensuraError
-from mensura.iq import frozen, frozen_evidence, kept_scores, left_out, place_iq, splice_iq, spliced_evidence
+from mensura.iq import FrozenIq, frozen, frozen_evidence, kept_scores, left_out, place_iq, splice_iq, spliced_evidence
 
 ZETA = {"hle": 30, "gpqa_diamond": 80, "aime_2025": 88, "swe_bench_verified": 60, "mmmu_pro": 70, "ifbench": 65}
 OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
@@ -159,3 +159,17 @@ def test_the_commands_place_a_model(mensura_command, tmp_path):
     refused = mensura_command("iq", "--scale", "2026-11", "--draws", "0", "--add", file)
     assert refused.code == 2
     assert "a frozen scale has intervals" in refused.err
+
+
+def test_neighbours_are_up_to_three_on_either_side_and_fewer_at_the_ends():
+    """Nine models ten points apart, each drawn at its IQ and 15 above it: one draw in four passes the next model."""
+    names = list("abcdefghi")
+    iqs = [140.0 - 10 * at for at in range(9)]
+    table = pl.DataFrame({"subject": names, "iq": iqs, "low": iqs, "high": iqs}).with_columns(
+        measured=pl.lit(9), place=pl.lit("frozen")
+    )
+    draws = {name: np.array([iq, iq + 15]) for name, iq in zip(names, iqs, strict=True)}
+    scale = FrozenIq("2026-11", table, pl.DataFrame(), draws)
+    beside = {name: "".join(scale.neighbours_of(name)["subject"]) for name in "abei"}
+    assert beside == {"a": "abcd", "b": "abcde", "e": "bcdefgh", "i": "fghi"}
+    assert scale.neighbours_of("e")["chance_above"].to_list() == [0.0, 0.0, 0.25, None, 0.75, 1.0, 1.0]

@@ -475,3 +475,19 @@ def test_a_web_page_in_place_of_an_answer_says_what_to_look_at():
         reply_of(b" <!doctype html><title>Sign in</title>")
     with pytest.raises(CallError, match=r"^not a chat completion: 'nothing'$"):
         reply_of(b"nothing")
+
+
+def test_a_server_that_takes_no_question_at_all_is_asked_no_further(serve, tmp_path):
+    server = serve()
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url, "concurrency": 1}
+    server.refuse = lambda prompt: True
+    with (
+        open_asker("mine", **settings) as asker,
+        pytest.raises(MensuraError, match=r"16 questions in a row found no answer.*this is too long"),
+    ):
+        asker.ask(questions(100), read_level)
+    assert sum(server.log.requests.values()) < 50
+    server.refuse = lambda prompt: "item 0?" not in prompt
+    with open_asker("mine", **settings) as asker:
+        answers = asker.ask(questions(20), read_level)
+    assert [not answer.error for answer in answers] == [True] + [False] * 19, "one answer shows that the server works"

@@ -292,3 +292,11 @@ def test_a_posterior_narrower_than_the_grid_is_taken_between_its_nodes():
     np.testing.assert_allclose(found.mean, mean, atol=1e-6)
     np.testing.assert_allclose(found.variance, sd**2, rtol=1e-4)
     np.testing.assert_allclose(found.evidence, np.log(sd * np.sqrt(2 * np.pi) / 0.2), atol=1e-4)
+
+
+def test_difficulties_are_as_wrong_as_their_errors_say():
+    """Squares of errors in units of their standard errors have a mean of 1; 25 items let it vary by 0.3."""
+    truth = draw(600, 25, seed=5)
+    fit = fit_responses(truth.wide, options=FitOptions(checks=False))
+    wrong = fit.items["difficulty"].to_numpy() + truth.intercept / truth.slope
+    assert np.mean((wrong / fit.items["se_difficulty"].to_numpy()) ** 2) == pytest.approx(1.0, abs=0.9)

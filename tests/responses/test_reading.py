@@ -252,3 +252,9 @@ def test_logs_by_the_writer_of_inspect_itself(tmp_path):
         path = tmp_path / f"log.{ending}"
         inspect.write_eval_log(log, str(path), format=ending)
         assert counts(read_responses(path), "lab/m1") == {"quiz:x": (1.0, 2), "quiz:y": (0.25, 1)}
+
+
+def test_as_many_repeats_as_a_byte_holds_are_kept_as_they_are():
+    table = read_responses({"subject": ["a", "b"], "item": ["x", "x"], "correct": [100 / 255, 1.0], "n": [255, 1]})
+    assert counts(table, "a")["x"] == (pytest.approx(100), 255)
+    assert table.log["rule"].to_list() == ["counted as k of n"]

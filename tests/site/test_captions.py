@@ -223,3 +223,13 @@ def test_an_ability_is_as_rare_as_those_of_the_world_who_solve_such_items(study,
     assert ((placed["low"] <= placed["one_in"]) & (placed["one_in"] <= placed["high"])).all()
     top = placed.sort("one_in").row(-1, named=True)
     assert figure("abilities").finding.startswith(f"{top['subject']} is rarest in {top['dimension']}")
+
+
+def test_the_axis_names_the_highest_model_and_the_measured_class_next_below_it(study, figure):
+    one = figure("one-axis")
+    models = [row for row in one.points if row["kind"] == "model"]
+    top = max(models, key=lambda row: row["value"])
+    assert one.finding.startswith(f"{top['name']} is highest, at ")
+    below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < top["value"]))
+    nearest = below.filter(pl.col("capability") == below["capability"].max())["group"].item()
+    assert f"next below it: {study.class_names[nearest]}, anywhere from " in one.finding

@@ -7,6 +7,7 @@ import pytest
 
 from tools import mutate_runs
 from tools.mutants import Mutant, mutants_of
+from tools.mutate import ROOT, tests_of
 from tools.mutate_runs import HeardTest, Room, Tree
 
 SOURCE = """
@@ -136,3 +137,19 @@ def test_tests_that_call_the_function_come_first_the_quickest_first():
     assert shown(4) == (["slow.py::c", "quick.py::b"], ["quick.py", "slow.py", "other.py"])
     assert shown(0) == (["other.py::d", "slow.py::c", "quick.py::b"], ["other.py", "quick.py", "slow.py"])
     assert shown(20) == ([], ["other.py", "quick.py", "slow.py"]), "nobody was heard to call it: everybody is asked"
+
+
+def test_tests_that_fail_without_a_mutant_are_shown(tree, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tree.root))
+    (tree.root / "tests" / "test_red.py").write_text("def test_red():\n    assert 1 == 2\n", encoding="utf-8")
+    try:
+        with pytest.raises(SystemExit, match=r"(?s)without any mutant.*test_red\.py::test_red"):
+            tree.listen(["tests/test_red.py"])
+    finally:
+        (tree.root / "tests" / "test_red.py").unlink()
+
+
+def test_commands_meet_the_commands_tests_of_every_room():
+    found = tests_of("cli", ROOT)
+    assert {"tests/cli/test_add.py", "tests/demands/test_commands.py", "tests/test_docs.py"} <= set(found)
+    assert "tests/demands/test_rubrics.py" not in found

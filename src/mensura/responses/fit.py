@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.errors import MensuraError, listed_names
 from mensura.responses.comparing import RATE, SMALL, compare_groups, empty_dif
 from mensura.responses.drawing import observed_rates
 from mensura.responses.irt.abilities import abilities
@@ -284,11 +284,12 @@ def _with_findings(result: ResponseFit) -> ResponseFit:
         )
     against = items.filter(pl.col("discrimination") < 0.0)["item"].to_list()
     if against:
-        warnings.append(f"{len(against)} items run against the scale (wrong key?): {_few(against)}")
+        warnings.append(f"{len(against)} items run against the scale (wrong key?): {listed_names(against)}")
     one_sided = items.filter((pl.col("rate") <= 0.0) | (pl.col("rate") >= 1.0))["item"].to_list()
     if one_sided:
         warnings.append(
-            f"{len(one_sided)} items were answered alike by all, so priors give their parameters: {_few(one_sided)}"
+            f"{len(one_sided)} items were answered alike by all, so priors give their parameters: "
+            f"{listed_names(one_sided)}"
         )
     if 0 < result.subjects.height < FEW_SUBJECTS and result.model != "rasch":
         warnings.append(
@@ -296,7 +297,7 @@ def _with_findings(result: ResponseFit) -> ResponseFit:
         )
     poor = items.filter((pl.col("fit") > POOR_FIT) & (pl.col("fit_q") < RATE))["item"].to_list()
     said = f"{len(poor)} of {items.height} items depart from their curve by more than {POOR_FIT:g} (RMSD; {_RATE_SAID})"
-    rows = [("item fit", float(len(poor)), said + (f": {_few(poor)}" if poor else ""))]
+    rows = [("item fit", float(len(poor)), said + (f": {listed_names(poor)}" if poor else ""))]
     if result.dif.height:
         flagged = result.dif.filter("flagged")
         count = flagged["item"].n_unique()
@@ -304,7 +305,3 @@ def _with_findings(result: ResponseFit) -> ResponseFit:
         rows.append(("differences between groups", float(count), text))
     checks = pl.concat([result.checks, pl.DataFrame(rows, schema=_CHECKS, orient="row")])
     return replace(result, checks=checks, warnings=tuple(warnings))
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(names[:5]) + (" …" if len(names) > 5 else "")

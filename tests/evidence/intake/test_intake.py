@@ -130,3 +130,11 @@ def test_versions_are_told_apart_by_their_dot():
     assert names.match("gpt 4.1").id == "gpt-4.1"
     assert names.match("GPT_4-1").id == "gpt-4.1"
     assert names.match("gpt41").id == "gpt-41"
+
+
+def test_one_figure_beyond_one_makes_all_of_its_benchmark_percents(known):
+    rows = {"model": [OPUS, GPT], "benchmark": ["critpt", "critpt"], "score": [0.6, 12.5]}
+    assert read(rows, known).scores.rows() == [
+        (1, OPUS, "critpt", "0.6", "percent"),
+        (2, GPT, "critpt", "12.5", "percent"),
+    ]

@@ -6,6 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mensura.site.live import live_app
+from mensura.site.live.metrics import Metrics
 from mensura.site.live.serving import site_names
 
 
@@ -80,3 +81,16 @@ def test_health_says_ready_and_stale(press, reader):
 def test_the_reviewers_rooms_are_shut_unless_opened(reader):
     assert reader.get("/review/").status_code == 404
     assert reader.post("/review/enter", data={"secret": "x"}).status_code == 404
+
+
+def test_answering_times_are_counted_up_to_bounds_a_factor_of_three_apart(press):
+    """As Prometheus has it, a class counts every answer up to its end, the end included."""
+    times = [0.0005, 0.001, 0.02, 0.3, 0.4, 2.0, 10.0]
+    metrics = Metrics()
+    for seconds in times:
+        metrics.count("/api/v1/models.json", 200, seconds)
+    found = dict(re.findall(r'mensura_answer_seconds_bucket{kind="api",le="([^"]+)"} (\d+)', metrics.text(press)))
+    ends = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, float("inf")]
+    assert [float(end) for end in found] == ends
+    assert [int(count) for count in found.values()] == [sum(time <= end for time in times) for end in ends]
+    assert f'mensura_answer_seconds_sum{{kind="api"}} {sum(times):.6f}' in metrics.text(press)

@@ -379,3 +379,12 @@ def test_hostile_text_is_shown_and_never_runs(reviewer, store, text):
         assert_harmless(answer.text)
         assert str(PRODUCT) not in answer.text, "a template in the text was evaluated"
         assert "script-src 'self'" in answer.headers["content-security-policy"]
+
+
+@pytest.mark.parametrize("name", ["  ", "\u202eadA"])
+def test_whoever_cannot_be_named_in_the_history_does_not_come_in(rooms, name):
+    visitor = TestClient(rooms, base_url=SITE)
+    asked = {"name": name, "secret": SECRET}
+    answer = visitor.post("/review/enter", data=asked, headers=OWN, follow_redirects=False)
+    assert answer.status_code == 422 and "Give your name" in answer.text
+    assert "set-cookie" not in answer.headers

@@ -1,0 +1,31 @@
+"""Drawings by their size: what is longer than a printed page, and what a shared link shows in its picture."""
+
+import re
+from itertools import pairwise
+
+import pytest
+
+from mensura.site.drawing.canvas import Canvas
+from mensura.site.drawing.share_card import HEIGHT, draw_share_card
+
+A4_PIXELS = 297 / 25.4 * 96
+"""Height of a page in pixels, of which CSS has 96 to the inch."""
+
+
+def test_a_drawing_as_high_as_a_page_may_be_broken_and_one_of_half_a_page_may_not():
+    assert 'class="drawn long"' in Canvas(700, A4_PIXELS, "all models").svg()
+    assert 'class="drawn"' in Canvas(700, A4_PIXELS / 2, "some models").svg()
+
+
+@pytest.mark.parametrize("figure", ["IQ 131", ""])
+@pytest.mark.parametrize("title", ["Short", "A title of more than one line of the picture"])
+def test_a_shared_picture_shows_all_its_texts_one_below_the_other(title, figure):
+    drawn = draw_share_card(title, figure, ["first line", "second line", "third line"])
+    found = re.findall(r'<text x="70" y="(\d+)"[^>]* font-size="(\d+)"[^>]*>([^<]+)</text>', drawn)
+    lines = [(int(baseline), int(size)) for baseline, size, _ in found]
+    texts = [text for *_, text in found]
+    shown = ["Mensura", title, *([figure] if figure else []), "first line", "second line", "third line"]
+    assert " ".join(texts) == " ".join(shown)
+    for (above, _), (below, size) in pairwise(lines):
+        assert 0.8 * size <= below - above <= 2 * max(size, 62), "capitals do not touch, and no hole gapes"
+    assert lines[-1][0] + 0.3 * lines[-1][1] < HEIGHT - 20

@@ -1,0 +1,39 @@
+"""Drawings for print: their bounds, and their size on paper."""
+
+from pathlib import Path
+
+import pytest
+
+from mensura.drawings import check_figure, pixels_of, write_drawing
+from mensura.errors import MensuraError
+
+POINTS_PER_INCH, MM_PER_INCH = 72, 25.4
+
+
+@pytest.mark.parametrize(("width", "dpi"), [(40, 36), (420, 1200), (89.0, 300), (183.0, 600)])
+def test_what_can_be_printed_is_taken_the_bounds_included(width, dpi):
+    check_figure(Path("figure.PDF"), width, dpi)
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "dpi", "message"),
+    [
+        ("a.png", 89, 35, "dpi 35: expected 36 to 1200"),
+        ("a.png", 89, 1201, "dpi 1201: expected 36 to 1200"),
+        ("a.png", 39.9, 300, "width 39.9 mm: a figure is 40 to 420 mm wide"),
+        ("a.png", 420.1, 300, "width 420.1 mm: a figure is 40 to 420 mm wide"),
+        ("a.gif", 89, 300, "unknown format '.gif'"),
+    ],
+)
+def test_what_cannot_is_refused_with_what_can(name, width, dpi, message):
+    with pytest.raises(MensuraError, match=message):
+        check_figure(Path(name), width, dpi)
+
+
+def test_lettering_of_eleven_pixels_is_seven_points_high_on_paper(tmp_path):
+    pixels = pixels_of(183)
+    assert 11 * 183 / pixels * POINTS_PER_INCH / MM_PER_INCH == pytest.approx(7)
+    inner = '<rect width="5" height="5"/>'
+    write_drawing(f'<svg width="{pixels}" height="110">{inner}</svg>', tmp_path / "a.svg")
+    height = 70 / POINTS_PER_INCH * MM_PER_INCH
+    assert (tmp_path / "a.svg").read_text() == f'<svg width="183.00mm" height="{height:.2f}mm">{inner}</svg>'
