@@ -123,6 +123,17 @@ def test_the_table_of_a_picture_says_its_columns_in_words_and_one_number_of_deci
     assert "interval from" not in (report / "charts/bases.html").read_text(encoding="utf-8")  # none is known
 
 
+def test_the_table_of_a_picture_names_things_and_leaves_their_keys_out(report):
+    def cells(name):
+        text = (report / f"charts/{name}.html").read_text(encoding="utf-8").partition('id="numbers"')[2]
+        return re.findall(r"<t[dh][^>]*>(?:<a[^>]*>)?([^<]+)", text)
+
+    assert "Volume" in cells("bases") and not {"volume", "dimension"} & set(cells("bases"))
+    assert "CAN" in cells("country-alignment") and "country=CAN" not in cells("country-alignment")
+    assert "subject" not in cells("iq-bell")
+    assert "benchmark" in cells("residual-profiles")  # many to a name: no key of it
+
+
 def test_links_out_of_the_report_tell_the_other_side_nothing(report):
     for page in report.rglob("*.html"):
         for link in re.findall(r'<a [^>]*href="https?://[^>]*>', page.read_text(encoding="utf-8")):

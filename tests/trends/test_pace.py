@@ -112,7 +112,8 @@ def test_a_share_is_as_probable_as_prior_times_restricted_likelihood_say():
         return (np.linalg.det(R) * np.linalg.det(information) * (rest @ np.linalg.solve(R, rest))) ** -0.5
 
     expected = [
-        (1 - w) ** 10 * likelihood(w, fading) for w, fading in zip(posterior.share, posterior.fading, strict=True)
+        (1 if w else 10) * (1 - w) ** 3 * likelihood(w, fading)
+        for w, fading in zip(posterior.share, posterior.fading, strict=True)
     ]
     np.testing.assert_allclose(posterior.probability[:, 0], np.array(expected) / np.sum(expected), rtol=1e-9)
 

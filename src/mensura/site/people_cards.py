@@ -19,6 +19,11 @@ from mensura.site.units import rarity, show, show_range
 
 CardLine = tuple[str, str, str | None]
 """A label, what is said, and where it leads: an address, a page of the report, or nowhere."""
+_TEST_SOURCES = {
+    "ENEM": ("item parameters of Brazil's national exam, INEP", "https://www.gov.br/inep/pt-br"),
+    "NAEP": ("released items of the Nation's Report Card, NCES", "https://nces.ed.gov/nationsreportcard/"),
+}
+"""Where the people of the human ladder are known from; neither says how many answered an item."""
 
 
 def people_cards(study: Study) -> dict[str, dict[str, Any]]:
@@ -80,6 +85,7 @@ def _ladder_card(part: pl.DataFrame) -> dict[str, Any]:
         ("Their score is", first["origin"], None),
         ("n", "not given", None),
         ("Items counted", show(float(part["items"].sum()), "iq"), None),
+        ("Source", *_TEST_SOURCES[first["test"]]),
     ]
     for row in part.iter_rows(named=True):
         ends = "" if row["low"] is None else f", 90% {rarity(row['low'])} to {rarity(row['high'])}"

@@ -21,8 +21,9 @@ from mensura.arrays import Floats, Ints
 
 SHARES = np.linspace(0, 0.9, 19)
 """Grid of w."""
-PRIOR = (1 - SHARES) ** 10
-"""Beta(1, 11) over the grid: a twelfth of the variance in common is expected, any share is possible."""
+PRIOR = np.where(SHARES == 0, 10.0, 1.0) * (1 - SHARES) ** 3
+"""Seven in ten that releases share nothing; otherwise Beta(1, 4) over the grid: a fifth of the variance in common is
+expected, any share is possible."""
 FADINGS = np.array([1 / 12, 1 / 4, 1 / 2, 1.0])
 """Grid of ℓ in years, equally likely: below a month shocks pass for independent, beyond a year for the line."""
 _AT_ONCE = 6_000_000

@@ -26,6 +26,8 @@ _HEADS = {
     "cluster_mae": "error of its cluster",
 }
 """What the head of a table says for the key of a column."""
+_KEYS = ("subject", "group", "dimension", "benchmark")
+"""Columns that may hold keys."""
 _VALIDATION = Path(__file__).parents[1] / "data" / "extrapolation_validation.csv"
 _POOLS = _VALIDATION.with_name("pool_names.csv")
 
@@ -104,10 +106,12 @@ def human(study: Study) -> Page:
 def chart_page(figure: Figure) -> Page:
     """Return the page of one picture: its permalink, what an embedding shows, and its table."""
     shown = dict(figure.shown_columns)
-    if "name" in shown:
-        shown.pop("subject", None)  # the name leads to its page
     columns = {key: [row.get(key) for row in figure.points] for key in shown}
-    shown = {key: head for key, head in shown.items() if any(cell is not None for cell in columns[key])}
+    shown = {
+        key: head
+        for key, head in shown.items()
+        if any(cell is not None for cell in columns[key]) and not _repeats_name(key, columns)
+    }
     numeric = {key for key, cells in columns.items() if _is_numeric(cells)}
     texts = {key: show_column(cells) if key in numeric else cells for key, cells in columns.items()}
     rows = [
@@ -126,6 +130,14 @@ def chart_page(figure: Figure) -> Page:
         scripts=("charts", "table"),
         listed=False,
     )
+
+
+def _repeats_name(key: str, columns: dict[str, list[Any]]) -> bool:
+    """Return whether a column holds the keys of what the column of names calls by its name, one key to a name."""
+    if "name" not in columns or key not in _KEYS:
+        return False
+    pairs = set(zip(columns[key], columns["name"], strict=True))
+    return len(pairs) == len(set(columns[key])) == len(set(columns["name"]))
 
 
 def _is_numeric(cells: list[Any]) -> bool:
