@@ -5,9 +5,8 @@ import time
 
 import pytest
 
-from tools import mutate_runs
+from tools import mutate, mutate_runs
 from tools.mutants import Mutant, mutants_of
-from tools.mutate import ROOT, tests_of
 from tools.mutate_runs import HeardTest, Room, Tree
 
 SOURCE = """
@@ -150,6 +149,6 @@ def test_tests_that_fail_without_a_mutant_are_shown(tree, monkeypatch):
 
 
 def test_commands_meet_the_commands_tests_of_every_room():
-    found = tests_of("cli", ROOT)
+    found = mutate.tests_of("cli", mutate.ROOT)
     assert {"tests/cli/test_add.py", "tests/demands/test_commands.py", "tests/test_docs.py"} <= set(found)
     assert "tests/demands/test_rubrics.py" not in found
