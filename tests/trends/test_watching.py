@@ -53,7 +53,7 @@ def test_statistic_is_the_largest_averaged_t_value_of_generalised_least_squares(
     rng = np.random.default_rng(0)
     t = np.sort(rng.uniform(0, 6, 40))
     y = 0.5 * t + rng.normal(0, 0.2, 40)
-    ways = {(0, 0.5): 0.05, (0.15, 0.4): 0.35, (0.3, 0.2): 1, (0.3, 0.7): 1, (0.5, 0.5): 1, (0.7, 0.5): 1}
+    ways = {(0, 0.5): 0.3, (0.15, 0.4): 1, (0.3, 0.2): 1, (0.3, 0.7): 1, (0.5, 0.5): 1}
     averages = []
     for at in 3 + np.arange(12) / 12 * (t[-1] - 3):
         values, logs = np.array([kink_t(t, y, at, *way) for way in ways]).T

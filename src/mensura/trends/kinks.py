@@ -21,10 +21,10 @@ from mensura.trends.scatter import whiten, whiten_all
 
 CANDIDATES = 12
 """Break times tried at every look, evenly spread over the time watched so far."""
-SHARES = np.array([0.0, 0.15, 0.3, 0.3, 0.5, 0.7])
-FADINGS = np.array([0.5, 0.4, 0.2, 0.7, 0.5, 0.5])
+SHARES = np.array([0.0, 0.15, 0.3, 0.3, 0.5])
+FADINGS = np.array([0.5, 0.4, 0.2, 0.7, 0.5])
 """Ways in which releases may move together: share of the variance, and years over which it fades."""
-WEIGHTS = np.array([0.05, 0.35, 1.0, 1.0, 1.0, 1.0])
+WEIGHTS = np.array([0.3, 1.0, 1.0, 1.0, 1.0])
 """Weight of every way before the data: sharing is presumed. Whether neighbours share a little or nothing, a hundred
 releases cannot tell. A statistic that presumes nothing takes shared shocks for kinks far more often than no shocks, so
 no threshold suits both; one that presumes sharing differs less between the two."""
