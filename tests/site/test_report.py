@@ -130,6 +130,7 @@ def test_the_table_of_a_picture_names_things_and_leaves_their_keys_out(report):
 
     assert "Volume" in cells("bases") and not {"volume", "dimension"} & set(cells("bases"))
     assert "CAN" in cells("country-alignment") and "country=CAN" not in cells("country-alignment")
+    assert cells("country-alignment")[0] == "name"
     assert "subject" not in cells("iq-bell")
     assert "benchmark" in cells("residual-profiles")  # many to a name: no key of it
 

@@ -105,7 +105,7 @@ def human(study: Study) -> Page:
 
 def chart_page(figure: Figure) -> Page:
     """Return the page of one picture: its permalink, what an embedding shows, and its table."""
-    shown = dict(figure.shown_columns)
+    shown = dict(sorted(figure.shown_columns, key=lambda column: column[0] != "name"))  # names lead their rows
     columns = {key: [row.get(key) for row in figure.points] for key in shown}
     shown = {
         key: head
