@@ -154,3 +154,18 @@ def test_reference_fit_to_1e_4(shared, mensura_command, tmp_path):
         joined = pl.read_csv(tmp_path / f"{file}.csv").join(expected, on=key)
         assert joined.height == expected.height
         assert (joined[column] - joined["value"]).abs().max() < 1e-4
+
+
+def test_arrives_where_the_second_derivatives_are_not_definite():
+    """Two noisy scores a subject and little ridge: Newton steps alone lead nowhere here for hundreds of iterations."""
+    rng = np.random.default_rng(0)
+    n, b, noise = 1500, 10, 0.1
+    cols = np.sort([rng.choice(b, 2, replace=False) for _ in range(n)], axis=1).ravel()
+    rows = np.repeat(np.arange(n), 2)
+    C, D, slope = rng.normal(0, 1.5, n), rng.normal(0, 1, b), np.exp(rng.normal(0, 0.5, b))
+    exact = 1 / (1 + np.exp(-slope[cols] * (C[rows] - D[cols])))
+    y = np.clip(exact + rng.normal(0, noise, (19, rows.size)), 0, 1)
+    light = 0.1 * penalty_weight(n, b, anchored=False)
+    found = solve_rosetta(ScoreLayout.of(rows, cols), y, penalty=light, tolerance=1e-6)
+    assert found.converged.all()
+    assert found.iterations < 200

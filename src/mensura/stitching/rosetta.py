@@ -6,7 +6,8 @@ With r the residuals, w their weights and N the number of free parameters, the o
 
 Every residual touches one C and one pair (D, α). The Hessian's C block is therefore diagonal and is eliminated; what
 remains is a system of the size of the benchmark side (:mod:`mensura.stitching.elimination`). Damped Gauss-Newton steps
-lead near the optimum, Newton steps with exact second derivatives end there. Many reweighted problems (bootstrap
+lead near the optimum, Newton steps with exact second derivatives end there; where these lead nowhere, as the matrix is
+not definite, the next step takes a smaller share of what Gauss-Newton leaves out. Many reweighted problems (bootstrap
 replicates, data up to a date) are solved at once, as arrays with one row per replicate.
 """
 
@@ -25,11 +26,13 @@ from mensura.stitching.elimination import DIRECT_BENCHMARKS, solve_system
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.rosetta_steps import (
     FIRST_DAMPING,
+    LEAST_TRUST,
     Point,
     advance_point,
     expected_at,
     linearise_point,
     next_damping,
+    next_trust,
     stretch_unit,
 )
 
@@ -43,7 +46,7 @@ FIRST_RATES = (0.02, 0.98)
 AT_ONCE = 48
 """Replicates worked on together: enough to spread the cost of a call, few enough to stay in the processor's cache."""
 NEWTON_GRADIENT = 0.003
-"""Below this largest gradient, per score of the busiest benchmark, exact second derivatives are used."""
+"""Below this largest gradient, per score of the busiest benchmark, second derivatives are used."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,14 +122,14 @@ def solve_rosetta(
         point.slope[:, anchor] = anchor_slope
     point.expected[:] = expected_at(layout, point.C, point.D, point.slope)
     replicates = point.C.shape[0]
-    damping, exact = np.full(replicates, FIRST_DAMPING), np.zeros(replicates, dtype=bool)
+    damping, trust, share = np.full(replicates, FIRST_DAMPING), np.ones(replicates), np.zeros(replicates)
     cost, gradient = np.empty(replicates), np.empty(replicates)
     near = NEWTON_GRADIENT * float(np.bincount(layout.cols).max())
     iterations = np.zeros(replicates, dtype=int)
     active, waiting = np.arange(min(AT_ONCE, replicates)), min(AT_ONCE, replicates)
     while active.size:
         here = point if active.size == replicates else point.take(active)
-        cost[active], system = linearise_point(layout, here, anchor, damping[active], exact[active])
+        cost[active], system = linearise_point(layout, here, anchor, damping[active], share[active])
         gradient[active] = system.largest_gradient
         unfinished = (gradient[active] >= tolerance) & (iterations[active] < max_iterations)
         if not unfinished.all():
@@ -134,11 +137,13 @@ def solve_rosetta(
         if active.size:
             step, descends = solve_system(layout, system)
             full, any_length = advance_point(layout, point, here, step, active, cost[active], descends)
-            exact[active] = any_length & (gradient[active] < near)
-            damping[active] = next_damping(damping[active], full, any_length, exact[active])
+            curved = share[active] > 0
+            damping[active] = next_damping(damping[active], full, any_length, curved)
+            trust[active] = next_trust(trust[active], full, any_length, curved)
+            share[active] = np.where((gradient[active] < near) & (trust[active] >= LEAST_TRUST), trust[active], 0.0)
             iterations[active] += 1
             if layout.n_benchmarks > DIRECT_BENCHMARKS:
-                stretch_unit(layout, point, anchor, active[any_length & ~exact[active]])
+                stretch_unit(layout, point, anchor, active[any_length & (share[active] == 0)])
         fresh = min(AT_ONCE - active.size, replicates - waiting)
         if fresh:
             active, waiting = np.append(active, np.arange(waiting, waiting + fresh)), waiting + fresh

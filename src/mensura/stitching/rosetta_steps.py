@@ -21,6 +21,8 @@ FIRST_DAMPING, LEAST_DAMPING, HELD_DAMPING = 0.01, 1e-5, 1e-4
 """Share of the diagonal added at the start; below the least it is dropped; kept after a quarter step."""
 RELAXED, TIGHTENED = 0.2, 5.0
 """Factors on the damping after a full step, and after none."""
+REGAINED, LOST, LEAST_TRUST = 2.0, 0.25, 0.02
+"""Factors on the share of second derivatives after a full step, and after none; below the least it is left out."""
 LENGTHS = (1.0, 0.25)
 """Shares of a step that are tried, in this order, until the cost falls."""
 ROUNDING = 1e-14
@@ -74,12 +76,12 @@ def _cost(at: Point) -> Floats:
 
 
 def linearise_point(
-    layout: ScoreLayout, at: Point, anchor: int | None, damping: Floats, exact: Mask
+    layout: ScoreLayout, at: Point, anchor: int | None, damping: Floats, share: Floats
 ) -> tuple[Floats, System]:
     """Return the cost and the linear system of the next step at a point.
 
     With η = α(C − D), s = σ(η): first and second derivative of ½ w r² in η are g = w r s' and h = w (s'² + r s'').
-    Replicates that are not ``exact`` leave out r s'' and the curvature of η (Gauss-Newton), and their diagonal grows by
+    Of r s'' and the curvature of η only a ``share`` is counted (0: Gauss-Newton, 1: Newton), and the diagonal grows by
     ``damping`` (Levenberg-Marquardt).
     """
     slope = np.take(at.slope, layout.cols, axis=1)
@@ -89,12 +91,12 @@ def linearise_point(
     h = at.weights * ds
     g = h * (s - at.y)
     h *= ds
-    if exact.any():
-        h += exact[:, None] * (g * (1 - 2 * s))
+    if share.any():
+        h += share[:, None] * (g * (1 - 2 * s))
     h_slope = h * slope
     h_slope2, twist = h_slope * slope, h_slope * distance
-    if exact.any():
-        twist += exact[:, None] * g
+    if share.any():
+        twist += share[:, None] * g
     g_slope = g * slope
     growth = 1 + damping[:, None]
     system = System(
@@ -158,11 +160,17 @@ def _moved(layout: ScoreLayout, at: Point, step: Step, which: Ints, length: floa
     return replace(at, C=C, D=D, slope=slope, expected=expected_at(layout, C, D, slope))
 
 
-def next_damping(damping: Floats, full: Mask, any_length: Mask, exact: Mask) -> Floats:
-    """Relax fivefold after a full step, tighten fivefold after none; Newton steps go undamped."""
+def next_damping(damping: Floats, full: Mask, any_length: Mask, curved: Mask) -> Floats:
+    """Relax fivefold after a full step, tighten fivefold after none; not where second derivatives were to blame."""
     relaxed = np.where(damping > LEAST_DAMPING, RELAXED * damping, 0.0)
-    held = np.where(any_length, np.maximum(damping, HELD_DAMPING), np.maximum(TIGHTENED * damping, FIRST_DAMPING))
-    return np.where(exact, 0.0, np.where(full, relaxed, held))
+    none = np.where(curved, damping, np.maximum(TIGHTENED * damping, FIRST_DAMPING))
+    return np.where(full, relaxed, np.where(any_length, np.maximum(damping, HELD_DAMPING), none))
+
+
+def next_trust(trust: Floats, full: Mask, any_length: Mask, curved: Mask) -> Floats:
+    """Double the share of second derivatives after a full step, quarter it where a step with them led nowhere."""
+    regained = np.where(full, np.minimum(REGAINED * trust, 1.0), trust)
+    return np.where(curved & ~any_length, LOST * trust, regained)
 
 
 def stretch_unit(layout: ScoreLayout, point: Point, anchor: int | None, which: Ints) -> None:
