@@ -133,7 +133,7 @@ def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):
 
 def test_a_large_study_computed_in_two_processes_is_the_same_study(few_models, monkeypatch):
     alone = Study.open(mensura.load(few_models))
-    monkeypatch.setattr("mensura.site.halves.MANY", 1)
+    monkeypatch.setattr("mensura.site.halves.TWO_PROCESSES", 1)
     both = Study.run(alone.evidence, alone.lines)
     assert {"pace", "watch", "groups", "abilities"} <= set(vars(both))
     assert_frame_equal(both.fit.capabilities, alone.fit.capabilities)

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 from mensura.cache import ResultPickler
 
 T = TypeVar("T")
+ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+"""Of a process whose matrices are small and many: threads for each product would take the processors of the others."""
 _CHILD = "import sys; from mensura.site.aside import work; work(*sys.argv[1:])"
 
 
@@ -33,7 +35,7 @@ def aside(function: Callable[..., T], *arguments: Any) -> Iterator[Callable[[], 
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env={**ONE_THREAD, **os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         )
 
         def result() -> T:

@@ -19,7 +19,7 @@ DRAWS = 1000
 _MOST_DRAWN, _FEWEST_DRAWS = 500_000, 200
 """Models × draws that are kept, and the draws that remain: with thousands of models the memory of a laptop is the
 bound; the ends of an interval then err by a sixth of a standard deviation."""
-MANY = 500
+TWO_PROCESSES = 100
 """Models from which a second process pays, which has to start and to be handed what it works on."""
 SLOW_PARTS = ("groups", "pace", "watch", "world", "abilities")
 """What of the second half takes seconds: cached properties of a study."""
@@ -35,7 +35,7 @@ class SecondHalf(NamedTuple):
 
 def compute_halves(evidence: Evidence, lines: Calibration) -> tuple[IqResult, SecondHalf]:
     """Score IQs and place models and people; of many models with all slow parts, which else wait until asked for."""
-    if evidence.models.height < MANY:
+    if evidence.models.height < TWO_PROCESSES:
         return score_iq(evidence, draws=draws_for(evidence)), _place(evidence)
     with aside(_place_and_watch, evidence, lines) as placed:
         iq = score_iq(evidence, draws=draws_for(evidence))

@@ -15,10 +15,11 @@ from pathlib import Path
 
 from mensura.site.aside import aside
 from mensura.site.bindery import MOST_CARDS, Bindery
-from mensura.site.halves import MANY
 from mensura.site.pages import model_file, model_pages
 from mensura.site.study import Study
 
+MANY = 500
+"""Models from which a second process pays beside those that draw the charts."""
 BLOCK = 40
 """Models whose pages are taken at a time: about half a second of work."""
 Finish = Callable[[Bindery], None]
