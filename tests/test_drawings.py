@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mensura.drawings import check_figure, pixels_of, write_drawing
+from mensura.drawings import check_figure, draw_here, drawing_engine, pixels_of, write_drawing
 from mensura.errors import MensuraError
 
 POINTS_PER_INCH, MM_PER_INCH = 72, 25.4
@@ -37,3 +37,14 @@ def test_lettering_of_eleven_pixels_is_seven_points_high_on_paper(tmp_path):
     write_drawing(f'<svg width="{pixels}" height="110">{inner}</svg>', tmp_path / "a.svg")
     height = 70 / POINTS_PER_INCH * MM_PER_INCH
     assert (tmp_path / "a.svg").read_text() == f'<svg width="183.00mm" height="{height:.2f}mm">{inner}</svg>'
+
+
+def test_a_drawing_made_by_a_process_of_its_own_is_the_same_drawing():
+    spec = {"mark": "bar", "data": {"values": [{"a": "é"}]}, "encoding": {"x": {"field": "a", "type": "nominal"}}}
+    with drawing_engine() as draw:
+        assert draw(spec, "6.4") == draw_here(spec, "6.4")
+
+
+def test_what_cannot_be_drawn_is_said_in_a_sentence():
+    with drawing_engine() as draw, pytest.raises(MensuraError, match="could not be drawn without a browser: .*6\\.99"):
+        draw({"mark": "bar"}, "6.99")

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from mensura.errors import MensuraError
 from mensura.files import atomic_path
@@ -19,6 +25,19 @@ _DPI = (36, 1200)
 """Beyond the upper bound a wide figure takes gigabytes; below the lower nobody can read it."""
 _WIDTHS = (40, 420)
 """Millimetres: from half a column to a poster's page."""
+
+Draw = Callable[[dict[str, Any], str], str]
+"""Makes SVG text of a Vega-Lite specification and its version."""
+_ENGINE = """
+import json, sys, vl_convert
+vl_convert.vegalite_to_svg({"mark": "text", "data": {"values": [{}]}})  # the first drawing takes most of a second
+spec, version = json.load(sys.stdin)
+try:
+    drawn = vl_convert.vegalite_to_svg(spec, vl_version=version)
+except (RuntimeError, ValueError) as fault:
+    sys.exit(str(fault).splitlines()[0])
+sys.stdout.buffer.write(drawn.encode())
+"""
 
 
 def pixels_of(width_mm: float) -> float:
@@ -38,6 +57,33 @@ def check_figure(path: Path, width_mm: float, dpi: int = 300) -> None:
         raise MensuraError(
             f"width {width_mm:g} mm: a figure is {narrow} to {wide} mm wide; columns are usually 89 or 183 mm"
         )
+
+
+def draw_here(spec: dict[str, Any], version: str) -> str:
+    """Draw a Vega-Lite specification of a version (such as 6.4) as SVG text."""
+    import vl_convert
+
+    svg: str = vl_convert.vegalite_to_svg(spec, vl_version=version)
+    return svg
+
+
+@contextmanager
+def drawing_engine() -> Iterator[Draw]:
+    """Yield what draws as :func:`draw_here` does, once, in a process that gets ready while the chart is computed."""
+    command = [sys.executable, "-c", _ENGINE]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as engine:
+
+        def draw(spec: dict[str, Any], version: str) -> str:
+            drawn, said = engine.communicate(json.dumps([spec, version]).encode())
+            if engine.returncode:
+                last = (said.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
+                raise MensuraError(f"a chart could not be drawn without a browser: {last}")
+            return drawn.decode()
+
+        try:
+            yield draw
+        finally:
+            engine.kill()
 
 
 def write_drawing(svg: str, path: Path, dpi: int = 300) -> None:

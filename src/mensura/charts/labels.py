@@ -116,11 +116,14 @@ class _Board:
         labels = [(self.x[other], self._box(other)) for other in self.spots]
         boxes = [box for _, box in labels]
         lines = [self._line(other) for other in self.spots if self.spots[other].leader]
-        for spot, box in self._possible(index):
-            line = spot.line(self.x[index], self.y[index])
-            if any(_clash(self.x[index], box, *other) for other in labels) or _crossings(lines, [box]).any():
+        possible = self._possible(index)
+        led = [spot.line(self.x[index], self.y[index]) for spot, _ in possible]
+        covers = np.any(_crossings(lines, [box for _, box in possible]), axis=0).tolist()
+        crosses = np.any(_crossings(led, boxes), axis=1).tolist()
+        for (spot, box), line, covered, crossed in zip(possible, led, covers, crosses, strict=True):
+            if covered or any(_clash(self.x[index], box, *other) for other in labels):
                 continue
-            if spot.leader and (_crossings([line], boxes).any() or any(_meet(line, other) for other in lines)):
+            if spot.leader and (crossed or any(_meet(line, other) for other in lines)):
                 continue
             self.spots[index] = spot
             return True

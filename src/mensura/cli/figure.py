@@ -12,7 +12,7 @@ from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, console, emit
 from mensura.cli.paths import check_output
 from mensura.cli.tables import print_table
-from mensura.drawings import check_figure, write_drawing
+from mensura.drawings import check_figure, drawing_engine, write_drawing
 from mensura.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -65,12 +65,14 @@ def _drawing(evidence: Evidence, name: str, width_mm: float) -> dict[str, str]:
     """Return a picture's SVG and the words that go with it; a picture drawn before is kept."""
 
     def compute() -> dict[str, str]:
-        from mensura.charts import drawn
-        from mensura.site.pictures import draw
-        from mensura.site.study import Study
+        with drawing_engine() as draw:
+            from mensura.charts import drawn
+            from mensura.site.pictures import find_picture
+            from mensura.site.study import Study
 
-        found = draw(Study.open(evidence), name)
-        svg = drawn(found.chart, width_mm)
+            build = find_picture(evidence, name)  # a name that is not known is refused before anything is computed
+            found = build(Study.open(evidence))
+            svg = drawn(found.chart, width_mm, draw)
         return {"figure": found.name, "title": found.title, "caption": found.caption, "svg": svg}
 
     return keep("figure", evidence, {"name": name, "width": width_mm}, compute)

@@ -1,5 +1,6 @@
 """Every picture of the report by name, for pages and for ``mensura figure``."""
 
+from mensura.iq import read_rules
 from mensura.site.pictures import abilities, calibration, cost, people, stitched
 from mensura.site.pictures.benchmark import (
     benchmark_scores,
@@ -12,13 +13,28 @@ from mensura.site.pictures.benchmark import (
 )
 from mensura.site.pictures.iq import benchmark_bars, dimension_bell, iq_bell
 from mensura.site.pictures.profile import profile, profile_picture
-from mensura.site.pictures.registry import FAMILIES, PICTURES, Figure, Picture, draw, picture_table
+from mensura.site.pictures.registry import (
+    FAMILIES,
+    PICTURES,
+    Family,
+    Figure,
+    Picture,
+    draw,
+    find_picture,
+    picture_table,
+)
 
 FAMILIES.update(
     {
-        "iq-bell-": (dimension_bell, lambda study: list(study.dimension_names), "DIMENSION"),
-        "benchmark-": (benchmark_bars, lambda study: study.benchmarks["benchmark"].to_list(), "BENCHMARK"),
-        "profile-": (profile_picture, lambda study: study.models.drop_nulls("iq")["subject"].to_list(), "MODEL"),
+        "iq-bell-": Family(
+            dimension_bell, lambda _: ((key, rule.name) for key, rule in read_rules().dimensions.items()), "DIMENSION"
+        ),
+        "benchmark-": Family(
+            benchmark_bars, lambda evidence: evidence.benchmarks.select("benchmark", "name").iter_rows(), "BENCHMARK"
+        ),
+        "profile-": Family(
+            profile_picture, lambda evidence: evidence.models.select("subject", "name").iter_rows(), "MODEL"
+        ),
     }
 )
 
@@ -33,6 +49,7 @@ __all__ = [
     "cost",
     "dimension_bell",
     "draw",
+    "find_picture",
     "group_subject",
     "history_figure",
     "iq_bell",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from mensura import charts
+from mensura.errors import MensuraError
 from mensura.evidence import slug
 from mensura.site.drawing import Strip, draw_forest
 from mensura.site.pictures.registry import Figure, Picture
@@ -59,6 +60,8 @@ def profile(study: Study, subject: str) -> Figure:
 def profile_picture(study: Study, subject: str) -> Picture:
     """Return the profile of one model as a picture of its own, for print."""
     row = study.rows.by_subject[subject]
+    if row["exact_iq"] is None:
+        raise MensuraError(f"profile-{slug(subject)}: {row['name']} has too few scores for an IQ")
     points = study.rows.profiles.filter(subject=subject).with_columns(
         pl.col("status").replace({"inherited": "estimated"})
     )

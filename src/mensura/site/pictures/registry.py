@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -10,7 +10,8 @@ import polars as pl
 
 from mensura import charts
 from mensura.errors import MensuraError
-from mensura.evidence import slug
+from mensura.evidence import Evidence, slug
+from mensura.evidence.intake import KnownNames
 from mensura.site.drawing import Drawing
 from mensura.site.study import Study
 
@@ -120,8 +121,18 @@ def page_spec(chart: Any) -> dict[str, Any]:  # noqa: ANN401
 
 Builder = Callable[[Study], Picture]
 PICTURES: dict[str, Builder] = {}
-FAMILIES: dict[str, tuple[Callable[[Study, str], Picture], Callable[[Study], list[str]], str]] = {}
-"""Pictures that exist once per key: prefix of the name → builder, its keys, and how a key looks."""
+
+
+class Family(NamedTuple):
+    """Pictures that exist once per key: their builder, the keys with their names for people, and how a key looks."""
+
+    build: Callable[[Study, str], Picture]
+    keys: Callable[[Evidence], Iterable[tuple[str, str]]]
+    example: str
+
+
+FAMILIES: dict[str, Family] = {}
+"""Families by the prefix of their pictures' names."""
 
 
 def picture(name: str) -> Callable[[Builder], Builder]:
@@ -134,26 +145,41 @@ def picture(name: str) -> Callable[[Builder], Builder]:
     return register
 
 
-def draw(study: Study, name: str) -> Picture:
-    """Build one picture by name: a registered one, or one of a family such as ``benchmark-hle``."""
+def find_picture(evidence: Evidence, name: str) -> Builder:
+    """Return what builds a picture: a registered one, or one of a family such as ``benchmark-hle``; compute nothing."""
     if name in PICTURES:
-        return PICTURES[name](study)
-    for prefix, (build, keys, _) in FAMILIES.items():
-        wanted = name.removeprefix(prefix)
-        key = None if wanted == name else next((key for key in keys(study) if wanted in (key, slug(key))), None)
-        if key is not None:
-            return build(study, key)
-    families = ", ".join(f"{prefix}{example}" for prefix, (_, _, example) in FAMILIES.items())
-    raise MensuraError(
-        f"figure: {name!r} is not known; choose one of {', '.join(PICTURES)}, or of the families {families}"
-    )
+        return PICTURES[name]
+    near: tuple[str, ...] = ()
+    for prefix, family in FAMILIES.items():
+        if name.startswith(prefix):
+            key, near = _find_key(list(family.keys(evidence)), name.removeprefix(prefix))
+            if key is not None:
+                return lambda study: family.build(study, key)
+            near = tuple(prefix + one for one in near)
+    families = ", ".join(f"{prefix}{family.example}" for prefix, family in FAMILIES.items())
+    hint = f"did you mean {', '.join(near)}? There are" if near else "choose one of"
+    raise MensuraError(f"figure: {name!r} is not known; {hint} {', '.join(PICTURES)}, and the families {families}")
+
+
+def draw(study: Study, name: str) -> Picture:
+    """Build one picture by name."""
+    return find_picture(study.evidence, name)(study)
 
 
 def picture_table() -> pl.DataFrame:
     """Return the names of all pictures and what each shows."""
-    rows = [(name, (build.__doc__ or "").strip()) for name, build in PICTURES.items()]
-    rows += [(prefix + example, (build.__doc__ or "").strip()) for prefix, (build, _, example) in FAMILIES.items()]
+    named = {**PICTURES, **{prefix + family.example: family.build for prefix, family in FAMILIES.items()}}
+    rows = [(name, (build.__doc__ or "").strip()) for name, build in named.items()]
     return pl.DataFrame(rows, schema=["figure", "shows"], orient="row")
+
+
+def _find_key(keys: list[tuple[str, str]], wanted: str) -> tuple[str | None, tuple[str, ...]]:
+    """Return the key that is wanted, by itself, as it stands in addresses or by its name; else those like it."""
+    for key, _ in keys:
+        if wanted in (key, slug(key)):
+            return key, ()
+    found = KnownNames(keys).match(wanted)
+    return found.id, tuple(found.near)
 
 
 def labelled(points: pl.DataFrame, value: str, most: int) -> pl.DataFrame:

@@ -1,0 +1,42 @@
+"""Pictures by name: ids, names for people and near names, all settled before anything is computed."""
+
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.site.pictures import draw, find_picture
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("iq-bel", "'iq-bel' is not known; choose one of "),
+        ("benchmark-gpqa-diamnd", "did you mean benchmark-gpqa_diamond"),
+        ("profile-gpt-5.55", "did you mean profile-gpt-5.5"),
+        ("iq-bell-gf", "'iq-bell-gf' is not known; "),
+    ],
+)
+def test_a_name_that_is_not_known_is_refused_with_what_there_is(evidence, name, said):
+    with pytest.raises(MensuraError, match=said) as refused:
+        find_picture(evidence, name)
+    assert "capability-time" in str(refused.value) and "profile-MODEL" in str(refused.value)
+
+
+def test_a_name_is_settled_before_anything_is_computed(mensura_command, monkeypatch, few_models, tmp_path):
+    monkeypatch.setattr("mensura.site.study.Study.open", lambda *_: pytest.fail("computed"))
+    refused = mensura_command("figure", "iq-bel", "--evidence", few_models, "--out", tmp_path / "f.svg")
+    assert (refused.code, "'iq-bel' is not known" in refused.err) == (2, True)
+    assert not (tmp_path / "f.svg").exists()
+
+
+def test_models_and_benchmarks_go_by_the_names_people_use(study):
+    subject, name = study.models.drop_nulls("iq").select("subject", "name").row(0)
+    assert draw(study, f"profile-{name}").name == draw(study, f"profile-{subject}").name
+    assert draw(study, "benchmark-Humanity's Last Exam").name == "benchmark-hle"
+
+
+def test_a_model_without_an_iq_has_no_profile(study, monkeypatch):
+    rows = study.rows
+    subject = study.models["subject"][0]
+    monkeypatch.setitem(rows.by_subject, subject, {**rows.by_subject[subject], "exact_iq": None})
+    with pytest.raises(MensuraError, match="has too few scores for an IQ"):
+        draw(study, f"profile-{subject}")
