@@ -1,7 +1,9 @@
 """How numbers are written on the pages: one rule per unit."""
 
+import polars as pl
 import pytest
 
+from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
 from mensura.site.units import WORLD_POPULATION, chance, dollars, rarity, show, show_column, show_range
 
 
@@ -65,3 +67,18 @@ def test_ranges_say_both_ends_once():
 )
 def test_numbers_of_a_column_share_their_decimals_unless_that_hides_the_smallest(values, texts):
     assert show_column(values) == texts
+
+
+@pytest.mark.parametrize("benchmark", ["swe_bench_pro", "gpqa_diamond"])
+def test_tables_of_pictures_give_shares_in_percent_as_their_axes_do(study, benchmark):
+    facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
+    assert facts["unit"] == {"swe_bench_pro": "fraction", "gpqa_diamond": "percent"}[benchmark]
+    rows, people = benchmark_scores(study, benchmark), people_on(study, benchmark)
+    best = rows["score"][0] / facts["ceiling"]
+    for draw in (scores_figure, history_figure):
+        figure = draw(study, benchmark, rows, people)
+        columns, table = figure.table
+        assert max(row[columns.index("score (percent)")] for row in table) == pytest.approx(100 * best)
+    columns, table = ladder_figure(study, benchmark, rows, people).table
+    judged = study.evidence.ladders.filter(benchmark=benchmark)["iq100"].item() / facts["ceiling"]
+    assert {row[0]: row[1] for row in table}[100] == pytest.approx(100 * judged)

@@ -28,7 +28,7 @@ def show(value: float | None, unit: str) -> str:
         return dollars(value)
     if unit == "chance":
         return chance(value)
-    scaled = 100 * value if unit == "fraction" else value
+    scaled = factor(unit) * value
     if unit not in _DIGITS:
         return _signed(f"{scaled:.3g}")
     text = f"{scaled:,.{_DIGITS[unit]}f}"
@@ -94,6 +94,11 @@ def rarity(one_in: float | None) -> str:
     rounded = round(one_in, 2 - math.floor(math.log10(max(one_in, 1.0)))) if one_in >= 1000 else one_in
     text = f"{rounded:,.{digits if one_in < 10 else 0}f}"
     return f"1 in {text.rstrip('0').rstrip('.') if '.' in text else text} people"
+
+
+def factor(unit: str) -> float:
+    """Return what a value is multiplied by where it is said: a fraction becomes percent."""
+    return 100.0 if unit == "fraction" else 1.0
 
 
 def unit_name(unit: str) -> str:

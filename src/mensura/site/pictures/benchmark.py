@@ -12,7 +12,7 @@ from mensura.site.drawing import Reference, Strip, draw_forest, draw_history, dr
 from mensura.site.drawing.ladders import ModelSpot
 from mensura.site.pictures.registry import Figure
 from mensura.site.study import Study
-from mensura.site.units import show, show_range
+from mensura.site.units import factor, show, show_range, unit_name
 
 SHOWN = 25
 """Models drawn; the table below the picture has all."""
@@ -106,12 +106,13 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
         finding=f"{best['name']} leads with {show(best['score'], unit)}",
         drawing=draw_forest(
             strips,
-            axis=f"score, {unit}",
+            axis=f"score, {unit_name(unit)}",
             tick=lambda value: show(value, unit),
             description=f"Scores on {facts['name']}: {best['name']} leads with {show(best['score'], unit)}.",
             references=_references(people, facts["name"], unit),
         ),
-        rows=tuple(rows.select("subject", "name", "provider", "score", "low", "high", "source", "date").to_dicts()),
+        rows=_table(rows.select("subject", "name", "provider", "score", "low", "high", "source", "date"), unit),
+        columns=_heads(unit),
     )
 
 
@@ -152,7 +153,8 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
             tick=lambda value: show(value, unit),
             description=f"Ladder of {facts['name']} from {show(points[0][0], unit)} at IQ 70 up; {past}.",
         ),
-        rows=tuple({"iq": iq, "score": score, "status": "judged"} for score, iq in points),
+        rows=_table(pl.DataFrame([{"iq": iq, "score": score, "status": "judged"} for score, iq in points]), unit),
+        columns=_heads(unit),
         source="Ladder: calibration choices of AI IQ",
     )
 
@@ -210,8 +212,18 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
             tick=lambda value: show(value, unit),
             description=f"Scores on {facts['name']} by release date; the record is {show(best, unit)}.",
         ),
-        rows=tuple({"name": row["name"], "released": row["released"], "score": row["score"]} for row in dated),
+        rows=_table(rows.drop_nulls("released").select("name", "released", "score"), unit),
+        columns=_heads(unit),
     )
+
+
+def _table(rows: pl.DataFrame, unit: str) -> tuple[dict[str, Any], ...]:
+    """Return the rows of a picture's table, scores in the unit that its axis says."""
+    return tuple(rows.with_columns(pl.col("^(score|low|high)$") * factor(unit)).to_dicts())
+
+
+def _heads(unit: str) -> dict[str, str]:
+    return {"score": f"score ({unit_name(unit)})"}
 
 
 def _references(people: list[dict[str, Any]], test: str, unit: str) -> list[Reference]:

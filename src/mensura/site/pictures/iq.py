@@ -9,7 +9,7 @@ from mensura.evidence import slug
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.site.policy import frontier_lines
 from mensura.site.study import Study
-from mensura.site.units import show, unit_name
+from mensura.site.units import factor, show, unit_name
 
 _ESTIMATED = (
     "Full: at least two own scores stand behind most of its dimensions; hollow: estimates do. Press a mark for its "
@@ -215,7 +215,7 @@ def frontier(points: pl.DataFrame) -> pl.DataFrame:
 def benchmark_bars(study: Study, benchmark: str) -> Picture:
     """The best models on one benchmark, beside groups of people."""
     facts = study.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
-    scale = 100.0 if facts["unit"] == "fraction" else 1.0
+    scale = factor(facts["unit"])
     scores = study.evidence.primary_scores.filter(benchmark=benchmark).select("subject", value=scale * pl.col("score"))
     points = (
         study.models.select("subject", "name", "provider")
