@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 LIMITS = {
+    "first_build_seconds": 20.0,
     "build_seconds": 20.0,
     "largest_page_kb": 600.0,
     "index_usable_s": 1.0,

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from mensura.site.ability import SYSTEMS, ability_rows
-from mensura.site.drawing.forest import Reference
+from mensura.site.drawing.forest import Reference, Strip, draw_forest
 from mensura.site.drawing.ladders import ModelSpot, draw_history
 from mensura.site.pictures import benchmark_scores, draw
 from mensura.site.pictures.people import outcome_rates
@@ -183,6 +183,17 @@ def test_a_group_says_how_it_is_known_by_its_mark():
         return str(draw_history(spots, [group], tick=str, description="d").wide)
 
     assert "stroke-dasharray" in drawn("judged") and "stroke-dasharray" not in drawn("measured")
+
+
+def test_numbers_stay_readable_where_a_line_of_people_runs_through_them():
+    rows = [Strip("m", 40.0, 38.0, 42.0, "measured", "x", "40%")]
+    group = Reference("g", 44.0, status="judged", href="#people", subject="people:t/g")
+
+    def number(references):
+        drawn = str(draw_forest(rows, axis="score", tick=str, description="d", references=references).wide)
+        return re.search(r"<text[^>]*>40%</text>", drawn).group()
+
+    assert "paint-order" in number([group]) and "paint-order" not in number([])
 
 
 def test_bars_of_cost_run_from_the_cheapest_to_the_dearest_on_powers_of_ten(study, figure):

@@ -115,11 +115,12 @@ def _forest(
     if rule is not None:
         sheet.line(at(rule), top, at(rule), bottom, QUIET, 1, "4 3")
     for place, row in enumerate(rows):
-        _row(sheet, row, at, top + ROW * (place + 0.5), left, rule)
+        _row(sheet, row, at, top + ROW * (place + 0.5), left, crossed=rule is not None or bool(groups))
     return sheet.svg()
 
 
-def _row(sheet: Canvas, row: Strip, at: Callable[[float], float], y: float, left: float, rule: float | None) -> None:
+def _row(sheet: Canvas, row: Strip, at: Callable[[float], float], y: float, left: float, *, crossed: bool) -> None:
+    """Draw a row; ``crossed`` says that upright lines may run through its number."""
     sheet.words(left - 10, y, clipped(row.label, left - 14), anchor="end", fill=INK)
     if row.value is None:
         sheet.words(left + 4, y, row.note or "no value", fill=QUIET)
@@ -136,7 +137,7 @@ def _row(sheet: Canvas, row: Strip, at: Callable[[float], float], y: float, left
         subject=row.subject,
     )
     end = max(at(row.value), at(row.high) if row.high is not None else 0.0)
-    sheet.words(end + 10, y, row.text, fill=QUIET, halo=rule is not None)
+    sheet.words(end + 10, y, row.text, fill=QUIET, halo=crossed)
 
 
 def _reference(
