@@ -17,7 +17,8 @@ import polars as pl
 from mensura.errors import MensuraError
 from mensura.frames import as_frame
 from mensura.people import ItemPool
-from mensura.people.tidy import check_items, read_items
+from mensura.people.tables import check_items
+from mensura.people.tidy import read_items
 
 SEEN = {"text": ("text",), "options": ("options",), "key": ("key", "answer"), "scoring": ("scoring",)}
 _NUMBERED = re.compile(r"option_(\d+)")

@@ -14,7 +14,9 @@ from mensura.folders import whole_folder
 from mensura.frames import as_frame
 from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.rates import ALL, tabulate
-from mensura.people.tidy import check_items, check_persons, check_rates, read_tables, refuse_shadows, widen
+from mensura.people.tables import check_items, check_persons, check_rates
+from mensura.people.tidy import read_tables, refuse_shadows
+from mensura.people.wide import widen
 from mensura.results import Result
 
 if TYPE_CHECKING:
@@ -92,7 +94,7 @@ class ItemPool(Result):
 
     @classmethod
     def from_rates(cls, name: str, items: Any, rates: Any) -> ItemPool:  # noqa: ANN401
-        """Build a pool of published rates; ``rates`` as in :func:`mensura.people.tidy.check_rates`."""
+        """Build a pool of published rates; ``rates`` as in :func:`mensura.people.tables.check_rates`."""
         table, warnings = check_rates(as_frame(rates, name="rates"), name="rates")
         return cls(name, check_items(as_frame(items, name="items"), name="items"), table, warnings=tuple(warnings))
 

@@ -1,4 +1,4 @@
-"""The tidy folder: items, group rates, persons and responses as CSV or Parquet, read and checked.
+"""The tidy folder: items, group rates, persons and responses as CSV or Parquet, found and read.
 
 ``items``: item, domain and what else is known. ``group_rates``: item, covariate, group, n, n_correct, rate,
 se, where group ``all`` is the whole sample, focal groups included. ``persons``: person and covariates.
@@ -11,22 +11,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
 import polars as pl
 
 from mensura.errors import MensuraError
-from mensura.frames import read_csv, read_parquet, require_columns
+from mensura.frames import read_csv, read_parquet
 from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.fixed_width import decoded
-from mensura.people.rates import RATE_COLUMNS
+from mensura.people.tables import check_items, check_persons, check_rates
+from mensura.people.wide import widen
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-BATCH = 2_000_000
-LARGEST_GAP = 0.1
-NO_ANSWER, UNSET = 2, 3
 _UTF8 = ("utf-8", "utf8")
 _TEXT = ("item", "covariate", "group", "text", "answer", "key", "options", "scoring", "domain", "format", "language")
 
@@ -114,151 +110,6 @@ def _inferred(source: Path | bytes, kept: dict[str, type[pl.DataType]]) -> pl.Da
         return read_csv(source, infer_schema_length=None, schema_overrides=kept | numbers)
 
 
-def check_items(items: pl.DataFrame, *, name: str) -> pl.DataFrame:
-    """Return the item table with text ids and a ``domain``; ids must be there and differ."""
-    require_columns(items, ["item"], name=name)
-    items = items.with_columns(pl.col("item").cast(pl.String))
-    _refuse_blank_or_twice(items["item"], name=name)
-    if "domain" not in items.columns:
-        items = items.with_columns(domain=pl.lit(None, dtype=pl.String))
-    if "n_options" in items.columns:
-        items = items.with_columns(pl.col("n_options").cast(pl.Int64, strict=False))
-    if "needs_picture" in items.columns and items["needs_picture"].dtype == pl.String:
-        truth = pl.col("needs_picture").str.to_lowercase().is_in(["true", "yes", "1"])
-        items = items.with_columns(needs_picture=truth)
-    return items
-
-
-def check_persons(persons: pl.DataFrame, *, name: str) -> pl.DataFrame:
-    """Return the person table; a person may occur once."""
-    require_columns(persons, ["person"], name=name)
-    _refuse_blank_or_twice(persons["person"], name=name)
-    return persons
-
-
-def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[str]]:
-    """Return the rate table in our columns and the warnings; counts and rates must agree with each other.
-
-    Rows with n = 0 hold no information: they are dropped, with a warning. A missing ``n_correct`` is the
-    rounded product of n and rate, a missing ``rate`` their quotient, a missing ``se`` the binomial one. A rate
-    that differs from ``n_correct / n`` by more than rounding, up to 0.1, is taken for a weighted one, with a warning.
-    """
-    require_columns(rates, ["item", "group", "n"], name=name)
-    if "covariate" not in rates.columns:
-        rates = rates.with_columns(covariate=pl.col("group").cast(pl.String).str.split("=").list.first())
-    rates = rates.rename({"n_correct": "correct"} if "n_correct" in rates.columns else {})
-    if "correct" not in rates.columns and "rate" not in rates.columns:
-        raise MensuraError(f"{name}: needs column 'n_correct' or 'rate'; it has {', '.join(rates.columns)}")
-    for column in ("correct", "rate", "se"):
-        if column not in rates.columns:
-            rates = rates.with_columns(pl.lit(None, dtype=pl.Float64).alias(column))
-    numbers = ["n", "correct", "rate", "se"]
-    try:
-        rates = rates.with_columns(
-            pl.col("item", "covariate", "group").cast(pl.String), pl.col(numbers).cast(pl.Float64)
-        )
-    except pl.exceptions.PolarsError as fault:
-        raise MensuraError(
-            f"{name}: n, n_correct, rate and se must be numbers: {str(fault).splitlines()[0]}"
-        ) from fault
-    empty = rates.filter(pl.col("n") == 0).height
-    warnings = [f"{empty} rows with n = 0 left out of the rates"] if empty else []
-    rates = rates.filter((pl.col("n") != 0) | pl.col("n").is_null())
-    rates = rates.with_columns(
-        correct=pl.coalesce("correct", (pl.col("n") * pl.col("rate")).round()),
-        rate=pl.coalesce("rate", pl.col("correct") / pl.col("n")),
-    )
-    _refuse(rates, ~(pl.col("n") > 0).fill_null(False), name, "n must be a number above 0")
-    _refuse(rates, ~pl.col("rate").is_between(0, 1).fill_null(False), name, "rate must lie between 0 and 1")
-    _refuse(
-        rates,
-        ~pl.col("correct").is_between(0, pl.col("n")).fill_null(False),
-        name,
-        "n_correct must lie between 0 and n",
-    )
-    slack = 0.006 + 1 / pl.col("n")
-    gap = (pl.col("rate") - pl.col("correct") / pl.col("n")).abs()
-    _refuse(rates, gap > LARGEST_GAP, name, "rate and n_correct / n disagree")
-    apart = rates.filter(gap > slack).height
-    if apart:
-        warnings.append(f"{apart} rates differ from n_correct / n, as weighted rates do; the rates are used")
-    _refuse(rates, pl.struct("item", "covariate", "group").is_duplicated(), name, "an item has two rows for one group")
-    spread = (pl.col("rate") * (1 - pl.col("rate")) / pl.col("n")).sqrt()
-    rates = rates.with_columns(pl.coalesce("se", spread).alias("se"), pl.col("n", "correct").round().cast(pl.Int64))
-    extra = [column for column in rates.columns if column not in RATE_COLUMNS]
-    return rates.select(*RATE_COLUMNS, *extra), warnings
-
-
-def widen(answers: pl.DataFrame | pl.LazyFrame, items: Sequence[str], *, name: str) -> pl.DataFrame:
-    """Turn one row per answer into one row per person and one Int8 column per item (1, 0, null).
-
-    Columns come in the order of ``items``, then those unknown to it; persons in order of appearance. Rows are
-    taken a few million at a time, so that a lazy table is never in memory as a whole.
-    """
-    lazy = answers.lazy()
-    require_columns(lazy.head(0).collect(), ["person", "item", "correct"], name=name)
-    lazy = lazy.select(
-        "person", pl.col("item") if _is_text(lazy, "item") else pl.col("item").cast(pl.String), "correct"
-    )
-    height = lazy.select(pl.len()).collect().item()
-    batches = [(start, min(BATCH, height - start)) for start in range(0, height, BATCH)]
-    persons, seen = _ids(lazy, batches, name)
-    present = pl.concat([pl.Series("item", items, dtype=pl.String), seen]).unique(maintain_order=True)
-    present = present.filter(present.is_in(seen.implode()))
-    matrix = np.full((present.len(), persons.len()), UNSET, dtype=np.int8)
-    for batch in batches:
-        table = lazy.slice(*batch).collect()
-        values = _outcomes(table, name)
-        matrix[_codes(table["item"], present), _codes(table["person"], persons)] = values
-    if np.count_nonzero(matrix != UNSET) != height:
-        twice = lazy.filter(pl.struct("person", "item").is_duplicated()).head(1).collect().row(0)
-        raise MensuraError(f"{name}: person {twice[0]} answers item {twice[1]!r} more than once; keep one row")
-    columns = [pl.Series(item, matrix[index]) for index, item in enumerate(present)]
-    return pl.DataFrame([persons, *(column.set(column >= NO_ANSWER, None) for column in columns)])
-
-
-def _ids(lazy: pl.LazyFrame, batches: list[tuple[int, int]], name: str) -> tuple[pl.Series, pl.Series]:
-    """Return the persons and items that occur, in order of appearance."""
-    found: dict[str, list[pl.Series]] = {"person": [], "item": []}
-    for batch in batches:
-        table = lazy.slice(*batch).select("person", "item").collect()
-        for column, parts in found.items():
-            if table[column].null_count():
-                raise MensuraError(f"{name}: {table[column].null_count()} rows without {column}")
-            parts.append(table[column].unique(maintain_order=True))
-    if not batches:
-        raise MensuraError(f"{name}: no rows")
-    persons, items = (pl.concat(parts).unique(maintain_order=True) for parts in found.values())
-    return persons, items.cast(pl.String)
-
-
-def _is_text(lazy: pl.LazyFrame, column: str) -> bool:
-    return lazy.collect_schema()[column] in (pl.String, pl.Categorical, pl.Enum)
-
-
-def _outcomes(answers: pl.DataFrame, name: str) -> np.ndarray:
-    """Return 1, 0 or, for an empty field, NO_ANSWER; refuse anything else."""
-    values = answers["correct"].cast(pl.Float64, strict=False)
-    wrong = answers.filter(answers["correct"].is_not_null() & ~values.is_in([0.0, 1.0]).fill_null(False))
-    if wrong.height:
-        raise MensuraError(
-            f"{name}: column 'correct' must be 0, 1 or empty, got {wrong['correct'][0]!r} "
-            f"(person {wrong['person'][0]}, item {wrong['item'][0]!r}); "
-            "score choices and points with `mensura people import`"
-        )
-    return values.fill_null(NO_ANSWER).cast(pl.Int8).to_numpy()
-
-
-def _codes(values: pl.Series, levels: pl.Series) -> np.ndarray:
-    """Return the place of each value among the levels."""
-    if levels.dtype == pl.String:
-        return values.cast(pl.Enum(levels)).to_physical().to_numpy()
-    lookup = pl.DataFrame({"level": levels, "code": np.arange(levels.len(), dtype=np.int64)})
-    return (
-        pl.DataFrame({"level": values}).join(lookup, on="level", how="left", maintain_order="left")["code"].to_numpy()
-    )
-
-
 def refuse_shadows(folder: Path) -> None:
     """Refuse a folder in which a file of another form would stand beside one that a written pool has."""
     for written in ("items.csv", "group_rates.csv", "persons.csv", "responses.parquet", "administration.csv"):
@@ -301,19 +152,3 @@ def _adopt(items: pl.DataFrame, mentioned: pl.Series) -> tuple[pl.DataFrame, lis
     shown = ", ".join(unknown.head(3).to_list())
     warning = f"{unknown.len()} items are not in the item table and have no domain there: {shown}"
     return pl.concat([items, pl.DataFrame({"item": unknown})], how="diagonal"), [warning]
-
-
-def _refuse_blank_or_twice(ids: pl.Series, *, name: str) -> None:
-    if ids.null_count():
-        raise MensuraError(f"{name}: {ids.null_count()} rows without {ids.name}")
-    twice = ids.filter(ids.is_duplicated())
-    if twice.len():
-        raise MensuraError(f"{name}: {ids.name} {twice[0]!r} occurs more than once; each {ids.name} has one row")
-
-
-def _refuse(rates: pl.DataFrame, fault: pl.Expr, name: str, rule: str) -> None:
-    bad = rates.filter(fault)
-    if bad.height:
-        row = bad.select("item", "group", "n", "correct", "rate").row(0, named=True)
-        shown = ", ".join(f"{key} {value}" for key, value in row.items())
-        raise MensuraError(f"{name}: {rule}; {bad.height} rows break this, the first: {shown}")
