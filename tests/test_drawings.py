@@ -46,5 +46,5 @@ def test_a_drawing_made_by_a_process_of_its_own_is_the_same_drawing():
 
 
 def test_what_cannot_be_drawn_is_said_in_a_sentence():
-    with drawing_engine() as draw, pytest.raises(MensuraError, match="could not be drawn without a browser: .*6\\.99"):
+    with drawing_engine() as draw, pytest.raises(MensuraError, match=r"could not be drawn without a browser: .*6\.99"):
         draw({"mark": "bar"}, "6.99")
