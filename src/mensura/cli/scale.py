@@ -80,7 +80,7 @@ def scale(
     _print_readings(readings, unit)
     for note in notes:
         print_note(note)
-    print_table(tables["dimensions"], title="The level this is on each calibrated dimension", digits=2)
+    print_table(tables["dimensions"], title="The level this is on each calibrated dimension")
     if lines.unusable:
         told = "; ".join(f"{name} ({reason})" for name, reason in lines.unusable.items())
         print_note(f"no level can be read on {told}")
@@ -161,7 +161,7 @@ def _print_readings(readings: dict[str, Reading], unit: _Unit) -> None:
         value, low, high = readings[name]
         interval = "" if low is None or high is None else f"{form.format(low)} to {form.format(high)}"
         table.add_row(title, form.format(value), *([interval] if interval else []), meaning)
-    console.print(table)
+    console.print(table, soft_wrap=False)
 
 
 def _table(readings: dict[str, Reading]) -> pl.DataFrame:
