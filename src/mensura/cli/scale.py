@@ -161,7 +161,7 @@ def _print_readings(readings: dict[str, Reading], unit: _Unit) -> None:
         value, low, high = readings[name]
         interval = "" if low is None or high is None else f"{form.format(low)} to {form.format(high)}"
         table.add_row(title, form.format(value), *([interval] if interval else []), meaning)
-    console.print(table, soft_wrap=False)
+    console.print(table)
 
 
 def _table(readings: dict[str, Reading]) -> pl.DataFrame:
