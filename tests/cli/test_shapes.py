@@ -5,7 +5,6 @@
 
 import os
 import re
-from functools import reduce
 from itertools import groupby
 from pathlib import Path
 
@@ -46,13 +45,25 @@ CALLS |= {name: words.split() for name, words in FURTHER.items()}
 NUMBER = re.compile(r"[-−]?\d+(?:,\d{3})*(?:\.(\d+))?(?:e[-+]\d+)?")
 
 
+@pytest.fixture
+def near(inputs, tmp_path, monkeypatch):
+    """The same files under short names in the working directory: how a title breaks hangs on the length of a path."""
+    monkeypatch.chdir(tmp_path)
+    base, evidence = Path(inputs["pool"]).parent, Path(inputs["evidence"])
+    (tmp_path / "inputs").symlink_to(base)
+    (tmp_path / "evidence").symlink_to(evidence)
+
+    def short(place):
+        return [short(one) for one in place] if isinstance(place, list) else place.replace(str(base), "inputs")
+
+    return {**{name: short(place) for name, place in inputs.items()}, "evidence": "evidence"}
+
+
 @pytest.mark.parametrize("name", CALLS)
-def test_what_is_printed_has_the_shape_that_was_approved(name, inputs, mensura_command, tmp_path):
-    out = tmp_path / FILE_OUT.get(name, "out")
-    run = mensura_command(*filled(CALLS[name], inputs, out), width=1000)
+def test_what_is_printed_has_the_shape_that_was_approved(name, near, mensura_command):
+    run = mensura_command(*filled(CALLS[name], near, FILE_OUT.get(name, "out")), width=1000)
     assert run.code == 0, run.err
-    places = {str(out): "OUT", str(Path(inputs["pool"]).parent): "INPUTS", inputs["evidence"]: "EVIDENCE"}
-    told = "\n".join(shapes(reduce(lambda text, place: text.replace(*place), places.items(), run.out))) + "\n"
+    told = "\n".join(shapes(run.out)) + "\n"
     file = APPROVED / f"{name.replace(' ', '-')}.txt"
     if os.environ.get("APPROVE"):
         file.write_text(told, encoding="utf-8")
