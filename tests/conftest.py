@@ -55,11 +55,11 @@ class Run:
 
 @pytest.fixture
 def mensura_command(monkeypatch, capsys):
-    """Run ``mensura ARGS…`` in this process, its error handling included."""
+    """Run ``mensura ARGS…`` in this process, its error handling included, on a terminal of so many columns."""
 
-    def run(*arguments: object) -> Run:
+    def run(*arguments: object, width: int = 200) -> Run:
         monkeypatch.setattr("sys.argv", ["mensura", *map(str, arguments)])
-        monkeypatch.setattr(output.console, "_width", 200)
+        monkeypatch.setattr(output.console, "_width", width)
         with pytest.raises(SystemExit) as end:
             main.main()
         printed = capsys.readouterr()

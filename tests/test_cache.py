@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 
 import pytest
 
 from mensura import cache
-from mensura.cache import cache_folder, clear_cache, kept_results, recall
+from mensura.cache import cache_folder, clear_cache, keep, kept_results, recall
 
 
 @pytest.fixture
@@ -110,6 +110,26 @@ def test_the_longest_unused_go_first(folder):
     assert not oldest.exists()
 
 
+def test_a_hundred_results_are_kept_and_no_more(folder):
+    recall("study", ("first",), lambda: None)
+    for number in range(120):
+        (folder / f"study-{number}.result").touch()
+    recall("study", ("second",), lambda: None)
+    assert len(kept_results(folder)) == 100
+
+
+@pytest.mark.parametrize(("spare", "kept"), [(0, True), (1, False)])
+def test_a_gibibyte_is_kept_and_no_more(spare, kept, folder):
+    recall("study", ("first",), lambda: None)
+    (first,) = kept_results(folder)
+    with (folder / "study-large.result").open("wb") as file:
+        file.truncate(2**30 - 2 * first.size + spare)  # takes no room
+    os.utime(folder / "study-large.result", (0, 0))
+    recall("study", ("second",), lambda: None)
+    assert (folder / "study-large.result").exists() == kept
+    assert len(kept_results(folder)) == 2 + kept
+
+
 def test_the_folder_stays_within_its_bytes_and_keeps_the_newest(folder, monkeypatch):
     monkeypatch.setattr(cache, "MOST_BYTES", 1000)
     for number in range(4):
@@ -158,3 +178,20 @@ def test_a_folder_filled_to_the_last_byte_is_not_too_full(folder, monkeypatch):
     assert len(kept_results(folder)) == 3
     recall("study", ("fourth",), lambda: bytes(400))
     assert len(kept_results(folder)) == 3
+
+
+def test_a_setting_that_is_text_and_one_that_is_a_file_are_told_apart(folder, tmp_path):
+    evidence = SimpleNamespace(fingerprint="f", origin="o", warnings=("w",))
+    (tmp_path / "rules").write_text("a")
+    work = Counted("done")
+    for value in ("a", tmp_path / "rules", str(tmp_path / "rules"), 3, None):
+        assert keep("iq", evidence, {"rules": value}, work) == "done"
+    assert work.times == 4, "a file is what it holds, by whichever kind of name"
+
+
+def test_the_command_counts_bytes_in_millions(folder, mensura_command):
+    recall("study", (), lambda: bytes(2_000_000))
+    (entry,) = kept_results(folder)
+    (row,) = json.loads(mensura_command("cache", "--json").out)["kept"]
+    assert row["megabytes"] == pytest.approx(entry.size / 1e6)
+    assert row["megabytes"] == pytest.approx(2, abs=0.001)

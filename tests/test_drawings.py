@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import vl_convert
 
+from mensura import drawings
 from mensura.drawings import check_figure, draw_here, drawing_engine, pixels_of, write_drawing
 from mensura.errors import MensuraError
 
@@ -50,3 +51,30 @@ def test_a_drawing_made_by_a_process_of_its_own_is_the_same_drawing():
 def test_what_cannot_be_drawn_is_said_in_a_sentence():
     with drawing_engine() as draw, pytest.raises(MensuraError, match=r"without a browser: .*99\.9"):
         draw({"mark": "bar"}, "99.9")
+
+
+def test_an_inch_has_as_many_dots_as_are_asked_for_and_72_points(tmp_path):
+    pixels = pixels_of(MM_PER_INCH)
+    svg = f'<svg xmlns="http://www.w3.org/2000/svg" width="{pixels:.9f}" height="{2 * pixels:.9f}"></svg>'
+    for dpi in (72, 300, 600):
+        write_drawing(svg, tmp_path / "a.PNG", dpi)
+        head = (tmp_path / "a.PNG").read_bytes()[16:24]
+        assert (int.from_bytes(head[:4], "big"), int.from_bytes(head[4:], "big")) == (dpi, 2 * dpi)
+    write_drawing(svg, tmp_path / "b.png")
+    assert int.from_bytes((tmp_path / "b.png").read_bytes()[16:20], "big") == 300
+    write_drawing(svg, tmp_path / "a.pdf")
+    assert b"/MediaBox [0 0 72 144]" in (tmp_path / "a.pdf").read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("engine", "told"),
+    [
+        ("raise SystemExit(3)", "without a browser: no message$"),
+        ("raise ValueError('first\\nlast')", "without a browser: last$"),
+        ("import sys; sys.exit('one\\ntwo\\nthree')", "without a browser: three$"),
+    ],
+)
+def test_of_an_engine_that_ends_the_last_word_is_told(engine, told, monkeypatch):
+    monkeypatch.setattr(drawings, "_ENGINE", engine)
+    with drawing_engine() as draw, pytest.raises(MensuraError, match=told):
+        draw({}, "6.4")

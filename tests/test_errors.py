@@ -19,5 +19,6 @@ def test_five_names_are_listed_and_the_others_counted(names, told):
 
 
 def test_a_message_is_told_whole_up_to_its_bound():
+    assert LONGEST_MESSAGE == 20_000
     assert str(MensuraError("x" * LONGEST_MESSAGE)) == "x" * LONGEST_MESSAGE
     assert str(MensuraError("x" * (LONGEST_MESSAGE + 1))).endswith("x … (1 more characters)")

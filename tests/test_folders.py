@@ -1,5 +1,8 @@
 """A folder is written as a set: all of it or nothing, stale files gone, foreign files untouched."""
 
+import json
+import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -116,3 +119,89 @@ def test_a_broken_manifest_is_refused(tmp_path):
     with pytest.raises(MensuraError, match="remove it or choose another folder"):
         write(tmp_path / "out", "iq", composites="2")
     assert contents(tmp_path / "out") == {"composites": "1"}
+
+
+def test_the_manifest_lists_the_files_of_every_writer_for_people_to_read(tmp_path):
+    write(tmp_path / "out", "stitch", b="2", a="1")
+    write(tmp_path / "out", "iq", größe="3")
+    assert (tmp_path / "out" / MANIFEST).read_text(encoding="utf-8") == (
+        '{\n "iq": [\n  "größe"\n ],\n "stitch": [\n  "a",\n  "b"\n ]\n}\n'
+    )
+
+
+@pytest.mark.parametrize("text", ["[]", '{"iq": "composites"}', '{"iq": ["composites"], "stitch": 1}', '"x"'])
+def test_a_manifest_that_lists_no_files_by_writer_is_refused(text, tmp_path):
+    write(tmp_path / "out", "iq", composites="1")
+    (tmp_path / "out" / MANIFEST).write_text(text)
+    with pytest.raises(MensuraError, match="not a list of files by writer; remove it or choose another folder"):
+        write(tmp_path / "out", "iq", composites="2")
+
+
+def test_a_manifest_with_whole_paths_cannot_reach_outside(tmp_path):
+    (tmp_path / "precious").write_text("mine")
+    write(tmp_path / "out", "iq", composites="1")
+    (tmp_path / "out" / MANIFEST).write_text(json.dumps({"iq": [str(tmp_path / "precious"), "composites"]}))
+    write(tmp_path / "out", "iq", composites="2")
+    assert contents(tmp_path) == {"precious": "mine", "out/composites": "2"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize(("mask", "mode"), [(0o000, 0o777), (0o022, 0o755), (0o077, 0o700)])
+def test_a_new_folder_has_the_permissions_that_the_user_gives(mask, mode, tmp_path):
+    before = os.umask(mask)
+    try:
+        write(tmp_path / "out", "iq", composites="1")
+    finally:
+        assert os.umask(before) == mask
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == mode
+
+
+@pytest.mark.parametrize("way", ["linked", "copied", "in place"])
+def test_links_of_the_user_stay_links(way, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    write(out, "iq", composites="1")
+    (tmp_path / "elsewhere").mkdir()
+    (out / "data").symlink_to(tmp_path / "elsewhere")
+    (out / "gone").symlink_to(tmp_path / "nowhere")
+    (out / "notes").write_text("mine")
+    if way == "copied":
+        monkeypatch.setattr(os, "link", refuse)
+    if way == "in place":
+        monkeypatch.chdir(out)
+    write(out, "iq", composites="2")
+    assert (out / "data").readlink() == tmp_path / "elsewhere"
+    assert (out / "gone").readlink() == tmp_path / "nowhere"
+    assert contents(out) == {"composites": "2", "notes": "mine"}
+
+
+def refuse(*_, **__):
+    raise OSError(1, "not permitted")
+
+
+def test_an_error_between_two_renames_is_told_and_the_old_set_is_back(tmp_path, monkeypatch):
+    write(tmp_path / "out", "iq", composites="1")
+    monkeypatch.setattr("mensura.folders.sys.platform", "darwin")
+    real, calls = Path.rename, []
+
+    def second_fails(path, target):
+        calls.append(path)
+        return refuse() if len(calls) == 2 else real(path, target)
+
+    monkeypatch.setattr(Path, "rename", second_fails)
+    with pytest.raises(OSError, match="not permitted"):
+        write(tmp_path / "out", "iq", composites="2")
+    assert contents(tmp_path) == {"out/composites": "1"}
+    write(tmp_path / "out", "iq", composites="3")
+    assert contents(tmp_path) == {"out/composites": "3"}
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_a_link_of_ones_own_is_a_file_of_the_set(tmp_path):
+    """A link to a folder is one name, however much lies behind it."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "large").write_text("x")
+    with whole_folder(tmp_path / "out", "iq") as stage:
+        (stage / "data").symlink_to(tmp_path / "elsewhere")
+    assert json.loads((tmp_path / "out" / MANIFEST).read_text()) == {"iq": ["data"]}
+    write(tmp_path / "out", "iq", composites="1")
+    assert contents(tmp_path) == {"elsewhere/large": "x", "out/composites": "1"}

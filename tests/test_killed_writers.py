@@ -18,7 +18,8 @@ from mensura.evidence import load
 from mensura.files import write_text
 from mensura.folders import MANIFEST
 from mensura.people import ItemPool
-from tests.cli.test_disks import FILE_OUT, arguments, inputs  # noqa: F401
+from tests.cli.conftest import inputs  # noqa: F401
+from tests.cli.every_command import arguments
 from tests.test_folders import contents, write
 
 OLD = {"index": "old", "pages/a": "old a", "pages/b": "old b"}

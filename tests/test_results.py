@@ -6,7 +6,8 @@ from typing import ClassVar
 import polars as pl
 import pytest
 
-from mensura.results import Result
+import mensura
+from mensura.results import Result, package_version
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,3 +47,13 @@ def test_every_table_by_its_name_here_and_in_pandas(result):
     assert result.tables()["people"].equals(result.people)
     assert result.to_pandas()["people"]["n"].tolist() == [12]
     assert result.shown.equals(result.heights)
+
+
+def test_pandas_gets_plain_columns(result):
+    table = result.to_pandas()["heights"]
+    assert table["m"].dtype == "float64"
+    assert table["m"].iloc[0] == 1.5
+
+
+def test_a_result_of_this_package_says_its_version():
+    assert package_version() == mensura.__version__

@@ -149,6 +149,7 @@ class Tree:
         """Run tests in the copy; the exit status, or 1 when the time is up. No process and no file of it stays."""
         paths = os.pathsep.join(map(str, (self.root / "src", self.root, _TOOLS)))
         with tempfile.TemporaryDirectory(prefix="run-", ignore_cleanup_errors=True) as scratch:
+            Path(scratch).chmod(0o755)  # as /tmp is: a test may become a user who may only look
             own = {"PYTHONPATH": paths, "TMPDIR": scratch, **_ENVIRONMENT, **variables}
             command = [sys.executable, *_PYTEST, *tests]
             self._running = subprocess.Popen(

@@ -147,7 +147,7 @@ def _exchange(new: Path, old: Path) -> bool:
     """Swap two folders in one step; false where the system cannot."""
     if sys.platform != "linux":
         return False
-    call = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    call = getattr(ctypes.CDLL(None), "renameat2", None)
     names = os.fsencode(new), os.fsencode(old)
     return call is not None and call(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE) == 0
 

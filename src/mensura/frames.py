@@ -33,8 +33,16 @@ def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN40
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return _from_pandas(table, name)
     if hasattr(table, "__arrow_c_stream__"):
-        return pl.DataFrame(table)
+        return _from_arrow(table, name)
     raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}")
+
+
+def _from_arrow(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+    """Read what lends itself as Arrow does; a single column does too, and is no table."""
+    try:
+        return pl.DataFrame(table)
+    except pl.exceptions.PolarsError as fault:
+        raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}") from fault
 
 
 def _from_mapping(table: Mapping[str, Any], name: str) -> pl.DataFrame:

@@ -83,29 +83,6 @@ def test_evidence_import(mensura_command, tmp_path, shared):
     assert mensura_command("evidence", "check", tmp_path / "mine").code == 0
 
 
-def test_help_is_one_screen_and_every_command_has_an_example(runner):
-    import typer
-
-    from mensura.cli.main import app
-
-    shown = runner.invoke(app, ["--help"], terminal_width=100).output
-    assert len(shown.splitlines()) <= 40
-    lacking = [
-        path for path, command in commands(typer.main.get_command(app)) if "xample" not in (command.epilog or "")
-    ]
-    assert lacking == []
-
-
-def commands(command, path=""):
-    """Every leaf command with its path."""
-    for name in command.list_commands(None):
-        child = command.get_command(None, name)
-        if hasattr(child, "commands"):
-            yield from commands(child, f"{path} {name}")
-        else:
-            yield f"{path} {name}".strip(), child
-
-
 def test_a_capability_is_explained_on_a_frozen_scale(mensura_command):
     told = json.loads(mensura_command("stitch", "--scale", "2026-11", "--at", "1.5", "--json").out)
     assert all(row["score"] < row["score_above"] for row in told["expected"] if row["benchmark"] == "hle")

@@ -7,7 +7,7 @@ import pytest
 from rich.cells import cell_len
 
 from mensura.cli.tables import TerminalTable
-from tests.cli.test_disks import write_country_tables
+from tests.cli.every_command import write_country_tables
 
 
 def test_strata_are_printed_in_part_and_told_whole_in_json(mensura_command, tmp_path):

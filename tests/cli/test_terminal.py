@@ -134,3 +134,42 @@ def test_a_name_the_system_refuses_is_a_sentence_not_a_traceback(mensura_command
 def test_the_version_is_printed(mensura_command):
     run = mensura_command("--version")
     assert (run.code, run.out.strip()) == (0, f"mensura {mensura.__version__}")
+
+
+def test_a_line_stays_whole_on_a_narrow_terminal(printed, monkeypatch, tmp_path):
+    monkeypatch.setattr(output.console, "_width", 20)
+    long = f"wrote 12 rows to {tmp_path}/a-folder-with-a-name-of-its-own/table.csv"
+    assert printed(output.console.print, long) == f"{long}\n"
+    assert printed(output.print_note, long) == f"note: {long}\n"
+
+
+def test_tables_and_derivations_are_broken_within_a_narrow_terminal(mensura_command, few_models):
+    ruler = mensura_command("scale", "0.1", width=50).out
+    note = next(line for line in ruler.splitlines() if line.startswith("note"))
+    assert "percent of people" in ruler and "percent of people do not succeed" not in ruler
+    assert max(len(line) for line in ruler.splitlines()[: ruler.splitlines().index(note)]) <= 50 < len(note)
+    words = ("iq", "gpt-5.5", "--explain", "--method", "published", "--draws", "0", "--evidence", few_models)
+    tree = mensura_command(*words, width=60).out.splitlines()
+    assert max(map(len, tree)) <= 60
+    assert len(tree) > len(mensura_command(*words, width=400).out.splitlines())
+
+
+@pytest.mark.parametrize("name", ["console", "notices"])
+def test_only_styles_that_are_asked_for_colour_a_terminal(name, monkeypatch, capsys):
+    """A number, a quoted word or an address is no reason for a colour of its own."""
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    to = output.PlainConsole(stderr=name == "notices")
+    to.print("12 rows of 'x' at https://example.org")
+    to.print("dim", style="dim")
+    shown = capsys.readouterr()
+    text, other = (shown.err, shown.out) if name == "notices" else (shown.out, shown.err)
+    assert text == "12 rows of 'x' at https://example.org\n\x1b[2mdim\x1b[0m\n"
+    assert other == ""
+
+
+def test_what_is_beside_the_result_goes_to_the_other_stream(mensura_command, tmp_path):
+    run = mensura_command("people", "populations", "--out", tmp_path / "out")
+    assert f"wrote populations.csv to {tmp_path / 'out'}" in run.err
+    assert "wrote" not in run.out

@@ -5,6 +5,8 @@ import json
 import polars as pl
 import pytest
 
+from mensura.folders import whole_folder
+from mensura.responses import ItemBank, fit_responses, next_items, read_responses
 from tests.responses.conftest import as_long, draw
 
 
@@ -17,6 +19,15 @@ def file(tmp_path_factory):
     )
     as_long(both).write_csv(path)
     return path
+
+
+@pytest.fixture(scope="module")
+def fitted(file, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("fitted") / "fit"
+    with whole_folder(folder, "test") as stage:
+        for name, table in fit_responses(read_responses(file), model="rasch").tables().items():
+            table.write_csv(stage / f"{name}.csv")
+    return folder
 
 
 def test_from_a_file_to_people_and_the_next_items(file, tmp_path, mensura_command):
@@ -76,3 +87,23 @@ def test_mistakes_are_answered_with_what_is_allowed(file, tmp_path, mensura_comm
     mensura_command("responses", "fit", file, "--out", tmp_path / "fitted")
     err = mensura_command("responses", "next", tmp_path / "fitted", file).err
     assert "180 subjects; say with --subject" in err
+
+
+def test_answers_so_far_count_once_each_and_by_the_name_that_is_given(file, fitted, tmp_path, mensura_command):
+    some = tmp_path / "some.csv"
+    given = pl.read_csv(file).filter(pl.col("subject").is_in(["m0", "m1"]), pl.col("item").is_in(["i1", "i2", "i3"]))
+    given.with_columns(item="task:" + pl.col("item")).write_csv(some)
+    bank = ItemBank.from_table(pl.read_csv(fitted / "items.csv"))
+    for name in ("m0", "m1"):
+        answers = {item: (right, 1.0) for item, right in given.filter(subject=name).select("item", "correct").rows()}
+        expected = next_items(bank, answers, count=5)
+        found = json.loads(mensura_command("responses", "next", fitted, some, "--subject", name, "--json").out)
+        assert found["standing"] == [pytest.approx(row) for row in expected.standing.to_dicts()]
+        assert [row["item"] for row in found["next"]] == expected.next["item"].to_list()
+
+
+def test_a_log_of_other_items_is_refused(fitted, tmp_path, mensura_command):
+    (tmp_path / "other.csv").write_text("subject,item,correct\nme,elsewhere,1\n", encoding="utf-8")
+    run = mensura_command("responses", "next", fitted, tmp_path / "other.csv")
+    assert run.code == 2
+    assert "none of its items is in the bank" in run.err and "and 19 others" in run.err

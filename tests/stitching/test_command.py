@@ -70,3 +70,13 @@ def test_residuals_and_forward_errors(mensura_command, scores, tmp_path):
     assert {row["family"] for row in answer["residuals_by_family"]} == {"m0"}
     assert len(answer["residuals_by_domain"]) == 1
     assert {"benchmark", "chance", "error", "status", "weight"} == set(answer["floors"][0])
+
+
+def test_an_anchor_is_found_by_the_name_people_write(mensura_command, few_models):
+    words = ("stitch", "--evidence", few_models, "--method", "rosetta", "--json", "--anchor-benchmark")
+    for written in ("GPQA Diamond", "gpqa_diamond"):
+        told = json.loads(mensura_command(*words, written).out)
+        assert told["settings"]["anchor_benchmark"] == "gpqa_diamond"
+        [row] = [row for row in told["benchmarks"] if row["benchmark"] == "gpqa_diamond"]
+        assert (row["difficulty"], row["slope"]) == (0.0, 1.0)
+    assert "'no such test'" in mensura_command(*words, "no such test").err

@@ -74,7 +74,7 @@ def watch_command(
         )
     if emit({"looks": found.looks, "plan": found.plan.table}, out=out, as_json=as_json, **found.facts):
         return
-    console.print(found.heading, highlight=False)
+    console.print(found.heading)
     print_table(found.looks, title="Looks: the statistic in null standard deviations, and the boundary it must pass")
     for text in found.warnings:
         print_note(text, kind="warning")

@@ -76,7 +76,7 @@ def add(
         return
     _print(reading)
     if out is not None:
-        console.print(f"wrote {out}", soft_wrap=True)
+        console.print(f"wrote {out}")
 
 
 def _write_table(reading: ScoreReading, out: Path) -> None:
@@ -89,7 +89,7 @@ def _write_table(reading: ScoreReading, out: Path) -> None:
 
 
 def _print(reading: ScoreReading) -> None:
-    console.print(reading.heading, soft_wrap=True)
+    console.print(reading.heading)
     for note in reading.notes:
         print_note(note)
     for warning in reading.warnings:

@@ -41,7 +41,7 @@ def cache(
     if clear:
         removed = clear_cache(folder)
         if not emit({}, out=None, as_json=as_json, folder=folder, removed=removed):
-            console.print(f"removed {removed} {'result' if removed == 1 else 'results'} from {folder}", soft_wrap=True)
+            console.print(f"removed {removed} {'result' if removed == 1 else 'results'} from {folder}")
         return
     rows = [
         (

@@ -114,7 +114,7 @@ def export(
     if evidence is not None and has_history(evidence) and not add and path.suffix.lower() not in STORE_SUFFIXES:
         ledger = open_ledger(evidence)
         export_ledger(ledger, path)
-        console.print(f"wrote {path} with {ledger.version().entry + 1} entries of history", soft_wrap=True)
+        console.print(f"wrote {path} with {ledger.version().entry + 1} entries of history")
         return
     loaded = load_evidence(evidence, add)
     loaded.save(path)

@@ -73,7 +73,7 @@ def init(
     else:
         made = init_ledger(store, origin, by=signature(by), when=now())
     version = made.version()
-    console.print(f"{store}: entry {version.entry}, fingerprint {version.fingerprint[:16]}", soft_wrap=True)
+    console.print(f"{store}: entry {version.entry}, fingerprint {version.fingerprint[:16]}")
 
 
 def capture(
@@ -103,10 +103,10 @@ def capture(
     if as_json:
         print_json({"capture": ident, "bytes": len(data), "source": kept.source, "time": kept.time})
     else:
-        console.print(f"kept {len(data):,} bytes as capture {ident[:12]}", soft_wrap=True)
+        console.print(f"kept {len(data):,} bytes as capture {ident[:12]}")
         if (kept.source, kept.address) != (source, origin):
             print_note(f"the same bytes were kept before, {kept.time}, from {kept.source}, {kept.address}: that stands")
-        console.print(f"next: mensura evidence extract {ident[:12]}", style="dim", soft_wrap=True)
+        console.print(f"next: mensura evidence extract {ident[:12]}", style="dim")
 
 
 def _text_of(text: str, *, allow_private: bool) -> bytes:
@@ -154,7 +154,7 @@ def extract(
         print_update(update)
         if update.changes or update.proposals:
             hint = f"next: mensura evidence preview {update.id}, then mensura evidence apply {update.id}"
-            console.print(hint, style="dim", soft_wrap=True)
+            console.print(hint, style="dim")
 
 
 def print_update(update: Update) -> None:
@@ -167,7 +167,7 @@ def print_update(update: Update) -> None:
         "skipped": "Rows left out",
         "proposals": "New rows proposed (accept = true in the update's file takes one)",
     }
-    console.print(f"update {update.id}: {update.title}", soft_wrap=True)
+    console.print(f"update {update.id}: {update.title}")
     for note in update.notes:
         print_note(note)
     for name, frame in update_tables(update).items():
@@ -217,7 +217,7 @@ def apply(
     if as_json:
         print_json({"entry": version.entry, "fingerprint": version.fingerprint, "changes": len(found.effective)})
     else:
-        console.print(f"entry {version.entry}: {len(found.effective)} cells changed ({found.title})", soft_wrap=True)
+        console.print(f"entry {version.entry}: {len(found.effective)} cells changed ({found.title})")
 
 
 def undo(
@@ -234,7 +234,7 @@ def undo(
     if as_json:
         print_json({"entry": version.entry, "fingerprint": version.fingerprint})
     else:
-        console.print(f"entry {version.entry}: entry {entry} is undone", soft_wrap=True)
+        console.print(f"entry {version.entry}: entry {entry} is undone")
 
 
 def pending(store: Store = DEFAULT_STORE, out: Out = None, as_json: Json = False) -> None:

@@ -76,7 +76,7 @@ def diff(
     if emit({"cells": cells}, out=out, as_json=as_json):
         return
     if cells.is_empty():
-        console.print(f"no cell differs: {old.origin} and {new.origin} hold the same", soft_wrap=True)
+        console.print(f"no cell differs: {old.origin} and {new.origin} hold the same")
     else:
         print_table(cells, title=f"Cells that differ: {old.origin} → {new.origin}", rows=200)
 
@@ -115,7 +115,7 @@ def preview(
 def _print_effects(result: Preview, *, out: Path | None, as_json: bool) -> None:
     if emit(result.tables(), out=out, as_json=as_json, heading=result.heading):
         return
-    console.print(result.heading, soft_wrap=True)
+    console.print(result.heading)
     titles = {
         "composites": "Composite IQs and ranks that move",
         "inputs": "Through which input",
@@ -151,7 +151,7 @@ def policy(
             raise MensuraError("model: --set needs a model, or chart_rules")
         edit = ledger.policy_edit(model, dict(map(_pair, settings)), reason=reason)
         version = ledger.apply(edit, by=signature(by), when=now())
-        console.print(f"entry {version.entry}: {'; '.join(map(str, edit.changes))}", soft_wrap=True)
+        console.print(f"entry {version.entry}: {'; '.join(map(str, edit.changes))}")
         return
     evidence = ledger.evidence()
     table = ledger.policy()

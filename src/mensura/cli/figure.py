@@ -58,7 +58,7 @@ def figure(
     write_drawing(drawing["svg"], out, dpi)
     told = {key: drawing[key] for key in ("figure", "title", "caption")}
     if not emit({}, out=None, as_json=as_json, **told, file=out):
-        console.print(f"wrote {out}: {drawing['title']}", soft_wrap=True)
+        console.print(f"wrote {out}: {drawing['title']}")
 
 
 def _drawing(evidence: Evidence, name: str, width_mm: float) -> dict[str, str]:

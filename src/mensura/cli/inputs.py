@@ -47,7 +47,7 @@ def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
         reading = evidence.read_scores(file)
         evidence = evidence.add(reading)
         for line in (f"added {reading.heading}", *(f"  {note}" for note in (*reading.notes, *reading.warnings))):
-            notices.print(line, style="dim", soft_wrap=True)
+            notices.print(line, style="dim")
     note_evidence(evidence.edition)
     return evidence
 

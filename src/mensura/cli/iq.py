@@ -252,13 +252,13 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
     if explain:
         _print_tree(tree)
         return
-    console.print(tree.heading, highlight=False, markup=False)
+    console.print(tree.heading)
     print_table(tables["dimensions"].drop("subject"), title="Dimensions", digits=1)
     if tables["emotional"].height:
         print_table(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)
     if "not_told_apart" in tables:
         others = ", ".join(tables["not_told_apart"]["other"]) or "none"
-        console.print(f"Cannot be told apart from: {others}", highlight=False)
+        console.print(f"Cannot be told apart from: {others}")
 
 
 def _print_tree(tree: Explanation) -> None:
@@ -277,4 +277,4 @@ def _print_tree(tree: Explanation) -> None:
             branch.children.append(grow(part))
         return branch
 
-    console.print(grow(tree))
+    console.print(grow(tree), soft_wrap=False)

@@ -54,7 +54,7 @@ def cost(
     if emit({"cost": table}, out=out, as_json=as_json, total=total):
         return
     print_table(table, title=f"Journal {journal}", digits=4)
-    console.print(f"${total:.4f} in all", highlight=False)
+    console.print(f"${total:.4f} in all")
 
 
 @app.command(epilog="Example: mensura llm export out/journal.sqlite audit.html")
@@ -73,4 +73,4 @@ def export(
     from mensura.llm import write_audit
 
     rows = write_audit(journal, target, recording=recording)
-    console.print(f"wrote {rows} rows to {target}", markup=False, highlight=False)
+    console.print(f"wrote {rows} rows to {target}")

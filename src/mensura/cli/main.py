@@ -141,5 +141,5 @@ def _is_of_the_disk(fault: Exception) -> bool:
 
 
 def _refuse(message: str) -> None:
-    notices.print(Text.assemble(("error:", "bold red"), f" {message}"), soft_wrap=True)
+    notices.print(Text.assemble(("error:", "bold red"), f" {message}"))
     sys.exit(2)

@@ -83,10 +83,13 @@ def visible(text: str) -> str:
 
 
 class PlainConsole(Console):
-    """Prints texts as they are: brackets and colons are no markup, control characters are spelled out."""
+    """Prints texts as they are: brackets and colons are no markup, control characters are spelled out.
+
+    A line stays a line, however narrow the terminal: a path or name in it is copied whole.
+    """
 
     def __init__(self, *, stderr: bool = False) -> None:
-        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False)
+        super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render anything; its line breaks stay."""
@@ -109,7 +112,7 @@ def print_json(payload: Mapping[str, object]) -> None:
 
 def print_note(text: str, *, kind: str = "note") -> None:
     """Print a remark on a result, or with another ``kind`` a warning."""
-    console.print(Text.assemble((f"{kind}:", "yellow"), f" {text}"), soft_wrap=True)
+    console.print(Text.assemble((f"{kind}:", "yellow"), f" {text}"))
 
 
 def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, writer: str) -> None:
@@ -143,7 +146,7 @@ def emit(tables: Mapping[str, pl.DataFrame], *, out: Path | None, as_json: bool,
         print_json({**facts, **rows, "provenance": provenance()})
     elif out is not None:
         written = ", ".join(f"{name}.csv" for name in tables)
-        notices.print(f"wrote {written} to {out}", style="dim", soft_wrap=True)
+        notices.print(f"wrote {written} to {out}", style="dim")
     return as_json
 
 

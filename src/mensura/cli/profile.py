@@ -130,7 +130,7 @@ def _print(result: ProfileResult) -> None:
     ).rename({"percentile_low": "from", "percentile_high": "to"})
     print_table(shown.drop("subject") if result.statements.height == 1 else shown, title=result.heading)
     for row in result.statements.iter_rows(named=True):
-        console.print(f"{row['subject']}: {row['statement']}.", soft_wrap=True)
+        console.print(f"{row['subject']}: {row['statement']}.")
     noted: dict[str, list[str]] = {}
     for row in result.positions.filter(result.positions["note"] != "").iter_rows(named=True):
         noted.setdefault(row["note"], []).append(f"{row['subject']} {row['dimension']}")

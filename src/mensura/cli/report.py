@@ -58,7 +58,7 @@ def report(
     lines = chosen_lines(calibration, loaded.calibration)
     placed = [] if scale is None else new_subjects(frozen_evidence(scale), loaded)
     for said in () if scale is None else left_out(loaded, scale):
-        notices.print(f"warning: {said}", soft_wrap=True)
+        notices.print(f"warning: {said}")
     with progress_bar("Pages", count_pages(loaded) + len(placed)) as advance:
         headline = build_report(
             loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence), scale=scale
@@ -67,7 +67,7 @@ def report(
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})
         return
     print_table(_for_people(headline), title="Composite IQ and capability on the stitched scale", rows=15)
-    console.print(f"The report is at {out / 'index.html'}", soft_wrap=True)
+    console.print(f"The report is at {out / 'index.html'}")
 
 
 def _for_people(headline: pl.DataFrame) -> pl.DataFrame:

@@ -80,7 +80,7 @@ def read(
     table = read_responses(list(files), rules=rules, by=by, subject=subject)
     if emit(table.tables(), out=out, as_json=as_json):
         return
-    console.print(table.heading, soft_wrap=True)
+    console.print(table.heading)
     print_table(table.subjects, title="Subjects", rows=20)
     print_table(table.items, title="Items", rows=10)
     if table.log.height:
@@ -162,7 +162,7 @@ def draw(
     with whole_folder(out, "responses draw") as stage:
         for name, chart in drawn.items():
             save(chart, stage / f"{name}.{ending}", width_mm=width)
-    console.print(f"wrote {', '.join(f'{name}.{ending}' for name in drawn)} to {out}", soft_wrap=True)
+    console.print(f"wrote {', '.join(f'{name}.{ending}' for name in drawn)} to {out}")
 
 
 @app.command(epilog="Example: mensura responses place fitted --rates world.csv --name world")
@@ -245,7 +245,7 @@ def next_(
     )
     if emit(found.tables(), out=out, as_json=as_json, warnings=list(found.warnings)):
         return
-    console.print(found.heading, soft_wrap=True)
+    console.print(found.heading)
     if not found.standing["done"][0]:
         print_table(found.next, title="Run next")
     for warning in found.warnings:

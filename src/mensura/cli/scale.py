@@ -80,7 +80,7 @@ def scale(
     _print_readings(readings, unit)
     for note in notes:
         print_note(note)
-    print_table(tables["dimensions"], title="The level this is on each calibrated dimension", digits=2)
+    print_table(tables["dimensions"], title="The level this is on each calibrated dimension")
     if lines.unusable:
         told = "; ".join(f"{name} ({reason})" for name, reason in lines.unusable.items())
         print_note(f"no level can be read on {told}")

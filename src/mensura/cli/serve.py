@@ -57,8 +57,8 @@ def serve(
     if reviewer_secret_file is not None:
         secret = ReviewerSecret.read(reviewer_secret_file)
         if is_open_to_others(reviewer_secret_file):
-            notices.print(f"warning: others on this machine can read {reviewer_secret_file}", soft_wrap=True)
+            notices.print(f"warning: others on this machine can read {reviewer_secret_file}")
         if not is_loopback(host):
-            notices.print("warning: without TLS before it the secret crosses the network unprotected", soft_wrap=True)
-    notices.print(f"http://{host}:{port}/ (the pages are there in a minute; Ctrl-C ends)", soft_wrap=True)
+            notices.print("warning: without TLS before it the secret crosses the network unprotected")
+    notices.print(f"http://{host}:{port}/ (the pages are there in a minute; Ctrl-C ends)")
     serve_site(store, host=host, port=port, names=name or [], secret=secret)

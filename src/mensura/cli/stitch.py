@@ -166,9 +166,7 @@ def _explain(name: str | None, capability: float, out: Path | None, as_json: boo
     if emit(tables, out=out, as_json=as_json, scale=frozen.name, capability=capability):
         return
     print_table(tables["neighbours"], title=f"Nearest to {capability:g} on the scale {frozen.name}")
-    print_table(
-        tables["expected"], title=f"Expected at {capability:g}, and one unit above (no special strengths)", digits=2
-    )
+    print_table(tables["expected"], title=f"Expected at {capability:g}, and one unit above (no special strengths)")
 
 
 def _on_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None:

@@ -37,7 +37,8 @@ def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, dig
             [frame.schema[name].is_numeric() for name in columns],
             list(zip(*(cells[name] for name in columns), strict=True)),
         )
-        console.print(grid if grid.fits(console.width) else _wrapping(grid, [least[name] for name in columns]))
+        least_widths = [least[name] for name in columns]
+        console.print(grid if grid.fits(console.width) else _wrapping(grid, least_widths), soft_wrap=False)
     if shown.height < frame.height:
         console.print(f"… and {frame.height - shown.height} more rows (all of them with --out or --json)")
 

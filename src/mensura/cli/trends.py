@@ -164,7 +164,7 @@ def show_published(found: PublishedTrends, out: Path | None, as_json: bool) -> N
         "doubling": "Doubling and halving times, in months",
         "sensitivity": "Slopes under other weights of the penalty",
     }
-    console.print(found.heading, highlight=False)
+    console.print(found.heading)
     for name, title in titles.items():
         if name in tables:
             print_table(tables[name], title=title, rows=20, digits=4)
@@ -227,11 +227,11 @@ def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: flo
         "fixed_capability": "Decades of compute saved per year at fixed capability",
         "horizons": "Time horizon in minutes, measured and expected",
     }
-    console.print(f"Unit of capability: {facts['unit']}.", highlight=False)
+    console.print(f"Unit of capability: {facts['unit']}.")
     for name, title in titles.items():
         if name in tables:
             print_table(tables[name], title=title, rows=20, digits=3)
     verdict = facts.get("watch")
     if isinstance(verdict, dict):
-        console.print(f"Watch: {verdict['verdict']}", highlight=False)
+        console.print(f"Watch: {verdict['verdict']}")
     print_trust("trends")

@@ -39,4 +39,4 @@ MEASURED = {
 def print_trust(command: str) -> None:
     """Print how often intervals like those above held the truth when that was measured."""
     said, how = MEASURED[command]
-    console.print(f"Can I trust this interval? {said} ({how}; docs/trust.md).", style="dim", soft_wrap=True)
+    console.print(f"Can I trust this interval? {said} ({how}; docs/trust.md).", style="dim")

@@ -118,6 +118,6 @@ def validate(
         title = "Countries by alignment (k-means on r and mean absolute error), with cluster means"
         print_table(result.clusters, title=title, digits=3)
     if result.dif.height:
-        print_table(result.dif, title="Items that behave differently in a group (largest first)", rows=8, digits=2)
+        print_table(result.dif, title="Items that behave differently in a group (largest first)", rows=8)
     for warning in result.warnings:
         print_note(warning, kind="warning")

@@ -45,7 +45,7 @@ def where(
     if emit(found.tables(), out=out, as_json=as_json, heading=found.heading):
         return
     row = found.standing.row(0, named=True)
-    console.print(found.heading, soft_wrap=True)
+    console.print(found.heading)
     if row["capability"] is not None:
         low, high = row["capability_low"], row["capability_high"]
         console.print(f"Capability on the stitched scale: {row['capability']:.2f} ({low:.2f} to {high:.2f})")
@@ -58,9 +58,7 @@ def where(
     }
     outside = _outside_composite(loaded, subject)
     if outside:
-        console.print(
-            f"No part of the IQ: its scores on {listed_names(outside)}; they count for the capability", soft_wrap=True
-        )
+        console.print(f"No part of the IQ: its scores on {listed_names(outside)}; they count for the capability")
     for name, title in titles.items():
         print_table(_for_people(found.tables()[name], subject), title=title, rows=_ROWS)
 

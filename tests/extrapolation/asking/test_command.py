@@ -70,6 +70,25 @@ def test_a_dry_run_says_what_would_be_asked_and_asks_nobody(mensura_command):
 
 
 @pytest.mark.parametrize(
+    ("options", "asked", "written"),
+    [
+        ([], 1, 200 + 16 * 36),
+        (["--chunk", "5"], 4, 4 * 200 + 16 * 36),
+        (["--repeats", "2"], 2, 2 * (200 + 16 * 36)),
+        (["--method", "item-by-item"], 16 * 27, 16 * 27 * 200),
+        (["--method", "item-by-item", "--width", "0.05", "--budget", "9"], 16 * 27, 16 * 27 * 200),
+    ],
+)
+def test_an_answer_is_expected_to_take_200_tokens_and_36_for_each_of_several_items(
+    mensura_command, options, asked, written
+):
+    """At most: asking until an interval is narrow enough may end sooner."""
+    run = mensura_command("extrapolate", "example", "--model", "recorded/example-rates", "--dry-run", *options)
+    assert run.out.startswith(f"{asked} questions to recorded/example-rates: 0 answered already, {asked} calls")
+    assert f"tokens in and {written:,} out" in run.out
+
+
+@pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (["--width", "0.1"], "only with --model"),

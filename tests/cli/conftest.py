@@ -1,0 +1,90 @@
+"""Shared by the tests of the command line: files for every command."""
+
+import polars as pl
+import pytest
+
+import mensura
+from mensura.cli.main import app
+from mensura.site import Study
+from tests.calibration.conftest import on_lines
+from tests.cli.every_command import write_country_tables
+from tests.demands.test_checking import study as demands_study
+from tests.demands.test_commands import write_pools
+from tests.evidence.ledger.small import ANN, score, small_ledger, update
+
+
+@pytest.fixture(scope="session")
+def inputs(tmp_path_factory, few_models, once):
+    """Small files of every kind that a command reads, made with the program itself where it can make them."""
+    from typer.testing import CliRunner
+
+    from tests.evidence.conftest import FACTS
+
+    base = tmp_path_factory.mktemp("inputs")
+    facts = base / "facts"
+    facts.mkdir()
+    for name, text in FACTS.items():
+        (facts / f"{name}.csv").write_text(text, encoding="utf-8")
+    rates, demands = on_lines({"KNn": (0.5, 0.8)})
+    rates.write_csv(base / "rates.csv")
+    demands.write_csv(base / "demands.csv")
+    scores = [
+        (
+            f"m{m}",
+            f"b{b}",
+            0.05 + 0.9 * ((m * 5 + 3 * b) % 23) / 23,
+            f"202{3 + m // 16}-{1 + m % 8:02d}-{1 + m % 16:02d}",
+        )
+        for m in range(48)
+        for b in range(5)
+    ]
+    pl.DataFrame(scores, schema=["model", "benchmark", "score", "released"], orient="row").write_csv(
+        base / "scores.csv"
+    )
+    many = [f"own-{m},2026-01-{1 + m:02d},hle,{m}" for m in range(25)] + [f"late-{m},,hle," for m in range(25)]
+    (base / "many.csv").write_text("\n".join(["model,released,benchmark,score", *many]), encoding="utf-8")
+    (base / "added.csv").write_text("model,benchmark,score\ngpt-5.5,hle,41.5%\n", encoding="utf-8")
+    questions = [f"q{q}" for q in range(1, 46)]
+    people = [(p, "fm"[p % 2], p % 45, *((p * q + p // 3) % 2 for q in range(1, 46))) for p in range(200)]
+    pl.DataFrame(people, schema=["who", "sex", "school", *questions], orient="row").write_csv(base / "answers.csv")
+    pools, levels = demands_study(pools=3, items=12)
+    levels.write_csv(base / "levels.csv")
+    folders = [str(folder) for folder in write_pools(base / "pools", pools)]
+    write_country_tables(base / "tables")
+    runner = CliRunner()
+    asked = [*("annotate", "example", "--model", "recorded/example", "--dimensions", "KNc", "--repeats", "2")]
+    made = runner.invoke(app, [*asked, "--out", str(base / "annotated")])
+    assert made.exit_code == 0, made.output
+    imported = [
+        *(
+            "people",
+            "import",
+            str(base / "answers.csv"),
+            "--items",
+            "^q",
+            "--person",
+            "who",
+            "--covariates",
+            "sex,school",
+        )
+    ]
+    made = runner.invoke(app, [*imported, "--by", "sex,school", "--out", str(base / "pool")])
+    assert made.exit_code == 0, made.output
+    outcomes = [
+        (f"s{s}", f"i{i}", int((s * 7 + i * 5) % 11 + s % 12 > i % 8 + 6)) for s in range(60) for i in range(45)
+    ]
+    pl.DataFrame(outcomes, schema=["subject", "item", "correct"], orient="row").write_csv(base / "outcomes.csv")
+    shares = [(f"i{i}", 0.9 - 0.1 * (i % 8), 200) for i in range(45)]
+    pl.DataFrame(shares, schema=["item", "rate", "n"], orient="row").write_csv(base / "item_rates.csv")
+    fit = ["responses", "fit", str(base / "outcomes.csv"), "--model", "rasch", "--out", str(base / "fitted")]
+    made = runner.invoke(app, fit)
+    assert made.exit_code == 0, made.output
+    small_ledger(base / "store.sqlite").apply(update(score("big-1", "swe_marathon", "12", "15")), **ANN)
+    once("few-models-studied", lambda _: Study.open(mensura.load(few_models)))  # a full disk could not keep it
+    return {
+        **{path.stem: str(path) for path in base.iterdir()},
+        "evidence": str(few_models),
+        "pools": folders,
+        "readings": str(base / "annotated" / "readings.csv"),
+        "journal": str(base / "annotated" / "journal.sqlite"),
+    }

@@ -1,0 +1,81 @@
+"""Every command with the least it needs, and small files of every kind that one reads."""
+
+WRITES_NOTHING = {"evidence check"}
+FILE_OUT = {"figure": "f.svg", "evidence export": "copy.sqlite", "llm export": "audit.csv"}
+"""Commands that write one file, and a name for it; all others write a folder."""
+COMMANDS = {
+    "report": ["--evidence", "{evidence}", "--out", "{out}"],
+    "where": ["gpt-5.5", "--evidence", "{evidence}", "--out", "{out}"],
+    "add": ["{added}", "--out", "{out}"],
+    "figure": ["iq-bell", "--evidence", "{evidence}", "--out", "{out}"],
+    "scale": ["0.1", "--out", "{out}"],
+    "extrapolate": ["--rate", "0.5", "--n", "100", "--from", "pisa", "--draws", "20", "--out", "{out}"],
+    "annotate": ["example", "--model", "recorded/example", "--dimensions", "KNc", "--out", "{out}"],
+    "calibrate": ["--rates", "{rates}", "--demands", "{demands}", "--method", "means", "--out", "{out}"],
+    "equate": ["enem", "naep", "--draws", "5", "--out", "{out}"],
+    "profile": ["gpt4o", "--draws", "5", "--out", "{out}"],
+    "iq": ["--method", "published", "--draws", "0", "--out", "{out}"],
+    "cost": ["--frontier", "--evidence", "{evidence}", "--out", "{out}"],
+    "stitch": ["{scores}", "--out", "{out}"],
+    "validate": ["{pool}", "--out", "{out}"],
+    "trends": ["{scores}", "--no-watch", "--out", "{out}"],
+    "acceleration watch": ["{scores}", "--streams", "19", "--out", "{out}"],
+    "acceleration simulate": ["--runs", "1", "--streams", "19", "--acceleration", "2", "--out", "{out}"],
+    "demands dimensions": ["--out", "{out}"],
+    "demands sheet": ["example", "--dimensions", "KNc", "--out", "{out}"],
+    "demands agreement": ["{readings}", "--out", "{out}"],
+    "demands merge": ["{readings}", "{readings}", "--out", "{out}"],
+    "demands protocols": ["example", "--model", "recorded/example", "--dimensions", "KNc", "--out", "{out}"],
+    "demands check": ["{pools}", "{levels}", "--draws", "5", "--out", "{out}"],
+    "evidence summary": ["--out", "{out}"],
+    "evidence models": ["--out", "{out}"],
+    "evidence check": ["{evidence}"],
+    "evidence import": ["{facts}", "--out", "{out}"],
+    "evidence export": ["{out}"],
+    "evidence schema": ["--out", "{out}"],
+    "people summary": ["{pool}", "--out", "{out}"],
+    "people rates": ["{pool}", "--out", "{out}"],
+    "people import": ["{answers}", "--items", "^q", "--person", "who", "--min-answers", "1", "--out", "{out}"],
+    "people populations": ["--out", "{out}"],
+    "people strata": ["{tables}", "--out", "{out}"],
+    "llm status": ["{journal}", "--out", "{out}"],
+    "llm cost": ["{journal}", "--out", "{out}"],
+    "llm export": ["{journal}", "{out}"],
+    "responses read": ["{outcomes}", "--out", "{out}"],
+    "responses draw": ["{fitted}", "--out", "{out}"],
+    "responses fit": ["{outcomes}", "--model", "rasch", "--out", "{out}"],
+    "responses place": ["{fitted}", "--rates", "{item_rates}", "--out", "{out}"],
+    "responses select": ["{fitted}", "--size", "42", "--out", "{out}"],
+    "responses next": ["{fitted}", "--out", "{out}"],
+}
+"""Every command with the least it needs; a new command without a line here fails the first test."""
+
+
+def arguments(command, inputs, out):
+    """The words of one call of a command."""
+    return filled([*command.split(), *COMMANDS.get(command, ())], inputs, out)
+
+
+def filled(words, inputs, out):
+    """The words of a call, with the places of its files filled in."""
+    for word in words:
+        value = {**inputs, "out": str(out)}.get(word.strip("{}"), word) if word.startswith("{") else word
+        yield from value if isinstance(value, list) else [value]
+
+
+def write_country_tables(folder):
+    """Two countries, as ``mensura people strata`` takes them."""
+    folder.mkdir()
+    ages = [0, 5, 10, 15, 20, 25, 30]
+    shares = ",".join(["e_none", "e_incomplete_primary", "e_primary", "e_lower_secondary", "e_upper_secondary"])
+    tables = {
+        "population_2025": ["iso3,age_lo,sex,pop_thousands", *(f"{c},{a},F,10" for c in ("KEN", "SWE") for a in ages)],
+        "education_2020": [
+            f"iso3,age_lo,sex,pop_thousands_2020,{shares},e_post_secondary",
+            *(f"{c},{a},F,10,0.1,0.1,0.2,0.2,0.2,0.2" for c in ("KEN", "SWE") for a in ages[3:]),
+        ],
+        "countries": ["iso3,un_region,un_subregion", "KEN,AFRICA,Eastern Africa", "SWE,EUROPE,Northern Europe"],
+        "quality_hlo": ["iso3,hlo_hci2020,hlo_hci2020_via", "KEN,455,lookup", "SWE,519,lookup"],
+    }
+    for name, lines in tables.items():
+        (folder / f"{name}.csv").write_text("\n".join(lines), encoding="utf-8")

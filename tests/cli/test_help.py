@@ -1,0 +1,75 @@
+"""What a user is told who does not yet know the commands."""
+
+import sys
+
+import pytest
+import typer
+
+from mensura.cli.main import COMMANDS, app
+
+
+def commands(command, path=""):
+    """Every leaf command with its path."""
+    for name in command.list_commands(None):
+        child = command.get_command(None, name)
+        if hasattr(child, "commands"):
+            yield from commands(child, f"{path} {name}")
+        else:
+            yield f"{path} {name}".strip(), child
+
+
+def test_help_is_one_screen_that_names_every_command(runner):
+    shown = runner.invoke(app, ["--help"], terminal_width=100).output
+    assert len(shown.splitlines()) <= 40
+    told = [line.strip("│ ").split(maxsplit=1) for line in shown.splitlines() if line.startswith("│")]
+    assert dict(told).items() >= COMMANDS.items()
+    assert runner.invoke(app, []).output.strip() == runner.invoke(app, ["--help"]).output.strip()
+
+
+def test_every_command_has_an_example():
+    found = dict(commands(typer.main.get_command(app)))
+    assert [path for path, command in found.items() if "xample" not in (command.epilog or "")] == []
+
+
+@pytest.mark.parametrize("group", ["acceleration", "demands", "evidence", "people", "responses", "llm"])
+def test_a_group_without_a_command_shows_its_help(group, runner):
+    bare, asked = runner.invoke(app, [group]), runner.invoke(app, [group, "--help"])
+    assert "Usage" in asked.output
+    assert bare.output.strip() == asked.output.strip()
+
+
+def test_every_group_is_among_those_tried():
+    groups = {path.split()[0] for path, _ in commands(typer.main.get_command(app)) if " " in path}
+    assert groups == {"acceleration", "demands", "evidence", "people", "responses", "llm"}
+
+
+def test_a_command_that_is_none_is_refused_with_a_near_one(mensura_command):
+    run = mensura_command("reprot")
+    assert run.code == 2
+    assert "No such command 'reprot'" in run.err
+    assert "Traceback" not in run.err
+
+
+def test_after_the_help_a_command_is_whole(capsys):
+    """The help lists names alone, without building any command."""
+    program = typer.main.get_command(app)
+    context = program.make_context("mensura", ["scale"])
+    program.get_help(context)
+    assert "iq" in {param.name for param in program.get_command(context, "scale").params}
+
+
+def test_a_fault_of_the_program_is_told_as_python_tells_it(mensura_command, monkeypatch, capsys):
+    """A frame around it would hold the values of variables, a user's own among them."""
+    monkeypatch.setattr("mensura.calibration.chosen_lines", lambda _: {}["gone"])
+    with pytest.raises(KeyError) as caught:
+        mensura_command("scale", "0.1")
+    sys.excepthook(caught.type, caught.value, caught.tb)
+    told = capsys.readouterr().err
+    assert told.startswith("Traceback (most recent call last)")
+    assert told.endswith("KeyError: 'gone'\n")
+
+
+def test_completion_can_be_installed(runner):
+    shown = runner.invoke(app, ["--help"], terminal_width=100).output
+    assert "Install completion for this shell." in shown
+    assert "Print completion for this shell." in shown
