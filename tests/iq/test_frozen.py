@@ -13,6 +13,15 @@ from mensura.iq import FrozenIq, frozen, frozen_evidence, kept_scores, left_out,
 
 ZETA = {"hle": 30, "gpqa_diamond": 80, "aime_2025": 88, "swe_bench_verified": 60, "mmmu_pro": 70, "ifbench": 65}
 OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
+CITED = {
+    "claude-opus-5": (136.868, 134.233, 140.299),
+    "gemini-3.1-pro": (123.137, 121.904, 124.096),
+    "gpt-5.2": (116.279, 115.111, 117.844),
+    "step-3.7-flash": (107.562, 103.316, 111.565),
+    "kimi-k2": (99.183, 96.814, 101.850),
+    "gemini-2.0-flash": (87.824, 84.217, 91.358),
+}
+"""Composite, and its interval from a hundred draws, of six models on the scale 2026-11."""
 
 
 def scores_of(**models):
@@ -43,6 +52,14 @@ def test_frozen_models_have_the_iqs_of_their_edition(together):
     edition = score(mensura.load()).composites
     frozen_rows = together.composites.filter(place="frozen").drop("exact", "place")
     assert_frame_equal(frozen_rows, edition, check_row_order=False, check_exact=True)
+
+
+def test_the_iqs_of_the_scale_are_the_same_in_every_version(joint):
+    """Others have cited them: a method that gives other ones needs another name for its scale."""
+    composites = joint.composites.join(joint.exact, on="subject")
+    found = {row[0]: row[1:] for row in composites.select("subject", "exact", "low", "high").iter_rows()}
+    for name, cited in CITED.items():
+        assert found[name] == pytest.approx(cited, abs=1e-3)
 
 
 def test_a_placed_model_stands_where_a_common_scoring_puts_it(together):
