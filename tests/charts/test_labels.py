@@ -96,6 +96,8 @@ def test_spread_keeps_order_gap_and_bounds(positions):
 def test_spread_moves_nothing_that_is_apart_and_two_halfway():
     assert spread([10, 50, 90], 13, 0, 100) == [10, 50, 90]
     assert spread([50, 50], 10, 0, 100) == [45, 55]
+    assert spread([50, 50, 50, 50], 10, 0, 100) == [35, 45, 55, 65]
+    assert spread([10, 12, 11, 90], 5, 0, 100) == [6, 16, 11, 90]  # all three by as little as least squares can
     assert spread([], 10, 0, 100) == []
 
 

@@ -107,8 +107,8 @@ def test_times_are_those_of_the_evidence():
 @pytest.mark.parametrize(("models", "fits"), [(9, 0), (10, 1)])
 def test_ten_priced_models_are_enough_for_a_fit(models, fits):
     prices = priced(10)
-    prices["free"] = (0.0, 0.0)  # has no logarithm, so it neither counts nor breaks the fit
-    named = [*list(prices)[:models], "free"]
+    prices |= {"free": (0.0, 0.0), "half free": (0.0, 1.0)}  # no logarithm: these neither count nor break the fit
+    named = [*list(prices)[:models], "free", "half free"]
     costs = [(s, "aa_index_run_cost", 1.0 + i, "usd") for i, s in enumerate(named)]
     assert score_costs(evidence_with(costs, prices)).fits.height == fits
 
@@ -137,6 +137,12 @@ def test_too_few_models_give_no_fit():
     assert set(result.costs["status"]) == {"none"}
 
 
+def test_where_every_model_costs_the_same_there_is_nothing_to_explain():
+    prices = priced()
+    found = score_costs(evidence_with([(s, "aa_index_run_cost", 5.0, "usd") for s in prices], prices)).fits
+    assert found["r_squared"].to_list() == [None]
+
+
 def test_frontier_is_exactly_the_undominated_models(scored):
     costs = score_costs(mensura.load()).costs
     iqs = scored.composites.select("subject", "iq")
@@ -157,6 +163,7 @@ def test_of_two_at_one_cost_the_better_is_on_the_frontier_and_a_dearer_equal_is_
     costs = score_costs(evidence_with([], prices)).costs
     assert frontier(iqs, costs, "sticker_price")["subject"].to_list() == ["b", "d"]
     assert cheapest(iqs, costs, 110, "sticker_price")["subject"].to_list() == ["b", "c", "d"]
+    assert cheapest(iqs, costs, 100, "sticker_price")["subject"].to_list() == ["b", "a", "c", "d"]
 
 
 def test_a_provisional_multiplier_ranks_nobody():
@@ -168,12 +175,13 @@ def test_a_provisional_multiplier_ranks_nobody():
 
 
 def test_models_without_effective_cost_stand_below_by_list_price_and_are_marked():
-    iqs = pl.DataFrame({"subject": list("abcd"), "iq": [100, 110, 110, 90]})
-    costs = score_costs(evidence_with([], {"a": (9.0, 1.0), "b": (1.0, 1.0), "c": (2.0, 1.0), "d": (0.1, 1.0)})).costs
+    iqs = pl.DataFrame({"subject": list("zabcde"), "iq": [120, 100, 110, 110, 90, 115]})
+    prices = {"a": (9.0, 1.0), "b": (1.0, 1.0), "c": (2.0, 1.0), "d": (0.1, 1.0), "e": (2.0, 1.0), "z": (None, None)}
+    costs = score_costs(evidence_with([], prices)).costs
     costs = costs.with_columns(effective_cost=pl.when(pl.col("subject") == "a").then(5.0))
     found = cheapest(iqs, costs, 100)
-    assert found["subject"].to_list() == ["a", "b", "c"]
-    assert found["basis"].to_list() == ["effective_cost", "sticker_price only", "sticker_price only"]
+    assert found["subject"].to_list() == ["a", "b", "e", "c", "z"]
+    assert found["basis"].to_list() == ["effective_cost", *["sticker_price only"] * 3, "unknown"]
 
 
 def test_cheapest_query(scored):

@@ -10,9 +10,19 @@ from polars.testing import assert_frame_equal
 import mensura
 from mensura.errors import MensuraError
 from mensura.iq import FrozenIq, frozen, frozen_evidence, kept_scores, left_out, place_iq, splice_iq, spliced_evidence
+from mensura.iq.uncertainty import rank_interval
 
 ZETA = {"hle": 30, "gpqa_diamond": 80, "aime_2025": 88, "swe_bench_verified": 60, "mmmu_pro": 70, "ifbench": 65}
 OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
+CITED = {
+    "claude-opus-5": (136.868, 134.233, 140.299),
+    "gemini-3.1-pro": (123.137, 121.904, 124.096),
+    "gpt-5.2": (116.279, 115.111, 117.844),
+    "step-3.7-flash": (107.562, 103.316, 111.565),
+    "kimi-k2": (99.183, 96.814, 101.850),
+    "gemini-2.0-flash": (87.824, 84.217, 91.358),
+}
+"""Composite, and its interval from a hundred draws, of six models on the scale 2026-11."""
 
 
 def scores_of(**models):
@@ -45,6 +55,14 @@ def test_frozen_models_have_the_iqs_of_their_edition(together):
     assert_frame_equal(frozen_rows, edition, check_row_order=False, check_exact=True)
 
 
+def test_the_iqs_of_the_scale_are_the_same_in_every_version(joint):
+    """Others have cited them: a method that gives other ones needs another name for its scale."""
+    composites = joint.composites.join(joint.exact, on="subject")
+    found = {row[0]: row[1:] for row in composites.select("subject", "exact", "low", "high").iter_rows()}
+    for name, cited in CITED.items():
+        assert found[name] == pytest.approx(cited, abs=1e-3)
+
+
 def test_a_placed_model_stands_where_a_common_scoring_puts_it(together):
     common = score(mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA))).composites
     both = together.composites.join(common, on="subject", suffix="_common").filter(place="placed")
@@ -52,6 +70,25 @@ def test_a_placed_model_stands_where_a_common_scoring_puts_it(together):
     assert (both["iq"] - both["iq_common"]).abs().max() <= 3
     iqs = dict(both.select("subject", "iq").iter_rows())
     assert iqs["omega"] > iqs["zeta"]
+
+
+def test_only_the_new_models_asked_for_are_placed_and_each_is_reported():
+    steps = []
+    both = mensura.load().add(scores_of(omega=OMEGA, zeta=ZETA))
+    found = place_iq(both, score, only=["zeta"], advance=lambda: steps.append(1))
+    assert found.composites.filter(place="placed")["subject"].to_list() == ["zeta"]
+    assert len(steps) == 1
+    assert "1 of them placed on it" in found.heading
+
+
+def test_models_stand_by_their_exact_iq_and_those_without_one_at_the_end(together):
+    exact = together.composites["exact"]
+    assert exact.is_sorted(descending=True, nulls_last=True)
+    assert 0 < exact.null_count() < exact.len() - together.ranked.height + 1
+
+
+def test_what_is_kept_was_scored_with_so_many_draws_and_seed_zero_unless_another_is_given():
+    assert (score(mensura.load()).n_draws, score(mensura.load()).seed) == (20, 0)
 
 
 def test_neighbours_stand_on_both_sides_with_chances_that_fall(together):
@@ -94,6 +131,17 @@ def test_ranks_of_the_edition_stand_and_each_placed_model_is_ranked_among_it(spl
         row = ranked.filter(subject=name).row(0, named=True)
         assert row["rank"] == 1 + (kept["exact"] > row["exact"]).sum()
         assert row["rank_low"] <= row["rank"] <= row["rank_high"]
+        drawn = {other: spliced.drawn.composites[:, spliced.drawn.places[other]] for other in [*kept["subject"], name]}
+        ranks = 1 + sum((drawn[other] > drawn[name]).astype(float) for other in kept["subject"])
+        ends = [end.item() for end in rank_interval(ranks[:, None])]
+        assert (row["rank_low"], row["rank_high"]) == (min(ends[0], row["rank"]), max(ends[1], row["rank"]))
+        assert row["measured"] == 4  # of its six; the others count in no composite
+
+
+def test_a_placed_model_measured_on_too_little_is_not_in_the_ranking(spliced):
+    assert not {"omega", "zeta"} & set(spliced.ranking["subject"])
+    assert {"omega", "zeta"} <= set(spliced.rank(4 / 32)["subject"])
+    assert not {"omega", "zeta"} & set(spliced.rank(4.5 / 32)["subject"])
 
 
 def test_draws_of_two_placed_models_do_not_rise_and_fall_together():
@@ -121,8 +169,10 @@ def test_scores_that_would_move_the_edition_stay_out_and_are_counted():
     base = mensura.load()
     assert found.scores.height == base.scores.height + 1
     assert found.models.height == base.models.height + 1
-    assert "of models that keep their place" in found.warnings[-2]
-    assert "on benchmarks it does not have" in found.warnings[-1]
+    assert found.warnings[-2:] == (
+        "1 score stays out of the frozen scale: of models that keep their place on it",
+        "1 score stays out of the frozen scale: on benchmarks it does not have",
+    )
     assert left_out(added, "2026-11") == found.warnings[-2:]
     assert left_out(mensura.load(), "2026-11") == ()
     assert found.origin.endswith("on the frozen scale 2026-11")

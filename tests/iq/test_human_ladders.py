@@ -100,6 +100,9 @@ def test_groups_beside_their_line_are_the_spread():
     assert found.slope == pytest.approx(12.0)
     assert found.spread == pytest.approx(np.sqrt(2 * (9 + 36 + 9) / 3))
     assert (found.anchors["iq"] - found.anchors["line_iq"]).to_list() == pytest.approx([-3.0, 6.0, -3.0] * 2)
+    three, two = (pl.DataFrame(rarities[:count], schema=groups.schema, orient="row") for count in (3, 2))
+    assert derive_ladders(evidence, curves, three).spread == pytest.approx(np.sqrt(54))  # one degree is left
+    assert derive_ladders(evidence, curves, two).spread == pytest.approx(0, abs=1e-6)  # a line through two points
 
 
 def test_a_curve_that_does_not_rise_carries_nobody_and_fractions_count_as_percent_do():

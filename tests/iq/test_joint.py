@@ -8,7 +8,7 @@ import pytest
 
 import mensura
 from mensura.iq import hide_and_impute
-from mensura.iq.joint import complete_jointly, point_draws
+from mensura.iq.joint import at_once, complete_jointly, point_draws
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.metric import Metric
 from mensura.iq.sampler import sample
@@ -234,6 +234,13 @@ def test_models_read_a_few_at_a_time_have_the_same_values(joint, monkeypatch):
     assert of_models[:-1] == [(50, 7, len(matrix.benchmarks))] * (len(matrix.subjects) // 7)
     for name in ("iqs", "errors", "steps"):
         np.testing.assert_array_equal(getattr(parts, name), getattr(whole, name))
+
+
+def test_an_axis_is_worked_on_in_parts_of_half_a_million_values():
+    assert at_once(5, 200_000) == [slice(0, 2), slice(2, 4), slice(4, 6)]
+    assert at_once(5, 200_000, most=1) == at_once(5, 10**9) == [slice(at, at + 1) for at in range(5)]
+    assert at_once(5, 0) == at_once(5, 100_000, most=9) == [slice(0, 5)]
+    assert at_once(0, 10) == []
 
 
 @pytest.mark.usefixtures("few_draws")

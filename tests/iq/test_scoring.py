@@ -65,6 +65,7 @@ def test_a_model_that_inherits_all_is_not_full(build):
     assert result.left_out == 1
     assert "1 more measured on less than 25% of the benchmarks" in str(result)
     assert set(result.rank(least=0.0)["subject"]) == {"elder", "heir"}
+    assert result.rank(least=1.0)["subject"].to_list() == ["elder"]
     with pytest.raises(mensura.MensuraError, match=r"least: 25; expected a share"):
         result.rank(least=25)
 
@@ -163,6 +164,21 @@ def test_bad_rules_are_refused(tmp_path, change, message):
         read_rules(tmp_path / "bad.toml")
     assert message in str(fault.value)
     assert "bad.toml" in str(fault.value)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("full = 0.75", "full = 1.0"),
+        ("band = 4.0", "band = 0.0"),
+        ("[peers]\npercentile = 25", "[peers]\npercentile = 100"),
+    ],
+)
+def test_settings_may_lie_at_the_ends_of_their_range(tmp_path, before, after):
+    text = (DATA / "rules.toml").read_text(encoding="utf-8")
+    assert before in text
+    (tmp_path / "mine.toml").write_text(text.replace(before, after), encoding="utf-8")
+    assert read_rules(tmp_path / "mine.toml") != read_rules()
 
 
 def ladders_with(benchmark, **points):

@@ -8,7 +8,7 @@ import pytest
 
 import mensura
 from mensura.iq import count_changes, read_rules, sensitivity
-from mensura.iq.validation import hidings
+from mensura.iq.validation import hide_and_impute, hidings
 
 SCIENCE = {"hle": 12, "critpt": 3, "scicode": 50, "gpqa_diamond": 50}
 ABSTRACT = {"arc_agi_1": 50, "arc_agi_2": 40, "arc_agi_3": 30}
@@ -114,6 +114,19 @@ def test_with_two_models_there_is_nothing_to_digest(build):
     assert sensitivity(on_three_dimensions(build, scores)).summary["mean_move"].null_count() == 30
 
 
+def test_changes_that_leave_too_few_models_to_compare_come_last(build):
+    """Without one of its two dimensions c has no composite, and two models are no ranking."""
+    scores = {(name, test): value for name in "ab" for test, value in (SCIENCE | ABSTRACT | RELIABILITY).items()}
+    scores |= {("c", test): value for test, value in (SCIENCE | ABSTRACT).items()}
+    summary = sensitivity(on_three_dimensions(build, scores)).summary
+    assert summary["mean_move"].null_count() == 2
+    assert set(summary.tail(2)["name"]) == {"scientific-reasoning", "abstract-reasoning"}
+
+
+def test_ladders_move_by_five_points_unless_told_otherwise(few):
+    assert sensitivity(few).moves.equals(sensitivity(few, shift=5.0).moves)
+
+
 def test_weights_are_shared_out_again_when_a_dimension_goes(scored):
     weighted = mensura.score_iq(mensura.load(), weights={"reliability": 3.0}, method="published")
     found = sensitivity(weighted).moves.filter(change="without dimension", name="mathematical-reasoning")
@@ -145,3 +158,18 @@ def test_what_is_hidden_together(scored):
     same, other = next(hidings(matrix, "fold", 0)), next(hidings(matrix, "fold", 1))
     assert np.array_equal(same, folds[0])
     assert not np.array_equal(other, folds[0])
+
+
+def test_the_random_parts_are_those_of_the_seed_which_is_zero_unless_given(few):
+    def first(**settings):
+        rows, columns = next(hidings(few.matrix, "fold", **settings)).T
+        return [
+            (few.matrix.subjects[row], few.matrix.benchmarks[column]) for row, column in zip(rows, columns, strict=True)
+        ]
+
+    def hidden(**settings):
+        table = hide_and_impute(few, by="fold", **settings).select("subject", "benchmark")
+        return table.head(len(first())).rows()
+
+    assert hidden() == hidden(seed=0) == first(seed=0)
+    assert hidden(seed=1) == first(seed=1) != first(seed=0)

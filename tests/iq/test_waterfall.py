@@ -3,6 +3,7 @@
 from datetime import date
 
 import numpy as np
+import polars as pl
 import pytest
 
 import mensura
@@ -28,6 +29,7 @@ def test_predecessors_primary_then_secondary_then_theirs(build):
     assert step_of(result, "new", "aa_omniscience") == ("predecessor", 100.0)  # only the secondary has it
     donor = result.trail.filter(subject="new", benchmark="ifbench")["donor"][0]
     assert donor == "old"
+    assert result.trail.filter(pl.col("step") != "predecessor")["donor"].is_null().all()
 
 
 def test_a_model_without_a_score_of_its_own_gets_nothing(build):

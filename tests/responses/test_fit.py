@@ -235,28 +235,6 @@ def test_public_verb_and_result(drawn):
         fit.predict("nobody")
 
 
-def test_hopeless_data_are_refused(drawn):
-    with pytest.raises(MensuraError, match="model: got '4pl'; expected one of rasch, 2pl, 3pl"):
-        fit_responses(drawn.wide, model="4pl")
-    with pytest.raises(MensuraError, match="nothing tells subjects apart"):
-        fit_responses({"subject": ["a", "b"], "x": [1, 1], "y": [0, 0]})
-    with pytest.raises(MensuraError, match="at least two of both"):
-        fit_responses({"subject": ["a"], "x": [1], "y": [0]})
-    with pytest.raises(MensuraError, match="holds 3; expected outcomes from 0"):
-        fit_responses({"subject": ["a", "b"], "x": [1, 3], "y": [0, 1]})
-
-
-def test_items_all_answer_alike_get_their_numbers_from_priors_and_are_named(drawn):
-    fit = fit_responses(drawn.wide.with_columns(sure=pl.lit(1)), options=FitOptions(checks=False))
-    assert any("sure" in warning for warning in fit.warnings)
-    assert fit.items["difficulty"].is_finite().all()
-
-
-def test_a_turned_key_is_named(drawn):
-    fit = fit_responses(drawn.wide.with_columns(i3=1 - pl.col("i3")), options=FitOptions(checks=False))
-    assert any("run against the scale" in warning and "i3" in warning for warning in fit.warnings)
-
-
 def test_long_and_wide_tables_give_the_same_fit(drawn):
     some = drawn.wide.head(200)
     one, other = (fit_responses(table, options=FitOptions(checks=False)) for table in (some, as_long(some)))

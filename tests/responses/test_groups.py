@@ -34,6 +34,11 @@ def test_items_that_differ_between_groups_are_found_with_sign_and_size():
     gaps = dict(flagged.select("item", "gap").iter_rows())
     assert gaps["i2"] < 0 < gaps["i5"]
     assert set(flagged["class"]) <= {"B", "C"}
+    size = pl.col("difference").abs()
+    expected = pl.when(size < 0.43).then(pl.lit("A")).when(size < 0.64).then(pl.lit("B")).otherwise(pl.lit("C"))
+    assert fit.dif.filter(pl.col("class") != expected).is_empty()
+    assert fit.dif.filter(pl.col("flagged") != ((pl.col("q") < 0.05) & (size >= 0.43))).is_empty()
+    assert fit.dif["q"].to_list() == pytest.approx(discovery_rates(fit.dif["p"].to_numpy()).tolist())
     assert any("3 of 25 items differ" in said for said in fit.checks["said"])
 
 

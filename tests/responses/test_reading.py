@@ -11,7 +11,7 @@ import zstandard
 
 from mensura.errors import MensuraError
 from mensura.people import ItemPool
-from mensura.responses import CountRules, FitOptions, ResponseStore, fit_responses, read_responses, write_store
+from mensura.responses import CountRules, FitOptions, fit_responses, read_responses, write_store
 from tests.responses.conftest import as_long, draw
 
 
@@ -129,27 +129,47 @@ def test_more_repeats_than_a_byte_holds_keep_their_share():
     assert table.log["rule"].to_list() == ["counted as k of n", "scaled to 255 trials"]
 
 
-def test_store_gives_the_fit_of_memory(tmp_path):
-    one, other = draw(120, 25, seed=2, name="a"), draw(80, 25, seed=3, mean=1.0, name="b")
-    both = pl.concat([one.wide.with_columns(group=pl.lit("g")), other.wide.with_columns(group=pl.lit("h"))])
-    long = as_long(both).sample(fraction=0.8, seed=1)
-    store = write_store([long], tmp_path / "store", parts=5)
-    assert (store.subjects, store.items, len(store.parts)) == (200, 25, 10)
-    memory = fit_responses(long, options=FitOptions(dif=False, checks=False))
-    disk = fit_responses(
-        tmp_path / "store", reference=memory.reference if memory.reference == store.group_names[0] else None
-    )
-    assert disk.log_likelihood == pytest.approx(
-        fit_responses(long, reference=store.group_names[0], options=FitOptions(dif=False, checks=False)).log_likelihood,
-        abs=0.05,
-    )
-    wide = write_store([both], tmp_path / "wide", parts=2)
-    assert wide.complete
-    assert not store.complete
-    with pytest.raises(MensuraError, match="a store pools runs"):
-        write_store([long], tmp_path / "x", rules=CountRules(duplicates="first"))
-    with pytest.raises(MensuraError, match="no response store"):
-        ResponseStore(tmp_path)
+def test_repeats_of_several_runs_add_up_to_what_a_byte_holds_and_beyond():
+    runs = [{"subject": ["a", "b"], "item": ["x", "x"], "correct": [0.5, 1.0], "n": [n, 1]} for n in (200, 54, 146)]
+    kept = read_responses(runs[:2])
+    assert (counts(kept, "a")["x"], counts(kept, "b")["x"]) == ((127.0, 254), (2.0, 2))
+    scaled = read_responses(runs)
+    assert counts(scaled, "a")["x"] == (128.0, 255)
+    assert "items repeated more than 255 times" in scaled.log["what"].to_list()
+    averaged = read_responses(runs, rules=CountRules(repeats="average"))
+    assert (counts(averaged, "a")["x"], counts(averaged, "b")["x"]) == ((pytest.approx(0.5, abs=2e-3), 1), (1.0, 1))
+
+
+def test_a_table_says_what_was_taken_and_how_often_right():
+    long = {
+        "subject": ["a", "a", "b", "c", None],
+        "item": ["x", "y", "x", "z", "x"],
+        "correct": [1, 0, 0, None, 1],
+        "group": ["g", "g", "h", "g", "g"],
+    }
+    table = read_responses(long)
+    assert table.subjects.rows() == [("a", "g", 2, 0.5), ("b", "h", 1, 0.0)]
+    assert table.items.rows() == [("x", 2, 0.5), ("y", 1, 0.0)]
+    assert table.heading == "3 responses: 2 subjects (1 g, 1 h) × 2 items"
+    assert ("outcomes without subject or item", 1, "left out") in table.log.rows()
+    turned = table.of_groups("h")
+    assert (turned.groups, turned.subjects["subject"].to_list()) == (["h", "g"], ["b", "a"])
+    assert counts(turned, "a") == counts(table, "a") == {"x": (1.0, 1), "y": (0.0, 1)}
+    assert table.of_groups("g") is table
+    with pytest.raises(MensuraError, match="reference: got 'i'; groups are g, h"):
+        table.of_groups("i")
+
+
+def test_whoever_nothing_else_says_it_of_is_in_the_group_that_is_named():
+    long = {"subject": ["a", "b"], "item": ["x", "x"], "correct": [1, 0]}
+    assert read_responses(long).groups == ["all"]
+    assert read_responses(long, group="pupils").groups == ["pupils"]
+    assert read_responses(long | {"group": ["g", None]}, group="pupils").groups == ["g", "pupils"]
+    assert read_responses(long | {"group": ["g", None]}).groups == ["g", "all"]
+    assert read_responses(long | {"grade": ["4", "8"]}, by="grade").groups == ["4", "8"]
+    wide = {"subject": ["a", "b"], "x": [1, 0], "group": ["g", None]}
+    assert read_responses(wide, group="pupils").groups == ["g", "pupils"]
+    assert read_responses({"subject": ["a", "b"], "x": [1, 0]}).groups == ["all"]
 
 
 def test_repeats_that_only_echo_are_noticed_and_averaged():

@@ -91,3 +91,5 @@ def test_lines_connect_checkpoints_that_do_not_fall():
         }
     )
     assert frontier_lines(points)["value"].to_list() == [100.0, 110.0]
+    level = pl.DataFrame({"provider": ["A", "A", "B"], "released": [1, 2, 1], "value": [5.0, 5.0, 1.0]})
+    assert frontier_lines(level).rows() == [("A", 1, 5.0), ("A", 2, 5.0), ("B", 1, 1.0)]

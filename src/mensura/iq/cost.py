@@ -146,11 +146,12 @@ def _residuals(metric: str, priced: pl.DataFrame) -> tuple[pl.DataFrame, tuple[o
     design = np.column_stack([np.ones(len(logs)), logs[:, 1:]])
     slopes = np.linalg.lstsq(design, logs[:, 0], rcond=None)[0]
     expected = design @ slopes
-    left, whole = np.var(logs[:, 0] - expected), np.var(logs[:, 0])
+    varied = np.ptp(logs[:, 0]) > 0  # the variance of equal numbers is not always 0
+    explained = float(1 - np.var(logs[:, 0] - expected) / np.var(logs[:, 0])) if varied else None
     signal = priced.select("subject", signal="metric", actual="value").with_columns(
         expected=pl.Series(np.exp(expected)), usage=pl.Series(np.exp(logs[:, 0] - expected))
     )
-    return signal, (metric, priced.height, *map(float, slopes), float(1 - left / whole) if whole > 0 else None)
+    return signal, (metric, priced.height, *map(float, slopes), explained)
 
 
 def _costs(evidence: Evidence, latest: pl.DataFrame, signals: pl.DataFrame, tokens: str, minimum: int) -> pl.DataFrame:

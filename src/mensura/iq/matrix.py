@@ -196,7 +196,7 @@ def _laid_out(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str]) 
 
 def _coded(names: pl.Series) -> Ints:
     codes = {name: index for index, name in enumerate(names.unique().drop_nulls().sort())}
-    return names.replace_strict(codes, default=-1, return_dtype=pl.Int64).fill_null(-1).to_numpy()
+    return names.replace_strict(codes, default=-1, return_dtype=pl.Int64).to_numpy()
 
 
 def _zero_before(rule: str) -> int:

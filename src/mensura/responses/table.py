@@ -73,11 +73,6 @@ class ResponseTable(Result):
         trials = None if self.trials is None else self.trials[order]
         return ResponseTable(self.subjects[order], self.items, self.log, self.right[order], trials)
 
-    def only(self, keep: np.ndarray[Any, Any]) -> ResponseTable:
-        """Return some of the subjects, in their order."""
-        trials = None if self.trials is None else self.trials[keep]
-        return ResponseTable(self.subjects[keep], self.items, self.log, self.right[keep], trials)
-
 
 def build_table(
     subjects: list[str], groups: list[str], items: list[str], right: Counts, trials: Counts | None, log: pl.DataFrame

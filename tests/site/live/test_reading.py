@@ -1,6 +1,7 @@
 """Reading the live site: conditional requests, packed bodies, stamps, and what is not there."""
 
 import gzip
+import hashlib
 
 import pytest
 from starlette.testclient import TestClient
@@ -54,6 +55,9 @@ def test_bodies_are_packed_for_those_who_take_them_and_each_form_has_its_own_tag
 def test_a_packed_body_is_the_file():
     file = small_edition().files["index.html"]
     assert gzip.decompress(file.packed.body) == file.plain.body
+    digits = hashlib.sha256(file.plain.body).hexdigest()[:32]
+    assert (file.plain.tag, file.packed.tag) == (f'"{digits}"'.encode(), f'"{digits}-gzip"'.encode())
+    assert file.size == len(file.plain.body) + len(file.packed.body)
 
 
 @pytest.mark.parametrize(

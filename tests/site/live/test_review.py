@@ -150,7 +150,23 @@ def test_tries_come_back_one_by_one_for_each_visitor_and_for_all():
     assert attempts.wait("somebody new") > 0
 
 
+def test_a_session_is_known_by_256_random_bits_and_a_hundred_are_open_at_most():
+    now = [0.0]
+    sessions = Sessions(lambda: now[0])
+    tokens = []
+    for number in range(100):
+        now[0] = float(number)
+        tokens.append(sessions.open(f"reviewer {number}"))
+    sessions.find(tokens[0])
+    assert {len(token) for token in tokens} == {43}  # 32 bytes, six bits to a letter
+    assert len(sessions.find(tokens[0]).form_token) == 43
+    last = sessions.open("one more")
+    assert sessions.find(tokens[1]) is None  # idle for longest
+    assert all(sessions.find(token) is not None for token in (tokens[0], *tokens[2:], last))
+
+
 def test_sessions_end_by_rest_and_by_age():
+    assert (IDLE, LONGEST) == (30 * 60, 8 * 60 * 60)
     now = [0.0]
     sessions = Sessions(lambda: now[0])
     rested = sessions.open("Ada")

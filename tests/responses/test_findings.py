@@ -1,0 +1,63 @@
+"""What a fit says besides its numbers: what is refused, warned of, and left to the priors."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.errors import MensuraError
+from mensura.responses import FitOptions, fit_responses
+from mensura.responses.irt.fit_checks import Dimensionality
+from mensura.responses.irt.fitting import Effort
+
+
+def test_hopeless_data_are_refused(drawn):
+    with pytest.raises(MensuraError, match="model: got '4pl'; expected one of rasch, 2pl, 3pl"):
+        fit_responses(drawn.wide, model="4pl")
+    with pytest.raises(MensuraError, match="nothing tells subjects apart"):
+        fit_responses({"subject": ["a", "b"], "x": [1, 1], "y": [0, 0]})
+    with pytest.raises(MensuraError, match="at least two of both"):
+        fit_responses({"subject": ["a"], "x": [1], "y": [0]})
+    with pytest.raises(MensuraError, match="holds 3; expected outcomes from 0"):
+        fit_responses({"subject": ["a", "b"], "x": [1, 3], "y": [0, 1]})
+
+
+def test_items_all_answer_alike_get_their_numbers_from_priors_and_are_named(drawn):
+    fit = fit_responses(drawn.wide.with_columns(sure=pl.lit(1)), options=FitOptions(checks=False))
+    assert any("sure" in warning for warning in fit.warnings)
+    assert fit.items["difficulty"].is_finite().all()
+
+
+def test_a_turned_key_is_named(drawn):
+    fit = fit_responses(drawn.wide.with_columns(i3=1 - pl.col("i3")), options=FitOptions(checks=False))
+    assert any("run against the scale" in warning and "i3" in warning for warning in fit.warnings)
+
+
+@pytest.mark.parametrize(("subjects", "warned"), [(49, True), (50, False)])
+def test_few_subjects_are_warned_of_and_so_is_a_fit_that_was_stopped(drawn, subjects, warned):
+    few = drawn.wide.head(subjects).select("subject", *(f"i{place}" for place in range(6)))
+    fit = fit_responses(few, options=FitOptions(checks=False, effort=Effort(passes=2)))
+    assert any("tell little about discriminations" in said for said in fit.warnings) == warned
+    assert "not converged in 2 passes; the numbers are those of the best one" in fit.warnings
+    assert "NOT converged in 2 passes" in fit.heading
+    assert (fit.passes, fit.converged) == (2, False)
+
+
+def test_guessing_that_no_answer_tells_of_has_the_error_of_its_prior(drawn):
+    """The prior of logit c is N(−1.4, 0.5²), so that of c has the standard deviation c (1 − c) / 2."""
+    some = drawn.wide.head(400).select("subject", *(f"i{place}" for place in range(8))).with_columns(sure=pl.lit(1))
+    sure = fit_responses(some, model="3pl", options=FitOptions(checks=False)).items.filter(item="sure")
+    c = sure["guessing"].item()
+    assert c == pytest.approx(1 / (1 + np.exp(1.4)), rel=0.05)
+    assert sure["se_guessing"].item() == pytest.approx(c * (1 - c) * 0.5, rel=0.05)
+
+
+@pytest.mark.parametrize(
+    ("share", "said"),
+    [
+        (0.1, "One dimension suffices"),
+        (0.199, "More than one dimension (a little)"),
+        (0.2, "More than one dimension (clea"),
+    ],
+)
+def test_a_factor_beyond_ability_is_weighed_against_chance(share, said):
+    assert Dimensionality(share, 0.1, 20, 1000, np.zeros(1)).said.startswith(said)

@@ -1,0 +1,132 @@
+"""Editions: which changes are told, what came in when, and the feeds, by hand."""
+
+import json
+from datetime import date
+from types import SimpleNamespace
+
+import polars as pl
+
+from mensura.site.editions import (
+    Edition,
+    FeedEntry,
+    atom_feed,
+    evidence_day,
+    evidence_log,
+    feed_entries,
+    json_feed,
+    next_edition,
+    sitemap,
+)
+
+DAY = date(2026, 11, 16)
+
+
+def study_of(scores, iqs=None, days=None):
+    """A study of models with so many scores and these IQs, all from one source; ``days``: of their scores."""
+    rows = [(name, (days or {}).get(name, "2026-10"), "board") for name, count in scores.items() for _ in range(count)]
+    table = pl.DataFrame(rows, schema=["subject", "date", "source"], orient="row")
+    known = {name: (iqs or {}).get(name, 100.0) for name in scores}
+    models = pl.DataFrame(
+        {
+            "subject": list(known),
+            "name": [name.title() for name in known],
+            "provider": "Acme",
+            "exact_iq": list(known.values()),
+            "iq": [None if iq is None else round(iq) for iq in known.values()],
+            "measured": 7,
+            "released": [date(2026, 1 + place % 9, 1) for place in range(len(known))],
+        }
+    )
+    sources = pl.DataFrame({"source": ["board"], "name": ["The board"]})
+    evidence = SimpleNamespace(scores=table, models=models, sources=sources)
+    return SimpleNamespace(models=models, evidence=evidence, benchmarks=pl.DataFrame({"benchmark": ["a", "b"]}))
+
+
+def changes(before, after):
+    """What the second of two editions tells."""
+    first = next_edition(before, [], DAY)
+    made = next_edition(after, first, DAY)
+    return None if made is first else list(made[0].changes)
+
+
+def test_the_first_edition_counts_what_it_has():
+    [made] = next_edition(study_of({"a": 3, "b": 1200}), [], DAY)
+    assert made.changes == ("First edition: 2 models, 2 benchmarks, 1,203 scores.",)
+    assert (made.day, made.evidence_day, made.scores) == ("2026-11-16", "2026-10", {"a": 3, "b": 1200})
+
+
+def test_models_that_come_and_go_are_named_with_their_scores():
+    assert changes(study_of({"a": 3, "b": 2}), study_of({"a": 3, "c": 4})) == ["New: C, 4 scores.", "Gone: b."]
+
+
+def test_an_iq_is_told_from_half_a_point_on_the_furthest_first():
+    moved = changes(
+        study_of(dict.fromkeys("abcd", 3)),
+        study_of({"a": 3, "b": 4, "c": 3, "d": 1}, {"a": 100.49, "b": 100.5, "c": 97.0, "d": 101.0}),
+    )
+    assert moved == [
+        "C: IQ 100.0 → 97.0, because of scores of other models, or of how they are read.",
+        "D: IQ 100.0 → 101.0, because of 2 fewer scores of its own.",
+        "B: IQ 100.0 → 100.5, because of 1 more score of its own.",
+    ]
+
+
+def test_scores_that_move_nothing_are_counted_and_nothing_new_is_no_edition():
+    before = study_of({"a": 3})
+    assert changes(before, study_of({"a": 5})) == ["2 scores more; no IQ moved by 0.5 points."]
+    assert changes(before, study_of({"a": 2})) == ["1 scores fewer; no IQ moved by 0.5 points."]
+    assert changes(before, study_of({"a": 3})) is None
+
+
+def test_eight_changes_are_told_one_by_one_and_forty_editions_are_kept():
+    many = study_of({f"m{place}": 1 for place in range(9)})
+    assert len(changes(study_of({}), study_of({f"m{place}": 1 for place in range(8)}))) == 8
+    assert changes(study_of({}), many)[7:] == ["New: M7, 1 scores.", "1 more changes."]
+    earlier = [Edition(f"day {place}", "", (), {}, {}) for place in range(40)]
+    made = next_edition(study_of({"a": 1}), earlier, DAY)
+    assert (len(made), made[-1].day) == (40, "day 38")
+
+
+def test_the_evidence_is_logged_by_day_with_three_models_named():
+    days = {"a": "2026-10", "b": "2026-10", "c": "2026-10", "d": "2026-10", "e": "2026-11-02"}
+    newest, older = evidence_log(study_of(dict.fromkeys("abcde", 2), days=days).evidence)
+    assert (newest["date"], newest["scores"], newest["models"], newest["said"]) == ("2026-11-02", 2, 1, "E")
+    assert (older["scores"], older["models"], older["said"]) == (8, 4, "A, B, C …")
+    three = study_of(dict.fromkeys("abc", 1)).evidence
+    assert [row["said"] for row in evidence_log(three)] == ["A, B, C"]
+    long = study_of({f"m{k}": 1 for k in range(31)}, days={f"m{k}": f"2025-01-{k + 1:02d}" for k in range(31)})
+    assert len(evidence_log(long.evidence)) == 30
+    assert evidence_day(long.evidence) == "2025-01-31"
+    assert evidence_day(SimpleNamespace(scores=pl.DataFrame({"date": [None]}))) == "unknown"
+
+
+def test_feeds_tell_editions_arrivals_and_releases_newest_first():
+    study = study_of({"a": 2, "b": 1, "c": 1}, {"c": None}, {"a": "2026-10", "b": "2025", "c": "2026-10-05"})
+    entries = feed_entries(study, [Edition("2026-11-16", "", ("New: A, 2 scores.",), {}, {})])
+    assert [(one.key, one.day) for one in entries] == [
+        ("edition-2026-11-16-0", "2026-11-16"),
+        ("evidence-2026-10-05-board", "2026-10-05"),
+        ("evidence-2026-10-board", "2026-10-01"),
+        ("model-c", "2026-03-01"),
+        ("model-b", "2026-02-01"),
+        ("model-a", "2026-01-01"),
+        ("evidence-2025-board", "2025-01-01"),
+    ]
+    assert entries[0].text == "New: A, 2 scores."
+    assert (entries[1].title, entries[1].text) == ("1 scores from The board", "1 models: C")
+    assert (entries[3].text, entries[5].text) == ("No IQ yet.", "IQ 100, 7 benchmarks measured.")
+    assert (entries[5].title, entries[5].href) == ("A of Acme", "models/a.html")
+
+
+def test_feeds_hold_what_xml_and_json_allow():
+    entry = FeedEntry("k", "2026-10-01", "A & B\x07 of <Acme>", "line one\n\ttwo", "models/a.html")
+    feed = atom_feed([entry], "https://example.org/", DAY)
+    assert "<title>A &amp; B of &lt;Acme&gt;</title><updated>2026-10-01T00:00:00Z</updated>" in feed
+    assert "<summary>line one\n\ttwo</summary>" in feed
+    assert "<updated>2026-11-16T00:00:00Z</updated>" in feed
+    told = json.loads(json_feed([entry], "https://example.org/"))
+    assert told["items"][0]["url"] == "https://example.org/models/a.html"
+    assert told["feed_url"] == "https://example.org/feed.json"
+    assert "<loc>https://example.org/a&amp;b.html</loc><lastmod>2026-11-16</lastmod>" in sitemap(
+        ["a&b.html"], "https://example.org/", DAY
+    )

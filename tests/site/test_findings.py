@@ -1,0 +1,306 @@
+"""The sentences under pictures and in tables, from tables small enough to be read."""
+
+from datetime import date
+from types import SimpleNamespace
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.site.measured import rank_measured
+from mensura.site.pictures.benchmark import _said_beyond, _up_to
+from mensura.site.pictures.cost import _dearer, _leanest, _spread
+from mensura.site.pictures.iq import _best_value, _leading, _quickest, _risen, _together, frontier
+from mensura.site.pictures.people import _aligned, _falling, _largest
+from mensura.site.pictures.stitched import _beside, _human_lines, _in_range, _oddest
+from mensura.site.sections import cheapest_rows, rivals
+from mensura.site.sentences import alike_sentence, leader_sentence, people_sentence
+from mensura.site.whereabouts import find_neighbours, find_next, find_prices
+
+
+def test_a_benchmark_informs_at_both_ends_of_its_range():
+    sensors = pl.DataFrame({"low": [0.0, 1.0, 1.1, 0.0], "high": [1.0, 2.0, 2.0, 0.9]})
+    study = SimpleNamespace(models=pl.DataFrame({"capability": [0.4, 1.0, None]}), sensors=sensors)
+    assert _in_range(study) == "2 of 4 benchmarks still inform at the level of the best model"
+
+
+def test_of_human_lines_the_surest_stay_and_those_half_a_step_away():
+    groups = pl.DataFrame(
+        [
+            ("a", "measured", 0.0, 1.0),
+            ("b", "measured", 0.4, 0.2),
+            ("c", "measured", 0.9, 0.5),
+            ("d", "judged", 3.0, 0.1),
+        ],
+        schema=["group", "status", "capability", "half"],
+        orient="row",
+    ).with_columns(low=pl.col("capability") - pl.col("half"), high=pl.col("capability") + pl.col("half"))
+    assert _human_lines(groups)["label"].to_list() == ["b", "c"]
+    assert _human_lines(groups.filter(status="judged")).is_empty()
+
+
+def test_the_highest_model_is_said_with_the_class_next_below():
+    models = pl.DataFrame(
+        {"name": ["A", "B"], "capability": [1.0, 2.0], "capability_low": [0.5, 1.5], "capability_high": [1.5, 2.5]}
+    )
+    groups = pl.DataFrame(
+        {"group": ["x", "y", "z", "w"], "status": ["measured", "measured", "judged", "measured"]}
+        | {"capability": [0.0, 1.0, 1.5, 2.0], "low": [-1.0, 0.2, 1.0, 1.0], "high": [1.0, 1.8, 2.0, 3.0]}
+    )
+    study = SimpleNamespace(charted=lambda *_: models, groups=groups, class_names={"y": "experts on GPQA"})
+    first = "B is highest, at 2.00 (1.50 to 2.50)"
+    assert _beside(study) == f"{first}; next below it: experts on GPQA, anywhere from 0.20 to 1.80"
+    study.groups = groups.filter(pl.col("capability") >= 2)
+    assert _beside(study) == first
+    study.charted = lambda *_: models.clear()
+    assert _beside(study) == "No model is placed"
+
+
+def test_the_oddest_score_is_the_farthest_either_way():
+    points = pl.DataFrame({"name": ["A", "B", "C"], "benchmark": ["x", "y", "z"], "residual": [0.1, -0.25, None]})
+    assert _oddest(points) == "Farthest from its level: B on y, 25% of the range below it"
+    assert _oddest(points.head(1)).endswith("10% of the range above it")
+    assert _oddest(points.tail(1)) == "No model has a residual"
+
+
+def test_who_is_highest_and_how_far_the_record_has_come():
+    points = pl.DataFrame(
+        {
+            "name": ["Old", "Best", "Last"],
+            "released": [date(2024, 1, 1), date(2025, 1, 1), date(2026, 1, 1)],
+            "value": [90.0, 120.4, 110.0],
+            "iq": [90.0, 120.4, None],
+            "low": [85.0, 118.0, 100.0],
+            "high": [95.0, 123.0, 120.0],
+            "status": ["measured", "estimated", "measured"],
+        }
+    )
+    assert _leading(points) == "Best is highest: IQ 120 (118 to 123)"
+    assert _leading(points.clear()) == "no model is placed"
+    assert _risen(points) == "With estimates, the record has risen from IQ 90 (Old) to 120 (Best, 118 to 123)"
+    assert _risen(points.filter(status="measured")).startswith("The record has risen from IQ 90 (Old) to 110 (Last,")
+    assert _risen(points.clear()) == "No model on the timeline"
+
+
+def test_ranks_agree_or_are_too_few():
+    points = pl.DataFrame({"x": [1.0, 2.0, 3.0, None], "y": [3.0, 2.0, 1.0, 9.0]})
+    assert _together(points) == "Over 3 models with both, the rank correlation of EQ and IQ is −1.00"
+    assert _together(points.head(2)) == "Too few models have both"
+
+
+def priced(**models):
+    """Charted models by IQ and effective cost."""
+    rows = [(name, name.title(), iq, cost) for name, (iq, cost) in models.items()]
+    table = pl.DataFrame(rows, schema=["subject", "name", "exact_iq", "effective_cost"], orient="row")
+    return SimpleNamespace(charted=lambda *_: table)
+
+
+@pytest.mark.parametrize(
+    ("models", "said"),
+    [
+        (
+            {"best": (130.0, 10.0), "near": (120.0, 4.0)},
+            "Near is within 10 points of Best, which costs about 2 times as much",
+        ),
+        (
+            {"best": (130.0, 6.0), "near": (121.0, 4.0)},
+            "Near is within 10 points of Best, which costs about 1.5 times as much",
+        ),
+        (
+            {"best": (130.0, 8.0), "near": (121.0, 4.0)},
+            "Near is within 10 points of Best, which costs about 2 times as much",
+        ),
+        (
+            {"best": (130.0, 6.0), "far": (119.9, 4.0)},
+            "Within 10 points of the best priced model, Best, nobody is cheaper than it",
+        ),
+    ],
+)
+def test_the_cheapest_near_the_top_is_named_with_how_much_it_saves(models, said):
+    assert _best_value(priced(**models)) == said
+
+
+def test_the_quickest_is_sought_among_the_ten_highest():
+    points = pl.DataFrame(
+        {
+            "name": [f"M{at}" for at in range(11)],
+            "x": [20.0 - at for at in range(11)],
+            "y": [99.0 - at for at in range(11)],
+        }
+    )
+    assert _quickest(points) == "Of the 10 highest with a known time, M9 answers quickest: 11 s in the median"
+    assert _quickest(points.clear()) == "No model has both an IQ and a response time"
+
+
+def test_no_point_of_a_frontier_is_beaten_or_met_for_less():
+    points = pl.DataFrame({"x": [1.0, 1.0, 2.0, 3.0, 4.0], "y": [5.0, 6.0, 6.0, 7.0, None]})
+    assert frontier(points).rows() == [(1.0, 6.0), (3.0, 7.0)]
+
+
+def test_costs_are_said_by_their_ends():
+    rows = pl.DataFrame({"name": ["A", "B", "C"], "value": [2.0, 0.5, 12.5]})
+    assert _spread(rows) == "From B at $0.5 to C at $12.5 per million tokens in and out"
+    assert _leanest(rows).startswith("C needs least work for the same tasks: 12.5 times as efficient")
+    assert _dearer(pl.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 3.0, 2.0]})).startswith("1 of 3 models cost more")
+    assert _spread(rows.clear()) == "No model has an effective cost"
+
+
+def test_drivers_curves_and_clusters_in_words():
+    drivers = pl.DataFrame({"driver": ["age", "schooling"], "effect": [3.0, -12.04]})
+    assert _largest(drivers) == "Schooling moves the rate most: −12.0 points"
+    rates = pl.DataFrame({"subject": ["a"] * 4 + ["b"] * 2, "dimension": ["x", "x", "y", "y", "x", "x"]}).with_columns(
+        level=pl.Series([2, 1, 1, 2, 1, 2]), rate=pl.Series([0.1, 0.9, 0.5, 0.5, 0.2, 0.6])
+    )
+    assert _falling(rates) == "From the lowest to the highest level success falls in 1 of 3 curves"
+    countries = pl.DataFrame({"cluster": [1, 1, 2], "cluster_mae": [0.123, 0.123, 0.2]})
+    assert _aligned(countries).endswith("told with a mean error of 12.3 points, from 1 with 20.0")
+
+
+def test_a_ladder_ends_where_the_test_does():
+    points = [(20.0, 100.0), (60.0, 115.0), (120.0, 145.0)]
+    assert _up_to(points, None) == _up_to(points, 120.0) == (points, [])
+    assert _up_to(points, 100.0) == ([*points[:2], (100.0, 135.0)], points[2:])
+    assert _up_to(points, 60.0) == (points[:2], points[2:])
+    assert _said_beyond(points[2:], "percent").startswith(" The ladder puts IQ 145 at 120%, beyond")
+    assert _said_beyond([], "percent") == ""
+
+
+def test_the_cheapest_model_reaches_the_iq_asked_for():
+    models = pl.DataFrame(
+        [
+            ("a", 100.0, 5.0, 9.0),
+            ("b", 110.0, None, 2.0),
+            ("c", 120.0, 7.0, 1.0),
+            ("d", 130.0, None, None),
+            ("e", None, 1.0, 1.0),
+        ],
+        schema=["subject", "exact_iq", "effective_cost", "sticker_price"],
+        orient="row",
+    )
+    rows, counts = cheapest_rows(SimpleNamespace(models=models), floors=[100, 110, 111, 125])
+    assert [(row["floor"], row["subject"], row["cost"], row["basis"], row["able"]) for row in rows] == [
+        (100, "b", 2.0, "list price", 3),
+        (110, "b", 2.0, "list price", 2),
+        (111, "c", 7.0, "effective cost", 1),
+    ]
+    assert counts == (2, 1, 1)
+    by_five, _ = cheapest_rows(SimpleNamespace(models=models))
+    assert [row["floor"] for row in by_five] == [90, 95, 100, 105, 110, 115, 120]
+
+
+def standing(**models):
+    """A study of models by exact IQ, list price and provider, all ranked; draws as they are given."""
+    rows = [
+        {
+            "subject": name,
+            "exact_iq": iq,
+            "iq": round(iq),
+            "iq_low": iq - 1,
+            "iq_high": iq + 1,
+            "measured": 9,
+            "rank": place,
+        }
+        | {"provider": provider, "sticker_price": price, "effective_cost": None}
+        for place, (name, (iq, price, provider)) in enumerate(models.items(), start=1)
+    ]
+    by_subject = {row["subject"]: row for row in rows}
+    places = {name: place for place, name in enumerate(by_subject)}
+    told = SimpleNamespace(by_subject=by_subject, ranked_rows=rows, by_iq=rows, iq_places=places)
+    return SimpleNamespace(rows=told, ahead=lambda one, other: 0.25)
+
+
+MODELS = {
+    "a": (130.0, 9.0, "P"),
+    "b": (127.0, None, "Q"),
+    "c": (126.0, 4.0, "P"),
+    "d": (124.0, 5.0, "R"),
+    "e": (123.9, 1.0, "S"),
+    "f": (110.0, 1.0, "P"),
+    "g": (109.0, 1.0, "Q"),
+}
+
+
+def test_prices_are_compared_within_three_points_both_ways():
+    study = standing(**MODELS)
+    assert [row["subject"] for row in find_prices(study, "b").rows] == ["c", "d", "a", "b"]
+    assert [row["subject"] for row in find_prices(study, "f").rows] == ["f", "g"]
+    unranked = standing(**MODELS)
+    unranked.rows.by_subject["x"] = {**unranked.rows.by_subject["f"], "subject": "x", "rank": None, "exact_iq": 118.0}
+    unranked.rows.iq_places["x"] = 4.5
+    assert [row["subject"] for row in find_prices(unranked, "x").rows] == ["x"]
+
+
+def test_three_neighbours_stand_on_either_side():
+    found = find_neighbours(standing(**MODELS), "e").rows
+    assert [(row["subject"], row["chance_above"]) for row in found] == [
+        *(("b", 0.25), ("c", 0.25), ("d", 0.25), ("e", None), ("f", 0.25), ("g", 0.25))
+    ]
+    assert [row["subject"] for row in find_neighbours(standing(**MODELS), "a").rows] == ["a", "b", "c", "d"]
+
+
+def test_rivals_are_the_nearest_of_two_other_providers():
+    study = standing(**MODELS)
+    assert rivals(study, "d") == ["e", "c"]
+    assert rivals(study, "a") == ["b", "d"]
+    assert rivals(standing(a=(100.0, 1.0, "P"), b=(99.0, 1.0, "Q"), c=(98.0, 1.0, "R")), "b") == ["a", "c"]
+
+
+def test_what_to_measure_next_is_the_squared_correlation_with_the_composite():
+    composite = np.array([1.0, 2.0, 3.0, 4.0])
+    benchmarks = np.stack([composite, [1.0, -1.0, -1.0, 1.0], [5.0] * 4, [1.0, 3.0, 2.0, 4.0]], axis=1)
+    drawn = SimpleNamespace(places={"m": 0}, composites=composite[:, None], benchmarks=benchmarks[:, None, :])
+    matrix = SimpleNamespace(measured=np.array([[True, False, False, False]]), benchmarks=("a", "b", "c", "d"))
+    study = SimpleNamespace(
+        iq=SimpleNamespace(drawn=drawn, matrix=matrix), benchmark_names=dict(zip("abcd", "ABCD", strict=True))
+    )
+    found = find_next(study, "m").rows
+    assert found[0]["name"] == "D"
+    assert {row["benchmark"]: row["variance_explained"] for row in found} == pytest.approx(
+        {"d": 0.64, "b": 0.0, "c": 0.0}
+    )
+    assert find_next(study, "n").rows == []
+
+
+def test_who_leads_is_said_no_more_surely_than_draws_allow():
+    names = ["a", "b", "c", "d"]
+    ranked = pl.DataFrame(
+        {"subject": names, "name": [name.title() for name in names], "iq": [130, 129, 128, 127]}
+    ).with_columns(iq_low=pl.col("iq") - 2.0, iq_high=pl.col("iq") + 2.0)
+
+    def said(*alike):
+        pairs = pl.DataFrame({"other": names[1:], "told_apart": [name not in alike for name in names[1:]]})
+        drawn = SimpleNamespace(pairs=lambda _: pairs)
+        return leader_sentence(SimpleNamespace(ranked=ranked, iq=SimpleNamespace(drawn=drawn)))
+
+    first = "A has the highest composite IQ, 130 (90% interval 128 to 132)"
+    assert said() == f"{first}, and is told apart from every other model."
+    assert said("c") == f"{first}; it cannot be told apart from C."
+    assert said("b", "c") == f"{first}; it cannot be told apart from B and C."
+    assert said("b", "c", "d") == f"{first}; it cannot be told apart from B, C and 1 more."
+    chances = {"b": 0.949, "c": 0.95, "d": 1.0}
+    study = SimpleNamespace(ranked_by_measured=ranked, ahead=lambda _, other: chances[other])
+    assert alike_sentence(study) == "Cannot be told apart from B."
+    chances["b"] = 0.95
+    assert alike_sentence(study).startswith("Told apart from every other model")
+
+
+def test_people_are_counted_by_the_tests_on_which_the_best_model_is_above_them():
+    leaders = pl.DataFrame(
+        {"title": ["A", "B", "C", "D"], "human_status": ["measured", "measured", "judged", "measured"]}
+        | {"ahead": ["model", "people", "people", "level"]}
+    )
+    said = people_sentence(SimpleNamespace(leaders=leaders))
+    assert said.startswith("On 1 of the 3 tests with a measured group of people that can be compared,")
+    assert said.endswith("the best model scores above them; on B and D it does not.")
+
+
+def test_a_model_is_ranked_by_its_iq_where_four_dimensions_are_its_own():
+    """Two benchmarks to a dimension: both measured make it a model's own, one does not."""
+    measured = np.array([[1] * 8 + [0, 0], [1] * 8 + [1, 1], [1] * 7 + [0, 1, 0], [0] * 10], dtype=bool)
+    iqs = np.where(measured, np.arange(100.0, 110.0), np.nan)
+    matrix = SimpleNamespace(members=np.repeat(np.eye(5), 2, axis=0), measured=measured, subjects=("a", "b", "c", "d"))
+    exact = pl.DataFrame({"subject": list("abcd"), "exact": [110.0, 120.0, 130.0, None]})
+    found = rank_measured(SimpleNamespace(matrix=matrix, filled=SimpleNamespace(iqs=iqs[None]), exact=exact))
+    assert found["own_dimensions"].to_list() == [4, 5, 3, 0]
+    assert found["measured_rank"].to_list() == [2, 1, None, None]
+    assert found["own_iq"].to_list() == [pytest.approx(103.5), pytest.approx(104.5), pytest.approx(102.5), None]

@@ -1,0 +1,102 @@
+"""Where a model stands, in words: people it passed, prices beside it, what to measure next, whether charts show it."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from mensura.site.pages.where import _next_said, _people_said, _price_said, _prices, charted_sentence, verdict
+
+
+@pytest.mark.parametrize(
+    ("chance", "said"),
+    [
+        (1.0, "passed"),
+        (0.95, "passed"),
+        (0.949, "cannot be told"),
+        (0.051, "cannot be told"),
+        (0.05, "not passed"),
+        (0.0, "not passed"),
+        (None, "not known"),
+    ],
+)
+def test_people_are_passed_from_a_chance_of_95_percent_on(chance, said):
+    assert verdict(chance) == said
+
+
+def test_groups_are_counted_by_whether_they_were_passed():
+    rows = [("hle", 0.99), ("hle", 0.5), ("gpqa", 0.01), ("gpqa", None), ("aime", 0.96)]
+    tested = [{"benchmark": benchmark, "chance_above": chance} for benchmark, chance in rows]
+    assert _people_said(tested).startswith(
+        "On 3 tests that people took as well, it passed 2 of 5 groups and did not pass 1; of 2 it cannot be told. "
+        "A group is passed when the chance of scoring above it is 95% or more."
+    )
+    assert "cannot be told" not in _people_said(tested[:1])
+    assert _people_said([]) == "No group of people has a score on a test that this model took."
+
+
+def priced(**prices):
+    """Models near one another by their list prices, cheapest first."""
+    rows = [{"subject": name, "sticker_price": price, "iq": 120} for name, price in prices.items()]
+    names = {name: {"name": name.title(), "measured": 1, "inherited": 2, "estimated": 3} for name in prices}
+    return SimpleNamespace(rows=SimpleNamespace(by_subject=names)), rows
+
+
+def price_said(iq=120, **prices):
+    study, rows = priced(**prices)
+    return _price_said(study, rows, {"subject": "mine", "iq": iq, "sticker_price": prices["mine"]})
+
+
+def test_a_price_is_said_among_models_of_about_the_same_level():
+    own = "$10 for a million tokens in and a million out"
+    near = "within 3 IQ points of it"
+    assert price_said(mine=10.0) == f"It lists at {own}; no other ranked model {near} has a price."
+    assert price_said(mine=10.0, free=None) == f"It lists at {own}; no other ranked model {near} has a price."
+    assert price_said(mine=10.0, dear=12.5) == f"At {own}; the one other model {near}, Dear, lists at $12.5."
+    assert price_said(mine=10.0, alike=10.0, dear=12.5) == f"At {own}, none of the 2 others {near} is cheaper."
+    assert price_said(small=1.0, less=2.0, mine=10.0, dear=12.5) == (
+        f"At {own}, 2 of the 3 others {near} list cheaper; the cheapest is Small at $1."
+    )
+    assert price_said(mine=None) == "It has no list price."
+    assert price_said(mine=10.0, iq=None) == "Without an IQ it has no level to compare prices at."
+
+
+def test_five_prices_are_listed_each_with_its_page():
+    study, rows = priced(**{f"m{place}": 1.0 + place for place in range(7)}, free=None)
+    listed = _prices(study, rows)
+    assert [row["name"] for row in listed] == ["M0", "M1", "M2", "M3", "M4"]
+    assert listed[0]["iq_href"] == "models/m0.html#derivation"
+    assert listed[0]["sticker_price_href"] == listed[0]["effective_cost_href"] == "models/m0.html#cost"
+
+
+def test_what_would_tell_most_next():
+    telling = [{"name": "HLE", "variance_explained": 0.237}, {"name": "GPQA", "variance_explained": 0.1}]
+    said = _next_said(telling, {"iq": 120})
+    assert said.startswith("HLE would tell most next: knowing its score would take away about 23.7% of what is")
+    assert _next_said([], {"iq": 120}) == "Nothing: every benchmark of the composite is measured."
+    assert _next_said([], {"iq": None}).startswith("Too little is known of it")
+
+
+def charted(charted=True, **facts):
+    exceptions = {
+        "shown": {"display": "show", "reason": "history"},
+        "hidden": {"display": "hide"},
+        "old": {"publication": "archive"},
+    }
+    study = SimpleNamespace(
+        policy=SimpleNamespace(exceptions=exceptions, flagship_generations=2, smaller_generations=1)
+    )
+    row = {"subject": "m", "iq": 120, "tier": 0, "generation": 0, "charted": charted} | facts
+    return charted_sentence(study, row)
+
+
+def test_charts_say_by_which_rule_they_show_a_model():
+    yes, no = "Charts show it by default", "Charts leave it out by default"
+    assert charted() == f"{yes}: its generation is the current one of its line, and charts show the newest 2."
+    assert charted(tier=None) == charted()
+    assert charted(charted=False, tier=-1, generation=1) == (
+        f"{no}: its generation is 1 behind the current one of its line, and charts show the newest 1."
+    )
+    assert charted(subject="shown") == f"{yes}: the policy says show for it: history."
+    assert charted(charted=False, subject="hidden") == f"{no}: the policy says hide for it."
+    assert charted(charted=False, subject="old") == f"{no}: its publication status is archive."
+    assert charted(charted=False, iq=None) == f"{no}: it has no IQ."
