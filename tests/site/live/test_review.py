@@ -197,6 +197,30 @@ def test_a_poor_secret_is_refused_at_the_start(tmp_path, text):
         ReviewerSecret.read(tmp_path / "secret")
 
 
+def test_a_secret_has_16_to_1024_characters():
+    for length in (16, 1024):
+        assert ReviewerSecret("x" * length).is_it("x" * length)
+    for length in (15, 1025):
+        with pytest.raises(MensuraError, match=f"got {length} characters; give 16 to 1024"):
+            ReviewerSecret("x" * length)
+
+
+def test_a_visitor_has_five_tries_and_one_each_half_minute_and_all_have_thirty_and_one_each_five_seconds():
+    now = [100.0]
+    attempts = Attempts(lambda: now[0])
+    waits = []
+    for _ in range(6):
+        waits.append(attempts.wait("a"))
+        attempts.failed("a")
+    assert waits == [0, 0, 0, 0, 0, 30]
+    attempts = Attempts(lambda: now[0])
+    waits = []
+    for number in range(31):
+        waits.append(attempts.wait(f"visitor {number}"))
+        attempts.failed(f"visitor {number}")
+    assert waits == [0] * 30 + [5]
+
+
 def test_a_secret_file_that_is_not_there_or_open_to_others_is_noticed(tmp_path):
     with pytest.raises(MensuraError, match="could not be read"):
         ReviewerSecret.read(tmp_path / "absent")
