@@ -249,6 +249,20 @@ def test_an_entry_that_cannot_be_undone_is_refused(reviewer, store, entry):
     assert open_ledger(store).version().entry == 0
 
 
+@pytest.mark.parametrize(("size", "shown"), [(256 * 1024, 256 * 1024), (256 * 1024 + 1, 256 * 1024)])
+def test_of_a_captured_text_a_quarter_of_a_mebibyte_is_shown(reviewer, store, size, shown):
+    data = b"x" * (size - 1) + b"y"
+    capture = open_ledger(store).add_capture(data, source="board", address="https://example.org/x", **ANN)
+    page = reviewer.get(f"/review/captures/{capture}").text
+    assert re.search("x{1000}x*y?", page)[0] == data[:shown].decode()
+
+
+def test_a_reviewers_name_has_a_hundred_letters_at_most(rooms):
+    tried = {"name": "n" * 101, "secret": "a wrong one"}
+    page = TestClient(rooms, base_url=SITE).post("/review/enter", data=tried, headers=OWN).text
+    assert re.search("n{50,}", page)[0] == "n" * 100
+
+
 @pytest.mark.parametrize("path", ["updates/ffffffff", "updates/%3Cscript%3E", "captures/ffffffff"])
 def test_what_is_not_there_is_said_and_shown_as_text(reviewer, path):
     answer = reviewer.get(f"/review/{path}")
