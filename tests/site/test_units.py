@@ -2,7 +2,17 @@
 
 import pytest
 
-from mensura.site.units import WORLD_POPULATION, chance, dollars, rarity, show, show_column, show_range
+from mensura.site.units import (
+    WORLD_POPULATION,
+    chance,
+    digits,
+    dollars,
+    rarity,
+    show,
+    show_column,
+    show_range,
+    unit_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +75,40 @@ def test_ranges_say_both_ends_once():
 )
 def test_numbers_of_a_column_share_their_decimals_unless_that_hides_the_smallest(values, texts):
     assert show_column(values) == texts
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.99, "99%"), (0.01, "1%"), (0.00999, "under 1%"), (0.9901, "over 99%"), (None, "–"), (float("nan"), "–")],
+)
+def test_one_and_ninety_nine_percent_are_still_said(value, said):
+    assert chance(value) == show(value, "chance") == said
+
+
+@pytest.mark.parametrize(
+    ("one_in", "said"),
+    [
+        (1.0, "1 in 1 people"),
+        (0.5, "1 in 0.5 people"),
+        (9.99, "1 in 9.99 people"),
+        (10.0, "1 in 10 people"),
+        (99.6, "1 in 100 people"),
+        (999.4, "1 in 999 people"),
+        (1000.0, "1 in 1,000 people"),
+        (1234.0, "1 in 1,230 people"),
+        (1.0e6, "1 in 1,000,000 people"),
+        (WORLD_POPULATION, "1 in 8,200,000,000 people"),
+        (None, "–"),
+        (float("inf"), "–"),
+    ],
+)
+def test_a_rarity_has_three_significant_digits_and_no_part_of_a_person_from_ten_on(one_in, said):
+    assert rarity(one_in) == said
+
+
+def test_other_numbers_have_three_digits_and_names_of_units_are_for_people():
+    assert (show(1234.5, "parsecs"), show(-0.0, "parsecs"), show(-1.5, "parsecs")) == ("1.23e+03", "0", "−1.5")
+    assert (show(12.5, "dollars"), dollars(-0.5), show(87.04, "composite")) == ("$12.5", "−$0.5", "87")
+    assert (digits(1 / 3), digits(None), digits(float("nan"))) == ("0.333333", "", "")
+    assert [unit_name(unit) for unit in ("fraction", "elo", "iq", "index")] == ["percent", "Elo", "IQ", "index"]
+    assert show_range(1.0, None, "iq") == ""
