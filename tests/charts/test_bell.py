@@ -38,3 +38,16 @@ def test_no_name_covers_the_words_in_the_curve():
             if not beside and abs(above) < bottom - top:
                 crossed.append((iq, width))
     assert crossed == []
+
+
+@pytest.mark.parametrize(
+    ("iqs", "ends"), [([120.0], [70, 160]), ([60.0, 120.0], [57, 160]), ([66.0, 172.0], [63, 175])]
+)
+def test_the_axis_runs_from_70_to_160_and_three_points_beyond_whoever_is_further_out(iqs, ends):
+    names = [f"m{place}" for place in range(len(iqs))]
+    facts = {"subject": names, "name": names, "provider": "P", "iq": iqs, "low": None, "high": None}
+    points = pl.DataFrame({**facts, "status": "measured", "label": False}, schema_overrides={"low": pl.Float64})
+    layers = charts.web_spec(charts.bell_curve(points))["layer"]
+    assert {
+        tuple(layer["encoding"]["x"]["scale"]["domain"]) for layer in layers if "scale" in layer["encoding"]["x"]
+    } == {tuple(ends)}

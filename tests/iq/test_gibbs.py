@@ -1,10 +1,12 @@
 """The steps of the sampler against the plain definitions of what they sum and draw."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from mensura.iq.descent import Descent
-from mensura.iq.gibbs import GibbsData, draw_models, draw_normals, draw_scores, start_chains, sweep
+from mensura.iq.gibbs import GibbsData, _draw_descent, draw_models, draw_normals, draw_scores, start_chains, sweep
 from mensura.iq.score_sums import BenchmarkSums, ModelSums
 from mensura.iq.uncertainty import interval
 
@@ -126,6 +128,25 @@ def test_scores_are_drawn_about_what_line_factors_and_dimension_expect(
     error = np.sqrt(state.noise)[:, None]
     assert np.abs((drawn.mean(axis=0) - expected) / error).max() < 0.08
     assert drawn.std(axis=0) / error == pytest.approx(np.ones((CHAINS, MODELS, BENCHMARKS)), abs=0.06)
+
+
+@pytest.mark.parametrize(("times", "kept"), [(-3.0, 0.0), (3.0, 1.0), (0.4, 0.4)])
+def test_what_successors_keep_lies_between_nothing_and_all_of_it(times: float, kept: float) -> None:
+    """Forty pairs of which the later is so many times the earlier, to a hundredth: far outside, the nearer end."""
+    rng, pairs = np.random.default_rng(3), 40
+    earlier = rng.normal(size=(1, pairs, FACTORS))
+    none = np.zeros((2 * pairs, BENCHMARKS))
+    data = GibbsData(
+        eta=none,
+        known=none > 0,
+        dimension_of=DIMENSION_OF,
+        members=np.eye(3)[DIMENSION_OF],
+        regressors=np.zeros((2 * pairs, 1)),
+        descent=Descent.of(np.concatenate([np.full(pairs, -1), np.arange(pairs)])),
+    )
+    factors = np.concatenate([earlier, times * earlier + 0.01 * rng.normal(size=earlier.shape)], axis=1)
+    state = replace(start_chains(data, 1), factors=factors, moved=np.full((1, FACTORS), 1e-4))
+    assert _draw_descent(data, state, rng).kept == pytest.approx(np.full((1, FACTORS), kept), abs=0.02)
 
 
 @pytest.mark.parametrize("draws", [1, 2, 20, 21, 233])

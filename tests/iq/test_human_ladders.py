@@ -13,6 +13,8 @@ from mensura.iq.ladders import LEVELS, POINTS
 from mensura.scale import iq_to_rate, rate_to_one_in
 
 CHANCE = {"hle": 0.0465, "aime": 0.0}
+EDGES = [("people at 130", 99.0, 1), ("people at 130", 99.1, 0), ("people at 100", 1.0, 1), ("people at 100", 0.9, 0)]
+"""A hundredth of the way from chance to ceiling, at either end."""
 
 
 def curve(benchmark, capability, hard, steep):
@@ -76,6 +78,16 @@ def test_a_group_at_the_ceiling_or_at_chance_is_only_bounded_and_bends_no_line(g
     assert found.anchors.filter(benchmark="hle", group=group).height == 0
     assert found.slope == pytest.approx(12.0)
     assert dict(found.offsets.select("benchmark", "average_person").iter_rows()) == pytest.approx(average)
+
+
+@pytest.mark.parametrize(("group", "score", "placed"), EDGES)
+def test_a_group_right_at_the_edge_is_still_placed(group, score, placed):
+    evidence, curves, groups, _ = world()
+    changed = pl.when((pl.col("group") == group) & (pl.col("benchmark") == "aime")).then(score).otherwise("score")
+    found = derive_ladders(
+        replace(evidence, human_references=evidence.human_references.with_columns(score=changed)), curves, groups
+    )
+    assert found.anchors.filter(benchmark="aime", group=group).height == placed
 
 
 def test_a_curve_may_bring_its_own_chance_level():

@@ -128,6 +128,16 @@ def test_draws_are_counted_as_they_come():
     assert len(draws) == sum(told) == 25
 
 
+@pytest.mark.parametrize(("models", "chains", "exact"), [(5, 10, np.float64), (6, 4, np.float32)])
+def test_many_models_have_fewer_chains_and_draws_in_single_precision(monkeypatch, models, chains, exact):
+    monkeypatch.setattr("mensura.iq.sampler.MANY_MODELS", 6)
+    eta, regressors, _ = simulate(3, models=models)
+    told: list[int] = []
+    alone = np.full(models, -1)
+    draws = sample(eta, regressors, DIMENSIONS, alone, 12, np.random.default_rng(1), told.append).draws
+    assert (told[0], sum(told), draws.dtype) == (chains, 12, exact)
+
+
 def test_every_model_with_three_scores_has_a_composite_and_all_dimensions(joint):
     count = joint.matrix.measured.sum(axis=1)
     has = joint.composites["iq"].is_not_null().to_numpy()
@@ -156,6 +166,16 @@ def test_a_model_with_nothing_missing_has_the_interval_of_its_measurement(build)
     assert inside.mean() > 0.5
     assert found[inside] == pytest.approx(expected[inside], rel=0.12)
     assert (result.composites["high"] - result.composites["low"]).min() > 0.5
+
+
+def test_the_joint_model_has_no_caps_donors_or_peers(joint):
+    models, benchmarks = joint.matrix.measured.shape
+    filled = joint.filled
+    assert (filled.caps.shape, filled.capability.shape) == ((1, benchmarks), (1, models))
+    assert np.isnan(filled.caps).all() and np.isnan(filled.capability).all()
+    assert (filled.donors == -1).all()
+    assert filled.correlations.weight.shape == (1, benchmarks, benchmarks)
+    assert not filled.correlations.weight.any()
 
 
 def test_draws_of_the_joint_model_report_every_hundred(joint):

@@ -156,3 +156,8 @@ def test_draws_vary_by_the_errors_they_were_given(build):
     assert not np.allclose(again.benchmarks[:, heir, hle], draws.benchmarks[:, heir, hle])
     with pytest.raises(mensura.MensuraError, match="draws: expected at least 1, got 0"):
         draw_iqs(matrix, errors, rules, result.weights, 0, 7)
+
+
+def test_a_thousand_draws_are_made_unless_told_otherwise(build):
+    result = mensura.score_iq(build({("m", "hle"): 12.0, ("n", "hle"): 9.0}), method="published")
+    assert len(result.draws().benchmarks) == 1000

@@ -130,6 +130,12 @@ def test_looks_as_it_did_when_last_looked_at(name):
     assert found == file.read_text(encoding="utf-8")
 
 
+def test_without_a_dimension_a_radar_has_no_rays_and_a_ladder_no_rows():
+    """Where lines of one's own leave nobody placed, the page is built all the same."""
+    assert "<path" not in draw_radar([], [], description="nobody").html
+    assert "<text" in draw_human_ladder([], [], description="nobody").html
+
+
 @pytest.mark.parametrize(
     ("low", "high", "most", "ticks"),
     [

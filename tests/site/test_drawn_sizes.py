@@ -7,6 +7,7 @@ import pytest
 
 from mensura.site.drawing.canvas import Canvas
 from mensura.site.drawing.share_card import HEIGHT, draw_share_card
+from mensura.site.studio import static_job
 
 A4_PIXELS = 297 / 25.4 * 96
 """Height of a page in pixels, of which CSS has 96 to the inch."""
@@ -29,3 +30,17 @@ def test_a_shared_picture_shows_all_its_texts_one_below_the_other(title, figure)
     for (above, _), (below, size) in pairwise(lines):
         assert 0.8 * size <= below - above <= 2 * max(size, 62), "capitals do not touch, and no hole gapes"
     assert lines[-1][0] + 0.3 * lines[-1][1] < HEIGHT - 20
+
+
+@pytest.mark.parametrize(("width", "columns", "panel"), [(698, 5, 110), (697, 4, 140), (215, 1, 123), (100, 1, 8)])
+def test_panels_share_the_width_that_frame_and_margins_leave(width, columns, panel):
+    """698 less 18 at both sides and 56 of frame: five panels of 110 with 14 between them."""
+    spec = {"facet": {}, "spec": {"height": 110}, "usermeta": {"panels": {"least": 110, "gap": 14, "frame": 56}}}
+    drawn = static_job(spec, width)["spec"]
+    assert (drawn["columns"], drawn["spec"]) == (columns, {"height": 110, "width": panel})
+
+
+def test_a_picture_is_as_wide_as_asked_for_or_as_it_must_be():
+    assert static_job({"layer": []}, 640)["spec"]["width"] == 640
+    assert static_job({"layer": [], "usermeta": {"min_width": 720}}, 640)["spec"]["width"] == 720
+    assert static_job({"layer": []}, 640)["spec"]["autosize"] == {"type": "fit-x", "contains": "padding"}

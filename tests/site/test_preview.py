@@ -38,6 +38,20 @@ def test_what_is_only_sampling_is_said_to_be(moved):
     others = moved.composites.filter(pl.col("through") == "others' ranks, or sampling error")
     assert (others["change"].abs() < SAMPLING).all()
     assert moved.composites.filter(through=OWN)["subject"].to_list() == ["gpt-5.5"]
+    assert not others.is_empty()
+    assert not set(others["subject"]) & set(moved.inputs["subject"])  # sampling has no input to name
+    assert moved.inputs["contribution"].abs().min() >= 0.005
+    assert moved.composites["through"].to_list()[-others.height :] == others["through"].to_list()
+
+
+def test_what_moves_least_is_left_out_and_the_rest_stands_by_size(moved):
+    """Half of the last digit shown: 0.005 of capability."""
+    assert moved.capabilities["change"].abs().min() >= 0.005
+    assert moved.capabilities["change"].abs().is_sorted(descending=True)
+    assert moved.heading == (
+        f"1 cells change; IQ or rank of {moved.composites.height} models moves, "
+        f"capability of {moved.capabilities.height}"
+    )
 
 
 def test_capabilities_move_through_own_scores_or_the_fit(moved):

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from datetime import date
 
+import polars as pl
 import pytest
 
 from mensura.evidence.ledger import CellChange, init_ledger
 from mensura.site.editions import editions_json, feed_entries, next_edition, parse_editions
-from mensura.site.revisions import EvidenceLog, log_of, revisions
+from mensura.site.revisions import EvidenceLog, log_of, reason, revisions
 from tests.evidence.ledger.small import ANN, new_score, score, small_ledger, update, write_small
 
 DAY = date(2026, 11, 16)
@@ -51,6 +52,52 @@ def test_the_log_ends_where_the_evidence_was_read(ledger):
     ledger.apply(update(score("big-1", "hle", "33.1", "34", source="lab"), title="second"), **ANN)
     assert [one.title for one in revisions(EvidenceLog.of(ledger, 1).since(None), ledger.evidence(1))] == ["first"]
     assert EvidenceLog.of(ledger, 1).last == 1
+    assert [one.title for one in revisions(EvidenceLog.of(ledger).since(1), ledger.evidence())] == ["second"]
+
+
+def log_with(rows, entries=(1,)):
+    """A log whose entries change so many rows each, two cells to a row."""
+    made = [(entry, "2026-11-15T12:00", f"entry {entry}", None, "update") for entry in entries]
+    cells = [
+        (entry, "models", f"m{row}", field, None, "new", "https://a.example; and more")
+        for entry in entries
+        for row in range(rows)
+        for field in ("name", "price_in")
+    ]
+    return EvidenceLog(
+        pl.DataFrame(made, schema=["entry", "time", "title", "undone_by", "kind"], orient="row"),
+        pl.DataFrame(cells, schema=["entry", "table", "row", "field", "old", "new", "address"], orient="row"),
+    )
+
+
+def test_six_rows_of_an_entry_are_told_one_by_one_and_more_are_counted(ledger):
+    [six], [eight] = (revisions(log_with(rows), ledger.evidence()) for rows in (6, 8))
+    assert len(six.said) == 6
+    assert six.said[0] == "Models, m0: name new, new; price in new, new"
+    assert eight.said == (*six.said, "2 more rows")
+    assert six.address == "https://a.example"
+
+
+@pytest.mark.parametrize(
+    ("entries", "said"),
+    [
+        ((3,), "entry 3 of the log"),
+        ((2, 1), "entries 1 and 2 of the log"),
+        ((1, 2, 3, 1), "entries 1, 2 and 3 of the log"),
+    ],
+)
+def test_the_entries_behind_a_move_are_named(ledger, entries, said):
+    assert reason(log_with(1, entries), "nobody", ledger.evidence()) == f"scores of other models ({said})"
+
+
+def test_two_of_a_models_own_scores_are_named_and_more_are_counted(ledger):
+    tests = ("hle", "swe_marathon", "another")
+    cells = [(4, "scores", f"big-1 · {test} · lab", "score", "10", "20", None) for test in tests]
+    log = log_with(0)
+    own = EvidenceLog(log.entries, pl.DataFrame(cells, schema=log.cells.columns, orient="row"))
+    assert reason(own, "big-1", ledger.evidence()) == (
+        "Humanity's Last Exam: 10% → 20% (A lab); SWE Marathon: 10 → 20 (A lab) and 1 more (entry 4 of the log)"
+    )
 
 
 def test_a_removed_score_is_said_to_be_taken_out(ledger):

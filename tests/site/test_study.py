@@ -1,10 +1,15 @@
 """The study behind every page: run once per evidence."""
 
 from dataclasses import replace
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
 
 import mensura
 from mensura.calibration import chosen_lines
 from mensura.site import Study
+from mensura.site.halves import draws_for
 
 
 def test_a_study_is_run_once_and_read_from_the_cache_afterwards(study, evidence, monkeypatch):
@@ -23,3 +28,10 @@ def test_another_evidence_is_another_study():
     evidence = mensura.load()
     fewer = replace(evidence, scores=evidence.scores.head(500))
     assert fewer.fingerprint != evidence.fingerprint == replace(evidence, origin="elsewhere").fingerprint
+
+
+@pytest.mark.parametrize(
+    ("models", "draws"), [(0, 1000), (1, 1000), (500, 1000), (501, 998), (1000, 500), (2500, 200), (9000, 200)]
+)
+def test_half_a_million_values_are_drawn_at_most_and_200_of_each_model_at_least(models, draws):
+    assert draws_for(SimpleNamespace(models=pl.DataFrame({"subject": range(models)}))) == draws

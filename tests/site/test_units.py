@@ -4,7 +4,17 @@ import polars as pl
 import pytest
 
 from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
-from mensura.site.units import WORLD_POPULATION, chance, dollars, rarity, show, show_column, show_range
+from mensura.site.units import (
+    WORLD_POPULATION,
+    chance,
+    digits,
+    dollars,
+    rarity,
+    show,
+    show_column,
+    show_range,
+    unit_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -82,3 +92,40 @@ def test_tables_of_pictures_give_shares_in_percent_as_their_axes_do(study, bench
     columns, table = ladder_figure(study, benchmark, rows, people).table
     judged = study.evidence.ladders.filter(benchmark=benchmark)["iq100"].item() / facts["ceiling"]
     assert {row[0]: row[1] for row in table}[100] == pytest.approx(100 * judged)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.99, "99%"), (0.01, "1%"), (0.00999, "under 1%"), (0.9901, "over 99%"), (None, "–"), (float("nan"), "–")],
+)
+def test_one_and_ninety_nine_percent_are_still_said(value, said):
+    assert chance(value) == show(value, "chance") == said
+
+
+@pytest.mark.parametrize(
+    ("one_in", "said"),
+    [
+        (1.0, "1 in 1 people"),
+        (0.5, "1 in 0.5 people"),
+        (9.99, "1 in 9.99 people"),
+        (10.0, "1 in 10 people"),
+        (99.6, "1 in 100 people"),
+        (999.4, "1 in 999 people"),
+        (1000.0, "1 in 1,000 people"),
+        (1234.0, "1 in 1,230 people"),
+        (1.0e6, "1 in 1,000,000 people"),
+        (WORLD_POPULATION, "1 in 8,200,000,000 people"),
+        (None, "–"),
+        (float("inf"), "–"),
+    ],
+)
+def test_a_rarity_has_three_significant_digits_and_no_part_of_a_person_from_ten_on(one_in, said):
+    assert rarity(one_in) == said
+
+
+def test_other_numbers_have_three_digits_and_names_of_units_are_for_people():
+    assert (show(1234.5, "parsecs"), show(-0.0, "parsecs"), show(-1.5, "parsecs")) == ("1.23e+03", "0", "−1.5")
+    assert (show(12.5, "dollars"), dollars(-0.5), show(87.04, "composite")) == ("$12.5", "−$0.5", "87")
+    assert (digits(1 / 3), digits(None), digits(float("nan"))) == ("0.333333", "", "")
+    assert [unit_name(unit) for unit in ("fraction", "elo", "iq", "index")] == ["percent", "Elo", "IQ", "index"]
+    assert show_range(1.0, None, "iq") == ""

@@ -61,7 +61,7 @@ class EvidenceLog:
 
     def since(self, entry: int | None) -> EvidenceLog:
         """Return what came after an entry; all but the beginning where none is given."""
-        after = pl.col("entry") > (-1 if entry is None else entry)
+        after = pl.lit(value=True) if entry is None else pl.col("entry") > entry
         return EvidenceLog(self.entries.filter(after & (pl.col("kind") != _BEGINNING)), self.cells.filter(after))
 
     def scores_of(self, subject: str) -> pl.DataFrame:

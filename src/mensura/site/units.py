@@ -79,7 +79,7 @@ def chance(value: float | None) -> str:
         return NOTHING
     if value > SURELY:
         return "over 99%"
-    if value < 1 - SURELY:
+    if 1 - value > SURELY:
         return "under 1%"
     return f"{100 * value:.0f}%"
 

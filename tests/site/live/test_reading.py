@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mensura.site.live import Press, find_origin, live_app
-from mensura.site.live.reading import accepts_gzip
+from mensura.site.live.reading import accepts_gzip, names_tag
 from tests.site.live.conftest import small_edition
 
 
@@ -78,6 +78,15 @@ def test_a_packed_body_is_the_file():
 )
 def test_accept_encoding_is_read_as_written(header, taken):
     assert accepts_gzip(header) is taken
+
+
+def test_of_a_header_a_thousand_letters_are_read():
+    """What stands beyond is not understood: no visitor keeps the server busy with a long one."""
+    assert accepts_gzip(b"x" * 995 + b",gzip")
+    assert not accepts_gzip(b"x" * 996 + b",gzip")
+    tag = b'"tag"'
+    assert names_tag(b'"' + b"x" * 992 + b'",' + tag, tag)
+    assert not names_tag(b'"' + b"x" * 993 + b'",' + tag, tag)
 
 
 def test_a_head_request_gets_the_headers_of_a_get(reader):

@@ -9,9 +9,7 @@ from starlette.testclient import TestClient
 
 from mensura.errors import MensuraError
 from mensura.evidence.ledger import Proposal, Skipped, Unmatched, Update, open_ledger
-from mensura.site.live import Press, ReviewerSecret, find_origin, is_open_to_others, live_app
-from mensura.site.live.review.secret import Attempts
-from mensura.site.live.review.sessions import IDLE, LONGEST, Sessions
+from mensura.site.live import Press, ReviewerSecret, find_origin, live_app
 from tests.evidence.ledger.small import ANN, BOB, score
 from tests.site.hostile import PRODUCT, TEXTS
 from tests.site.live.conftest import small_edition
@@ -133,79 +131,12 @@ def test_guessing_is_slowed_down_and_the_right_secret_waits_too(rooms):
     assert "mensura_refused_secrets_total 5" in visitor.get("/metrics").text
 
 
-def test_tries_come_back_one_by_one_for_each_visitor_and_for_all():
-    now = [0.0]
-    attempts = Attempts(lambda: now[0])
-    for _ in range(Attempts.EACH):
-        assert attempts.wait("a") == 0
-        attempts.failed("a")
-    assert attempts.wait("a") == Attempts.EACH_PAUSE
-    assert attempts.wait("b") == 0
-    now[0] += Attempts.EACH_PAUSE
-    assert attempts.wait("a") == 0
-    attempts.failed("a")
-    assert attempts.wait("a") == Attempts.EACH_PAUSE
-    for number in range(Attempts.ALL):
-        attempts.failed(f"visitor {number}")
-    assert attempts.wait("somebody new") > 0
-
-
-def test_a_session_is_known_by_256_random_bits_and_a_hundred_are_open_at_most():
-    now = [0.0]
-    sessions = Sessions(lambda: now[0])
-    tokens = []
-    for number in range(100):
-        now[0] = float(number)
-        tokens.append(sessions.open(f"reviewer {number}"))
-    sessions.find(tokens[0])
-    assert {len(token) for token in tokens} == {43}  # 32 bytes, six bits to a letter
-    assert len(sessions.find(tokens[0]).form_token) == 43
-    last = sessions.open("one more")
-    assert sessions.find(tokens[1]) is None  # idle for longest
-    assert all(sessions.find(token) is not None for token in (tokens[0], *tokens[2:], last))
-
-
-def test_sessions_end_by_rest_and_by_age():
-    assert (IDLE, LONGEST) == (30 * 60, 8 * 60 * 60)
-    now = [0.0]
-    sessions = Sessions(lambda: now[0])
-    rested = sessions.open("Ada")
-    now[0] += IDLE - 1
-    assert sessions.find(rested) is not None
-    now[0] += IDLE + 1
-    assert sessions.find(rested) is None
-    busy = sessions.open("Ada")
-    for _ in range(int(LONGEST // (IDLE - 1)) + 1):
-        now[0] += IDLE - 1
-        sessions.find(busy)
-    assert sessions.find(busy) is None
-    assert sessions.find("") is None
-
-
 def test_leaving_ends_the_session(reviewer):
     token = form_of(reviewer.get("/review/").text, "/review/leave")
     cookie = dict(reviewer.cookies)
     assert reviewer.post("/review/leave", data=token, headers=OWN, follow_redirects=False).status_code == 303
     reviewer.cookies.update(cookie)
     assert reviewer.get("/review/").status_code == 401
-
-
-@pytest.mark.parametrize("text", ["short", "", " " * 40, "x" * 2000])
-def test_a_poor_secret_is_refused_at_the_start(tmp_path, text):
-    (tmp_path / "secret").write_text(text, encoding="utf-8")
-    with pytest.raises(MensuraError, match="reviewer's secret"):
-        ReviewerSecret.read(tmp_path / "secret")
-
-
-def test_a_secret_file_that_is_not_there_or_open_to_others_is_noticed(tmp_path):
-    with pytest.raises(MensuraError, match="could not be read"):
-        ReviewerSecret.read(tmp_path / "absent")
-    file = tmp_path / "secret"
-    file.write_text(SECRET, encoding="utf-8")
-    file.chmod(0o600)
-    assert not is_open_to_others(file)
-    file.chmod(0o644)
-    assert is_open_to_others(file)
 
 
 def test_rooms_need_a_store_with_a_history():
@@ -316,6 +247,20 @@ def test_an_entry_that_cannot_be_undone_is_refused(reviewer, store, entry):
     answer = reviewer.post(f"/review/entries/{entry}/undo", data=token, headers=OWN)
     assert answer.status_code in (409, 422)
     assert open_ledger(store).version().entry == 0
+
+
+@pytest.mark.parametrize(("size", "shown"), [(256 * 1024, 256 * 1024), (256 * 1024 + 1, 256 * 1024)])
+def test_of_a_captured_text_a_quarter_of_a_mebibyte_is_shown(reviewer, store, size, shown):
+    data = b"x" * (size - 1) + b"y"
+    capture = open_ledger(store).add_capture(data, source="board", address="https://example.org/x", **ANN)
+    page = reviewer.get(f"/review/captures/{capture}").text
+    assert re.search("x{1000}x*y?", page)[0] == data[:shown].decode()
+
+
+def test_a_reviewers_name_has_a_hundred_letters_at_most(rooms):
+    tried = {"name": "n" * 101, "secret": "a wrong one"}
+    page = TestClient(rooms, base_url=SITE).post("/review/enter", data=tried, headers=OWN).text
+    assert re.search("n{50,}", page)[0] == "n" * 100
 
 
 @pytest.mark.parametrize("path", ["updates/ffffffff", "updates/%3Cscript%3E", "captures/ffffffff"])

@@ -138,14 +138,14 @@ def _radar(dimensions: Sequence[str], places: Sequence[LadderPlace], description
     end = math.log10(min(max([p.one_in for p in places] + [100.0]) * 1.3, FARTHEST))
 
     def spot(step: int, value: float) -> tuple[float, float]:
-        angle = 2 * math.pi * step / max(len(dimensions), 1) - math.pi / 2
+        angle = 2 * math.pi * step / len(dimensions) - math.pi / 2
         reach = radius * min(max(math.log10(max(value, 1.0)) / end, 0.0), 1.0)
         return centre[0] + reach * math.cos(angle), centre[1] + reach * math.sin(angle)
 
     for rarity in (2.0, 10.0, 100.0, 1e3, 1e4):
         ring = [spot(step, rarity) for step in range(len(dimensions))]
         if math.log10(rarity) <= end:
-            sheet.path([*ring, ring[0]], QUIET if rarity == 2 else GRID, 1.0)
+            sheet.path([*ring, *ring[:1]], QUIET if rarity == 2 else GRID, 1.0)
     for step, name in enumerate(dimensions):
         x, y = spot(step, 10**end)
         sheet.line(*centre, x, y, GRID)

@@ -1,0 +1,136 @@
+"""What pages say of a benchmark, of a derivation and in the table of a picture, by hand."""
+
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from mensura.iq import Explanation
+from mensura.site.bindery import csv_text
+from mensura.site.derivation import derivation_html
+from mensura.site.pages.benchmarks import _disagreements, _facts, _people, _score_rows
+
+FACTS = {
+    "benchmark": "quiz",
+    "description": "who knows what",
+    "dimension": "common-sense",
+    "items": 1200,
+    "repeats": 4,
+    "chance": 25.0,
+    "ceiling": 100.0,
+    "unit": "percent",
+    "kind": "frontier",
+    "difficulty": 1.234,
+    "slope": 0.5,
+}
+
+
+def facts(score=None, residuals=(), **changed):
+    table = pl.DataFrame(
+        {"benchmark": ["quiz"] * len(residuals), "residual": residuals}, schema_overrides={"residual": pl.Float64}
+    )
+    study = SimpleNamespace(dimension_names={"known": "A known one"}, residuals=table)
+    return dict(_facts(study, FACTS | changed, None if score is None else {"score": score}))
+
+
+def test_the_facts_of_a_benchmark_in_words():
+    told = facts(96.3, [0.3, -0.4])
+    assert told["What it asks"] == "Who knows what"
+    assert told["Items"] == "1,200, 4 tries each"
+    assert told["Dimension"] == "Common sense"
+    assert told["Chance and ceiling"] == "25% by guessing, 100% at most"
+    assert told["On the stitched scale"].startswith("difficulty 1.23, slope 0.50: a model of that capability")
+    assert told["Residuals"] == "35.4% of the range, root mean square over 2 models"
+    assert told["Frontier or saturating"] == (
+        "frontier: hard for today's models. The best model has gone 95.1% of the way from chance to ceiling; "
+        "little is left to tell models apart."
+    )
+
+
+def test_what_is_not_known_of_a_benchmark_is_said_so():
+    told = facts(items=None, repeats=None, description=None, dimension=None, chance=None, difficulty=None, kind="odd")
+    assert told["What it asks"] == "No description"
+    assert (told["Items"], told["Chance and ceiling"], told["Dimension"]) == ("not recorded", "not recorded", "none")
+    assert told["Frontier or saturating"] == "odd."
+    assert "On the stitched scale" not in told
+    assert "Residuals" not in told
+    assert facts(96.25)["Frontier or saturating"].endswith("95% of the way from chance to ceiling.")
+    assert facts(repeats=None, dimension="known")["Items"] == "1,200"
+    assert facts(dimension="known")["Dimension"] == "A known one"
+
+
+def test_people_are_said_to_be_comparable_where_they_were_tested_or_judged():
+    base = {"score": 50.0, "low": 40.0, "high": 60.0, "source": "A survey of 2024", "remark": None}
+    rows = [
+        {**base, "group": f"group {status}", "status": status, "n": n}
+        for status, n in (("measured", 1234), ("judged", None), ("panel", 0))
+    ]
+    found = _people(rows, "quiz", "percent")
+    assert [(row["comparable"], row["size"]) for row in found] == [("yes", "1,234"), ("yes", "not given"), ("no", "0")]
+    assert (found[0]["shown"], found[0]["range"], found[0]["date"]) == ("50%", "40% to 60%", "2024")
+
+
+def study_of(*rows):
+    scores = pl.DataFrame(rows, schema=["subject", "source", "score"], orient="row").with_columns(
+        benchmark=pl.lit("quiz")
+    )
+    sources = pl.DataFrame({"source": ["a"], "name": ["The board"], "url": ["https://a.example"]})
+    models = pl.DataFrame({"subject": ["m", "n"], "name": ["M", "N"]})
+    return SimpleNamespace(models=models, evidence=SimpleNamespace(scores=scores, sources=sources))
+
+
+def test_sources_that_disagree_are_listed_by_their_gap():
+    study = study_of(("m", "a", 50.0), ("m", "b", 53.0), ("n", "a", 40.0), ("n", "b", 45.0), ("n", "c", 41.0))
+    found = _disagreements(study, "quiz", "percent")
+    assert [(row["name"], row["sources"], row["gap_shown"]) for row in found] == [("N", 3, "5%"), ("M", 2, "3%")]
+    assert found[1]["said"] == "50% (The board); 53% (b)"
+    level = study_of(("m", "a", 50.0), ("m", "b", 50.0), ("n", "a", 40.0), ("n", "b", 40.01))
+    assert _disagreements(level, "quiz", "percent") == []
+
+
+def test_a_score_is_shown_with_its_source_and_what_its_level_does_not_explain():
+    rows = pl.DataFrame(
+        {"subject": ["m", "n"], "score": [50.0, 40.0], "low": [45.0, None], "high": [55.0, None]}
+        | {"residual": [-0.031, None], "source": ["a", "b"]}
+    )
+    first, second = _score_rows(study_of(("m", "a", 50.0)), rows, "percent")
+    assert (first["shown"], first["range"], first["residual_shown"]) == ("50%", "45% to 55%", "−3.1%")
+    assert (first["source_name"], first["url"]) == ("The board", "https://a.example")
+    assert (second["range"], second["residual_shown"], second["source_name"], second["url"]) == ("", "", "b", None)
+
+
+def test_a_derivation_opens_at_the_top_and_lists_what_has_no_parts():
+    leaf = Explanation("hle", 100.04, 90.4, 110.6, "source", "score 5 < 6")
+    gap = Explanation("odd", None, 90.0, None, "joint", "")
+    group = Explanation("Science", 100.0, None, None, "partly measured", "mean", (leaf, gap))
+    found = derivation_html(
+        Explanation("M", 100.0, None, None, "Full", "", (group, leaf)), {"hle": "Humanity's Last Exam"}
+    )
+    assert found.startswith('<details open><summary><strong>M</strong> 100.0 <span class="tag">Full</span>')
+    assert "<details><summary><strong>Science</strong> 100.0" in found
+    assert (
+        '<ul><li><strong>Humanity&#39;s Last Exam</strong> 100.0 <span class="interval">90 to 111</span> '
+        "<span class=\"tag\">source</span> <span class='soft'>score 5 &lt; 6</span></li>"
+    ) in found
+    assert '<li><strong>odd</strong> no value <span class="tag estimated">joint</span>' in found
+    assert '</ul></details><p class="leaf"><strong>Humanity' in found
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [
+        (None, ""),
+        ("", '""'),
+        ("a,b", '"a,b"'),
+        ('say "x"', '"say ""x"""'),
+        (1 / 3, "0.333333"),
+        (float("nan"), '""'),
+        (7, "7"),
+    ],
+)
+def test_a_cell_of_a_table_tells_nothing_from_an_empty_text(value, cell):
+    assert csv_text(["a", "b"], [[value, 1]]) == f"a,b\n{cell},1\n"
+
+
+def test_a_table_without_columns_is_an_empty_line():
+    assert csv_text([], []) == "\n"

@@ -1,0 +1,61 @@
+"""The human ladder in words: who stands above whom, and what a mark says, from a few places."""
+
+from types import SimpleNamespace
+
+import polars as pl
+
+from mensura.site.pages.people import _anchors, _finding, _place, ladder_figures
+
+PLACES = pl.DataFrame(
+    [
+        ("pupils", "people", "NAEP", "measured, share", "Knowledge", 3.0, 2.0, 5.0, 40.0),
+        ("pupils", "people", "NAEP", "measured, share", "Attention", 9.0, None, None, 2.0),
+        ("pupils", "people", "NAEP", "measured, share", "Logic", None, None, None, 1.0),
+        ("Qwen", "AI", "NAEP", "measured", "Knowledge", 120.0, 30.0, 5000.0, 40.0),
+        ("Llama", "AI", "NAEP", "measured", "Knowledge", 2.0, None, None, 40.0),
+        ("Qwen", "AI", "NAEP", "measured", "Attention", 9.0, None, None, 2.0),
+        ("candidates", "people", "ENEM", "implied by parameters", "Knowledge", 2.0, None, None, 7.0),
+        ("o1", "AI", "ADeLe", "measured", "Knowledge", 1e4, None, None, 99.0),
+    ],
+    schema=["subject", "kind", "test", "origin", "dimension", "one_in", "low", "high", "items"],
+    orient="row",
+).with_columns(provider=pl.lit("Alibaba"))
+STUDY = SimpleNamespace(abilities=SimpleNamespace(places=PLACES))
+
+
+def test_the_best_system_of_a_test_is_compared_with_the_people_who_took_it():
+    known = PLACES.drop_nulls("one_in")
+    assert _finding(known) == "The best AI system that took NAEP stands above pupils in 1 of 2 dimensions"
+    assert _finding(known.filter(pl.col("kind") != "people")) == "No group of people could be placed"
+
+
+def test_a_mark_says_who_where_and_how_it_is_known():
+    rows = PLACES.rows(named=True)
+    people, model, implied = (_place(rows[place]) for place in (0, 3, 6))
+    assert people.label == (
+        "pupils on NAEP, Knowledge: 1 in 3 people, 90% 1 in 2 people to 1 in 5 people; measured, share"
+    )
+    assert (people.people, people.provider, people.status, people.href) == (True, None, "measured", "#anchors")
+    assert people.card == "people:NAEP/pupils"
+    assert (model.people, model.provider, model.href, model.card) == (False, "Alibaba", "", "")
+    assert (implied.status, implied.label) == (
+        "implied",
+        "candidates on ENEM, Knowledge: 1 in 2 people; implied by parameters",
+    )
+
+
+def test_anchors_are_people_first_with_where_they_are_rarest():
+    found = _anchors(STUDY)
+    assert [(row["kind"], row["subject"]) for row in found] == [
+        *(("people", "candidates"), ("people", "pupils"), ("AI", "o1"), ("AI", "Qwen"), ("AI", "Llama"))
+    ]
+    pupils = found[1]
+    assert (pupils["items"], pupils["placed"], pupils["rarest"]) == ("43", 2, "1 in 9 people in Attention")
+
+
+def test_the_radar_takes_dimensions_in_which_four_stand():
+    ladder, radar = ladder_figures(STUDY)
+    assert "in 2 dimensions" in ladder.drawing.wide
+    assert "Logic" not in ladder.drawing.wide
+    assert ">Knowledge<" in radar.drawing.wide
+    assert ">Attention<" not in radar.drawing.wide

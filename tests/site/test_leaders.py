@@ -1,0 +1,49 @@
+"""The best model on each test beside people: who is taken, and who is ahead."""
+
+from dataclasses import replace
+from datetime import date
+
+import polars as pl
+import pytest
+
+import mensura
+from mensura.site.leaders import leaders_beside_people
+from tests.iq.conftest import build_evidence
+
+
+def leader(scores, *people, models=None):
+    """The row of GPQA Diamond, whose people are (group, score, status, unit)."""
+    evidence = build_evidence({(name, "gpqa_diamond"): score for name, score in scores.items()}, models)
+    rows = [
+        {"benchmark": "gpqa_diamond", "group": group, "score": score, "status": status, "unit": unit, "source": "told"}
+        for group, score, status, unit in people
+    ]
+    references = pl.DataFrame(rows, schema=mensura.load().human_references.schema)
+    found = leaders_beside_people(replace(evidence, human_references=references))
+    return found.filter(benchmark="gpqa_diamond").row(0, named=True)
+
+
+def test_of_equal_scores_the_model_that_came_first_leads():
+    later, first = {"released": date(2026, 2, 1)}, {"released": date(2025, 2, 1)}
+    row = leader({"later": 80.0, "first": 80.0, "low": 10.0}, models={"later": later, "first": first})
+    assert (row["subject"], row["score"], row["ahead"]) == ("first", 80.0, "no comparable people")
+
+
+def test_people_who_were_measured_go_before_those_judged_and_the_best_of_them_counts():
+    row = leader(
+        {"m": 80.0},
+        ("some", 60.0, "measured", "percent"),
+        ("others", 70.0, "measured", "percent"),
+        ("better", 90.0, "estimated", "percent"),
+        ("a panel of them", 95.0, "measured", "percent"),
+        ("guessing", 99.0, "constructed", "percent"),
+        ("in another unit", 0.9, "measured", "fraction"),
+    )
+    assert (row["people"], row["human_score"], row["human_status"]) == ("others", 70.0, "measured")
+    judged = leader({"m": 80.0}, ("better", 90.0, "estimated", "percent"))
+    assert (judged["people"], judged["human_status"], judged["ahead"]) == ("better", "judged", "people")
+
+
+@pytest.mark.parametrize(("score", "ahead"), [(70.1, "model"), (70.0, "level"), (69.9, "people")])
+def test_whoever_scores_higher_is_ahead(score, ahead):
+    assert leader({"m": score}, ("experts", 70.0, "measured", "percent"))["ahead"] == ahead
