@@ -164,7 +164,7 @@ def html_rows(text: str, columns: frozenset[str], name: str) -> list[SourceRow]:
         if len(cells) > len(header):
             raise MensuraError(f"{name}, line {line}: {len(cells)} cells under a header of {len(header)}")
         if any(cells):
-            rows.append(SourceRow(line, len(rows) + 1, titled(header, [plain_cell(cell) or "" for cell in cells])))
+            rows.append(SourceRow(line, titled(header, [plain_cell(cell) or "" for cell in cells])))
     return rows
 
 
