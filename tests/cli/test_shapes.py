@@ -71,7 +71,7 @@ def test_what_is_printed_has_the_shape_that_was_approved(name, near, mensura_com
 
 
 def shapes(printed):
-    """Lines by their first and last words; a table by its columns with the form of their cells, and where it is cut."""
+    """Lines by their first and last words; a table by its columns, order, and cut."""
     lines = [
         line.rstrip() for line in printed.splitlines() if line.strip() and not line.startswith(("warning", "check"))
     ]
@@ -80,8 +80,9 @@ def shapes(printed):
         if is_table:
             head, *rows = (re.split("[┃│]", line)[1:-1] for line in part if line[0] in "┃│")
             height = len(rows)
-            columns = [(name.strip(), form(cells)) for name, *cells in zip(head, *rows, strict=True)]
-            yield f"  {' | '.join(f'{name} {of}'.strip() for name, of in columns)}"
+            columns = list(zip(head, *rows, strict=True))
+            yield f"  {' | '.join(f'{name.strip()} {form(cells)}'.strip() for name, *cells in columns)}"
+            yield from order(columns)
         else:
             text = masked(" ".join(" ".join(part).split()))
             if text.startswith("… and # more rows"):
@@ -93,6 +94,20 @@ def form(cells):
     """How the numbers of a column are written; nothing of a column of texts."""
     forms = {masked(cell.strip()) for cell in cells} - {"–", ""}
     return " or ".join(sorted(forms)) if all(set(found) <= set("#.") for found in forms) else ""
+
+
+def order(columns):
+    """The first column of numbers or dates that falls or rises: what the rows are sorted by."""
+    for name, *cells in columns:
+        told = [cell.strip() for cell in cells if cell.strip() not in ("–", "")]
+        values = [float(cell.replace(",", "")) if NUMBER.fullmatch(cell) else cell for cell in told]
+        if form(cells) and len(set(values)) > 3:  # a few stand in some order by chance
+            if values == sorted(values, reverse=True):
+                yield f"  {name.strip()} falls"
+                return
+            if values == sorted(values):
+                yield f"  {name.strip()} rises"
+                return
 
 
 def masked(text):
