@@ -9,6 +9,7 @@ from mensura.evidence.intake import KnownNames
 from mensura.evidence.intake.cells import decoded_text, read_cells, separator_of
 from mensura.evidence.intake.logs import read_log
 from tests.evidence.intake.messy import archive
+from tests.responses.test_reading import packed_by_zstandard
 
 
 def test_a_cell_has_ten_thousand_characters_and_a_line_ten_times_as_many(tmp_path):
@@ -89,6 +90,30 @@ def test_the_separator_gives_most_columns_and_most_records_as_many(text, found):
 def test_the_encoding_is_found_by_its_mark_or_its_zeros(encoding, told):
     text = "model,benchmark\nmodèle,hle\n"
     assert decoded_text(text.encode(encoding), "it") == (text, told)
+
+
+def test_twenty_records_decide_on_the_separator():
+    """Ten of the first twenty are not most of them, though ten of nineteen and eleven of 21 would be."""
+    records = ["a;b"] * 10 + ["alone"] * 10 + ["a;b"] * 5
+    assert separator_of("\n".join(records), "it") == ","
+    assert separator_of("\n".join(["a;b", *records]), "it") == ";"
+
+
+def test_zeros_in_the_first_two_thousand_bytes_decide_on_the_encoding():
+    assert decoded_text(b"a" * 1999 + b"\0", "it")[1] == "utf-16-be"
+    assert decoded_text(b"a" * 2000 + b"\0", "it")[1] == "utf-8"
+
+
+def test_a_log_packed_by_zstandard_is_read_and_a_damaged_one_refused(tmp_path):
+    head = {"eval": {"model": "m", "task": "hle"}, "results": {"scores": [{"metrics": {"mean": {"value": 0.5}}}]}}
+    log = tmp_path / "a.eval"
+    log.write_bytes(archive({"header.json": json.dumps(head)}))
+    packed_by_zstandard(log)
+    assert read_log(log).rows == [("m", "hle", 0.5, "fraction", None)]
+    log.write_bytes(archive({"header.json": json.dumps(head)}))
+    packed_by_zstandard(log, damage=lambda told: told.replace(b"0.5", b"0.6"))
+    with pytest.raises(MensuraError, match=r"header.json is damaged"):
+        read_log(log)
 
 
 def test_the_three_nearest_names_are_offered_best_first():
