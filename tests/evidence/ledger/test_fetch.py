@@ -146,6 +146,25 @@ def pretended(monkeypatch, port):
 
 
 @pytest.mark.parametrize(
+    ("url", "port", "path"),
+    [
+        ("http://public.example", 80, "/"),
+        ("https://public.example?q=1", 443, "/?q=1"),
+        ("https://public.example:8443/board?q=1#top", 8443, "/board?q=1"),
+    ],
+)
+def test_a_place_to_connect_to_is_the_address_port_and_path(pretended, url, port, path):
+    assert module.checked_target(url)[1:] == ("public.example", port, path, "93.184.216.34")
+
+
+def test_a_web_address_has_two_thousand_characters(pretended):
+    start = "http://public.example/"
+    assert module.checked_target(start + "x" * (2000 - len(start))).host == "public.example"
+    with pytest.raises(mensura.MensuraError, match="is no web address"):
+        module.checked_target(start + "x" * (2001 - len(start)))
+
+
+@pytest.mark.parametrize(
     "target",
     ["http://inner.example/board", "http://127.0.0.1/board", "http://both.example/board", "file:///etc/passwd"],
 )
