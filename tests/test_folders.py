@@ -205,3 +205,26 @@ def test_a_link_of_ones_own_is_a_file_of_the_set(tmp_path):
     assert json.loads((tmp_path / "out" / MANIFEST).read_text()) == {"iq": ["data"]}
     write(tmp_path / "out", "iq", composites="1")
     assert contents(tmp_path) == {"elsewhere/large": "x", "out/composites": "1"}
+
+
+def test_an_error_in_place_brings_everything_back_links_as_links(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    (tmp_path / "large").write_text("x")
+    with whole_folder(out, "iq") as stage:
+        (stage / "data").symlink_to(tmp_path / "large")
+        (stage / "table").write_text("1")
+    monkeypatch.chdir(out)
+    real = Path.replace
+    monkeypatch.setattr(Path, "replace", lambda path, to: refuse() if path.name == "ready" else real(path, to))
+    with pytest.raises(OSError, match="not permitted"):
+        write(out, "iq", data="new", ready="new", table="2")
+    assert (out / "data").readlink() == tmp_path / "large"
+    assert contents(tmp_path) == {"large": "x", "out/data": "x", "out/table": "1"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a call of Linux")
+def test_on_linux_a_folder_changes_place_with_the_new_one_in_one_step(tmp_path, monkeypatch):
+    write(tmp_path / "out", "iq", composites="1")
+    monkeypatch.setattr("mensura.folders._exchange_by_renaming", refuse)
+    write(tmp_path / "out", "iq", composites="2")
+    assert contents(tmp_path) == {"out/composites": "2"}

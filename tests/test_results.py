@@ -1,6 +1,7 @@
 """How results show themselves: short in a terminal, safe in a notebook, every table by its name."""
 
-from dataclasses import dataclass
+import datetime as dt
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import polars as pl
@@ -50,9 +51,10 @@ def test_every_table_by_its_name_here_and_in_pandas(result):
 
 
 def test_pandas_gets_plain_columns(result):
-    table = result.to_pandas()["heights"]
-    assert table["m"].dtype == "float64"
-    assert table["m"].iloc[0] == 1.5
+    people = pl.DataFrame({"born": [dt.date(2000, 1, 2), None], "n": [12, None]})
+    table = replace(result, people=people).to_pandas()["people"]
+    assert table["n"].iloc[0] == 12
+    assert table["born"].tolist() == [dt.date(2000, 1, 2), None]
 
 
 def test_a_result_of_this_package_says_its_version():

@@ -12,6 +12,11 @@ from tests.demands.test_checking import study as demands_study
 from tests.demands.test_commands import write_pools
 from tests.evidence.ledger.small import ANN, score, small_ledger, update
 
+COUNTRIES = (
+    *("AUS", "AUT", "BEL", "BRA", "CAN", "CHE", "CHL", "CZE", "DEU", "DNK", "ESP"),
+    *("FIN", "FRA", "GBR", "GRC", "HUN", "IRL", "ITA", "JPN", "KOR", "NLD", "NOR"),
+)
+
 
 @pytest.fixture(scope="session")
 def inputs(tmp_path_factory, few_models, once):
@@ -45,7 +50,10 @@ def inputs(tmp_path_factory, few_models, once):
     (base / "many.csv").write_text("\n".join(["model,released,benchmark,score", *many]), encoding="utf-8")
     (base / "added.csv").write_text("model,benchmark,score\ngpt-5.5,hle,41.5%\n", encoding="utf-8")
     questions = [f"q{q}" for q in range(1, 46)]
-    people = [(p, "fm"[p % 2], p % 45, *((p * q + p // 3) % 2 for q in range(1, 46))) for p in range(200)]
+    people = [
+        (p, "fm"[p % 2], p % 45, *((p * q + p // 3) % 2 if q < 21 or p < 100 else None for q in range(1, 46)))
+        for p in range(200)
+    ]
     pl.DataFrame(people, schema=["who", "sex", "school", *questions], orient="row").write_csv(base / "answers.csv")
     pools, levels = demands_study(pools=3, items=12)
     levels.write_csv(base / "levels.csv")
@@ -79,7 +87,13 @@ def inputs(tmp_path_factory, few_models, once):
     fit = ["responses", "fit", str(base / "outcomes.csv"), "--model", "rasch", "--out", str(base / "fitted")]
     made = runner.invoke(app, fit)
     assert made.exit_code == 0, made.output
-    small_ledger(base / "store.sqlite").apply(update(score("big-1", "swe_marathon", "12", "15")), **ANN)
+    rated = [(f"i{i}", "KNc", (i + r) % 6, f"r{r}") for i in range(21) for r in range(41)]
+    pl.DataFrame(rated, schema=["item", "dimension", "level", "annotator"], orient="row").write_csv(base / "raters.csv")
+    _write_countries(base / "countries")
+    ledger = small_ledger(base / "store.sqlite")
+    for number in range(101):
+        ledger.add_capture(f"{number}".encode(), source="board", address="a", **ANN)
+    ledger.apply(update(score("big-1", "swe_marathon", "12", "15")), **ANN)
     once("few-models-studied", lambda _: Study.open(mensura.load(few_models)))  # a full disk could not keep it
     return {
         **{path.stem: str(path) for path in base.iterdir()},
@@ -88,3 +102,19 @@ def inputs(tmp_path_factory, few_models, once):
         "readings": str(base / "annotated" / "readings.csv"),
         "journal": str(base / "annotated" / "journal.sqlite"),
     }
+
+
+def _write_countries(folder):
+    """A pool of published rates: twenty items in 22 countries."""
+    folder.mkdir()
+    items = [f"q{item}" for item in range(20)]
+    rows = [
+        (item, "country", f"country={code}", 300, (37 * place + 53 * at) % 240 + 30)
+        for at, code in enumerate(COUNTRIES)
+        for place, item in enumerate(items)
+    ]
+    table = pl.DataFrame(rows, schema=["item", "covariate", "group", "n", "n_correct"], orient="row")
+    whole = table.group_by("item", maintain_order=True).agg(pl.col("n", "n_correct").sum())
+    whole = whole.select("item", covariate=pl.lit("all"), group=pl.lit("all"), n="n", n_correct="n_correct")
+    pl.concat([table, whole]).with_columns(rate=pl.col("n_correct") / pl.col("n")).write_csv(folder / "group_rates.csv")
+    pl.DataFrame({"item": items, "domain": ["reading"] * 20}).write_csv(folder / "items.csv")

@@ -99,3 +99,57 @@ def test_intervals_are_printed_with_how_often_they_held(mensura_command):
     assert "docs/trust.md" in run.out
     assert run.out.index("Observed: pisa, ages 15") < run.out.index("pisa → world")
     assert run.out.index("domain None") < run.out.index("pisa → world")
+
+
+@pytest.mark.parametrize("words", [["iq-bell"], ["--out", "x.svg"], []])
+def test_a_figure_needs_a_name_and_a_file(mensura_command, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    run = mensura_command("figure", *words)
+    assert run.code == 2
+    assert "give a NAME and --out FILE" in run.err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        (pl.exceptions.ComputeError("No space left on device (os error 28)"), 2),
+        (OSError(28, "No space left on device", "out.csv"), 2),
+        (OSError("nobody knows"), 2),
+        (pl.exceptions.ComputeError("a fault of our own"), None),
+        (ValueError("(os error 28)"), None),
+    ],
+)
+def test_only_what_the_system_refused_is_told_in_a_sentence(mensura_command, monkeypatch, fault, code):
+    def fail(_):
+        raise fault
+
+    monkeypatch.setattr("mensura.calibration.chosen_lines", fail)
+    if code is None:
+        with pytest.raises(type(fault)):
+            mensura_command("scale", "0.1")
+        return
+    run = mensura_command("scale", "0.1")
+    assert run.code == code
+    assert run.err.startswith("error: ") and run.err.endswith("; nothing was changed there\n")
+
+
+@pytest.mark.parametrize(
+    ("host", "mode", "warnings"),
+    [("127.0.0.1", 0o600, 0), ("127.0.0.1", 0o644, 1), ("0.0.0.0", 0o600, 1), ("0.0.0.0", 0o644, 2)],
+)
+def test_a_secret_that_others_could_read_is_warned_of(mensura_command, monkeypatch, tmp_path, host, mode, warnings):
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
+    served = []
+    monkeypatch.setattr("mensura.site.live.serve_site", lambda store, **options: served.append((store, options)))
+    secret = tmp_path / "secret.txt"
+    secret.write_text("a secret of more than sixteen characters", encoding="utf-8")
+    secret.chmod(mode)
+    run = mensura_command("serve", "--host", host, "--port", "8123", "--reviewer-secret-file", secret, "--name", "a.b")
+    assert run.code == 0, run.err
+    assert run.err.count("warning:") == warnings
+    assert f"http://{host}:8123/" in run.err
+    [(store, options)] = served
+    assert (store, options["host"], options["port"], options["names"]) == (None, host, 8123, ["a.b"])
+    assert mensura_command("serve").code == 0
+    assert served[1][1]["names"] == [] and served[1][1]["secret"] is None

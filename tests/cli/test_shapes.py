@@ -20,8 +20,11 @@ FURTHER = {
     "annotate twice": "annotate example --model recorded/example --repeats 2",
     "cost of all": "cost --evidence {evidence}",
     "cost at least": "cost --evidence {evidence} --at-least 100 --by sticker_price",
+    "demands merged": "demands merge {raters} --aggregate ordinal",
+    "evidence check": "evidence check {store}",
     "evidence captures": "evidence log --captures --store {store}",
     "evidence diff": "evidence diff 0 --store {store}",
+    "evidence differs": "evidence diff embedded --store {store}",
     "evidence entry": "evidence log --entry 1 --store {store}",
     "evidence history": "evidence log big-1 --store {store}",
     "evidence log": "evidence log --store {store}",
@@ -30,14 +33,16 @@ FURTHER = {
     "extrapolate pool": "extrapolate {pool} --from DEU --draws 20 --by age",
     "extrapolate asked": "extrapolate example --model recorded/example-rates",
     "iq of one": "iq gpt-5.5 --draws 20 --evidence {evidence}",
-    "iq changes": "iq --method published --against-ladders recut --evidence {evidence}",
+    "iq changes": "iq --method published --against-ladders recut",
     "iq sensitivity": "iq --method published --sensitivity --evidence {evidence}",
     "iq validate": "iq --method published --validate --evidence {evidence}",
+    "people import thin": "people import {answers} --items ^q --person who --min-answers 150 --out {out}",
     "stitch at": "stitch --scale 2026-11 --at 1.5",
     "stitch on scale": "stitch --scale 2026-11 --evidence {evidence}",
     "stitch residuals": "stitch {scores} --residuals",
     "trends published": "trends {scores} --method rosetta --anchor-benchmark b0 --since 2020-01-01",
     "validate asked": "validate example --model recorded/example-rates",
+    "validate countries": "validate {countries}",
     "validate linked": "validate {pool} --situation linked --draws 2",
 }
 CALLS = {name: [*name.split(), *words] for name, words in COMMANDS.items() if name not in ELSEWHERE}
@@ -49,14 +54,13 @@ NUMBER = re.compile(r"[-−]?\d+(?:,\d{3})*(?:\.(\d+))?(?:e[-+]\d+)?")
 def near(inputs, tmp_path, monkeypatch):
     """The same files under short names in the working directory: how a title breaks hangs on the length of a path."""
     monkeypatch.chdir(tmp_path)
-    base, evidence = Path(inputs["pool"]).parent, Path(inputs["evidence"])
+    base = Path(inputs["pool"]).parent
     (tmp_path / "inputs").symlink_to(base)
-    (tmp_path / "evidence").symlink_to(evidence)
 
     def short(place):
         return [short(one) for one in place] if isinstance(place, list) else place.replace(str(base), "inputs")
 
-    return {**{name: short(place) for name, place in inputs.items()}, "evidence": "evidence"}
+    return {name: short(place) for name, place in inputs.items()}
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -71,7 +75,7 @@ def test_what_is_printed_has_the_shape_that_was_approved(name, near, mensura_com
 
 
 def shapes(printed):
-    """Lines by their first and last words; a table by its columns with the form of their cells, and where it is cut."""
+    """Lines by their first and last words; a table by its columns, order, and cut."""
     lines = [
         line.rstrip() for line in printed.splitlines() if line.strip() and not line.startswith(("warning", "check"))
     ]
@@ -80,8 +84,9 @@ def shapes(printed):
         if is_table:
             head, *rows = (re.split("[┃│]", line)[1:-1] for line in part if line[0] in "┃│")
             height = len(rows)
-            columns = [(name.strip(), form(cells)) for name, *cells in zip(head, *rows, strict=True)]
-            yield f"  {' | '.join(f'{name} {of}'.strip() for name, of in columns)}"
+            columns = list(zip(head, *rows, strict=True))
+            yield f"  {' | '.join(f'{name.strip()} {form(cells)}'.strip() for name, *cells in columns)}"
+            yield from order(columns)
         else:
             text = masked(" ".join(" ".join(part).split()))
             if text.startswith("… and # more rows"):
@@ -93,6 +98,20 @@ def form(cells):
     """How the numbers of a column are written; nothing of a column of texts."""
     forms = {masked(cell.strip()) for cell in cells} - {"–", ""}
     return " or ".join(sorted(forms)) if all(set(found) <= set("#.") for found in forms) else ""
+
+
+def order(columns):
+    """The first column of numbers or dates that falls or rises: what the rows are sorted by."""
+    for name, *cells in columns:
+        told = [cell.strip() for cell in cells if cell.strip() not in ("–", "")]
+        values = [float(cell.replace(",", "")) if NUMBER.fullmatch(cell) else cell for cell in told]
+        if form(cells) and len(set(values)) > 3:  # a few stand in some order by chance
+            if values == sorted(values, reverse=True):
+                yield f"  {name.strip()} falls"
+                return
+            if values == sorted(values):
+                yield f"  {name.strip()} rises"
+                return
 
 
 def masked(text):

@@ -28,6 +28,7 @@ def evidence_with(tmp_path, *scores):
     ("second", "counted"),
     [
         ("a,t,40.25,percent,no,july,", 1),  # the same evaluator, .05 away
+        ("a,t,40.28,percent,no,july,", 1),
         ("a,t,40.32,percent,no,july,", 2),  # .12 away: measured again
         ("a,t,0.4025,fraction,no,july,", 1),  # in another unit
         ("a,t,40,percent,no,index,upstream: Lab", 1),  # rounded by one who copies the evaluator
@@ -42,6 +43,12 @@ def test_a_second_reading_of_one_measurement_is_left_out(tmp_path, second, count
     assert kept.height == counted
     assert kept.columns == loaded.scores.columns
     assert kept["source"][0] == "june"
+
+
+@pytest.mark.parametrize(("printed", "counted"), [("40", 1), ("41", 2), ("40.3", 1), ("40.2", 2)])
+def test_a_whole_number_may_be_half_a_point_away(tmp_path, printed, counted):
+    loaded = evidence_with(tmp_path, "a,t,40.39,percent,yes,june,", f"a,t,{printed},percent,no,july,")
+    assert distinct_scores(loaded).height == counted
 
 
 def test_the_primary_reading_stays_wherever_it_stands(tmp_path):

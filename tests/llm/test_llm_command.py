@@ -1,11 +1,13 @@
 """``mensura llm``: standing, cost, export, from the command line."""
 
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
 
-from mensura.cli.asking import Asking, prices_of, told_of
+from mensura.cli.asking import Asking, place_journal, prices_of, told_of
 from mensura.errors import MensuraError
 from mensura.llm import Prices, Question, Standing, open_asker
 from tests.llm.conftest import questions, read_level
@@ -110,3 +112,35 @@ def test_commands_share_one_way_of_asking(serve, tmp_path, capsys):
 def test_the_bar_says_rate_cost_time_left_and_failures():
     standing = Standing(done=5, total=10, stored=0, failed=2, cost=1.234, rate=2.5, seconds_left=125.2)
     assert told_of(standing) == "2.5/s · $1.23 · 2:05 left · 2 failed"
+
+
+def test_a_price_is_found_by_the_id_or_the_name_of_a_model_in_any_case():
+    import mensura
+
+    priced = mensura.load().models.drop_nulls(["input_price", "output_price"])
+    row = priced.filter(priced["name"].str.to_lowercase() != priced["subject"].str.to_lowercase()).row(0, named=True)
+    for written in (row["name"], row["name"].upper(), row["subject"].upper(), f"hub/lab/{row['subject']}"):
+        assert prices_of(written, None, None) == Prices(row["input_price"], row["output_price"]), written
+    with pytest.raises(MensuraError, match="both --price-in and --price-out"):
+        prices_of("anything", None, 2.0)
+
+
+def test_what_is_not_said_of_asking_is_an_answer_of_2048_tokens(capsys):
+    Asking("mine", None, price_in=0.0, price_out=1e6).print_estimate(questions(1))
+    assert "and 2,048 out; about $2048.00, at most $2048.00" in capsys.readouterr().out
+    Asking("mine", None, price_in=0.0, price_out=1e6).print_estimate(questions(2), 100)
+    assert "and 200 out; about $200.00, at most $4096.00" in capsys.readouterr().out
+
+
+def test_a_journal_is_where_it_is_said_else_with_the_results_else_here():
+    assert place_journal(Path("mine"), Path("out"), "openai/x") == Path("mine")
+    assert place_journal(Path("mine"), None, "recorded/x") == Path("mine")
+    assert place_journal(None, Path("out"), "recorded/x") == Path("out/journal.sqlite")
+    assert place_journal(None, None, "openai/x") == Path("journal.sqlite")
+    assert place_journal(None, None, "recorded/x") is None
+
+
+def test_a_bar_without_an_end_in_sight_says_rate_and_cost():
+    standing = Standing(done=5, total=10, stored=0, failed=0, cost=0.0, rate=0.5, seconds_left=None)
+    assert told_of(standing) == "0.5/s · $0.00"
+    assert told_of(replace(standing, seconds_left=59.6)).endswith(" · 1:00 left")

@@ -173,3 +173,11 @@ def test_unknown_covariate_group_and_pattern(mensura_command, folder, tmp_path):
     pl.DataFrame({"a": [1]}).write_csv(tmp_path / "t.csv")
     run = mensura_command("people", "import", tmp_path / "t.csv", "--items", "^q", "--out", tmp_path / "y")
     assert "matches none of the columns (a …)" in run.err
+
+
+def test_of_pupils_and_another_country_nothing_is_said_of_the_world(mensura_command):
+    words = ("extrapolate", "--rate", "0.5", "--n", "100", "--from", "DEU", "--draws", "20", "--domain", "reading")
+    narrow = mensura_command(*words, "--ages", "15-15", "--pupils", "--to", "JPN").out
+    assert "Observed: DEU, ages 15, at school" in narrow
+    assert "Wanted: JPN" in narrow
+    assert "IQ-equivalent" not in narrow and "Distance to the world" not in narrow

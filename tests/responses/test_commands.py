@@ -5,8 +5,10 @@ import json
 import polars as pl
 import pytest
 
+from mensura.cli.response_pictures import draw_fit
 from mensura.folders import whole_folder
 from mensura.responses import ItemBank, fit_responses, next_items, read_responses
+from mensura.responses.result import read_fit
 from tests.responses.conftest import as_long, draw
 
 
@@ -107,3 +109,11 @@ def test_a_log_of_other_items_is_refused(fitted, tmp_path, mensura_command):
     run = mensura_command("responses", "next", fitted, tmp_path / "other.csv")
     assert run.code == 2
     assert "none of its items is in the bank" in run.err and "and 19 others" in run.err
+
+
+def test_where_no_item_is_asked_for_the_three_that_fit_worst_are_drawn(fitted):
+    fit = read_fit(fitted)
+    worst = fit.items.sort("fit", descending=True)["item"].to_list()[:3]
+    drawn = [name for name in draw_fit(fit, None) if name.startswith("item-") and name != "item-map"]
+    assert drawn == [f"item-{item}" for item in worst]
+    assert "item-i5" in draw_fit(fit, ["i5"])

@@ -132,6 +132,16 @@ def test_versions_are_told_apart_by_their_dot():
     assert names.match("gpt41").id == "gpt-41"
 
 
+@pytest.mark.parametrize(("largest", "unit"), [("1.01", "percent"), ("1", None)])
+def test_the_largest_figure_decides_whether_they_can_be_fractions(known, largest, unit):
+    rows = {"model": [OPUS, GPT], "benchmark": ["critpt", "critpt"], "score": ["0.6", largest]}
+    if unit is None:
+        with pytest.raises(MensuraError, match="all values lie within 0 to 1"):
+            read(rows, known)
+    else:
+        assert read(rows, known).scores["unit"].to_list() == [unit, unit]
+
+
 def test_one_figure_beyond_one_makes_all_of_its_benchmark_percents(known):
     rows = {"model": [OPUS, GPT], "benchmark": ["critpt", "critpt"], "score": [0.6, 12.5]}
     assert read(rows, known).scores.rows() == [

@@ -116,8 +116,10 @@ def test_private_and_reserved_addresses_are_refused_unless_told(host):
         fetch_page(f"http://{host}/")
 
 
-def test_public_addresses_are_public():
+def test_public_addresses_are_public_also_where_they_stand_for_an_older_one():
     assert all(map(module.is_public, ("93.184.216.34", "8.8.8.8", "2606:2800:220:1::1")))
+    assert all(map(module.is_public, ("64:ff9b::808:808", "2002:808:808::1")))
+    assert not any(map(module.is_public, ("64:ff9b::a00:1", "2002:a00:1::1", "::ffff:10.0.0.1")))
 
 
 @pytest.fixture
@@ -141,6 +143,25 @@ def pretended(monkeypatch, port):
     monkeypatch.setattr(module.socket, "getaddrinfo", resolve)
     monkeypatch.setattr(module, "open_socket", connect)
     return names, connected
+
+
+@pytest.mark.parametrize(
+    ("url", "port", "path"),
+    [
+        ("http://public.example", 80, "/"),
+        ("https://public.example?q=1", 443, "/?q=1"),
+        ("https://public.example:8443/board?q=1#top", 8443, "/board?q=1"),
+    ],
+)
+def test_a_place_to_connect_to_is_the_address_port_and_path(pretended, url, port, path):
+    assert module.checked_target(url)[1:] == ("public.example", port, path, "93.184.216.34")
+
+
+def test_a_web_address_has_two_thousand_characters(pretended):
+    start = "http://public.example/"
+    assert module.checked_target(start + "x" * (2000 - len(start))).host == "public.example"
+    with pytest.raises(mensura.MensuraError, match="is no web address"):
+        module.checked_target(start + "x" * (2001 - len(start)))
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,15 @@ def test_a_mapping_that_says_something_unknown_is_refused(old, new, words):
         parse_mapping(MAPPING.replace(old, new, 1))
 
 
+def test_of_several_tables_the_one_at_fault_is_named_by_its_number():
+    second = '[[figures]]\nbenchmark = "hle"\ncolumn = "HLE"\n'
+    with pytest.raises(mensura.MensuraError, match=r"\[\[figures\]\] 2: unit is None"):
+        parse_mapping(MAPPING + second)
+    first = MAPPING.replace('unit = "percent"', 'unit = "points"') + second + 'unit = "percent"\n'
+    with pytest.raises(mensura.MensuraError, match=r"\[\[figures\]\] 1: unit is 'points'"):
+        parse_mapping(first)
+
+
 def test_a_mapping_is_found_by_name_or_file(tmp_path):
     (tmp_path / "mine.toml").write_text(MAPPING)
     assert read_mapping(tmp_path / "mine.toml").name == "board"

@@ -44,6 +44,16 @@ def test_html_keeps_text_and_forgets_markup():
     ]
 
 
+def test_html_tags_that_break_a_line_part_words_and_others_do_not():
+    head = "<table><p>of models</p><tr><th>Model</th><th>Score</th></tr>"
+    for cell in ("Big<br>1", "Big<br/>1", "<p>Big</p><p>1</p>", "<div>Big</div>1", "<span>Big</span><span>1</span>"):
+        assert rows(f"{head}<tr><td>{cell}</td><td><b>1</b><i>2</i></td></tr></table>") == [
+            (1, {"Model": "Big 1", "Score": "12"})
+        ]
+    hidden = "<svg><svg>x</svg>y</svg><script>z</script>"
+    assert rows(f"{head}<tr><td>Big {hidden}1</td><td>2</td></tr></table>") == [(1, {"Model": "Big 1", "Score": "2"})]
+
+
 def test_html_cells_that_span_rows_repeat():
     head = "<table><tr><th>Model</th><th>Score</th></tr>"
     first = f"{head}<tr><td rowspan=2>Big</td><td>1</td></tr><tr><td>2</td></tr></table>"

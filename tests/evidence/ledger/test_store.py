@@ -204,6 +204,19 @@ def test_scores_that_mark_no_primary_keep_theirs_when_an_update_marks_one(small_
     assert ledger.evidence().primary_scores.height == 4
 
 
+@pytest.mark.parametrize("unmarked", [0, 1, 3])
+def test_a_store_has_the_primary_scores_of_the_folder_it_is_made_from(small_folder, tmp_path, unmarked):
+    folder = tmp_path / "some"
+    shutil.copytree(small_folder, folder)
+    scores = folder / "scores.csv"
+    scores.write_text(scores.read_text().replace(",yes,", ",,", unmarked))
+    used = mensura.load(folder).primary_scores.select("subject", "benchmark")
+    assert used.height == (2 if unmarked == 1 else 3)
+    assert (
+        init_ledger(tmp_path / "some.sqlite", folder, **ANN).evidence().primary_scores.select(used.columns).equals(used)
+    )
+
+
 KILLED = """
 import os, signal, sys
 from pathlib import Path

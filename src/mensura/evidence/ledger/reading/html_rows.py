@@ -12,7 +12,8 @@ from mensura.evidence.ledger.reading.rows import MOST_CELLS, MOST_COLUMNS, Sourc
 DEEPEST = 20
 """Tables within tables."""
 _SILENT = {"script", "style", "template", "noscript", "svg", "head", "title"}
-_BREAKS = {"br", "p", "div", "li", "span", "td", "th"}
+_BLOCKS = {"p", "div", "li"}
+_BREAKS = {*_BLOCKS, "br", "span", "td", "th"}
 _FLUSH = "\n<p></p>"  # text at the very end is handed over only before a tag
 
 
@@ -96,6 +97,8 @@ class _Tables(HTMLParser):
         elif tag == "table" and self._open:
             self._end_row()
             self._open.pop()
+        elif tag in _BLOCKS and self._open and (cell := self._open[-1].cell) is not None:
+            cell.append(" ")
 
     def handle_data(self, data: str) -> None:
         table = self._open[-1] if self._open else None
@@ -164,7 +167,7 @@ def html_rows(text: str, columns: frozenset[str], name: str) -> list[SourceRow]:
         if len(cells) > len(header):
             raise MensuraError(f"{name}, line {line}: {len(cells)} cells under a header of {len(header)}")
         if any(cells):
-            rows.append(SourceRow(line, len(rows) + 1, titled(header, [plain_cell(cell) or "" for cell in cells])))
+            rows.append(SourceRow(line, titled(header, [plain_cell(cell) or "" for cell in cells])))
     return rows
 
 

@@ -108,9 +108,9 @@ def json_rows(text: str, path: str, columns: frozenset[str], name: str) -> list[
         raise MensuraError(f"{name}: {len(rows):,} rows; at most {MOST_ROWS:,} are read")
     steps = {column: read_path(column, "column") for column in columns}
     read = []
-    for number, row in enumerate(rows, start=1):
+    for row in rows:
         cells = {column: _cell(row, way, f"{name}, line {row.line}") for column, way in steps.items()}
-        read.append(SourceRow(row.line, number, {column: cell for column, cell in cells.items() if cell}))
+        read.append(SourceRow(row.line, {column: cell for column, cell in cells.items() if cell}))
     nowhere = sorted(column for column, way in steps.items() if not any(_has(row, way, name) for row in rows))
     if nowhere:
         raise MensuraError(f"{name}: no row has {', '.join(map(repr, nowhere))}; did the source change its format?")

@@ -18,10 +18,9 @@ _STRAY = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\
 
 
 class SourceRow(NamedTuple):
-    """One row: the line of the capture it begins on, its number, and its cells by column; blank ones are absent."""
+    """One row: the line of the capture it begins on, and its cells by column; blank ones are absent."""
 
     line: int
-    number: int
     cells: Mapping[str, str]
 
 

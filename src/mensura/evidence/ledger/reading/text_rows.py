@@ -28,10 +28,10 @@ def csv_rows(text: str, columns: frozenset[str], name: str) -> list[SourceRow]:
     header = [clean_text(title) for title in records[0][1]]
     _require(header, columns, name)
     rows = []
-    for number, (line, record) in enumerate(records[1:], start=1):
+    for line, record in records[1:]:
         if any(cell.strip() for cell in record[len(header) :]):
             raise MensuraError(f"{name}, line {line}: {len(record)} cells under a header of {len(header)}")
-        rows.append(SourceRow(line, number, titled(header, [_cell(cell) for cell in record])))
+        rows.append(SourceRow(line, titled(header, [_cell(cell) for cell in record])))
     return rows
 
 
@@ -90,7 +90,7 @@ def _stacked(lines: list[tuple[int, str]], layout: RowLayout, name: str) -> list
         part = lines[start : start + height]
         cells = titled(list(layout.lines), [_cell(line) for _, line in part])
         _refuse_lost(cells, layout.numbered, number, part[0][0], name)
-        rows.append(SourceRow(part[0][0], number, cells))
+        rows.append(SourceRow(part[0][0], cells))
     return rows
 
 
@@ -126,7 +126,7 @@ def _lined(lines: list[tuple[int, str]], layout: RowLayout, columns: frozenset[s
             )
         row = titled(header, [_cell(cell) for cell in cells])
         _refuse_lost(row, layout.numbered, len(rows) + 1, line, name)
-        rows.append(SourceRow(line, len(rows) + 1, row))
+        rows.append(SourceRow(line, row))
     return rows
 
 
