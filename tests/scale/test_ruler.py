@@ -89,3 +89,9 @@ def test_arrays_keep_their_shape():
 def test_out_of_range_names_the_value_and_the_range(call, message):
     with pytest.raises(MensuraError, match=message):
         call()
+
+
+def test_one_iq_and_a_column_of_them_have_the_same_rates():
+    iqs = [-24, 55, 99.5, 100, 137, 210, 656]
+    assert [scale.iq_to_rate(iq) for iq in iqs] == pytest.approx(list(scale.iq_to_rate(iqs)), rel=1e-12)
+    assert scale.iq_to_rate(100) == 0.5
