@@ -21,8 +21,8 @@ def commands(command, path=""):
 def test_help_is_one_screen_that_names_every_command(runner):
     shown = runner.invoke(app, ["--help"], terminal_width=100).output
     assert len(shown.splitlines()) <= 40
-    told = [line.strip("│ ").split(maxsplit=1) for line in shown.splitlines() if line.startswith("│")]
-    assert dict(told).items() >= COMMANDS.items()
+    told = [tuple(line.strip("│ ").split(maxsplit=1)) for line in shown.splitlines() if line.startswith("│")]
+    assert set(told) >= set(COMMANDS.items())
     assert runner.invoke(app, []).output.strip() == runner.invoke(app, ["--help"]).output.strip()
 
 
