@@ -21,8 +21,8 @@ def commands(command, path=""):
 def test_help_is_one_screen_that_names_every_command(runner):
     shown = runner.invoke(app, ["--help"], terminal_width=100).output
     assert len(shown.splitlines()) <= 40
-    told = [tuple(line.strip("│ ").split(maxsplit=1)) for line in shown.splitlines() if line.startswith("│")]
-    assert set(told) >= set(COMMANDS.items())
+    words = " ".join(shown.replace("│", " ").split())
+    assert [name for name, does in COMMANDS.items() if f" {name} {does} " not in words] == []
     assert runner.invoke(app, []).output.strip() == runner.invoke(app, ["--help"]).output.strip()
 
 
