@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import mensura
+import mensura.site
 from tests.evidence.ledger.small import small_ledger
 
 PATIENCE = 300.0  # seconds for a process to start, on however busy a machine
@@ -113,6 +114,8 @@ def test_without_its_extra_a_command_says_what_to_install(mensura_command, monke
     loaded = ("mensura.site.live", "mensura.site.agents", f"{package}.")
     for name in [name for name in sys.modules if name.startswith(loaded)]:
         monkeypatch.delitem(sys.modules, name)
+    for name in {"live", "agents"} & set(vars(mensura.site)):
+        monkeypatch.delattr(mensura.site, name)  # and the same modules again in the end: others patch them by name
     monkeypatch.setitem(sys.modules, package, None)
     run = mensura_command(command)
     assert run.code == 2
