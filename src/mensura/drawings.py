@@ -67,6 +67,12 @@ def draw_here(spec: dict[str, Any], version: str) -> str:
     return svg
 
 
+def undrawn(said: str) -> MensuraError:
+    """Return the error of a program that ended before its chart was drawn, with the last that it said."""
+    last = (said.strip().splitlines() or ["no message"])[-1]
+    return MensuraError(f"a chart could not be drawn without a browser: {last}")
+
+
 @contextmanager
 def drawing_engine() -> Iterator[Draw]:
     """Yield what draws as :func:`draw_here` does, once, in a process that gets ready while the chart is computed."""
@@ -76,8 +82,7 @@ def drawing_engine() -> Iterator[Draw]:
         def draw(spec: dict[str, Any], version: str) -> str:
             drawn, said = engine.communicate(json.dumps([spec, version]).encode())
             if engine.returncode:
-                last = (said.decode(errors="replace").strip().splitlines() or ["no message"])[-1]
-                raise MensuraError(f"a chart could not be drawn without a browser: {last}")
+                raise undrawn(said.decode(errors="replace"))
             return drawn.decode()
 
         try:

@@ -23,7 +23,7 @@ from typing import Any
 
 from mensura.cache import cache_folder
 from mensura.charts.theme import LIGHT, config
-from mensura.errors import MensuraError
+from mensura.drawings import undrawn
 from mensura.site.drawing.canvas import themed
 
 WORKERS = 2
@@ -122,8 +122,7 @@ class Studio:
         self._workers = []
         if any(failed):
             self._said.seek(0)
-            last = (self._said.read().strip().splitlines() or ["no message"])[-1]
-            raise MensuraError(f"a chart could not be drawn without a browser: {last}")
+            raise undrawn(self._said.read())
 
     def close(self) -> None:
         """End what is still running."""

@@ -179,8 +179,8 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
     """Draw scores by release with the record as a line; nothing for fewer than three dated models."""
     facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
     unit = facts["unit"]
-    dated = rows.drop_nulls("released").to_dicts()
-    if len(dated) < _FEWEST_DATED:
+    dated = rows.drop_nulls("released")
+    if dated.height < _FEWEST_DATED:
         return None
     spots = [
         ModelSpot(
@@ -193,7 +193,7 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
             "measured",
             f"{show(row['score'], unit)}, released {row['released']}",
         )
-        for row in dated
+        for row in dated.to_dicts()
     ]
     year = date.fromordinal(int(max(spot.x for spot in spots)) - 365)
     before = max((spot.y for spot in spots if spot.x <= year.toordinal()), default=None)
@@ -212,7 +212,7 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
             tick=lambda value: show(value, unit),
             description=f"Scores on {facts['name']} by release date; the record is {show(best, unit)}.",
         ),
-        rows=_table(rows.drop_nulls("released").select("name", "released", "score"), unit),
+        rows=_table(dated.select("name", "released", "score"), unit),
         columns=_heads(unit),
     )
 
