@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 SHARED = Path(__file__).parents[2] / "shared"
 """Development data beside the project; what may be published of it is in the package or in ``benchmarks/data``."""

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from benchmarks import run
-from mensura.arrays import expit
+from mensura.core.arrays import expit
 from mensura.stitching import ScoreLayout, Solution, solve_rosetta
 from mensura.trends import Stream, simulate_detection, watch_stream
 from mensura.trends.streams import read_stream

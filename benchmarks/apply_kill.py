@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mensura.errors import MensuraError
-from mensura.evidence.ledger import CellChange, Ledger, Update, init_ledger, open_ledger
+from mensura.core.errors import MensuraError
+from mensura.ledger import CellChange, Ledger, Update, init_ledger, open_ledger
 
 CELLS = 1000  # scores that the update changes
 LONGEST = 1.2  # of the time an apply and its undo take: the instants of killing are spread over it
@@ -29,7 +29,7 @@ WORKER = """
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from mensura.evidence.ledger import Update, open_ledger
+from mensura.ledger import Update, open_ledger
 ledger = open_ledger(Path(sys.argv[1]))
 update = Update.parse(Path(sys.argv[2]).read_text())
 when = datetime(2026, 1, 1, tzinfo=UTC)

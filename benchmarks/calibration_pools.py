@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.demands.rubrics import HIGHEST
 
 

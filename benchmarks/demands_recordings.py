@@ -14,9 +14,9 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks import run
+from mensura.core.frames import text_table
 from mensura.demands import check_demands, measure_agreement, plan_annotation, read_demands
 from mensura.demands.protocols import PROTOCOLS
-from mensura.frames import text_table
 from mensura.llm import estimate
 
 NEEDED = ("annotations.csv", "items.csv")

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from mensura import MensuraError, load
-from mensura.frames import text_table
+from mensura.core.frames import text_table
 from tests.evidence.intake.messy import FILES, Messy
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, expit
+from mensura.core.arrays import Floats, expit
 from mensura.extrapolation import Case, cases_of, learn_priors
 from mensura.extrapolation.line.descriptions import read_description
 from mensura.people import ItemPool

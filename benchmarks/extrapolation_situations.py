@@ -19,11 +19,11 @@ import numpy as np
 import polars as pl
 
 from benchmarks.extrapolation_pools import DATA, DevelopmentPool, development_pools, priors_without
+from mensura.core.frames import text_table
 from mensura.extrapolation import make_method
 from mensura.extrapolation.validation.cases import pairs_of
 from mensura.extrapolation.validation.scoring import ScoredCase
 from mensura.extrapolation.validation.situations import Trial, trials_of
-from mensura.frames import text_table
 
 BARS = {
     ("timss2011_g8_math_4c", "country"): 0.080,

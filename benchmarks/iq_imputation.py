@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 import mensura
-from mensura.arrays import Floats
-from mensura.frames import text_table
+from mensura.core.arrays import Floats
+from mensura.core.frames import text_table
 from mensura.iq.joint import complete_jointly
 from mensura.iq.validation import hide, hide_and_impute, hide_dimensions, hidings, summarise
 

@@ -17,10 +17,11 @@ import numpy as np
 import polars as pl
 
 from benchmarks import run
-from mensura.errors import MensuraError
-from mensura.evidence import Evidence, import_facts, load
-from mensura.frames import text_table
+from mensura.core.errors import MensuraError
+from mensura.core.frames import text_table
+from mensura.evidence import Evidence, load
 from mensura.iq import IqResult, IqRules, read_rules, score_costs, score_iq
+from tools.facts import import_facts
 
 FACTS = Path(__file__).parents[2] / "shared" / "data" / "models"
 EMBEDDED = Path(__file__).parent / "data" / "iq_published.csv"

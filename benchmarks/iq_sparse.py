@@ -28,9 +28,9 @@ import polars as pl
 
 import mensura
 from benchmarks import run
-from mensura.arrays import Floats, Mask, logit
+from mensura.core.arrays import Floats, Mask, logit
+from mensura.core.frames import text_table
 from mensura.evidence import Evidence
-from mensura.frames import text_table
 from mensura.iq import IqResult
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix

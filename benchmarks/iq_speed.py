@@ -12,7 +12,7 @@ from collections.abc import Callable
 import polars as pl
 
 import mensura
-from mensura.frames import text_table
+from mensura.core.frames import text_table
 from mensura.iq import sensitivity
 from mensura.iq.validation import hide_and_impute
 

@@ -19,8 +19,9 @@ import polars as pl
 
 from benchmarks import run
 from benchmarks.extrapolation_pools import development_pools, priors_without
-from mensura.arrays import Floats, expit, logit
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, expit, logit
+from mensura.core.errors import MensuraError
+from mensura.core.frames import text_table
 from mensura.extrapolation import Described, Prediction, Task, cases_of, extrapolate, measure_distance
 from mensura.extrapolation.asking import (
     Correction,
@@ -33,7 +34,6 @@ from mensura.extrapolation.asking import (
 from mensura.extrapolation.asking.correction import NEAREST
 from mensura.extrapolation.line.descriptions import read_description
 from mensura.extrapolation.validation.metrics import agreement
-from mensura.frames import text_table
 from mensura.llm import Answer, Question, Reader
 from mensura.people import ItemPool
 

@@ -21,7 +21,7 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.llm_typical import read_typical, typical_answer, typical_questions
-from mensura.frames import text_table
+from mensura.core.frames import text_table
 from mensura.llm import Journal, Question, Settings, open_asker
 from mensura.llm.entries import Entry
 from mensura.llm.keys import KeyMaker

@@ -28,7 +28,7 @@ from pathlib import Path
 import polars as pl
 
 from benchmarks.llm_typical import read_typical, typical_questions
-from mensura.frames import text_table
+from mensura.core.frames import text_table
 from mensura.llm import open_asker
 
 MODEL = "openai-api/local/mine"

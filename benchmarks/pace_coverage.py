@@ -14,7 +14,7 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 
-from mensura.arrays import expit
+from mensura.core.arrays import expit
 from mensura.stitching import stitch
 from mensura.trends import measure_pace
 

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import polars as pl
 
-from mensura.frames import text_table
+from mensura.core.frames import text_table
 from mensura.people import all_crossings, tabulate
 
 PERSONS, ITEMS = 500_000, 200

@@ -23,7 +23,7 @@ import numpy as np
 import polars as pl
 
 import mensura
-from mensura.frames import text_table
+from mensura.core.frames import text_table
 
 ADDED = (0, 500, 2000)
 TESTS = 5

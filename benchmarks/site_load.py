@@ -29,8 +29,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from benchmarks.site_readers import SiteRound, run_round
-from mensura.evidence.ledger import CellChange, Update, init_ledger, open_ledger
 from mensura.evidence.store import as_text
+from mensura.ledger import CellChange, Update, init_ledger, open_ledger
 
 try:
     from uvloop import run as run_loop

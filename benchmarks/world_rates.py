@@ -15,10 +15,10 @@ import numpy as np
 import polars as pl
 
 from benchmarks import run
+from mensura.core.frames import text_table
 from mensura.extrapolation import PostStratification, make_task
 from mensura.extrapolation.world.ability import Domain, Strata, abilities, read_curves
 from mensura.extrapolation.world.assumptions import central
-from mensura.frames import text_table
 from mensura.people import WORLD, Population, World, cells_of
 from tools.embed_links import share_below
 

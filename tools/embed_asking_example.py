@@ -11,10 +11,10 @@ import json
 import numpy as np
 import polars as pl
 
-from mensura.arrays import expit
+from mensura.core.arrays import expit
+from mensura.core.files import write_csv
 from mensura.demands.views import example_folder, item_table
 from mensura.extrapolation.asking.example import EXAMPLE, example_pool
-from mensura.files import write_csv
 from mensura.llm.recordings import SHIPPED
 
 SEED = 20251115

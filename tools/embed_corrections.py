@@ -12,8 +12,8 @@ from pathlib import Path
 
 import polars as pl
 
+from mensura.core.files import write_csv
 from mensura.extrapolation.asking.correction import learn_correction
-from mensura.files import write_csv
 
 ROOT = Path(__file__).resolve().parents[1]
 RECORDS = ROOT.parent / "shared" / "data" / "items" / "part_to_whole.csv"

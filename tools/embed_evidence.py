@@ -12,9 +12,10 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.evidence import EMBEDDED, TABLES, import_facts
+from mensura.core.files import write_csv
+from mensura.evidence import EMBEDDED, TABLES
 from mensura.evidence.store import as_text, read_text_csv
-from mensura.files import write_csv
+from tools.facts import import_facts
 
 CORRECTIONS = Path(__file__).parent / "corrections.csv"
 PAPER = "Romero et al., From Human-Level AI Tales to AI Leveling Human Scales"

@@ -16,9 +16,9 @@ import polars as pl
 from scipy.optimize import brentq
 from scipy.special import ndtr
 
+from mensura.core.files import write_csv
 from mensura.extrapolation.world.ability import Domain, Strata, abilities, read_curves
 from mensura.extrapolation.world.assumptions import central
-from mensura.files import write_csv
 from mensura.people import WORLD, World, cells_of
 
 TARGET = Path(__file__).parents[1] / "src" / "mensura" / "people" / "data" / "world" / "links.csv"

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 
 from mensura.calibration.open_pool import FOLDER, LEFT_OUT
-from mensura.files import write_csv
+from mensura.core.files import write_csv
 from tools.embed_open_pool import DEFAULT
 
 PEOPLE = {

@@ -14,9 +14,9 @@ import polars as pl
 
 from mensura.calibration import calibrate, write_calibration
 from mensura.calibration.open_pool import FOLDER, LEFT_OUT, OPEN_SETTINGS, open_demands, open_rates
+from mensura.core.files import write_csv
 from mensura.extrapolation.observed import make_task
 from mensura.extrapolation.world.poststratification import PostStratification
-from mensura.files import write_csv
 from mensura.people import Population, World
 
 DEFAULT = Path(__file__).parents[2] / "shared" / "data" / "items"

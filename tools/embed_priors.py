@@ -10,11 +10,10 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks.extrapolation_pools import DATA as DEVELOPMENT
-from benchmarks.extrapolation_pools import development_pools
+from benchmarks.extrapolation_pools import DATA as DEVELOPMENT, development_pools
+from mensura.core.files import write_csv
 from mensura.extrapolation import learn_priors
 from mensura.extrapolation.line.facts import DATA
-from mensura.files import write_csv
 
 
 def learned(data: Path) -> pl.DataFrame:

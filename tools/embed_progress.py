@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.files import write_csv
+from mensura.core.files import write_csv
 from mensura.stitching import stitch
 from mensura.trends import measure_progress
 

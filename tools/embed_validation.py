@@ -13,8 +13,8 @@ import polars as pl
 
 from benchmarks.extrapolation_pools import DATA, DevelopmentPool, development_pools, priors_without
 from benchmarks.extrapolation_situations import by_class, measure_all
+from mensura.core.files import write_csv
 from mensura.extrapolation import validate
-from mensura.files import write_csv
 
 DATA_FOLDER = Path(__file__).parents[1] / "src" / "mensura" / "site" / "data"
 SURVEYS = ("pisa2009_12c", "gapminder2017_14c")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence import load
 from mensura.stitching import stitch
 from mensura.stitching.frozen import FOLDER, freeze

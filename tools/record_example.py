@@ -7,10 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
+from mensura.core.files import write_csv
 from mensura.demands.plan import plan_annotation
 from mensura.demands.protocols import Packet
 from mensura.demands.views import example_folder
-from mensura.files import write_csv
 
 TARGET = Path(__file__).parents[1] / "src" / "mensura" / "llm" / "data" / "example.csv"
 COLUMNS = ("task", "protocol", "item", "items", "repeat", "answer", "model", "note")

@@ -10,9 +10,9 @@ from typing import Any
 import typer
 
 from mensura.cli.main import app
+from mensura.core.files import write_text
 from mensura.demands import boundary_table, dimension_table, load_rubrics
 from mensura.evidence import TABLES
-from mensura.files import write_text
 
 DOCS = Path(__file__).parents[1] / "docs"
 _NOTE = "<!-- written by python -m tools.write_reference -->"

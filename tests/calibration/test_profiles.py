@@ -8,7 +8,7 @@ import mensura
 from mensura.calibration import profile, profile_counts
 from mensura.calibration.profiles.placing import find_line, place
 from mensura.calibration.profiles.statements import statement
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.scale import Calibration, LevelLine
 
 PUBLISHED = {

@@ -21,7 +21,7 @@ from mensura.calibration.profiles.joint import (
     fit_joint,
 )
 from mensura.calibration.profiles.outcomes import line_up
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 CODES = ["AS", "QLl", "KNn"]
 TRUE = np.array([2.0, 3.0, 4.0])

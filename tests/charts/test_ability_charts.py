@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mensura import charts
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from tests.charts.test_pictures import ALIGNED, AMONG, svg_of
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from mensura import charts
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from tests.charts.test_pictures import ANNOTATED, LEVEL_LINES, LEVEL_MEANS, STAGES
 
 

@@ -14,7 +14,7 @@ import pytest
 import vl_convert
 
 from mensura import charts
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 VERSION = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
 APPROVED = Path(__file__).parent / "approved"

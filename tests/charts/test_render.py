@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from mensura import charts
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 ROWS = pl.DataFrame(
     {

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from mensura.charts.rows import Span, counted, listed, milliseconds, say, say_alike, say_range
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 
 def test_a_span_adds_a_share_of_its_length_at_both_ends():

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mensura import charts
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 
 def points(dimensions: list[str]) -> pl.DataFrame:

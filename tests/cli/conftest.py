@@ -5,12 +5,12 @@ import pytest
 
 import mensura
 from mensura.cli.main import app
-from mensura.site import Study
+from mensura.study import Study
 from tests.calibration.conftest import on_lines
 from tests.cli.every_command import write_country_tables
 from tests.demands.test_checking import study as demands_study
 from tests.demands.test_commands import write_pools
-from tests.evidence.ledger.small import ANN, score, small_ledger, update
+from tests.ledger.small import ANN, score, small_ledger, update
 
 COUNTRIES = (
     *("AUS", "AUT", "BEL", "BRA", "CAN", "CHE", "CHL", "CZE", "DEU", "DNK", "ESP"),
@@ -23,13 +23,7 @@ def inputs(tmp_path_factory, few_models, once):
     """Small files of every kind that a command reads, made with the program itself where it can make them."""
     from typer.testing import CliRunner
 
-    from tests.evidence.conftest import FACTS
-
     base = tmp_path_factory.mktemp("inputs")
-    facts = base / "facts"
-    facts.mkdir()
-    for name, text in FACTS.items():
-        (facts / f"{name}.csv").write_text(text, encoding="utf-8")
     rates, demands = on_lines({"KNn": (0.5, 0.8)})
     rates.write_csv(base / "rates.csv")
     demands.write_csv(base / "demands.csv")

@@ -30,7 +30,6 @@ COMMANDS = {
     "evidence summary": ["--out", "{out}"],
     "evidence models": ["--out", "{out}"],
     "evidence check": ["{evidence}"],
-    "evidence import": ["{facts}", "--out", "{out}"],
     "evidence export": ["{out}"],
     "evidence schema": ["--out", "{out}"],
     "people summary": ["{pool}", "--out", "{out}"],

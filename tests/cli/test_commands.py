@@ -141,7 +141,7 @@ def test_only_what_the_system_refused_is_told_in_a_sentence(mensura_command, mon
 def test_a_secret_that_others_could_read_is_warned_of(mensura_command, monkeypatch, tmp_path, host, mode, warnings):
     pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
     served = []
-    monkeypatch.setattr("mensura.site.live.serve_site", lambda store, **options: served.append((store, options)))
+    monkeypatch.setattr("mensura.serve.serve_site", lambda store, **options: served.append((store, options)))
     secret = tmp_path / "secret.txt"
     secret.write_text("a secret of more than sixteen characters", encoding="utf-8")
     secret.chmod(mode)

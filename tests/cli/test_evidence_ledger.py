@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.evidence.ledger.small import ANN, MAPPING, score, small_ledger, update
+from tests.ledger.small import ANN, MAPPING, score, small_ledger, update
 
 
 @pytest.fixture
@@ -104,8 +104,8 @@ def test_a_store_with_a_history_is_exported_and_checked_with_it(store, mensura_c
 
 
 def test_a_capture_is_read_to_its_last_byte_and_no_further_than_allowed(store, mensura_command, monkeypatch, tmp_path):
-    monkeypatch.setattr("mensura.evidence.ledger.MOST_BYTES", 30)
-    monkeypatch.setattr("mensura.evidence.ledger.captures.MOST_BYTES", 30)
+    monkeypatch.setattr("mensura.ledger.MOST_BYTES", 30)
+    monkeypatch.setattr("mensura.ledger.captures.MOST_BYTES", 30)
     for size, told in ((30, "kept 30 bytes"), (31, "31 bytes; at most 30"), (90, "31 bytes; at most 30")):
         (tmp_path / "x.txt").write_bytes(b"x" * size)
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"y" * size)))
@@ -131,7 +131,7 @@ def test_a_log_on_a_terminal_is_short_and_in_json_whole(store, mensura_command, 
 
 
 def test_a_shipped_mapping_is_printed_as_its_file_has_it(mensura_command):
-    from mensura.evidence.ledger import mapping_file
+    from mensura.ledger import mapping_file
 
     printed = mensura_command("evidence", "mappings", "swe_marathon").out
     assert printed == mapping_file("swe_marathon").read_text(encoding="utf-8")

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mensura.cache import keep
+from mensura.core.cache import keep
 
 DRAWN = ("figure", "world-regions")
 EVIDENCE = SimpleNamespace(fingerprint="abc", origin="embedded", warnings=())
@@ -40,7 +40,7 @@ def test_other_draws_are_computed(mensura_command, monkeypatch, few_models):
 
 def test_a_picture_is_drawn_once_for_all_formats(mensura_command, monkeypatch, few_models, tmp_path):
     assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "first.svg").code == 0
-    monkeypatch.setattr("mensura.site.study.Study.open", forbid)
+    monkeypatch.setattr("mensura.study.study.Study.open", forbid)
     assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "second.svg").code == 0
     assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
     assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "second.pdf").code == 0

@@ -14,7 +14,7 @@ import pytest
 
 import mensura
 import mensura.site
-from tests.evidence.ledger.small import small_ledger
+from tests.ledger.small import small_ledger
 
 PATIENCE = 300.0  # seconds for a process to start, on however busy a machine
 SECRET = "correct horse battery staple"
@@ -111,7 +111,7 @@ def test_what_cannot_work_is_refused_before_it_listens(mensura_command, tmp_path
 
 @pytest.mark.parametrize(("command", "package"), [("serve", "uvicorn"), ("mcp", "mcp")])
 def test_without_its_extra_a_command_says_what_to_install(mensura_command, monkeypatch, command, package):
-    loaded = ("mensura.site.live", "mensura.site.agents", f"{package}.")
+    loaded = ("mensura.serve", "mensura.serve.agents", f"{package}.")
     for name in [name for name in sys.modules if name.startswith(loaded)]:
         monkeypatch.delitem(sys.modules, name)
     for name in {"live", "agents"} & set(vars(mensura.site)):

@@ -3,8 +3,7 @@
 import io
 
 import hypothesis
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from rich.console import Console
 
 from mensura.cli import tables

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.arrays import expit, logit
+from mensura.core.arrays import expit, logit
 from mensura.demands import check_demands, read_demands
 from mensura.demands.prediction import _ridge
 

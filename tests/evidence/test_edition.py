@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.evidence.ledger import init_ledger
+from mensura.ledger import init_ledger
 from mensura.stitching import stitch
 
 

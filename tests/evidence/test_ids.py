@@ -7,11 +7,10 @@ import unicodedata
 from contextlib import closing
 
 import pytest
-from hypothesis import assume, given
-from hypothesis import strategies as st
+from hypothesis import assume, given, strategies as st
 
 import mensura
-from mensura.evidence import EMBEDDED, TABLES, EvidenceError, import_facts, load, require_id, slug
+from mensura.evidence import EMBEDDED, TABLES, EvidenceError, load, require_id, slug
 from mensura.evidence.ids import LONGEST, MARKS, id_fault
 
 letters = st.characters(categories=("L", "M", "N"))
@@ -214,9 +213,3 @@ def test_an_id_of_great_length_does_not_fill_the_screen(tmp_path):
         load().add(mine)
     assert len(str(refusal.value)) < 600
     assert str(refusal.value).startswith("evidence refused, 1 fault; nothing")
-
-
-def test_imported_facts_with_a_bad_id_are_refused(facts):
-    (facts / "sources.csv").write_text("source_key,name,url,date,kind,licence_note\n.web,Web,,,,\n")
-    with pytest.raises(EvidenceError, match=r"sources\.csv \(rows as imported\), row 2, column source: got '\.web'"):
-        import_facts(facts)

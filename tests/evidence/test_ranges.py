@@ -5,7 +5,7 @@ import pytest
 
 from mensura.evidence import TABLES, EvidenceError, load
 from mensura.evidence.checks import RawTable, check_table
-from tests.evidence.ledger.small import write_small
+from tests.ledger.small import write_small
 
 RANGES = {
     "models": {"tier": (-20, 5), "input_price": (0, None), "output_price": (0, None), "context_tokens": (1, None)},

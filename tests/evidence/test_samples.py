@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence.samples import read_samples
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.arrays import expit
+from mensura.core.arrays import expit
 from mensura.extrapolation import Case, Task
 from mensura.extrapolation.line.model import Prior
 from mensura.people import WORLD, ItemPool

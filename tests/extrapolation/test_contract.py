@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation import (
     METHODS,
     SITUATIONS,

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation import make_task
 from mensura.extrapolation.line.descriptions import (
     Assessment,

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy import stats
 
-from mensura.arrays import expit, logit
+from mensura.core.arrays import expit, logit
 from mensura.extrapolation.line.model import SHIFT_DF, Contrast, Prior, fit_line
 from mensura.extrapolation.line.statistical import line_sensitivity, predict_line
 from mensura.extrapolation.line.tails import student_reach

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from mensura.arrays import expit, logit
+from mensura.core.arrays import expit, logit
 from mensura.extrapolation import (
     ConstantShift,
     Described,

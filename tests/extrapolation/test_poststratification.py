@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from scipy.optimize import brentq
 from scipy.special import ndtr
 from scipy.stats import norm
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation import Extrapolation, Extrapolator, PostStratification, extrapolate, make_task
 from mensura.extrapolation.world.ability import DRIVERS, Domain, Strata, abilities, read_curves
 from mensura.extrapolation.world.assumptions import central, sample, stratified, triangular

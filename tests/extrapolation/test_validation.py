@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation import METHODS, SITUATIONS, cases_of, learn_priors, validate
 from mensura.extrapolation.line.model import Prior
 from mensura.extrapolation.validation.cases import pairs_of

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 

@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import mensura
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.iq import FrozenIq, frozen, frozen_evidence, kept_scores, left_out, place_iq, splice_iq, spliced_evidence
 from mensura.iq.uncertainty import rank_interval
 

@@ -148,7 +148,7 @@ def test_groups_that_fall_or_stand_alone_are_refused():
 
 
 def test_own_list_names_groups_of_the_evidence():
-    from mensura.frames import read_frame
+    from mensura.core.frames import read_frame
     from mensura.iq.rules import DATA
 
     groups = read_frame(DATA / "human_groups.csv")

@@ -7,7 +7,7 @@ from threading import Timer
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm import AnswerReading, Prices, Question, UnreadableError, open_asker
 from mensura.llm.providers.base import CallError
 from mensura.llm.providers.lean import reply_of

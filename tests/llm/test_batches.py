@@ -2,7 +2,7 @@
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm import BatchAsker, Prices, ask_batch, audit_table, journal_status, open_asker
 from tests.llm.conftest import questions, read_level
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm import Question, open_asker
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer

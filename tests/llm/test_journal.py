@@ -10,7 +10,7 @@ import zlib
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm import Journal, Question, Settings, audit_table, open_asker
 from mensura.llm.entries import Entry
 from mensura.llm.journal import Hold

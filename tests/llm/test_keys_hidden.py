@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm import Question, open_asker, write_audit
 from tests.llm.conftest import questions, read_level
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm import open_asker
 
 HEAVY = ["numpy", "polars", "jinja2", "aiohttp", "inspect_ai", "openai", "ray"]

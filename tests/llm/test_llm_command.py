@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from mensura.cli.asking import Asking, place_journal, prices_of, told_of
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm import Prices, Question, Standing, open_asker
 from tests.llm.conftest import questions, read_level
 

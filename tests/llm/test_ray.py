@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.ray_workers import RayCrew, ask_with_ray
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer

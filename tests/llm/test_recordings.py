@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm import Question, audit_table, estimate, open_asker, shipped_recordings, write_audit
 from tests.llm.conftest import questions, read_level
 

@@ -6,8 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura import MensuraError, frames
-from mensura.errors import LONGEST_MESSAGE
+from mensura import MensuraError
+from mensura.core import frames
+from mensura.core.errors import LONGEST_MESSAGE
 from mensura.people import bounds, read_raw
 from mensura.people.fixed_width import read_layout
 

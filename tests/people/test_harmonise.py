@@ -3,7 +3,7 @@
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.people import HarmonisingRules, ItemPool, harmonise, screen
 
 EASY = HarmonisingRules(min_answers=1)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.people import Administration, ItemPool
 
 ITEMS = pl.DataFrame({"item": ["01", "02"], "domain": ["math", "math"], "n_options": [4, None]})

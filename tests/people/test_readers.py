@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.people import read_raw, split_persons
 from mensura.people.fixed_width import FixedField, FixedLayout, read_layout
 

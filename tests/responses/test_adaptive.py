@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses import Aim, ItemBank, next_items, select_items
 
 

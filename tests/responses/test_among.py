@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy.special import ndtr
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses import ResponseFit, place_among
 
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy.integrate import quad
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses import Aim, ItemBank, next_items, select_items
 from mensura.responses.adaptive import items_to_go
 from mensura.responses.bank import Placement

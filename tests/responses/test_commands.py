@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from mensura.cli.response_pictures import draw_fit
-from mensura.folders import whole_folder
+from mensura.core.folders import whole_folder
 from mensura.responses import ItemBank, fit_responses, next_items, read_responses
 from mensura.responses.result import read_fit
 from tests.responses.conftest import as_long, draw

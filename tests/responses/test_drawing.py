@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, ItemBank, ResponseFit, fit_responses
 from mensura.responses.drawing import curve_points, difference_points, information_points, map_points
 from tests.responses.conftest import draw

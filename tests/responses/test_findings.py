@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses
 from mensura.responses.irt.fit_checks import Dimensionality
 from mensura.responses.irt.fitting import Effort

@@ -7,7 +7,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize
 
 import mensura
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses import CountRules, FitOptions, fit_responses, read_responses
 from mensura.responses.irt.fitting import Effort, climb, fit_held, over, start
 from mensura.responses.irt.information import gradient

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses, place_among
 from mensura.responses.multiple import discovery_rates
 from tests.responses.conftest import draw

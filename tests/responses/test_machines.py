@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses, read_responses, write_store
 from mensura.responses.cluster import parts_of, ray_pass
 from mensura.responses.irt.fitting import fit_held, start

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 import zstandard
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.people import ItemPool
 from mensura.responses import CountRules, FitOptions, fit_responses, read_responses, write_store
 from tests.responses.conftest import as_long, draw

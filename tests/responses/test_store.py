@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses import CountRules, FitOptions, ResponseStore, fit_responses, read_responses, write_store
 from tests.responses.conftest import as_long, draw
 

@@ -1,8 +1,7 @@
 """A position keeps its interval through every conversion; a dimension's line reads levels both ways."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import mensura
 from mensura.scale import Calibration, LevelLine, Position

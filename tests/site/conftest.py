@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 import mensura
 from mensura.cli.main import app
 from mensura.evidence import Evidence
-from mensura.site import Study
+from mensura.study import Study
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

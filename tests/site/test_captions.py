@@ -9,12 +9,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.site.ability import SYSTEMS, ability_rows
 from mensura.site.drawing.forest import Reference, Strip, draw_forest
 from mensura.site.drawing.ladders import ModelSpot, draw_history
 from mensura.site.pictures import benchmark_scores, draw
 from mensura.site.pictures.people import outcome_rates
 from mensura.site.pictures.registry import PICTURES
+from mensura.study.ability import SYSTEMS, ability_rows
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,14 @@ from mensura.iq import Explanation
 from mensura.site.api import ranged, to_json
 from mensura.site.cards import overview_cards
 from mensura.site.derivation import derivation_html
-from mensura.site.leaders import comparable_people, leaders_beside_people
-from mensura.site.measured import MOST_DIMENSIONS, OWN_SCORES
 from mensura.site.pages import compare, model
 from mensura.site.pictures import benchmark_scores, ladder_figure, people, people_on, stitched
 from mensura.site.pictures.registry import labelled
 from mensura.site.sections import cheapest_rows, cheapest_section, model_scores, rivals
-from mensura.site.sentences import leader_sentence, people_sentence, unit_sentences
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
+from mensura.study.leaders import comparable_people, leaders_beside_people
+from mensura.study.ranking import MOST_DIMENSIONS, OWN_SCORES
+from mensura.study.sentences import leader_sentence, people_sentence, unit_sentences
 
 MODEL = "claude-opus-4.8"
 Z90 = 1.6448536269514722

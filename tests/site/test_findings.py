@@ -7,15 +7,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.site.measured import rank_measured
 from mensura.site.pictures.benchmark import _said_beyond, _up_to
 from mensura.site.pictures.cost import _dearer, _leanest, _spread
 from mensura.site.pictures.iq import _best_value, _leading, _quickest, _risen, _together, frontier
 from mensura.site.pictures.people import _aligned, _falling, _largest
 from mensura.site.pictures.stitched import _beside, _human_lines, _in_range, _oddest
 from mensura.site.sections import cheapest_rows, rivals
-from mensura.site.sentences import alike_sentence, leader_sentence, people_sentence
-from mensura.site.whereabouts import find_neighbours, find_next, find_prices
+from mensura.study.ranking import rank_measured
+from mensura.study.sentences import alike_sentence, leader_sentence, people_sentence
+from mensura.study.whereabouts import find_neighbours, find_next, find_prices
 
 
 def test_a_benchmark_informs_at_both_ends_of_its_range():

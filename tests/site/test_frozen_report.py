@@ -2,7 +2,6 @@
 
 import json
 import re
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,10 +11,10 @@ import pytest
 from mensura.evidence import Evidence
 from mensura.evidence.edition import FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.iq import frozen, score_iq
-from mensura.site import Study, build_report, frozen_study, pages, report
-from mensura.site import study as site_study
+from mensura.site import build_report, pages, report
 from mensura.stitching import stitch
 from mensura.stitching.frozen import freeze
+from mensura.study import Study, frozen as frozen_study, study as site_study
 from tests.few_models import of_models
 from tests.iq.test_frozen import OMEGA, ZETA, scores_of
 
@@ -40,20 +39,22 @@ class Reports:
         )
 
 
-class _Draughtsman:
-    """Takes orders and hands over empty drawings: none of these tests looks at one."""
+class _NoDrawings:
+    """Takes orders and returns empty drawings: none of these tests looks at one."""
 
-    def __init__(self, folder):
-        self._drawing = folder / "drawing"
-        self._drawing.touch()
-
-    def order(self, job, suffix):
-        return self._drawing
-
-    def release(self):
+    def __init__(self, processes):
         pass
 
-    finish = release
+    def order(self, job):
+        return ""
+
+    def made(self, key):
+        return b""
+
+    def start(self):
+        pass
+
+    finish = start
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def reports(tmp_path_factory):
         patch.setitem(frozen.IQ_SCALES, "2026-11", fingerprint_of(cells_of(tables))[:FINGERPRINT_DIGITS])
         patch.setattr(frozen_study, "load_scale", lambda name: freeze(study.fit, name, edition))
         patch.setattr(report, "named_pages", lambda one, editions: [pages.overview(one), pages.method(one)])
-        patch.setattr(report, "open_studio", lambda: nullcontext(_Draughtsman(folder)))
+        patch.setattr(report, "Drawings", _NoDrawings)
         patch.setattr(report, "benchmark_pages", lambda one: iter(()))
         build_report(edition, folder / "alone", scale="2026-11")
         known = edition.models["subject"][0]

@@ -2,9 +2,7 @@
 
 import base64
 import gc
-import json
 import weakref
-from contextlib import contextmanager
 
 import numpy as np
 import polars as pl
@@ -14,12 +12,10 @@ from polars.testing import assert_frame_equal
 
 import mensura
 from mensura.evidence.intake import KnownNames
-from mensura.site import two_binders
-from mensura.site.aside import aside
 from mensura.site.bindery import MOST_CARDS, Bindery
-from mensura.site.pages import Page, model, model_file, model_pages
-from mensura.site.study import Study
+from mensura.site.pages import Page, model, model_pages
 from mensura.site.subjects import chance_layers
+from mensura.study.study import Study
 
 
 @pytest.fixture
@@ -49,15 +45,15 @@ class _Draughtsman:
     def __init__(self):
         self.orders = []
 
-    def order(self, job, suffix):
+    def order(self, job):
         self.orders.append(job)
-        return f"{len(self.orders)}{suffix}"
+        return str(len(self.orders))
 
 
 def test_a_page_is_forgotten_once_it_is_written(study, tmp_path):
     shared = {"navigation": (), "more": (), "evidence": study.evidence, "address": ""}
     bindery = Bindery(tmp_path, _Draughtsman(), shared)
-    pages = model_pages(study, range(3))
+    pages = model_pages(study)
     written = []
     for _ in range(3):
         page = next(pages)
@@ -79,47 +75,6 @@ def test_only_the_first_pages_have_a_picture_of_their_own_for_shared_links(tmp_p
     assert bindery.listed == [f"models/m{number}.html" for number in range(0, MOST_CARDS + 40, 2)]
 
 
-@pytest.fixture
-def in_blocks(study, monkeypatch, tmp_path):
-    """Bind the model pages of a study by two processes, and return what each page of the folder says."""
-    monkeypatch.setattr(two_binders, "MANY", 1)
-    monkeypatch.setattr(two_binders, "BLOCK", 50)
-    monkeypatch.setattr(two_binders, "MOST_CARDS", 10)
-    shared = {"navigation": (), "more": (), "evidence": study.evidence, "address": ""}
-
-    def bind(name):
-        folder = tmp_path / name
-        bindery = Bindery(folder, None, shared, first_page="index.html")
-        with two_binders.second_binder(study, folder, shared, "index.html") as bind_models:
-            bind_models(bindery)
-        assert bindery.listed == [model_file(subject) for subject in study.models["subject"]]
-        return {path.relative_to(folder): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-    return bind
-
-
-def test_two_processes_bind_the_same_pages_as_one(in_blocks, monkeypatch):
-    both = in_blocks("both")
-    monkeypatch.setattr(two_binders, "MANY", 10**6)
-    assert in_blocks("alone") == both
-
-
-def test_what_a_second_process_took_and_did_not_bind_is_bound_here(in_blocks, study, tmp_path, monkeypatch):
-    """It dies after it took its pages: the list is whole all the same, and so are they."""
-    monkeypatch.setattr(two_binders, "aside", _dying)
-    pages = in_blocks("left")
-    assert len([path for path in pages if path.suffix == ".html"]) == study.models.height
-
-
-@contextmanager
-def _dying(function, study, folder, shared, first_page, blocks):
-    """Stand for a process that takes every block it may and ends before it has bound one."""
-    for number, models in enumerate(blocks.ranges):
-        if models.start >= blocks.kept_back:
-            blocks.take(number, "second")
-    yield lambda: function(study, folder, shared, first_page, blocks)
-
-
 def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):
     """Equal values, as at the ends of the scale, count for neither; 255 stands where one has no value."""
     drawn = study.iq.drawn
@@ -131,18 +86,11 @@ def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):
         np.testing.assert_array_equal(np.frombuffer(base64.b64decode(packed[name]), dtype=np.uint8), expected)
 
 
-def test_a_large_study_computed_in_two_processes_is_the_same_study(few_models, monkeypatch):
-    alone = Study.open(mensura.load(few_models))
-    monkeypatch.setattr("mensura.site.halves.TWO_PROCESSES", 1)
-    both = Study.run(alone.evidence, alone.lines)
+def test_a_study_computed_in_two_processes_is_the_same_study(few_models):
+    both = Study.open(mensura.load(few_models))
+    alone = Study.run(both.evidence, both.lines)
     assert {"pace", "watch", "groups", "abilities"} <= set(vars(both))
     assert_frame_equal(both.fit.capabilities, alone.fit.capabilities)
+    assert_frame_equal(both.models, alone.models)
     assert_frame_equal(both.pace.forecast, alone.pace.forecast)
     assert_frame_equal(both.groups, alone.groups)
-
-
-def test_what_fails_in_another_process_fails_here_as_ever():
-    with aside(json.loads, "[1, 2]") as found:
-        assert found() == [1, 2]
-    with aside(json.loads, "[1,") as found, pytest.raises(json.JSONDecodeError):
-        found()

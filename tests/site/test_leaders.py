@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.site.leaders import leaders_beside_people
+from mensura.study.leaders import leaders_beside_people
 from tests.iq.conftest import build_evidence
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.site.pictures import draw, find_picture
 
 
@@ -24,7 +24,7 @@ def test_a_name_that_is_not_known_is_refused_with_what_there_is(evidence, name, 
 
 
 def test_a_name_is_settled_before_anything_is_computed(mensura_command, monkeypatch, few_models, tmp_path):
-    monkeypatch.setattr("mensura.site.study.Study.open", lambda *_: pytest.fail("computed"))
+    monkeypatch.setattr("mensura.study.study.Study.open", lambda *_: pytest.fail("computed"))
     refused = mensura_command("figure", "iq-bel", "--evidence", few_models, "--out", tmp_path / "f.svg")
     assert (refused.code, "'iq-bel' is not known" in refused.err) == (2, True)
     assert not (tmp_path / "f.svg").exists()

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.site.policy import apply_policy, frontier_lines, load_policy
+from mensura.study.policy import apply_policy, frontier_lines, load_policy
 
 MODELS = pl.DataFrame(
     {

@@ -5,8 +5,8 @@ from datetime import UTC, datetime
 import polars as pl
 import pytest
 
-from mensura.evidence.ledger import CellChange, Update, init_ledger
-from mensura.site.preview import OWN, SAMPLING, preview
+from mensura.ledger import CellChange, Update, init_ledger
+from mensura.study.preview import OWN, SAMPLING, preview
 
 ANN = {"by": "Ann", "when": datetime(2026, 11, 15, tzinfo=UTC)}
 CELL = CellChange("scores", ("gpt-5.5", "swe_marathon", "aiiq"), "score", "12", "31")

@@ -15,15 +15,16 @@ import pytest
 
 import mensura
 from mensura.calibration import chosen_lines
-from mensura.frames import neutral_cells
+from mensura.core.frames import neutral_cells
+from mensura.core.processes import Processes
+from mensura.serve.guard import POLICY
 from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS, script_json
 from mensura.site.bindery import csv_text
+from mensura.site.drawings import Drawings, page_svg
 from mensura.site.editions import next_edition
 from mensura.site.inlined import policy_hash
-from mensura.site.live.guard import POLICY
 from mensura.site.pages import charts
-from mensura.site.studio import open_studio, page_svg
 from tests.site.hostile import RENAMED
 
 LISTINGS = ["models", "rankings", "benchmarks", "methodology"]
@@ -227,12 +228,13 @@ def test_a_build_that_fails_leaves_nothing_behind(monkeypatch, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_drawing_that_fails_is_said(monkeypatch, tmp_path):
+def test_a_drawing_that_fails_is_reported(monkeypatch, tmp_path):
     monkeypatch.setenv("MENSURA_CACHE", str(tmp_path))
-    with open_studio() as studio:
-        studio.order({"kind": "svg", "spec": {"mark": "no such mark"}}, ".svg")
+    with Processes() as processes:
+        drawings = Drawings(processes)
+        drawings.order({"kind": "svg", "spec": {"mark": "no such mark"}})
         with pytest.raises(mensura.MensuraError, match="a chart could not be drawn without a browser"):
-            studio.finish()
+            drawings.finish()
 
 
 def test_a_drawing_on_a_page_keeps_the_digits_of_its_words():
@@ -267,14 +269,15 @@ def test_a_drawing_is_made_once(monkeypatch, tmp_path):
         '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="4"><rect width="4" height="4" fill="#0b5cad"/></svg>'
     )
     job = {"kind": "png", "svg": svg, "scale": 1}
-    with open_studio() as studio:
-        first = studio.order(job, ".png")
-        studio.finish()
-    made = first.stat().st_ino
-    with open_studio() as studio:
-        again = studio.order(job, ".png")
-        assert again.stat().st_ino == made
-    assert first.read_bytes().startswith(b"\x89PNG")
+    with Processes() as processes:
+        first = Drawings(processes)
+        key = first.order(job)
+        first.finish()
+    again = Drawings(processes)  # its processes have ended: it cannot draw
+    assert again.order(job) == key
+    again.finish()
+    assert again.made(key) == first.made(key)
+    assert again.made(key).startswith(b"\x89PNG")
 
 
 def test_an_edition_says_what_changed_and_why(study):

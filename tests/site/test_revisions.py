@@ -6,10 +6,10 @@ from datetime import date
 import polars as pl
 import pytest
 
-from mensura.evidence.ledger import CellChange, init_ledger
+from mensura.ledger import CellChange, init_ledger
 from mensura.site.editions import editions_json, feed_entries, next_edition, parse_editions
 from mensura.site.revisions import EvidenceLog, log_of, reason, revisions
-from tests.evidence.ledger.small import ANN, new_score, score, small_ledger, update, write_small
+from tests.ledger.small import ANN, new_score, score, small_ledger, update, write_small
 
 DAY = date(2026, 11, 16)
 

@@ -2,11 +2,11 @@
 
 import pytest
 
-from mensura.errors import MensuraError
-from mensura.site import Study
+from mensura.core.errors import MensuraError
 from mensura.site.cards import overview_cards
 from mensura.site.pictures import draw
-from mensura.site.sentences import pace_sentence
+from mensura.study import Study
+from mensura.study.sentences import pace_sentence
 from tests.few_models import of_models
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
-from mensura.site import find_whereabouts
+from mensura.core.errors import MensuraError
+from mensura.study import find_whereabouts
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import mensura
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.stitching import check_robustness, place_people, solve_rosetta, stitch
 from mensura.trends import (
     PUBLISHED,

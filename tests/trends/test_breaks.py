@@ -3,8 +3,7 @@ from datetime import date
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from mensura.trends import find_break, rosetta_ratio
 from mensura.trends.breaks import best_break

@@ -5,8 +5,7 @@ from datetime import date
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import mensura
 from mensura.stitching import place_people, stitch, to_date

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy.stats import foldnorm
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import backtest, fit_line, forecast, frontier_line, read_capabilities
 from mensura.trends.backtesting import _on_final_scale, monthly_origins, summarise

@@ -3,10 +3,9 @@ from datetime import date
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.stitching import PositionDraws, to_date, to_years
 from mensura.stitching.positions import Positions
 from mensura.trends import add_dates, find_frontier, frontier_line, frontier_slopes, read_capabilities

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy.stats import linregress
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.trends import find_crossings, relate_horizons
 
 NAMES = [f"s{i}" for i in range(12)]

@@ -1,10 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from scipy.stats import linregress
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.trends import fit_line
 
 numbers = st.floats(-100, 100, allow_nan=False)

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import t as student
 
 import mensura
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.stitching import stitch
 from mensura.trends import anchor_unit, backtest, known_by, measure_pace, unit_of
 from mensura.trends.scatter import describe_scatter, whiten

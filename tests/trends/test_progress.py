@@ -3,10 +3,9 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 import pytest
-from scipy.stats import linregress
-from scipy.stats import t as student
+from scipy.stats import linregress, t as student
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import measure_progress
 from mensura.trends.buckets import bucket_table

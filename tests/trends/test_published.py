@@ -5,7 +5,7 @@ from datetime import date
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.trends.published import FEWEST_BENCHMARKS, SINCE, follow_published
 from mensura.trends.selection import select_scores
 

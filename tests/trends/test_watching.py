@@ -5,8 +5,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.arrays import expit
-from mensura.errors import MensuraError
+from mensura.core.arrays import expit
+from mensura.core.errors import MensuraError
 from mensura.stitching import ScoreLayout, solve_rosetta, to_date
 from mensura.trends import PUBLISHED, make_stream, simulate_detection, watch_acceleration, watch_stream
 from mensura.trends.kinks import KinkDesign

@@ -1,4 +1,10 @@
-"""Calibrated human scales: from world rates and demands to a base per dimension, with intervals and verdicts."""
+"""Calibration: the factor by which world success falls per demand level, and profiles on those scales.
+
+In: success rates and demand levels of items; for profiles, outcomes of subjects. Out: a base per dimension with its
+interval and verdict, and abilities.
+Read first: ``inputs`` (rates and demands side by side), ``means`` (the published procedure), ``hierarchical`` (the
+default), ``calibrate`` (the verb), ``equating`` (two tests), ``profiles/`` (abilities of models and people).
+"""
 
 from mensura.calibration.calibrate import METHODS, calibrate, calibrate_items
 from mensura.calibration.chosen import chosen_lines

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
 from mensura.calibration.hierarchical import HierarchicalFit, fit_hierarchical
 from mensura.calibration.inputs import published_groups, read_items
 from mensura.calibration.levels import TOP, empirical_levels
@@ -19,9 +18,10 @@ from mensura.calibration.means import LEVELS, fit_means
 from mensura.calibration.rated_items import RatedItems
 from mensura.calibration.result import BASE_COLUMNS, STAGE_COLUMNS, CalibrationResult
 from mensura.calibration.verdicts import FEWEST_PER_LEVEL, judge, judge_means
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame
 from mensura.demands.dimensions import annotated_dimensions
-from mensura.errors import MensuraError
-from mensura.frames import as_frame
 
 METHODS = ("hierarchical", "means")
 TAILS = (0.05, 0.95)

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats
 from mensura.calibration.guessing import plain_depth, shown_depth
 from mensura.calibration.rated_items import RatedItems
+from mensura.core.arrays import Floats
 
 LEAST_ERROR = 0.005
 """No rate is surer than this, in log10: one percent of itself."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mensura.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Mask
 
 
 def dominant(levels: Floats) -> Mask:

@@ -18,12 +18,12 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.arrays import Floats
 from mensura.calibration.inputs import Z90
 from mensura.calibration.levels import empirical_levels, lift_zeros
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
-from mensura.results import Result
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
+from mensura.core.results import Result
 
 LOADING = 0.6
 """Correlation of an item's liability with ability: a usual item of a test (discrimination about 1.3)."""

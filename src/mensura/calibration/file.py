@@ -13,9 +13,9 @@ import polars as pl
 
 from mensura.calibration.inputs import Z90
 from mensura.calibration.result import CalibrationResult
-from mensura.errors import MensuraError
-from mensura.files import write_text
-from mensura.frames import read_frame
+from mensura.core.errors import MensuraError
+from mensura.core.files import write_text
+from mensura.core.frames import read_frame
 from mensura.scale import Calibration
 
 FORMAT, VERSION = "mensura calibration", 1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 
 
 def shown_depth(depth: Floats, floor: Floats) -> tuple[Floats, Floats]:

@@ -21,7 +21,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.arrays import Floats
 from mensura.calibration.depths import Depths, given_rates, residual_variance, standing_in
 from mensura.calibration.levels import TOP
 from mensura.calibration.rated_items import RatedItems
@@ -35,6 +34,7 @@ from mensura.calibration.variances import (
     pool_departures,
     prior_precision,
 )
+from mensura.core.arrays import Floats
 
 _ROUNDS, _STILL = 25, 1e-3
 MOST_SETTLED = 5_000

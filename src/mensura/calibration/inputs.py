@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
 from mensura.calibration.dominance import dominant
 from mensura.calibration.levels import lift_zeros
 from mensura.calibration.rated_items import RatedItems
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, read_csv
 from mensura.demands import read_demands
 from mensura.demands.dimensions import annotated_dimensions
 from mensura.demands.rubrics import HIGHEST
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, read_csv
 
 Z90 = 1.6448536269514722
 """The normal quantile at 0.95: between −z and z lie 90%, the width of every interval that is read here."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 
 TOP = 0.5
 """The empirical level of a rate of 1, at which everybody succeeds."""

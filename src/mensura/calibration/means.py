@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
 from mensura.calibration.levels import empirical_levels
 from mensura.calibration.rated_items import RatedItems
+from mensura.core.arrays import Floats, Ints
 
 LEVELS = np.arange(1.0, 6.0)
 MOST_BLOCKS = 2_000

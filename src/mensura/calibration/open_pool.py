@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, expit, logit
 from mensura.calibration.file import read_calibration_file
-from mensura.errors import MensuraError
-from mensura.frames import read_csv
+from mensura.core.arrays import Floats, expit, logit
+from mensura.core.errors import MensuraError
+from mensura.core.frames import read_csv
 from mensura.scale import Calibration
 
 OPEN = "open pool"

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
 from mensura.calibration.guessing import shown_depth
 from mensura.calibration.hierarchical import HierarchicalFit, fit_hierarchical
 from mensura.calibration.rated_items import RatedItems
+from mensura.core.arrays import Floats
 
 FEWEST_POOLS = 3
 LEFT_OUT_COLUMNS: Mapping[str, Any] = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
 from mensura.calibration.dominance import group_levels
+from mensura.core.arrays import Floats, Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.demands.rubrics import HIGHEST
 
 TRUE_LEVELS = np.arange(HIGHEST + 1.0)

@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
 from mensura.calibration.rated_items import RatedItems
-from mensura.results import Result
+from mensura.core.arrays import Floats
+from mensura.core.results import Result
 from mensura.scale import Calibration
 
 BASE_COLUMNS: Mapping[str, Any] = {

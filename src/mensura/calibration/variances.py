@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 
 SHIFT_SDS = np.array([0.0, 0.07, 0.15, 0.25, 0.4, 0.7])
 SLOPE_SDS = np.array([0.02, 0.04, 0.065, 0.1, 0.18])

@@ -1,4 +1,10 @@
-"""Pictures: one function each, plain tables in, an Altair chart out."""
+"""Charts: one function per picture, from plain tables to a drawing.
+
+In: tables with named columns. Out: an Altair chart, from which ``render`` makes a specification for a page or a
+figure for print.
+Read first: ``theme`` (colours and shapes), ``labels`` (where names go), ``marks`` and ``rows`` (common parts), one
+file per picture, ``render``.
+"""
 
 from mensura.charts.alignment import alignment_clusters
 from mensura.charts.among_people import among_people

@@ -10,7 +10,7 @@ from mensura.charts.labels import text_width
 from mensura.charts.marks import DOTS, KNOWN, ROW_LIMIT, empty, picture, row_inset
 from mensura.charts.rows import Row, counted, listed, rows_of, say, say_range
 from mensura.charts.theme import SHAPES
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 COLUMNS = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
 MOST = len(SHAPES)

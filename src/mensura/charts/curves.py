@@ -10,7 +10,7 @@ from mensura.charts.labels import text_width
 from mensura.charts.marks import DOTS, KNOWN, empty, finish
 from mensura.charts.rows import Row, counted, listed, rows_of
 from mensura.charts.theme import SHAPES
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 COLUMNS = ("subject", "dimension", "level", "rate", "low", "high")
 PANELS = {"least": 110, "gap": 14, "frame": 56}  # pixels: of a panel at least, between panels, around them all

@@ -13,8 +13,8 @@ from itertools import product
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask
 from mensura.charts.theme import FONT_SIZE
+from mensura.core.arrays import Floats, Ints, Mask
 
 #: Nominal widths of the plot itself, in pixels: desktop, half a page, phone.
 WIDTHS = (720, 460, 250)

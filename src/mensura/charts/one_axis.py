@@ -9,7 +9,7 @@ import altair as alt
 from mensura.charts.labels import LINE, spread
 from mensura.charts.marks import KNOWN, empty, lab_fill, lab_legend, picture, scale_of
 from mensura.charts.rows import Row, Span, counted, listed, rows_of, say, say_range
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 COLUMNS = ("kind", "name", "provider", "subject", "value", "low", "high", "label")
 LANES = {"model": "models", "benchmark": "benchmarks", "people": "people"}

@@ -21,7 +21,7 @@ from mensura.charts.marks import (
 )
 from mensura.charts.rows import Row, Span, counted, rows_of, say, say_range
 from mensura.charts.theme import SHAPES
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 COLUMNS = ("subject", "name", "provider", "dimension", "value", "low", "high", "status")
 MOST = len(SHAPES)

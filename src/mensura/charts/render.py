@@ -8,8 +8,8 @@ from typing import Any, Literal
 import altair as alt
 
 from mensura.charts.theme import LIGHT, PRINT_FONT, THEMES, config
-from mensura.drawings import Draw, check_figure, draw_here, pixels_of, write_drawing
-from mensura.errors import MensuraError
+from mensura.core.drawings import check_figure, draw_spec, pixels_of, write_drawing
+from mensura.core.errors import MensuraError
 
 Picture = alt.LayerChart | alt.FacetChart
 
@@ -62,10 +62,10 @@ def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int =
     return target
 
 
-def drawn(chart: Picture, width_mm: float = 89.0, draw: Draw = draw_here) -> str:
-    """Return a figure for print as SVG text, in pixels (:mod:`mensura.drawings` gives it its size)."""
+def drawn(chart: Picture, width_mm: float = 89.0) -> str:
+    """Return a figure for print as SVG text, in pixels (:mod:`mensura.core.drawings` gives it its size)."""
     version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    return draw(paper(chart, width_mm), version)
+    return draw_spec(paper(chart, width_mm), version)
 
 
 def _spec(chart: Picture) -> dict[str, Any]:

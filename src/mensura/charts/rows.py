@@ -10,8 +10,8 @@ from typing import Any
 
 from mensura.charts.labels import DIAMETERS, WIDTHS, Box, place
 from mensura.charts.theme import lab_of
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
 
 Row = dict[str, Any]
 STATUSES = ("measured", "estimated")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from mensura.drawings import PIXEL_SIZE
+from mensura.core.drawings import PIXEL_SIZE
 
 #: Providers with a colour and shape of their own; every other one is drawn as "other".
 LABS = (

@@ -11,7 +11,7 @@ from mensura.cli.inputs import EvidencePath
 from mensura.cli.output import Json, console, emit, print_note
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.tables import print_table
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.evidence import ScoreReading
@@ -81,7 +81,7 @@ def add(
 
 def _write_table(reading: ScoreReading, out: Path) -> None:
     """Write the scores as every ``--add`` takes them; only a file of this command is replaced."""
-    from mensura.files import write_csv
+    from mensura.core.files import write_csv
 
     if out.exists():
         raise MensuraError(f"{out}: exists; choose another name, or move it away first")

@@ -25,7 +25,7 @@ from mensura.cli.asking import (
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl

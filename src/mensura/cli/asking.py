@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from mensura.cli.output import console, notices
 from mensura.cli.paths import check_output
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.llm import Asker, ModelAsker, Prices, Question, Standing

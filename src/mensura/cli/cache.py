@@ -31,7 +31,7 @@ def cache(
     """
     import polars as pl
 
-    from mensura.cache import cache_folder, clear_cache, kept_results
+    from mensura.core.cache import cache_folder, clear_cache, kept_results
 
     folder = cache_folder()
     if folder is None:

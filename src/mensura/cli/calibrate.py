@@ -11,7 +11,7 @@ from mensura.cli.output import Json, Out, console, emit, notices, print_note, wr
 from mensura.cli.paths import check_input, check_inputs
 from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.calibration import CalibrationResult
@@ -64,8 +64,7 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Find by how much success falls per demand level."""
-    from mensura.calibration import calibrate as find_bases
-    from mensura.calibration import compare_calibrations, read_calibration_file
+    from mensura.calibration import calibrate as find_bases, compare_calibrations, read_calibration_file
     from mensura.calibration.file import as_file
 
     made = find_bases(
@@ -135,7 +134,7 @@ def _readers(given: float | None, pool: str | None) -> float:
 def _write(made: CalibrationResult, tables: dict[str, Any], out: Path) -> None:
     """Write tables and calibration.json as one set."""
     from mensura.calibration import write_calibration
-    from mensura.folders import whole_folder
+    from mensura.core.folders import whole_folder
 
     with whole_folder(out, "calibrate") as stage:
         for name, table in tables.items():

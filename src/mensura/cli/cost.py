@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
-from mensura.cache import keep
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.tables import print_table
+from mensura.core.cache import keep
 
 EXAMPLES = "Examples: mensura cost  ·  mensura cost --frontier  ·  mensura cost --at-least 120 --by effective_cost"
 
@@ -28,8 +28,16 @@ def cost(
     as_json: Json = False,
 ) -> None:
     """Show list price, effective cost, task efficiency and response time of every model, beside its IQ."""
-    from mensura.iq import COST_AXES, COUNTS, EFFECTIVE_COST_NOTE, cheapest, require_axis, score_costs, score_iq
-    from mensura.iq import frontier as pareto
+    from mensura.iq import (
+        COST_AXES,
+        COUNTS,
+        EFFECTIVE_COST_NOTE,
+        cheapest,
+        frontier as pareto,
+        require_axis,
+        score_costs,
+        score_iq,
+    )
 
     require_axis(by)
     loaded = load_evidence(evidence, add)

@@ -220,8 +220,8 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Ask whether levels mean anything: against human rates within pools, and on pools left out."""
+    from mensura.core.errors import MensuraError
     from mensura.demands import check_demands, load_rubrics, pool_rates, read_demands
-    from mensura.errors import MensuraError
 
     *folders, demands = pools_and_demands
     if not folders or demands.is_dir():

@@ -9,7 +9,7 @@ import typer
 
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.tables import print_table
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,7 +58,7 @@ def _tested(test: str, estimate: str) -> pl.DataFrame:
     import polars as pl
 
     from mensura.calibration import open_items, open_rates
-    from mensura.frames import read_frame
+    from mensura.core.frames import read_frame
 
     if test.endswith(".csv") or Path(test).is_file():
         return read_frame(Path(test))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.cli.asking import Asking

@@ -74,28 +74,12 @@ def check(
     A store with a history is also checked against it: every entry must lead to the cells it left.
     """
     from mensura.evidence import load
-    from mensura.evidence.ledger import has_history, open_ledger
+    from mensura.ledger import has_history, open_ledger
 
     loaded = load(path)
     if has_history(path):
         open_ledger(path).verify()
     print_table(loaded.summary(), title=f"{path}: no fault found")
-
-
-@app.command("import", epilog="Example: mensura evidence import facts/ --out my-evidence/")
-def import_folder(
-    folder: Annotated[
-        Path, typer.Argument(help="Folder of model facts (models, benchmarks, scores, … as CSV).", callback=check_input)
-    ],
-    out: Annotated[Path, typer.Option("--out", help="Folder, or .sqlite file, to write.", callback=check_output)],
-    via: Annotated[list[str] | None, typer.Option(help="Take only figures obtained this way; repeatable.")] = None,
-) -> None:
-    """Import a folder of collected model facts into the evidence schema."""
-    from mensura.evidence import import_facts
-
-    loaded = import_facts(folder) if via is None else import_facts(folder, via)
-    loaded.save(out)
-    print_table(loaded.summary(), title=f"{folder} → {out}")
 
 
 @app.command(epilog="Example: mensura evidence export evidence.sqlite --add mine.csv")
@@ -108,8 +92,8 @@ def export(
 
     A store with a history (--evidence FILE) is written to a folder with all of it: entries, updates, captures.
     """
-    from mensura.evidence.ledger import export_ledger, has_history, open_ledger
     from mensura.evidence.store import STORE_SUFFIXES
+    from mensura.ledger import export_ledger, has_history, open_ledger
 
     if evidence is not None and has_history(evidence) and not add and path.suffix.lower() not in STORE_SUFFIXES:
         ledger = open_ledger(evidence)
@@ -130,7 +114,7 @@ def schema(
     """Show the columns of the evidence tables: what each means and may hold."""
     import polars as pl
 
-    from mensura.errors import MensuraError
+    from mensura.core.errors import MensuraError
     from mensura.evidence import TABLES
 
     if table is not None and table not in TABLES:

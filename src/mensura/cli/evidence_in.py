@@ -13,12 +13,12 @@ import typer
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.tables import print_table
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.evidence.ledger import Ledger, Update
+    from mensura.ledger import Ledger, Update
 
 Store = Annotated[
     Path,
@@ -64,7 +64,7 @@ def init(
     by: By = None,
 ) -> None:
     """Make a store that remembers every change, from the embedded evidence or from your own."""
-    from mensura.evidence.ledger import import_ledger, init_ledger, is_ledger_folder, open_ledger
+    from mensura.ledger import import_ledger, init_ledger, is_ledger_folder, open_ledger
 
     if upgrade:
         made = open_ledger(store, writing=True)
@@ -92,7 +92,7 @@ def capture(
 ) -> None:
     """Keep the raw text of a source, byte for byte, with where and when; it is never edited and can be read again."""
     from mensura.cli.output import print_json
-    from mensura.evidence.ledger import open_ledger
+    from mensura.ledger import open_ledger
 
     ledger = open_ledger(store)
     data = _text_of(text, allow_private=allow_private)
@@ -110,7 +110,7 @@ def capture(
 
 
 def _text_of(text: str, *, allow_private: bool) -> bytes:
-    from mensura.evidence.ledger import MOST_BYTES, fetch
+    from mensura.ledger import MOST_BYTES, fetch
 
     if text.startswith(_WEB) or "://" in text:
         return fetch(text, allow_private=allow_private)
@@ -138,8 +138,8 @@ def extract(
     as_json: Json = False,
 ) -> None:
     """Turn a capture into an update: exactly which cells would change; it waits for review, nothing is applied."""
-    from mensura.evidence.ledger import extract_update, open_ledger, read_mapping, update_tables
-    from mensura.files import write_text
+    from mensura.core.files import write_text
+    from mensura.ledger import extract_update, open_ledger, read_mapping, update_tables
 
     if file is not None and file.exists():
         raise MensuraError(f"{file}: exists; choose another name, or move it away first")
@@ -159,7 +159,7 @@ def extract(
 
 def print_update(update: Update) -> None:
     """Print what an update changes and what it leaves."""
-    from mensura.evidence.ledger import update_tables
+    from mensura.ledger import update_tables
 
     titles = {
         "changes": "Cells that change",
@@ -187,7 +187,7 @@ def short_log(table: pl.DataFrame) -> pl.DataFrame:
 
 def find_update(ledger: Ledger, given: str) -> Update:
     """Return an update by its file or id."""
-    from mensura.evidence.ledger import Update
+    from mensura.ledger import Update
 
     path = Path(given)
     if path.is_file():
@@ -209,7 +209,7 @@ def apply(
 ) -> None:
     """Write an update into the store: every cell of it or none; one that others overtook is refused and says so."""
     from mensura.cli.output import print_json
-    from mensura.evidence.ledger import open_ledger
+    from mensura.ledger import open_ledger
 
     ledger = open_ledger(store)
     found = find_update(ledger, update)
@@ -228,7 +228,7 @@ def undo(
 ) -> None:
     """Take one entry back and keep those after it; where later ones stand on it they are named and nothing changes."""
     from mensura.cli.output import print_json
-    from mensura.evidence.ledger import open_ledger
+    from mensura.ledger import open_ledger
 
     version = open_ledger(store).undo(entry, by=signature(by), when=now())
     if as_json:
@@ -239,7 +239,7 @@ def undo(
 
 def pending(store: Store = DEFAULT_STORE, out: Out = None, as_json: Json = False) -> None:
     """List the updates that wait for review."""
-    from mensura.evidence.ledger import open_ledger
+    from mensura.ledger import open_ledger
 
     table = open_ledger(store).pending()
     if not emit({"pending": table}, out=out, as_json=as_json):
@@ -250,7 +250,7 @@ def discard(
     update: Annotated[str, typer.Argument(help="First digits of an update that waits.")], store: Store = DEFAULT_STORE
 ) -> None:
     """Take an update that waits off the list; its capture stays."""
-    from mensura.evidence.ledger import open_ledger
+    from mensura.ledger import open_ledger
 
     console.print(f"update {open_ledger(store).discard(update)} is discarded")
 
@@ -263,7 +263,7 @@ def mappings(
     """List the mappings that come with Mensura, or print one to start your own from."""
     import polars as pl
 
-    from mensura.evidence.ledger import mapping_file, read_mapping, shipped_names
+    from mensura.ledger import mapping_file, read_mapping, shipped_names
 
     if name is not None:
         typer.echo(mapping_file(name).read_text(encoding="utf-8"), nl=False)

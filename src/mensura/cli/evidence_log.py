@@ -10,11 +10,11 @@ import typer
 from mensura.cli.evidence_in import DEFAULT_STORE, By, Store, find_update, now, print_update, short_log, signature
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.tables import print_table
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
-    from mensura.site.preview import Preview
+    from mensura.study.preview import Preview
 
 Effects = Annotated[
     bool, typer.Option("--effects", help="Score both (some ten seconds) and say which IQs, ranks, capabilities move.")
@@ -32,7 +32,7 @@ def log(
     as_json: Json = False,
 ) -> None:
     """Say who changed what when, and from which line of which capture a number came."""
-    from mensura.evidence.ledger import open_ledger
+    from mensura.ledger import open_ledger
 
     ledger = open_ledger(store)
     if captures:
@@ -64,11 +64,11 @@ def diff(
     as_json: Json = False,
 ) -> None:
     """Say what two versions of the evidence differ in; with --effects, what that does to IQs, ranks, capabilities."""
-    from mensura.evidence.ledger import evidence_changes
+    from mensura.ledger import evidence_changes
 
     old, new = (_version(given, store) for given in (before, after))
     if effects:
-        from mensura.site.preview import preview as score_both
+        from mensura.study.preview import preview as score_both
 
         _print_effects(score_both(old, new), out=out, as_json=as_json)
         return
@@ -83,7 +83,7 @@ def diff(
 
 def _version(given: str, store: Path) -> Evidence:
     from mensura.evidence import load
-    from mensura.evidence.ledger import open_ledger
+    from mensura.ledger import open_ledger
 
     if given == "embedded":
         return load()
@@ -101,8 +101,8 @@ def preview(
     as_json: Json = False,
 ) -> None:
     """Score a copy with an update applied: which composites, ranks and capabilities would move, through which input."""
-    from mensura.evidence.ledger import open_ledger
-    from mensura.site.preview import preview as score_both
+    from mensura.ledger import open_ledger
+    from mensura.study.preview import preview as score_both
 
     ledger = open_ledger(store)
     found = find_update(ledger, update)
@@ -143,7 +143,7 @@ def policy(
     """Show or edit which models charts show: publication, type, tier, line, generation, display, and the rules."""
     import polars as pl
 
-    from mensura.evidence.ledger import open_ledger
+    from mensura.ledger import open_ledger
 
     ledger = open_ledger(store)
     if settings:

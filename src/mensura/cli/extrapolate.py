@@ -36,7 +36,7 @@ from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -108,8 +108,7 @@ def extrapolate(
     as_json: Json = False,
 ) -> None:
     """Carry success rates to another population, with intervals and what they hang on."""
-    from mensura.extrapolation import PostStratification, make_method
-    from mensura.extrapolation import extrapolate as carry
+    from mensura.extrapolation import PostStratification, extrapolate as carry, make_method
     from mensura.people import World
 
     world = World.load(tables)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cache import keep
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, console, emit
 from mensura.cli.paths import check_output
 from mensura.cli.tables import print_table
-from mensura.drawings import check_figure, drawing_engine, write_drawing
-from mensura.errors import MensuraError
+from mensura.core.cache import keep
+from mensura.core.drawings import check_figure, write_drawing
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
@@ -65,14 +65,13 @@ def _drawing(evidence: Evidence, name: str, width_mm: float) -> dict[str, str]:
     """Return a picture's SVG and the words that go with it; a picture drawn before is kept."""
 
     def compute() -> dict[str, str]:
-        with drawing_engine() as draw:
-            from mensura.charts import drawn
-            from mensura.site.pictures import find_picture
-            from mensura.site.study import Study
+        from mensura.charts import drawn
+        from mensura.site.pictures import find_picture
+        from mensura.study import Study
 
-            build = find_picture(evidence, name)  # a name that is not known is refused before anything is computed
-            found = build(Study.open(evidence))
-            svg = drawn(found.chart, width_mm, draw)
+        build = find_picture(evidence, name)  # a name that is not known is refused before anything is computed
+        found = build(Study.open(evidence))
+        svg = drawn(found.chart, width_mm)
         return {"figure": found.name, "title": found.title, "caption": found.caption, "svg": svg}
 
     return keep("figure", evidence, {"name": name, "width": width_mm}, compute)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cache import recall
 from mensura.cli.paths import check_input, check_inputs
+from mensura.core.cache import recall
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence

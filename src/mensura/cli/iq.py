@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mensura.cache import keep
 from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.iq_checks import print_changes, print_derived_ladders, print_sensitivity, print_validation
@@ -15,7 +14,8 @@ from mensura.cli.output import Json, Out, console, emit, print_json
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
-from mensura.errors import MensuraError
+from mensura.core.cache import keep
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence

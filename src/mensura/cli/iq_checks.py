@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def print_derived_ladders(evidence: Evidence, curves: Path, out: Path | None, as_json: bool) -> None:
     """Derive ladders from people and print them beside the published ones."""
-    from mensura.frames import read_frame
+    from mensura.core.frames import read_frame
     from mensura.iq import derive_ladders
 
     table, floors = read_frame(curves), curves.with_name("floors.csv")

@@ -11,7 +11,7 @@ from mensura.cli.asking import JOURNAL, PriceIn, PriceOut
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.tables import print_table
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 app = typer.Typer(
     help="The journal of what language models were asked: standing, cost, export.",

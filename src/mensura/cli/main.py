@@ -12,7 +12,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from mensura import __version__
 from mensura.cli.output import console, notices
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 COMMANDS = {
     "report": "Write the report, a static site, and print its headline table.",

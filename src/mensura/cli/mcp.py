@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mensura.cli.paths import check_input
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 EXAMPLES = (
     'Example, in the configuration of an agent: {"mcpServers": {"mensura": {"command": "mensura", "args": ["mcp"]}}}'
@@ -27,7 +27,7 @@ def mcp(
 ) -> None:
     """Answer agents over standard input and output by the Model Context Protocol; read-only."""
     try:
-        from mensura.site.agents import Library, agent_server
+        from mensura.serve.agents import Library, agent_server
     except ModuleNotFoundError as fault:
         raise MensuraError(f"mcp: {fault.name} is not installed; pip install 'mensura[mcp]'") from fault
     from mensura.evidence import load

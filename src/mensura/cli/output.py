@@ -18,7 +18,7 @@ from rich.text import Text
 
 from mensura import __version__
 from mensura.cli.paths import check_output
-from mensura.folders import whole_folder
+from mensura.core.folders import whole_folder
 
 if TYPE_CHECKING:
     import polars as pl
@@ -120,7 +120,7 @@ def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, writer: st
 
     Together they replace what the same command wrote there before.
     """
-    from mensura.frames import neutral_cells
+    from mensura.core.frames import neutral_cells
 
     with whole_folder(folder, writer) as stage:
         for name, frame in tables.items():

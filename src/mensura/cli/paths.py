@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 
 def check_input(path: Path | None) -> Path | None:

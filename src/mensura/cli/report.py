@@ -45,7 +45,7 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report, a static site that works from its folder, and print its headline table."""
-    from mensura.site.aside import ONE_THREAD
+    from mensura.core.processes import ONE_THREAD
 
     for name, value in ONE_THREAD.items():  # read when NumPy is imported, which is after this
         os.environ.setdefault(name, value)

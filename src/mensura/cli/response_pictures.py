@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mensura.charts import information_curve, item_characteristic, item_differences, item_map
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence.ids import slug
 from mensura.responses.drawing import curve_points, difference_points, information_points, map_points
 

@@ -10,7 +10,7 @@ import typer
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
 from mensura.cli.tables import print_table
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.responses import CountRules, ItemBank
@@ -153,8 +153,8 @@ def draw(
     """Draw a fit: item map, information, curves of items with what was observed, differences between groups."""
     from mensura.charts import save
     from mensura.cli.response_pictures import draw_fit
-    from mensura.drawings import check_figure
-    from mensura.folders import whole_folder
+    from mensura.core.drawings import check_figure
+    from mensura.core.folders import whole_folder
     from mensura.responses.result import read_fit
 
     check_figure(Path(f"any.{ending}"), width)
@@ -253,7 +253,7 @@ def next_(
 
 
 def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | None]:
-    from mensura.frames import read_frame, require_columns
+    from mensura.core.frames import read_frame, require_columns
     from mensura.responses import ItemBank
 
     table = read_frame(items / "items.csv" if items.is_dir() else items)

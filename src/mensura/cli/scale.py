@@ -8,7 +8,7 @@ import typer
 
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.tables import print_table
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import typer
 
 from mensura.cli.output import notices
 from mensura.cli.paths import check_input
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 EXAMPLES = """
 [bold]Examples[/]
@@ -49,7 +49,7 @@ def serve(
 ) -> None:
     """Serve the report live: the same pages and files, renewed whole when the evidence changes."""
     try:
-        from mensura.site.live import ReviewerSecret, is_loopback, is_open_to_others, serve_site
+        from mensura.serve import ReviewerSecret, is_loopback, is_open_to_others, serve_site
     except ModuleNotFoundError as fault:
         raise MensuraError(f"serve: {fault.name} is not installed; pip install 'mensura[serve]'") from fault
 

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from mensura.cache import keep
 from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
+from mensura.core.cache import keep
 
 if TYPE_CHECKING:
     import polars as pl
@@ -156,7 +156,7 @@ def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
 
 def _explain(name: str | None, capability: float, out: Path | None, as_json: bool) -> None:
     """Print what a capability means on a frozen scale."""
-    from mensura.errors import MensuraError
+    from mensura.core.errors import MensuraError
     from mensura.stitching import load_scale
 
     if name is None:
@@ -197,7 +197,7 @@ def _by_id(data: object, benchmark: str | None, subjects: dict[str, float] | Non
 
 
 def _anchors(given: list[str] | None) -> dict[str, float] | None:
-    from mensura.errors import MensuraError
+    from mensura.core.errors import MensuraError
 
     if not given:
         return None

@@ -180,8 +180,8 @@ def read_dated_scores(
     unit: str | None = None,
 ) -> pl.DataFrame:
     """Read scores with a release date for every subject, from a file or from the evidence; ``undated`` may stay so."""
+    from mensura.core.frames import read_frame
     from mensura.evidence.intake import read_own_scores
-    from mensura.frames import read_frame
     from mensura.stitching import evidence_scores, read_scores
     from mensura.trends import add_dates
     from mensura.trends.capabilities import read_dates
@@ -200,7 +200,7 @@ def _watch(
     """Run the watch and return its looks and its verdict; data too few for one nobody asked for are no fault."""
     import polars as pl
 
-    from mensura.errors import MensuraError
+    from mensura.core.errors import MensuraError
     from mensura.trends import watch_acceleration
 
     begin = start.date() if start else None

@@ -74,8 +74,7 @@ def validate(
     as_json: Json = False,
 ) -> None:
     """Hide the whole sample's rates, predict them from each group, and score the predictions."""
-    from mensura.extrapolation import cases_of, score_answers
-    from mensura.extrapolation import validate as run
+    from mensura.extrapolation import cases_of, score_answers, validate as run
 
     pool, told = read_pool(pool_folder)
     asking = None

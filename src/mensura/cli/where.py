@@ -12,7 +12,7 @@ from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.tables import print_table
-from mensura.errors import listed_names
+from mensura.core.errors import listed_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,7 +34,7 @@ def where(
 ) -> None:
     """Say where a model stands: IQ and what it rests on, neighbours, people passed, price, what to measure next."""
     from mensura.evidence import require_subject
-    from mensura.site import Study, find_whereabouts
+    from mensura.study import Study, find_whereabouts
 
     loaded = load_evidence(evidence, add)
     subject = require_subject(loaded, model)
@@ -77,7 +77,7 @@ def _for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
     """Return a table as people read it: chances in words, the model itself among the rows that are printed."""
     import polars as pl
 
-    from mensura.site.units import chance
+    from mensura.study.units import chance
 
     if "chance_above" in table.columns:
         said = ["–" if value is None else chance(value) for value in table["chance_above"]]

@@ -1,4 +1,9 @@
-"""What items demand: dimensions, rubrics, annotation by language models or people, agreement, and what it is worth."""
+"""Demands: the level that each item asks for in 18 dimensions.
+
+In: items, rubrics, and readings by language models or people. Out: demand levels with agreement and checks.
+Read first: ``dimensions`` and ``rubrics`` (definitions), ``annotate`` (ask a language model), ``protocols`` (the
+prompts), ``aggregation`` and ``agreement`` (several readers), ``checking`` (do demands predict human success).
+"""
 
 from mensura.demands.aggregation import pool_readings
 from mensura.demands.agreement import Agreement, measure_agreement

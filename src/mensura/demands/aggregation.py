@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
+from mensura.core.errors import MensuraError
 from mensura.demands.readings import ReadingGrid
 from mensura.demands.rubrics import LEVELS
-from mensura.errors import MensuraError
 
 AGGREGATIONS = ("median", "ordinal")
 DEMAND_COLUMNS = ("item", "dimension", "level", "spread", "annotator")

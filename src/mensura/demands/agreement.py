@@ -14,12 +14,12 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.demands.intervals import DRAWS, INTERVAL, resample_counts, value_and_interval
 from mensura.demands.readings import ReadingGrid
 from mensura.demands.rubrics import LEVELS
-from mensura.errors import MensuraError
-from mensura.results import Result
 
 NEARLY_CONSTANT = 0.95
 """Share of one level from which on chance-corrected agreement hangs on a handful of items."""

@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.demands.aggregation import AGGREGATIONS, pool_readings
 from mensura.demands.agreement import Agreement, measure_agreement
 from mensura.demands.asked import Asked, ask_plan
 from mensura.demands.plan import PROTOCOL, AnnotationPlan, plan_annotation
 from mensura.demands.protocols import ITEMS_PER_CALL
-from mensura.errors import MensuraError
 from mensura.llm import Asker
-from mensura.results import Result
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,8 +9,8 @@ from typing import Any
 
 import polars as pl
 
+from mensura.core.errors import MensuraError
 from mensura.demands.plan import AnnotationPlan
-from mensura.errors import MensuraError
 from mensura.llm import Answer, Asker
 
 _EXCERPT = 160

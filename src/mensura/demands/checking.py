@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, logit
+from mensura.core.arrays import Floats, logit
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
+from mensura.core.results import Result
 from mensura.demands.intervals import DRAWS, INTERVAL, resample_counts, value_and_interval
 from mensura.demands.prediction import FEWEST_POOLS, PREDICTION, VERDICTS, judge, predict_left_out
 from mensura.demands.readings import read_demands
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
 from mensura.people import ItemPool
-from mensura.results import Result
 
 FEWEST_ITEMS = 5
 SUM = "sum"

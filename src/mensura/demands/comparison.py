@@ -13,13 +13,13 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.demands.agreement import Agreement, measure_agreement
 from mensura.demands.asked import Asked, ask_plan
 from mensura.demands.plan import AnnotationPlan, plan_annotation
 from mensura.demands.protocols import PROTOCOLS
-from mensura.errors import MensuraError
 from mensura.llm import Asker
-from mensura.results import Result
 
 FIRST = "cell"
 TOLERANCE = 0.05

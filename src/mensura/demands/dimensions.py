@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.frames import read_csv
+from mensura.core.frames import read_csv
 
 DATA = Path(__file__).parent / "data"
 UNGUESSABILITY = "UG"

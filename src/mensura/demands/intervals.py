@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 
 INTERVAL = 0.9
 DRAWS = 1000

@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
+from mensura.core.errors import MensuraError
 from mensura.demands.protocols import ITEMS_PER_CALL, AnnotationProtocol, Packet, make_protocol
 from mensura.demands.rubrics import Rubric, load_rubrics
 from mensura.demands.views import ItemView, item_table, unguessability, view_items
-from mensura.errors import MensuraError
 from mensura.llm import Question
 
 PROTOCOL = "bundle"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints, expit
+from mensura.core.arrays import Floats, Ints, expit
 from mensura.demands.intervals import INTERVAL
 
 FEWEST_POOLS = 3

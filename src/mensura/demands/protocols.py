@@ -15,11 +15,11 @@ from itertools import pairwise
 from string import Template
 from typing import ClassVar, Protocol, TypeAlias
 
+from mensura.core.errors import MensuraError
 from mensura.demands.answers import level_of, read_level, read_object
 from mensura.demands.dimensions import DATA, boundary_table
 from mensura.demands.rubrics import LEVELS, Rubric
 from mensura.demands.views import ItemView
-from mensura.errors import MensuraError
 from mensura.llm import AnswerReading, Question, UnreadableError
 
 ITEMS_PER_CALL = 25

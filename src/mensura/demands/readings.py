@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, read_csv, require_columns
 from mensura.demands.rubrics import HIGHEST, load_rubrics
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, read_csv, require_columns
 
 READING_COLUMNS = ("item", "dimension", "annotator", "repeat", "level")
 

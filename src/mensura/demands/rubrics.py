@@ -20,9 +20,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from mensura.core.errors import MensuraError
+from mensura.core.frames import read_frame, require_columns
 from mensura.demands.dimensions import DATA, UNGUESSABILITY, Dimension, annotated_dimensions
-from mensura.errors import MensuraError
-from mensura.frames import read_frame, require_columns
 
 HIGHEST = 5
 LEVELS = tuple(range(HIGHEST + 1))

@@ -14,8 +14,8 @@ from typing import Any
 
 import polars as pl
 
-from mensura.errors import MensuraError
-from mensura.frames import as_frame
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame
 from mensura.people import ItemPool
 from mensura.people.tables import check_items
 from mensura.people.tidy import read_items

@@ -1,10 +1,16 @@
-"""What was observed: evidence tables with their checks, embedded data, reading, adding and writing."""
+"""Evidence: scores and facts about models, benchmarks and people, each with its source.
+
+In: the embedded tables, a folder or store of the user, files of scores in any usual form. Out: a checked
+:class:`Evidence`.
+Read first: ``schema`` (every table once), ``evidence`` (the result and :func:`load`), ``checks`` and ``consistency``
+(errors, all at once), ``intake/`` (files that users bring), ``additions`` (their rows join the tables), ``samples/``
+(evaluation logs item by item), ``store`` (reading and writing).
+"""
 
 from mensura.evidence.coverage import benchmark_coverage, source_coverage, source_disagreement
 from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration, require_subject
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.ids import require_id, slug
-from mensura.evidence.importer import import_facts
 from mensura.evidence.intake import ScoreReading
 from mensura.evidence.measurements import distinct_scores, trials
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
@@ -21,7 +27,6 @@ __all__ = [
     "ScoreReading",
     "benchmark_coverage",
     "distinct_scores",
-    "import_facts",
     "load",
     "read_calibration",
     "require_id",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.errors import listed_names
+from mensura.core.errors import listed_names
 from mensura.evidence.checks import FIRST_ROW, RawTable
 from mensura.evidence.intake import ScoreReading
 from mensura.evidence.schema import TABLES

@@ -10,7 +10,9 @@ from typing import Any, ClassVar
 
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.frames import text_table
+from mensura.core.results import Result
 from mensura.evidence.additions import assumptions, with_scores
 from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
@@ -20,8 +22,6 @@ from mensura.evidence.intake import Allowed, KnownNames, ScoreReading, read_scor
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, read_text_csv, write_folder, write_store
 from mensura.evidence.units import convert
-from mensura.frames import text_table
-from mensura.results import Result
 from mensura.scale import Calibration
 
 EMBEDDED = Path(__file__).parent / "data"

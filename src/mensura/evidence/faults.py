@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import hashlib
 import re
 import unicodedata
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 LONGEST = 100
 MARKS = " ._-+:/()[],@="

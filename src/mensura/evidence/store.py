@@ -9,12 +9,12 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.files import atomic_path, write_csv
+from mensura.core.folders import whole_folder
+from mensura.core.frames import read_csv
 from mensura.evidence.checks import RawTable
 from mensura.evidence.schema import OBSERVED, TABLES
-from mensura.files import atomic_path, write_csv
-from mensura.folders import whole_folder
-from mensura.frames import read_csv
 
 STORE_SUFFIXES = {".db", ".sqlite", ".sqlite3"}
 SCHEMA = 1

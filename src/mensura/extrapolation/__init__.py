@@ -1,4 +1,10 @@
-"""Extrapolation: from a focal to a reference population, and checks of how well that works."""
+"""Extrapolation: from the success rates of one population to those of another.
+
+In: an item pool with rates of a focal group, and a target population. Out: a rate with its interval per item.
+Read first: ``protocol`` (the contract of every method), ``observed`` (tasks from tables), ``line/`` (statistical
+methods), ``world/`` (post-stratification over the strata of the world), ``asking/`` (language models),
+``extrapolate`` (the verb), ``validation/`` (hidden rates, predicted and scored).
+"""
 
 from mensura.extrapolation.asking.item_by_item import ItemByItem
 from mensura.extrapolation.asking.whole_pool import WholePool

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.asking.item_by_item import ItemByItem
 from mensura.extrapolation.asking.whole_pool import WholePool
 from mensura.extrapolation.line.descriptions import read_description

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
 from mensura.extrapolation.protocol import Task
-from mensura.frames import as_frame, require_columns
 
 if TYPE_CHECKING:
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
     from mensura.people import Population
 
 FEWEST_OPTIONS = 2  # an item with fewer offers no choice

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
-from mensura.frames import require_columns
-from mensura.results import Result
+from mensura.core.errors import MensuraError
+from mensura.core.frames import require_columns
+from mensura.core.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from mensura.arrays import Floats, Ints, Mask
+    from mensura.core.arrays import Floats, Ints, Mask
     from mensura.people import Population
 
 LEVEL = 0.9

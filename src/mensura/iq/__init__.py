@@ -1,8 +1,22 @@
-"""IQ: ladders, imputation waterfalls, dimensions, composite, emotional reasoning, cost."""
+"""IQ: ladders from benchmark scores to IQ, gaps filled, seven dimensions and one composite.
+
+In: an evidence. Out: an :class:`IqResult` with composites, dimensions, intervals, ranks and the derivation of each
+number.
+Read first: ``scoring`` (the verb), ``rules`` (every rule, from ``data/rules.toml``), ``ladders``, ``matrix`` (scores
+as arrays), ``joint`` (the default imputation), ``waterfall`` (the published one), ``dimensions``, ``uncertainty``,
+``result`` and ``explanation``, ``cost`` and ``emotional``.
+"""
 
 from mensura.iq.comparison import IqChange, compare_iq
-from mensura.iq.cost import AXES as COST_AXES
-from mensura.iq.cost import EFFECTIVE_COST_NOTE, CostResult, cheapest, frontier, require_axis, score_costs
+from mensura.iq.cost import (
+    AXES as COST_AXES,
+    EFFECTIVE_COST_NOTE,
+    CostResult,
+    cheapest,
+    frontier,
+    require_axis,
+    score_costs,
+)
 from mensura.iq.explanation import Explanation
 from mensura.iq.frozen import IQ_SCALES, FrozenIq, beside, frozen_evidence, kept_scores, new_subjects, place_iq
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders

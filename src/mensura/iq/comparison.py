@@ -8,9 +8,9 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.core.results import Result
 from mensura.iq.dimensions import ESTIMATED, MEASURED, STATUSES
 from mensura.iq.result import COUNTS, IqResult
-from mensura.results import Result
 
 _AVERAGED = list(STATUSES[MEASURED : ESTIMATED + 1])  # the others are estimated as a whole
 _DIGITS = 4  # of a score in words

@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.evidence import Evidence
 from mensura.iq.rules import IqRules, as_rules
-from mensura.results import Result
 
 AXES = ("sticker_price", "effective_cost", "usage_multiplier", "response_time")
 """Columns of the cost table in which less is better; task efficiency is one over the usage multiplier."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats, Ints, Mask
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.iq.matrix import scores_of
 from mensura.iq.rules import EmotionalRule

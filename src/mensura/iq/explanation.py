@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
+from mensura.core.results import Result
 from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, ScoredDimensions, comparable
 from mensura.iq.ladders import LEVELS
 from mensura.iq.matrix import ScoreMatrix
@@ -29,7 +30,6 @@ from mensura.iq.waterfall import (
     peer_groups,
     peer_keys,
 )
-from mensura.results import Result
 
 _FACTS = ("label", "iq", "low", "high", "status", "note")
 _NODE = {

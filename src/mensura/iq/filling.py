@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.iq.joint import complete_jointly
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.rules import IqRules

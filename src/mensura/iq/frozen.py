@@ -16,14 +16,14 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.cache import keep
-from mensura.errors import MensuraError, listed_names
+from mensura.core.arrays import Floats
+from mensura.core.cache import keep
+from mensura.core.errors import MensuraError, listed_names
+from mensura.core.results import Result
 from mensura.evidence import Evidence, load
 from mensura.evidence.edition import FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.iq.result import IqResult
 from mensura.iq.scoring import score_iq
-from mensura.results import Result
 
 IQ_SCALES = {"2026-11": "afe924cc3318"}
 """Frozen scales by name, with the fingerprint of the tables they are made of; those of one name never change."""
@@ -113,7 +113,7 @@ def place_iq(
 
 
 def kept_scores(draws: int, seed: int = 0) -> Score:
-    """Return how an evidence is scored with so many draws; what was scored once is kept (:mod:`mensura.cache`)."""
+    """Return how an evidence is scored with so many draws; what was scored once is kept (:mod:`mensura.core.cache`)."""
 
     def score(evidence: Evidence) -> IqResult:
         def compute() -> IqResult:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.iq.descent import Descent
 from mensura.iq.score_sums import BenchmarkSums, KnownScores, ModelSums
 

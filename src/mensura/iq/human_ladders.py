@@ -18,13 +18,13 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import expit
-from mensura.errors import MensuraError
+from mensura.core.arrays import expit
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
+from mensura.core.results import Result
 from mensura.evidence import RATE_UNITS, Evidence
-from mensura.frames import as_frame, require_columns
 from mensura.iq.ladders import LEVELS, POINTS, ladder_table
 from mensura.iq.rules import DATA
-from mensura.results import Result
 from mensura.scale import EDGE_SHARE, one_in_to_rate, rate_to_iq, score_to_capability, share_above_chance
 
 _AVERAGE = 100.0  # the IQ of the average person

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Mask
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
 from mensura.iq.rules import ImputationRule

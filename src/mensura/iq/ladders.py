@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.frames import read_frame, require_columns
 from mensura.evidence import LADDER_LEVELS, Evidence
-from mensura.frames import read_frame, require_columns
 from mensura.iq.rules import DATA
 
 LEVELS = np.array(LADDER_LEVELS, dtype=np.float64)

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints, Mask
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Ints, Mask
+from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.iq.ladders import HIGHEST, LOWEST, Ladder, ladder_table, read_ladders
 from mensura.iq.metric import Metric

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, expit, logit
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, expit, logit
+from mensura.core.errors import MensuraError
 
 _ELO_UNIT = 400 / np.log(10)  # Elo points per logit of the expected win rate
 _ANSWERS = 100.0  # the size of test on which half an answer is added on either side

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats, Ints, Mask
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 

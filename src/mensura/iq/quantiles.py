@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Mask
 
 
 def masked_quantile(values: Floats, mask: Mask, percentile: float) -> Floats:

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Ints
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result, package_version
 from mensura.evidence import Evidence, require_subject
 from mensura.iq.dimensions import STATUSES, ScoredDimensions, rounded
 from mensura.iq.emotional import score_emotional
@@ -20,7 +21,6 @@ from mensura.iq.matrix import ScoreMatrix, scores_of
 from mensura.iq.rules import IqRules
 from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, rank_interval, ranks_among, score_errors
 from mensura.iq.waterfall import PREDECESSOR, SOURCE, STEPS, Filled
-from mensura.results import Result, package_version
 
 COUNTS = ("measured", "inherited", "estimated")
 """Columns that count the benchmarks behind a value by where theirs come from."""

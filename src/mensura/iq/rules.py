@@ -13,8 +13,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mensura.arrays import Mask
-from mensura.errors import MensuraError
+from mensura.core.arrays import Mask
+from mensura.core.errors import MensuraError
 from mensura.evidence import require_id
 
 IMPUTATIONS = ("waterfall", "joint")

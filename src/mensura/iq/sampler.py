@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats, Ints, Mask
 from mensura.iq.descent import Descent
 from mensura.iq.gibbs import (
     FACTORS,

@@ -11,7 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats, Ints, Mask
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks

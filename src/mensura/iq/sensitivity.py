@@ -9,14 +9,14 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Mask
+from mensura.core.results import Result
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
 from mensura.iq.joint import JointDraws, complete_jointly, point_draws
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.result import IqResult
 from mensura.iq.rules import IqRules
-from mensura.results import Result
 
 _RANKABLE = 3  # models: with fewer a rank correlation says nothing
 

@@ -19,8 +19,9 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Mask
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Mask
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.evidence import RATE_UNITS, Evidence, distinct_scores, trials
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
@@ -29,7 +30,6 @@ from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import MaskCorrection, uncorrected
 from mensura.iq.rules import IqRules
-from mensura.results import Result
 
 TAIL = 0.05
 """Share of draws left out at either end of an interval, and at most on the other side for two to be told apart."""

@@ -9,8 +9,8 @@ from typing import Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Ints
-from mensura.errors import MensuraError
+from mensura.core.arrays import Ints
+from mensura.core.errors import MensuraError
 from mensura.iq.dimensions import MEASURED, PARTLY, STATUSES, score_dimensions
 from mensura.iq.filling import fill_benchmarks
 from mensura.iq.matrix import ScoreMatrix

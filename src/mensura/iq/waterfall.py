@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from mensura.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats, Ints, Mask
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ALWAYS, ScoreMatrix
 from mensura.iq.own_mask import MaskCorrection

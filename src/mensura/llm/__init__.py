@@ -7,67 +7,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mensura.exports import on_first_use
+from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
-    from mensura.llm.asker import Advance, ModelAsker, Standing
-    from mensura.llm.audit import audit_table, journal_cost, journal_status, write_audit
-    from mensura.llm.batches import BatchAsker, ask_batch
-    from mensura.llm.doors import open_asker
-    from mensura.llm.estimates import Estimate, estimate
-    from mensura.llm.journal import Journal
-    from mensura.llm.protocol import Answer, AnswerReading, Asker, Question, Reader, UnreadableError
-    from mensura.llm.recordings import shipped_recordings
-    from mensura.llm.settings import Prices, Settings
+    from mensura.llm.asker import Advance as Advance, ModelAsker as ModelAsker, Standing as Standing
+    from mensura.llm.audit import (
+        audit_table as audit_table,
+        journal_cost as journal_cost,
+        journal_status as journal_status,
+        write_audit as write_audit,
+    )
+    from mensura.llm.batches import BatchAsker as BatchAsker, ask_batch as ask_batch
+    from mensura.llm.doors import open_asker as open_asker
+    from mensura.llm.estimates import Estimate as Estimate, estimate as estimate
+    from mensura.llm.journal import Journal as Journal
+    from mensura.llm.protocol import (
+        Answer as Answer,
+        AnswerReading as AnswerReading,
+        Asker as Asker,
+        Question as Question,
+        Reader as Reader,
+        UnreadableError as UnreadableError,
+    )
+    from mensura.llm.recordings import shipped_recordings as shipped_recordings
+    from mensura.llm.settings import Prices as Prices, Settings as Settings
 
-_HOMES = {
-    "Advance": "asker",
-    "Answer": "protocol",
-    "AnswerReading": "protocol",
-    "Asker": "protocol",
-    "BatchAsker": "batches",
-    "Estimate": "estimates",
-    "Journal": "journal",
-    "ModelAsker": "asker",
-    "Prices": "settings",
-    "Question": "protocol",
-    "Reader": "protocol",
-    "Settings": "settings",
-    "Standing": "asker",
-    "UnreadableError": "protocol",
-    "ask_batch": "batches",
-    "audit_table": "audit",
-    "estimate": "estimates",
-    "journal_cost": "audit",
-    "journal_status": "audit",
-    "open_asker": "doors",
-    "shipped_recordings": "recordings",
-    "write_audit": "audit",
-}
-
-__all__ = [
-    "Advance",
-    "Answer",
-    "AnswerReading",
-    "Asker",
-    "BatchAsker",
-    "Estimate",
-    "Journal",
-    "ModelAsker",
-    "Prices",
-    "Question",
-    "Reader",
-    "Settings",
-    "Standing",
-    "UnreadableError",
-    "ask_batch",
-    "audit_table",
-    "estimate",
-    "journal_cost",
-    "journal_status",
-    "open_asker",
-    "shipped_recordings",
-    "write_audit",
-]
-
-__getattr__, __dir__ = on_first_use(__name__, _HOMES)
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

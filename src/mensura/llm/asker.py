@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TypeAlias
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.budget import Budget
 from mensura.llm.caller import Caller
 from mensura.llm.collector import collector_at_rest

@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mensura.errors import MensuraError
-from mensura.files import atomic_path, write_text
+from mensura.core.errors import MensuraError
+from mensura.core.files import atomic_path, write_text
 from mensura.llm.batch_book import BatchBook
 from mensura.llm.entries import split_answer
 from mensura.llm.journal import Journal, State

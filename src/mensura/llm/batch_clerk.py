@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.batch_book import OPEN_STATES, BatchBook, BatchRecord
 from mensura.llm.budget import Budget
 from mensura.llm.entries import Entry, redacted

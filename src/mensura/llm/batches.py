@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.batch_clerk import Clerk
 from mensura.llm.budget import Budget
 from mensura.llm.doors import DEFAULT_TIMEOUT, open_endpoint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.protocol import Question
 from mensura.llm.settings import Prices, Settings, schema_text
 

@@ -11,7 +11,7 @@ import asyncio
 from collections import deque
 from collections.abc import Coroutine, Sequence
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.caller import Caller
 from mensura.llm.entries import Entry
 from mensura.llm.journal import Hold

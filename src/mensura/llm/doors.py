@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.asker import Advance, ModelAsker
 from mensura.llm.providers.base import Provider
 from mensura.llm.providers.lean import Endpoint, LeanProvider

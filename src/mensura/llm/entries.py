@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.shelf import Redact
 
 

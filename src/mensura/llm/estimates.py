@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.budget import likely_tokens_in
 from mensura.llm.journal import Journal
 from mensura.llm.keys import KeyMaker

@@ -6,7 +6,7 @@ import sqlite3
 from contextlib import ExitStack
 from pathlib import Path
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 _APPLICATION = 0x4D4A524E  # "MJRN", in the header of the file
 _FORMAT = 1

@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import TypeAlias
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.protocol import Question
 from mensura.llm.settings import Settings, schema_text
 

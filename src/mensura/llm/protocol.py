@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeAlias
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 
 class UnreadableError(MensuraError):

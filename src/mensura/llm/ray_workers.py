@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.doors import open_asker
 from mensura.llm.protocol import Answer, Question, Reader
 

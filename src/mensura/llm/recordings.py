@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.journal import Journal
 from mensura.llm.keys import KEY_BYTES, KeyMaker
 from mensura.llm.protocol import Question
@@ -84,7 +84,7 @@ def read_recording(name: str) -> TableRecording | JournalRecording:
     version = hashlib.blake2b(path.read_bytes(), digest_size=KEY_BYTES).hexdigest()
     if path.name.endswith(_JOURNAL_ENDINGS):
         return JournalRecording(path, version)
-    from mensura.frames import read_frame, require_columns
+    from mensura.core.frames import read_frame, require_columns
 
     frame = read_frame(path)
     require_columns(frame, ["answer"], name=str(path))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 DEFAULT_MAX_TOKENS = 2048
 _HOTTEST = 2.0

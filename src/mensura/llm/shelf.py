@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.keys import KEY_BYTES
 from mensura.llm.packing import ALONE, MOST_DICTIONARIES, AlonePacking, Packing, dictionary_of
 

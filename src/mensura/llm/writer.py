@@ -10,7 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TypeAlias
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.journal import Journal
 from mensura.llm.owners import BEAT_SECONDS
 

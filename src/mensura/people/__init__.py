@@ -1,4 +1,11 @@
-"""People: item pools, groups, populations and world strata; readers of the formats human data comes in."""
+"""People: item pools, groups, populations and the strata of the world.
+
+In: published files of human answers (SPSS, R, fixed width, CSV) or tables of rates. Out: an :class:`ItemPool` with
+rates by group, and a :class:`World` of strata.
+Read first: ``pool`` (items, persons, answers), ``readers`` (file formats), ``harmonise`` and ``tidy`` (codes become
+answers, with a log), ``rates`` and ``groups`` (rates with errors), ``population`` (a described group), ``world`` and
+``strata`` (all people alive).
+"""
 
 from mensura.people.administration import Administration
 from mensura.people.cells import cells_of

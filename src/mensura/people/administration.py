@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 MODES = ("paper", "computer", "web", "interview", "mixed")
 """On paper, on a computer under supervision, on the web without, read out by an interviewer, or several of these."""

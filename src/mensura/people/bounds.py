@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import IO, Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 MOST_UNPACKED = 2 * 2**30
 """Bytes that a packed file of answers may unpack to: PISA's largest has a third of it."""

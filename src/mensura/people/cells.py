@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.people.strata import ATTAINMENT, PUPIL
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.people.population import OLDEST, Population
 
 if TYPE_CHECKING:

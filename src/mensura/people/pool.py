@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from mensura.errors import MensuraError
-from mensura.files import write_csv
-from mensura.folders import whole_folder
-from mensura.frames import as_frame
+from mensura.core.errors import MensuraError
+from mensura.core.files import write_csv
+from mensura.core.folders import whole_folder
+from mensura.core.frames import as_frame
+from mensura.core.results import Result
 from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.rates import ALL, tabulate
 from mensura.people.tables import check_items, check_persons, check_rates
 from mensura.people.tidy import read_tables, refuse_shadows
 from mensura.people.wide import widen
-from mensura.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

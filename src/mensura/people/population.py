@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 OLDEST = 120
 

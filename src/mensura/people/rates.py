@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Ints
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.people.bounds import refuse_bomb, refuse_vast
 from mensura.people.fixed_width import read_fixed_width, read_layout
 from mensura.people.tidy import read_table

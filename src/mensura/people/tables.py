@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from mensura.errors import MensuraError
-from mensura.frames import require_columns
+from mensura.core.errors import MensuraError
+from mensura.core.frames import require_columns
 from mensura.people.rates import RATE_COLUMNS
 
 LARGEST_GAP = 0.1

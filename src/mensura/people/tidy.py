@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from mensura.errors import MensuraError
-from mensura.frames import read_csv, read_parquet
+from mensura.core.errors import MensuraError
+from mensura.core.frames import read_csv, read_parquet
 from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.fixed_width import decoded
 from mensura.people.tables import check_items, check_persons, check_rates

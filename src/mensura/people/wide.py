@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
-from mensura.frames import require_columns
+from mensura.core.errors import MensuraError
+from mensura.core.frames import require_columns
 
 BATCH = 2_000_000
 """Rows taken at a time."""

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
 from mensura.people.population import Ability, Population
 from mensura.people.tidy import read_table
 

@@ -22,12 +22,12 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.responses.bank import ItemBank, Placement
 from mensura.responses.choosing import Contents, best_places, difficulty_line, spread_place, spread_places, turn_share
 from mensura.responses.result import Z90
-from mensura.results import Result
 
 _NODES = np.linspace(-4.0, 4.0, 41)
 CHOICES = ("spread", "best")

@@ -15,12 +15,12 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.arrays import Floats, logit
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
+from mensura.core.arrays import Floats, logit
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
+from mensura.core.results import Result
 from mensura.responses.bank import ItemBank
 from mensura.responses.result import ResponseFit
-from mensura.results import Result
 from mensura.scale.ruler import rate_to_one_in
 
 LEAST_ITEMS = 5

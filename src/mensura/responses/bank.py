@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
 from mensura.responses.irt.model import Parameters, chances, curve_derivatives, log_chances
 
 _GRID = np.linspace(-8.0, 8.0, 321)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Ints, Mask
+from mensura.core.errors import MensuraError
 from mensura.responses.bank import ItemBank
 
 _ROOM = 3

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses.irt.fitting import Pass
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import namespace

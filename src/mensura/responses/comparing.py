@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Mask
 from mensura.responses.irt.differences import CurveGap, curve_gap, group_curves
 from mensura.responses.irt.fitting import Effort, Fitted, climb, over
 from mensura.responses.irt.model import Parameters, Priors

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.responses.rules import MOST_TRIALS, CountRules
 from mensura.responses.table import LOG_SCHEMA, Counts, ResponseTable, build_table
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 from mensura.responses.bank import ItemBank
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.passes import PassSums

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError, listed_names
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError, listed_names
 from mensura.responses.comparing import RATE, SMALL, compare_groups, empty_dif
 from mensura.responses.drawing import observed_rates
 from mensura.responses.irt.abilities import abilities

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 
 
 def discovery_rates(p_values: Floats) -> Floats:

@@ -9,11 +9,11 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
-from mensura.frames import read_frame, require_columns
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.frames import read_frame, require_columns
+from mensura.core.results import Result
 from mensura.responses.bank import ItemBank
-from mensura.results import Result
 
 Z90 = 1.6448536269514722
 """Half the width of a 90% interval in standard errors."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 MOST_TRIALS = 255
 """Repeats of one item by one subject that a count holds; more are scaled down to that many."""

@@ -12,9 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame
 from mensura.evidence.samples import is_sample_log, read_samples
-from mensura.frames import as_frame
 from mensura.people import ItemPool
 from mensura.responses.counting import OUTCOMES, CountLog
 

@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
-from mensura.folders import whole_folder
+from mensura.core.errors import MensuraError
+from mensura.core.folders import whole_folder
 from mensura.responses.counting import CountLog, CountPart, count_outcomes
 from mensura.responses.irt.shards import Shard
 from mensura.responses.rules import CountRules

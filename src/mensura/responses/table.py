@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.responses.irt.shards import Held, Shard
-from mensura.results import Result
 
 LOG_SCHEMA = {"what": pl.String, "count": pl.Int64, "rule": pl.String}
 Counts = np.ndarray[Any, Any]

@@ -1,4 +1,9 @@
-"""The ruler under every instrument: rate ↔ level ↔ rarity ↔ percentile ↔ IQ, and calibrated dimensions."""
+"""The ruler: success rate, level, rarity, percentile and IQ, each converted into the others.
+
+In: a number in one unit, and the line of a dimension where levels are asked for. Out: the same place in every unit.
+Read first: ``ruler`` (the conversions), ``position`` (a rate with its interval), ``calibration`` (the line of each
+dimension), ``stitched`` (capability as a level).
+"""
 
 from mensura.scale.calibration import Calibration, LevelLine, scaling_of
 from mensura.scale.position import Position, Reading

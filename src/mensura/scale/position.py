@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.scale import ruler
 from mensura.scale.calibration import LevelLine
 

@@ -21,8 +21,8 @@ from typing import Literal, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 
 Convention: TypeAlias = Literal["adele", "calibrated"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mensura.arrays import Floats, logit
+from mensura.core.arrays import Floats, logit
 
 EDGE_SHARE = 0.01
 """A score nearer than this share of the range to chance or ceiling only bounds the capability; it is read from here."""

@@ -1,29 +1,18 @@
-"""The report: pages built from the evidence, static and offline; and where one model stands.
+"""The site: pages made from a study, and the static build that writes them into a folder.
 
-Names are imported on first use: saying where a model stands needs no page and no chart.
+In: a :class:`~mensura.study.Study`. Out: HTML pages, pictures, CSV and JSON files that work offline.
+Read first: ``report`` (the build), ``pages/`` (each page and its values), ``pictures/`` (each picture by name),
+``bindery`` (one page becomes its files), ``api`` and ``openapi`` (the interface for programs), ``editions`` and
+``revisions`` (changes since the last build).
 """
 
 from typing import TYPE_CHECKING
 
-from mensura.exports import on_first_use
+from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
-    from mensura.site.pages import count_pages
-    from mensura.site.report import build_report
-    from mensura.site.revisions import EvidenceLog, log_of
-    from mensura.site.study import Study
-    from mensura.site.whereabouts import Whereabouts, find_whereabouts
+    from mensura.site.pages import count_pages as count_pages
+    from mensura.site.report import build_report as build_report
+    from mensura.site.revisions import EvidenceLog as EvidenceLog, log_of as log_of
 
-__all__ = ["EvidenceLog", "Study", "Whereabouts", "build_report", "count_pages", "find_whereabouts", "log_of"]
-
-_HOMES = {
-    "EvidenceLog": "revisions",
-    "Study": "study",
-    "Whereabouts": "whereabouts",
-    "build_report": "report",
-    "count_pages": "pages",
-    "find_whereabouts": "whereabouts",
-    "log_of": "revisions",
-}
-
-__getattr__, __dir__ = on_first_use(__name__, _HOMES)
+__getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

@@ -7,22 +7,21 @@ thousands of model pages; what is kept of each is its name, and which picture st
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import jinja2
 from markupsafe import Markup
 
+from mensura.core.frames import neutral_text
 from mensura.evidence import slug
-from mensura.frames import neutral_text
-from mensura.site import units
 from mensura.site.api import VERSION, script_json, to_json
 from mensura.site.drawing import draw_share_card, resolve
+from mensura.site.drawings import SHARE_SCALE, Drawings
 from mensura.site.links import first_link
 from mensura.site.pages import Page
 from mensura.site.pictures import Figure
-from mensura.site.studio import SHARE_SCALE, Studio
+from mensura.study import units
 
 MOST_CARDS = 300
 """Pages that have a picture of their own for shared links, the first ones; a further page has that of the first."""
@@ -31,26 +30,21 @@ _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
 class Bindery:
-    """Writes pages into a folder; ``svgs`` holds the drawings of charts, by name, once the studio has made them."""
+    """Writes pages into a folder; ``svgs`` holds the drawings of charts, by name, once they are drawn."""
 
     def __init__(
         self,
         folder: Path,
-        studio: Studio | None,
+        drawings: Drawings,
         shared: Mapping[str, object],
         advance: Callable[[], object] | None = None,
-        first_page: str = "",
     ) -> None:
-        """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page.
-
-        ``first_page``: the one whose picture stands for those that have none, where it is taken in elsewhere. Without
-        a studio no page has a picture of its own.
-        """
+        """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page."""
         self.svgs: dict[str, str] = {}
         self.listed: list[str] = []  # pages for the sitemap
-        self._folder, self._studio, self._shared, self._advance = folder, studio, shared, advance
-        self._cards: dict[str, Path] = {}  # page → its picture for shared links, there once the studio has finished
-        self._first = first_page
+        self._folder, self._drawings, self._shared, self._advance = folder, drawings, shared, advance
+        self._cards: dict[str, str] = {}  # page → the key of its picture for shared links
+        self._first = ""
         self._written: set[str] = set()  # figures
         self._bars: dict[tuple[str, str], Markup] = {}
         self._environment = self._templates()
@@ -60,10 +54,10 @@ class Bindery:
         self._first = self._first or page.file
         if page.listed:
             self.listed.append(page.file)
-        if self._studio is not None and len(self._cards) < MOST_CARDS:
+        if len(self._cards) < MOST_CARDS:
             figure, lines = page.shared
             svg = draw_share_card(page.title, figure, lines or (page.summary,))
-            self._cards[page.file] = self._studio.order({"kind": "png", "svg": svg, "scale": SHARE_SCALE}, ".png")
+            self._cards[page.file] = self._drawings.order({"kind": "png", "svg": svg, "scale": SHARE_SCALE})
 
     def bind(self, page: Page) -> None:
         """Write a page that was taken in, and what the frames of its pictures offer."""
@@ -87,16 +81,10 @@ class Bindery:
         if self._advance is not None and not page.file.startswith("charts/"):
             self._advance()
 
-    def enter_bound(self, file: str) -> None:
-        """List a page that another process has bound; it has no picture of its own."""
-        self.listed.append(file)
-        if self._advance is not None:
-            self._advance()
-
     def place_cards(self) -> None:
-        """Copy the pictures for shared links to where pages look for them."""
+        """Write the pictures for shared links to where pages look for them."""
         for file, card in self._cards.items():
-            shutil.copyfile(card, placed(self._folder, *_card_path(file).split("/")))
+            placed(self._folder, *_card_path(file).split("/")).write_bytes(self._drawings.made(card))
 
     def _templates(self) -> jinja2.Environment:
         environment = jinja2.Environment(

@@ -8,11 +8,11 @@ import polars as pl
 
 from mensura.evidence import slug
 from mensura.scale import iq_to_rate
-from mensura.site.leaders import NO_PEOPLE
 from mensura.site.sections import cheapest_rows
-from mensura.site.sentences import alike_sentence, people_sentence, step_words
-from mensura.site.study import Study
-from mensura.site.units import chance, dollars, rarity, show, show_range
+from mensura.study.leaders import NO_PEOPLE
+from mensura.study.sentences import alike_sentence, people_sentence, step_words
+from mensura.study.study import Study
+from mensura.study.units import chance, dollars, rarity, show, show_range
 
 PRICED_IQ = 115
 """The IQ for which the overview names the cheapest model: one standard deviation above the average person."""

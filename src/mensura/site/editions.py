@@ -19,7 +19,7 @@ import polars as pl
 from mensura.evidence import Evidence, slug
 from mensura.site.api import to_json
 from mensura.site.revisions import EvidenceLog, Revision, reason, revisions
-from mensura.site.study import Study
+from mensura.study.study import Study
 
 FILE = "editions.json"
 _KEPT = 40

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.frames import read_csv
+from mensura.core.frames import read_csv
 
 _LINKS = Path(__file__).parent / "data" / "source_links.csv"
 _DATE = re.compile(r"\b(?:19|20)\d\d(?:-\d\d(?:-\d\d)?)?\b")

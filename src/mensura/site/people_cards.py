@@ -14,8 +14,8 @@ from mensura.evidence import slug
 from mensura.site.links import source_date, source_link
 from mensura.site.pictures.benchmark import group_subject, people_on
 from mensura.site.pictures.stitched import class_subject
-from mensura.site.study import Study
-from mensura.site.units import rarity, show, show_range
+from mensura.study.study import Study
+from mensura.study.units import rarity, show, show_range
 
 CardLine = tuple[str, str, str | None]
 """A label, what is said, and where it leads: an address, a page of the report, or nowhere."""

@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from datetime import date
+from itertools import chain
 from pathlib import Path
 
 import polars as pl
@@ -13,14 +14,16 @@ from markupsafe import Markup
 
 from mensura import __version__
 from mensura.charts.theme import LABS, THEMES, config
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.folders import whole_folder
+from mensura.core.frames import neutral_cells
+from mensura.core.processes import Processes
 from mensura.evidence import Evidence
-from mensura.folders import whole_folder
-from mensura.frames import neutral_cells
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site.api import SCHEMAS, VERSION, JsonText, listing, mapping_json, ranged, script_json, to_json
 from mensura.site.bindery import Bindery, placed, write
+from mensura.site.drawings import Drawings, page_svg, static_job
 from mensura.site.editions import (
     FILE,
     Edition,
@@ -33,17 +36,15 @@ from mensura.site.editions import (
     read_editions,
     sitemap,
 )
-from mensura.site.frozen_study import open_frozen
 from mensura.site.inlined import EARLY, STATIC, style_sheet
 from mensura.site.openapi import openapi_document
-from mensura.site.pages import MORE, NAVIGATION, Page, benchmark_pages, named_pages, picture_pages
+from mensura.site.pages import MORE, NAVIGATION, Page, benchmark_pages, model_pages, named_pages, picture_pages
 from mensura.site.pages.data import study_parts
 from mensura.site.people_cards import people_cards
 from mensura.site.revisions import EvidenceLog
-from mensura.site.studio import Studio, open_studio, page_svg, static_job
-from mensura.site.study import Study
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
-from mensura.site.two_binders import is_large, second_binder
+from mensura.study.frozen import open_frozen
+from mensura.study.study import Study
 
 Records = dict[str, JsonText]
 HEADLINE = (
@@ -73,7 +74,7 @@ def build_report(
     without it they are relative. ``today``: the day of the edition, the clock's when not given. ``log``: the log of the
     store the evidence was read from, which says why things changed. ``earlier``: the editions before this one, newest
     first; those that the folder remembers when not given. ``scale``: the frozen scale that everything stands on, such
-    as 2026-11 (:mod:`mensura.site.frozen_study`); without it all scores make the scale.
+    as 2026-11 (:mod:`mensura.study.frozen`); without it all scores make the scale.
     """
     if address and not address.startswith(("https://", "http://")):
         raise MensuraError(
@@ -81,7 +82,7 @@ def build_report(
         )
     address = address and address.rstrip("/") + "/"
     day = today or date.today()
-    with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
+    with whole_folder(out, "report", certain=["index.html"]) as stage, Processes() as processes:
         _write_static(stage)  # first: a full disk is noticed before any work
         study = Study.open(evidence, lines) if scale is None else open_frozen(evidence, scale, lines, advance)
         shared = {
@@ -96,41 +97,39 @@ def build_report(
             "early": Markup(EARLY),
             "sheet": Markup(style_sheet()),
         }
-        bindery = Bindery(stage, studio, shared, advance)
-        if is_large(study):
-            studio.hold()  # until the second binder has ended: together they would take more than a gigabyte
-        with second_binder(study, stage, shared, first_page=NAVIGATION[0][0]) as bind_models:
-            library = studio.order({"kind": "bundle"}, ".js")
-            editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
-            named = named_pages(study, editions)
-            drawn = _order_drawings(named, studio)
-            _write_data(study, stage)
-            for page in named:
-                bindery.enter(page)
-            for page in benchmark_pages(study):
-                bindery.enter(page)
-                bindery.bind(page)
-            bind_models(bindery)  # made, written and forgotten, while the studio draws the charts of others
-        studio.release()
+        drawings = Drawings(processes)
+        bindery = Bindery(stage, drawings, shared, advance)
+        library = drawings.order({"kind": "bundle"})
+        editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
+        named = named_pages(study, editions)
+        drawn = _order_drawings(named, drawings)
+        _write_data(study, stage)
+        for page in named:
+            bindery.enter(page)
+        for page in chain(benchmark_pages(study), model_pages(study)):  # made, written and forgotten
+            bindery.enter(page)
+            bindery.bind(page)
         single = list(picture_pages(named))
         for page in single:
             bindery.enter(page)
-        studio.finish()
-        bindery.svgs.update({name: page_svg(file.read_text(encoding="utf-8")) for name, file in drawn.items()})
+        drawings.finish()
+        bindery.svgs.update({name: page_svg(drawings.made(key).decode()) for name, key in drawn.items()})
         for page in [*named, *single]:
             bindery.bind(page)
         bindery.place_cards()
         _write_feeds(study, editions, bindery.listed, stage, address, day)
-        shutil.copyfile(library, placed(stage, "static", "vega.js"))
+        placed(stage, "static", "vega.js").write_bytes(drawings.made(library))
         charts = sorted(file.stem for file in (stage / "api" / VERSION / "charts").glob("*.json"))
         write(to_json(openapi_document(charts)), stage, "api", VERSION, "openapi.json")
     return study.ranked.select(HEADLINE)
 
 
-def _order_drawings(named: list[Page], studio: Studio) -> dict[str, Path]:
-    """Order the static drawing of every chart, and return where each will lie."""
+def _order_drawings(named: list[Page], drawings: Drawings) -> dict[str, str]:
+    """Order the static drawing of every chart, start to draw them, and return the key of each."""
     figures = {figure.name: figure for page in named for figure in page.figures if figure.spec is not None}
-    return {name: studio.order(static_job(figure.spec or {}, figure.width), ".svg") for name, figure in figures.items()}
+    ordered = {name: drawings.order(static_job(figure.spec or {}, figure.width)) for name, figure in figures.items()}
+    drawings.start()
+    return ordered
 
 
 def _write_static(out: Path) -> None:

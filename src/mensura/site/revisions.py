@@ -15,10 +15,10 @@ import polars as pl
 
 from mensura.evidence import Evidence
 from mensura.site.links import first_link
-from mensura.site.units import show
+from mensura.study.units import show
 
 if TYPE_CHECKING:
-    from mensura.evidence.ledger import Ledger
+    from mensura.ledger import Ledger
 
 _NAMED = 6
 """Rows of an entry told one by one; more are counted."""
@@ -41,7 +41,7 @@ class Revision:
 
 @dataclass(frozen=True)
 class EvidenceLog:
-    """The log of a store: ``entries`` and ``cells`` as :class:`mensura.evidence.ledger.Ledger` gives them."""
+    """The log of a store: ``entries`` and ``cells`` as :class:`mensura.ledger.Ledger` gives them."""
 
     entries: pl.DataFrame
     cells: pl.DataFrame
@@ -72,7 +72,7 @@ class EvidenceLog:
 
 def log_of(path: Path | None) -> EvidenceLog | None:
     """Return the log of a store with a history; nothing else has one."""
-    from mensura.evidence.ledger import has_history, open_ledger
+    from mensura.ledger import has_history, open_ledger
 
     return EvidenceLog.of(open_ledger(path)) if path is not None and has_history(path) else None
 

@@ -11,8 +11,8 @@ import polars as pl
 
 from mensura.evidence import slug
 from mensura.iq import EFFECTIVE_COST_NOTE
-from mensura.site.study import Study
-from mensura.site.units import show, show_range
+from mensura.study.study import Study
+from mensura.study.units import show, show_range
 
 _FLOORS = range(90, 160, 5)
 """IQs for which the cheapest model is named, as far as any model reaches."""

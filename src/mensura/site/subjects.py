@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.site.api import ranged
 from mensura.site.links import first_link
-from mensura.site.study import Study
-from mensura.site.units import chance, show
+from mensura.study.study import Study
+from mensura.study.units import chance, show
 
 _PLAIN = (
     *("eq", "input_price", "output_price", "sticker_price", "effective_cost", "task_efficiency", "response_time"),

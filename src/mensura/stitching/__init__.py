@@ -1,4 +1,10 @@
-"""Benchmarks and subjects on one scale: the joint fit, its uncertainty, people, held-out checks."""
+"""Stitching: one capability per model and one difficulty and slope per benchmark, from a sparse table of scores.
+
+In: scores of subjects on benchmarks. Out: a :class:`Stitch` with capabilities, benchmarks, intervals and residuals.
+Read first: ``fit`` (the verb), ``scores`` and ``layout`` (checked scores as arrays), ``pooled`` (the default method),
+``rosetta`` (the published method), ``laplace`` and ``draws`` (uncertainty), ``people`` (groups of people on the
+scale), ``frozen`` (a dated scale), ``heldout`` and ``forward`` (checks).
+"""
 
 from mensura.stitching.convergence import Convergence
 from mensura.stitching.draws import PositionDraws

@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from mensura.arrays import Floats, Mask
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Mask
+from mensura.core.errors import MensuraError
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.models import Model
 from mensura.stitching.positions import Positions

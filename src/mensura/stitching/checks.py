@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from mensura.arrays import Ints
-from mensura.errors import MensuraError, listed_names
+from mensura.core.arrays import Ints
+from mensura.core.errors import MensuraError, listed_names
 from mensura.stitching.scores import ScoreSet
 
 FEW_SCORES = 3

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 
 SHORTENED = 0.5
 """Factor on the steps of a vector that swings."""

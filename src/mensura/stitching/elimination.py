@@ -19,7 +19,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 import scipy
 
-from mensura.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Mask
 from mensura.stitching.layout import ScoreLayout
 
 DIRECT_BENCHMARKS = 200

@@ -9,10 +9,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.results import package_version
 from mensura.evidence import Evidence, load
 from mensura.evidence.intake import read_own_scores
-from mensura.results import package_version
 from mensura.stitching.checks import of_largest_part, position, refuse_parts, warnings_of
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.models import Model

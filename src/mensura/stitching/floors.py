@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Mask
 from mensura.stitching.pooled import solve_pooled
 from mensura.stitching.posterior import Cells, Pooled, expect, extended
 from mensura.stitching.response import variance_shape

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError, listed_names
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError, listed_names
+from mensura.core.files import write_text
+from mensura.core.results import Result
 from mensura.evidence import Evidence
 from mensura.evidence.intake import read_own_scores
-from mensura.files import write_text
-from mensura.results import Result
 from mensura.stitching.checks import positions_of
 from mensura.stitching.draws import LEVEL
 from mensura.stitching.layout import ScoreLayout

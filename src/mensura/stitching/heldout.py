@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.stitching.fit import read_any, stitch
 
 SETTINGS: Mapping[str, Mapping[str, object]] = {

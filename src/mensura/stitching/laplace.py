@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.stitching.layout import ScoreLayout
 
 SMALLEST_SHARE = 1e-10

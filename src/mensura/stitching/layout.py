@@ -10,8 +10,8 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from mensura.arrays import Floats, Ints
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Ints
+from mensura.core.errors import MensuraError
 
 EMPTY_PER_SCORE = 4
 """Up to so many cells per score the whole matrix is multiplied at once, which is then faster than score by score."""

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats, Ints, Mask
 from mensura.stitching.convergence import Convergence
 from mensura.stitching.placing import Placed
 from mensura.stitching.positions import Positions

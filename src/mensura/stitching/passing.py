@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.stitching.draws import LEVEL
 from mensura.stitching.predict import expected_scores, point_scores
 from mensura.stitching.years import to_date

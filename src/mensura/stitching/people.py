@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, logit
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, logit
+from mensura.core.errors import MensuraError
+from mensura.core.frames import read_csv
+from mensura.core.results import Result
 from mensura.evidence import Evidence, load
-from mensura.frames import read_csv
-from mensura.results import Result
 from mensura.scale import score_to_capability, share_above_chance
 from mensura.stitching.checks import position, positions_of
 from mensura.stitching.draws import PositionDraws

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.stitching.positions import Positions
 
 PRIOR_SPREADS = 3.0

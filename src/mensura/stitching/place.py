@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.stitching.checks import positions_of
 from mensura.stitching.draws import PositionDraws
 from mensura.stitching.layout import ScoreLayout

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.stitching.posterior import extended
 from mensura.stitching.response import bounded, levels
 from mensura.stitching.scores import ScoreSet

@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 import scipy
 
-from mensura.arrays import Floats, logit
+from mensura.core.arrays import Floats, logit
 from mensura.stitching.damping import Damping
 from mensura.stitching.laplace import factorise, joint_covariances
 from mensura.stitching.posterior import Cells, Pooled, expect, fitted_eta, score_variance, variance_vectors

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats, Ints, Mask
 from mensura.stitching.convergence import Convergence
 from mensura.stitching.floors import Floors, estimate_floors
 from mensura.stitching.laplace import draw_deviations, factorise

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.stitching.layout import paired_products
 from mensura.stitching.posterior import with_constant
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.stitching.layout import ScoreLayout, paired_products
 from mensura.stitching.response import by_pieces, levels
 from mensura.stitching.symmetric import pack, pack_squares, pack_twice

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.stitching.models import Model
 from mensura.stitching.pooled_model import PooledModel
 from mensura.stitching.positions import Positions

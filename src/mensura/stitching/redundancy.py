@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.stitching.posterior import Cells, Pooled, expect
 
 FEWEST_COMMON = 8

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask
+from mensura.core.arrays import Floats, Ints, Mask
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.scores import ScoreSet
 

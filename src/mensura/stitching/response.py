@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, expit
+from mensura.core.arrays import Floats, Ints, expit
 
 SMALLEST_VARIANCE = 0.01
 """Added to f(1 − f): scores near 0 or 1 err too, so that no cell is infinitely sure."""

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.results import Result
+from mensura.core.results import Result
 from mensura.stitching.bootstrap import Kind, bootstrap_weights, resampled
 from mensura.stitching.checks import positions_of
 from mensura.stitching.convergence import Convergence

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.arrays import Floats, Mask, expit
-from mensura.results import Result
+from mensura.core.arrays import Floats, Mask, expit
+from mensura.core.results import Result
 from mensura.stitching.checks import position
 from mensura.stitching.convergence import warn_unconverged
 from mensura.stitching.fit import read_any

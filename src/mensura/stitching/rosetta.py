@@ -19,8 +19,8 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Mask, logit
-from mensura.results import Result
+from mensura.core.arrays import Floats, Mask, logit
+from mensura.core.results import Result
 from mensura.stitching.convergence import warn_unconverged
 from mensura.stitching.elimination import DIRECT_BENCHMARKS, solve_system
 from mensura.stitching.layout import ScoreLayout

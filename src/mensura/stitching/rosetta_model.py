@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask, expit
+from mensura.core.arrays import Floats, Ints, Mask, expit
 from mensura.stitching import rosetta
 from mensura.stitching.convergence import Convergence
 from mensura.stitching.laplace import ArrowPrecision, draw_deviations, factorise

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask, expit
+from mensura.core.arrays import Floats, Ints, Mask, expit
 from mensura.stitching.elimination import Step, System
 from mensura.stitching.layout import ScoreLayout
 

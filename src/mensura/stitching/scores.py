@@ -14,10 +14,10 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints, Mask
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
-from mensura.results import Result
+from mensura.core.arrays import Floats, Ints, Mask
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
+from mensura.core.results import Result
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.years import to_years
 

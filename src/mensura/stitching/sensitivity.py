@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, expit
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, expit
+from mensura.core.errors import MensuraError
 from mensura.stitching.result import Stitch
 from mensura.stitching.rosetta_model import RosettaModel
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.arrays import Floats, Mask
-from mensura.errors import MensuraError, listed_names
+from mensura.core.arrays import Floats, Mask
+from mensura.core.errors import MensuraError, listed_names
 from mensura.stitching.draws import central_interval
 from mensura.stitching.positions import Positions
 from mensura.stitching.scores import ScoreSet

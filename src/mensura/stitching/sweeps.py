@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.stitching.laplace import ArrowPrecision
 from mensura.stitching.posterior import Cells, Expected, Pooled, expect, extended, with_constant
 from mensura.stitching.response import bounded, by_pieces, variance_shape

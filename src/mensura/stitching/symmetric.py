@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 
 
 def pack(matrices: Floats) -> Floats:

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 
 import polars as pl
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 
 DAYS_PER_YEAR = 365.25
 """The mean length of the calendar's year from 1901 to 2099, and the one the published analyses use."""

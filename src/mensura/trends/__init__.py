@@ -1,4 +1,11 @@
-"""What capability says about time: frontier, forecast, algorithmic progress, time horizons, acceleration."""
+"""Trends: the change of capability over time.
+
+In: a stitched fit with release dates, and compute where it is known. Out: pace, frontier, forecast, algorithmic
+progress and tests for acceleration.
+Read first: ``capabilities`` (what is needed of a fit), ``pace``, ``frontier`` and ``forecasting``, ``progress``
+(compute), ``watching`` (the monthly test), ``backtesting`` (forecasts made in the past), ``published`` (the printed
+figures).
+"""
 
 from mensura.trends.backtesting import Backtest, backtest
 from mensura.trends.breaks import Break, find_break, rosetta_ratio

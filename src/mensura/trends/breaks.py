@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints
-from mensura.results import Result
+from mensura.core.arrays import Floats, Ints
+from mensura.core.results import Result
 from mensura.stitching import to_date, to_years
 from mensura.trends.frontier import find_frontier
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.trends.frontier import is_record
 from mensura.trends.lines import fit_line
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
 from mensura.evidence import Evidence
-from mensura.frames import as_frame, require_columns
 from mensura.stitching import PositionDraws, Stitch, stitch
 from mensura.trends.units import anchor_unit
 

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.arrays import Floats
-from mensura.frames import as_frame, require_columns
+from mensura.core.arrays import Floats
+from mensura.core.frames import as_frame, require_columns
 from mensura.stitching import People, to_date, to_years
 from mensura.trends.capabilities import FEWEST_SUBJECTS, read_capabilities, read_draws, read_with_draws
 

@@ -14,9 +14,9 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
-from mensura.results import Result
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.stitching import ScoreLayout, to_years
 from mensura.trends.breaks import rosetta_ratio
 from mensura.trends.refits import refit_looks

@@ -18,9 +18,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
-from mensura.results import Result
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.stitching import to_date, to_years
 from mensura.trends.capabilities import read_with_draws
 from mensura.trends.frontier import find_frontier, frontier_line

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Mask
 from mensura.stitching import to_years
 from mensura.trends.capabilities import read_capabilities
 from mensura.trends.lines import TrendLine, fit_line

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
-from mensura.results import Result
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
+from mensura.core.results import Result
 from mensura.stitching import Stitch
 from mensura.trends.capabilities import hand_over
 from mensura.trends.lines import TrendLine, fit_line

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints, Mask
-from mensura.errors import MensuraError
-from mensura.results import Result
+from mensura.core.arrays import Floats, Ints, Mask
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.stitching import (
     ScoreSet,
     encode,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 from mensura.trends.scatter import whiten, whiten_all
 
 CANDIDATES = 12

@@ -10,9 +10,9 @@ import polars as pl
 import scipy
 from numpy.typing import ArrayLike
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
-from mensura.results import Result
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 
 FEWEST_POINTS = 3
 """Two points fix a line; its error needs one more."""

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, expit
+from mensura.core.arrays import Floats, Ints, expit
 from mensura.stitching import ScoreLayout, Solution
 from mensura.trends.refits import refit_looks
 from mensura.trends.scatter import ScatterPosterior, describe_scatter

@@ -16,9 +16,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Mask
-from mensura.errors import MensuraError
-from mensura.results import Result
+from mensura.core.arrays import Floats, Mask
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.stitching import Stitch, to_date, to_years
 from mensura.trends.capabilities import hand_over, read_with_draws
 from mensura.trends.frontier import find_frontier

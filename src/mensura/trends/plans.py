@@ -15,8 +15,8 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.results import Result
+from mensura.core.arrays import Floats
+from mensura.core.results import Result
 from mensura.stitching import to_date
 from mensura.stitching.convergence import warn_unconverged
 

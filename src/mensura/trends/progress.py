@@ -20,10 +20,10 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.arrays import Floats, Mask
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
-from mensura.results import Result
+from mensura.core.arrays import Floats, Mask
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
+from mensura.core.results import Result
 from mensura.stitching import DAYS_PER_YEAR, Stitch, to_years
 from mensura.trends.buckets import bucket_table
 from mensura.trends.capabilities import hand_over, read_capabilities

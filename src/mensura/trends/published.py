@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.results import Result
+from mensura.core.results import Result
 from mensura.stitching import Stitch, stitch, to_years
 from mensura.trends.breaks import find_break
 from mensura.trends.forecasting import forecast

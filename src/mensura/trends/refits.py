@@ -20,8 +20,8 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from mensura.arrays import Floats, Ints, Mask, expit
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Ints, Mask, expit
+from mensura.core.errors import MensuraError
 from mensura.stitching import ScoreLayout, Solution, penalty_weight, solve_rosetta
 from mensura.stitching.rosetta_steps import SLOPE_BOUNDS
 

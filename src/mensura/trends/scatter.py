@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 
 SHARES = np.linspace(0, 0.9, 19)
 """Grid of w."""

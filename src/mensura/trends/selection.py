@@ -7,8 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
 from mensura.stitching import read_scores
 from mensura.trends.capabilities import read_dates
 

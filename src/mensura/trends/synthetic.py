@@ -13,8 +13,8 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, expit
-from mensura.results import Result
+from mensura.core.arrays import Floats, expit
+from mensura.core.results import Result
 from mensura.trends.streams import Stream
 
 

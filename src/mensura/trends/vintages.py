@@ -12,8 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 from mensura.stitching import Stitch, stitch
 from mensura.trends.capabilities import read_capabilities, read_dates, read_draws
 

@@ -22,9 +22,9 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints
-from mensura.errors import MensuraError
-from mensura.results import Result
+from mensura.core.arrays import Floats, Ints
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.stitching import ScoreLayout, to_date, to_years
 from mensura.stitching.convergence import warn_unconverged
 from mensura.trends.kinks import KinkDesign

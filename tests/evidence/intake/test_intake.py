@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence.intake import Allowed, KnownNames, read_scores_of
 from mensura.evidence.intake.figures import read_figure
 from tests.evidence.intake.messy import FILES, GPT, OPUS, archive

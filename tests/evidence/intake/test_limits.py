@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence.intake import KnownNames
 from mensura.evidence.intake.cells import decoded_text, read_cells, separator_of
 from mensura.evidence.intake.logs import read_log

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.asking.adaptive import Answers, CallPlan, ask_adaptively, effects_design, levels_of
 from mensura.extrapolation.asking.wording import all_variants
 

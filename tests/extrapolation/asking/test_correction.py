@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 from scipy.stats import multivariate_normal
 
-from mensura.arrays import expit, logit
-from mensura.errors import MensuraError
+from mensura.core.arrays import expit, logit
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.asking.correction import (
     Correction,
     Z,

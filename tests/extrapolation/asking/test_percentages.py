@@ -4,8 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
+from hypothesis import example, given, strategies as st
 
 from mensura.extrapolation.asking.percentages import read_percentage
 from mensura.llm import UnreadableError

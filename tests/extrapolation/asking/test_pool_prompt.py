@@ -3,8 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from mensura.extrapolation.asking.item_facts import item_facts
 from mensura.extrapolation.asking.pool_prompt import SCHEMA, ItemEstimate, ask_pool, match, read_estimates

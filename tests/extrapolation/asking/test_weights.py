@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation import dominant_dimensions, measure_distance
 from mensura.extrapolation.asking import learn_correction, learn_weights
 

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.asking.item_facts import item_facts
 from mensura.extrapolation.asking.wording import Variant, all_variants, ask_item, read_template, write_item_prompt
 from mensura.people import WORLD

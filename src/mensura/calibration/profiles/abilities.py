@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mensura.arrays import Floats
 from mensura.calibration.inputs import Z90
 from mensura.calibration.profiles.adele import LEVELS, draw_curves, fit_counts
 from mensura.calibration.profiles.joint import JointFit, NonCompensatory, chance, fit_joint
 from mensura.calibration.profiles.level_grid import LevelGrid
 from mensura.calibration.profiles.outcomes import Answered
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 
 TAILS = (0.05, 0.95)
 FEWEST_DECIDED = 10

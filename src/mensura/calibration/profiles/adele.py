@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.arrays import Floats, expit
+from mensura.core.arrays import Floats, expit
 
 LEVELS = np.arange(1.0, 6.0)
 ANCHOR = 20.0

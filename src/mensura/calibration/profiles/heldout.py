@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
 from mensura.calibration.profiles.joint import MODELS, chance, fit_joint
 from mensura.calibration.profiles.level_grid import LevelGrid
 from mensura.calibration.profiles.outcomes import Answered
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 
 FOLDS = 5
 BINS = 10

@@ -19,8 +19,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints, Mask, expit
 from mensura.calibration.profiles.level_grid import LevelGrid
+from mensura.core.arrays import Floats, Ints, Mask, expit
 
 MEAN_ABILITY, MEAN_SPREAD, OWN_SPREAD = 2.5, 2.0, 1.0
 SHARPNESS_SPREAD = 0.5

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 
-from mensura.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints
 
 MOST_CELLS = 1_300
 """Combinations of levels that are added up beforehand: four dimensions of six levels, a table that stays in cache."""

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.frames import read_frame
 from mensura.evidence.samples import is_sample_log, read_samples
-from mensura.frames import read_frame
 
 _COLUMNS = {"subject": pl.String, "item": pl.String, "correct": pl.Float64}
 

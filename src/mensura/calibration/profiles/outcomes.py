@@ -10,14 +10,14 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.arrays import Floats, Ints
 from mensura.calibration.dominance import dominant
 from mensura.calibration.inputs import FEWEST_OPTIONS, refuse_unknown_dimensions
 from mensura.calibration.profiles.adele import LEVELS
+from mensura.core.arrays import Floats, Ints
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
 from mensura.demands import read_demands
 from mensura.demands.dimensions import annotated_dimensions
-from mensura.errors import MensuraError
-from mensura.frames import as_frame, require_columns
 
 _TRUE = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0}
 """Words for an outcome; single letters are Inspect's: correct, incorrect, partial, no answer."""

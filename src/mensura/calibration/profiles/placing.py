@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from mensura.calibration.inputs import Z90
 from mensura.calibration.levels import TOP
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.scale import Calibration, LevelLine
 
 T90 = 2.3533634348018264

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
 from mensura.calibration.open_pool import OPEN
 from mensura.calibration.profiles.abilities import FoundAbilities
 from mensura.calibration.profiles.placing import find_line, place, uncalibrated_rate
 from mensura.calibration.profiles.statements import statement
+from mensura.core.arrays import Floats
 from mensura.demands.dimensions import annotated_dimensions
 from mensura.scale import Calibration, LevelLine, rate_to_iq, rate_to_one_in, rate_to_percentile
 

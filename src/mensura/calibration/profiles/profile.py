@@ -16,11 +16,11 @@ from mensura.calibration.profiles.joint import JointFit, NonCompensatory, chance
 from mensura.calibration.profiles.level_grid import LevelGrid
 from mensura.calibration.profiles.outcomes import Answered, line_up, read_levels
 from mensura.calibration.profiles.positions import placed_tables
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
+from mensura.core.results import Result
 from mensura.demands.dimensions import annotated_dimensions
-from mensura.errors import MensuraError
 from mensura.evidence import load
-from mensura.frames import as_frame, require_columns
-from mensura.results import Result
 from mensura.scale import Calibration
 
 METHODS = ("joint", "adele")

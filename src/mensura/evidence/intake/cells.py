@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame
 from mensura.evidence.intake.logs import LOG_SUFFIXES, LogRows, read_log
-from mensura.frames import as_frame
 
 MOST_BYTES = 64 * 2**20
 """A table of scores larger than this is something else; nothing is read of it."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence.intake.archives import read_member
 
 LOG_SUFFIXES = {".json", ".eval"}

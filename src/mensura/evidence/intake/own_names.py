@@ -7,14 +7,14 @@ from typing import Any
 
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame
 from mensura.evidence.intake.cells import CellTable, read_cells
 from mensura.evidence.intake.columns import Shape, bare_title, find_shape, rename_columns
 from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
 from mensura.evidence.intake.names import KnownNames
 from mensura.evidence.intake.units_said import unit_word
 from mensura.evidence.units import RATE_UNITS
-from mensura.frames import as_frame
 
 _PLAIN = ({"subject", "model"}, {"benchmark", "item"}, {"score"})
 _NUMBERS = ("stderr", "n", "chance", "ceiling")

@@ -9,7 +9,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
 
-from mensura.errors import NAMES_SHOWN, MensuraError, listed_names
+from mensura.core.errors import NAMES_SHOWN, MensuraError, listed_names
+from mensura.core.results import Result
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.intake.cells import CellTable, read_cells
 from mensura.evidence.intake.columns import OPTIONAL, Shape, bare_title, find_shape
@@ -17,7 +18,6 @@ from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
 from mensura.evidence.intake.names import KnownNames, NameMatch
 from mensura.evidence.intake.units_said import ReadScore, settle_units, unit_word
 from mensura.evidence.units import RATE_UNITS
-from mensura.results import Result
 
 _DROPPED = {"row": pl.Int64, "what": pl.String, "reason": pl.String}
 _NAMES = {"kind": pl.String, "written": pl.String, "id": pl.String, "how": pl.String, "scores": pl.Int64}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence.units import RATE_UNITS
 
 _WORDS = {"%": "percent", "percentage": "percent", "pct": "percent", "proportion": "fraction", "share": "fraction"}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence.samples.outcome import SampleOutcome, as_object, checked_value
 
 HELM_METRICS = (

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence.intake.archives import read_member
 from mensura.evidence.intake.logs import MOST_HEADER_BYTES
 from mensura.evidence.samples.outcome import SampleOutcome, as_object

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 
 
 class SampleOutcome(NamedTuple):

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence.samples.harness_logs import read_lines
 from mensura.evidence.samples.helm_logs import is_instances, read_instances
 from mensura.evidence.samples.inspect_logs import read_archive, read_whole

@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from mensura.arrays import Floats, Ints
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Ints
+from mensura.core.errors import MensuraError
 
 STEP = 3
 """Calls per item and round: three variants that differ in order, phrasing and numbers, so that main effects cancel."""

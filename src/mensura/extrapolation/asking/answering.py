@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.people import WORLD
 
 if TYPE_CHECKING:

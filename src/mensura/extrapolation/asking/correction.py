@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Mask, expit, logit
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Mask, expit, logit
+from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame, require_columns
 from mensura.extrapolation.line.model import smooth
 from mensura.extrapolation.line.statistical import ranked
 from mensura.extrapolation.line.tails import normal_reach
 from mensura.extrapolation.protocol import empty_sensitivity
-from mensura.frames import as_frame, require_columns
 
 if TYPE_CHECKING:
     from mensura.extrapolation.protocol import Task

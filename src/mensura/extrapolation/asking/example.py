@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mensura.core.frames import read_csv
 from mensura.demands.views import item_table
 from mensura.extrapolation.line.descriptions import read_description
-from mensura.frames import read_csv
 from mensura.people import ItemPool
 
 EXAMPLE = Path(__file__).parent / "data" / "example"

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.asking.adaptive import Call, CallPlan, ask_adaptively, effects_design, levels_of
 from mensura.extrapolation.asking.answering import ANSWER_COLUMNS, failures_told, somebody, world_told
 from mensura.extrapolation.asking.correction import NEAREST, Correction, Z, published_correction

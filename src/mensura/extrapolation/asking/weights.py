@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 
 _TIE = 1e3
 """How firmly the weights are held to a sum of 1, against errors of about 1 logit."""

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.arrays import Floats, Ints, expit, logit
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats, Ints, expit, logit
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.asking.answering import ANSWER_COLUMNS, failures_told, somebody, world_told
 from mensura.extrapolation.asking.correction import NEAREST, Correction, shipped_correction
 from mensura.extrapolation.asking.item_facts import item_facts

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mensura.arrays import expit, logit
-from mensura.errors import MensuraError
+from mensura.core.arrays import expit, logit
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.line.methods import ConstantShift, Described, Hierarchical, Linked
 from mensura.extrapolation.line.statistical import ranked
 from mensura.extrapolation.protocol import LEVEL, Extrapolator, Prediction, Task, empty_sensitivity
@@ -17,7 +17,7 @@ from mensura.extrapolation.protocol import LEVEL, Extrapolator, Prediction, Task
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
 
 FOLDS = 5  # of the links, held out in turn
 SMALLEST_ERROR = 1e-4  # squared error that is taken for none: no member gets all the weight by luck

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mensura.core.frames import read_frame
 from mensura.extrapolation.line.descriptions import (
     ABROAD,
     ACADEMIC,
@@ -32,13 +33,12 @@ from mensura.extrapolation.line.descriptions import (
     truth_of,
     words,
 )
-from mensura.frames import read_frame
 from mensura.people.world import World
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
     from mensura.extrapolation.protocol import Task
     from mensura.people import Population
 

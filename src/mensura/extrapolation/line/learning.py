@@ -21,7 +21,7 @@ from mensura.extrapolation.line.descriptions import OTHER
 from mensura.extrapolation.line.slices import SMALLEST_INTERACTION, TYPICAL_SLOPE_VARIANCE
 
 if TYPE_CHECKING:
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
 
 CLASSES = ("country", "sex", "stage", "within")
 STAGES = ("age", "grade", "education", "school", "ability")

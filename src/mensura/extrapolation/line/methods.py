@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mensura.arrays import expit, logit
-from mensura.errors import MensuraError
+from mensura.core.arrays import expit, logit
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.line.model import SHIFT_DF, Contrast, FittedLine, fit_line, smooth
 from mensura.extrapolation.line.slices import feature_variances, features_of, fold_mean, learn_prior
 from mensura.extrapolation.line.statistical import (
@@ -32,7 +32,7 @@ from mensura.extrapolation.protocol import LEVEL, Prediction, Task, check_level
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
 
 _EDGE = 1e-6  # distance from 0 and 1 at which bounds of rates are read as logits
 _RATE_EDGE = 1e-4  # the same, of observed rates

@@ -27,11 +27,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mensura.arrays import expit, logit
+from mensura.core.arrays import expit, logit
 from mensura.extrapolation.line.tails import student_reach, unknown_variances
 
 if TYPE_CHECKING:
-    from mensura.arrays import Floats, Mask
+    from mensura.core.arrays import Floats, Mask
     from mensura.extrapolation.protocol import Task
 
 SHIFT_DF = 4.0  # of the Student prior of δ: heavy enough for links that agree to overrule it, with a variance

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.frames import read_frame, require_columns
 from mensura.extrapolation.line.descriptions import KINDS, OTHER
 from mensura.extrapolation.line.facts import DATA, concentration_of, expected, logits_per_unit
 from mensura.extrapolation.line.learning import learn_lines, learn_shifts
 from mensura.extrapolation.line.model import LARGEST_GAP, Contrast, Prior
 from mensura.extrapolation.line.slices import TYPICAL_VARIANCE, fit_slice
-from mensura.frames import read_frame, require_columns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -20,7 +20,7 @@ from mensura.extrapolation.line.model import Contrast, FittedLine, Prior, focal_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
     from mensura.extrapolation.protocol import Slices, Task
 
 GROUPINGS = ("domain", "format", "cognitive", "passage", "scoring", "language")

@@ -17,7 +17,7 @@ from mensura.extrapolation.protocol import SENSITIVITY_COLUMNS, Prediction, empt
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
     from mensura.extrapolation.protocol import Task
 
 INTERVAL = "prior or posterior of shift, slope and item-by-group interaction, with sampling error"

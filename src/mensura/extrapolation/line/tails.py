@@ -16,7 +16,7 @@ import numpy as np
 import scipy
 
 if TYPE_CHECKING:
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
 
 NEARLY_NORMAL = 60.0  # degrees of freedom from which a Student variable counts as normal
 FEWEST_DF = 2.5  # below it the variance is next to infinite

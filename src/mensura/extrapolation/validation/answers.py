@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.validation.metrics import pearson, spearman
 
 if TYPE_CHECKING:
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
     from mensura.extrapolation.asking.item_by_item import ItemByItem
     from mensura.extrapolation.asking.whole_pool import WholePool
     from mensura.extrapolation.protocol import Extrapolation

@@ -14,7 +14,7 @@ from mensura.extrapolation.validation.cases import countries_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mensura.arrays import Floats, Ints
+    from mensura.core.arrays import Floats, Ints
     from mensura.extrapolation.validation.cases import Case
 
 ETS_UNIT = 2.35  # one logit in units of the ETS delta scale

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.line.descriptions import Assessment, assessment_of, kind_of, split_crossing
 from mensura.extrapolation.line.facts import ability_of, shift_for, world_tables
 from mensura.extrapolation.protocol import Task
@@ -19,7 +19,7 @@ from mensura.people.rates import ALL
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
     from mensura.people import ItemPool
 
 SMALLEST_GROUP = 30  # answers to an item, below which a rate is mostly noise

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 
 METRICS = ("mae", "rmse", "bias", "pearson", "spearman", "coverage")
 LEVEL = 0.9  # of the bootstrap intervals

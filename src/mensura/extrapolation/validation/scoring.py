@@ -13,7 +13,7 @@ from mensura.extrapolation.validation.metrics import METRICS, agreement, pearson
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mensura.arrays import Floats, Mask
+    from mensura.core.arrays import Floats, Mask
     from mensura.extrapolation.protocol import Prediction
     from mensura.extrapolation.validation.cases import Case
     from mensura.extrapolation.validation.situations import Trial

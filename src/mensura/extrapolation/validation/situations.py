@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.extrapolate import DESCRIBED, LINKED, SITUATIONS
 from mensura.extrapolation.line.model import focal_logit
 from mensura.extrapolation.protocol import Slices
@@ -22,7 +22,7 @@ from mensura.extrapolation.protocol import Slices
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mensura.arrays import Mask
+    from mensura.core.arrays import Mask
     from mensura.extrapolation.protocol import Task
     from mensura.extrapolation.validation.cases import Case
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 from mensura.extrapolation.extrapolate import (
     DESCRIBED,
     LINKED,
@@ -30,7 +31,6 @@ from mensura.extrapolation.validation.published import comparison
 from mensura.extrapolation.validation.scoring import ScoredCase
 from mensura.extrapolation.validation.situations import FEWEST_LEFT, FOLDS, Trial, trials_of
 from mensura.people import ItemPool
-from mensura.results import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

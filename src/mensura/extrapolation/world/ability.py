@@ -29,7 +29,7 @@ from mensura.people.cells import ADULT_FROM, GIVEN, IN_SCHOOL
 from mensura.people.strata import ATTAINMENT
 
 if TYPE_CHECKING:
-    from mensura.arrays import Floats, Mask
+    from mensura.core.arrays import Floats, Mask
     from mensura.extrapolation.world.assumptions import AssumptionDraws
 
 SCHOOL_END, FORGOTTEN_AT = 18.0, 28.0

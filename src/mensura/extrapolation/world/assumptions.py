@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 
 if TYPE_CHECKING:
     import polars as pl

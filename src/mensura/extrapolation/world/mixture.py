@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 
 if TYPE_CHECKING:
-    from mensura.arrays import Floats
+    from mensura.core.arrays import Floats
     from mensura.extrapolation.world.ability import Abilities
 
 STEP = 0.05

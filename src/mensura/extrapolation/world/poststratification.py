@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.extrapolation.protocol import LEVEL, Prediction, check_level
 from mensura.extrapolation.world.assumptions import central, one_at_a_time
 from mensura.extrapolation.world.drivers import driver_table

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 import scipy
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 
 SMALLEST = 1e-9  # distance from 0 and 1 at which rates are read as probits
 

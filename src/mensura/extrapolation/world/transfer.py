@@ -18,7 +18,7 @@ from mensura.extrapolation.world.mixture import TINY, moments, success
 from mensura.people.cells import cells_of
 
 if TYPE_CHECKING:
-    from mensura.arrays import Floats, Ints
+    from mensura.core.arrays import Floats, Ints
     from mensura.extrapolation.protocol import Task
     from mensura.extrapolation.world.assumptions import AssumptionDraws
     from mensura.people.population import Population

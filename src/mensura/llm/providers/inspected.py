@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.protocol import Question
 from mensura.llm.providers.base import CallError, Reply, Trouble
 from mensura.llm.settings import Settings

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.llm.protocol import Question
 from mensura.llm.providers.base import CallError, Reply, Trouble
 from mensura.llm.redaction import plain_url

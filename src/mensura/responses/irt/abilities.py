@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.information import Information, group_slopes
 from mensura.responses.irt.model import Parameters, curve_derivatives

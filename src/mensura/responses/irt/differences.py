@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.model import Parameters, Priors, chances, curve_derivatives, prior_terms
 from mensura.responses.irt.passes import PassSums

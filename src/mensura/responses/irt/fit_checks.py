@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats, Mask
+from mensura.core.arrays import Floats, Mask
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.model import Parameters, chances, curve_derivatives
 from mensura.responses.irt.namespace import Namespace

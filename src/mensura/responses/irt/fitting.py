@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 from mensura.responses.irt.acceleration import Anderson
 from mensura.responses.irt.information import Information, gradient, information
 from mensura.responses.irt.louis import exact_information

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.responses.irt.model import Parameters, Priors, curve_derivatives, prior_terms
 from mensura.responses.irt.passes import PassSums
 from mensura.responses.irt.quadrature import Grid

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.responses.irt.information import Information, gradient, information_of
 from mensura.responses.irt.model import Parameters, Priors, curve_derivatives, prior_terms
 from mensura.responses.irt.namespace import NumpyArrays

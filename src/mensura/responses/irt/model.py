@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 
 MODELS = ("rasch", "2pl", "3pl")
 _LEAST_SLOPE, _TINY = 0.1, 1e-12

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mensura.arrays import Floats
-from mensura.errors import MensuraError
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
 
 DEVICES = ("numpy", "cpu", "cuda")
 _CHUNK_BYTES = {"numpy": 4 * 2**20, "cpu": 4 * 2**20, "cuda": 2 * 2**30}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.responses.irt.model import Parameters, log_chances
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.quadrature import Grid, Posterior, posteriors

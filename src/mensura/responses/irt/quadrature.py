@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mensura.arrays import Floats
+from mensura.core.arrays import Floats
 from mensura.responses.irt.namespace import Namespace
 
 SPACING = 0.2

@@ -14,7 +14,7 @@ from mensura.site.pages.overview import overview
 from mensura.site.pages.page import MORE, NAVIGATION, Page
 from mensura.site.pages.people import people
 from mensura.site.pages.tools import compare, pick
-from mensura.site.study import Study
+from mensura.study.study import Study
 
 __all__ = [
     "MORE",
@@ -66,9 +66,9 @@ def benchmark_pages(study: Study) -> Iterator[Page]:
         yield benchmark(study, row)
 
 
-def model_pages(study: Study, places: range) -> Iterator[Page]:
-    """Yield the pages of the models at some places, best IQ first, one at a time: there may be thousands."""
-    for row in study.models[places.start : places.stop].iter_rows(named=True):
+def model_pages(study: Study) -> Iterator[Page]:
+    """Yield the pages of the models, best IQ first, one at a time: there may be thousands."""
+    for row in study.models.iter_rows(named=True):
         yield model(study, row)
 
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import polars as pl
 
+from mensura.core.frames import read_csv
 from mensura.evidence import slug
-from mensura.frames import read_csv
-from mensura.site.leaders import comparable_people
 from mensura.site.links import source_date, source_link
 from mensura.site.pages.page import Page
 from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
-from mensura.site.study import Study
-from mensura.site.units import show, show_range, unit_name
+from mensura.study.leaders import comparable_people
+from mensura.study.study import Study
+from mensura.study.units import show, show_range, unit_name
 
 _NOTES = Path(__file__).parents[1] / "data" / "benchmark_notes.csv"
 _FULL = 0.95

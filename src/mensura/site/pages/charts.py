@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
-from mensura.frames import read_csv
 from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, dimension_bell
 from mensura.site.sections import cheapest_section
-from mensura.site.study import Study
-from mensura.site.units import show_column
+from mensura.study.study import Study
+from mensura.study.units import show_column
 
 _PANEL = 540
 """Width of a panel where two stand side by side, pixels."""

@@ -10,8 +10,8 @@ from mensura.evidence import TABLES
 from mensura.site.editions import Edition, evidence_log
 from mensura.site.method import method_parts
 from mensura.site.pages.page import Page
-from mensura.site.policy import policy_part
-from mensura.site.study import Study
+from mensura.study.policy import policy_part
+from mensura.study.study import Study
 
 
 def data(study: Study) -> Page:

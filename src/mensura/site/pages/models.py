@@ -12,8 +12,8 @@ from mensura.site.pages.page import Page
 from mensura.site.pages.where import where_context
 from mensura.site.pictures import profile
 from mensura.site.sections import model_scores, rivals
-from mensura.site.study import Study
-from mensura.site.units import show, show_range
+from mensura.study.study import Study
+from mensura.study.units import show, show_range
 
 
 def model_list(study: Study) -> Page:

@@ -8,12 +8,12 @@ from mensura.evidence import slug
 from mensura.scale import iq_to_rate
 from mensura.site.cards import overview_cards
 from mensura.site.drawing import Strip, draw_forest
-from mensura.site.measured import MOST_DIMENSIONS
 from mensura.site.pages.page import Page
 from mensura.site.pictures import Figure
-from mensura.site.sentences import leader_sentence, pace_sentence, unit_sentences
-from mensura.site.study import Study
-from mensura.site.units import rarity, show, show_range
+from mensura.study.ranking import MOST_DIMENSIONS
+from mensura.study.sentences import leader_sentence, pace_sentence, unit_sentences
+from mensura.study.study import Study
+from mensura.study.units import rarity, show, show_range
 
 LEADERS = 15
 """Models in the table of the overview."""

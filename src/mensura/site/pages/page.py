@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mensura.site.pictures import Figure, draw
-from mensura.site.study import Study
+from mensura.study.study import Study
 
 NAVIGATION = (
     ("index.html", "Overview"),

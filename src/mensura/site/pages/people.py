@@ -8,8 +8,8 @@ from mensura.site.drawing import LadderPlace, draw_human_ladder, draw_radar
 from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, group_subject
 from mensura.site.sections import passing_section, people_section
-from mensura.site.study import Study
-from mensura.site.units import rarity, show
+from mensura.study.study import Study
+from mensura.study.units import rarity, show
 
 
 def people(study: Study) -> Page:

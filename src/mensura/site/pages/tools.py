@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mensura.site.pages.page import Page
-from mensura.site.study import Study
+from mensura.study.study import Study
 
 _COMPARED = 3
 """Providers whose best models open the compare page: a picture that is still easy to read."""

@@ -6,9 +6,9 @@ from typing import Any
 
 from mensura.evidence import slug
 from mensura.iq import COUNTS
-from mensura.site.study import Study
-from mensura.site.units import dollars, show, show_range
-from mensura.site.whereabouts import NEAR_IQ, find_neighbours, find_next, find_people, find_prices
+from mensura.study.study import Study
+from mensura.study.units import dollars, show, show_range
+from mensura.study.whereabouts import NEAR_IQ, find_neighbours, find_next, find_people, find_prices
 
 _SURELY = 0.95
 """Chance from which a model is said to be above people, or its complement below them."""

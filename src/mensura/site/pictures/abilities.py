@@ -5,11 +5,11 @@ from __future__ import annotations
 import polars as pl
 
 from mensura import charts
-from mensura.site.ability import SYSTEMS, TOGETHER, ability_rows, observed_and_world
 from mensura.site.pictures.people import short_names
 from mensura.site.pictures.registry import ADELE, OPEN, Picture, picture
-from mensura.site.study import Study
-from mensura.site.units import rarity
+from mensura.study.ability import SYSTEMS, TOGETHER, ability_rows, observed_and_world
+from mensura.study.study import Study
+from mensura.study.units import rarity
 
 _COLUMNS = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
 

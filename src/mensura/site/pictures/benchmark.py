@@ -11,8 +11,8 @@ from mensura.evidence import slug
 from mensura.site.drawing import Reference, Strip, draw_forest, draw_history, draw_ladder
 from mensura.site.drawing.ladders import ModelSpot
 from mensura.site.pictures.registry import Figure
-from mensura.site.study import Study
-from mensura.site.units import factor, show, show_range, unit_name
+from mensura.study.study import Study
+from mensura.study.units import factor, show, show_range, unit_name
 
 SHOWN = 25
 """Models drawn; the table below the picture has all."""

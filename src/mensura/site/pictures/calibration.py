@@ -9,7 +9,7 @@ import polars as pl
 from mensura import charts
 from mensura.calibration import CalibrationResult
 from mensura.site.pictures.registry import OPEN, Picture, picture
-from mensura.site.study import Study
+from mensura.study.study import Study
 
 FEWEST_DECIDED = 5
 """Items that a dimension must decide to get a panel."""

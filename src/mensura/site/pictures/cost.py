@@ -6,8 +6,8 @@ import polars as pl
 
 from mensura import charts
 from mensura.site.pictures.registry import Picture, labelled, picture
-from mensura.site.study import Study
-from mensura.site.units import dollars
+from mensura.study.study import Study
+from mensura.study.units import dollars
 
 
 def _bars(study: Study, column: str) -> pl.DataFrame:

@@ -7,9 +7,9 @@ import polars as pl
 from mensura import charts
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Picture, labelled, picture
-from mensura.site.policy import frontier_lines
-from mensura.site.study import Study
-from mensura.site.units import factor, show, unit_name
+from mensura.study.policy import frontier_lines
+from mensura.study.study import Study
+from mensura.study.units import factor, show, unit_name
 
 _ESTIMATED = (
     "Full: at least two own scores stand behind most of its dimensions; hollow: estimates do. Press a mark for its "

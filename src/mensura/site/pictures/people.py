@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from mensura import charts
+from mensura.core.frames import read_csv
 from mensura.evidence import Evidence
-from mensura.frames import read_csv
 from mensura.site.pictures.registry import ADELE, Picture, picture
-from mensura.site.study import Study
+from mensura.study.study import Study
 
 _SHOWN = {"gpt4o": "GPT-4o", "o1-mini": "o1-mini", "llama3d1-405b": "Llama 3.1 405B", "llama3d2-1b": "Llama 3.2 1B"}
 _Z90 = 1.6448536269514722  # the normal quantile at 0.95: between −z and z lie 90%

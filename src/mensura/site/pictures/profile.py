@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 
 from mensura import charts
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.site.drawing import Strip, draw_forest
 from mensura.site.pictures.registry import Figure, Picture
-from mensura.site.study import Study
-from mensura.site.units import show, show_range
+from mensura.study.study import Study
+from mensura.study.units import show, show_range
 
 _ALONE = "IQ in each dimension with its 90% interval; the dashed line is its composite, so far from it is jagged."
 _MARKS = " Full: at least two of the dimension's benchmarks measured; half: inherited; hollow: estimated."

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from mensura import charts
-from mensura.errors import MensuraError
+from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, slug
 from mensura.evidence.intake import KnownNames
 from mensura.site.drawing import Drawing
-from mensura.site.study import Study
+from mensura.study.study import Study
 
 EVIDENCE = "Scores of the evidence, each credited to its source on the data page"
 ADELE = "Derived from the ADeLe project page, CC BY-SA 4.0"

@@ -8,11 +8,11 @@ import polars as pl
 
 from mensura import charts
 from mensura.charts.marks import empty
-from mensura.frames import read_csv
+from mensura.core.frames import read_csv
 from mensura.site.pictures.registry import Picture, labelled, picture
-from mensura.site.sentences import pace_sentence, step_words
-from mensura.site.study import Study
-from mensura.site.units import show, show_range
+from mensura.study.sentences import pace_sentence, step_words
+from mensura.study.study import Study
+from mensura.study.units import show, show_range
 
 _AXIS_LABELS = 30  # models named on the tall axis, where a name takes one line
 _PROFILED_MODELS = 24  # rows of the heat map, a screen of them

@@ -1,0 +1,287 @@
+"""Results kept between runs: a result that was computed once from the same inputs, by the same code, is read again.
+
+The name of an entry is a hash of everything it depends on: the inputs, the files of this package, the versions of
+Python and of the libraries whose objects it contains. So no entry is ever out of date, and the folder may be deleted at
+any time.
+
+Entries are Python pickles. Mensura reads an entry only if this user owns it, in a folder that only this user can write
+to. It removes only files that have the name of an entry, in a folder that carries its mark (``CACHEDIR.TAG``).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import re
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar
+
+from mensura.core.files import atomic_path, write_text
+
+T = TypeVar("T")
+
+VARIABLE = "MENSURA_CACHE"
+"""Names the folder to keep results in, or says ``off``."""
+MOST_ENTRIES, MOST_BYTES = 100, 2**30
+"""Entries kept, and their bytes together; the one longest unused goes first."""
+MOST_DRAWINGS = 2000
+"""Drawings are small and a report has hundreds: they have a limit of their own."""
+DRAWING = "drawing"
+_SUFFIX = ".result"
+_ENTRY = re.compile(r"[a-z][a-z-]*-[0-9a-f]{40}\.result")
+_OWN = re.compile(rf"{_ENTRY.pattern}|CACHEDIR\.TAG|\..*\.part")
+_MARK = "CACHEDIR.TAG"
+_SIGNATURE = "Signature: 8a477f597d28d172789f06886806bc55"
+"""Of a cache folder, by the convention that backup programs follow (bford.info/cachedir)."""
+_MARK_TEXT = f"{_SIGNATURE}\n# Mensura keeps results here. This folder can be deleted at any time.\n"
+_SUBFOLDER = "mensura-cache"
+"""Used inside a chosen folder that contains files of others."""
+_SUM_BYTES = 4
+_LIBRARIES = ("numpy", "polars", "scipy", "altair", "vl-convert-python")
+
+
+class KeptResult(NamedTuple):
+    """One entry: its file, what it is, its size in bytes and when it was last used, in seconds since 1970."""
+
+    file: Path
+    name: str
+    size: int
+    used: float
+
+
+def cache_folder() -> Path | None:
+    """Return the folder for results: ``MENSURA_CACHE``, else the system's; None if the user switched it off.
+
+    A folder that contains files of others gets a subfolder for the results.
+    """
+    chosen = os.environ.get(VARIABLE, "").strip()
+    if chosen.lower() == "off":
+        return None
+    if chosen:
+        return _apart_from_others(Path(chosen).expanduser())
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    try:
+        return _apart_from_others((Path(base) if base else Path.home() / ".cache") / "mensura")
+    except RuntimeError:  # no home
+        return None
+
+
+def _apart_from_others(folder: Path) -> Path:
+    if _is_marked(folder):
+        return folder
+    try:
+        foreign = any(not _OWN.fullmatch(path.name) for path in folder.iterdir())
+    except OSError:
+        return folder
+    return folder / _SUBFOLDER if foreign else folder
+
+
+def recall(name: str, inputs: Sequence[str], compute: Callable[[], T]) -> T:
+    """Return the kept result of ``compute`` for the same ``inputs``; without one, compute it and keep it.
+
+    A folder or an entry that cannot be read costs time, never the result.
+    """
+    found = find_kept(name, inputs)
+    if found is not None:
+        kept: T = found[0]
+        return kept
+    result = compute()
+    keep_results(name, [(inputs, result)])
+    return result
+
+
+def find_kept(name: str, inputs: Sequence[str]) -> tuple[Any] | None:
+    """Return a kept result in a tuple of its own, None if there is none."""
+    folder = cache_folder()
+    if folder is None or not _is_ours(folder):
+        return None
+    file = folder / f"{name}-{_key(name, inputs)}{_SUFFIX}"
+    found = _read(file)
+    if found is not None:
+        with suppress(OSError):
+            os.utime(file)
+    return found
+
+
+def keep_results(name: str, results: Iterable[tuple[Sequence[str], object]]) -> None:
+    """Keep results of one name, each under its inputs; a full disk or a result without a pickle is not an error."""
+    folder = cache_folder()
+    if folder is None or not _is_ours(folder):
+        return
+    with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):  # the last three: it has no pickle
+        for inputs, result in results:
+            _write(folder / f"{name}-{_key(name, inputs)}{_SUFFIX}", result)
+        _shorten(folder)
+
+
+class Fingerprinted(Protocol):
+    """What an evidence tells of itself: equal ones give equal results."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Stands for every cell."""
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from, which results repeat."""
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What was assumed, which results repeat."""
+
+
+def keep(name: str, evidence: Fingerprinted, settings: Mapping[str, object], compute: Callable[[], T]) -> T:
+    """Return what ``compute`` gives for an evidence and settings, from the cache where it ran before.
+
+    A setting that names a file stands for what the file holds.
+    """
+    told = [f"{key}={_told(value)}" for key, value in sorted(settings.items())]
+    return recall(name, (evidence.fingerprint, evidence.origin, *evidence.warnings, *told), compute)
+
+
+def _told(value: object) -> str:
+    """Say what a setting is; a file by its contents."""
+    if isinstance(value, str | Path) and Path(value).is_file():
+        return hashlib.sha256(Path(value).read_bytes()).hexdigest()
+    return repr(value)
+
+
+def kept_results(folder: Path) -> list[KeptResult]:
+    """Return the entries of a cache folder, the last used first."""
+    found = []
+    with suppress(FileNotFoundError):
+        for file in folder.iterdir():
+            if _ENTRY.fullmatch(file.name) and file.is_file():
+                facts = file.stat()
+                found.append(KeptResult(file, file.name.rpartition("-")[0], facts.st_size, facts.st_mtime))
+    return sorted(found, key=lambda entry: (-entry.used, entry.file.name))
+
+
+def clear_cache(folder: Path) -> int:
+    """Remove every entry of a cache folder that carries the mark, nothing else; return their number."""
+    entries = kept_results(folder) if _is_marked(folder) else []
+    for entry in entries:
+        entry.file.unlink(missing_ok=True)
+    return len(entries)
+
+
+def _shorten(folder: Path) -> None:
+    """Remove the entries longest unused that are too many or too large together; the newest stays in any case."""
+    if not _is_marked(folder):
+        return
+    size, count = 0, dict[bool, int]()
+    for place, entry in enumerate(kept_results(folder)):
+        drawing = entry.name == DRAWING
+        size += entry.size
+        count[drawing] = count.get(drawing, 0) + 1
+        if place and (count[drawing] > (MOST_DRAWINGS if drawing else MOST_ENTRIES) or size > MOST_BYTES):
+            entry.file.unlink(missing_ok=True)
+
+
+def _key(name: str, inputs: Sequence[str]) -> str:
+    parts = [name, sys.version, *(f"{library} {version(library)}" for library in _LIBRARIES), _code(), *inputs]
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(f"{len(part)}:{part}".encode())  # lengths: no two lists run into the same text
+    return digest.hexdigest()[:40]
+
+
+@cache
+def _code() -> str:
+    """Say which files this package consists of, by name, size and time of change: a few milliseconds."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for folder, inner, files in os.walk(package):
+        inner[:] = sorted(name for name in inner if name != "__pycache__")
+        for file in sorted(files):
+            facts = os.stat(os.path.join(folder, file))  # noqa: PTH116, PTH118
+            digest.update(f"{folder}/{file}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    return digest.hexdigest()
+
+
+def _is_ours(folder: Path) -> bool:
+    """Make and mark the folder if it is missing; return whether it belongs to this user and to nobody else."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        facts = folder.stat()
+        if not _is_marked(folder):
+            write_text(folder / _MARK, _MARK_TEXT)
+    except OSError:
+        return False
+    return _is_own(facts) and not (hasattr(os, "getuid") and facts.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
+
+
+def _is_own(facts: os.stat_result) -> bool:
+    return not hasattr(os, "getuid") or facts.st_uid == os.getuid()
+
+
+def _is_marked(folder: Path) -> bool:
+    try:
+        return (folder / _MARK).read_text(encoding="utf-8") == _MARK_TEXT
+    except (OSError, UnicodeDecodeError):
+        return False
+
+
+def _read(file: Path) -> tuple[Any] | None:
+    """Return an entry, None if it is missing, torn, owned by another user or of a form that this code cannot read."""
+    try:
+        with file.open("rb") as source:
+            if not _is_own(os.fstat(source.fileno())):
+                return None
+            held = source.read()
+        packed = memoryview(held)[_SUM_BYTES:]
+        if zlib.crc32(packed).to_bytes(_SUM_BYTES, "big") != held[:_SUM_BYTES]:
+            return None
+        return (pickle.loads(packed),)
+    except FileNotFoundError:
+        return None
+    except Exception:  # a pickle may fail in any way; the result is then computed again
+        return None
+
+
+def _write(file: Path, result: object) -> None:
+    """Write an entry: the checksum, then the pickle as it comes; a large result is never in memory twice."""
+    with atomic_path(file) as part, part.open("wb") as target:
+        target.write(bytes(_SUM_BYTES))
+        summed = _Summed(target)
+        ResultPickler(summed, protocol=pickle.HIGHEST_PROTOCOL).dump(result)
+        target.seek(0)
+        target.write(summed.total())
+
+
+class _Summed:
+    """A file that sums what is written to it. The checksum tells a torn entry; nobody else can write here."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file, self._sum = file, 0
+
+    def write(self, data: bytes) -> int:
+        self._sum = zlib.crc32(data, self._sum)
+        return self._file.write(data)
+
+    def total(self) -> bytes:
+        return self._sum.to_bytes(_SUM_BYTES, "big")
+
+
+class ResultPickler(pickle.Pickler):
+    """Pickles results, read-only mappings in them included."""
+
+    def reducer_override(self, value: object) -> Any:  # noqa: ANN401
+        """Say how a value is pickled that cannot say it itself."""
+        if isinstance(value, MappingProxyType):
+            return _read_only, (dict(value),)
+        return NotImplemented
+
+
+def _read_only(held: dict[object, object]) -> MappingProxyType[object, object]:
+    """Make a read-only mapping; a function, because the type has no name a pickle could find it by."""
+    return MappingProxyType(held)

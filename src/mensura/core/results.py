@@ -1,0 +1,62 @@
+"""How every result shows itself: a short text, a table in a notebook, all its tables by name."""
+
+from __future__ import annotations
+
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from mensura.core.frames import text_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+ROWS_SHOWN = 10
+
+
+def package_version() -> str:
+    """Return the version of the package, for the settings of a result."""
+    return str(import_module("mensura").__version__)
+
+
+class Result:
+    """Mixin of the frozen dataclasses that results are (decorate them with ``repr=False``).
+
+    A result names its tables in ``TABLES`` and says in one line what it is (:attr:`heading`). ``warnings``, where it
+    has them, are printed between heading and table.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ()
+    DIGITS: ClassVar[int] = 3
+
+    @property
+    def heading(self) -> str:
+        """What this is, in one line."""
+        raise NotImplementedError
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The table a reader wants first: the first of ``TABLES`` unless a result knows better."""
+        table: pl.DataFrame = getattr(self, self.TABLES[0])
+        return table
+
+    def tables(self) -> dict[str, pl.DataFrame]:
+        """Return every table by its name, as ``--out`` writes them."""
+        return {name: getattr(self, name) for name in self.TABLES}
+
+    def to_pandas(self) -> dict[str, Any]:
+        """Return every table by its name as a pandas table; pandas itself is all that must be installed."""
+        import pandas as pd  # type: ignore[import-untyped]
+
+        return {name: pd.DataFrame(table.to_dict(as_series=False)) for name, table in self.tables().items()}
+
+    def __str__(self) -> str:
+        notices = (f"warning: {text}" for text in getattr(self, "warnings", ()))
+        return "\n".join([self.heading, *notices, text_table(self.shown, rows=ROWS_SHOWN, digits=self.DIGITS)])
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def _repr_html_(self) -> str:
+        notices = "".join(f"<p><strong>Warning:</strong> {escape(text)}</p>" for text in getattr(self, "warnings", ()))
+        return f"<p>{escape(self.heading)}</p>{notices}{self.shown._repr_html_()}"

@@ -1,0 +1,165 @@
+"""Fetching a page that a user names, without letting the page's owner choose where we connect.
+
+Only http and https; every address a name resolves to must be public, and the connection goes to the very address that
+was checked, at each redirect anew. Size and time are limited. Proxies of the environment are not used.
+"""
+
+from __future__ import annotations
+
+import http.client
+import ipaddress
+import socket
+import ssl
+import threading
+import time
+from typing import NamedTuple
+from urllib.parse import urljoin, urlsplit
+
+from mensura.core.errors import MensuraError
+from mensura.ledger.captures import MOST_BYTES
+
+SECONDS = 60.0
+"""Time for the whole fetch, redirects included."""
+_PATIENCE = 20.0  # seconds without a byte
+_REDIRECTS = 5
+_MOVED = {301, 302, 303, 307, 308}
+_PORTS = {"http": 80, "https": 443}
+_LONGEST = 2000
+_NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_CHUNK = 2**16
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class Target(NamedTuple):
+    """A checked place to connect to."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str
+    address: str
+
+
+def fetch(url: str, *, allow_private: bool = False, seconds: float = SECONDS) -> bytes:
+    """Return the body behind an address. ``allow_private`` lets it be a machine of one's own network."""
+    until = time.monotonic() + seconds
+    for _ in range(_REDIRECTS + 1):
+        target = checked_target(url, allow_private=allow_private)
+        body, moved = _get(target, url, max(until - time.monotonic(), 0.0))
+        if moved is None:
+            return body
+        url = urljoin(url, moved)
+    raise MensuraError(f"address: more than {_REDIRECTS} redirects, the last to {url[:200]}")
+
+
+def checked_target(url: str, *, allow_private: bool = False) -> Target:
+    """Resolve an address and refuse what is no public web page."""
+    if len(url) > _LONGEST or not url.isascii() or not url.isprintable() or " " in url:
+        raise MensuraError(
+            f"address: {url[:80]!r} is no web address (printable ASCII without spaces, {_LONGEST} at most)"
+        )
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _PORTS.get(parts.scheme, 0)
+    except ValueError as fault:
+        raise MensuraError(f"address: {url[:200]}: {fault}") from fault
+    if parts.scheme not in _PORTS:
+        raise MensuraError(
+            f"address: {parts.scheme or 'no scheme'} in {url[:200]}; only http and https are "
+            "fetched: save the text and capture the file"
+        )
+    if not parts.hostname or parts.username is not None or parts.password is not None:
+        raise MensuraError(f"address: {url[:200]}; expected a host, and no name or password before it")
+    address = _resolved(parts.hostname, port, allow_private=allow_private)
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(parts.scheme, parts.hostname, port, path, address)
+
+
+def _resolved(host: str, port: int, *, allow_private: bool) -> str:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as fault:
+        raise MensuraError(f"address: {host} cannot be found ({fault})") from fault
+    addresses = [str(info[4][0]) for info in found]
+    if not addresses:
+        raise MensuraError(f"address: {host} cannot be found")
+    for address in addresses:
+        if not allow_private and not is_public(address):
+            raise MensuraError(
+                f"address: {host} is {address}, a private or reserved address; --allow-private fetches such too"
+            )
+    return addresses[0]
+
+
+def is_public(text: str) -> bool:
+    """Say whether an address belongs to the public network, also where it wraps an older one."""
+    address = ipaddress.ip_address(text.split("%", 1)[0])
+    return all(part.is_global and not part.is_multicast for part in (address, *_wrapped(address)))
+
+
+def _wrapped(address: Address) -> list[Address]:
+    """Return the IPv4 addresses that an IPv6 address stands for (mapped, 6to4, Teredo, NAT64)."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return []
+    inner: list[Address] = [part for part in (address.ipv4_mapped, address.sixtofour) if part is not None]
+    inner += address.teredo or ()
+    if address in _NAT64:
+        inner.append(ipaddress.IPv4Address(int(address) & 0xFFFFFFFF))
+    return inner
+
+
+def open_socket(address: str, port: int) -> socket.socket:
+    """Connect to a checked address."""
+    return socket.create_connection((address, port), timeout=_PATIENCE)
+
+
+def _get(target: Target, url: str, seconds: float) -> tuple[bytes, str | None]:
+    """Ask once; return the body, or where it has moved."""
+    connection = http.client.HTTPConnection(target.host, target.port)
+    watch: threading.Timer | None = None
+    try:
+        plain = open_socket(target.address, target.port)
+        watch = threading.Timer(seconds, _cut, [plain])
+        watch.daemon = True
+        watch.start()
+        secure = target.scheme == "https"
+        context = ssl.create_default_context() if secure else None
+        connection.sock = context.wrap_socket(plain, server_hostname=target.host) if context else plain
+        headers = {"Accept-Encoding": "identity", "User-Agent": "mensura", "Accept": "*/*"}
+        connection.request("GET", target.path, headers=headers)
+        return _body(connection.getresponse(), url)
+    except (OSError, http.client.HTTPException) as fault:
+        raise MensuraError(f"address: {url[:200]} could not be fetched ({fault or type(fault).__name__})") from fault
+    finally:
+        if watch is not None:
+            watch.cancel()
+        connection.close()
+
+
+def _cut(connected: socket.socket) -> None:
+    """End a connection that takes too long, whatever it is waiting for."""
+    try:
+        connected.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return
+
+
+def _body(answer: http.client.HTTPResponse, url: str) -> tuple[bytes, str | None]:
+    if answer.status in _MOVED:
+        return b"", answer.getheader("Location") or ""
+    if answer.status != http.client.OK:
+        raise MensuraError(f"address: {url[:200]} answers {answer.status}; save the page and capture the file instead")
+    if answer.getheader("Content-Encoding", "identity") not in ("identity", ""):
+        raise MensuraError(
+            f"address: {url[:200]} sends packed text that was not asked for; save it and capture the file"
+        )
+    parts, size = [], 0
+    while part := answer.read(_CHUNK):
+        size += len(part)
+        if size > MOST_BYTES:
+            raise MensuraError(f"address: {url[:200]} sends more than {MOST_BYTES:,} bytes; nothing was kept")
+        parts.append(part)
+    if answer.length:
+        raise MensuraError(f"address: {url[:200]} broke off {answer.length:,} bytes before its end; nothing was kept")
+    return b"".join(parts), None

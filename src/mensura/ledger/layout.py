@@ -1,0 +1,82 @@
+"""The tables of a store beside the evidence itself, their version, and the way up from older ones.
+
+Schema 0 is a plain store: the evidence tables, as ``Evidence.save`` writes them. Schema 1 adds the ledger.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+
+import polars as pl
+
+from mensura.core.errors import MensuraError
+from mensura.core.files import atomic_path
+from mensura.evidence.schema import TABLES
+from mensura.evidence.store import SCHEMA
+from mensura.ledger.connection import in_words
+
+LEDGER_TABLES: dict[str, tuple[str, ...]] = {
+    "ledger_entries": (
+        *("entry INTEGER PRIMARY KEY", "kind TEXT NOT NULL", "title TEXT NOT NULL", "update_id TEXT", "undoes INTEGER"),
+        *("by TEXT NOT NULL", "time TEXT NOT NULL", "fingerprint TEXT NOT NULL"),
+    ),
+    "ledger_cells": (
+        *("entry INTEGER NOT NULL", "place INTEGER NOT NULL", "table_name TEXT NOT NULL", "row_key TEXT NOT NULL"),
+        *("field TEXT NOT NULL", "old TEXT", "new TEXT", "line INTEGER"),
+    ),
+    "ledger_updates": (
+        *("update_id TEXT PRIMARY KEY", "text TEXT NOT NULL", "by TEXT NOT NULL", "time TEXT NOT NULL"),
+        "pending INTEGER NOT NULL",
+    ),
+    "ledger_captures": (
+        *("capture TEXT PRIMARY KEY", "source TEXT NOT NULL", "address TEXT NOT NULL", "by TEXT NOT NULL"),
+        *("time TEXT NOT NULL", "format TEXT", "data BLOB NOT NULL"),
+    ),
+}
+_INDEX = "CREATE INDEX ledger_cells_of ON ledger_cells (table_name, row_key, field)"
+
+
+def create_tables(store: sqlite3.Connection, tables: Mapping[str, pl.DataFrame]) -> None:
+    """Make the tables of a store of this schema: the evidence given (cells as text), and an empty ledger."""
+    for table in TABLES.values():
+        columns = [column.name for column in table.columns]
+        quoted = ", ".join(f'"{column}" TEXT' for column in columns)
+        key = ", ".join(f'"{column}"' for column in table.key)
+        store.execute(f'DROP TABLE IF EXISTS "{table.name}"')
+        store.execute(f'CREATE TABLE "{table.name}" ({quoted})')
+        store.execute(f'CREATE UNIQUE INDEX "{table.name}_key" ON "{table.name}" ({key})')
+        frame = tables[table.name]
+        cells = frame.select(frame[name] if name in frame.columns else pl.lit(None).alias(name) for name in columns)
+        rows = (
+            [None if cell is None or not cell.strip() else cell.strip() for cell in row] for row in cells.iter_rows()
+        )
+        store.executemany(f'INSERT INTO "{table.name}" VALUES ({", ".join("?" * len(columns))})', rows)
+    for name, columns_of in LEDGER_TABLES.items():
+        store.execute(f"CREATE TABLE {name} ({', '.join(columns_of)})")
+    store.execute(_INDEX)
+    store.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+def schema_of(store: sqlite3.Connection) -> int:
+    """Return the version of a store's tables."""
+    return int(store.execute("PRAGMA user_version").fetchone()[0])
+
+
+def back_up(path: Path, version: int) -> Path:
+    """Copy a store whole, beside it, before its tables are changed; an earlier copy is never written over."""
+    copy = path.with_name(f"{path.name}.schema-{version}.bak")
+    if copy.exists():
+        raise MensuraError(f"{copy}: a backup stands there already; move it away, then open the store again")
+    try:
+        with (
+            atomic_path(copy) as part,
+            closing(sqlite3.connect(path)) as old,
+            closing(sqlite3.connect(part)) as new,
+        ):
+            old.backup(new)
+    except sqlite3.Error as fault:
+        raise in_words(fault, path) from fault
+    return copy

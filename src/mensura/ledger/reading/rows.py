@@ -1,0 +1,56 @@
+"""A row of a source, whatever its format, and the limits every reader keeps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from mensura.core.errors import MensuraError
+from mensura.evidence.intake import LONGEST_CELL
+
+MOST_ROWS = 20_000
+MOST_COLUMNS = 500
+MOST_CELLS = 1_000_000
+"""Cells of one source over all its tables; a leaderboard has some thousands."""
+_STRAY = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+"""Characters that show as nothing, turn the direction of writing, or are halves of a pair."""
+
+
+class SourceRow(NamedTuple):
+    """One row: the line of the capture it begins on, and its cells by column; blank ones are absent."""
+
+    line: int
+    cells: Mapping[str, str]
+
+
+def clean_text(text: str) -> str:
+    """Return a cell on one line, without characters that cannot be seen; spaces of any kind become one."""
+    return " ".join(_STRAY.sub(" ", text).split())
+
+
+def checked_rows(rows: list[SourceRow], name: str) -> list[SourceRow]:
+    """Refuse what is no leaderboard: no rows, too many, or a cell of a book's length."""
+    if not rows:
+        raise MensuraError(f"{name}: no rows found; does the mapping fit this capture?")
+    if len(rows) > MOST_ROWS:
+        raise MensuraError(f"{name}: {len(rows):,} rows; at most {MOST_ROWS:,} are read")
+    for row in rows:
+        if len(row.cells) > MOST_COLUMNS:
+            raise MensuraError(f"{name}, line {row.line}: {len(row.cells):,} columns; at most {MOST_COLUMNS} are read")
+        longest = max(map(len, row.cells.values()), default=0)
+        if longest > LONGEST_CELL:
+            raise MensuraError(f"{name}, line {row.line}: a cell of {longest:,} characters (at most {LONGEST_CELL:,})")
+    return rows
+
+
+def titled(header: list[str], cells: list[str]) -> dict[str, str]:
+    """Return cells by the title of their column; blank ones, and those without a title, are left out."""
+    return {title: cell for title, cell in zip(header, cells, strict=False) if title and cell}
+
+
+def refuse_twins(header: list[str], wanted: frozenset[str], name: str) -> None:
+    """Refuse a header that has a column the mapping reads more than once."""
+    twins = sorted({title for title in header if title in wanted and header.count(title) > 1})
+    if twins:
+        raise MensuraError(f"{name}: column {', '.join(map(repr, twins))} is there more than once")

@@ -1,0 +1,138 @@
+"""Rows of CSV files and of leaderboards as they are pasted from a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator
+
+from mensura.core.errors import MensuraError
+from mensura.evidence.intake import plain_cell, separator_of
+from mensura.ledger.reading.layout import RowLayout
+from mensura.ledger.reading.rows import MOST_ROWS, SourceRow, clean_text, refuse_twins, titled
+
+_SPACES = re.compile(r" {2,}|\t+")
+_RULE = re.compile(r"[|:\- ]+")
+
+
+def csv_rows(text: str, columns: frozenset[str], name: str) -> list[SourceRow]:
+    """Read a CSV file with a header; the separator is found by itself."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator_of(text, name), skipinitialspace=True)
+    try:
+        records = _placed(reader)
+    except csv.Error as fault:
+        raise MensuraError(f"{name}: not a readable CSV file ({fault})") from fault
+    if not records:
+        return []
+    header = [clean_text(title) for title in records[0][1]]
+    _require(header, columns, name)
+    rows = []
+    for line, record in records[1:]:
+        if any(cell.strip() for cell in record[len(header) :]):
+            raise MensuraError(f"{name}, line {line}: {len(record)} cells under a header of {len(header)}")
+        rows.append(SourceRow(line, titled(header, [_cell(cell) for cell in record])))
+    return rows
+
+
+def _placed(reader: Iterator[list[str]]) -> list[tuple[int, list[str]]]:
+    """Return the records that hold anything, each with the line it begins on."""
+    records, line = [], 1
+    for record in reader:
+        if any(cell.strip() for cell in record):
+            records.append((line, record))
+        if len(records) > MOST_ROWS + 1:
+            raise MensuraError(f"more than {MOST_ROWS:,} rows; this is no leaderboard")
+        line = reader.line_num + 1  # type: ignore[attr-defined]
+    return records
+
+
+def _cell(text: str) -> str:
+    return clean_text(plain_cell(text) or "")
+
+
+def _require(header: list[str], columns: frozenset[str], name: str) -> None:
+    missing = sorted(columns - set(header))
+    if missing:
+        held = ", ".join(header[:30])
+        raise MensuraError(f"{name}: no column {', '.join(map(repr, missing))}; it has {held}")
+    refuse_twins(header, columns, name)
+
+
+def pasted_rows(text: str, layout: RowLayout, columns: frozenset[str], name: str) -> list[SourceRow]:
+    """Read pasted text: one line per row, or a fixed number of lines per row."""
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), start=1) if line.strip()]
+    lines = _between(lines, layout, name)
+    return _stacked(lines, layout, name) if layout.lines else _lined(lines, layout, columns, name)
+
+
+def _between(lines: list[tuple[int, str]], layout: RowLayout, name: str) -> list[tuple[int, str]]:
+    """Return the lines after the one that ``after`` names and before the one that begins with ``until``."""
+    plain = [clean_text(line) for _, line in lines]
+    start = 0
+    if layout.after:
+        if layout.after not in plain:
+            raise MensuraError(f"{name}: no line {layout.after!r} (rows.after), after which rows begin")
+        start = plain.index(layout.after) + 1
+    end = len(lines)
+    if layout.until:
+        end = next((place for place in range(start, end) if plain[place].startswith(layout.until)), end)
+    return lines[start:end]
+
+
+def _stacked(lines: list[tuple[int, str]], layout: RowLayout, name: str) -> list[SourceRow]:
+    """Read rows that each take as many lines as the mapping names."""
+    height = len(layout.lines)
+    if len(lines) % height:
+        raise MensuraError(f"{name}: {len(lines)} lines are no whole rows of {height} (rows.until ends them earlier)")
+    rows = []
+    for number, start in enumerate(range(0, len(lines), height), start=1):
+        part = lines[start : start + height]
+        cells = titled(list(layout.lines), [_cell(line) for _, line in part])
+        _refuse_lost(cells, layout.numbered, number, part[0][0], name)
+        rows.append(SourceRow(part[0][0], cells))
+    return rows
+
+
+def _refuse_lost(cells: dict[str, str], numbered: str, number: int, line: int, name: str) -> None:
+    """Refuse a row whose own count is not its number: a line before it was lost or added.
+
+    Ranks repeat where rows tie, so a count may lag behind the number but never run ahead or be something else.
+    """
+    if not numbered:
+        return
+    count = cells.get(numbered, "").strip("#. ")
+    if not re.fullmatch(r"[0-9]{1,6}", count) or not 1 <= int(count) <= number:
+        raise MensuraError(
+            f"{name}, line {line}: {numbered} is {count[:40]!r} in row {number}; a line was lost or added before it"
+        )
+
+
+def _lined(lines: list[tuple[int, str]], layout: RowLayout, columns: frozenset[str], name: str) -> list[SourceRow]:
+    """Read rows of one line each, under the first line that has every column of the mapping."""
+    split = [(number, _split(line, layout.separator)) for number, line in lines]
+    found = next((place for place, (_, cells) in enumerate(split) if columns <= set(cells)), None)
+    if found is None:
+        raise MensuraError(f"{name}: no line holds the columns {', '.join(sorted(columns))}")
+    header = split[found][1]
+    refuse_twins(header, columns, name)
+    rows: list[SourceRow] = []
+    for line, cells in split[found + 1 :]:
+        if layout.separator == "bar" and _RULE.fullmatch("".join(cells) or "-"):
+            continue
+        if len(cells) != len(header):
+            raise MensuraError(
+                f"{name}, line {line}: {len(cells)} cells under a header of {len(header)} (rows.until ends the table)"
+            )
+        row = titled(header, [_cell(cell) for cell in cells])
+        _refuse_lost(row, layout.numbered, len(rows) + 1, line, name)
+        rows.append(SourceRow(line, row))
+    return rows
+
+
+def _split(line: str, separator: str) -> list[str]:
+    if separator == "bar":
+        return [clean_text(cell) for cell in line.strip().strip("|").split("|")]
+    if separator == "spaces":
+        return [clean_text(cell) for cell in _SPACES.split(line.strip())]
+    return [clean_text(cell) for cell in line.split("\t")]

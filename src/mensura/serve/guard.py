@@ -1,0 +1,83 @@
+"""What every answer carries and every request must meet, whoever answers: security headers, host names, counts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mensura.serve.metrics import Metrics
+from mensura.serve.reading import plain
+from mensura.site.inlined import EARLY, policy_hash, style_sheet
+
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        f"script-src 'self' {policy_hash(EARLY)}",
+        f"style-src 'self' {policy_hash(style_sheet())}",
+        "img-src 'self' data:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+"""The content security policy: files of the site itself and the two texts that stand in its pages, by their hashes;
+nothing else inline, nothing from elsewhere, no frames."""
+
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+]
+
+
+class SiteGuard:
+    """Wraps an application: refuses foreign host names, adds the headers, counts, and never shows a fault's inside.
+
+    ``names``: the host names the site goes by; empty for any. A page elsewhere that makes its own name point to this
+    machine (DNS rebinding) would otherwise read a private store through its visitor's browser.
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, names: Collection[str] = ()) -> None:
+        self._app = app
+        self._metrics = metrics
+        self._names = {name.lower() for name in names}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        start, status = time.perf_counter(), 500
+
+        async def send_guarded(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                message["headers"] = [*message.get("headers", []), *HEADERS]
+            await send(message)
+
+        try:
+            if self._names and _host(scope) not in self._names:
+                await _send_plain(send_guarded, *plain(421, "This site does not go by that name."))
+            else:
+                await self._app(scope, receive, send_guarded)
+        finally:
+            self._metrics.count(scope["path"], status, time.perf_counter() - start)
+
+
+async def _send_plain(send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def _host(scope: Scope) -> str:
+    """Return the name the request is addressed to, without its port."""
+    named = next((value for name, value in scope["headers"] if name == b"host"), b"").decode("latin-1").lower()
+    return named[: named.find("]") + 1] if named.startswith("[") else named.partition(":")[0]

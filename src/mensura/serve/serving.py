@@ -1,0 +1,71 @@
+"""Running the live site on a port."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Collection
+from pathlib import Path
+
+import uvicorn
+
+from mensura.core.errors import MensuraError
+from mensura.serve.app import live_app
+from mensura.serve.origin import find_origin
+from mensura.serve.press import Press
+from mensura.serve.review import ReviewerSecret
+
+LOOPBACK = "127.0.0.1"
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+_MOST_CONNECTIONS = 1000  # beyond which a visitor is told to come back, so that memory stays bounded
+_IDLE = 15  # seconds after which a connection without a request is closed
+_LAST_ANSWERS = 10  # seconds given to answers under way when the server is asked to end
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether an address to listen on is reached from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def site_names(host: str, extra: Collection[str]) -> list[str]:
+    """Return the host names the site answers to; none for any: on loopback its usual names, elsewhere those given."""
+    if is_loopback(host):
+        return [*LOOPBACK_NAMES, host, *extra]
+    return [host, *extra] if extra else []
+
+
+def serve_site(
+    store: Path | None,
+    *,
+    host: str = LOOPBACK,
+    port: int = 8000,
+    names: Collection[str] = (),
+    secret: ReviewerSecret | None = None,
+) -> None:
+    """Serve the site until interrupted; readers get 503 until the first edition is built.
+
+    ``names``: host names the site goes by beside its address. ``secret`` opens the reviewer's rooms.
+    """
+    if not 0 < port < 65536:
+        raise MensuraError(f"port: got {port}; give a port between 1 and 65535, such as 8000")
+    press = Press(find_origin(store, writing=secret is not None))
+    app = live_app(press, names=site_names(host, names), secret=secret)
+    config = uvicorn.Config(
+        app,
+        host=host.strip("[]"),
+        port=port,
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_keep_alive=_IDLE,
+        timeout_graceful_shutdown=_LAST_ANSWERS,
+        lifespan="on",
+        ws="none",
+    )
+    uvicorn.Server(config).run()

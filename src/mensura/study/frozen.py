@@ -1,0 +1,168 @@
+"""A study on a frozen scale: models that are added find their place, and nothing that was there moves on any page.
+
+The edition of the evidence that the scale is made of is studied as ever. A model that the edition does not have gets
+its IQ beside the edition alone (:mod:`mensura.iq.splicing`), its capability from the frozen benchmarks
+(:class:`mensura.stitching.FrozenScale`), its rank among the edition's models; the pace, the watch and the classes of
+people are the edition's. Two users who add different models read the same numbers for all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from mensura.calibration import chosen_lines
+from mensura.core.errors import listed_names
+from mensura.evidence import Evidence
+from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, score_costs, splice_iq
+from mensura.scale import Calibration
+from mensura.stitching import FrozenScale, load_scale
+from mensura.stitching.passing import chance_over
+from mensura.study.parts import SLOW_PARTS
+from mensura.study.policy import apply_policy
+from mensura.study.ranking import rank_measured
+from mensura.study.study import Study
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FrozenStudy(Study):
+    """The results of every instrument on a frozen scale; ``edition`` is the study of the scale's own evidence.
+
+    ``left_out`` says which scores stay out of the scale, and why.
+    """
+
+    edition: Study
+    standing: FrozenScale
+    left_out: tuple[str, ...] = ()
+
+    @property
+    def scale(self) -> str:
+        """The name of the scale."""
+        return self.standing.name
+
+    @property
+    def placed(self) -> tuple[str, ...]:
+        """The models that were placed on the scale."""
+        return self.iq.placed if isinstance(self.iq, SplicedIq) else ()
+
+    @property
+    def scale_said(self) -> str:
+        """Which frozen scale this is, and what stands still on it."""
+        stand = f"the {self.edition.models.height} models of that edition stand where it has them, whatever is added"
+        said = [f"On the frozen scale {self.scale}: {stand}"]
+        if self.placed:
+            more = len(self.placed)
+            added = "1 more was placed on it by its" if more == 1 else f"{more} more were placed on it, each by its"
+            said.append(f"{added} own scores alone ({listed_names(list(self.placed))})")
+        return "; ".join(said) + "." + "".join(f" {one}." for one in self.left_out)
+
+    def place_said(self, subject: str) -> str:
+        """Say whether a model stands on the scale as the edition has it, or was placed."""
+        if subject in self.placed:
+            return f"Placed on the frozen scale {self.scale} by its own scores alone; nobody moved for it."
+        return f"Stands where the frozen scale {self.scale} has it."
+
+    @cached_property
+    def capabilities(self) -> pl.DataFrame:
+        """Models on the stitched scale: those of the edition where they stood, placed ones by their own scores."""
+        kept = self.edition.capabilities
+        if not self.placed:
+            return kept
+        added = self.standing.place(self._added).filter(status="placed").select(kept.columns)
+        return pl.concat([kept, added]).sort("capability", "subject", descending=[True, False])
+
+    @cached_property
+    def _added(self) -> Evidence:
+        """The evidence with the scores of placed models alone."""
+        return replace(self.evidence, scores=self.evidence.scores.filter(self._is_placed))
+
+    @property
+    def _is_placed(self) -> pl.Expr:
+        return pl.col("subject").is_in(self.placed)
+
+    @cached_property
+    def _own_scores(self) -> pl.DataFrame:
+        """Scores of the placed models as :meth:`~mensura.stitching.FrozenScale.residuals_of` tells them."""
+        return self.standing.residuals_of(self._added)
+
+    def _measured_ranks(self) -> pl.DataFrame:
+        """Rank the edition's models among themselves, and each placed one among them."""
+        kept, found = rank_measured(self.edition.iq), rank_measured(self.iq).filter(self._is_placed)
+        exact = dict(self.iq.exact.iter_rows())
+        others = np.array([exact[name] for name in kept.drop_nulls("measured_rank")["subject"]])
+        ranks = [
+            None if rank is None else 1 + int((others > exact[subject]).sum())
+            for subject, rank in found.select("subject", "measured_rank").iter_rows()
+        ]
+        return pl.concat([kept, found.with_columns(measured_rank=pl.Series(ranks, dtype=pl.Int64))])
+
+    def _charted(self, scored: pl.Series) -> pl.DataFrame:
+        """Return which models charts show: a placed one takes nobody's place in its line."""
+        kept = self.edition.models.select("subject", "generation", "charted", "on_timeline")
+        added = apply_policy(self.evidence.models, scored, self.policy).filter(self._is_placed)
+        return pl.concat([kept, added])
+
+    @cached_property
+    def over_people(self) -> dict[tuple[str, str], dict[str, float]]:
+        """For each test and group of people, the chance that each model that took the test scores above them."""
+        if not self.placed:
+            return self.edition.over_people
+        tests: dict[str, list[tuple[str, float, float]]] = {}
+        for subject, benchmark, score, variance, _ in self._own_scores.iter_rows():
+            tests.setdefault(benchmark, []).append((subject, score, variance))
+        found = {}
+        for row in self.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True):
+            key = (row["benchmark"], row["group"])
+            added = {
+                subject: chance_over(score, variance, row["score"], row["stderr"])
+                for subject, score, variance in tests.get(row["benchmark"], [])
+            }
+            found[key] = self.edition.over_people[key] | added
+        return found
+
+    @cached_property
+    def residuals(self) -> pl.DataFrame:
+        """Measured score minus what capability alone predicts: subject, benchmark, residual."""
+        if not self.placed:
+            return self.edition.residuals
+        added = self._own_scores.select("subject", "benchmark", residual="above")
+        return pl.concat([self.edition.residuals, added])
+
+
+def open_frozen(
+    evidence: Evidence,
+    scale: str,
+    lines: Calibration | None = None,
+    advance: Callable[[], object] | None = None,
+) -> FrozenStudy:
+    """Study an evidence on a frozen scale; the edition's study and every placing are kept.
+
+    ``advance`` is called after each model that is placed.
+    """
+    base, standing = frozen_evidence(scale), load_scale(scale)
+    read_with = chosen_lines(published=base.calibration) if lines is None else lines
+    edition = Study.open(base, read_with)
+    beside = kept_scores(edition.iq.n_draws, edition.iq.seed)
+
+    def score(one: Evidence) -> IqResult:
+        return edition.iq if one.fingerprint == base.fingerprint else beside(one)
+
+    spliced = splice_iq(evidence, score, scale=scale, advance=advance)
+    study = FrozenStudy(
+        evidence=spliced.evidence,
+        iq=spliced,
+        costs=score_costs(spliced.evidence),
+        fit=edition.fit,
+        people=edition.people,
+        policy=edition.policy,
+        lines=read_with,
+        edition=edition,
+        standing=standing,
+        left_out=left_out(evidence, scale),
+    )
+    study.__dict__.update({name: getattr(edition, name) for name in SLOW_PARTS})
+    return study

@@ -1,0 +1,81 @@
+"""The best model on each test beside people: one table, from which the headline and every page take their words."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+from mensura.core.frames import read_csv
+from mensura.evidence import Evidence
+
+_COMPARABLE = Path(__file__).parent / "data" / "comparable_people.csv"
+_PEOPLE = ("measured", "estimated")
+_WORDS = {"estimated": "judged"}
+NO_PEOPLE = "no comparable people"
+
+
+@cache
+def comparable_people() -> pl.DataFrame:
+    """Return benchmark, group, comparable, reason: who is no match for a test's metric or was never meant to take it.
+
+    A group that is not listed is comparable.
+    """
+    return read_csv(_COMPARABLE).with_columns(comparable=pl.col("comparable") == "yes")
+
+
+def leaders_beside_people(evidence: Evidence) -> pl.DataFrame:
+    """Return one row per benchmark with scores: the leader, and the best group of people comparable with it.
+
+    Comparable are groups who could be expected to take the test, whose score is in the benchmark's own metric and was
+    measured or judged (``human_status``); measured ones go before judged ones. A panel (the union of its members) and
+    what follows from the scoring rule are no people. Without such a group the human columns are null and ``ahead`` is
+    "no comparable people".
+    """
+    names = evidence.models.select("subject", "name", "released")
+    best = (
+        evidence.primary_scores.join(names, on="subject")
+        .sort("benchmark", "score", "released", descending=[False, True, False])
+        .unique("benchmark", keep="first", maintain_order=True)
+        .select(
+            *("benchmark", "unit", "subject", "score", "source"), model="name", released="released", score_date="date"
+        )
+    )
+    units = evidence.benchmarks.select("benchmark", "unit")
+    people = (
+        evidence.human_references.join(comparable_people(), on=["benchmark", "group"], how="left")
+        .join(units, on=["benchmark", "unit"])
+        .filter(
+            pl.col("comparable").fill_null(value=True),
+            pl.col("status").is_in(_PEOPLE),
+            ~pl.col("group").str.contains("panel"),
+        )
+        .sort("benchmark", pl.col("status") != "measured", "score", descending=[False, False, True])
+        .unique("benchmark", keep="first", maintain_order=True)
+        .select(
+            "benchmark",
+            people="group",
+            human_score="score",
+            human_low="low",
+            human_high="high",
+            human_n="n",
+            human_status=pl.col("status").replace(_WORDS),
+            human_note="reason",
+        )
+    )
+    named = evidence.benchmarks.select("benchmark", "dimension", title="name")
+    joined = named.join(best, on="benchmark", maintain_order="left").join(
+        people, on="benchmark", how="left", maintain_order="left"
+    )
+    gap = pl.col("score") - pl.col("human_score")
+    ahead = (
+        pl.when(gap.is_null())
+        .then(pl.lit(NO_PEOPLE))
+        .when(gap > 0)
+        .then(pl.lit("model"))
+        .when(gap < 0)
+        .then(pl.lit("people"))
+        .otherwise(pl.lit("level"))
+    )
+    return joined.with_columns(ahead=ahead)

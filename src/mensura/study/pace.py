@@ -1,0 +1,113 @@
+"""How fast capability rises: pace of all releases, forecast of the frontier and acceleration watch for the report."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import ClassVar
+
+import polars as pl
+
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
+from mensura.evidence import Evidence
+from mensura.stitching import Stitch, evidence_scores
+from mensura.trends import ReleasePace, Watch, anchor_unit, measure_pace, unit_of, watch_acceleration
+from mensura.trends.capabilities import read_with_draws
+from mensura.trends.forecasting import forecast_known
+from mensura.trends.pace import FEWEST_RELEASES
+from mensura.trends.watching import BASELINE, FEWEST
+
+_QUARTERS = 12
+"""How far the forecast of the report looks ahead: three years."""
+_LEVEL = 0.9
+"""Share of futures between the ends of the forecast."""
+_STREAMS, _FEWEST_STREAMS = 59, 19
+"""Simulated streams of releases behind the alarm: few, as a report is built often; 5% of 59 + 1, and of 19 + 1, is a
+whole number, so that the false-alarm rate is met exactly."""
+_MANY = 500
+"""Releases from which the fewest streams do: each is a world of all scores that is fitted anew."""
+_BEFORE = 0.4
+"""Share of the releases before the watch starts: enough to know the pace that an acceleration is measured against."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Pace(Result):
+    """The slope per year of all recent releases with its interval, and where the frontier may go.
+
+    ``slope``, ``low`` and ``high`` count in steps between two fixed models (``unit``), ``records`` is the slope of the
+    line through the records beside them; ``forecast`` is on the scale of the fit. ``since`` and ``until`` are the first
+    and the last release the pace takes in.
+    """
+
+    TABLES: ClassVar = ("forecast",)
+
+    slope: float
+    low: float
+    high: float
+    records: float | None
+    unit: str
+    since: date
+    until: date
+    forecast: pl.DataFrame
+
+    @property
+    def heading(self) -> str:
+        """How fast, in one line: the pace first, the records called by their name."""
+        return (
+            f"Releases since {self.since:%B %Y} gain {self.slope:.2f} a year (90% interval {self.low:.2f} to "
+            f"{self.high:.2f}; 1 is {self.unit})"
+        ) + ("" if self.records is None else f"; the line through the records rises by {self.records:.2f} a year")
+
+
+def report_pace(fit: Stitch, evidence: Evidence) -> Pace:
+    """Measure the pace and forecast the frontier of capability, the error of the fit included."""
+    dated = fit.capabilities.select("subject", "capability").join(
+        evidence.models.select("subject", "released"), on="subject"
+    )
+    released: list[date] = dated["released"].drop_nulls().sort().to_list()
+    if len(released) < FEWEST_RELEASES:
+        raise MensuraError(
+            f"evidence: {len(released)} models have both a capability and a release date; a report needs "
+            f"{FEWEST_RELEASES} or more (mensura where says where one model stands)"
+        )
+    until = released[-1]
+    found = _anchored_pace(fit, dated)
+    known, draws = read_with_draws(dated, fit.laplace)
+    days = quarters_after(until, _QUARTERS)
+    ahead = forecast_known(known, days, draws=draws, level=_LEVEL, method="releases", seed=0)
+    table = ahead.select("date", "low", "high", value="capability")
+    best = float(dated["capability"].max())  # type: ignore[arg-type]
+    start = pl.DataFrame({"date": [until], "low": [best], "high": [best], "value": [best]})
+    (low, high), (since, _), (_, records) = found.interval, found.table["since"], found.table["slope"]
+    return Pace(found.slope, low, high, records, found.unit, since, until, pl.concat([start, table]))
+
+
+def _anchored_pace(fit: Stitch, dated: pl.DataFrame) -> ReleasePace:
+    """Measure the pace in steps between two fixed models, where the fit has both."""
+    anchored = anchor_unit(fit)
+    on_scale = dated.drop("capability").join(anchored.capabilities.select("subject", "capability"), on="subject")
+    found = measure_pace(on_scale, draws=anchored.laplace)
+    return ReleasePace(found.table, found.level, unit_of(anchored))
+
+
+def quarters_after(day: date, count: int) -> list[date]:
+    """Return the days 3, 6, … months after a day; where a month is too short its last day stands in."""
+    months = [f"{3 * quarter}mo" for quarter in range(1, count + 1)]
+    return pl.select(pl.lit(day).dt.offset_by(pl.lit(pl.Series(months)))).to_series().to_list()
+
+
+def watch_evidence(evidence: Evidence) -> Watch | None:
+    """Watch the releases for an acceleration, from the day by which two fifths of them were out, and a baseline.
+
+    None where too few models were released for a baseline and a watch after it.
+    """
+    scores, _ = evidence_scores(evidence)
+    released = evidence.models.filter(pl.col("subject").is_in(scores["subject"].to_list()))["released"].sort()
+    baseline = max(int(_BEFORE * released.len()), BASELINE)
+    if released.len() <= baseline:
+        return None
+    start = released[baseline]
+    if (released > start).sum() < FEWEST + 2:
+        return None
+    return watch_acceleration(scores, start=start, streams=_STREAMS if released.len() < _MANY else _FEWEST_STREAMS)

@@ -1,0 +1,109 @@
+"""Plain sentences a journalist could quote, said from the numbers and never stronger than they are."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+
+from mensura.core.arrays import expit
+from mensura.study.study import Study
+from mensura.study.units import show
+
+_NAMED = 2  # rivals by name; a third would make the sentence a list
+_ALIKE = 0.95  # chance of being above from which two models are told apart
+_EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
+"""Benchmarks that say what a step of capability is worth: known, of four dimensions, hard and easy."""
+
+
+def leader_sentence(study: Study) -> str:
+    """Say who leads the composite, how sure that is, and who cannot be told apart."""
+    ranked = study.ranked
+    if ranked.is_empty():
+        return "No model is measured well enough to be ranked."
+    best = ranked.row(0, named=True)
+    pairs = study.iq.drawn.pairs(best["subject"]).filter(~pl.col("told_apart")).select(subject="other")
+    alike = ranked.join(pairs, on="subject", maintain_order="left")["name"].to_list()
+    first = (
+        f"{best['name']} has the highest composite IQ, {best['iq']} "
+        f"(90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})"
+    )
+    if not alike:
+        return f"{first}, and is told apart from every other model."
+    return f"{first}; it cannot be told apart from {_some_of(alike)}."
+
+
+def alike_sentence(study: Study) -> str:
+    """Say from whom the leader of those measured cannot be told apart."""
+    ranked = study.ranked_by_measured
+    best = ranked["subject"][0]
+    pairs = ranked.slice(1).select("subject", "name").iter_rows()
+    alike = [name for subject, name in pairs if study.ahead(best, subject) < _ALIKE]
+    if not alike:
+        return "Told apart from every other model of which most dimensions were measured."
+    return f"Cannot be told apart from {_some_of(alike)}."
+
+
+def _some_of(names: list[str]) -> str:
+    """Return the first names of a list, and how many more there are."""
+    more = len(names) - _NAMED
+    return f"{', '.join(names[:_NAMED])} and {more} more" if more > 0 else " and ".join(names)
+
+
+def pace_sentence(study: Study) -> str:
+    """Say how fast capability rises, with all releases and along the records, and whether it is speeding up."""
+    pace, watch = study.pace, study.watch
+    first = (
+        f"Models released since {pace.since:%B %Y} gain {pace.slope:.2f} steps a year (90% interval {pace.low:.2f} to "
+        f"{pace.high:.2f}; one is {step_words(study)}), all releases counted"
+    )
+    if pace.records is not None:
+        first += f"; the line through the records rises by {pace.records:.2f}"
+    if watch is None:
+        return f"{first}; too few models were released to watch for an acceleration."
+    if watch.alarm is None:
+        return f"{first}; a watch for acceleration has found none that chance would not explain."
+    return f"{first}; a watch for acceleration sounded on {watch.alarm.day} {watch.alarm:%B %Y}."
+
+
+def step_words(study: Study) -> str:
+    """Say what one step of the pace is: between which models, by name, and how much capability that is here."""
+    ends = re.fullmatch(r"the step from (.+) to (.+)", study.pace.unit)
+    rows = {row["subject"]: row for row in study.models.select("subject", "name", "capability").iter_rows(named=True)}
+    if ends is None or ends[1] not in rows or ends[2] not in rows:
+        return study.pace.unit
+    low, high = rows[ends[1]], rows[ends[2]]
+    words = f"the step from {low['name']} to {high['name']}"
+    if low["capability"] is None or high["capability"] is None:
+        return words
+    return f"{words}, {show(high['capability'] - low['capability'], 'capability')} of capability"
+
+
+def people_sentence(study: Study) -> str:
+    """Say on how many tests with measured, comparable people the best model is ahead, and where it is not."""
+    table = study.leaders.filter(pl.col("human_status") == "measured")
+    behind = table.filter(pl.col("ahead") != "model")["title"].to_list()
+    ahead = table.height - len(behind)
+    where = f"; on {' and '.join(behind)} it does not" if behind else ""
+    return (
+        f"On {ahead} of the {table.height} tests with a measured group of people that can be compared, "
+        f"the best model scores above them{where}."
+    )
+
+
+def unit_sentences(study: Study) -> list[str]:
+    """Say what 1 capability is worth in expected scores on known benchmarks, from a step below the best model up."""
+    best = float(study.models["capability"].max())  # type: ignore[arg-type]
+    data, at = study.fit.data, study.fit.estimate
+    sentences = []
+    for benchmark in _EXPLAINED:
+        if benchmark not in data.benchmarks:
+            continue
+        column = data.benchmarks.index(benchmark)
+        low, high = float(data.chance[column]), float(data.ceiling[column])
+        shares = expit(at.slope[0, column] * (np.array([best - 1, best]) - at.difficulty[0, column]))
+        before, after = (show(100 * (low + (high - low) * float(share)), "percent") for share in shares)
+        name = study.benchmark_names[benchmark]
+        sentences.append(f"{name}: from {before} to {after}")
+    return sentences

@@ -1,0 +1,295 @@
+"""Everything the report shows, computed once: each instrument run on the same evidence, joined by model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import polars as pl
+
+from mensura.calibration import chosen_lines
+from mensura.core.cache import recall
+from mensura.core.results import Result
+from mensura.evidence import Evidence
+from mensura.iq import CostResult, IqResult, score_costs
+from mensura.scale import Calibration
+from mensura.stitching import People, Stitch, information_curves
+from mensura.stitching.passing import win_chances
+from mensura.study.ability import PlacedAbilities, place_abilities
+from mensura.study.example import WorldExample, carry_example
+from mensura.study.leaders import leaders_beside_people
+from mensura.study.pace import Pace, report_pace, watch_evidence
+from mensura.study.parts import SLOW_PARTS, StitchedParts, compute_both, compute_iq, place
+from mensura.study.plain_rows import PlainRows
+from mensura.study.policy import Policy, apply_policy, load_policy
+from mensura.study.ranking import OWN_SCORES, rank_measured
+from mensura.trends import Watch, mark_passed
+
+_TESTS_NAMED = 2  # tests of a class of people that are named beside it; more are counted
+_MOST = 3  # of seven dimensions: more than this many is most of them
+_INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Study(Result):
+    """The results of every instrument on one evidence."""
+
+    TABLES: ClassVar = ("models", "dimensions", "benchmarks", "groups", "sensors", "residuals")
+
+    evidence: Evidence
+    iq: IqResult
+    costs: CostResult
+    fit: Stitch
+    people: People
+    policy: Policy
+    lines: Calibration
+
+    @classmethod
+    def run(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
+        """Run the instruments; the same evidence gives the same study.
+
+        ``lines``: what levels are read with; by default the open ones, where a base is identified, over the published.
+        """
+        read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
+        return cls._of(evidence, compute_iq(evidence), place(evidence), read_with)
+
+    @classmethod
+    def _of(cls, evidence: Evidence, iq: IqResult, placed: StitchedParts, lines: Calibration) -> Study:
+        study = cls(
+            evidence=evidence,
+            iq=iq,
+            costs=score_costs(evidence),
+            fit=placed.fit,
+            people=placed.people,
+            policy=load_policy(evidence),
+            lines=lines,
+        )
+        study.__dict__.update(placed.parts)  # cached properties, computed already
+        return study
+
+    @classmethod
+    def open(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
+        """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it."""
+        read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
+        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, read_with))
+        return recall("study", inputs, lambda: cls._computed(evidence, read_with))
+
+    @classmethod
+    def _computed(cls, evidence: Evidence, lines: Calibration) -> Study:
+        return cls._of(evidence, *compute_both(evidence, lines), lines)._completed()
+
+    def _completed(self) -> Study:
+        """Return the study with everything computed that takes long, so that it is kept with it."""
+        for part in ("models", *SLOW_PARTS):
+            getattr(self, part)
+        return self
+
+    @property
+    def heading(self) -> str:
+        """What was studied."""
+        return f"Study of {self.models.height} models on {self.benchmarks.height} benchmarks"
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The models with their IQ and capability."""
+        return self.models.select("name", "iq", "iq_low", "iq_high", "capability", "status")
+
+    @cached_property
+    def models(self) -> pl.DataFrame:
+        """One row per model: facts, IQ, capability, EQ, cost and what the chart policy says; best IQ first.
+
+        ``rank`` is null where too little was measured to rank the model; ``own`` counts the dimensions behind which the
+        model's own scores stand; ``shown`` is "measured" when they are most of the seven, else "estimated".
+        """
+        iq = self.iq.composites.rename({"low": "iq_low", "high": "iq_high"}).join(
+            self.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left"
+        )
+        ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high")
+        capability = self.capabilities.rename({"low": "capability_low", "high": "capability_high"})
+        costs = self.costs.costs.select(
+            "subject", "sticker_price", "effective_cost", "task_efficiency", "response_time", "output_speed"
+        )
+        joined = self.evidence.models
+        for part in (iq, ranks, self._measured_ranks(), capability, self.iq.emotional.select("subject", "eq"), costs):
+            joined = joined.join(part, on="subject", how="left", maintain_order="left")
+        own = self.dimensions.filter(pl.col("shown") == "measured").group_by("subject").agg(pl.len().alias("own"))
+        joined = joined.join(own, on="subject", how="left", maintain_order="left").with_columns(
+            shown=pl.when(pl.col("own") > _MOST).then(pl.lit("measured")).otherwise(pl.lit("estimated"))
+        )
+        charted = self._charted(iq.drop_nulls("iq")["subject"])
+        return joined.join(charted, on="subject", maintain_order="left").sort(
+            "exact_iq", "capability", descending=True, nulls_last=True, maintain_order=True
+        )
+
+    @property
+    def capabilities(self) -> pl.DataFrame:
+        """Models on the stitched scale: subject, capability, low, high."""
+        return self.fit.capabilities
+
+    @property
+    def scale_said(self) -> str:
+        """What a reader should know of the scale that everything stands on; nothing where all scores made it."""
+        return ""
+
+    def place_said(self, subject: str) -> str:
+        """Say how a model came to its place, where the scale stands still."""
+        return ""
+
+    def _measured_ranks(self) -> pl.DataFrame:
+        return rank_measured(self.iq)
+
+    def _charted(self, scored: pl.Series) -> pl.DataFrame:
+        """Return which models charts show, of those that have an IQ."""
+        return apply_policy(self.evidence.models, scored, self.policy)
+
+    @property
+    def ranked(self) -> pl.DataFrame:
+        """The models that are ranked, best first: those with a composite and enough benchmarks measured."""
+        return self.models.drop_nulls("rank")
+
+    @property
+    def ranked_by_measured(self) -> pl.DataFrame:
+        """The models ranked of which most dimensions were measured, best first."""
+        ranked = self.models.drop_nulls("measured_rank")
+        return ranked.sort("measured_rank", "exact_iq", descending=[False, True])
+
+    @cached_property
+    def dimensions(self) -> pl.DataFrame:
+        """Dimension IQs; ``shown`` is "measured" from two measured benchmarks on, "inherited" or "estimated" else.
+
+        One own source alone is no measurement of a dimension.
+        """
+        shown = (
+            pl.when(pl.col("measured") >= OWN_SCORES)
+            .then(pl.lit("measured"))
+            .when(pl.col("inherited") > pl.col("estimated"))
+            .then(pl.lit("inherited"))
+            .otherwise(pl.lit("estimated"))
+        )
+        return self.iq.dimensions.with_columns(shown=shown)
+
+    def ahead(self, subject: str, other: str) -> float:
+        """Return the share of joint draws in which one model's IQ lies above another's."""
+        drawn = self.iq.drawn
+        first, second = (drawn.composites[:, drawn.places[name]] for name in (subject, other))
+        return float(np.mean(first > second))
+
+    @cached_property
+    def rows(self) -> PlainRows:
+        """Plain rows of the tables, for pages that ask model by model."""
+        return PlainRows(self.evidence, self.models, self.dimensions, self.dimension_names, self.people)
+
+    @cached_property
+    def leaders(self) -> pl.DataFrame:
+        """The best model on each test, beside comparable people: the one table that headline and pages read."""
+        return leaders_beside_people(self.evidence)
+
+    @cached_property
+    def abilities(self) -> PlacedAbilities:
+        """AI systems and people on the calibrated human scales."""
+        return place_abilities(self.evidence, self.lines)
+
+    @cached_property
+    def benchmarks(self) -> pl.DataFrame:
+        """One row per benchmark: facts, stitched difficulty and slope, models with a score; hardest first."""
+        counted = self.evidence.primary_scores.group_by("benchmark").agg(pl.len().alias("models"))
+        return (
+            self.evidence.benchmarks.join(self.fit.benchmarks, on="benchmark", how="left", maintain_order="left")
+            .join(counted, on="benchmark", how="left", maintain_order="left")
+            .with_columns(pl.col("models").fill_null(0))
+            .sort("difficulty", descending=True, nulls_last=True, maintain_order=True)
+        )
+
+    @cached_property
+    def benchmark_names(self) -> dict[str, str]:
+        """Names for people of the benchmarks."""
+        return dict(self.evidence.benchmarks.select("benchmark", "name").iter_rows())
+
+    @cached_property
+    def groups(self) -> pl.DataFrame:
+        """Classes of people on the stitched scale: group, status, capability, low, high, passed and its interval."""
+        return mark_passed(self.people)
+
+    @cached_property
+    def over_people(self) -> dict[tuple[str, str], dict[str, float]]:
+        """For each test and group of people, the chance that each model that took the test scores above them."""
+        placed = set(self.fit.data.subjects)
+        takers: dict[str, list[str]] = {}
+        for benchmark, subject in self.evidence.primary_scores.select("benchmark", "subject").iter_rows():
+            if subject in placed:
+                takers.setdefault(benchmark, []).append(subject)
+        return {
+            (row["benchmark"], row["group"]): win_chances(
+                self.fit, takers.get(row["benchmark"], []), row["benchmark"], row["score"], row["stderr"]
+            )
+            for row in self.people.tests.filter(pl.col("status") != "constructed").iter_rows(named=True)
+        }
+
+    @cached_property
+    def class_names(self) -> dict[str, str]:
+        """Classes of people with the tests they took: never a group without its test."""
+        names = {}
+        for row in self.people.table.iter_rows(named=True):
+            tests = [self.benchmark_names.get(one, one) for one in row["benchmarks"].split(", ")]
+            said = " and ".join(tests) if len(tests) <= _TESTS_NAMED else f"{len(tests)} tests"
+            names[row["group"]] = f"{row['group']} on {said}"
+        return names
+
+    @cached_property
+    def sensors(self) -> pl.DataFrame:
+        """The range of capability in which each benchmark has a good part of its largest information."""
+        curves = information_curves(self.fit).with_columns(most=pl.col("information").max().over("benchmark"))
+        titles = self.evidence.benchmarks.select("benchmark", "name")
+        return (
+            curves.filter(pl.col("information") >= _INFORMATIVE * pl.col("most"))
+            .group_by("benchmark", maintain_order=True)
+            .agg(
+                pl.col("capability").min().alias("low"),
+                pl.col("capability").sort_by("information").last().alias("peak"),
+                pl.col("capability").max().alias("high"),
+            )
+            .join(titles, on="benchmark", maintain_order="left")
+        )
+
+    @cached_property
+    def residuals(self) -> pl.DataFrame:
+        """Measured score minus what capability alone predicts: subject, benchmark, residual."""
+        return self.fit.residuals.select("subject", "benchmark", residual="above")
+
+    @cached_property
+    def dimension_names(self) -> dict[str, str]:
+        """Names for people of the IQ dimensions, in the order of the method."""
+        return {key: rule.name for key, rule in self.iq.rules.dimensions.items()}
+
+    @cached_property
+    def pace(self) -> Pace:
+        """The pace of all releases and the forecast of the frontier."""
+        return report_pace(self.fit, self.evidence)
+
+    @cached_property
+    def watch(self) -> Watch | None:
+        """The acceleration watch over the releases of the evidence; None where they are too few to watch."""
+        return watch_evidence(self.evidence)
+
+    @cached_property
+    def world(self) -> WorldExample:
+        """One item carried to the world population: the same for every evidence, so that one study computes it."""
+        return recall("world-example", (), carry_example)
+
+    @cached_property
+    def subject_names(self) -> list[str]:
+        """Names of everything that can be compared: models, then groups of people."""
+        groups = self.people.tests.filter(pl.col("status") != "constructed")["group"].unique(maintain_order=True)
+        return [*self.models["name"], *(f"People: {group}" for group in groups)]
+
+    @cached_property
+    def providers(self) -> list[str]:
+        """Providers, those with most charted models first."""
+        counted = self.models.filter("charted").group_by("provider").agg(pl.len().alias("models"))
+        return counted.sort("models", "provider", descending=[True, False])["provider"].to_list()
+
+    def charted(self, *needed: str, timeline: bool = False) -> pl.DataFrame:
+        """Return the models a chart shows, those that have every column ``needed``."""
+        return self.models.filter("on_timeline" if timeline else "charted").drop_nulls(list(needed))

@@ -1,0 +1,176 @@
+"""Where one model stands: what its IQ rests on, neighbours, people it passed, its price, and what to measure next."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from mensura.core.results import Result
+from mensura.evidence import require_subject
+from mensura.iq import COUNTS
+from mensura.study.study import Study
+
+NEIGHBOURS = 3
+"""Models shown above and below."""
+NEAR_IQ = 3.0
+"""IQ points within which models count as equally good when prices are compared."""
+_LEAST_SPREAD = 1e-9
+_STANDING = [
+    *("subject", "iq", "iq_low", "iq_high", *COUNTS, "status", "rank", "rank_low", "rank_high"),
+    *("capability", "capability_low", "capability_high", "sticker_price", "effective_cost"),
+]
+
+
+class Rows(NamedTuple):
+    """A small table as plain rows: a report asks for several of each model, and a frame costs more than its rows."""
+
+    columns: tuple[str, ...]
+    rows: list[dict[str, Any]]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Whereabouts(Result):
+    """One model beside the others and beside people.
+
+    ``standing``: one row: IQ with interval and what it rests on, rank, capability with interval, prices.
+    ``neighbours``: the models next to it by IQ, with the chance that it is above each. ``people``: the groups on tests
+    it took, with the chance that it scores above them. ``dimensions``: strongest first. ``prices``: models about as
+    good, cheapest first. ``next``: benchmarks not measured yet, by the share of the IQ's variance that measuring them
+    would take away.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("standing", "neighbours", "people", "dimensions", "prices", "next")
+    DIGITS: ClassVar[int] = 2
+
+    name: str
+    standing: pl.DataFrame
+    neighbours: pl.DataFrame
+    people: pl.DataFrame
+    dimensions: pl.DataFrame
+    prices: pl.DataFrame
+    next: pl.DataFrame
+
+    @property
+    def heading(self) -> str:
+        """The model in one sentence."""
+        row = self.standing.row(0, named=True)
+        if row["iq"] is None:
+            return f"{self.name}: no IQ yet ({row['measured']} of {sum(row[c] for c in COUNTS)} benchmarks measured)"
+        rests = f"{row['measured']} of {sum(row[c] for c in COUNTS)} benchmarks measured"
+        place = f"rank {row['rank']} ({row['rank_low']} to {row['rank_high']})"
+        ranked = place if row["rank"] is not None else "too little measured for a rank"
+        return f"{self.name}: IQ {row['iq']} ({row['iq_low']:.0f} to {row['iq_high']:.0f}; {rests}), {ranked}"
+
+    @property
+    def shown(self) -> pl.DataFrame:
+        """The models next to it."""
+        return self.neighbours
+
+
+def find_whereabouts(study: Study, subject: str) -> Whereabouts:
+    """Say where a model of the study stands."""
+    subject = require_subject(study.evidence, subject)
+    models = study.models.schema
+    return Whereabouts(
+        name=study.rows.by_subject[subject]["name"],
+        standing=study.models.filter(pl.col("subject") == subject).select(_STANDING),
+        neighbours=_table(find_neighbours(study, subject), models, "chance_above"),
+        people=_table(find_people(study, subject), study.people.tests.schema, "chance_above"),
+        dimensions=_dimensions(study, subject),
+        prices=_table(find_prices(study, subject), models),
+        next=_table(find_next(study, subject), study.evidence.benchmarks.schema, "variance_explained"),
+    )
+
+
+def _table(found: Rows, types: Mapping[str, pl.DataType], number: str = "") -> pl.DataFrame:
+    """Return rows as a frame, its columns of the types they have where they come from."""
+    schema = {name: pl.Float64() if name == number else types[name] for name in found.columns}
+    return pl.DataFrame(found.rows, schema=schema, orient="row")
+
+
+def find_neighbours(study: Study, subject: str) -> Rows:
+    """Return the models next to this one by IQ; those not ranked stay out, except the model itself."""
+    columns = ("subject", "iq", "iq_low", "iq_high", "measured", "chance_above")
+    own = study.rows.by_subject[subject]
+    if own["iq"] is None:
+        return Rows(columns, [])
+    ranked = study.rows.ranked_rows
+    above = bisect_left(ranked, study.rows.iq_places[subject], key=lambda row: study.rows.iq_places[row["subject"]])
+    below = above + (above < len(ranked) and ranked[above] is own)
+    near = [*ranked[max(0, above - NEIGHBOURS) : above], own, *ranked[below : below + NEIGHBOURS]]
+    return Rows(
+        columns,
+        [
+            {
+                **{name: row[name] for name in columns[:-1]},
+                "chance_above": None if row is own else study.ahead(subject, row["subject"]),
+            }
+            for row in near
+        ],
+    )
+
+
+def find_people(study: Study, subject: str) -> Rows:
+    """Return the groups on tests that the model took, with the chance that its score is above theirs."""
+    found = [
+        {**group, "chance_above": study.over_people[group["benchmark"], group["group"]].get(subject)}
+        for group in study.rows.tested_people
+        if group["benchmark"] in study.rows.printed_scores.get(subject, {})
+    ]
+    found.sort(key=lambda row: inf if row["chance_above"] is None else -row["chance_above"])
+    return Rows(("benchmark", "group", "status", "chance_above"), found)
+
+
+def _dimensions(study: Study, subject: str) -> pl.DataFrame:
+    own = study.dimensions.filter(pl.col("subject") == subject)
+    named = own.with_columns(dimension=pl.col("dimension").replace(study.dimension_names))
+    return named.select("dimension", "iq", "low", "high", *COUNTS).sort("iq", descending=True)
+
+
+def find_prices(study: Study, subject: str) -> Rows:
+    """Return the ranked models within a few IQ points, cheapest first by list price."""
+    columns = ("subject", "iq", "sticker_price", "effective_cost")
+    own = study.rows.by_subject[subject]
+    if own["exact_iq"] is None:
+        return Rows(columns, [])
+
+    def gap(row: dict[str, Any]) -> float:
+        return float(own["exact_iq"] - row["exact_iq"])  # grows along the list
+
+    ranked = study.rows.ranked_rows
+    near = ranked[bisect_left(ranked, -NEAR_IQ, key=gap) : bisect_right(ranked, NEAR_IQ, key=gap)]
+    if own["rank"] is None:
+        near = sorted([*near, own], key=lambda row: study.rows.iq_places[row["subject"]])
+    near = sorted(near, key=lambda row: inf if row["sticker_price"] is None else row["sticker_price"])
+    return Rows(columns, [{name: row[name] for name in columns} for row in near])
+
+
+def find_next(study: Study, subject: str) -> Rows:
+    """Return what each unmeasured benchmark would tell: the squared correlation of its draws with the composite's.
+
+    Draws come from one joint model, so that share of the composite's variance goes away once the benchmark is known.
+    """
+    columns = ("benchmark", "name", "variance_explained")
+    drawn, matrix = study.iq.drawn, study.iq.matrix
+    at = drawn.places.get(subject)
+    if at is None or not np.isfinite(drawn.composites[:, at]).all():
+        return Rows(columns, [])
+    values = drawn.benchmarks[:, at, :].astype(np.float64)
+    asked = ~np.asarray(matrix.measured[at], dtype=bool) & np.isfinite(values).all(axis=0)
+    composite = drawn.composites[:, at] - drawn.composites[:, at].mean()
+    centred = values[:, asked] - values[:, asked].mean(axis=0)
+    spread = np.sqrt((centred**2).sum(axis=0) * (composite @ composite))
+    told = spread > _LEAST_SPREAD
+    shares = np.where(told, (composite @ centred) ** 2 / np.where(told, spread, 1.0) ** 2, 0.0)
+    names = [name for name, unknown in zip(matrix.benchmarks, asked, strict=True) if unknown]
+    rows = [
+        dict(zip(columns, (name, study.benchmark_names[name], float(share)), strict=True))
+        for name, share in zip(names, shares, strict=True)
+    ]
+    return Rows(columns, sorted(rows, key=lambda row: -row["variance_explained"]))

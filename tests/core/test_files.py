@@ -1,0 +1,83 @@
+"""Files are written whole, with the permissions they had, beside parts that other writers left."""
+
+import os
+import stat
+import subprocess
+import sys
+
+import pytest
+
+from mensura.core.errors import MensuraError
+from mensura.core.files import part_prefix, write_text
+
+
+@pytest.fixture
+def names(tmp_path):
+    return lambda: sorted(path.name for path in tmp_path.iterdir())
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
+def test_a_new_file_has_the_permissions_that_the_user_gives_and_keeps_its_own(mask, tmp_path):
+    file = tmp_path / "table.csv"
+    before = os.umask(mask)
+    try:
+        write_text(file, "a")
+        assert stat.S_IMODE(file.stat().st_mode) == 0o666 & ~mask
+        file.chmod(0o640)
+        write_text(file, "b")
+    finally:
+        assert os.umask(before) == mask
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+
+
+def test_a_hundred_characters_of_a_name_go_into_that_of_its_part(tmp_path, names):
+    file = tmp_path / ("n" * 250)
+    assert part_prefix(file) == f".{'n' * 100}.{os.getpid()}."
+    write_text(file, "a")
+    assert names() == ["n" * 250]
+
+
+def test_a_part_stays_while_its_writer_lives(tmp_path, names):
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as writer:
+        part = f".table.csv.{writer.pid}.abc.part"
+        (tmp_path / part).write_text("half")
+        write_text(tmp_path / "table.csv", "whole")
+        assert names() == [part, "table.csv"]
+        assert writer.poll() is None
+        writer.communicate(b"\n")
+    assert writer.returncode == 0
+    write_text(tmp_path / "table.csv", "whole")
+    assert names() == ["table.csv"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".table.csv.notes.part",
+        f".table.csv.{10**30}.part",
+        f".table.csv.{2**22 + 1}.txt",
+        f".other.csv.{2**22 + 1}.part",
+        f"table.csv.{2**22 + 1}.part",
+    ],
+)
+def test_what_is_not_surely_a_part_of_a_dead_writer_stays(name, tmp_path, names):
+    (tmp_path / name).write_text("mine")
+    write_text(tmp_path / "table.csv", "whole")
+    assert names() == sorted([name, "table.csv"])
+
+
+def test_a_folder_of_a_dead_writer_goes_and_what_a_link_leads_to_stays(tmp_path, names):
+    """No process has a number above 2²²."""
+    (tmp_path / f".t.{2**22 + 1}.part").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / f".t.{2**22 + 2}.part").symlink_to(tmp_path / "elsewhere")
+    write_text(tmp_path / "t", "whole")
+    assert names() == ["elsewhere", "t"]
+
+
+def test_a_folder_in_the_place_of_a_file_is_refused(tmp_path, names):
+    (tmp_path / "table.csv").mkdir()
+    with pytest.raises(MensuraError, match="a folder stands where a file is to be written"):
+        write_text(tmp_path / "table.csv", "a")
+    assert names() == ["table.csv"]

@@ -1,0 +1,147 @@
+"""Work in other processes: results and errors come back, nothing of the working folder runs, nothing is left over."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mensura.core.cache import VARIABLE
+from mensura.core.drawings import check_figure
+from mensura.core.errors import MensuraError, listed_names
+from mensura.core.files import write_text
+from mensura.core.frames import read_csv
+from mensura.core.processes import Processes, run_apart
+
+HOSTILE = "import os; open(os.environ['RAN'], 'a').write(__name__ + '\\n'); raise SystemExit('hostile')\n"
+
+
+def test_a_function_returns_its_result_from_another_process():
+    with Processes() as processes:
+        texts = [processes.submit(json.dumps, {"n": n}, sort_keys=True) for n in range(5)]
+        assert [text.result() for text in texts] == [f'{{"n": {n}}}' for n in range(5)]
+        assert processes.submit(os.getpid).result() != os.getpid()
+
+
+def test_an_error_for_the_user_comes_back_as_it_was_raised(tmp_path):
+    with Processes() as processes:
+        with pytest.raises(MensuraError, match=r"^a\.gif: unknown format"):
+            processes.submit(check_figure, Path("a.gif"), 89).result()
+        with pytest.raises(FileNotFoundError, match=r"nothing\.csv"):
+            processes.submit(read_csv, tmp_path / "nothing.csv").result()
+
+
+def test_any_other_error_is_logged_and_reported_in_one_sentence(caplog):
+    with Processes() as processes, pytest.raises(MensuraError, match=r"loads: failed in its process .*JSONDecodeError"):
+        processes.submit(json.loads, "[1,").result()
+    assert "Traceback" in caplog.text
+
+
+def test_a_killed_process_is_reported_with_what_to_do():
+    with Processes() as processes, pytest.raises(MensuraError, match="killed before it ended; free some memory"):
+        processes.submit(signal.raise_signal, signal.SIGKILL).result()
+
+
+def test_no_python_file_of_the_working_folder_runs_in_a_child(tmp_path, monkeypatch):
+    """A download folder may hold a json.py; importing it would run somebody else's code."""
+    for name in ("json", "pickle", "polars", "mensura", "vl_convert", "threading", "sitecustomize"):
+        (tmp_path / f"{name}.py").write_text(HOSTILE)
+    ran = tmp_path / "ran.txt"
+    monkeypatch.setenv("RAN", str(ran))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend("")
+    with Processes() as processes:
+        assert processes.submit(listed_names, ["a", "b"]).result() == "a, b"
+    assert not ran.exists()
+
+
+def test_a_report_from_a_hostile_folder_runs_nothing_of_it(tmp_path):
+    for name in ("json", "vl_convert", "polars", "numpy", "multiprocessing"):
+        (tmp_path / f"{name}.py").write_text(HOSTILE)
+    environment = {**os.environ, "RAN": str(tmp_path / "ran.txt"), VARIABLE: "off"}
+    code = (
+        "import sys; from mensura.core.drawings import draw_jobs; from mensura.core.processes import Processes\n"
+        "with Processes() as processes:\n"
+        "    print(processes.submit(draw_jobs, [{'kind': 'bundle'}]).result()[0][:9].decode())\n"
+    )
+    command = [sys.executable, "-P", "-c", code]
+    run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout.strip()) == (0, "(function"), run.stderr
+    assert not (tmp_path / "ran.txt").exists()
+
+
+def test_leaving_the_block_ends_what_still_runs():
+    start = time.monotonic()
+    with Processes(1) as processes:
+        running = processes.submit(time.sleep, 3600)
+        waiting = processes.submit(time.sleep, 3600)
+        while not processes._running:
+            time.sleep(0.01)
+    assert running.exception() is not None or running.cancelled()
+    assert waiting.cancelled()
+    assert time.monotonic() - start < 600
+
+
+@pytest.mark.skipif(not hasattr(os, "nice"), reason="no priorities on this system")
+def test_a_process_steps_back_as_far_as_asked():
+    here = os.nice(0)
+    with Processes(niceness=3) as processes:
+        assert processes.submit(os.nice, 0).result() == here + 3
+
+
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs the process table of Linux")
+def test_a_child_ends_with_its_killed_parent(tmp_path):
+    code = (
+        "import sys, time; from pathlib import Path; from mensura.core.processes import Processes\n"
+        "with Processes() as processes:\n"
+        "    future = processes.submit(time.sleep, 3600)\n"
+        "    while not processes._running: time.sleep(0.01)\n"
+        f"    Path({str(tmp_path / 'pid')!r}).write_text(str(next(iter(processes._running)).pid))\n"
+        "    future.result()\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-P", "-c", code], env=dict(os.environ))
+    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():
+        time.sleep(0.01)
+    child = Path("/proc") / (tmp_path / "pid").read_text()
+    assert child.exists()
+    parent.kill()
+    parent.wait()
+    for _ in range(6000):
+        if not child.exists() or "State:\tZ" in (child / "status").read_text():
+            return
+        time.sleep(0.01)
+    pytest.fail("the child outlived its parent")
+
+
+def test_a_script_without_a_main_guard_may_start_processes(tmp_path):
+    """Python's own pools would run the script again in every child."""
+    write_text(
+        tmp_path / "script.py",
+        "import os\nfrom mensura.core.processes import Processes\n"
+        "print('once')\n"
+        "with Processes() as processes:\n    assert processes.submit(os.getpid).result() != os.getpid()\n",
+    )
+    run = subprocess.run([sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=True)
+    assert run.stdout == "once\n"
+
+
+def test_cancelled_work_of_a_server_is_killed():
+    async def start_and_cancel():
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(run_apart(time.sleep, 3600), 1)
+
+    start = time.monotonic()
+    asyncio.run(start_and_cancel())
+    assert time.monotonic() - start < 600
+
+
+def test_work_of_a_server_comes_back_with_its_value_at_a_lower_priority():
+    assert asyncio.run(run_apart(json.loads, "[42]")) == [42]
+    if hasattr(os, "nice"):
+        assert asyncio.run(run_apart(os.nice, 0)) > os.nice(0)
+        assert asyncio.run(run_apart(os.nice, 0, niceness=0)) == os.nice(0)

@@ -1,0 +1,98 @@
+"""A site of a few small files, a press that prints it at once, and a store with its history."""
+
+import asyncio
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("starlette", reason="starlette is not installed (extra: serve)")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
+
+import uvicorn
+from starlette.testclient import TestClient
+
+from mensura.serve import LiveEdition, Press, find_origin, live_app
+from mensura.serve.edition import HeldFile
+from tests.ledger.small import small_ledger
+
+
+def small_edition(evidence: str = "aaaa", text: str = "first") -> LiveEdition:
+    """An edition of a page, a model's page, a script, an interface file and one that does not pack."""
+    pages = {
+        "index.html": f"<!doctype html><title>{text}</title>{'<p>long enough to pack</p>' * 50}",
+        "models/a.html": f"<!doctype html><title>a {text}</title>",
+        "static/state.js": f"// {text}\n" * 50,
+        "api/v1/models.json": '{"version":"v1","models":[]}',
+        "data/scores.parquet": "PAR1",
+    }
+    return LiveEdition(evidence, {name: HeldFile.of(name, body.encode()) for name, body in pages.items()})
+
+
+@pytest.fixture
+def press() -> Press:
+    """A press that shows the small edition and builds nothing else."""
+
+    async def build(origin, scratch, shown):
+        return small_edition()
+
+    press = Press(find_origin(None), build=build)
+    press.publish(small_edition())
+    return press
+
+
+@pytest.fixture
+def reader(press):
+    """A visitor of the site."""
+    return TestClient(live_app(press))
+
+
+@pytest.fixture
+def store(tmp_path) -> Path:
+    """A small store with its history."""
+    return small_ledger(tmp_path / "evidence.db").path
+
+
+def fetch_all(application, paths: list[str]) -> dict[str, tuple[int, dict[str, str], bytes]]:
+    """Ask an application for many paths in one event loop: status, headers and body of each answer."""
+
+    async def fetch(path: str) -> tuple[int, dict[str, str], bytes]:
+        scope = {"type": "http", "asgi": {"version": "3.0"}, "http_version": "1.1", "method": "GET", "scheme": "http"}
+        scope |= {"path": path, "raw_path": path.encode(), "query_string": b"", "root_path": "", "headers": []}
+        scope |= {"client": ("127.0.0.1", 1), "server": ("127.0.0.1", 80)}
+        sent = []
+
+        async def receive():
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message):
+            sent.append(message)
+
+        await application(scope, receive, send)
+        headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+        return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
+
+    async def fetch_each():
+        return {path: await fetch(path) for path in paths}
+
+    return asyncio.run(fetch_each())
+
+
+@contextmanager
+def listening(application) -> Iterator[str]:
+    """Let an application listen on a free port of this machine, for a real browser; yield its address."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=port, log_level="error", ws="none"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        time.sleep(0.02)
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(60)
