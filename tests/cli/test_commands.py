@@ -75,14 +75,6 @@ def test_evidence_models_schema_export_and_check(mensura_command, tmp_path):
     assert "no fault found" in mensura_command("evidence", "check", tmp_path / "copy.sqlite").out
 
 
-@pytest.mark.shared
-def test_evidence_import(mensura_command, tmp_path, shared):
-    run = mensura_command("evidence", "import", shared / "data/models", "--out", tmp_path / "mine")
-    assert run.code == 0
-    assert "2860" in run.out
-    assert mensura_command("evidence", "check", tmp_path / "mine").code == 0
-
-
 def test_a_capability_is_explained_on_a_frozen_scale(mensura_command):
     told = json.loads(mensura_command("stitch", "--scale", "2026-11", "--at", "1.5", "--json").out)
     assert all(row["score"] < row["score_above"] for row in told["expected"] if row["benchmark"] == "hle")

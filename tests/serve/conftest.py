@@ -19,6 +19,7 @@ from starlette.testclient import TestClient
 from mensura.serve import LiveEdition, Press, find_origin, live_app
 from mensura.serve.edition import HeldFile
 from tests.ledger.small import small_ledger
+from tests.site.conftest import browser, evidence, report, study, windows  # noqa: F401
 
 
 def small_edition(evidence: str = "aaaa", text: str = "first") -> LiveEdition:

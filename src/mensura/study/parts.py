@@ -32,8 +32,12 @@ class StitchedParts(NamedTuple):
 
 def compute_iq(evidence: Evidence) -> IqResult:
     """Score the IQs of an evidence."""
-    draws = min(DRAWS, max(_FEWEST_DRAWS, _MOST_DRAWN // max(1, evidence.models.height)))
-    return score_iq(evidence, draws=draws)
+    return score_iq(evidence, draws=draws_for(evidence.models.height))
+
+
+def draws_for(models: int) -> int:
+    """Return the number of draws behind the intervals of so many models."""
+    return min(DRAWS, max(_FEWEST_DRAWS, _MOST_DRAWN // max(1, models)))
 
 
 def compute_both(evidence: Evidence, lines: Calibration) -> tuple[IqResult, StitchedParts]:
