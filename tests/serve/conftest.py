@@ -22,7 +22,7 @@ from tests.ledger.small import small_ledger
 from tests.site.conftest import browser, evidence, report, study, windows  # noqa: F401
 
 
-def small_edition(evidence: str = "aaaa", text: str = "first") -> LiveEdition:
+def small_edition(evidence: str = "aaaa", text: str = "first") -> LiveEdition:  # noqa: F811
     """An edition of a page, a model's page, a script, an interface file and one that does not pack."""
     pages = {
         "index.html": f"<!doctype html><title>{text}</title>{'<p>long enough to pack</p>' * 50}",

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from mensura.iq import Explanation
-from mensura.site.bindery import csv_text
 from mensura.site.derivation import derivation_html
+from mensura.site.page_writer import csv_text
 from mensura.site.pages.benchmarks import _disagreements, _facts, _people, _score_rows
 
 FACTS = {

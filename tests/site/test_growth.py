@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import mensura
 from mensura.evidence.intake import KnownNames
-from mensura.site.bindery import MOST_CARDS, Bindery
+from mensura.site.page_writer import MOST_CARDS, PageWriter
 from mensura.site.pages import Page, model, model_pages
 from mensura.site.subjects import chance_layers
 from mensura.study.study import Study
@@ -52,13 +52,13 @@ class _Draughtsman:
 
 def test_a_page_is_forgotten_once_it_is_written(study, tmp_path):
     shared = {"navigation": (), "more": (), "evidence": study.evidence, "address": ""}
-    bindery = Bindery(tmp_path, _Draughtsman(), shared)
+    writer = PageWriter(tmp_path, _Draughtsman(), shared)
     pages = model_pages(study)
     written = []
     for _ in range(3):
         page = next(pages)
-        bindery.enter(page)
-        bindery.bind(page)
+        writer.add(page)
+        writer.write(page)
         assert escape(page.title) in (tmp_path / page.file).read_text(encoding="utf-8")
         written.append(weakref.ref(page))
         del page
@@ -68,11 +68,11 @@ def test_a_page_is_forgotten_once_it_is_written(study, tmp_path):
 
 def test_only_the_first_pages_have_a_picture_of_their_own_for_shared_links(tmp_path):
     draughtsman = _Draughtsman()
-    bindery = Bindery(tmp_path, draughtsman, {"address": ""})
+    writer = PageWriter(tmp_path, draughtsman, {"address": ""})
     for number in range(MOST_CARDS + 40):
-        bindery.enter(Page(f"models/m{number}.html", f"M {number}", "one of many", "404.html", listed=number % 2 == 0))
+        writer.add(Page(f"models/m{number}.html", f"M {number}", "one of many", "404.html", listed=number % 2 == 0))
     assert len(draughtsman.orders) == MOST_CARDS
-    assert bindery.listed == [f"models/m{number}.html" for number in range(0, MOST_CARDS + 40, 2)]
+    assert writer.listed == [f"models/m{number}.html" for number in range(0, MOST_CARDS + 40, 2)]
 
 
 def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):

@@ -20,10 +20,10 @@ from mensura.core.processes import Processes
 from mensura.serve.guard import POLICY
 from mensura.site import build_report, count_pages, pages
 from mensura.site.api import SCHEMAS, script_json
-from mensura.site.bindery import csv_text
 from mensura.site.drawings import Drawings, page_svg
 from mensura.site.editions import next_edition
 from mensura.site.inlined import policy_hash
+from mensura.site.page_writer import csv_text
 from mensura.site.pages import charts
 from tests.site.hostile import RENAMED
 

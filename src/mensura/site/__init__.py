@@ -2,7 +2,7 @@
 
 In: a :class:`~mensura.study.Study`. Out: HTML pages, pictures, CSV and JSON files that work offline.
 Read first: ``report`` (the build), ``pages/`` (each page and its values), ``pictures/`` (each picture by name),
-``bindery`` (one page becomes its files), ``api`` and ``openapi`` (the interface for programs), ``editions`` and
+``page_writer`` (one page becomes its files), ``api`` and ``openapi`` (the interface for programs), ``editions`` and
 ``revisions`` (changes since the last build).
 """
 

@@ -22,7 +22,6 @@ from mensura.evidence import Evidence
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site.api import SCHEMAS, VERSION, JsonText, listing, mapping_json, ranged, script_json, to_json
-from mensura.site.bindery import Bindery, placed, write
 from mensura.site.drawings import Drawings, page_svg, static_job
 from mensura.site.editions import (
     FILE,
@@ -38,6 +37,7 @@ from mensura.site.editions import (
 )
 from mensura.site.inlined import EARLY, STATIC, style_sheet
 from mensura.site.openapi import openapi_document
+from mensura.site.page_writer import PageWriter, placed, write
 from mensura.site.pages import MORE, NAVIGATION, Page, benchmark_pages, model_pages, named_pages, picture_pages
 from mensura.site.pages.data import study_parts
 from mensura.site.people_cards import people_cards
@@ -98,26 +98,26 @@ def build_report(
             "sheet": Markup(style_sheet()),
         }
         drawings = Drawings(processes)
-        bindery = Bindery(stage, drawings, shared, advance)
+        writer = PageWriter(stage, drawings, shared, advance)
         library = drawings.order({"kind": "bundle"})
         editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
         named = named_pages(study, editions)
         drawn = _order_drawings(named, drawings)
         _write_data(study, stage)
         for page in named:
-            bindery.enter(page)
+            writer.add(page)
         for page in chain(benchmark_pages(study), model_pages(study)):  # made, written and forgotten
-            bindery.enter(page)
-            bindery.bind(page)
+            writer.add(page)
+            writer.write(page)
         single = list(picture_pages(named))
         for page in single:
-            bindery.enter(page)
+            writer.add(page)
         drawings.finish()
-        bindery.svgs.update({name: page_svg(drawings.made(key).decode()) for name, key in drawn.items()})
+        writer.svgs.update({name: page_svg(drawings.made(key).decode()) for name, key in drawn.items()})
         for page in [*named, *single]:
-            bindery.bind(page)
-        bindery.place_cards()
-        _write_feeds(study, editions, bindery.listed, stage, address, day)
+            writer.write(page)
+        writer.place_cards()
+        _write_feeds(study, editions, writer.listed, stage, address, day)
         placed(stage, "static", "vega.js").write_bytes(drawings.made(library))
         charts = sorted(file.stem for file in (stage / "api" / VERSION / "charts").glob("*.json"))
         write(to_json(openapi_document(charts)), stage, "api", VERSION, "openapi.json")

@@ -1,7 +1,7 @@
-"""The bindery: pages and what their pictures offer become files, one page at a time.
+"""The page writer: turns pages and the downloads of their pictures into files, one page at a time.
 
-A page is written as soon as it is made and then forgotten, so that the memory a report takes does not grow with its
-thousands of model pages; what is kept of each is its name, and which picture stands for it where it is shared.
+It writes each page as soon as it is made and then forgets it, so that thousands of model pages need little memory. It
+keeps only the name of each page and the key of its picture for shared links.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ MOST_CARDS = 300
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
 
-class Bindery:
-    """Writes pages into a folder; ``svgs`` holds the drawings of charts, by name, once they are drawn."""
+class PageWriter:
+    """Writes pages into a folder; ``svgs`` contains the drawings of charts, by name, once they are drawn."""
 
     def __init__(
         self,
@@ -49,8 +49,8 @@ class Bindery:
         self._bars: dict[tuple[str, str], Markup] = {}
         self._environment = self._templates()
 
-    def enter(self, page: Page) -> None:
-        """Take a page in: list it, and order the picture that stands for it where its link is shared."""
+    def add(self, page: Page) -> None:
+        """List a page for the sitemap and order its picture for shared links."""
         self._first = self._first or page.file
         if page.listed:
             self.listed.append(page.file)
@@ -59,8 +59,8 @@ class Bindery:
             svg = draw_share_card(page.title, figure, lines or (page.summary,))
             self._cards[page.file] = self._drawings.order({"kind": "png", "svg": svg, "scale": SHARE_SCALE})
 
-    def bind(self, page: Page) -> None:
-        """Write a page that was taken in, and what the frames of its pictures offer."""
+    def write(self, page: Page) -> None:
+        """Write a page that was added, and the downloads of its pictures."""
         shared = self._shared
         html = self._environment.get_template(page.template).render(
             **shared,
