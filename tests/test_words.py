@@ -34,7 +34,7 @@ def test_sentences_end_at_a_stop_before_a_new_one():
     page = "It costs 0.5 dollars, i.e. little. Is it `mensura cost. All`? (Yes.) See [the page](cost.md)."
     assert list(count_words.sentences(page)) == [
         "It costs 0.5 dollars, i.e. little.",
-        "Is it code?",
+        "Is it Code?",
         "(Yes.",
         "See the page.",
     ]

@@ -54,7 +54,7 @@ def sentences(page: str) -> Iterator[str]:
     page = re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL)
     page = re.sub(r"^(?:#|\||    ).*$", "", page, flags=re.MULTILINE)
     page = re.sub(r"^\s*(?:[-*>]|\d+\.)\s", "\n\n", page, flags=re.MULTILINE)
-    page = re.sub(r"`[^`\n]*`", "code", page)
+    page = re.sub(r"`[^`\n]*`", "Code", page)
     page = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", page)
     for paragraph in re.split(r"\n\s*\n", page):
         for sentence in re.split(r"(?<=[.!?])[*_)\"”]*\s+(?=[^a-z])", " ".join(paragraph.split())):
