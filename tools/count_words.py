@@ -54,9 +54,9 @@ def sentences(page: str) -> Iterator[str]:
     page = re.sub(r"<!--.*?-->", "", page, flags=re.DOTALL)
     page = re.sub(r"^(?:#|\||    ).*$", "", page, flags=re.MULTILINE)
     page = re.sub(r"^\s*(?:[-*>]|\d+\.)\s", "\n\n", page, flags=re.MULTILINE)
-    page = re.sub(r"`[^`\n]*`", "Code", page)
-    page = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", page)
     for paragraph in re.split(r"\n\s*\n", page):
+        paragraph = re.sub(r"`[^`]*`", "Code", paragraph)
+        paragraph = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", paragraph)
         for sentence in re.split(r"(?<=[.!?])[*_)\"”]*\s+(?=[^a-z])", " ".join(paragraph.split())):
             if sentence:
                 yield sentence
@@ -96,7 +96,7 @@ def _error_classes(trees: Iterable[ast.Module]) -> set[str]:
 
 
 def _last_name(node: ast.expr) -> str:
-    return getattr(node, "attr", None) or getattr(node, "id", "")
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
 
 
 def _literal(node: ast.expr) -> str:
