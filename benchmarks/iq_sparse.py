@@ -1,14 +1,15 @@
 """Do intervals hold where evidence is sparse? Well-measured models enter again as unknown, with a few of their scores.
 
 ``python -m benchmarks.iq_sparse [--repeats N] [--measured LEAST MOST]``. Each model with 15 or more scores (or as many
-as ``--measured`` says) is replaced by an unknown one
-(release date and kind only; no provider, line or predecessor) that keeps 1, 2, 3, 6, 12 or 20 random scores, those of
-one dimension, or those that a real sparse model has; with "relatives" it keeps its scores on tests without a ladder
-(MMLU-Pro, AIME 2025 and so on), alone or with 1 or 2 random scores. Truth is the composite over the benchmarks that were measured;
-estimates are read off the same benchmarks, as what nobody measured cannot be checked. Error is estimate − truth in IQ
-points; covered is the share of 90% intervals that hold the truth; ranks are those among the well-measured models.
-Truth contains the scores the model was entered with, errors and all, so they are held in the draws as well; ``printed``
-is the share for intervals as they are printed, in which these scores vary by their error too.
+as ``--measured`` says) is replaced by an unknown one (release date and kind only; no provider, line or predecessor)
+that keeps 1, 2, 3, 6, 12 or 20 random scores, those of one dimension, or those that a real sparse model has. With
+"relatives" it keeps its scores on tests without a ladder (MMLU-Pro, AIME 2025 and so on), alone or with 1 or 2 others.
+
+Truth is the composite over the benchmarks that were measured; estimates are read off the same benchmarks, as what
+nobody measured cannot be checked. Error is estimate − truth in IQ points; covered is the share of 90% intervals that
+hold the truth; ranks are those among the well-measured models. Truth contains the scores the model was entered with,
+errors and all, so they are held in the draws as well; ``printed`` is the share for intervals as they are printed, in
+which these scores vary by their error too.
 
 The second table compares the default (``joint``) with the ways of filling gaps that it replaced, on the same entries:
 mean absolute errors of ``published`` (the waterfall), ``completion`` (the point estimate of a factor model, here

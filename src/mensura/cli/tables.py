@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,6 +19,41 @@ if TYPE_CHECKING:
 
 PADDING, FRAME = 3, 4
 """Columns of the terminal that each column of a table takes beside its text, and the first with both edges."""
+
+
+NEAR = 2
+"""Rows shown above and below a user's own in a table that is sorted by rank."""
+
+
+def own_first(frame: pl.DataFrame, own: Collection[str], rows: int | None) -> pl.DataFrame:
+    """Return at most ``rows`` rows of a table sorted by rank: the ``own`` subjects, their neighbours, then the top.
+
+    A first column ``whose`` says which is which, and ``rank`` the place of each in the table. Own rows are all there.
+    """
+    import polars as pl
+
+    ranked = frame.with_row_index("rank", offset=1)
+    mine = [place for place, subject in enumerate(frame["subject"]) if subject in own]
+    near = [place + step for place in mine for step in range(-NEAR, NEAR + 1) if 0 <= place + step < frame.height]
+    kinds = dict.fromkeys(mine, "yours")
+    for kind, places in (("next to yours", sorted(near)), ("top", range(frame.height))):
+        for place in places:
+            if rows is None or len(kinds) < rows:
+                kinds.setdefault(place, kind)
+    order = list(kinds)
+    return ranked[order].select(pl.Series("whose", [kinds[place] for place in order], dtype=pl.String), pl.all())
+
+
+def print_own_first(
+    frame: pl.DataFrame, own: Collection[str], *, title: str, rows: int | None = None, digits: int = 2
+) -> None:
+    """Print a table sorted by rank, a user's own subjects first; without any it is printed as it is."""
+    if not set(own) & set(frame["subject"]):
+        print_table(frame, title=title, rows=rows, digits=digits)
+        return
+    shown = own_first(frame, own, rows)
+    print_table(shown, title=f"{title}; yours first", digits=digits)
+    _say_left_out(frame.height - shown.height)
 
 
 def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, digits: int = 2) -> None:
@@ -39,8 +74,12 @@ def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, dig
         )
         least_widths = [least[name] for name in columns]
         console.print(grid if grid.fits(console.width) else _wrapping(grid, least_widths), soft_wrap=False)
-    if shown.height < frame.height:
-        console.print(f"… and {frame.height - shown.height} more rows (all of them with --out or --json)")
+    _say_left_out(frame.height - shown.height)
+
+
+def _say_left_out(count: int) -> None:
+    if count:
+        console.print(f"… and {count} more rows (all of them with --out or --json)")
 
 
 @dataclass(frozen=True)

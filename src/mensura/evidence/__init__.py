@@ -5,7 +5,7 @@ from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.ids import require_id, slug
 from mensura.evidence.importer import import_facts
-from mensura.evidence.intake import ScoreReading
+from mensura.evidence.intake import NewModel, ScoreReading
 from mensura.evidence.measurements import distinct_scores, trials
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
 from mensura.evidence.units import RATE_UNITS
@@ -18,6 +18,7 @@ __all__ = [
     "Evidence",
     "EvidenceError",
     "Fault",
+    "NewModel",
     "ScoreReading",
     "benchmark_coverage",
     "distinct_scores",

@@ -173,13 +173,22 @@ def build_matrix(
 
 
 def _relatives(evidence: Evidence, scores: pl.DataFrame) -> Relatives:
-    """Lay out the scores on tests that are tracked and no part of the IQ; diagnostics (emotional reasoning) stay out."""
+    """Lay out the scores on tracked tests outside the IQ; diagnostics (emotional reasoning) stay out."""
     tracked = ~pl.col("in_composite") & (pl.col("kind") == "tracked") & pl.col("unit").is_in(UNITS)
     used = evidence.benchmarks.filter(tracked)
     names = used["benchmark"].to_list()
     laid = _laid_out(scores, evidence.models["subject"].to_list(), names)
     odds = [Metric.of(unit, laid[:, j]).log_odds(laid[:, j]) for j, unit in enumerate(used["unit"])]
     return Relatives(tuple(names), np.column_stack(odds) if odds else laid)
+
+
+def count_teachers(evidence: Evidence) -> dict[str, int]:
+    """Return through how many models each test outside the IQ is read; one that never is has no entry."""
+    part = evidence.benchmarks.filter("in_composite")["benchmark"].to_list()
+    scores = evidence.primary_scores
+    measured = ~np.isnan(_laid_out(scores, evidence.models["subject"].to_list(), part))
+    relatives = _relatives(evidence, scores)
+    return dict(zip(relatives.names, map(int, relatives.teachers(measured)), strict=True))
 
 
 def scores_of(evidence: Evidence, source: str | None) -> pl.DataFrame:

@@ -12,9 +12,20 @@ if TYPE_CHECKING:
     from mensura.site.report import build_report
     from mensura.site.revisions import EvidenceLog, log_of
     from mensura.site.study import Study
+    from mensura.site.uses import list_benchmarks, say_uses
     from mensura.site.whereabouts import Whereabouts, find_whereabouts
 
-__all__ = ["EvidenceLog", "Study", "Whereabouts", "build_report", "count_pages", "find_whereabouts", "log_of"]
+__all__ = [
+    "EvidenceLog",
+    "Study",
+    "Whereabouts",
+    "build_report",
+    "count_pages",
+    "find_whereabouts",
+    "list_benchmarks",
+    "log_of",
+    "say_uses",
+]
 
 _HOMES = {
     "EvidenceLog": "revisions",
@@ -23,7 +34,9 @@ _HOMES = {
     "build_report": "report",
     "count_pages": "pages",
     "find_whereabouts": "whereabouts",
+    "list_benchmarks": "uses",
     "log_of": "revisions",
+    "say_uses": "uses",
 }
 
 __getattr__, __dir__ = on_first_use(__name__, _HOMES)
