@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from mensura.evidence import ScoreReading
 
+_REASONS = 12  # printed; of many scores --json has them all
 EXAMPLES = """\
 [bold]Examples[/]
 
@@ -103,5 +104,10 @@ def _print(reading: ScoreReading, scores: pl.DataFrame) -> None:
     print_table(reading.names, title="Names, and what they stand for")
     if reading.dropped.height:
         print_table(reading.dropped, title="Left out", rows=20)
-    counted = scores.select("row", "subject", "benchmark", "score", "unit", "counts_for", "because")
+    counted = scores.select("row", "subject", "benchmark", "score", "unit", "counts_for")
     print_table(counted, title="Scores, and what each counts for", rows=20)
+    reasons = scores.select("benchmark", "counts_for", "because").unique(maintain_order=True)
+    for benchmark, use, reason in reasons.head(_REASONS).iter_rows():
+        console.print(f"{benchmark} counts for {use}: {reason}", style="dim")
+    if reasons.height > _REASONS:
+        console.print(f"… and {reasons.height - _REASONS} more reasons (all of them with --json)", style="dim")

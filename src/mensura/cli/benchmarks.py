@@ -47,7 +47,8 @@ def benchmarks(
     counted = found["counts_for"].value_counts()
     counts = dict(counted.iter_rows())
     heading = ", ".join(f"{counts[use]} {use}" for use in found["counts_for"].unique(maintain_order=True))
-    print_table(found.drop("because"), title=f"Benchmarks, and what a score on them counts for ({heading})")
+    title = f"Benchmarks, and what a score counts for ({heading})"
+    print_table(found.drop("because"), title=title, spare=("name", "unit", "newest"))
     console.print(
         f"IQ: a benchmark of the IQ. IQ (few scores): read for models with fewer than {ENOUGH} scores of the IQ. "
         "Both count for the capability too. --out and --json give the reason of each.",

@@ -210,17 +210,20 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
         .join(result.composites, on="subject", maintain_order="left")
         .select(
             *("rank", "subject", "iq"),
-            pl.format("{}–{}", *ends).alias("90 %"),
+            pl.format("{}–{}", *ends).alias("90%"),
+            "measured",
             pl.format("{}–{}", "rank_low", "rank_high").alias("ranks"),
-            pl.col("published").alias("publ."),
-            pl.format("{}/{}/{}", "measured", "inherited", "estimated").alias("m/i/e"),
             "status",
+            "published",
+            "inherited",
+            "estimated",
         )
     )
-    print_table(table, title=f"IQ, method {result.method}, ladders {result.ladders}")
+    spare = ("inherited", "estimated", "published", "status", "ranks")
+    print_table(table, title=f"IQ, method {result.method}, ladders {result.ladders}", keys=2, spare=spare)
     console.print(
-        "90 %: the composite that full measurement would give. publ.: by the published method. m/i/e: of "
-        f"{len(result.matrix.benchmarks)} benchmarks measured, inherited, estimated.",
+        "90%: the IQ if all benchmarks were run. ranks: 90% interval of the rank. published: IQ by the published "
+        f"method. measured, inherited, estimated: how many of the {len(result.matrix.benchmarks)} benchmarks.",
         style="dim",
     )
     if scored > ranking.height:
@@ -253,7 +256,8 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
         _print_tree(tree)
         return
     console.print(tree.heading)
-    print_table(tables["dimensions"].drop("subject"), title="Dimensions", digits=1)
+    spare = ("inherited", "estimated")
+    print_table(tables["dimensions"].drop("subject"), title="Dimensions", digits=1, spare=spare)
     if tables["emotional"].height:
         print_table(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)
     if "not_told_apart" in tables:

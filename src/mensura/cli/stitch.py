@@ -143,8 +143,12 @@ def stitch(
         if name == "ranks":
             print_own_first(shown, own, title=_title(name), rows=most, digits=3)
         else:
-            print_table(shown, title=_title(name), rows=most, digits=3)
+            print_table(shown, title=_title(name), rows=most, digits=3, **_LAYOUT.get(name, {}))
     print_trust("stitch")
+
+
+_LAYOUT: dict[str, Any] = {"people": {"keys": 2, "spare": ("score", "status", "passed")}}
+"""How tables are laid out on a narrow terminal: columns that stand in every part, and those that may stay out."""
 
 
 def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
