@@ -84,3 +84,37 @@ def test_key_columns_stand_in_every_part(monkeypatch, capsys):
     heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("┃")]
     assert len(heads) > 1
     assert all("key" in line and "second" in line for line in heads)
+
+
+def test_models_that_were_added_stand_before_the_ranking_even_without_a_rank(mensura_command, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("model,released,benchmark,score\nmy-model,2026-11-01,hle,21%\n", encoding="utf-8")
+    lines = mensura_command("iq", "--add", mine, "--draws", 20).out.splitlines()
+    assert lines[0].startswith("Yours")
+    assert "│    – │ my-model │" in lines[4]
+
+
+@pytest.mark.parametrize("scale", [[], ["--scale", "2026-11"]])
+def test_stitch_prints_the_added_model_first(mensura_command, tmp_path, scale):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("model,released,benchmark,score\nmy-model,2026-11-01,hle,1%\n", encoding="utf-8")
+    printed = mensura_command("stitch", "--add", mine, *scale).out
+    table = printed[printed.index("; yours first") :].splitlines()
+    assert "my-model" in table[4]
+    assert "yours" in table[4]
+
+
+def test_a_model_stands_before_the_people_it_was_fitted_with(mensura_command, tmp_path):
+    """Forty people and one model that is weaker than half of them."""
+    rows = [(f"p{p}", "people", f"i{i}", int((p * 7 + i * 5) % 40 > 3 * i)) for p in range(40) for i in range(10)]
+    rows += [("my-model", "models", f"i{i}", i % 2) for i in range(10)]
+    table = pl.DataFrame(rows, schema=["subject", "group", "item", "correct"], orient="row")
+    table.write_csv(tmp_path / "answers.csv")
+    fitted = mensura_command("responses", "fit", tmp_path / "answers.csv", "--model", "rasch", "--out", tmp_path / "f")
+    placed = mensura_command("responses", "place", tmp_path / "f", "--group", "people")
+    for run in (fitted, placed):
+        assert run.code == 0, run.err
+        first = next(line for line in run.out.splitlines() if line.startswith("│"))
+        assert "yours" in first
+        assert "my-model" in first
+        assert "… and 21 more rows (all of them with --out or --json)" in run.out

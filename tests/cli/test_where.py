@@ -34,4 +34,4 @@ def test_scores_outside_the_iq_are_named_with_their_use(mensura_command, tmp_pat
     mine.write_text("\n".join(lines), encoding="utf-8")
     run = mensura_command("where", "my-model", "--add", mine)
     assert "its scores on mmlu_pro; they count for the capability, and are read for the IQ" in run.out
-    assert "its scores on my-own; they count for neither" in run.out
+    assert "its scores on my-own; they count for neither IQ nor capability" in run.out

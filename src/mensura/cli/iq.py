@@ -9,7 +9,7 @@ import typer
 
 from mensura.cache import keep
 from mensura.cli.frozen_iq import Scale, place
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, added_subjects, load_evidence
 from mensura.cli.iq_checks import print_changes, print_derived_ladders, print_sensitivity, print_validation
 from mensura.cli.output import Json, Out, console, emit, print_json
 from mensura.cli.paths import check_input
@@ -204,7 +204,12 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
     }
     if emit(result.tables() | {"ranking": ranking}, out=out, as_json=as_json, **facts):
         return
-    ends = (pl.col(name).round(0).cast(pl.Int64) for name in ("low", "high"))
+    ends = [pl.col(name).round(0).cast(pl.Int64) for name in ("low", "high")]
+    own = result.composites.filter(pl.col("subject").is_in(added_subjects()))
+    columns = ("subject", "iq", pl.format("{}–{}", *ends).alias("90%"), "measured", "status")
+    if own.height:
+        placed = own.join(ranking.select("rank", "subject"), on="subject", how="left", maintain_order="left")
+        print_table(placed.select("rank", *columns), title="Yours (mensura iq MODEL says why)")
     table = (
         ranking.drop("measured")
         .join(result.composites, on="subject", maintain_order="left")

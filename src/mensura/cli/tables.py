@@ -32,7 +32,7 @@ def own_first(frame: pl.DataFrame, own: Collection[str], rows: int | None) -> pl
     """
     import polars as pl
 
-    ranked = frame.with_row_index("rank", offset=1)
+    ranked = frame if "rank" in frame.columns else frame.with_row_index("rank", offset=1)
     mine = [place for place, subject in enumerate(frame["subject"]) if subject in own]
     near = [place + step for place in mine for step in range(-NEAR, NEAR + 1) if 0 <= place + step < frame.height]
     kinds = dict.fromkeys(mine, "yours")

@@ -78,7 +78,11 @@ def _outside_composite(evidence: Evidence, subject: str) -> dict[str, list[str]]
     outside = evidence.benchmarks.filter(~pl.col("in_composite"))["benchmark"]
     mine = (pl.col("subject") == subject) & pl.col("benchmark").is_in(outside.implode())
     used = say_uses(evidence, evidence.primary_scores.filter(mine).select("subject", "benchmark"))
-    words = {FEW: "the capability, and are read for the IQ", CAPABILITY: "the capability", NEITHER: "neither"}
+    words = {
+        FEW: "the capability, and are read for the IQ",
+        CAPABILITY: "the capability",
+        NEITHER: "neither IQ nor capability",
+    }
     found: dict[str, list[str]] = {}
     for benchmark, use in used.select("benchmark", "counts_for").iter_rows():
         found.setdefault(words[use], []).append(benchmark)
