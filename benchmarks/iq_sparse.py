@@ -1,12 +1,15 @@
 """Do intervals hold where evidence is sparse? Well-measured models enter again as unknown, with a few of their scores.
 
-``python -m benchmarks.iq_sparse [--repeats N]``. Each model with 15 or more scores is replaced by an unknown one
-(release date and kind only; no provider, line or predecessor) that keeps 3, 6, 12 or 20 random scores, those of one
-dimension, or those that a real sparse model has. Truth is the composite over the benchmarks that were measured;
-estimates are read off the same benchmarks, as what nobody measured cannot be checked. Error is estimate − truth in IQ
-points; covered is the share of 90% intervals that hold the truth; ranks are those among the well-measured models.
-Truth contains the scores the model was entered with, errors and all, so they are held in the draws as well; ``printed``
-is the share for intervals as they are printed, in which these scores vary by their error too.
+``python -m benchmarks.iq_sparse [--repeats N] [--measured LEAST MOST]``. Each model with 15 or more scores (or as many
+as ``--measured`` says) is replaced by an unknown one (release date and kind only; no provider, line or predecessor)
+that keeps 1, 2, 3, 6, 12 or 20 random scores, those of one dimension, or those that a real sparse model has. With
+"relatives" it keeps its scores on tests without a ladder (MMLU-Pro, AIME 2025 and so on), alone or with 1 or 2 others.
+
+Truth is the composite over the benchmarks that were measured; estimates are read off the same benchmarks, as what
+nobody measured cannot be checked. Error is estimate − truth in IQ points; covered is the share of 90% intervals that
+hold the truth; ranks are those among the well-measured models. Truth contains the scores the model was entered with,
+errors and all, so they are held in the draws as well; ``printed`` is the share for intervals as they are printed, in
+which these scores vary by their error too.
 
 The second table compares the default (``joint``) with the ways of filling gaps that it replaced, on the same entries:
 mean absolute errors of ``published`` (the waterfall), ``completion`` (the point estimate of a factor model, here
@@ -35,13 +38,16 @@ from mensura.iq import IqResult
 from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.metric import Metric
+from mensura.iq.relatives import Relatives
 from mensura.iq.uncertainty import interval, rank_interval
 
-WELL_MEASURED = 15
+WELL_MEASURED = (15, 32)
+"""Scores of the models that are entered again, at least and at most."""
 SPARSE = (4, 12)
 AT_ONCE = 8
 DRAWS = 200
-CONDITIONS = ("3", "6", "12", "20", "one dimension", "real mask")
+RELATIVES = ("one relative", "relatives", "1 and relatives", "2 and relatives")
+CONDITIONS = ("1", "2", *RELATIVES, "3", "6", "12", "20", "one dimension", "real mask")
 DEFAULT, PUBLISHED, COMPLETION, STITCHED = METHODS = ("joint", "published", "completion", "stitched")
 FACTORS, RIDGE, ROUNDS = 2, 1.0, 30
 """Completion as it was before the joint model: factors of a model, pull towards 0, alternations."""
@@ -50,8 +56,10 @@ FACTORS, RIDGE, ROUNDS = 2, 1.0, 30
 def kept_cells(condition: str, row: int, measured: Mask, dimension_of: Floats, rng: np.random.Generator) -> Mask:
     """Return which benchmarks the model is entered with."""
     own = np.flatnonzero(measured[row])
-    if condition.isdigit():
-        chosen = rng.permutation(own)[: min(int(condition), own.size - 3)]
+    if condition.isdigit() or condition in RELATIVES:
+        word = condition.split()[0]
+        count = int(word) if word.isdigit() else 0
+        chosen = rng.permutation(own)[: min(count, own.size - 3)]
     elif condition == "one dimension":
         chosen = own[dimension_of[own] == rng.choice(np.unique(dimension_of[own]))]
     else:
@@ -60,6 +68,14 @@ def kept_cells(condition: str, row: int, measured: Mask, dimension_of: Floats, r
         shared = [other for other in sparse if (measured[other] & measured[row]).sum() >= 3]
         chosen = np.flatnonzero(measured[rng.choice(shared)] & measured[row])
     return np.isin(np.arange(measured.shape[1]), chosen)
+
+
+def kept_relatives(condition: str, row: int, relatives: Relatives, rng: np.random.Generator) -> list[str]:
+    """Return on which tests without a ladder the model is entered."""
+    if condition not in RELATIVES:
+        return []
+    own = rng.permutation(np.flatnonzero(~np.isnan(relatives.odds[row])))
+    return [relatives.names[place] for place in (own[:1] if condition == "one relative" else own)]
 
 
 def entered_again(evidence: Evidence, kept: dict[str, list[str]]) -> Evidence:
@@ -138,12 +154,13 @@ def stitched(evidence: Evidence, matrix: ScoreMatrix) -> Floats:
 class Truth:
     """Composites and dimensions over what was measured, of every well-measured model."""
 
-    def __init__(self, evidence: Evidence) -> None:
+    def __init__(self, evidence: Evidence, least: int, most: int) -> None:
         self.evidence = evidence
         self.full = mensura.score_iq(evidence, method=PUBLISHED, ladders="recut")
         self.matrix = self.full.matrix
         self.nothing = np.full(len(self.matrix.dimensions), np.nan)
-        self.targets = np.flatnonzero(self.matrix.measured.sum(axis=1) >= WELL_MEASURED)
+        count = self.matrix.measured.sum(axis=1)
+        self.targets = np.flatnonzero((count >= least) & (count <= most))
         self.composites = {int(row): self.dimensions(row, self.matrix.iqs[row]).mean() for row in self.targets}
 
     def dimensions(self, row: int, values: Floats, wholes: Floats | None = None) -> Floats:
@@ -187,13 +204,19 @@ class Truth:
 def entries(truth: Truth, condition: str, methods: list[str], repeats: int) -> Iterator[dict[str, object]]:
     """Enter every well-measured model again, some at once, and yield what each method made of each."""
     matrix = truth.matrix
+    relatives = matrix.relatives.connected(matrix.measured)
+    targets = truth.targets
+    if condition in RELATIVES:
+        targets = targets[~np.isnan(relatives.odds[targets]).all(axis=1)]
     for seed in range(repeats):
         rng = np.random.default_rng(seed)
-        for group in np.array_split(rng.permutation(truth.targets), max(truth.targets.size // AT_ONCE, 1)):
+        for group in np.array_split(rng.permutation(targets), max(targets.size // AT_ONCE, 1)):
             kept = {
                 int(row): kept_cells(condition, int(row), matrix.measured, matrix.dimension_of, rng) for row in group
             }
             names = {matrix.subjects[row]: list(np.array(matrix.benchmarks)[mask]) for row, mask in kept.items()}
+            for row in kept:
+                names[matrix.subjects[row]] += kept_relatives(condition, row, relatives, rng)
             evidence = entered_again(truth.evidence, names)
             for method in methods:
                 for row, found in estimates(truth, evidence, method, list(kept), seed):
@@ -246,9 +269,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--conditions", nargs="*", default=CONDITIONS, choices=CONDITIONS)
+    parser.add_argument("--measured", nargs=2, type=int, default=WELL_MEASURED, metavar=("LEAST", "MOST"))
     parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
     given = parser.parse_args()
-    truth = Truth(mensura.load())
+    truth = Truth(mensura.load(), *given.measured)
     parts = []
     for condition in given.conditions:
         parts.append(pl.DataFrame(list(entries(truth, condition, given.methods, given.repeats))))

@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from tests.evidence.intake.messy import GPT
 
 
@@ -40,6 +42,8 @@ def test_a_new_model_is_told_with_what_is_assumed_of_it(mensura_command, tmp_pat
             "score": "21.5",
             "unit": "percent",
             "released": "2026-11-01",
+            "counts_for": "IQ",
+            "because": "part of scientific-reasoning",
         }
     ]
 
@@ -59,3 +63,92 @@ def test_a_file_in_the_way_is_kept(mensura_command, tmp_path):
     assert run.code == 2
     assert "mine.csv: exists; choose another name" in run.err
     assert "GPT-5.5" in mine.read_text(encoding="utf-8")
+
+
+HARNESS = {
+    "model_name": "acme/new-7b",
+    "results": {"gpqa_diamond": {"acc,none": 0.41}, "mmlu_pro": {"exact_match,custom-extract": 0.52}},
+}
+INSPECT = {
+    "status": "success",
+    "eval": {"task": "inspect_evals/gpqa_diamond", "model": "acme/new-7b", "dataset": {"samples": 198}},
+    "results": {"scores": [{"name": "choice", "metrics": {"accuracy": {"value": 0.41}}}]},
+}
+
+
+@pytest.fixture(params=[("results.json", HARNESS), ("run.json", INSPECT)], ids=["harness", "inspect"])
+def log(request, tmp_path):
+    file, content = request.param
+    (tmp_path / file).write_text(json.dumps(content), encoding="utf-8")
+    return tmp_path / file
+
+
+def test_the_log_of_a_new_model_enters_with_its_release_date(mensura_command, log):
+    refused = mensura_command("add", log)
+    assert refused.code == 2
+    assert f"If acme/new-7b is new, give the release date:\n  mensura add {log} --released YYYY-MM-DD" in refused.err
+    described = ["--released", "2026-11-01", "--name", "New 7B", "--maker", "Acme"]
+    told = json.loads(mensura_command("add", log, *described, "--json").out)["scores"]
+    assert {(row["subject"], row["released"], row["display_name"], row["provider"]) for row in told} == {
+        ("acme/new-7b", "2026-11-01", "New 7B", "Acme")
+    }
+    table = log.with_name("mine.csv")
+    assert mensura_command("add", log, *described, "--out", table).code == 0
+    for file, options in ((log, described), (table, [])):
+        listed = mensura_command("evidence", "models", "--add", file, *options, "--json")
+        found = [row for row in json.loads(listed.out)["models"] if row["subject"] == "acme/new-7b"]
+        assert [(row["name"], row["provider"], row["released"]) for row in found] == [("New 7B", "Acme", "2026-11-01")]
+
+
+def test_the_refusal_repeats_the_users_own_command(mensura_command, log):
+    run = mensura_command("evidence", "models", "--add", log, "--provider", "my lab")
+    assert run.code == 2
+    assert f"mensura evidence models --add {log} --provider 'my lab' --released YYYY-MM-DD" in run.err
+
+
+def test_a_terminal_asks_for_the_release_date(mensura_command, log, monkeypatch):
+    for stream in ("stdin", "stdout"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True, raising=False)
+    answers = iter(["2026-11-01", "New 7B", "Acme"])
+    monkeypatch.setattr("typer.prompt", lambda *_, **__: next(answers))
+    told = json.loads(mensura_command("add", log, "--json").out)["scores"][0]
+    assert (told["released"], told["display_name"], told["provider"]) == ("2026-11-01", "New 7B", "Acme")
+
+
+def test_what_describes_no_model_of_the_file_is_refused(mensura_command, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("model,benchmark,score\nGPT-5.5,HLE,21.5\n", encoding="utf-8")
+    run = mensura_command("add", mine, "--released", "2026-11-01")
+    assert (run.code, "--released: " in run.err, "has no model that is new" in run.err) == (2, True, True)
+    soon = mensura_command("add", mine, "--released", "soon")
+    assert (soon.code, "--released: 'soon' is no date" in soon.err) == (2, True)
+
+
+def test_one_name_does_not_fit_two_new_models(mensura_command, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("model,benchmark,score\none-new,HLE,21.5\ntwo-new,HLE,22.5\n", encoding="utf-8")
+    run = mensura_command("add", mine, "--released", "2026-11-01", "--name", "Both")
+    assert (run.code, "one name for 2 new models" in run.err) == (2, True)
+
+
+def test_every_score_says_what_it_counts_for(mensura_command, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text(
+        "model,released,benchmark,score,unit\n"
+        "my-model,2026-11-01,hle,21.5,percent\n"
+        "my-model,2026-11-01,mmlu_pro,80,percent\n"
+        "gpt-5.5,,mmlu_pro,88,percent\n"
+        "gpt-5.5,,my-test,50,percent\n"
+        "my-model,2026-11-01,my-test,40,percent\n"
+        "my-model,2026-11-01,my-own,40,percent\n",
+        encoding="utf-8",
+    )
+    scores = json.loads(mensura_command("add", mine, "--json").out)["scores"]
+    assert [row["counts_for"] for row in scores] == [
+        *("IQ", "IQ (few scores)", "capability", "capability", "capability", "neither")
+    ]
+    reasons = [row["because"] for row in scores]
+    assert reasons[0] == "part of scientific-reasoning"
+    assert "relatives are not needed" in reasons[2]
+    assert "(now 1)" in reasons[3]
+    assert reasons[5] == "only one model took it, so that it compares nobody"

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from rich.cells import cell_len
 
-from mensura.cli.tables import TerminalTable
+from mensura.cli.tables import TerminalTable, own_first, print_own_first, print_table
 from tests.cli.every_command import write_country_tables
 
 
@@ -36,3 +36,85 @@ def test_a_table_fits_where_its_longest_line_does(names):
     assert (grid.fits(wide), grid.fits(wide - 1)) == (True, False)
     titles = [TerminalTable("t" * length, names, grid.right, grid.rows) for length in (wide, wide + 1)]
     assert [title.fits(100) for title in titles] == [True, False]
+
+
+RANKED = pl.DataFrame({"subject": [f"m{place}" for place in range(40)], "iq": list(range(140, 100, -1))})
+
+
+def test_ones_own_rows_come_first_then_neighbours_then_the_top():
+    shown = own_first(RANKED, {"m30", "m20"}, 12)
+    assert shown["whose"].to_list() == ["yours"] * 2 + ["next to yours"] * 8 + ["top"] * 2
+    assert shown["rank"].to_list() == [21, 31, 19, 20, 22, 23, 29, 30, 32, 33, 1, 2]
+    assert shown.select("subject", "iq").rows()[:2] == [("m20", 120), ("m30", 110)]
+
+
+def test_all_of_ones_own_rows_are_printed_whatever_the_number_of_rows():
+    assert own_first(RANKED, {"m5", "m35", "m39"}, 2)["rank"].to_list() == [6, 36, 40]
+
+
+def test_rows_left_out_beside_ones_own_are_counted(monkeypatch, capsys):
+    monkeypatch.setattr("mensura.cli.output.console._width", 80)
+    print_own_first(RANKED, ["m39"], title="Ranks", rows=10)
+    printed = capsys.readouterr().out
+    assert "Ranks; yours first" in printed
+    assert "… and 30 more rows (all of them with --out or --json)" in printed
+    print_own_first(RANKED, ["nobody"], title="Ranks", rows=10)
+    assert "yours" not in capsys.readouterr().out
+
+
+def wide_table():
+    return pl.DataFrame({name: [name * 3] for name in ("key", "second", "important", "spare", "sparest")})
+
+
+def test_a_narrow_terminal_leaves_spare_columns_out_and_says_so(monkeypatch, capsys):
+    monkeypatch.setattr("mensura.cli.output.console._width", 85)
+    print_table(wide_table(), title="t", spare=("sparest", "spare"))
+    printed = capsys.readouterr().out
+    assert "Left out for want of width: sparest (all columns with --out or --json, or a wider terminal)" in printed
+    assert "sparespare" in printed
+    assert "further columns" not in printed
+    monkeypatch.setattr("mensura.cli.output.console._width", 200)
+    print_table(wide_table(), title="t", spare=("sparest", "spare"))
+    assert "Left out" not in capsys.readouterr().out
+
+
+def test_key_columns_stand_in_every_part(monkeypatch, capsys):
+    monkeypatch.setattr("mensura.cli.output.console._width", 70)
+    print_table(wide_table(), title="t", keys=2)
+    heads = [line for line in capsys.readouterr().out.splitlines() if line.startswith("┃")]
+    assert len(heads) > 1
+    assert all("key" in line and "second" in line for line in heads)
+
+
+def test_models_that_were_added_stand_before_the_ranking_even_without_a_rank(mensura_command, tmp_path):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("model,released,benchmark,score\nmy-model,2026-11-01,hle,21%\n", encoding="utf-8")
+    lines = mensura_command("iq", "--add", mine, "--draws", 20).out.splitlines()
+    assert lines[0].startswith("Yours")
+    assert "│    – │ my-model │" in lines[4]
+
+
+@pytest.mark.parametrize("scale", [[], ["--scale", "2026-11"]])
+def test_stitch_prints_the_added_model_first(mensura_command, tmp_path, scale):
+    mine = tmp_path / "mine.csv"
+    mine.write_text("model,released,benchmark,score\nmy-model,2026-11-01,hle,1%\n", encoding="utf-8")
+    printed = mensura_command("stitch", "--add", mine, *scale).out
+    table = printed[printed.index("; yours first") :].splitlines()
+    assert "my-model" in table[4]
+    assert "yours" in table[4]
+
+
+def test_a_model_stands_before_the_people_it_was_fitted_with(mensura_command, tmp_path):
+    """Forty people and one model that is weaker than half of them."""
+    rows = [(f"p{p}", "people", f"i{i}", int((p * 7 + i * 5) % 40 > 3 * i)) for p in range(40) for i in range(10)]
+    rows += [("my-model", "models", f"i{i}", i % 2) for i in range(10)]
+    table = pl.DataFrame(rows, schema=["subject", "group", "item", "correct"], orient="row")
+    table.write_csv(tmp_path / "answers.csv")
+    fitted = mensura_command("responses", "fit", tmp_path / "answers.csv", "--model", "rasch", "--out", tmp_path / "f")
+    placed = mensura_command("responses", "place", tmp_path / "f", "--group", "people")
+    for run in (fitted, placed):
+        assert run.code == 0, run.err
+        first = next(line for line in run.out.splitlines() if line.startswith("│"))
+        assert "yours" in first
+        assert "my-model" in first
+        assert "… and 21 more rows (all of them with --out or --json)" in run.out

@@ -12,3 +12,26 @@ def test_chances_are_words_and_the_model_itself_is_among_the_rows_printed():
     assert shown == [*names[:11], "mine", *names[11:]]
     near = pl.DataFrame({"subject": ["a", "mine", "b"], "chance_above": [0.001, None, 0.5]})
     assert _for_people(near, "mine")["chance_above"].to_list() == ["under 1%", "–", "50%"]
+
+
+def test_a_model_without_an_iq_is_told_what_is_missing_and_gets_no_empty_table(mensura_command):
+    run = mensura_command("where", "gpt-4")
+    assert run.code == 0, run.err
+    assert "GPT-4: no IQ yet, since it has no score on one of the 32 benchmarks that count" in run.out
+    assert "one score on a benchmark that counts gives an IQ with a wide interval, 8 give a rank" in run.out
+    assert "┏" not in run.out
+
+
+def test_a_model_with_two_scores_is_told_what_a_rank_needs(mensura_command):
+    run = mensura_command("where", "claude-opus-5.5")
+    assert "2 of 32 benchmarks measured), no rank yet: it needs 8 benchmarks measured" in run.out
+
+
+def test_scores_outside_the_iq_are_named_with_their_use(mensura_command, tmp_path):
+    mine = tmp_path / "mine.csv"
+    rows = ["hle,21", "mmlu_pro,80", "my-own,40"]
+    lines = ["model,released,benchmark,score,unit", *(f"my-model,2026-11-01,{row},percent" for row in rows)]
+    mine.write_text("\n".join(lines), encoding="utf-8")
+    run = mensura_command("where", "my-model", "--add", mine)
+    assert "its scores on mmlu_pro; they count for the capability, and are read for the IQ" in run.out
+    assert "its scores on my-own; they count for neither IQ nor capability" in run.out

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.inputs import EvidencePath
+from mensura.cli.new_models import read_added, require_new
 from mensura.cli.output import Json, console, emit, print_note
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mensura.evidence import ScoreReading
 
+_REASONS = 12  # printed; of many scores --json has them all
 EXAMPLES = """\
 [bold]Examples[/]
 
@@ -56,17 +60,20 @@ def add(
 ) -> None:
     """Say what is understood of a file of scores: names, units, rows left out, what is assumed. Nothing is guessed."""
     from mensura.evidence import load
+    from mensura.study import say_uses
 
     known = load(evidence)
-    reading = known.read_scores(file, unit=unit, accept_near=accept_near, new=new or ())
+    reading = read_added(known, file, unit=unit, accept_near=accept_near, new=new or ())
+    require_new([reading])
     added = known.add(reading)
+    scores = say_uses(added, reading.scores)
     if out is not None:
         if out.suffix.lower() == ".csv":
             _write_table(reading, out)
         else:
             added.save(out)
     if emit(
-        reading.tables(),
+        reading.tables() | {"scores": scores},
         out=None,
         as_json=as_json,
         heading=reading.heading,
@@ -74,7 +81,7 @@ def add(
         warnings=list(reading.warnings),
     ):
         return
-    _print(reading)
+    _print(reading, scores)
     if out is not None:
         console.print(f"wrote {out}")
 
@@ -88,7 +95,7 @@ def _write_table(reading: ScoreReading, out: Path) -> None:
     write_csv(reading.scores.drop("row"), out)
 
 
-def _print(reading: ScoreReading) -> None:
+def _print(reading: ScoreReading, scores: pl.DataFrame) -> None:
     console.print(reading.heading)
     for note in reading.notes:
         print_note(note)
@@ -97,4 +104,10 @@ def _print(reading: ScoreReading) -> None:
     print_table(reading.names, title="Names, and what they stand for")
     if reading.dropped.height:
         print_table(reading.dropped, title="Left out", rows=20)
-    print_table(reading.scores, title="Scores", rows=20)
+    counted = scores.select("row", "subject", "benchmark", "score", "unit", "counts_for")
+    print_table(counted, title="Scores, and what each counts for", rows=20)
+    reasons = scores.select("benchmark", "counts_for", "because").unique(maintain_order=True)
+    for benchmark, use, reason in reasons.head(_REASONS).iter_rows():
+        console.print(f"{benchmark} counts for {use}: {reason}", style="dim")
+    if reasons.height > _REASONS:
+        console.print(f"… and {reasons.height - _REASONS} more reasons (all of them with --json)", style="dim")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mensura.cli.new_models import read_added, require_new
 from mensura.cli.paths import check_input, check_inputs
 from mensura.core.cache import recall
 
@@ -37,17 +39,29 @@ ScoreUnit = Annotated[
 ]
 
 
+_ADDED: ContextVar[tuple[str, ...]] = ContextVar("added", default=())
+
+
+def added_subjects() -> tuple[str, ...]:
+    """Return the models whose scores the running command was given with ``--add``."""
+    return _ADDED.get()
+
+
 def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
     """Load the evidence a command was asked to work on."""
     from mensura.cli.output import note_evidence, notices
     from mensura.evidence import load
 
     evidence = recall("evidence", (), _read_embedded) if path is None else load(path)
+    readings = []
     for file in added or []:
-        reading = evidence.read_scores(file)
+        reading = read_added(evidence, file)
         evidence = evidence.add(reading)
+        readings.append(reading)
         for line in (f"added {reading.heading}", *(f"  {note}" for note in (*reading.notes, *reading.warnings))):
             notices.print(line, style="dim")
+    require_new(readings)
+    _ADDED.set(tuple(dict.fromkeys(name for reading in readings for name in reading.scores["subject"])))
     note_evidence(evidence.edition)
     return evidence
 

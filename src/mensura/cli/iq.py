@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mensura.cli.frozen_iq import Scale, place
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, added_subjects, load_evidence
 from mensura.cli.iq_checks import print_changes, print_derived_ladders, print_sensitivity, print_validation
 from mensura.cli.output import Json, Out, console, emit, print_json
 from mensura.cli.paths import check_input
@@ -204,23 +204,31 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
     }
     if emit(result.tables() | {"ranking": ranking}, out=out, as_json=as_json, **facts):
         return
-    ends = (pl.col(name).round(0).cast(pl.Int64) for name in ("low", "high"))
+    ends = [pl.col(name).round(0).cast(pl.Int64) for name in ("low", "high")]
+    own = result.composites.filter(pl.col("subject").is_in(added_subjects()))
+    columns = ("subject", "iq", pl.format("{}–{}", *ends).alias("90%"), "measured", "status")
+    if own.height:
+        placed = own.join(ranking.select("rank", "subject"), on="subject", how="left", maintain_order="left")
+        print_table(placed.select("rank", *columns), title="Yours (mensura iq MODEL says why)")
     table = (
         ranking.drop("measured")
         .join(result.composites, on="subject", maintain_order="left")
         .select(
             *("rank", "subject", "iq"),
-            pl.format("{}–{}", *ends).alias("90 %"),
+            pl.format("{}–{}", *ends).alias("90%"),
+            "measured",
             pl.format("{}–{}", "rank_low", "rank_high").alias("ranks"),
-            pl.col("published").alias("publ."),
-            pl.format("{}/{}/{}", "measured", "inherited", "estimated").alias("m/i/e"),
             "status",
+            "published",
+            "inherited",
+            "estimated",
         )
     )
-    print_table(table, title=f"IQ, method {result.method}, ladders {result.ladders}")
+    spare = ("inherited", "estimated", "published", "status", "ranks")
+    print_table(table, title=f"IQ, method {result.method}, ladders {result.ladders}", keys=2, spare=spare)
     console.print(
-        "90 %: the composite that full measurement would give. publ.: by the published method. m/i/e: of "
-        f"{len(result.matrix.benchmarks)} benchmarks measured, inherited, estimated.",
+        "90%: the IQ if all benchmarks were run. ranks: 90% interval of the rank. published: IQ by the published "
+        f"method. measured, inherited, estimated: how many of the {len(result.matrix.benchmarks)} benchmarks.",
         style="dim",
     )
     if scored > ranking.height:
@@ -253,7 +261,8 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
         _print_tree(tree)
         return
     console.print(tree.heading)
-    print_table(tables["dimensions"].drop("subject"), title="Dimensions", digits=1)
+    spare = ("inherited", "estimated")
+    print_table(tables["dimensions"].drop("subject"), title="Dimensions", digits=1, spare=spare)
     if tables["emotional"].height:
         print_table(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)
     if "not_told_apart" in tables:

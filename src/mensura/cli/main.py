@@ -11,6 +11,7 @@ from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
 from mensura import __version__
+from mensura.cli.new_models import offer_options
 from mensura.cli.output import console, notices
 from mensura.core.errors import MensuraError
 
@@ -20,6 +21,7 @@ COMMANDS = {
     "mcp": "Answer agents: read-only tools over stdio (MCP).",
     "where": "Where one model stands, and what to measure next.",
     "add": "What is understood of a file of scores; nothing is guessed.",
+    "benchmarks": "List the benchmarks and what each counts for.",
     "figure": "Draw one picture of the report for a paper.",
     "scale": "Read a success rate as level, rarity, percentile or IQ.",
     "extrapolate": "Carry success rates to another population, with intervals.",
@@ -92,7 +94,9 @@ def build_command(name: str) -> Any:  # noqa: ANN401
         alone.command(name, epilog=module.EXAMPLES, short_help=COMMANDS[name])(getattr(module, name))
     alone.callback()(lambda: None)  # a program of one command would be that command, under no name
     group: Any = typer.main.get_command(alone)
-    return group.commands[name]
+    command = group.commands[name]
+    offer_options(command)
+    return command
 
 
 app = typer.Typer(

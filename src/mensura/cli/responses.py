@@ -9,11 +9,11 @@ import typer
 
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
-from mensura.cli.tables import print_table
+from mensura.cli.tables import print_own_first, print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    from mensura.responses import CountRules, ItemBank
+    from mensura.responses import CountRules, ItemBank, ResponseFit
 
 app = typer.Typer(
     help="Item by item: evaluation logs in, item response models at any size, the ruler, adaptive testing.",
@@ -123,9 +123,8 @@ def fit(
     if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         return
     ranked = result.subjects.sort("ability", descending=True)
-    print_table(
-        ranked, title=f"Abilities (90% intervals; unit: one sd of {result.reference}). {result.heading}", rows=20
-    )
+    title = f"Abilities (90% intervals; unit: one sd of {result.reference}). {result.heading}"
+    print_own_first(ranked, _besides_people(result), title=title, rows=20)
     print_table(result.items, title="Items", rows=10)
     if result.groups.height > 1:
         print_table(result.groups, title="Groups")
@@ -136,6 +135,13 @@ def fit(
         print_note(row, kind="check")
     for warning in result.warnings:
         print_note(warning, kind="warning")
+
+
+def _besides_people(result: ResponseFit) -> list[str]:
+    """Return the subjects outside the reference group: the models, whom a user looks for among hundreds of people."""
+    import polars as pl
+
+    return result.subjects.filter(pl.col("group") != result.reference)["subject"].to_list()
 
 
 @app.command(epilog="Example: mensura responses draw fitted --item task:12 --out pictures")
@@ -181,10 +187,12 @@ def place(
     from mensura.responses import place_among
     from mensura.responses.result import read_fit
 
-    placed = place_among(read_fit(folder), group=group, rates=rates, name=name, seed=seed)
+    fitted = read_fit(folder)
+    placed = place_among(fitted, group=group, rates=rates, name=name, seed=seed)
     if emit(placed.tables(), out=out, as_json=as_json, warnings=list(placed.warnings)):
         return
-    print_table(placed.subjects.sort("iq", descending=True), title=placed.heading, rows=20)
+    ranked = placed.subjects.sort("iq", descending=True)
+    print_own_first(ranked, _besides_people(fitted), title=placed.heading, rows=20)
     for warning in placed.warnings:
         print_note(warning, kind="warning")
 

@@ -41,6 +41,9 @@ def scale(
     low: Annotated[float | None, typer.Option(help="Low end of the interval, in the unit you start from.")] = None,
     high: Annotated[float | None, typer.Option(help="High end of the interval, in the unit you start from.")] = None,
     dimension: Annotated[str | None, typer.Option(help="Calibrated dimension, such as volume or KN.")] = None,
+    dimensions: Annotated[
+        bool, typer.Option("--dimensions", help="Also print the level on each calibrated dimension.")
+    ] = False,
     calibration: Annotated[
         str | None,
         typer.Option(
@@ -80,11 +83,18 @@ def scale(
     _print_readings(readings, unit)
     for note in notes:
         print_note(note)
-    print_table(tables["dimensions"], title="The level this is on each calibrated dimension")
+    if dimensions or calibration is not None:
+        _print_dimensions(tables["dimensions"], lines)
+    else:
+        console.print("--dimensions: the level this is on each calibrated dimension.", style="dim")
+    console.print("Rates speak of the population they were measured in or extrapolated to.", style="dim")
+
+
+def _print_dimensions(table: pl.DataFrame, lines: Calibration) -> None:
+    print_table(table, title="The level this is on each calibrated dimension")
     if lines.unusable:
         told = "; ".join(f"{name} ({reason})" for name, reason in lines.unusable.items())
         print_note(f"no level can be read on {told}")
-    console.print("Rates speak of the population they were measured in or extrapolated to.", style="dim")
 
 
 class _Unit(NamedTuple):

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, added_subjects, load_evidence
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
-from mensura.cli.tables import print_table
+from mensura.cli.tables import print_own_first, print_table
 from mensura.cli.trust import print_trust
 from mensura.core.cache import keep
 
@@ -133,12 +133,22 @@ def stitch(
     for warning in warnings:
         print_note(warning, kind="warning")
     basis = f"bootstrap {kind}, {bootstrap} replicates" if bootstrap else "Laplace"
-    print_table(tables["capabilities"], title=f"Capabilities ({fit.method}; 90% intervals: {basis})", rows=30)
+    own = added_subjects() if scores is None else ()
+    title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
+    print_own_first(tables["capabilities"], own, title=title, rows=30)
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
     for name in (name for name in tables if name not in ("capabilities", "benchmarks")):
         shown = tables[name].select(SHOWN) if name == "people" else tables[name]
-        print_table(shown, title=_title(name), rows=None if name.startswith("people") else 15, digits=3)
+        most = None if name.startswith("people") else 15
+        if name == "ranks":
+            print_own_first(shown, own, title=_title(name), rows=most, digits=3)
+        else:
+            print_table(shown, title=_title(name), rows=most, digits=3, **_LAYOUT.get(name, {}))
     print_trust("stitch")
+
+
+_LAYOUT: dict[str, Any] = {"people": {"keys": 2, "spare": ("score", "status", "passed")}}
+"""How tables are laid out on a narrow terminal: columns that stand in every part, and those that may stay out."""
 
 
 def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
@@ -180,7 +190,8 @@ def _on_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None
     placed = tables["capabilities"].filter(tables["capabilities"]["status"] == "placed")
     if placed.height:
         print_table(placed, title=f"Placed on the scale {frozen.name} (90% intervals)")
-    print_table(tables["capabilities"], title=f"Everybody on the scale {frozen.name}", rows=30)
+    title = f"Everybody on the scale {frozen.name}"
+    print_own_first(tables["capabilities"], placed["subject"].to_list(), title=title, rows=30)
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,15 +21,64 @@ PADDING, FRAME = 3, 4
 """Columns of the terminal that each column of a table takes beside its text, and the first with both edges."""
 
 
-def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, digits: int = 2) -> None:
+NEAR = 2
+"""Rows shown above and below a user's own in a table that is sorted by rank."""
+
+
+def own_first(frame: pl.DataFrame, own: Collection[str], rows: int | None) -> pl.DataFrame:
+    """Return at most ``rows`` rows of a table sorted by rank: the ``own`` subjects, their neighbours, then the top.
+
+    A first column ``whose`` says which is which, and ``rank`` the place of each in the table. Own rows are all there.
+    """
+    import polars as pl
+
+    ranked = frame if "rank" in frame.columns else frame.with_row_index("rank", offset=1)
+    mine = [place for place, subject in enumerate(frame["subject"]) if subject in own]
+    near = [place + step for place in mine for step in range(-NEAR, NEAR + 1) if 0 <= place + step < frame.height]
+    kinds = dict.fromkeys(mine, "yours")
+    for kind, places in (("next to yours", sorted(near)), ("top", range(frame.height))):
+        for place in places:
+            if rows is None or len(kinds) < rows:
+                kinds.setdefault(place, kind)
+    order = list(kinds)
+    return ranked[order].select(pl.Series("whose", [kinds[place] for place in order], dtype=pl.String), pl.all())
+
+
+def print_own_first(
+    frame: pl.DataFrame, own: Collection[str], *, title: str, rows: int | None = None, digits: int = 2
+) -> None:
+    """Print a table sorted by rank, a user's own subjects first; without any it is printed as it is."""
+    if not set(own) & set(frame["subject"]):
+        print_table(frame, title=title, rows=rows, digits=digits)
+        return
+    shown = own_first(frame, own, rows)
+    print_table(shown, title=f"{title}; yours first", digits=digits)
+    _say_left_out(frame.height - shown.height)
+
+
+def print_table(
+    frame: pl.DataFrame,
+    *,
+    title: str,
+    rows: int | None = None,
+    digits: int = 2,
+    keys: int = 1,
+    spare: Sequence[str] = (),
+) -> None:
     """Print the first ``rows`` rows of a table, numbers to the right; wide cells wrap between words, none is cut.
 
-    A table too wide for the terminal even then is printed in parts, the first column in each.
+    Where a table is too wide for the terminal, columns of ``spare`` stay out, the first of them first. One that is too
+    wide even then is printed in parts, the first ``keys`` columns in each.
     """
     shown = frame if rows is None else frame.head(rows)
     cells = {name: [_cell(value, digits) for value in shown[name]] for name in shown.columns}
     least = {name: _longest_word([visible(name), *texts]) for name, texts in cells.items()}
-    for number, columns in enumerate(_parts(least, console.width)):
+    left = [name for name in spare if name in least]
+    without = []
+    while left and len(_parts(least, console.width, keys)) > 1:
+        without.append(left.pop(0))
+        del least[without[-1]]
+    for number, columns in enumerate(_parts(least, console.width, keys)):
         heading = visible(title) if not number else f"… {visible(title)} (further columns)"
         grid = TerminalTable(
             heading,
@@ -39,8 +88,15 @@ def print_table(frame: pl.DataFrame, *, title: str, rows: int | None = None, dig
         )
         least_widths = [least[name] for name in columns]
         console.print(grid if grid.fits(console.width) else _wrapping(grid, least_widths), soft_wrap=False)
-    if shown.height < frame.height:
-        console.print(f"… and {frame.height - shown.height} more rows (all of them with --out or --json)")
+    _say_left_out(frame.height - shown.height)
+    if without:
+        names = ", ".join(name for name in frame.columns if name in without)
+        console.print(f"Left out for want of width: {names} (all columns with --out or --json, or a wider terminal)")
+
+
+def _say_left_out(count: int) -> None:
+    if count:
+        console.print(f"… and {count} more rows (all of them with --out or --json)")
 
 
 @dataclass(frozen=True)
@@ -105,17 +161,18 @@ def _longest_word(texts: Iterable[str]) -> int:
     return max((cell_len(word) for text in texts for word in text.split()), default=1)
 
 
-def _parts(least: Mapping[str, int], width: int) -> list[list[str]]:
-    """Pack columns into as few parts as fit the width with every word whole; the first column opens each part."""
-    first, *rest = list(least) or [""]
+def _parts(least: Mapping[str, int], width: int, keys: int = 1) -> list[list[str]]:
+    """Pack columns into as few parts as fit the width with every word whole; the first ``keys`` open each part."""
     if not least:
         return []
-    parts, used = [[first]], least[first] + FRAME
+    first, rest = list(least)[:keys], list(least)[keys:]
+    opening = sum(least[name] for name in first) + PADDING * (len(first) - 1) + FRAME
+    parts, used = [list(first)], opening
     for name in rest:
         needed = least[name] + PADDING
-        if used + needed > width and len(parts[-1]) > 1:
-            parts.append([first])
-            used = least[first] + FRAME
+        if used + needed > width and len(parts[-1]) > len(first):
+            parts.append(list(first))
+            used = opening
         parts[-1].append(name)
         used += needed
     return parts

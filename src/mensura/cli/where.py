@@ -56,21 +56,37 @@ def where(
         "prices": "Models about as good, cheapest first (US dollars: a million tokens in, a million out)",
         "next": "What would tell most next: share of the IQ's variance that measuring it takes away",
     }
-    outside = _outside_composite(loaded, subject)
-    if outside:
-        console.print(f"No part of the IQ: its scores on {listed_names(outside)}; they count for the capability")
+    if row["iq"] is None:
+        console.print(
+            "Needed: one score on a benchmark that counts gives an IQ with a wide interval, "
+            f"{found.ranked_from} give a rank. mensura benchmarks lists them."
+        )
+    for use, names in _outside_composite(loaded, subject).items():
+        console.print(f"No part of the IQ: its scores on {listed_names(names)}; they count for {use}")
     for name, title in titles.items():
-        print_table(_for_people(found.tables()[name], subject), title=title, rows=_ROWS)
+        if found.tables()[name].height:
+            print_table(_for_people(found.tables()[name], subject), title=title, rows=_ROWS)
 
 
-def _outside_composite(evidence: Evidence, subject: str) -> list[str]:
-    """Return the benchmarks of a model's scores that are no part of the IQ: who brought them looks for them."""
+def _outside_composite(evidence: Evidence, subject: str) -> dict[str, list[str]]:
+    """Return the scores of a model that are no part of the IQ by their use: who brought them looks for them."""
     import polars as pl
 
+    from mensura.study import say_uses
+    from mensura.study.uses import CAPABILITY, FEW, NEITHER
+
     outside = evidence.benchmarks.filter(~pl.col("in_composite"))["benchmark"]
-    return evidence.primary_scores.filter(pl.col("subject") == subject, pl.col("benchmark").is_in(outside.implode()))[
-        "benchmark"
-    ].to_list()
+    mine = (pl.col("subject") == subject) & pl.col("benchmark").is_in(outside.implode())
+    used = say_uses(evidence, evidence.primary_scores.filter(mine).select("subject", "benchmark"))
+    words = {
+        FEW: "the capability, and are read for the IQ",
+        CAPABILITY: "the capability",
+        NEITHER: "neither IQ nor capability",
+    }
+    found: dict[str, list[str]] = {}
+    for benchmark, use in used.select("benchmark", "counts_for").iter_rows():
+        found.setdefault(words[use], []).append(benchmark)
+    return found
 
 
 def _for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
@@ -107,5 +123,5 @@ def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, a
     if emit(tables, out=out, as_json=as_json, scale=scale, heading=placed.heading):
         return
     console.print(placed.heading)
-    for name, table in tables.items():
+    for name, table in ((name, table) for name, table in tables.items() if table.height):
         print_table(table, title=f"{name.capitalize()} on the scale {scale}", digits=1 if name != "capability" else 2)

@@ -11,7 +11,7 @@ from mensura.evidence.coverage import benchmark_coverage, source_coverage, sourc
 from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration, require_subject
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.ids import require_id, slug
-from mensura.evidence.intake import ScoreReading
+from mensura.evidence.intake import NewModel, ScoreReading
 from mensura.evidence.measurements import distinct_scores, trials
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
 from mensura.evidence.units import RATE_UNITS
@@ -24,6 +24,7 @@ __all__ = [
     "Evidence",
     "EvidenceError",
     "Fault",
+    "NewModel",
     "ScoreReading",
     "benchmark_coverage",
     "distinct_scores",

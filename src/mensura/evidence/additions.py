@@ -82,6 +82,8 @@ def _new_rows(
     fresh = rows.filter(~pl.col(key).is_in(known[key].to_list())).unique(key, keep="first", maintain_order=True)
     values = {column: pl.lit(value, dtype=pl.String) for column, value in defaults.items()}
     values["name"] = pl.col(key)
+    if "display_name" in rows.columns and key == "subject":
+        values["name"] = pl.coalesce("display_name", key)
     for column in extra:
         if column in rows.columns:
             values[column] = pl.coalesce(column, values.get(column, pl.lit(None, dtype=pl.String)))

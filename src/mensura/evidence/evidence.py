@@ -18,7 +18,7 @@ from mensura.evidence.checks import RawTable, check_table, reference_faults
 from mensura.evidence.consistency import consistency_faults
 from mensura.evidence.edition import EMBEDDED_EDITION, FINGERPRINT_DIGITS, cells_of, fingerprint_of
 from mensura.evidence.faults import EvidenceError, Fault
-from mensura.evidence.intake import Allowed, KnownNames, ScoreReading, read_scores_of
+from mensura.evidence.intake import Allowed, KnownNames, NewModel, ScoreReading, read_scores_of
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import STORE_SUFFIXES, as_text, read_raw, read_text_csv, write_folder, write_store
 from mensura.evidence.units import convert
@@ -90,12 +90,13 @@ class Evidence(Result):
         unit: str | None = None,
         accept_near: bool = False,
         new: Sequence[str] = (),
+        new_model: NewModel = NewModel(),  # noqa: B008
     ) -> ScoreReading:
         """Return what is understood of scores that somebody brings; :meth:`add` says what may come, nothing is added.
 
         The notes of the reading say what was chosen and assumed.
         """
-        allowed = Allowed(unit, accept_near, tuple(new))
+        allowed = Allowed(unit, accept_near, tuple(new), new_model)
         reading = read_scores_of(source, self.models, self.benchmarks, allowed=allowed)
         return replace(reading, warnings=assumptions(reading))
 
@@ -106,6 +107,7 @@ class Evidence(Result):
         unit: str | None = None,
         accept_near: bool = False,
         new: Sequence[str] = (),
+        new_model: NewModel = NewModel(),  # noqa: B008
     ) -> Evidence:
         """Return the evidence with scores added; theirs become the primary ones.
 
@@ -113,12 +115,13 @@ class Evidence(Result):
         lm-evaluation-harness, an Inspect log), a frame of any library, or a reading. One row per score, or one row per
         model with a column per benchmark, or the other way round; names as ids or as people write them. ``unit``:
         percent or fraction, for shares that could be either. ``accept_near``: take the nearest name where none fits.
-        ``new``: benchmarks that are new. A model that is new needs its release. Raises :class:`EvidenceError` with
+        ``new``: benchmarks that are new. A model that is new needs its release, in a column or, as evaluation logs have
+        no columns for it, in ``new_model``. Raises :class:`EvidenceError` with
         every fault at once.
         """
         reading = source if isinstance(source, ScoreReading) else None
         if reading is None:
-            reading = self.read_scores(source, unit=unit, accept_near=accept_near, new=new)
+            reading = self.read_scores(source, unit=unit, accept_near=accept_near, new=new, new_model=new_model)
         tables = {name: as_text(frame) for name, frame in self.tables().items()}
         raws = with_scores(tables, reading, self.origin)
         found = from_raw(raws, origin=f"{self.origin} + {Path(reading.name).name}")

@@ -21,6 +21,8 @@ from mensura.iq.explanation import Explanation
 from mensura.iq.frozen import IQ_SCALES, FrozenIq, beside, frozen_evidence, kept_scores, new_subjects, place_iq
 from mensura.iq.human_ladders import DerivedLadders, derive_ladders
 from mensura.iq.ladders import Ladder, ladder_table
+from mensura.iq.matrix import count_teachers
+from mensura.iq.relatives import ENOUGH, TEACHERS
 from mensura.iq.result import COUNTS, IqResult
 from mensura.iq.rules import IqRules, read_rules
 from mensura.iq.scoring import score_iq
@@ -33,7 +35,9 @@ __all__ = [
     "COST_AXES",
     "COUNTS",
     "EFFECTIVE_COST_NOTE",
+    "ENOUGH",
     "IQ_SCALES",
+    "TEACHERS",
     "CostResult",
     "DerivedLadders",
     "Explanation",
@@ -49,6 +53,7 @@ __all__ = [
     "cheapest",
     "compare_iq",
     "count_changes",
+    "count_teachers",
     "derive_ladders",
     "frontier",
     "frozen_evidence",

@@ -15,6 +15,7 @@ from mensura.iq.dimensions import GLOBAL, MATCHED, MISSING, NEAREST, STATUSES, S
 from mensura.iq.ladders import LEVELS
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.quantiles import masked_quantile, smallest
+from mensura.iq.relatives import ENOUGH, TEACHERS
 from mensura.iq.rules import IqRules
 from mensura.iq.waterfall import (
     CORRELATION,
@@ -134,6 +135,8 @@ def explain_subject(workings: Workings, subject: str) -> Explanation:
             note += f" (by the published method {composite['published']})"
     note += f"; of {len(matrix.benchmarks)} benchmarks {composite['measured']} measured, "
     note += f"{composite['inherited']} inherited, {composite['estimated']} estimated"
+    if read := _relatives_read(matrix, row):
+        note += f"; also read: {', '.join(read)}"
     note += f"; released {facts['released']}, ladders {workings.ladders}"
     return Explanation(
         facts["name"], composite["iq"], composite["low"], composite["high"], composite["status"], note, parts
@@ -142,16 +145,38 @@ def explain_subject(workings: Workings, subject: str) -> Explanation:
 
 def no_composite(matrix: ScoreMatrix, scored: ScoredDimensions, rules: IqRules, row: int) -> str:
     """Return why a model has no composite."""
-    count, imputation = int(matrix.measured[row].sum()), rules.imputation
-    if count == 0:
+    if rules.imputation.is_joint:
+        return _too_few(matrix, rules, row)
+    if not matrix.measured[row].any():
         return "none of its scores is on a benchmark of the composite"
-    if imputation.is_joint:
-        return f"measured on {count} of the benchmarks, and an estimate needs {imputation.minimum_scores}"
     known, needed = int(scored.scored[row].sum()), rules.dimension.minimum_scored
     if known < needed:
         return f"scores in {known} of {len(matrix.dimensions)} dimensions, and a composite needs {needed}"
     lacking = np.array(matrix.dimensions)[np.isnan(scored.dimensions[0, row])]
     return f"no model of the time was measured in {', '.join(lacking)}"
+
+
+def _too_few(matrix: ScoreMatrix, rules: IqRules, row: int) -> str:
+    """Say which scores the joint model lacks for an IQ of this model."""
+    needed, relatives = rules.imputation.minimum_scores, matrix.relatives
+    count = int(matrix.scored[row])
+    said = f"{count} of its scores {'counts' if count == 1 else 'count'} for the IQ and {needed} must"
+    if needed == 1:
+        said = f"it has no score on one of the {len(matrix.benchmarks)} benchmarks that count (mensura benchmarks)"
+    taught = relatives.teachers(matrix.measured)
+    alone = [
+        f"{relatives.names[place]} (so far {taught[place]})"
+        for place in np.flatnonzero(~np.isnan(relatives.odds[row]) & (taught < TEACHERS))
+    ]
+    if alone:
+        said += f"; a test outside the {len(matrix.benchmarks)} is read once {TEACHERS} models with {ENOUGH} scores "
+        said += f"that count took it: {', '.join(alone)}"
+    return said
+
+
+def _relatives_read(matrix: ScoreMatrix, row: int) -> list[str]:
+    """Return the tests without a ladder that inform a model's IQ."""
+    return [matrix.relatives.names[place] for place in np.flatnonzero(matrix.relatives.read(matrix.measured)[row])]
 
 
 def _dimension(workings: Workings, row: int, place: int) -> Explanation:
@@ -220,7 +245,9 @@ def _benchmark(workings: Workings, row: int, column: int) -> Explanation:
     elif step == WITHIN:
         note = _within_note(workings, row, column)
     elif step == JOINT:
-        note = f"missing; estimated from the model's {int(matrix.measured[row].sum())} measured benchmarks"
+        count = int(matrix.measured[row].sum())
+        known = [f"{count} measured benchmark{'' if count == 1 else 's'}"] if count else []
+        note = f"missing; estimated from the model's {' and '.join([*known, *_relatives_read(matrix, row)])}"
     return Explanation(matrix.benchmarks[column], _number(value), low, high, STEPS[step], note, parts)
 
 

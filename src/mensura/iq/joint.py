@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from mensura.core.arrays import Floats, Mask
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import Entries, MaskCorrection, correct, find_entries, in_parts
+from mensura.iq.relatives import condition
 from mensura.iq.rules import ImputationRule
 from mensura.iq.sampler import STATES_KEPT, Sampled, sample
 from mensura.iq.waterfall import JOINT, NONE, SOURCE, Filled, known_in, no_correlations
@@ -41,7 +42,7 @@ def point_draws(matrix: ScoreMatrix, rule: ImputationRule) -> JointDraws:
     """Return the draws behind a plain scoring: always the same for the same scores."""
     rng = np.random.default_rng(0)
     sampled = _fit(matrix, POINT_DRAWS, rng)
-    targets = rule.suffices(matrix.measured) & rule.own_mask
+    targets = rule.suffices(matrix.scored) & rule.own_mask
     entries = find_entries(matrix, matrix.read(sampled.draws.mean(axis=0)), targets)
     return JointDraws(sampled.draws, entries, _enter(matrix, entries, sampled, rng))
 
@@ -91,7 +92,7 @@ def at_once(length: int, size: int, most: int | None = None) -> list[slice]:
 
 def _estimated(matrix: ScoreMatrix, rule: ImputationRule) -> Mask:
     """Tell which values are estimated: those not measured of models with enough scores of their own."""
-    return np.asarray(~matrix.measured & rule.suffices(matrix.measured)[:, None])
+    return np.asarray(~matrix.measured & rule.suffices(matrix.scored)[:, None])
 
 
 def _filled(matrix: ScoreMatrix, new: Mask, iqs: Floats, errors: Floats, correction: MaskCorrection) -> Filled:
@@ -109,7 +110,9 @@ def _fit(
 ) -> Sampled:
     """Sample the joint model of all scores."""
     parents = matrix.ancestors[:, 0] if matrix.ancestors.shape[1] else np.full(len(matrix.subjects), -1)
-    return sample(_log_odds(matrix), _regressors(matrix), matrix.dimension_of, parents, draws, rng, advance)
+    found = sample(_log_odds(matrix), _regressors(matrix), matrix.dimension_of, parents, draws, rng, advance)
+    own = rng.spawn(1)[0]  # so that what relatives say leaves every other draw as it is
+    return replace(found, draws=condition(found.draws, matrix.measured, matrix.shares, matrix.relatives, own))
 
 
 def _enter(matrix: ScoreMatrix, entries: Entries, sampled: Sampled, rng: np.random.Generator) -> Floats:

@@ -15,7 +15,8 @@ from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.iq.ladders import HIGHEST, LOWEST, Ladder, ladder_table, read_ladders
-from mensura.iq.metric import Metric
+from mensura.iq.metric import UNITS, Metric
+from mensura.iq.relatives import Relatives
 from mensura.iq.rules import IqRules
 
 ALWAYS = date.max.toordinal()
@@ -49,6 +50,7 @@ class ScoreMatrix:
     ancestors: Ints  # models × depth, nearest first, -1 = none
     by_peers: Mask  # per benchmark
     zero_before: Ints  # per benchmark
+    relatives: Relatives  # tests that are no part of the IQ, every model's scores on them
 
     @cached_property
     def measured(self) -> Mask:
@@ -64,6 +66,17 @@ class ScoreMatrix:
     def members(self) -> Floats:
         """Benchmarks × dimensions: 1 where the benchmark belongs to the dimension."""
         return np.eye(len(self.dimensions))[self.dimension_of]
+
+    @cached_property
+    def scored(self) -> Ints:
+        """How many scores of each model tell of its IQ: on the benchmarks that count and on relatives that are read."""
+        return np.asarray(self.measured.sum(axis=1) + self.relatives.read(self.measured).sum(axis=1))
+
+    @cached_property
+    def shares(self) -> Floats:
+        """What each benchmark weighs in the mean of all dimensions; they sum to 1."""
+        size = self.members.sum(axis=0)
+        return np.asarray(1 / (size[self.dimension_of] * size.size))
 
     def with_iqs(self, iqs: Floats) -> ScoreMatrix:
         """Return the same matrix with other benchmark IQs (NaN = hidden)."""
@@ -155,7 +168,27 @@ def build_matrix(
         ancestors=_ancestors(models),
         by_peers=np.array([rule.startswith("peers") for rule in missing_rules]),
         zero_before=np.array([_zero_before(rule) for rule in missing_rules]),
+        relatives=_relatives(evidence, scores_of(evidence, source)),
     )
+
+
+def _relatives(evidence: Evidence, scores: pl.DataFrame) -> Relatives:
+    """Lay out the scores on tracked tests outside the IQ; diagnostics (emotional reasoning) stay out."""
+    tracked = ~pl.col("in_composite") & (pl.col("kind") == "tracked") & pl.col("unit").is_in(UNITS)
+    used = evidence.benchmarks.filter(tracked)
+    names = used["benchmark"].to_list()
+    laid = _laid_out(scores, evidence.models["subject"].to_list(), names)
+    odds = [Metric.of(unit, laid[:, j]).log_odds(laid[:, j]) for j, unit in enumerate(used["unit"])]
+    return Relatives(tuple(names), np.column_stack(odds) if odds else laid)
+
+
+def count_teachers(evidence: Evidence) -> dict[str, int]:
+    """Return through how many models each test outside the IQ is read; one that never is has no entry."""
+    part = evidence.benchmarks.filter("in_composite")["benchmark"].to_list()
+    scores = evidence.primary_scores
+    measured = ~np.isnan(_laid_out(scores, evidence.models["subject"].to_list(), part))
+    relatives = _relatives(evidence, scores)
+    return dict(zip(relatives.names, map(int, relatives.teachers(measured)), strict=True))
 
 
 def scores_of(evidence: Evidence, source: str | None) -> pl.DataFrame:

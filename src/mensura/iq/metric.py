@@ -17,6 +17,8 @@ from mensura.core.errors import MensuraError
 _ELO_UNIT = 400 / np.log(10)  # Elo points per logit of the expected win rate
 _ANSWERS = 100.0  # the size of test on which half an answer is added on either side
 _SIZES = {"percent": (0.0, 100.0), "fraction": (0.0, 1.0), "index": (-100.0, 100.0)}
+UNITS = ("elo", *_SIZES)
+"""Units of which log odds can be taken."""
 
 
 @dataclass(frozen=True)

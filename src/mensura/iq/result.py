@@ -177,6 +177,15 @@ class IqResult(Result):
         without = (f"no composite for {self.matrix.listed(np.array(rows))}: {why}" for why, rows in reasons.items())
         return (*self.evidence.warnings, *without)
 
+    def why_none(self, subject: str) -> str:
+        """Say why a model has no composite."""
+        return no_composite(self.matrix, self.scored, self.rules, self.matrix.row(subject))
+
+    @property
+    def ranked_from(self) -> int:
+        """Benchmarks on which a model must be measured to be ranked."""
+        return int(np.ceil(self.rules.status.partial * len(self.matrix.benchmarks)))
+
     @cached_property
     def measured_share(self) -> Floats:
         """Share of the benchmarks on which each model was measured."""

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from mensura.core.arrays import Mask
+from mensura.core.arrays import Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.evidence import require_id
 
@@ -44,9 +44,9 @@ class ImputationRule:
         """Whether the joint model fills the gaps."""
         return self.method == "joint"
 
-    def suffices(self, measured: Mask) -> Mask:
-        """Say which models (rows of models × benchmarks) have scores enough for the joint model."""
-        return np.asarray(measured.sum(axis=1) >= self.minimum_scores)
+    def suffices(self, scored: Ints) -> Mask:
+        """Say which models have scores enough for the joint model, given how many tell of each."""
+        return np.asarray(scored >= self.minimum_scores)
 
 
 @dataclass(frozen=True)
@@ -216,7 +216,7 @@ def _rules(blocks: Mapping[str, Any], file: str) -> IqRules:
 
 _KINDS: dict[str, type | tuple[type, ...]] = {"str": str, "int": int, "float": (int, float), "bool": bool}
 _SHARES = ("full", "partial")
-_AT_LEAST_ONE = ("count", "comparable", "factors", "rounds", "minimum_scored")
+_AT_LEAST_ONE = ("count", "comparable", "factors", "rounds", "minimum_scored", "minimum_scores")
 
 
 def _block(kind: type[_Block], block: Mapping[str, Any], where: str) -> _Block:

@@ -55,16 +55,18 @@ class Whereabouts(Result):
     dimensions: pl.DataFrame
     prices: pl.DataFrame
     next: pl.DataFrame
+    why_none: str  # why it has no IQ; empty where it has one
+    ranked_from: int  # benchmarks that a ranked model is measured on
 
     @property
     def heading(self) -> str:
         """The model in one sentence."""
         row = self.standing.row(0, named=True)
         if row["iq"] is None:
-            return f"{self.name}: no IQ yet ({row['measured']} of {sum(row[c] for c in COUNTS)} benchmarks measured)"
+            return f"{self.name}: no IQ yet, since {self.why_none}"
         rests = f"{row['measured']} of {sum(row[c] for c in COUNTS)} benchmarks measured"
         place = f"rank {row['rank']} ({row['rank_low']} to {row['rank_high']})"
-        ranked = place if row["rank"] is not None else "too little measured for a rank"
+        ranked = place if row["rank"] is not None else f"no rank yet: it needs {self.ranked_from} benchmarks measured"
         return f"{self.name}: IQ {row['iq']} ({row['iq_low']:.0f} to {row['iq_high']:.0f}; {rests}), {ranked}"
 
     @property
@@ -76,8 +78,11 @@ class Whereabouts(Result):
 def find_whereabouts(study: Study, subject: str) -> Whereabouts:
     """Say where a model of the study stands."""
     subject = require_subject(study.evidence, subject)
-    models = study.models.schema
+    models, iq = study.models.schema, study.iq
+    has = study.rows.by_subject[subject]["iq"] is not None
     return Whereabouts(
+        why_none="" if has else iq.why_none(subject),
+        ranked_from=iq.ranked_from,
         name=study.rows.by_subject[subject]["name"],
         standing=study.models.filter(pl.col("subject") == subject).select(_STANDING),
         neighbours=_table(find_neighbours(study, subject), models, "chance_above"),

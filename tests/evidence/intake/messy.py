@@ -141,7 +141,11 @@ FILES = (
         (OPUS, "Knitting", 70.4, "percent"),
         options={"new": ("Knitting",)},
     ),
-    text("unknown_model.csv", "model,benchmark,score\nhal-9000,hle,21.5\n", asked="needs a column released"),
+    text(
+        "unknown_model.csv",
+        "model,benchmark,score\nhal-9000,hle,21.5\n",
+        asked="needs its release date (--released, or a column released)",
+    ),
     text(
         "new_model.csv",
         "model,benchmark,score,Release Date\nhal-9000,hle,21.5,2026-01-12\n",

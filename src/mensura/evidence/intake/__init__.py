@@ -5,7 +5,7 @@ from mensura.evidence.intake.columns import OPTIONAL, Shape, find_shape
 from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
 from mensura.evidence.intake.names import KnownNames, NameMatch, spelling
 from mensura.evidence.intake.own_names import read_own_scores
-from mensura.evidence.intake.reading import Allowed, ScoreReading, read_scores_of
+from mensura.evidence.intake.reading import Allowed, NewModel, ScoreReading, read_scores_of
 
 __all__ = [
     "LONGEST_CELL",
@@ -14,6 +14,7 @@ __all__ = [
     "CellTable",
     "KnownNames",
     "NameMatch",
+    "NewModel",
     "ScoreReading",
     "Shape",
     "decoded_text",

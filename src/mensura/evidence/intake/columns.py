@@ -21,6 +21,7 @@ OPTIONAL = {
     "note": ("note|notes|comment|remark", "variant or protocol"),
     "released": ("released|release date|release", "day of release; needed for a model that is new"),
     "provider": ("provider|organisation|organization|developer|lab|company|vendor", "who offers a new model"),
+    "display_name": ("display name", "what tables and pages call a new model"),
     "reasoning": ("reasoning|thinking", "yes where a new model thinks before it answers"),
     "tier": ("tier|provider tier", "a new model's place in its line: 0 flagship, below 0 smaller"),
     "line": ("line|model line|family", "the line of models a new one belongs to"),

@@ -38,12 +38,26 @@ class WrittenScore(NamedTuple):
     percent: bool
 
 
+class NewModel(NamedTuple):
+    """What is said of models that are new and whose rows do not say it: evaluation logs have no columns for it."""
+
+    released: str | None = None
+    display_name: str | None = None
+    provider: str | None = None
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """What was said, by the column it would stand in."""
+        return {column: said for column, said in self._asdict().items() if said is not None}
+
+
 class Allowed(NamedTuple):
-    """What the bringer of scores allows: a unit for shares, the nearest names, benchmarks that are new."""
+    """What the bringer of scores allows: a unit for shares, the nearest names, what is new."""
 
     unit: str | None = None
     accept_near: bool = False
     new: tuple[str, ...] = ()
+    new_model: NewModel = NewModel()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -98,6 +112,7 @@ def read_scores_of(
     if not entries:
         raise MensuraError(f"{cells.name}: every score is blank; there is nothing to read")
     matches = _matched(entries, known, allowed, cells.name)
+    entries = _with_said(entries, matches, allowed.new_model, cells.name)
     comma = uses_decimal_commas(entry.cell for entry in entries)
     own_units = dict(benchmarks.select("benchmark", "unit").iter_rows())
     scores, units = settle_units(_figures(entries, matches, comma, cells.name), own_units, allowed.unit, cells.name)
@@ -107,7 +122,7 @@ def read_scores_of(
     notes += _new_names(matches)
     return ScoreReading(
         cells.name,
-        _score_frame(scores, [column for column in OPTIONAL if column in shape.columns]),
+        _score_frame(scores, [column for column in OPTIONAL if column in {*shape.columns, *_said(entries)}]),
         pl.DataFrame(_name_rows(entries, matches), schema=_NAMES, orient="row"),
         pl.DataFrame(dropped, schema=_DROPPED, orient="row"),
         tuple(notes),
@@ -165,6 +180,24 @@ def _matched(
     return matches
 
 
+def _with_said(
+    entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch], said: NewModel, name: str
+) -> list[WrittenScore]:
+    """Let the rows of new models say what was said beside the file, where they do not say it themselves."""
+    new = {entry.subject for entry in entries if matches["model", entry.subject].how == "new"}
+    if said.display_name is not None and len(new) > 1:
+        raise MensuraError(
+            f"{name}: one name for {len(new)} new models ({listed_names(sorted(new))}); use a column display_name"
+        )
+    return [
+        entry._replace(extras={**said.columns, **entry.extras}) if entry.subject in new else entry for entry in entries
+    ]
+
+
+def _said(entries: Sequence[WrittenScore]) -> set[str]:
+    return {column for entry in entries for column in entry.extras}
+
+
 def _is_declared_new(kind: str, entry: WrittenScore, allowed: Allowed, match: NameMatch) -> bool:
     """A model is new where its release is given.
 
@@ -172,14 +205,18 @@ def _is_declared_new(kind: str, entry: WrittenScore, allowed: Allowed, match: Na
     no known one is called anything like it.
     """
     if kind == "model":
-        return "released" in entry.extras
+        return "released" in entry.extras or allowed.new_model.released is not None
     declared = entry.benchmark in allowed.new or bool({"kind", "dimension"} & set(entry.extras))
     return declared or ("unit" in entry.extras and not match.near)
 
 
 def _what_to_do(kind: str, match: NameMatch) -> str:
     near = f"did you mean {', '.join(match.near)}? (--accept-near takes the first); " if match.near else ""
-    new = "a column released" if kind == "model" else f"--new {match.written!r} and a column unit"
+    new = (
+        "its release date (--released, or a column released)"
+        if kind == "model"
+        else f"--new {match.written!r} and a column unit"
+    )
     return f"a known {kind}: {near}one that is new needs {new}"
 
 
