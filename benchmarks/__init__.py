@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from benchmarks.measured import take_option
 from mensura.core.errors import MensuraError
 
 SHARED = Path(__file__).parents[2] / "shared"
@@ -13,7 +14,11 @@ SHARED = Path(__file__).parents[2] / "shared"
 
 
 def run(main: Callable[[], object]) -> None:
-    """Run a measurement; where it needs data that this clone does not have, say which, without a traceback."""
+    """Run a measurement; ``--record`` writes its figures to docs/measured.toml.
+
+    If it needs data that this clone lacks, print which, without a traceback.
+    """
+    take_option()
     try:
         main()
     except (MensuraError, FileNotFoundError) as fault:

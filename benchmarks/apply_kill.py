@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.measured import record, take_option
 from mensura.core.errors import MensuraError
 from mensura.ledger import CellChange, Ledger, Update, init_ledger, open_ledger
 
@@ -153,6 +154,7 @@ def main(kills: int, seed: int) -> None:
     for name, value in figures.items():
         print(f"  {name.replace('_', ' '):24}{value:>10}")
     print(json.dumps(figures))
+    record("ledger.kills", str(figures["intact_states"]))
 
 
 if __name__ == "__main__":
@@ -161,5 +163,6 @@ if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--kills", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
+    take_option()
     options = parser.parse_args()
     main(options.kills, options.seed)

@@ -15,7 +15,9 @@ import time
 import numpy as np
 import polars as pl
 
+from benchmarks import run
 from benchmarks.calibration_pools import simulate_pools
+from benchmarks.measured import percent_range, record
 from mensura.calibration import calibrate_items, read_items
 from mensura.demands.dimensions import annotated_dimensions
 
@@ -95,7 +97,8 @@ def main() -> None:
         seconds = time.perf_counter() - start
         print(f"{name:43s}{''.join(shown)}{figure['bases']:9.0f}{seconds:9.0f}", flush=True)
     print(json.dumps(figures))
+    record("calibration.coverage", percent_range(figure["coverage"] for figure in figures.values()))
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -14,11 +14,14 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from benchmarks import run as run_measurement
 from benchmarks.extrapolation_pools import DATA, DevelopmentPool, development_pools, priors_without
+from benchmarks.measured import percent_range, record
 from mensura.core.frames import text_table
 from mensura.extrapolation import make_method
 from mensura.extrapolation.validation.cases import pairs_of
@@ -145,7 +148,7 @@ def coverage_by_pool(table: pl.DataFrame, *keys: str) -> pl.DataFrame:
     return sizes.join(wide, on=list(keys)).select(*keys, "pools", *runs).sort(*keys)
 
 
-def report(table: pl.DataFrame, pairs: pl.DataFrame, regression: pl.DataFrame) -> dict[str, object]:
+def report(table: pl.DataFrame, pairs: pl.DataFrame, regression: pl.DataFrame) -> dict[str, Any]:
     """Print errors and coverage; return the figures."""
     classes = by_class(table)
     bars = pl.DataFrame([(*key, bar) for key, bar in BARS.items()], schema=["pool", "class", "bar"], orient="row")
@@ -226,7 +229,12 @@ def main() -> None:
     table, pairs = measure_all(pools, arguments.draws, shipped=arguments.shipped)
     figures = report(table, pairs, regression_baseline(arguments.data / "human"))
     print(json.dumps(_rounded({"priors": "shipped" if arguments.shipped else "without the pool judged", **figures})))
+    if not arguments.shipped:
+        record("extrapolation.coverage", percent_range(figures["coverage"].values()))
+        timss = figures["described"]["timss2011_g8_math_4c/country"]
+        record("extrapolation.timss_identity", f"{timss['identity']:.3f}")
+        record("extrapolation.timss_described", f"{timss['mae']:.3f}")
 
 
 if __name__ == "__main__":
-    main()
+    run_measurement(main)

@@ -12,11 +12,13 @@ import sys
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from benchmarks import run
+from benchmarks.measured import record
 from mensura.core.errors import MensuraError
 from mensura.core.frames import text_table
 from mensura.evidence import Evidence, load
@@ -137,7 +139,7 @@ def main() -> None:
         return
     published = read_published(facts)
     evidence = import_facts(facts)
-    figures: dict[str, object] = {}
+    figures: dict[str, Any] = {}
     for ladders in ("published", "recut"):
         result = score_iq(evidence, method="published", source="aiiq", ladders=ladders)
         errors = composite_errors(result, published)["error"]
@@ -163,7 +165,7 @@ def main() -> None:
     count, factor, correlation = cost_agreement(load(), published)
     print(f"Effective cost of {count} models beside the published: median factor {factor:.2f}, ", end="")
     print(f"correlation of log usage multipliers {correlation:.2f}")
-    figures["cost"] = {"n": count, "median_factor": factor, "multiplier_r": correlation}
+    figures["cost"] = cost = {"n": count, "median_factor": factor, "multiplier_r": correlation}
     held, best, tried = cross_validated(evidence, published, read_rules())
     print(f"Constants chosen by {FOLDS}-fold cross-validation among {tried} settings: ", end="")
     print(f"mean absolute error {held:.2f} on models kept out (best setting on all: {best:.2f})")
@@ -172,6 +174,10 @@ def main() -> None:
     print(f"by peers as the page says {peers:.2f}, filled as a missing dimension {alone:.2f}")
     figures["abstract_imputed"] = {"n": count, "by_peers_mae": peers, "as_missing_dimension_mae": alone}
     print(json.dumps({**figures, "cross_validated_mae": held, "best_mae": best, "settings_tried": tried}))
+    record("iq.published_error", f"{figures['published']['composite_mae']:.2f}")
+    record("iq.published_held_out", f"{held:.2f}")
+    record("cost.factor", f"{cost['median_factor']:.2f}")
+    record("cost.correlation", f"{cost['multiplier_r']:.2f}")
 
 
 if __name__ == "__main__":

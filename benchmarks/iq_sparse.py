@@ -31,6 +31,7 @@ import polars as pl
 
 import mensura
 from benchmarks import run
+from benchmarks.measured import percent_range, record
 from mensura.core.arrays import Floats, Mask, logit
 from mensura.core.frames import text_table
 from mensura.evidence import Evidence
@@ -287,6 +288,13 @@ def main() -> None:
         print(text_table(beside, rows=beside.height, digits=2))
         figures["compared"] = beside.to_dicts()
     print(json.dumps(figures))
+    ours = table.filter(pl.col("method") == DEFAULT)
+    if ours.height:
+        record("iq.coverage", percent_range(ours["covered"]))
+        record("iq.bias", f"{ours['bias'].abs().max():.1f}")
+    published = table.filter(pl.col("method") == PUBLISHED)["bias"].drop_nulls()
+    if published.len():
+        record("iq.published_bias", f"{-published.min():.0f}")
 
 
 if __name__ == "__main__":

@@ -23,7 +23,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import run
 from benchmarks.irt_data import simulate, simulate_on
+from benchmarks.measured import record
 from mensura.responses.irt.fitting import Fitted, fit_held, start
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.shards import Held, Shard
@@ -249,7 +251,14 @@ def main() -> None:
     else:
         figures = on_processor(int(chosen.responses or 1e7), chosen.subjects, tuple(chosen.peer_size))
     print(json.dumps(figures))
+    if chosen.gpu:
+        record("irt.gpu", f"{figures['growth'][-1]['seconds']:.2f} s")
+        return
+    record("irt.seconds", f"{figures['cpu_s']:.1f}")
+    record("irt.memory", f"{figures['mb']} MB")
+    if peer := figures.get("peer"):
+        record("irt.peer", f"1/{peer['theirs']['cpu_s'] / peer['ours']['cpu_s']:.0f}")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

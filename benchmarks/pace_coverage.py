@@ -14,6 +14,8 @@ from datetime import date, timedelta
 import numpy as np
 import polars as pl
 
+from benchmarks import run
+from benchmarks.measured import record
 from mensura.core.arrays import expit
 from mensura.stitching import stitch
 from mensura.trends import measure_pace
@@ -70,7 +72,8 @@ def main() -> None:
         figures = f"slope {row['slope']:.3f}  held {row['held']:.2f} ± {error:.2f}  width {row['width']:.2f}"
         print(f"{row['line']:<10} {row['worlds']:>4} worlds  {figures}")
     print(json.dumps({"pace": PACE, "method": options.method, "lines": table.to_dicts()}))
+    record("trends.pace", f"{table.filter(line='releases')['held'].item():.2f}")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -19,6 +19,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks import run
+from benchmarks.measured import percent_range, record
 from benchmarks.stitch_data import finish, parser, reference_scores
 from mensura.stitching import Stitch, floors, stitch, to_date
 from mensura.stitching.positions import Positions, principal
@@ -75,6 +76,13 @@ def main() -> None:
         print(line(world, True, mean), flush=True)
     figures |= {"capability_coverage": overall[0], "new_score_coverage": overall[1]}
     finish(figures)
+    kinds = [row for name, row in figures.items() if isinstance(row, dict) and name != "chance unknown, true prior"]
+    record("stitch.capability", percent_range(row["capability"] for row in kinds))
+    record("stitch.capability_mean", f"{overall[0]:.0%}")
+    record("stitch.capability_selective", f"{kinds[-2]['capability']:.0%}")
+    record("stitch.new_score", percent_range(row["new_score"] for row in kinds))
+    record("stitch.new_score_mean", f"{overall[1]:.0%}")
+    record("stitch.selective_bias", f"{kinds[-2]['new_bias']:.3f}")
 
 
 @contextmanager

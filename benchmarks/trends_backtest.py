@@ -12,6 +12,7 @@ from __future__ import annotations
 import polars as pl
 
 from benchmarks import run
+from benchmarks.measured import record
 from benchmarks.stitch_data import finish, parser, reference_scores, table
 from mensura.evidence import load
 from mensura.stitching import evidence_scores, read_scores, stitch
@@ -59,8 +60,10 @@ def main() -> None:
     for name, source, settings in runs:
         final = read_capabilities(stitch(source, parts="largest", **settings.get("fit_settings", {})))
         origins = monthly_origins(final)[:: options.every]
-        rows.append(show(name, backtest(source, origins=origins, **settings)))
+        last = backtest(source, origins=origins, **settings)
+        rows.append(show(name, last))
     finish({"backtests": rows})
+    record("trends.backtest", f"{last.summary.filter(pl.col('horizon').is_null())['coverage'].item():.0%}")
 
 
 if __name__ == "__main__":

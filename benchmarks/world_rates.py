@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks import run
+from benchmarks.measured import percent_range, record
 from mensura.core.frames import text_table
 from mensura.extrapolation import PostStratification, make_task
 from mensura.extrapolation.world.ability import Domain, Strata, abilities, read_curves
@@ -179,6 +180,9 @@ def main() -> None:
         "adult_literacy": adult_literacy(world, data),
     }
     print(json.dumps({**full, "bar_seconds": 5, **figures}))
+    rate, low, high = (examples["pisa"][name] for name in ("rate", "low", "high"))
+    record("world.pisa", f"{rate:.1%}")
+    record("world.pisa_interval", percent_range([low, high], digits=1))
 
 
 if __name__ == "__main__":

@@ -77,7 +77,9 @@ def read_added(evidence: Evidence, file: Path, **allowed: Any) -> ScoreReading: 
         if not unknown or said.released is not None:
             raise
         if len(unknown) < len(refused.faults) or not (sys.stdin.isatty() and sys.stdout.isatty()):
-            raise MensuraError(f"{refused}\n{_what_helps(unknown)}") from None
+            new = f"{listed_names(unknown)} {'is' if len(unknown) == 1 else 'are'} new"
+            again = shlex.join(["mensura", *sys.argv[1:], "--released"])
+            raise MensuraError(f"{refused}\nIf {new}, give the release date:\n  {again} YYYY-MM-DD") from None
     asked = _ask(unknown, said)
     return evidence.read_scores(file, new_model=asked, **allowed)
 
@@ -88,12 +90,6 @@ def require_new(readings: list[ScoreReading]) -> None:
     if given and not any("new" in reading.names.filter(kind="model")["how"] for reading in readings):
         files = listed_names([reading.name for reading in readings]) or "no --add FILE"
         raise MensuraError(f"{', '.join(given)}: {files} has no model that is new; leave the option out")
-
-
-def _what_helps(unknown: list[str]) -> str:
-    again = shlex.join(["mensura", *sys.argv[1:], "--released"])
-    new = f"{listed_names(unknown)} {'is' if len(unknown) == 1 else 'are'} new"
-    return f"If {new}, give the release date:\n  {again} YYYY-MM-DD"
 
 
 def _ask(unknown: list[str], said: Any) -> Any:  # noqa: ANN401

@@ -1,4 +1,4 @@
-"""How far intervals can be trusted: the measured coverage, printed where the intervals are."""
+"""Measured coverage of each command's intervals, printed below them; docs/measured.toml contains the figures."""
 
 from __future__ import annotations
 
@@ -6,37 +6,43 @@ from mensura.cli.output import console
 
 MEASURED = {
     "stitch": (
-        "90% intervals of capability held the truth in 92% of simulated cases (90–94% by kind of world), of a new "
-        "score in 90% (88–90%)",
+        "in simulations, 90% intervals contained the true capability in "
+        "92% of cases "  # measured: stitch.capability_mean
+        "(90–94% by kind of simulation) "  # measured: stitch.capability
+        "and a new score in 90% "  # measured: stitch.new_score_mean
+        "(88–90%)",  # measured: stitch.new_score
         "python -m benchmarks.stitch_coverage --seed 1007",
     ),
     "iq": (
-        "90% intervals held the fully measured composite in 88–95% of real models entered with few of their scores",
+        "real models were entered again with few of their scores; 90% intervals contained their fully measured IQ in "
+        "88–91% of cases",  # measured: iq.coverage
         "python -m benchmarks.iq_sparse",
     ),
     "extrapolate": (
-        "how often an interval for the world holds nobody can measure; those of the statistical methods (described, "
-        "linked, hierarchical) held the rates of real groups that were left out in 91–94% (19 pools)",
+        "intervals for the world cannot be checked; those of the statistical methods (described, linked, "
+        "hierarchical) contained the rates of real groups that were left out in "
+        "91–94% of cases (19 pools)",  # measured: extrapolation.coverage
         "python -m benchmarks.extrapolation_situations",
     ),
     "calibrate": (
-        "90% intervals of a base held the truth in 87–94% of simulated cases",
+        "in simulations, 90% intervals contained the true base in 87–94% of cases",  # measured: calibration.coverage
         "python -m benchmarks.calibration_coverage",
     ),
     "calibrate by means": (
-        "intervals of the published procedure resample items and know nothing else of error: they held the truth in "
-        "about half of simulated cases",
+        "intervals of the published procedure only resample items and ignore all other errors; in simulations they "
+        "contained the true base in about half of the cases",  # measured: calibration.means_coverage
         "python -m benchmarks.calibration_coverage",
     ),
     "trends": (
-        "90% intervals of past forecasts held what came in 96% (25 overlapping forecasts: weak evidence)",
+        "90% intervals of past forecasts contained the later value in "
+        "96% of cases (25 overlapping forecasts: weak evidence)",  # measured: trends.backtest
         "python -m benchmarks.trends_backtest",
     ),
 }
-"""By command (and method): what was measured, and the command that measures it. The tables stand in docs/trust.md."""
+"""By command and method: the measured coverage and the command that measures it. docs/trust.md has the table."""
 
 
 def print_trust(command: str) -> None:
-    """Print how often intervals like those above held the truth when that was measured."""
+    """Print how often intervals of this command contained the truth."""
     said, how = MEASURED[command]
     console.print(f"Can I trust this interval? {said} ({how}; docs/trust.md).", style="dim")
