@@ -11,7 +11,6 @@ import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import jinja2
 from markupsafe import Markup
 
 from mensura.evidence import slug
@@ -23,6 +22,7 @@ from mensura.site.links import first_link
 from mensura.site.pages import Page
 from mensura.site.pictures import Figure
 from mensura.site.studio import SHARE_SCALE, Studio
+from mensura.site.templating import Templates
 
 MOST_CARDS = 300
 """Pages that have a picture of their own for shared links, the first ones; a further page has that of the first."""
@@ -98,10 +98,8 @@ class Bindery:
         for file, card in self._cards.items():
             shutil.copyfile(card, placed(self._folder, *_card_path(file).split("/")))
 
-    def _templates(self) -> jinja2.Environment:
-        environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("mensura.site"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-        )
+    def _templates(self) -> Templates:
+        environment = Templates("mensura.site")
         environment.filters.update(
             slug=slug,
             digits=units.digits,

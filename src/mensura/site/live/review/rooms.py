@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -23,6 +22,7 @@ from mensura.site.live.review.effects import Effects
 from mensura.site.live.review.forms import Form, is_own, read_form
 from mensura.site.live.review.secret import Attempts, ReviewerSecret
 from mensura.site.live.review.sessions import COOKIE, ReviewSession, Sessions
+from mensura.site.templating import Templates
 
 HOME = "/review/"
 _UNSTORED = {"cache-control": "no-store"}
@@ -45,9 +45,7 @@ class ReviewRooms:
         self._sessions = Sessions()
         self._attempts = Attempts()
         self._effects = Effects(store)
-        self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader("mensura.site.live"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-        )
+        self._templates = Templates("mensura.site.live")
 
     def routes(self) -> list[Route]:
         """Return every address under ``/review``."""
