@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 
 from mensura.site.live import LiveEdition, Press, find_origin, live_app
 from mensura.site.live.edition import HeldFile
+from mensura.site.live.serving import server_settings
 from tests.evidence.ledger.small import small_ledger
 
 
@@ -88,7 +89,7 @@ def listening(application) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=port, log_level="error", ws="none"))
+    server = uvicorn.Server(server_settings(application, host="127.0.0.1", port=port))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:
