@@ -51,7 +51,7 @@ def _found(scope: Scope, file: HeldFile) -> tuple[int, Headers, bytes]:
             taken = value
         elif name == b"if-none-match":
             known = value
-    wrapped = file.packed if file.packed is not None and accepts_gzip(taken[:_LONGEST_HEADER]) else file.plain
+    wrapped = file.packed if file.packed is not None and accepts_gzip(taken) else file.plain
     keep = (b"cache-control", _FOR_EVER if _asked_stamp(scope["query_string"]) else _REVALIDATE)
     if known and names_tag(known, wrapped.tag):
         return 304, [*wrapped.unchanged, keep], b""
@@ -66,9 +66,13 @@ def plain(status: int, text: str, *more: tuple[bytes, bytes]) -> tuple[int, Head
     return status, [(b"content-type", kind), (b"content-length", length), (b"cache-control", b"no-store"), *more], body
 
 
-@lru_cache(maxsize=256)
 def accepts_gzip(header: bytes) -> bool:
     """Return whether Accept-Encoding allows gzip: named, or covered by ``*``, with a quality above zero."""
+    return _accepts_gzip(header[:_LONGEST_HEADER])
+
+
+@lru_cache(maxsize=256)
+def _accepts_gzip(header: bytes) -> bool:
     qualities = {}
     for part in header.decode("latin-1").lower().split(","):
         coding, _, parameters = part.partition(";")
