@@ -16,7 +16,7 @@ from mensura.evidence.evidence import EMBEDDED, Evidence, completed, from_raw
 from mensura.evidence.ledger import log
 from mensura.evidence.ledger.book import Ledger
 from mensura.evidence.ledger.connection import in_words, transaction
-from mensura.evidence.ledger.layout import back_up, create_tables, schema_of
+from mensura.evidence.ledger.layout import back_up, check_layout, create_tables, schema_of
 from mensura.evidence.ledger.signing import signed, written_time
 from mensura.evidence.ledger.state import read_state
 from mensura.evidence.store import SCHEMA, as_text, read_raw, refuse_newer
@@ -67,7 +67,9 @@ def open_ledger(path: Path, *, writing: bool = False) -> Ledger:
     """
     with transaction(path, writing=False) as store:
         version = schema_of(store)
-    refuse_newer(version, path)
+        refuse_newer(version, path)
+        if version == SCHEMA:
+            check_layout(store, path)
     if version < SCHEMA:
         if not writing:
             raise MensuraError(
