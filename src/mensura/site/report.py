@@ -46,6 +46,7 @@ from mensura.site.subjects import chance_layers, comparison_records, model_recor
 from mensura.site.two_binders import is_large, second_binder
 
 Records = dict[str, JsonText]
+_FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", "models", "share", "static"))
 HEADLINE = (
     *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
     *("scored_dimensions", "status", "capability", "released"),
@@ -81,7 +82,7 @@ def build_report(
         )
     address = address and address.rstrip("/") + "/"
     day = today or date.today()
-    with whole_folder(out, "report", certain=["index.html"]) as stage, open_studio() as studio:
+    with whole_folder(out, "report", certain=["index.html", *_FOLDERS]) as stage, open_studio() as studio:
         _write_static(stage)  # first: a full disk is noticed before any work
         study = Study.open(evidence, lines) if scale is None else open_frozen(evidence, scale, lines, advance)
         shared = {
