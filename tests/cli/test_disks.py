@@ -107,6 +107,8 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(command, inputs, mensura_c
     finally:
         full_disk.empty()
     assert run.code == 2, run.out
+    written = inputs["journal"] if command.startswith("llm ") else tmp_path / FILE_OUT.get(command, "out")
+    assert f"error: {written}" in run.err, run.err
     assert "File too large" in run.err or "disk I/O error" in run.err or "os error 27" in run.err, run.err
     assert "Traceback" not in run.err
     assert {name for name in left(tmp_path) if "journal" not in name} == set()

@@ -109,6 +109,23 @@ def test_what_cannot_work_is_refused_before_it_listens(mensura_command, tmp_path
     assert mensura_command("serve", "--port", "70000").code == 2
 
 
+@pytest.mark.parametrize(
+    ("arguments", "warned"),
+    [
+        (["--host", "0.0.0.0"], True),
+        (["--host", "::"], True),
+        (["--host", "0.0.0.0", "--name", "mensura.example.org"], False),
+        ([], False),
+    ],
+)
+def test_a_server_for_other_machines_without_a_name_warns(mensura_command, monkeypatch, arguments, warned):
+    pytest.importorskip("uvicorn", reason="uvicorn is not installed (extra: serve)")
+    monkeypatch.setattr("mensura.serve.serving.run_app", lambda app, **_: sys.exit(0))
+    run = mensura_command("serve", *arguments)
+    assert run.code == 0
+    assert ("answers to any host name" in run.err and "--name HOST" in run.err) is warned
+
+
 @pytest.mark.parametrize(("command", "package"), [("serve", "uvicorn"), ("mcp", "mcp")])
 def test_without_its_extra_a_command_says_what_to_install(mensura_command, monkeypatch, command, package):
     loaded = ("mensura.serve", "mensura.serve.agents", f"{package}.")

@@ -55,6 +55,34 @@ def test_a_foreign_file_in_the_way_is_refused_and_kept(tmp_path):
         write(tmp_path / "out", "stitch", composites="2")
 
 
+@pytest.mark.parametrize("kind", ["link", "broken link", "file"])
+def test_a_link_or_file_where_a_folder_is_to_be_written_is_refused_and_kept(tmp_path, kind):
+    """A user's link to models elsewhere was moved into the new folder, under another name."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "notes").write_text("keep")
+    if kind == "file":
+        (tmp_path / "out" / "models").write_text("mine")
+    else:
+        (tmp_path / "out" / "models").symlink_to(tmp_path / ("elsewhere" if kind == "link" else "nowhere"))
+    before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
+    with pytest.raises(MensuraError, match=r"models: exists and was not written by mensura"):
+        write(tmp_path / "out", "report", models__a="page")
+    with pytest.raises(MensuraError, match=r"models: exists"), whole_folder(tmp_path / "out", "x", certain=["models/"]):
+        pytest.fail("the work was begun")
+    assert sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*")) == before
+    assert (tmp_path / "out" / "models").is_symlink() == (kind != "file")
+
+
+def test_a_folder_of_a_user_may_hold_files_beside_the_new_ones(tmp_path):
+    (tmp_path / "out" / "models").mkdir(parents=True)
+    (tmp_path / "out" / "models" / "mine").write_text("keep")
+    with whole_folder(tmp_path / "out", "report", certain=["models/"]) as stage:
+        (stage / "models").mkdir()
+        (stage / "models" / "a").write_text("page")
+    assert contents(tmp_path / "out") == {"models/mine": "keep", "models/a": "page"}
+
+
 def test_a_foreign_file_that_is_sure_to_be_in_the_way_is_refused_before_the_work(tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "index").write_text("my own page")

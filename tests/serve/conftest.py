@@ -18,6 +18,7 @@ from starlette.testclient import TestClient
 
 from mensura.serve import LiveEdition, Press, find_origin, live_app
 from mensura.serve.edition import HeldFile
+from mensura.serve.serving import server_settings
 from tests.ledger.small import small_ledger
 from tests.site.conftest import browser, evidence, report, study, windows  # noqa: F401
 
@@ -89,7 +90,7 @@ def listening(application) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(application, host="127.0.0.1", port=port, log_level="error", ws="none"))
+    server = uvicorn.Server(server_settings(application, host="127.0.0.1", port=port))
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()
     while not server.started:

@@ -11,6 +11,7 @@ from mensura.core.errors import MensuraError
 from mensura.ledger import Proposal, Skipped, Unmatched, Update, open_ledger
 from mensura.serve import Press, ReviewerSecret, find_origin, live_app
 from tests.ledger.small import ANN, BOB, score
+from tests.serve.clicks import form, link
 from tests.serve.conftest import small_edition
 from tests.site.hostile import PRODUCT, TEXTS
 
@@ -51,11 +52,20 @@ def reviewer(rooms):
         yield enter(visitor)
 
 
-def form_of(page: str, action: str) -> dict[str, str]:
-    """The hidden fields of a form on a page."""
-    form = re.search(rf'<form method="post" action="{re.escape(action)}">(.*?)</form>', page, flags=re.DOTALL)
-    assert form is not None, f"no form for {action}"
-    return dict(re.findall(r'<input type="hidden" name="(\w+)" value="([^"]*)">', form[1]))
+def follow(visitor, page: str, words: str):
+    """Follow a link of a page."""
+    return visitor.get(link(page, words))
+
+
+def press(visitor, page: str, button: str, **fields):
+    """Press a button of a page, with what was filled in."""
+    action, hidden = form(page, button)
+    return visitor.post(action, data=hidden | fields, headers=OWN)
+
+
+def open_update(visitor, title="A new figure"):
+    """Open a pending update by its link on the first page."""
+    return follow(visitor, visitor.get("/review/").text, title)
 
 
 def propose(store, old="12", new="15.5", **facts) -> Update:
@@ -67,10 +77,10 @@ def propose(store, old="12", new="15.5", **facts) -> Update:
     return update
 
 
-def read_with_effect(reviewer, update):
+def read_with_effect(reviewer):
     """The page of an update once its effect, which is computed beside the first visit, is known."""
     until = time.monotonic() + PATIENCE
-    while "Being computed" in (answer := reviewer.get(f"/review/updates/{update.id}")).text:
+    while "Being computed" in (answer := open_update(reviewer)).text:
         assert time.monotonic() < until, "the effect never came"
         time.sleep(0.01)
     return answer
@@ -132,9 +142,9 @@ def test_guessing_is_slowed_down_and_the_right_secret_waits_too(rooms):
 
 
 def test_leaving_ends_the_session(reviewer):
-    token = form_of(reviewer.get("/review/").text, "/review/leave")
+    page = reviewer.get("/review/").text
     cookie = dict(reviewer.cookies)
-    assert reviewer.post("/review/leave", data=token, headers=OWN, follow_redirects=False).status_code == 303
+    assert "Secret" in press(reviewer, page, "Leave").text
     reviewer.cookies.update(cookie)
     assert reviewer.get("/review/").status_code == 401
 
@@ -148,11 +158,10 @@ def test_rooms_need_a_store_with_a_history():
 
 
 def test_a_form_of_another_site_or_session_or_none_changes_nothing(rooms, reviewer, store):
-    update = propose(store)
-    action = f"/review/updates/{update.id}/apply"
-    fields = form_of(reviewer.get(f"/review/updates/{update.id}").text, action)
+    propose(store)
+    action, fields = form(open_update(reviewer).text, "Apply")
     other = enter(TestClient(rooms, base_url=SITE), "Bob")
-    strange = form_of(other.get(f"/review/updates/{update.id}").text, action)
+    strange = form(open_update(other).text, "Apply").fields
     kind = {"content-type": "application/x-www-form-urlencoded"}
     refused = [
         reviewer.post(action, data=fields, headers={"origin": "http://evil.example"}),
@@ -176,21 +185,19 @@ def test_a_form_of_another_site_or_session_or_none_changes_nothing(rooms, review
 
 
 def test_an_update_is_read_with_its_effect_applied_and_undone(reviewer, store):
-    update = propose(store)
-    assert "A new figure" in reviewer.get("/review/").text
-    page = read_with_effect(reviewer, update).text
+    propose(store)
+    page = read_with_effect(reviewer).text
     assert "big-1 · swe_marathon · board" in page and "15.5" in page
     assert "130.5" in page and "2.5" in page, "the effect on the scores"
-    action = f"/review/updates/{update.id}/apply"
-    home = reviewer.post(action, data=form_of(page, action), headers=OWN).text
+    home = press(reviewer, page, "Apply").text
     assert marathon(store) == 15.5
     assert "Applied: A new figure (entry 1)." in home and "Nothing waits." in home
     assert "Applied" not in reviewer.get("/review/").text.split("<h2")[0], "a note is said once"
     entry = open_ledger(store).entries().row(0, named=True)
     assert (entry["kind"], entry["by"]) == ("apply", "Ada")
-    reviewer.post("/review/entries/1/undo", data=form_of(home, "/review/entries/1/undo"), headers=OWN)
+    assert "It was applied" in follow(reviewer, home, "A new figure").text, "the log leads to the update"
+    assert "undone by 2" in press(reviewer, home, "Undo").text
     assert marathon(store) == 12
-    assert "undone by 2" in reviewer.get("/review/").text
 
 
 def test_while_the_effect_is_computed_the_page_loads_itself_again(reviewer, store, monkeypatch):
@@ -198,52 +205,46 @@ def test_while_the_effect_is_computed_the_page_loads_itself_again(reviewer, stor
         raise MensuraError("no effect: <b>why</b>")
 
     monkeypatch.setattr("mensura.serve.review.effects.run_apart", never)
-    update = propose(store)
-    first = reviewer.get(f"/review/updates/{update.id}")
+    propose(store)
+    first = open_update(reviewer)
     assert "Being computed" in first.text
     assert first.headers["refresh"] == "3"
-    again = read_with_effect(reviewer, update)
+    again = read_with_effect(reviewer)
     assert "no effect: &lt;b&gt;why&lt;/b&gt;" in again.text
     assert "refresh" not in again.headers
 
 
 def test_of_two_reviewers_the_second_is_told(reviewer, store):
-    first, second = propose(store), propose(store, new="17", title="Another figure")
-    pages = {one.id: reviewer.get(f"/review/updates/{one.id}").text for one in (first, second)}
-    answers = []
-    for one in (first, second):
-        action = f"/review/updates/{one.id}/apply"
-        answers.append(reviewer.post(action, data=form_of(pages[one.id], action), headers=OWN))
+    propose(store)
+    propose(store, new="17", title="Another figure")
+    pages = [open_update(reviewer, title).text for title in ("A new figure", "Another figure")]
+    answers = [press(reviewer, page, "Apply") for page in pages]
     assert [answer.status_code for answer in answers] == [200, 409]
     assert 'role="alert"' in answers[1].text
     assert marathon(store) == 15.5
 
 
 def test_a_pending_update_can_be_discarded(reviewer, store):
-    update = propose(store)
-    action = f"/review/updates/{update.id}/discard"
-    page = reviewer.get(f"/review/updates/{update.id}").text
-    assert "Discarded: A new figure." in reviewer.post(action, data=form_of(page, action), headers=OWN).text
+    propose(store)
+    assert "Discarded: A new figure." in press(reviewer, open_update(reviewer).text, "Discard").text
     assert open_ledger(store).pending().is_empty()
 
 
 def test_policy_fields_are_edited_with_a_reason(reviewer, store):
-    page = reviewer.get("/review/policy").text
-    action = "/review/policy/big-1/edit"
-    fields = form_of(page, action)
-    refused = reviewer.post(action, data=fields | {"display": "hide"}, headers=OWN)
+    home = reviewer.get("/review/").text
+    page = follow(reviewer, home, "Policy").text
+    refused = press(reviewer, page, "Change", display="hide")
     assert refused.status_code == 422 and "reason" in refused.text
-    wrong = reviewer.post(action, data=fields | {"display": "perhaps", "reason": "x"}, headers=OWN)
-    assert wrong.status_code == 422
-    reviewer.post(action, data=fields | {"display": "hide", "reason": "an early draft"}, headers=OWN)
+    assert press(reviewer, page, "Change", display="perhaps", reason="x").status_code == 422
+    press(reviewer, page, "Change", display="hide", reason="an early draft")
     row = open_ledger(store).policy().filter(subject="big-1").row(0, named=True)
     assert (row["display"], row["reason"]) == ("hide", "an early draft")
-    assert '<option value="hide" selected>' in reviewer.get("/review/policy").text
+    assert '<option value="hide" selected>' in follow(reviewer, home, "Which models charts show").text
 
 
 @pytest.mark.parametrize("entry", ["99", "0", "-1", "x", "1e3", "٣", "9" * 40])
 def test_an_entry_that_cannot_be_undone_is_refused(reviewer, store, entry):
-    token = form_of(reviewer.get("/review/").text, "/review/leave")
+    token = form(reviewer.get("/review/").text, "Leave").fields
     answer = reviewer.post(f"/review/entries/{entry}/undo", data=token, headers=OWN)
     assert answer.status_code in (409, 422)
     assert open_ledger(store).version().entry == 0
@@ -253,7 +254,8 @@ def test_an_entry_that_cannot_be_undone_is_refused(reviewer, store, entry):
 def test_of_a_captured_text_a_quarter_of_a_mebibyte_is_shown(reviewer, store, size, shown):
     data = b"x" * (size - 1) + b"y"
     capture = open_ledger(store).add_capture(data, source="board", address="https://example.org/x", **ANN)
-    page = reviewer.get(f"/review/captures/{capture}").text
+    propose(store, capture=capture)
+    page = follow(reviewer, open_update(reviewer).text, "The captured text").text
     assert re.search("x{1000}x*y?", page)[0] == data[:shown].decode()
 
 
@@ -334,8 +336,10 @@ def test_hostile_text_is_shown_and_never_runs(reviewer, store, text):
     ledger.propose(update, **BOB)
     ledger.apply(ledger.policy_edit("big-1", {"display": "hide"}, reason=f"x {line[:170]} x"), **ANN)
     visitor = enter(reviewer, f"x{line}x")
-    for path in ("/review/", f"/review/updates/{update.id}", f"/review/captures/{capture}", "/review/policy"):
-        answer = visitor.get(path)
+    home = visitor.get("/review/")
+    opened = follow(visitor, home.text, line)
+    text_page = follow(visitor, opened.text, "The captured text")
+    for answer in (home, opened, text_page, follow(visitor, home.text, "Policy")):
         assert answer.status_code == 200
         assert_harmless(answer.text)
         assert str(PRODUCT) not in answer.text, "a template in the text was evaluated"

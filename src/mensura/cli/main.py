@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import atexit
+import os
+import signal
 import sys
 from importlib import import_module
 from typing import Annotated, Any
@@ -127,6 +130,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; an expected fault prints its message and exits with 2, without a traceback."""
+    _end_when_asked()
     try:
         app()
     except MensuraError as fault:
@@ -137,6 +141,29 @@ def main() -> None:
         if not _is_of_the_disk(fault):
             raise
         _refuse(f"{fault}; nothing was changed there")
+
+
+def _end_when_asked() -> None:
+    """Let SIGTERM end the program as Ctrl-C does: worker processes and temporary files go first.
+
+    Then the program dies of the signal after all, so that whoever sent it sees that it was obeyed.
+    """
+    program, asked = os.getpid(), False
+
+    def end(*_: object) -> None:
+        nonlocal asked
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        if os.getpid() != program:  # a worker that was forked: nothing of the program is its to remove
+            os.kill(os.getpid(), signal.SIGTERM)
+        asked = True
+        raise KeyboardInterrupt
+
+    def die() -> None:
+        if asked:
+            os.kill(program, signal.SIGTERM)
+
+    atexit.register(die)  # before all others, so that it comes last
+    signal.signal(signal.SIGTERM, end)
 
 
 def _is_of_the_disk(fault: Exception) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
+import sys
 from collections.abc import Iterable, Mapping
 from contextvars import ContextVar
 from datetime import date
@@ -71,6 +73,8 @@ Out = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
 
+READER_GONE = 141
+"""Exit code when nobody reads the output any more: what a shell reports of ``cat`` and its like (128 + SIGPIPE)."""
 _DIRECTIONS = "\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
 """Marks that turn the direction of writing or break lines unseen: a name could pass for another."""
 _CONTROLS = re.compile(f"[\x00-\x1f\x7f-\x9f{_DIRECTIONS}\ud800-\udfff]")
@@ -99,6 +103,11 @@ class PlainConsole(Console):
             else:
                 yield Segment("\n".join(map(visible, segment.text.split("\n"))), segment.style)
 
+    def on_broken_pipe(self) -> None:
+        """End quietly when the program that reads the output has ended, such as ``head``."""
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is still in the buffer goes nowhere
+        raise SystemExit(READER_GONE)
+
 
 console = PlainConsole()
 notices = PlainConsole(stderr=True)
@@ -107,7 +116,10 @@ notices = PlainConsole(stderr=True)
 def print_json(payload: Mapping[str, object]) -> None:
     """Print one JSON object; numbers that are not finite become null."""
     text = json.dumps(_plain(payload), ensure_ascii=False, allow_nan=False)
-    typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    try:
+        typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+    except BrokenPipeError:
+        console.on_broken_pipe()
 
 
 def print_note(text: str, *, kind: str = "note") -> None:

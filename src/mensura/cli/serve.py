@@ -60,5 +60,10 @@ def serve(
             notices.print(f"warning: others on this machine can read {reviewer_secret_file}")
         if not is_loopback(host):
             notices.print("warning: without TLS before it the secret crosses the network unprotected")
+    if not is_loopback(host) and not name:
+        notices.print(
+            f"warning: --host {host} answers to any host name, so a page elsewhere may read it through a visitor's "
+            "browser; --name HOST names the ones that are right"
+        )
     notices.print(f"http://{host}:{port}/ (the pages are there in a minute; Ctrl-C ends)")
     serve_site(store, host=host, port=port, names=name or [], secret=secret)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import stat
@@ -16,10 +17,22 @@ from mensura.core.errors import MensuraError
 if TYPE_CHECKING:
     import polars as pl
 
+_TAKES_NO_MORE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, None)  # None: an error of polars
 PART = ".part"
 """How the name of an unfinished file or folder ends."""
 LONGEST_STEM = 100
 """So many characters of a name go into that of its unfinished neighbour: names have an end."""
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name ``path`` in an error of a disk that takes no more, which by itself names no file, or a temporary one."""
+    try:
+        yield
+    except OSError as fault:
+        if fault.errno not in _TAKES_NO_MORE:
+            raise
+        raise OSError(fault.errno, fault.strerror or str(fault), str(path)) from fault
 
 
 @contextmanager
@@ -33,7 +46,8 @@ def atomic_path(path: Path) -> Iterator[Path]:
     os.close(handle)
     part = Path(name)
     try:
-        yield part
+        with naming(path):
+            yield part
         part.chmod(_mode(path))
         part.replace(path)
     finally:

@@ -15,10 +15,10 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from mensura.core.errors import MensuraError
-from mensura.core.files import PART, part_prefix, sweep_parts, umask, write_text
+from mensura.core.files import PART, naming, part_prefix, sweep_parts, umask, write_text
 
 MANIFEST = ".mensura.json"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -28,7 +28,8 @@ _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 def whole_folder(folder: Path, writer: str, *, certain: Sequence[str] = ()) -> Iterator[Path]:
     """Yield an empty folder to fill; when the block succeeds its files become those of ``writer`` in ``folder``.
 
-    ``certain``: files that will be written whatever happens; foreign ones of that name are refused before the work.
+    ``certain``: files that will be written whatever happens; foreign ones of that name are refused before the work. A
+    name that ends in a slash is a folder.
     Killed at any instant, ``folder`` holds the old set or the new one. Where it cannot be renamed (it is the working
     directory, or a mount point), its files are replaced one by one, and an error on the way brings the old ones back.
     Several writers may finish at once: each takes over what the others left.
@@ -42,9 +43,10 @@ def whole_folder(folder: Path, writer: str, *, certain: Sequence[str] = ()) -> I
     stage = Path(tempfile.mkdtemp(dir=folder.parent, prefix=part_prefix(folder), suffix=PART))
     try:
         stage.chmod(0o777 & ~umask())
-        yield stage
-        with _alone_in(folder.parent):
-            _put_in_place(stage, folder, writer)
+        with naming(folder):
+            yield stage
+            with _alone_in(folder.parent):
+                _put_in_place(stage, folder, writer)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
@@ -112,9 +114,11 @@ def _stays_inside(name: str) -> bool:
 
 
 def _refuse_foreign(folder: Path, writer: str, written: Iterable[str], owners: dict[str, list[str]]) -> None:
-    """Refuse to write over a file that this writer did not put there."""
+    """Refuse to write over a file or link that this writer did not put there, also where a folder is to be."""
     own = set(owners.get(writer, []))
-    for name in written:
+    parents = {parent.as_posix() for name in written for parent in PurePosixPath(f"{name}_").parents}
+    in_the_way = [name for name in sorted(parents) if (folder / name).is_symlink() or (folder / name).is_file()]
+    for name in [*in_the_way, *(name for name in written if not name.endswith("/"))]:
         if name not in own and os.path.lexists(folder / name):
             owner = next((other for other, files in owners.items() if name in files), None)
             whose = f"was written by mensura {owner}" if owner else "was not written by mensura"

@@ -26,6 +26,15 @@ _MOVED = {301, 302, 303, 307, 308}
 _PORTS = {"http": 80, "https": 443}
 _LONGEST = 2000
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+_RESERVED = [
+    ipaddress.ip_network(network)
+    for network in (
+        *("192.0.0.0/24", "192.88.99.0/24"),  # of protocols; relays of 6to4
+        *("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48"),  # IPv4 in IPv6: compatible, translated, local translation
+        *("3fff::/20", "5f00::/16", "fec0::/10"),  # of documents; of segments; of one site
+    )
+]
+"""Networks that are not public, though some versions of Python call their addresses global."""
 _CHUNK = 2**16
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -95,7 +104,9 @@ def _resolved(host: str, port: int, *, allow_private: bool) -> str:
 def is_public(text: str) -> bool:
     """Say whether an address belongs to the public network, also where it wraps an older one."""
     address = ipaddress.ip_address(text.split("%", 1)[0])
-    return all(part.is_global and not part.is_multicast for part in (address, *_wrapped(address)))
+    parts = (address, *_wrapped(address))
+    reserved = any(part in network for part in parts for network in _RESERVED)
+    return not reserved and all(part.is_global and not part.is_multicast for part in parts)
 
 
 def _wrapped(address: Address) -> list[Address]:

@@ -16,7 +16,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import SCHEMA
-from mensura.ledger.connection import in_words
+from mensura.ledger.connection import RESTORE, in_words
 
 LEDGER_TABLES: dict[str, tuple[str, ...]] = {
     "ledger_entries": (
@@ -63,6 +63,19 @@ def create_tables(store: sqlite3.Connection, tables: Mapping[str, pl.DataFrame])
 def schema_of(store: sqlite3.Connection) -> int:
     """Return the version of a store's tables."""
     return int(store.execute("PRAGMA user_version").fetchone()[0])
+
+
+def check_layout(store: sqlite3.Connection, path: Path) -> None:
+    """Refuse a store of this schema that lacks a table, a column or its first entry."""
+    expected = {name: {column.name for column in table.columns} for name, table in TABLES.items()}
+    expected |= {name: {column.split()[0] for column in columns} for name, columns in LEDGER_TABLES.items()}
+    for name, columns in expected.items():
+        lacking = sorted(columns - {row[1] for row in store.execute(f'PRAGMA table_info("{name}")')})
+        if lacking:
+            what = f"the table {name}" if len(lacking) == len(columns) else f"column {lacking[0]} of the table {name}"
+            raise MensuraError(f"{path}: the store is damaged, for {what} is missing; {RESTORE}")
+    if store.execute("SELECT 1 FROM ledger_entries WHERE entry = 0").fetchone() is None:
+        raise MensuraError(f"{path}: the store is damaged, for its log has no first entry; {RESTORE}")
 
 
 def back_up(path: Path, version: int) -> Path:

@@ -18,7 +18,7 @@ from mensura.evidence.store import SCHEMA, as_text, read_raw, refuse_newer
 from mensura.ledger import log
 from mensura.ledger.book import Ledger
 from mensura.ledger.connection import in_words, transaction
-from mensura.ledger.layout import back_up, create_tables, schema_of
+from mensura.ledger.layout import back_up, check_layout, create_tables, schema_of
 from mensura.ledger.signing import signed, written_time
 from mensura.ledger.state import read_state
 
@@ -67,7 +67,9 @@ def open_ledger(path: Path, *, writing: bool = False) -> Ledger:
     """
     with transaction(path, writing=False) as store:
         version = schema_of(store)
-    refuse_newer(version, path)
+        refuse_newer(version, path)
+        if version == SCHEMA:
+            check_layout(store, path)
     if version < SCHEMA:
         if not writing:
             raise MensuraError(

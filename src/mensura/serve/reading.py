@@ -66,11 +66,15 @@ def plain(status: int, text: str, *more: tuple[bytes, bytes]) -> tuple[int, Head
     return status, [(b"content-type", kind), (b"content-length", length), (b"cache-control", b"no-store"), *more], body
 
 
-@lru_cache(maxsize=256)
 def accepts_gzip(header: bytes) -> bool:
     """Return whether Accept-Encoding allows gzip: named, or covered by ``*``, with a quality above zero."""
+    return _accepts_gzip(header[:_LONGEST_HEADER])
+
+
+@lru_cache(maxsize=256)
+def _accepts_gzip(header: bytes) -> bool:
     qualities = {}
-    for part in header[:_LONGEST_HEADER].decode("latin-1").lower().split(","):
+    for part in header.decode("latin-1").lower().split(","):
         coding, _, parameters = part.partition(";")
         qualities[coding.strip()] = _quality(parameters)
     return qualities.get("gzip", qualities.get("x-gzip", qualities.get("*", 0.0))) > 0.0

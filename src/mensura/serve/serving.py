@@ -7,16 +7,17 @@ from collections.abc import Collection
 from pathlib import Path
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from mensura.core.errors import MensuraError
 from mensura.serve.app import live_app
+from mensura.serve.connections import BoundedProtocol
 from mensura.serve.origin import find_origin
 from mensura.serve.press import Press
 from mensura.serve.review import ReviewerSecret
 
 LOOPBACK = "127.0.0.1"
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
-_MOST_CONNECTIONS = 1000  # beyond which a visitor is told to come back, so that memory stays bounded
 _IDLE = 15  # seconds after which a connection without a request is closed
 _LAST_ANSWERS = 10  # seconds given to answers under way when the server is asked to end
 
@@ -53,8 +54,17 @@ def serve_site(
     if not 0 < port < 65536:
         raise MensuraError(f"port: got {port}; give a port between 1 and 65535, such as 8000")
     press = Press(find_origin(store, writing=secret is not None))
-    app = live_app(press, names=site_names(host, names), secret=secret)
-    config = uvicorn.Config(
+    run_app(live_app(press, names=site_names(host, names), secret=secret), host=host, port=port)
+
+
+def run_app(app: ASGIApp, *, host: str = LOOPBACK, port: int) -> None:
+    """Serve an application on a port until interrupted."""
+    uvicorn.Server(server_settings(app, host=host, port=port)).run()
+
+
+def server_settings(app: ASGIApp, *, host: str, port: int) -> uvicorn.Config:
+    """Return the settings with which an application is served: bounded, and silent about itself."""
+    return uvicorn.Config(
         app,
         host=host.strip("[]"),
         port=port,
@@ -62,10 +72,9 @@ def serve_site(
         log_level="warning",
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=_MOST_CONNECTIONS,
+        http=BoundedProtocol,
         timeout_keep_alive=_IDLE,
         timeout_graceful_shutdown=_LAST_ANSWERS,
         lifespan="on",
         ws="none",
     )
-    uvicorn.Server(config).run()

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-import jinja2
 from markupsafe import Markup
 
 from mensura.core.frames import neutral_text
@@ -21,6 +20,7 @@ from mensura.site.drawings import SHARE_SCALE, Drawings
 from mensura.site.links import first_link
 from mensura.site.pages import Page
 from mensura.site.pictures import Figure
+from mensura.site.templating import Templates
 from mensura.study import units
 
 MOST_CARDS = 300
@@ -86,10 +86,8 @@ class PageWriter:
         for file, card in self._cards.items():
             placed(self._folder, *_card_path(file).split("/")).write_bytes(self._drawings.made(card))
 
-    def _templates(self) -> jinja2.Environment:
-        environment = jinja2.Environment(
-            loader=jinja2.PackageLoader("mensura.site"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-        )
+    def _templates(self) -> Templates:
+        environment = Templates("mensura.site")
         environment.filters.update(
             slug=slug,
             digits=units.digits,

@@ -47,6 +47,7 @@ from mensura.study.frozen import open_frozen
 from mensura.study.study import Study
 
 Records = dict[str, JsonText]
+_FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", "models", "share", "static"))
 HEADLINE = (
     *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
     *("scored_dimensions", "status", "capability", "released"),
@@ -82,7 +83,7 @@ def build_report(
         )
     address = address and address.rstrip("/") + "/"
     day = today or date.today()
-    with whole_folder(out, "report", certain=["index.html"]) as stage, Processes() as processes:
+    with whole_folder(out, "report", certain=["index.html", *_FOLDERS]) as stage, Processes() as processes:
         _write_static(stage)  # first: a full disk is noticed before any work
         study = Study.open(evidence, lines) if scale is None else open_frozen(evidence, scale, lines, advance)
         shared = {

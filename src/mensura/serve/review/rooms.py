@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import jinja2
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
@@ -23,6 +22,7 @@ from mensura.serve.review.effects import Effects
 from mensura.serve.review.forms import Form, is_own, read_form
 from mensura.serve.review.secret import Attempts, ReviewerSecret
 from mensura.serve.review.sessions import COOKIE, ReviewSession, Sessions
+from mensura.site.templating import Templates
 
 HOME = "/review/"
 _UNSTORED = {"cache-control": "no-store"}
@@ -45,9 +45,7 @@ class ReviewRooms:
         self._sessions = Sessions()
         self._attempts = Attempts()
         self._effects = Effects(store)
-        self._templates = jinja2.Environment(
-            loader=jinja2.PackageLoader("mensura.serve"), autoescape=True, trim_blocks=True, lstrip_blocks=True
-        )
+        self._templates = Templates("mensura.serve")
 
     def routes(self) -> list[Route]:
         """Return every address under ``/review``."""
