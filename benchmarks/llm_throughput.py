@@ -4,8 +4,8 @@
 
 Each way is measured in a process of its own with the server in another. "per CPU second" counts the asking process
 alone: what it reaches when it has a core to itself, whatever else the machine does. What the journal takes from
-inspect-ai's own interface is measured apart, in one process, in short blocks of calls that alternate (without, with, with,
-without): whatever else slows the machine then slows both; the median of the turns' ratios is told with its quartiles.
+inspect-ai's own interface is measured apart, in one process, in short blocks of calls that alternate (without, with,
+with, without): whatever else slows the machine then slows both; the median of the turns' ratios has its quartiles.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=100_000)
     parser.add_argument("--way")
     parser.add_argument("--turns", type=int, default=12, help="turns of four blocks, without and with the journal")
-    parser.add_argument("--pairs-only", action="store_true", help="only what the journal takes from inspect-ai's interface")
+    parser.add_argument(
+        "--pairs-only", action="store_true", help="only what the journal takes from inspect-ai's interface"
+    )
     asked = parser.parse_args()
     if asked.way:
         print(json.dumps(measure(asked.way, asked.calls)))
@@ -207,7 +209,7 @@ def ask_inspect(url: str) -> Callable[[list[str]], Coroutine[None, None, None]]:
 
 
 def in_turns(url: str, turns: int, journal: Path) -> dict[str, float]:
-    """Ask through inspect-ai's interface in turns of four blocks, and return what processor time says of the journal."""
+    """Ask through inspect-ai's interface in turns of four blocks; return the journal's share of processor time."""
     loop = asyncio.new_event_loop()
     ask = ask_inspect(url)
     questions = iter(list(typical_questions(BLOCK * (4 * turns + 2), seed=2)))

@@ -90,7 +90,9 @@ def test_the_claims_of_a_killed_process_are_free_at_once_and_its_file_goes(tmp_p
         "import sys\nfrom tests.llm.test_journal import claim\nfrom mensura.llm import Journal\n"
         "journal = Journal(sys.argv[1])\nclaim(journal)\nprint('claimed', flush=True)\ninput()\n"
     )
-    other = subprocess.Popen([sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT)
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    )
     assert other.stdout.readline() == b"claimed\n"
     with Journal(path) as journal:
         assert claim(journal) is Hold.ANOTHER

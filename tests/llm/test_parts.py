@@ -32,4 +32,3 @@ def test_token_counts_are_what_a_server_can_have_counted(told, read):
     }
     reply = reply_of(json.dumps(completion).encode())
     assert (reply.text, reply.tokens_in, reply.tokens_out) == ("3", 5, read)
-

@@ -137,6 +137,7 @@ class Pacer:
     """
 
     def __init__(self, ceiling: int) -> None:
+        self.ceiling = ceiling
         self._at_once, self._rate = AtOnce(ceiling), Rate()
         self._under_way = 0
         self._latency = 0.0
@@ -207,7 +208,7 @@ class Pacer:
         self._rate.refused(self.resume_at)
         self._probing = again or self._rate.value is None
         if self._rate.value is None:
-            self._at_once.window = 1
+            self._at_once.window = max(1, self._at_once.window // 2)
 
     def _longer_pause(self) -> float:
         if self._pause:

@@ -111,7 +111,7 @@ class Queue:
         if self.stopped:
             self._drain()
             return
-        while self._ready:
+        while self._ready and self._under_way < self._pacer.ceiling:
             wait = self._pacer.wait(self._loop.time())
             if wait > 0:
                 if wait < float("inf"):
@@ -179,29 +179,37 @@ class Queue:
     async def _attempt(self, slot: Slot, ticket: Ticket) -> None:
         """Send a question once, and record the outcome.
 
-        A call is under way until its answer is on the disk: a kill can lose no more calls than are allowed at once.
+        A call is under way until its answer is on the disk: a kill loses at most as many calls as ``concurrency``.
         """
-        outcome: Reply | CallError = CallError(Trouble.QUESTION, "interrupted", billed=True)
         try:
             try:
-                outcome = await self._caller.call(slot)
+                outcome = await self._send(slot, ticket)
                 if isinstance(outcome, Reply):
+                    self._pump()
                     outcome = await self._write_down(slot, outcome) or outcome
             finally:
                 self._under_way -= 1
-                now = self._loop.time()
-                if isinstance(outcome, Reply):
-                    self._pacer.answered(now, ticket)
-                elif outcome.trouble is Trouble.BUSY:
-                    self._pacer.refused(now, ticket, outcome.wait)
-                else:
-                    self._pacer.ended()
             if isinstance(outcome, CallError):
                 await self._retry_or_give_up(slot, outcome)
             self._pump()
         except Exception as fault:
             self._break(fault)
             self._settle_failed(slot, self.stopped)
+
+    async def _send(self, slot: Slot, ticket: Ticket) -> Reply | CallError:
+        """Send a question once, and report the outcome to the pacer."""
+        outcome: Reply | CallError | None = None
+        try:
+            outcome = await self._caller.call(slot)
+        finally:
+            now = self._loop.time()
+            if isinstance(outcome, Reply):
+                self._pacer.answered(now, ticket)
+            elif outcome is not None and outcome.trouble is Trouble.BUSY:
+                self._pacer.refused(now, ticket, outcome.wait)
+            else:
+                self._pacer.ended()
+        return outcome
 
     async def _write_down(self, slot: Slot, reply: Reply) -> CallError | None:
         """Read a reply, write it down and settle its question; return a failure that concerns this question alone."""
