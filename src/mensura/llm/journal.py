@@ -131,13 +131,14 @@ class Journal:
         """Return the entries of the answered questions among these; raises where one is damaged."""
         return {row[0]: self._entry(row) for row in self._answered(keys, _ROW)}
 
-    def _answered(self, keys: Sequence[bytes], columns: str) -> Iterator[Sequence[Any]]:
+    def _answered(self, keys: Sequence[bytes], columns: str) -> list[Sequence[Any]]:
+        rows: list[Sequence[Any]] = []
         for start in range(0, len(keys), _KEYS_PER_READ):
             part = keys[start : start + _KEYS_PER_READ]
             marks = ",".join("?" * len(part))
-            yield from self.connection.execute(
-                f"SELECT {columns} FROM calls WHERE key IN ({marks}) AND state = 1", list(part)
-            )
+            statement = f"SELECT {columns} FROM calls WHERE key IN ({marks}) AND state = 1"
+            rows += self.connection.execute(statement, list(part)).fetchall()
+        return rows
 
     def _entry(self, row: Sequence[Any]) -> Entry:
         """Open a row with the columns of :data:`_ROW`, and check it."""
