@@ -1,11 +1,11 @@
-"""Calls per second through each door against an instant local server, bytes per call, memory over many calls.
+"""Calls per second through each interface against an instant local server, bytes per call, memory over many calls.
 
 ``python -m benchmarks.llm_throughput [--calls 2000] [--most 100000] [--turns 12] [--pairs-only]``
 
 Each way is measured in a process of its own with the server in another. "per CPU second" counts the asking process
 alone: what it reaches when it has a core to itself, whatever else the machine does. What the journal takes from
-inspect-ai's own door is measured apart, in one process, in short blocks of calls that alternate (without, with, with,
-without): whatever else slows the machine then slows both; the median of the turns' ratios is told with its quartiles.
+inspect-ai's own interface is measured apart, in one process, in short blocks of calls that alternate (without, with,
+with, without): whatever else slows the machine then slows both; the median of the turns' ratios has its quartiles.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ BLOCK = 120
 """Calls of one block of a turn: about a processor second, shorter than most disturbances last."""
 PAIRS = "pairs"
 WAYS = {
-    "aiohttp": "bare aiohttp, no door",
+    "aiohttp": "bare aiohttp",
     "inspect_bare": "inspect-ai's own model interface, no journal",
     "inspect_journal": "inspect-ai behind our journal",
-    "lean_journal": "lean path behind our journal",
+    "direct_journal": "direct interface behind our journal",
 }
 
 
@@ -55,7 +55,9 @@ def main() -> None:
     parser.add_argument("--most", type=int, default=100_000)
     parser.add_argument("--way")
     parser.add_argument("--turns", type=int, default=12, help="turns of four blocks, without and with the journal")
-    parser.add_argument("--pairs-only", action="store_true", help="only what the journal takes from inspect-ai's door")
+    parser.add_argument(
+        "--pairs-only", action="store_true", help="only what the journal takes from inspect-ai's interface"
+    )
     asked = parser.parse_args()
     if asked.way:
         print(json.dumps(measure(asked.way, asked.calls)))
@@ -67,10 +69,10 @@ def main() -> None:
     rounds = [{way: in_a_process(way, asked.calls) for way in WAYS} for _ in range(ROUNDS)]
     found = {way: max((told[way] for told in rounds), key=lambda told: told["cpu_rate"]) for way in WAYS}
     sizes = sorted({1000, asked.most})
-    memory = {size: in_a_process("lean_journal", size) for size in sizes}
+    memory = {size: in_a_process("direct_journal", size) for size in sizes}
     columns = ["way", "calls", "per second", "per CPU second", "peak MB", "journal bytes per call"]
     rows = [(WAYS[way], *row_of(told)) for way, told in found.items()]
-    rows += [(f"lean path, {size} calls", *row_of(told)) for size, told in memory.items()]
+    rows += [(f"direct interface, {size} calls", *row_of(told)) for size, told in memory.items()]
     print(text_table(pl.DataFrame(rows, schema=columns, orient="row"), rows=20, digits=1))
     print(json.dumps(summary(found, memory, pairs)))
 
@@ -82,13 +84,13 @@ def row_of(told: dict[str, float]) -> tuple[float, ...]:
 def summary(
     found: dict[str, dict[str, float]], memory: dict[int, dict[str, float]], pairs: dict[str, float]
 ) -> dict[str, object]:
-    bare, lean = (found[way]["cpu_rate"] for way in ("inspect_bare", "lean_journal"))
+    bare, direct = (found[way]["cpu_rate"] for way in ("inspect_bare", "direct_journal"))
     small, large = memory[min(memory)], memory[max(memory)]
     return {
         "calls_per_second": {way: round(told["rate"], 1) for way, told in found.items()},
         "calls_per_cpu_second": {way: round(told["cpu_rate"], 1) for way, told in found.items()},
         "journal_over_bare_inspect": pairs,
-        "lean_over_inspect": round(lean / bare, 2),
+        "direct_over_inspect": round(direct / bare, 2),
         "bytes_per_typical_call": round(large["bytes_per_call"]),
         "peak_mb": {str(size): round(told["peak_mb"], 1) for size, told in memory.items()},
         "memory_growth": round(large["peak_mb"] / small["peak_mb"], 3),
@@ -115,7 +117,7 @@ def measure(way: str, calls: int) -> dict[str, float]:
         elif way == "inspect_bare":
             took = asyncio.run(by_inspect(url, calls))
         else:
-            took = by_asker(url, calls, journal, "lean" if way == "lean_journal" else "inspect")
+            took = by_asker(url, calls, journal, "direct" if way == "direct_journal" else "inspect")
         size = journal.stat().st_size if journal.exists() else 0
     wall, cpu = took
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -147,8 +149,8 @@ class Watch:
         return time.perf_counter() - self._wall, time.process_time() - self._cpu
 
 
-def by_asker(url: str, calls: int, journal: Path, door: str) -> tuple[float, float]:
-    with open_asker(MODEL, journal=journal, base_url=url, concurrency=CONCURRENCY, door=door) as asker:  # type: ignore[arg-type]
+def by_asker(url: str, calls: int, journal: Path, interface: str) -> tuple[float, float]:
+    with open_asker(MODEL, journal=journal, base_url=url, concurrency=CONCURRENCY, interface=interface) as asker:  # type: ignore[arg-type]
         for _ in asker.stream(typical_questions(WARM_UP, seed=1), read_typical):
             pass
         asked = typical_questions(calls) if calls > MADE_BEFOREHAND else iter(list(typical_questions(calls)))
@@ -178,7 +180,7 @@ async def by_aiohttp(url: str, calls: int) -> tuple[float, float]:
 
 
 async def by_inspect(url: str, calls: int) -> tuple[float, float]:
-    ask = inspect_door(url)
+    ask = ask_inspect(url)
     await ask([question.prompt for question in typical_questions(WARM_UP, seed=1)])
     prompts = [question.prompt for question in typical_questions(calls)]
     watch = Watch()
@@ -186,8 +188,8 @@ async def by_inspect(url: str, calls: int) -> tuple[float, float]:
     return watch.read()
 
 
-def inspect_door(url: str) -> Callable[[list[str]], Coroutine[None, None, None]]:
-    """Return what asks prompts through inspect-ai's own door, many at a time, and reads the answers."""
+def ask_inspect(url: str) -> Callable[[list[str]], Coroutine[None, None, None]]:
+    """Return what asks prompts through inspect-ai's own interface, many at a time, and reads the answers."""
     from inspect_ai.model import ChatMessageUser, GenerateConfig, get_model
 
     config = GenerateConfig(temperature=0.0, max_tokens=2048, max_connections=CONCURRENCY)
@@ -207,11 +209,11 @@ def inspect_door(url: str) -> Callable[[list[str]], Coroutine[None, None, None]]
 
 
 def in_turns(url: str, turns: int, journal: Path) -> dict[str, float]:
-    """Ask through inspect-ai's door in turns of four blocks, and return what processor time says of the journal."""
+    """Ask through inspect-ai's interface in turns of four blocks; return the journal's share of processor time."""
     loop = asyncio.new_event_loop()
-    ask = inspect_door(url)
+    ask = ask_inspect(url)
     questions = iter(list(typical_questions(BLOCK * (4 * turns + 2), seed=2)))
-    with open_asker(MODEL, journal=journal, base_url=url, concurrency=CONCURRENCY, door="inspect") as asker:
+    with open_asker(MODEL, journal=journal, base_url=url, concurrency=CONCURRENCY, interface="inspect") as asker:
 
         def block(*, journalled: bool) -> float:
             asked = list(islice(questions, BLOCK))

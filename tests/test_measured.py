@@ -2,7 +2,7 @@
 
 A figure in Markdown stands directly before ``<!-- measured: KEY -->``. A line of Python or TOML that states one ends
 with ``# measured: KEY``. Two rules find figures without a marker. A Markdown paragraph, list item or table row that
-names ``python -m benchmarks.NAME`` and contains a decimal number or a percentage needs a marker. So does every such line
+names ``python -m benchmarks.NAME`` and contains a decimal number or a percentage needs a marker. So does each such line
 of the method page, and every line with a percentage in the command line's sentences on trust. The nominal ``90%`` is no
 figure, and neither is the number of an arXiv paper.
 """

@@ -9,11 +9,16 @@ import argparse
 import asyncio
 import hashlib
 import json
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.llm.limits import AtOnceLimit, RateLimit
 
 NEVER_FAILS_FROM = 4
 """The fourth time a question comes it is answered, so that every question is, in the end."""
@@ -77,6 +82,7 @@ class ChatServer:
         most_at_once: int | None = None,
         usage: bool = True,
         keep_bodies: bool = True,
+        limit: RateLimit | AtOnceLimit | None = None,
     ) -> None:
         self.faults = faults or Faults()
         self.answer = answer
@@ -84,10 +90,12 @@ class ChatServer:
         self.most_at_once = most_at_once
         self.usage = usage
         self.keep_bodies = keep_bodies
+        self.limit = limit
         self.log = Log()
         self.refuse: Callable[[str], bool] | None = None
         self.batches_ready = True
         self.lose_next_batch_reply = False
+        self.spoil: Callable[[list[bytes]], list[bytes]] | None = None
         self.url = ""
         self.connections: set[asyncio.Transport] = set()
 
@@ -171,6 +179,12 @@ class _Connection(asyncio.Protocol):
         log.requests[prompt] += 1
         if self.server.keep_bodies:
             log.bodies.append(request)
+        if self.server.limit is not None:
+            wait = self.server.limit.arrive(asyncio.get_running_loop().time())
+            if wait is not None:
+                headers = {"Retry-After": str(math.ceil(wait))} if self.server.limit.header else {}
+                self.reply(429, {"error": {"message": "too many requests"}}, headers)
+                return
         log.under_way += 1
         log.most_under_way = max(log.most_under_way, log.under_way)
         if self.server.refuse is not None and self.server.refuse(prompt):
@@ -208,6 +222,8 @@ class _Connection(asyncio.Protocol):
     def finish(self, kind: str, prompt: str, request: dict) -> None:
         log, faults = self.server.log, self.server.faults
         log.under_way -= 1
+        if self.server.limit is not None:
+            self.server.limit.leave()
         if kind == "busy":
             wait = {} if faults.busy_wait is None else {"Retry-After": str(faults.busy_wait)}
             self.reply(429, {"error": {"message": "too many requests", "code": "rate_limit_exceeded"}}, wait)
@@ -266,7 +282,8 @@ class _Connection(asyncio.Protocol):
             lines.append(json.dumps({"custom_id": asked["custom_id"], "response": response, "error": None}))
         batch["status"] = "completed"
         batch["output_file_id"] = f"file-{len(log.files)}"
-        log.files[batch["output_file_id"]] = "\n".join(reversed(lines)).encode()
+        result = [line.encode() for line in reversed(lines)]
+        log.files[batch["output_file_id"]] = b"\n".join(self.server.spoil(result) if self.server.spoil else result)
 
     def reply(self, status: int, body: dict | bytes, headers: dict | None = None) -> None:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()

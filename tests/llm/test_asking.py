@@ -9,9 +9,9 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.llm import AnswerReading, Prices, Question, UnreadableError, open_asker
-from mensura.llm.providers.base import CallError
-from mensura.llm.providers.lean import reply_of
-from mensura.llm.writer import JournalWriter
+from mensura.llm.endpoint import reply_of
+from mensura.llm.protocol import CallError
+from mensura.llm.record import JournalWriter
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer
 
@@ -51,30 +51,6 @@ def test_what_is_sent_is_the_question_at_low_temperature_and_nothing_else(serve,
     ]
 
 
-class Watched(list):
-    """Questions that note, when they are taken, whether the garbage collector is awake."""
-
-    def __iter__(self):
-        self.awake = gc.isenabled()
-        return super().__iter__()
-
-
-@pytest.mark.parametrize("awake", [True, False])
-def test_the_collector_rests_until_an_answer_is_waited_for_and_is_left_as_it_was_found(serve, tmp_path, awake):
-    server, asked, shown = serve(delay=0.4), Watched(questions(3)), []
-    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}
-    (gc.enable if awake else gc.disable)()
-    try:
-        with open_asker("mine", **settings, advance=lambda _: shown.append(gc.isenabled())) as asker:
-            asker.ask(asked, read_level)
-        assert (asked.awake, set(shown), gc.isenabled()) == (False, {awake}, awake)
-        with open_asker("mine", **settings) as asker:
-            list(asker.stream(asked, read_level))
-        assert (asked.awake, gc.isenabled()) == (awake, awake)
-    finally:
-        gc.enable()
-
-
 def test_a_chunk_that_ends_just_as_its_wait_runs_out_is_answered(serve, tmp_path):
     """On a busy machine the answers may come between the end of a wait and the look at whether they are there."""
     server = serve()
@@ -89,7 +65,7 @@ def test_a_chunk_that_ends_just_as_its_wait_runs_out_is_answered(serve, tmp_path
     with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
         order = Late()
         Timer(0.25, lambda: order.done() or order.set_result(["answered"])).start()
-        assert asker._answers(order, 0, 1, lambda: None) == ["answered"]
+        assert asker._answers(order, 0, 1) == ["answered"]
 
 
 def test_a_second_run_asks_nothing_again(serve, tmp_path):
@@ -275,7 +251,7 @@ def test_a_model_that_declines_has_answered(serve, tmp_path):
     server.completion = lambda request: {"choices": [{"message": {"content": None, "refusal": "I will not."}}]}
     with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
         (answer,) = asker.ask(questions(1), read_level)
-    assert (answer.text, answer.error) == ("I will not.", "unreadable: no level")
+    assert (answer.text, answer.value, answer.error) == ("I will not.", None, "refused: I will not.")
 
 
 def test_a_wrong_key_stops_everything_with_one_clear_error_and_loses_nothing(serve, tmp_path, monkeypatch):
@@ -296,7 +272,7 @@ def test_a_wrong_key_stops_everything_with_one_clear_error_and_loses_nothing(ser
 
 
 def test_an_endpoint_that_is_down_stops_the_work_instead_of_failing_every_question(tmp_path, monkeypatch):
-    monkeypatch.setattr("mensura.llm.setbacks.MOST_ATTEMPTS", 2)
+    monkeypatch.setattr("mensura.llm.pacing.MOST_ATTEMPTS", 2)
     with (
         open_asker("mine", journal=tmp_path / "j.sqlite", base_url="http://127.0.0.1:9/v1") as asker,
         pytest.raises(MensuraError, match=r"16 questions in a row found no answer.*no connection"),
@@ -345,7 +321,7 @@ def test_money_needs_prices_and_other_settings_are_checked(tmp_path):
         ({"max_tokens": 0}, "max_tokens"),
         ({"timeout": 0}, "timeout"),
         ({"concurrency": 0}, "concurrency"),
-        ({"door": "back"}, "door"),
+        ({"interface": "back"}, "interface"),
         ({"journal": None}, "journal"),
         ({"base_url": "localhost:80"}, "http://"),
     ]:

@@ -62,10 +62,10 @@ def test_a_submission_whose_reply_is_lost_is_found_among_the_providers_batches(s
 def test_a_process_that_died_while_submitting_left_an_intention_that_is_followed_up(
     serve, tmp_path, monkeypatch, arrived
 ):
-    from mensura.llm.batch_clerk import Clerk
+    from mensura.llm.batch_client import BatchClient
 
     server = serve()
-    create = Clerk._create
+    create = BatchClient._create
 
     async def die(self, reference, body):
         if arrived:
@@ -73,11 +73,11 @@ def test_a_process_that_died_while_submitting_left_an_intention_that_is_followed
         raise KeyboardInterrupt
 
     settings = batched(server, tmp_path)
-    monkeypatch.setattr(Clerk, "_create", die)
+    monkeypatch.setattr(BatchClient, "_create", die)
     with pytest.raises(KeyboardInterrupt):
         ask_batch("mine", questions(10), read_level, **settings)
     assert journal_status(tmp_path / "j.sqlite")["batches"]["state"].to_list() == ["intended"]
-    monkeypatch.setattr(Clerk, "_create", create)
+    monkeypatch.setattr(BatchClient, "_create", create)
     answers = ask_batch("mine", questions(10), read_level, **settings)
     assert all(answer.value is not None for answer in answers)
     assert len(server.log.batches) == 1

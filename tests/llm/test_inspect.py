@@ -22,7 +22,7 @@ def through(monkeypatch, tmp_path):
     monkeypatch.setenv("LOCAL_API_KEY", "a-key-for-inspect-0123")
 
     def settings(server, **more):
-        return {"journal": tmp_path / "j.sqlite", "base_url": server.url, "door": "inspect", **more}
+        return {"journal": tmp_path / "j.sqlite", "base_url": server.url, "interface": "inspect", **more}
 
     return settings
 
@@ -36,7 +36,7 @@ def test_faults_are_outlived_and_every_request_is_counted(serve, through):
     assert [answer.value for answer in answers] == [read_level(level_answer(q.prompt, {})).value for q in asked]
     assert set(server.log.answers.values()) == {1}
     assert answers[0].tokens_out > 0
-    with open_asker("openai-api/local/mine", **through(server, door="lean")) as asker:
+    with open_asker("openai-api/local/mine", **through(server, interface="direct")) as asker:
         assert all(answer.stored for answer in asker.ask(asked, read_level)), "the way there is not part of the key"
 
 

@@ -1,25 +1,22 @@
-"""The journal by itself: claims, owners, first answers, what it refuses, how small it is."""
+"""The journal by itself: claims, owners, first answers, and the files it refuses."""
 
-import os
-import random
 import sqlite3
 import subprocess
 import sys
 import time
-import zlib
+from pathlib import Path
 
 import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.llm import Journal, Question, Settings, audit_table, open_asker
-from mensura.llm.entries import Entry
 from mensura.llm.journal import Hold
-from mensura.llm.keys import KeyMaker
-from mensura.llm.owners import LEASE_SECONDS, Holder, birth_of, this_machine
-from mensura.llm.packing import AlonePacking, Packing, dictionary_of
 from mensura.llm.redaction import plain_url, redactor, secrets_of
+from mensura.llm.settings import KeyMaker
+from mensura.llm.text_store import Entry
 from tests.llm.conftest import questions, read_level
 
+ROOT = Path(__file__).parents[2]
 SETTINGS = Settings("mine")
 QUESTION = Question("How hard?", system="You judge.", schema={"type": "object"}, repeat=2, about={"item": "a"})
 KEY = KeyMaker(SETTINGS)(QUESTION)
@@ -87,19 +84,24 @@ def test_a_failed_or_released_or_abandoned_question_may_be_asked_by_another(tmp_
     other.close()
 
 
-def test_a_process_that_is_gone_is_known_at_once_and_a_silent_one_after_the_lease():
-    here = this_machine()
-    gone = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
-    born = birth_of(gone.pid)
-    holder = Holder(here, gone.pid, born, beat=100.0)
-    assert not holder.dead(now=101.0, here=here)
-    gone.communicate(b"\n")
-    assert holder.dead(now=101.0, here=here)
-    assert not holder.dead(now=101.0, here="another machine")
-    assert holder.dead(now=101.0 + LEASE_SECONDS, here="another machine")
-    me = os.getpid()
-    assert not Holder(here, me, birth_of(me), beat=0.0).dead(now=LEASE_SECONDS, here=here)
-    assert Holder(here, me, "another birth", beat=0.0).dead(now=1.0, here=here), "the number was given to another"
+def test_the_claims_of_a_killed_process_are_free_at_once_and_its_file_goes(tmp_path):
+    path = tmp_path / "j.sqlite"
+    code = (
+        "import sys\nfrom tests.llm.test_journal import claim\nfrom mensura.llm import Journal\n"
+        "journal = Journal(sys.argv[1])\nclaim(journal)\nprint('claimed', flush=True)\ninput()\n"
+    )
+    other = subprocess.Popen(
+        [sys.executable, "-c", code, path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT
+    )
+    assert other.stdout.readline() == b"claimed\n"
+    with Journal(path) as journal:
+        assert claim(journal) is Hold.ANOTHER
+        assert len(list(tmp_path.glob("*.owner-*"))) == 2
+        other.kill()
+        other.communicate()
+        assert claim(journal) is Hold.MINE
+        assert len(list(tmp_path.glob("*.owner-*"))) == 1
+    assert not list(tmp_path.glob("*.owner-*"))
 
 
 def test_a_rolled_back_claim_leaves_nothing_behind(tmp_path):
@@ -108,7 +110,6 @@ def test_a_rolled_back_claim_leaves_nothing_behind(tmp_path):
             journal.claim(KEY, QUESTION, SETTINGS.text())
             raise ZeroDivisionError
         assert claim(journal) is Hold.MINE
-        assert list(journal.rows("SELECT count(*) FROM owners")) == [(1,)]
     assert audit_table(tmp_path / "j.sqlite")["system"].to_list() == ["You judge."]
 
 
@@ -146,67 +147,6 @@ def test_other_files_are_refused_and_stay_as_they_are(tmp_path):
     assert (tmp_path / "notes.txt").read_text().startswith("no database")
 
 
-def test_a_typical_call_takes_less_than_two_kilobytes(serve, tmp_path):
-    """A rubric of 3 kB, an item of 600 bytes of its own, an answer of 500: what one annotation call looks like."""
-    words = ["the", "level", "rises", "with", "every", "further", "step", "of", "reasoning", "kept", "in", "mind"]
-
-    def varied(seed: int, length: int) -> str:
-        return " ".join(
-            f"{words[(seed * 7 + place * place) % len(words)]}{(seed + place) % 97}" for place in range(length)
-        )
-
-    rubric = "Rubric. " + varied(1, 450)
-    asked = [
-        Question(f"{rubric}\n\nItem {number}: {varied(number, 85)}", about={"item": str(number)})
-        for number in range(500)
-    ]
-    server = serve(answer=lambda prompt, _: '{"level": 3, "why": "' + varied(len(prompt), 70) + '"}')
-    path = tmp_path / "j.sqlite"
-    with open_asker("mine", journal=path, base_url=server.url) as asker:
-        answers = asker.ask(asked, read_level)
-    plain = sum(len(a.question.prompt) + len(a.text) for a in answers) / len(answers)
-    assert plain > 4000
-    assert path.stat().st_size / len(answers) < 2000
-
-
-def test_packed_texts_come_back_whatever_the_dictionary():
-    samples = [f"The rubric says {number}: count the steps. é ∑" for number in range(20)]
-    packing = Packing(3, dictionary_of(samples))
-    for text in [*samples, "", "x" * 100_000, "\N{GRINNING FACE}"]:
-        assert packing.unpack(packing.pack(text)) == text
-        assert packing.pack(text)[0] == 3
-    assert len(packing.pack(samples[0])) < 0.5 * len(Packing(0, b"").pack(samples[0]))
-
-
-@pytest.mark.parametrize("length", [0, 1, 300, 2047, 2048, 2049, 2100, 70_000])
-def test_an_answer_comes_back_whatever_its_length_and_is_smaller_than_its_text(length):
-    text = "".join(f"step {number * number} ∑ " for number in range(10_000))[:length]
-    packing = AlonePacking()
-    packed = packing.pack(text)
-    assert packing.unpack(packed) == text
-    assert len(packed) < max(16, 0.75 * len(text.encode()))
-
-
-def test_texts_of_journals_written_before_are_read():
-    """Earlier versions packed by DEFLATE, with the same dictionaries."""
-    known = dictionary_of(["The rubric says: count the steps."])
-    packer = zlib.compressobj(4, zlib.DEFLATED, -15, zdict=known)
-    packed = b"\3" + packer.compress(b"The rubric says: count the stones.") + packer.flush()
-    assert Packing(3, known).unpack(packed) == "The rubric says: count the stones."
-
-
-def test_answers_of_journals_written_before_are_read(tmp_path):
-    """Earlier versions packed answers by DEFLATE."""
-    packer = zlib.compressobj(6, zlib.DEFLATED, -15)
-    packed = b"\0" + packer.compress(b"4:fourbecause") + packer.flush()
-    with Journal(tmp_path / "j.sqlite") as journal:
-        claim(journal)
-        with journal.transaction():
-            journal.answer(KEY, Entry("none", "4"))
-            journal.connection.execute("UPDATE calls SET answer = ?", (packed,))
-        assert (journal.find([KEY])[KEY].text, journal.find([KEY])[KEY].rationale) == ("four", "because")
-
-
 def test_keys_differ_where_parts_could_run_together():
     make = KeyMaker(SETTINGS)
     pairs = [
@@ -217,24 +157,6 @@ def test_keys_differ_where_parts_could_run_together():
     ]
     assert all(make(first) != make(second) for first, second in pairs)
     assert make(Question("a", schema={"x": 1, "y": 2})) == make(Question("a", schema={"y": 2, "x": 1}))
-
-
-def test_a_key_does_not_hang_on_the_questions_that_were_hashed_before():
-    rubric = "The level rises with every further step that must be kept in mind. " * 20
-    asked = [
-        Question(f"{rubric[:length]}Item {number}: é{number}", system=system, repeat=repeat)
-        for number in range(5)
-        for length in (0, 300, 700, 1400)
-        for system in ("", "You judge.")
-        for repeat in (0, 1)
-    ]
-    chance = random.Random(1)
-    alone = {number: KeyMaker(SETTINGS)(question) for number, question in enumerate(asked)}
-    assert len(set(alone.values())) == len(asked)
-    for _ in range(5):
-        order = chance.sample(range(len(asked)), len(asked))
-        make = KeyMaker(SETTINGS)
-        assert {number: make(asked[number]) for number in order} == alone
 
 
 def test_a_key_is_the_same_in_every_version_of_mensura():

@@ -22,15 +22,15 @@ def unpacked(journal, tmp_path) -> str:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of inspect-ai's own dependencies
-@pytest.mark.parametrize("door", ["lean", "inspect"])
-def test_a_server_that_echoes_the_key_reveals_it_nowhere(serve, tmp_path, monkeypatch, caplog, capfd, door):
-    if door == "inspect":
+@pytest.mark.parametrize("interface", ["direct", "inspect"])
+def test_a_server_that_echoes_the_key_reveals_it_nowhere(serve, tmp_path, monkeypatch, caplog, capfd, interface):
+    if interface == "inspect":
         pytest.importorskip("inspect_ai")
     caplog.set_level(logging.DEBUG)
     monkeypatch.setenv("LOCAL_API_KEY", KEY)
     journal = tmp_path / "j.sqlite"
     server = serve(key=KEY, answer=lambda prompt, _: f'{{"level": 1, "why": "your key is {KEY}"}}')
-    settings = {"journal": journal, "base_url": server.url, "door": door}
+    settings = {"journal": journal, "base_url": server.url, "interface": interface}
     with open_asker("openai-api/local/mine", **settings) as asker:
         answers = asker.ask([Question(f"I hold {KEY}.", about={"item": KEY}), *questions(2)], read_level)
     assert [answer.rationale for answer in answers] == ["your key is [key]"] * 3
@@ -46,7 +46,7 @@ def test_a_server_that_echoes_the_key_reveals_it_nowhere(serve, tmp_path, monkey
 
 
 def test_a_key_in_the_address_is_not_shown(tmp_path, monkeypatch):
-    monkeypatch.setattr("mensura.llm.setbacks.MOST_ATTEMPTS", 1)
+    monkeypatch.setattr("mensura.llm.pacing.MOST_ATTEMPTS", 1)
     url = f"http://user:{KEY}@127.0.0.1:9/v1"
     with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=url) as asker:
         (answer,) = asker.ask(questions(1), read_level)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mensura.llm import Journal, open_asker
+from mensura.llm import open_asker
 from tests.llm.conftest import questions, read_level
 
 ROOT = Path(__file__).parents[2]
@@ -90,8 +90,7 @@ def test_interrupting_leaves_nothing_claimed(serve, tmp_path, count):
         stream = asker.stream(questions(count), read_level)
         next(stream)
         stream.close()
-    with Journal(tmp_path / "j.sqlite") as journal:
-        assert list(journal.rows("SELECT count(*) FROM owners")) == [(0,)]
+    assert not list(tmp_path.glob("*.owner-*"))
     with open_asker("mine", journal=tmp_path / "j.sqlite", base_url=server.url) as asker:
         assert all(answer.value is not None for answer in asker.ask(questions(count), read_level))
     assert set(server.log.answers.values()) == {1}

@@ -38,12 +38,13 @@ def test_cost_sums_what_was_spent_and_prices_what_was_not(journal, mensura_comma
     told = json.loads(mensura_command("llm", "cost", journal, "--json").out)
     first, second = told["cost"]
     assert first["cost"] == pytest.approx((first["tokens_in"] + 10 * first["tokens_out"]) / 1e6)
-    assert (second["cost"], second["unpriced"]) == (0, 1)
+    assert (second["cost"], second["unpriced"]) == (None, 1), "no price is known, so the cost is not 0"
     priced = json.loads(mensura_command("llm", "cost", journal, "--json", "--price-in", 100, "--price-out", 0).out)
     assert priced["cost"][0] == first
     assert priced["cost"][1]["cost"] == pytest.approx(second["tokens_in"] * 1e-4)
     assert priced["total"] == pytest.approx(first["cost"] + second["tokens_in"] * 1e-4)
     assert mensura_command("llm", "cost", journal, "--price-in", 1).code == 2
+    assert "in all, without 1 answers of unknown price" in mensura_command("llm", "cost", journal).out
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -144,3 +145,5 @@ def test_a_bar_without_an_end_in_sight_says_rate_and_cost():
     standing = Standing(done=5, total=10, stored=0, failed=0, cost=0.0, rate=0.5, seconds_left=None)
     assert told_of(standing) == "0.5/s · $0.00"
     assert told_of(replace(standing, seconds_left=59.6)).endswith(" · 1:00 left")
+    assert told_of(replace(standing, cost=None)) == "0.5/s · cost unknown"
+    assert told_of(replace(standing, waiting=61.0, seconds_left=5.0)) == "0.5/s · $0.00 · waiting 61 s"

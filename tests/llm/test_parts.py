@@ -1,4 +1,4 @@
-"""Small parts of asking: canonical words, money, what a reply says, who may take over a claim."""
+"""Small parts of asking: canonical texts, money, the content of a reply."""
 
 import json
 
@@ -6,8 +6,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.llm import Prices
-from mensura.llm.owners import LEASE_SECONDS, Holder
-from mensura.llm.providers.lean import reply_of
+from mensura.llm.endpoint import reply_of
 from mensura.llm.settings import Settings, schema_text
 
 
@@ -33,9 +32,3 @@ def test_token_counts_are_what_a_server_can_have_counted(told, read):
     }
     reply = reply_of(json.dumps(completion).encode())
     assert (reply.text, reply.tokens_in, reply.tokens_out) == ("3", 5, read)
-
-
-def test_claims_of_another_machine_are_taken_over_after_a_lease_of_silence():
-    other = Holder("another machine", 1, "born", beat=1000.0)
-    assert not other.dead(1000.0 + LEASE_SECONDS, "this machine")
-    assert other.dead(1000.0 + LEASE_SECONDS + 1, "this machine")

@@ -22,17 +22,17 @@ def read(text: str) -> AnswerReading:
         raise UnreadableError("not the form asked for") from None
 
 
-@pytest.mark.parametrize("door", ["lean", "inspect"])
+@pytest.mark.parametrize("interface", ["direct", "inspect"])
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of inspect-ai's own dependencies
-def test_schema_answers_and_resume(small_model, tmp_path, monkeypatch, door):
-    if door == "inspect":
+def test_schema_answers_and_resume(small_model, tmp_path, monkeypatch, interface):
+    if interface == "inspect":
         pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
     monkeypatch.setenv("LOCAL_API_KEY", "none-is-needed-here")
     asked = [
         Question(f"Rate from 0 to 5 how hard this is: {item}", schema=SCHEMA, about={"item": str(number)})
         for number, item in enumerate(ITEMS)
     ]
-    settings = {"journal": tmp_path / "j.sqlite", "base_url": small_model, "max_tokens": 30, "door": door}
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": small_model, "max_tokens": 30, "interface": interface}
     with open_asker("openai-api/local/smollm2", concurrency=2, **settings) as asker:
         first = asker.ask(asked, read)
     with open_asker("openai-api/local/smollm2", **settings) as asker:

@@ -19,7 +19,9 @@ from mensura.cli.asking import (
     ModelName,
     PriceIn,
     PriceOut,
+    Retry,
     Temperature,
+    money,
     place_journal,
 )
 from mensura.cli.output import Json, Out, console, emit, print_note
@@ -76,6 +78,7 @@ def annotate(
     price_out: PriceOut = None,
     concurrency: Concurrency = 32,
     batch: Batch = False,
+    retry: Retry = None,
     dry_run: DryRun = False,
     seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
     out: Out = None,
@@ -105,6 +108,7 @@ def annotate(
         price_out,
         concurrency,
         batch,
+        retry,
     )
     if dry_run:
         asking.print_estimate(plan.questions, plan.usual_tokens)
@@ -159,6 +163,6 @@ def _print(result: Annotation) -> None:
             cells=pl.len(), items=pl.col("item").n_unique(), first=pl.col("item").first()
         )
         print_table(counts.sort("cells", descending=True), title="Cells without a level", rows=10)
-    console.print(f"{result.calls} calls, {result.stored} answers from the journal, {result.cost:.2f} US dollars")
+    console.print(f"{result.calls} calls, {result.stored} answers from the journal, {money(result.cost)}")
     for warning in result.warnings:
         print_note(warning)

@@ -1,25 +1,34 @@
-"""What every command that asks a language model shares: its options, prices, progress and dry run."""
+"""The options, prices, progress and dry run that all commands share that ask a language model."""
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from mensura.cli.output import console, notices
+from mensura.cli.output import console, exit_codes, notices
 from mensura.cli.paths import check_output
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    from mensura.llm import Asker, ModelAsker, Prices, Question, Standing
+    from mensura.llm import Asker, Prices, Question, Standing
 
 JOURNAL = "journal.sqlite"
+INCOMPLETE = 3
+"""Exit code of a command whose results lack answers, because of --max-calls, --max-cost or --batch."""
+INTERRUPTED = 130
+"""Exit code after Ctrl-C, as shells use it."""
+_LONG_WAIT = 5.0
+"""Seconds from which a wait for the provider is reported."""
 
 ModelName = Annotated[
     str | None,
@@ -40,6 +49,12 @@ PriceOut = Annotated[float | None, typer.Option("--price-out", help="US dollars 
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Print calls, tokens and money; ask nothing.")]
 Batch = Annotated[bool, typer.Option("--batch", help="Use the provider's batch interface: half price, within a day.")]
 Concurrency = Annotated[int, typer.Option("--concurrency", help="Most calls under way at once.")]
+Retry = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--retry", metavar="KIND", help="Ask again for stored answers: refused (or filtered) or unreadable; repeatable."
+    ),
+]
 
 
 @dataclass(frozen=True)
@@ -57,6 +72,7 @@ class Asking:
     price_out: float | None = None
     concurrency: int = 32
     batch: bool = False
+    retry: Sequence[str] | None = None
 
     @property
     def prices(self) -> Prices | None:
@@ -65,10 +81,14 @@ class Asking:
 
     @contextmanager
     def open(self, label: str) -> Iterator[Asker]:
-        """Open the model, with a progress bar; says why it stopped early, if it did."""
+        """Open the model, with a progress bar.
+
+        A run without some of its answers ends with exit code :data:`INCOMPLETE`, after its results are written. Ctrl-C
+        ends it with :data:`INTERRUPTED`. Both print the command that goes on.
+        """
         from mensura.llm import BatchAsker, open_asker
 
-        shared = {
+        shared: dict[str, Any] = {
             "journal": self.journal,
             "base_url": self.base_url,
             "temperature": self.temperature,
@@ -78,15 +98,42 @@ class Asking:
             "prices": self.prices,
         }
         if self.batch:
-            yield BatchAsker(self.model, wait=0.0, **shared)  # type: ignore[arg-type]
+            if self.retry:
+                raise MensuraError("--retry: not with --batch. Run once without --batch to ask those questions again.")
+            batch = BatchAsker(self.model, wait=0.0, **shared)
+            try:
+                yield batch
+            finally:
+                if batch.waiting:
+                    self._incomplete(f"{batch.waiting} questions wait in a batch of the provider")
+                elif batch.stopped:
+                    self._incomplete(batch.stopped)
             return
-        with asking_bar(label) as advance:
-            asker: ModelAsker
-            with open_asker(self.model, concurrency=self.concurrency, advance=advance, **shared) as asker:  # type: ignore[arg-type]
+        with (
+            asking_bar(label, self.model) as advance,
+            open_asker(
+                self.model, concurrency=self.concurrency, retry=self.retry or (), advance=advance, **shared
+            ) as asker,
+        ):
+            try:
                 yield asker
-                stopped = asker.stopped
+            except KeyboardInterrupt:
+                notices.print("stopping; waiting up to 10 seconds for the calls under way", style="yellow")
+                asker.close()
+                self._interrupted(asker.answered)
+            stopped = asker.stopped
         if stopped:
-            notices.print(f"stopped early: {stopped}; run the command again to go on", style="yellow")
+            self._incomplete(stopped)
+
+    def _incomplete(self, reason: str) -> None:
+        """Report missing answers, and end the command with its own exit code once its results are written."""
+        notices.print(f"stopped early: {reason}; run the command again to go on: {this_command()}", style="yellow")
+        exit_codes.append(INCOMPLETE)
+
+    def _interrupted(self, answered: int) -> None:
+        kept = f"{answered:,} answers are kept in {self.journal}" if self.journal else "a recording keeps no journal"
+        notices.print(f"stopped: {kept}. Go on with: {this_command()}", style="yellow")
+        raise typer.Exit(INTERRUPTED)
 
     def print_estimate(self, questions: Sequence[Question], tokens_out: int | None = None) -> None:
         """Print what asking these questions would take."""
@@ -137,26 +184,54 @@ def prices_of(model: str, price_in: float | None, price_out: float | None) -> Pr
     return Prices(*known.select("input_price", "output_price").row(0))
 
 
+def this_command() -> str:
+    """Return the command line that runs this command again."""
+    return shlex.join(["mensura", *sys.argv[1:]])
+
+
 @contextmanager
-def asking_bar(label: str) -> Iterator[Callable[[Standing], None]]:
-    """Yield ``advance(standing)``: a bar with rate, cost so far and time left, on a terminal; silent in a pipe."""
+def asking_bar(label: str, model: str = "the provider") -> Iterator[Callable[[Standing], None]]:
+    """Yield ``advance(standing)``: a bar with rate, cost so far and time left, on a terminal; silent in a pipe.
+
+    A long wait for the provider is reported everywhere, once.
+    """
     errors = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[told]}"))
     with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
         task = progress.add_task(label, total=None, told="")
+        reported = datetime.min
 
         def advance(standing: Standing) -> None:
+            nonlocal reported
             progress.update(task, completed=standing.done, total=standing.total, told=told_of(standing))
+            until = datetime.now() + timedelta(seconds=standing.waiting)
+            if standing.waiting > _LONG_WAIT and until > reported + timedelta(seconds=1):
+                reported = until
+                notices.print(
+                    f"{model} asks for a pause: waiting until {until:%H:%M:%S}. Ctrl-C stops; all answers are kept.",
+                    style="yellow",
+                )
 
         yield advance
 
 
 def told_of(standing: Standing) -> str:
-    """Say in a few words how the asking goes: rate, cost, time left, failures."""
-    parts = [f"{standing.rate:.1f}/s", f"${standing.cost:.2f}"]
-    if standing.seconds_left is not None:
+    """Describe a run in a few words: rate, cost, time left or wait, failures."""
+    parts = [f"{standing.rate:.1f}/s", "cost unknown" if standing.cost is None else f"${standing.cost:.2f}"]
+    if standing.waiting > _LONG_WAIT:
+        parts.append(f"waiting {standing.waiting:.0f} s")
+    elif standing.seconds_left is not None:
         minutes, seconds = divmod(round(standing.seconds_left), 60)
         parts.append(f"{minutes}:{seconds:02d} left")
     if standing.failed:
         parts.append(f"{standing.failed} failed")
     return " · ".join(parts)
+
+
+def money(dollars: float | None) -> str:
+    """Return an amount for people; None where no price is known."""
+    return (
+        "cost unknown (no price is known; give --price-in and --price-out)"
+        if dollars is None
+        else (f"{dollars:.2f} US dollars")
+    )

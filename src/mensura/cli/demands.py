@@ -11,6 +11,7 @@ from mensura.cli.annotate import Dimensions, ItemsPerCall, MaxTokens, Pool, Rubr
 from mensura.cli.asking import (
     Asking,
     BaseUrl,
+    Batch,
     Concurrency,
     DryRun,
     JournalPath,
@@ -19,6 +20,7 @@ from mensura.cli.asking import (
     ModelName,
     PriceIn,
     PriceOut,
+    Retry,
     Temperature,
     place_journal,
 )
@@ -152,6 +154,8 @@ def protocols(
     price_in: PriceIn = None,
     price_out: PriceOut = None,
     concurrency: Concurrency = 32,
+    batch: Batch = False,
+    retry: Retry = None,
     dry_run: DryRun = False,
     seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
     out: Out = None,
@@ -179,6 +183,8 @@ def protocols(
         price_in,
         price_out,
         concurrency,
+        batch,
+        retry,
     )
     if dry_run:
         for plan in plans.values():

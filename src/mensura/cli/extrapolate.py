@@ -11,6 +11,8 @@ import typer
 from mensura.cli.asking import (
     Asking,
     BaseUrl,
+    Batch,
+    Concurrency,
     DryRun,
     JournalPath,
     MaxCalls,
@@ -18,6 +20,7 @@ from mensura.cli.asking import (
     ModelName,
     PriceIn,
     PriceOut,
+    Retry,
     Temperature,
     place_journal,
 )
@@ -103,6 +106,9 @@ def extrapolate(
     max_calls: MaxCalls = None,
     price_in: PriceIn = None,
     price_out: PriceOut = None,
+    concurrency: Concurrency = 32,
+    batch: Batch = False,
+    retry: Retry = None,
     dry_run: DryRun = False,
     out: Out = None,
     as_json: Json = False,
@@ -119,7 +125,7 @@ def extrapolate(
     asking = None
     if model is not None:
         place = place_journal(journal, out, model)
-        bounds = (max_cost, max_calls, price_in, price_out)
+        bounds = (max_cost, max_calls, price_in, price_out, concurrency, batch, retry)
         asking = Asking(model, place, base_url, temperature, max_tokens, *bounds)
     own: dict[str, object] = {
         "variants": variants,

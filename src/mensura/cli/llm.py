@@ -14,7 +14,7 @@ from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 
 app = typer.Typer(
-    help="The journal of what language models were asked: standing, cost, export.",
+    help="The journal of questions to language models: state, cost, export, recovery.",
     no_args_is_help=True,
     rich_markup_mode="rich",
 )
@@ -50,11 +50,16 @@ def cost(
         raise MensuraError("give both --price-in and --price-out (US dollars per million tokens), or neither")
     prices = None if price_in is None or price_out is None else Prices(price_in, price_out)
     table = journal_cost(journal, prices)
-    total = float(table["cost"].sum())
+    unpriced = int(table["unpriced"].sum())
+    total = float(table["cost"].sum()) if table["cost"].count() else None
     if emit({"cost": table}, out=out, as_json=as_json, total=total):
         return
     print_table(table, title=f"Journal {journal}", digits=4)
-    console.print(f"${total:.4f} in all")
+    if total is None:
+        console.print("total cost unknown: no price is known; give --price-in and --price-out")
+        return
+    rest = f", without {unpriced:,} answers of unknown price" if unpriced else ""
+    console.print(f"${total:.4f} in all{rest}")
 
 
 @app.command(epilog="Example: mensura llm export out/journal.sqlite audit.html")
@@ -74,3 +79,11 @@ def export(
 
     rows = write_audit(journal, target, recording=recording)
     console.print(f"wrote {rows} rows to {target}")
+
+
+@app.command(epilog="Example: mensura llm recover out/journal.sqlite")
+def recover(journal: JournalFile) -> None:
+    """Replace a damaged journal by all that can still be read; the damaged file is kept."""
+    from mensura.llm import recover_journal
+
+    console.print(str(recover_journal(journal)))

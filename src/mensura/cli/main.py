@@ -15,7 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from mensura import __version__
 from mensura.cli.new_models import offer_options
-from mensura.cli.output import console, notices
+from mensura.cli.output import console, exit_codes, notices
 from mensura.core.errors import MensuraError
 
 COMMANDS = {
@@ -42,7 +42,7 @@ COMMANDS = {
     "evidence": "What was observed: coverage, checks, import and export.",
     "people": "Item pools and populations: rates, import, world tables.",
     "responses": "Logs item by item: abilities, items, adaptive tests.",
-    "llm": "What language models were asked: standing, cost, export.",
+    "llm": "Questions to language models: state, cost, export, recovery.",
     "cache": "What is kept between runs, and its removal.",
 }
 """Commands in the order of the help, and what each does in a line.
@@ -129,10 +129,13 @@ def _options(
 
 
 def main() -> None:
-    """Run the command line; an expected fault prints its message and exits with 2, without a traceback."""
+    """Run the command line; an expected error prints its message and exits with 2, without a traceback."""
+    exit_codes.clear()
     _end_when_asked()
     try:
         app()
+    except SystemExit as end:
+        sys.exit(end.code or next(iter(exit_codes), 0))
     except MensuraError as fault:
         _refuse(str(fault))
     except OSError as fault:  # a disk that is full or cannot be written, a path that is too long

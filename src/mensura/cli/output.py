@@ -111,6 +111,8 @@ class PlainConsole(Console):
 
 console = PlainConsole()
 notices = PlainConsole(stderr=True)
+exit_codes: list[int] = []
+"""Codes with which a command that has printed its results ends all the same; the first counts."""
 
 
 def print_json(payload: Mapping[str, object]) -> None:

@@ -11,6 +11,8 @@ import typer
 from mensura.cli.asking import (
     Asking,
     BaseUrl,
+    Batch,
+    Concurrency,
     DryRun,
     JournalPath,
     MaxCalls,
@@ -18,6 +20,7 @@ from mensura.cli.asking import (
     ModelName,
     PriceIn,
     PriceOut,
+    Retry,
     Temperature,
     place_journal,
 )
@@ -69,6 +72,9 @@ def validate(
     max_calls: MaxCalls = None,
     price_in: PriceIn = None,
     price_out: PriceOut = None,
+    concurrency: Concurrency = 32,
+    batch: Batch = False,
+    retry: Retry = None,
     dry_run: DryRun = False,
     out: Out = None,
     as_json: Json = False,
@@ -79,7 +85,7 @@ def validate(
     pool, told = read_pool(pool_folder)
     asking = None
     if model is not None:
-        bounds = (max_cost, max_calls, price_in, price_out)
+        bounds = (max_cost, max_calls, price_in, price_out, concurrency, batch, retry)
         asking = Asking(model, place_journal(journal, out, model), base_url, temperature, max_tokens, *bounds)
     own = {"variants": variants, "repeats": repeats, "width": width, "budget": budget, "chunk": chunk}
     estimating = choose_estimating(method, asking, own, dry_run=dry_run)

@@ -50,7 +50,7 @@ class Annotation(Result):
     repeats: int
     calls: int
     stored: int
-    cost: float
+    cost: float | None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -88,7 +88,7 @@ def annotate(
     dimensions: Iterable[str] | None = None,
     aggregate: str = "median",
     seed: int = 0,
-    **door: Any,  # noqa: ANN401
+    **settings: Any,  # noqa: ANN401
 ) -> Annotation:
     """Annotate the items of a pool with demand levels.
 
@@ -107,7 +107,7 @@ def annotate(
         dimensions=dimensions,
     )
     models: list[Any] = [model] if isinstance(model, str) or hasattr(model, "ask") else list(model)
-    return carry_out(plan, models, aggregate=aggregate, seed=seed, **door)
+    return carry_out(plan, models, aggregate=aggregate, seed=seed, **settings)
 
 
 def carry_out(
@@ -116,7 +116,7 @@ def carry_out(
     *,
     aggregate: str = "median",
     seed: int = 0,
-    **door: Any,  # noqa: ANN401
+    **settings: Any,  # noqa: ANN401
 ) -> Annotation:
     """Ask every model what a plan holds; see :func:`annotate`."""
     if aggregate not in AGGREGATIONS:
@@ -126,15 +126,15 @@ def carry_out(
         raise MensuraError(f"model: expected one or more, each once, got {names}; ask one several times with repeats")
     asked: list[Asked] = []
     for one in models:
-        asked.append(ask_plan(plan, one, **_left(door, asked)))
+        asked.append(ask_plan(plan, one, **_left(settings, asked)))
     return _annotation(plan, asked, aggregate, seed)
 
 
-def _left(door: dict[str, Any], asked: Sequence[Asked]) -> dict[str, Any]:
-    """Return the settings of the door with what is left of the budget: one budget bounds all models together."""
-    spent = {"max_calls": sum(part.calls for part in asked), "max_cost": sum(part.cost for part in asked)}
-    bounds = {name: door[name] - used for name, used in spent.items() if door.get(name) is not None}
-    return {**door, **{name: max(bound, 0) for name, bound in bounds.items()}}
+def _left(settings: dict[str, Any], asked: Sequence[Asked]) -> dict[str, Any]:
+    """Return the settings with the rest of the budget: one budget bounds all models together."""
+    spent = {"max_calls": sum(part.calls for part in asked), "max_cost": sum(part.cost or 0.0 for part in asked)}
+    bounds = {name: settings[name] - used for name, used in spent.items() if settings.get(name) is not None}
+    return {**settings, **{name: max(bound, 0) for name, bound in bounds.items()}}
 
 
 def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, seed: int) -> Annotation:
@@ -150,6 +150,7 @@ def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, se
     if unparsed.height:
         reason, count = unparsed["reason"].value_counts(sort=True).row(0)
         warnings.append(f"{unparsed.height} cells without a level; the commonest reason ({count}): {reason}")
+    costs = [part.cost for part in asked]
     return Annotation(
         pooled.demands,
         readings,
@@ -162,7 +163,7 @@ def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, se
         plan.repeats,
         sum(part.calls for part in asked),
         sum(part.stored for part in asked),
-        sum(part.cost for part in asked),
+        None if None in costs else sum(cost for cost in costs if cost is not None),
         tuple(warnings),
     )
 

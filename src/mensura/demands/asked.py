@@ -36,7 +36,8 @@ _UNPARSED = {
 class Asked:
     """What one model's answers to a plan gave: readings, unparsed cells, and what they cost.
 
-    ``cost`` is what was paid now, ``price`` what the answers cost altogether, those from the journal included.
+    ``cost`` was paid now, ``price`` is the cost of all answers, those from the journal included; US dollars, None where
+    no price is known.
     """
 
     readings: pl.DataFrame
@@ -44,30 +45,30 @@ class Asked:
     calls: int
     stored: int
     tokens: int
-    cost: float
-    price: float
+    cost: float | None
+    price: float | None
 
 
-def ask_plan(plan: AnnotationPlan, model: str | Asker, **door: Any) -> Asked:  # noqa: ANN401
+def ask_plan(plan: AnnotationPlan, model: str | Asker, **settings: Any) -> Asked:  # noqa: ANN401
     """Ask one model everything a plan holds."""
-    with opened(model, plan.max_tokens, door) as asker:
+    with opened(model, plan.max_tokens, settings) as asker:
         answers = asker.ask(plan.questions, plan.protocol.read)
         return _sorted_out(plan, answers, asker.model)
 
 
 @contextmanager
-def opened(model: str | Asker, max_tokens: int, door: dict[str, Any]) -> Iterator[Asker]:
+def opened(model: str | Asker, max_tokens: int, settings: dict[str, Any]) -> Iterator[Asker]:
     """Yield an asker: the one given, or the one behind a model's name, closed afterwards."""
     if not isinstance(model, str):
-        if door:
+        if settings:
             raise MensuraError(
-                f"annotate: unknown setting {', '.join(map(repr, door))} for a model that is open already"
+                f"annotate: unknown setting {', '.join(map(repr, settings))} for a model that is open already"
             )
         yield model
         return
     from mensura.llm import open_asker
 
-    with open_asker(model, **{"max_tokens": max_tokens, "journal": None, **door}) as asker:
+    with open_asker(model, **{"max_tokens": max_tokens, "journal": None, **settings}) as asker:
         yield asker
 
 
@@ -99,6 +100,12 @@ def _sorted_out(plan: AnnotationPlan, answers: Sequence[Answer], annotator: str)
         calls=sum(max(answer.attempts, bool(answer.text)) for answer in fresh),
         stored=len(answers) - len(fresh),
         tokens=sum(answer.tokens_in + answer.tokens_out for answer in answers),
-        cost=sum(answer.cost for answer in fresh),
-        price=sum(answer.cost for answer in answers),
+        cost=_total_cost(fresh),
+        price=_total_cost(answers),
     )
+
+
+def _total_cost(answers: Sequence[Answer]) -> float | None:
+    """Return the cost of answers in US dollars, None where the price of one is not known."""
+    costs = [answer.cost for answer in answers if answer.text]
+    return None if None in costs else float(sum(cost for cost in costs if cost is not None))

@@ -1,6 +1,6 @@
-"""Asking language models: one door to every provider, and a journal in which no answer is lost or paid twice.
+"""Asking language models: one interface to every provider, and a journal in which no answer is lost or paid twice.
 
-Public names are imported on first use: saying what a question is needs no event loop and no journal.
+Public names are imported on first use: making a question needs no event loop and no journal.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
         write_audit as write_audit,
     )
     from mensura.llm.batches import BatchAsker as BatchAsker, ask_batch as ask_batch
-    from mensura.llm.doors import open_asker as open_asker
-    from mensura.llm.estimates import Estimate as Estimate, estimate as estimate
+    from mensura.llm.budget import Estimate as Estimate, estimate as estimate
+    from mensura.llm.interface import open_asker as open_asker
     from mensura.llm.journal import Journal as Journal
+    from mensura.llm.journal_file import Recovery as Recovery, recover_journal as recover_journal
     from mensura.llm.protocol import (
         Answer as Answer,
         AnswerReading as AnswerReading,

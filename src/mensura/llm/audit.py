@@ -1,4 +1,4 @@
-"""Reading a journal afterwards: where it stands, what it cost, and every question with its answer."""
+"""Read a journal afterwards: its state, its cost, and every question with its answer."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path, write_text
-from mensura.llm.batch_book import BatchBook
-from mensura.llm.entries import split_answer
+from mensura.llm.batch_table import BatchTable
 from mensura.llm.journal import Journal, State
 from mensura.llm.settings import Prices
+from mensura.llm.text_store import split_answer
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,7 +30,7 @@ AUDIT_COLUMNS = {
     "value": "what was read from it, as JSON; null where nothing was",
     "rationale": "the reasons given",
     "error": "why there is no value",
-    "state": "claimed, answered, failed or batched",
+    "state": "claimed, answered, failed, batched or replaced (asked again with --retry)",
     "tokens_in": "tokens of the question",
     "tokens_out": "tokens of the answer",
     "cost": "US dollars, empty where no price was known",
@@ -40,38 +40,47 @@ AUDIT_COLUMNS = {
 }
 """Columns of the audit table and what they hold."""
 _NOT_SENT = {"model", "version"}
-_ROWS = """
+_REPLACED = 4
+"""The state that stands here for answers of which a retry asked again."""
+_COLUMNS = """id, settings, system, schema, question, answer, value, error, tokens_in, tokens_out, cost, seconds,
+  attempts, answered"""
+_ALL = f"(SELECT state, {_COLUMNS} FROM calls UNION ALL SELECT {_REPLACED}, {_COLUMNS} FROM replaced) rows"
+_ROWS = f"""
 SELECT settings.body, question, system.body, schema.body, answer, value, error, state, tokens_in, tokens_out, cost,
   seconds, attempts, answered
-FROM calls JOIN texts settings ON settings.id = calls.settings JOIN texts system ON system.id = calls.system
-  JOIN texts schema ON schema.id = calls.schema ORDER BY calls.id
+FROM {_ALL} JOIN texts settings ON settings.id = rows.settings JOIN texts system ON system.id = rows.system
+  JOIN texts schema ON schema.id = rows.schema ORDER BY state = {_REPLACED}, rows.id
 """
-_STANDING = """
-SELECT settings, state, count(*), sum(CASE WHEN state = 1 AND error <> '' THEN 1 ELSE 0 END), sum(tokens_in),
-  sum(tokens_out), sum(cost), sum(CASE WHEN state = 1 AND cost IS NULL THEN 1 ELSE 0 END), sum(attempts), sum(seconds)
-FROM calls GROUP BY settings, state
+_STANDING = f"""
+SELECT settings, state, count(*), sum(state = 1 AND error <> ''), sum(tokens_in), sum(tokens_out), sum(cost),
+  sum(answer IS NOT NULL AND cost IS NULL), sum(attempts), sum(seconds)
+FROM {_ALL} GROUP BY settings, state ORDER BY min(rows.id)
 """
 _TEMPLATE = Path(__file__).parent / "audit.html"
 
 
 def journal_status(path: str | Path) -> dict[str, pl.DataFrame]:
-    """Return where a journal stands: ``models`` (one row per model and settings) and ``batches``.
+    """Return the state of a journal: ``models`` (one row per model and settings) and ``batches``.
 
-    ``open`` counts questions claimed and not answered: under way now, or left by a process that died.
+    ``open`` counts questions claimed and not answered: under way now, or left by a process that died. Tokens, requests
+    and ``cost`` (US dollars, null where no price is known) include the ``replaced`` answers.
     """
     import polars as pl
 
-    rows: dict[int, dict[str, object]] = {}
+    rows: dict[int, dict[str, Any]] = {}
     with Journal(path, create=False) as journal:
         names = _settings_texts(journal)
         for number, state, count, unread, *sums in journal.rows(_STANDING):
-            row = rows.setdefault(number, {**_described(names[number]), **dict.fromkeys(_COUNTS, 0)})
-            row[_STATE_COLUMNS[State(state)]] = count
-            if state == State.ANSWERED:
-                row |= dict(zip(_COUNTS[4:], (unread, *sums), strict=True))
+            start = {**_described(names[number]), **dict.fromkeys(_COUNTS, 0), "cost": None}
+            row = rows.setdefault(number, start)
+            row[_STATE_COLUMNS[state]] = count
+            if state in (State.ANSWERED, _REPLACED):
+                row["unreadable"] += unread
+                for name, value in zip(_COUNTS[6:], sums, strict=True):
+                    row[name] = row[name] if value is None else (row[name] or 0) + value
         batches = [
             (r.remote, r.reference, r.model, r.endpoint, r.state, r.calls, _when(r.made))
-            for r in BatchBook(journal).records()
+            for r in BatchTable(journal).records()
         ]
     text: dict[str, pl.DataType] = {"model": pl.String(), "settings": pl.String()}
     numbers: dict[str, pl.DataType] = {
@@ -84,10 +93,11 @@ def journal_status(path: str | Path) -> dict[str, pl.DataFrame]:
 
 
 _STATE_COLUMNS = {
-    State.ANSWERED: "answered",
-    State.FAILED: "failed",
-    State.CLAIMED: "open",
-    State.BATCHED: "batched",
+    State.ANSWERED.value: "answered",
+    State.FAILED.value: "failed",
+    State.CLAIMED.value: "open",
+    State.BATCHED.value: "batched",
+    _REPLACED: "replaced",
 }
 _COUNTS = (
     *_STATE_COLUMNS.values(),
@@ -102,16 +112,19 @@ _COUNTS = (
 
 
 def journal_cost(path: str | Path, prices: Prices | None = None) -> pl.DataFrame:
-    """Return tokens and US dollars per model; ``prices`` are applied to every answer recorded without one."""
+    """Return tokens and US dollars per model; ``prices`` apply to models whose answers all lack a price.
+
+    ``cost`` is null where no price is known; ``unpriced`` counts the answers that it leaves out.
+    """
     import polars as pl
 
     models = journal_status(path)["models"]
     kept = ["model", "settings", "answered", "requests", "tokens_in", "tokens_out", "cost", "unpriced", "seconds"]
-    table = models.select(kept).with_columns(pl.col("cost").fill_null(0.0))
+    table = models.select(kept)
     if prices is None:
         return table
     price = (pl.col("tokens_in") * prices.input + pl.col("tokens_out") * prices.output) / 1e6
-    wholly = pl.col("unpriced") == pl.col("answered")
+    wholly = pl.col("cost").is_null()
     return table.with_columns(
         pl.when(wholly).then(price).otherwise("cost").alias("cost"),
         pl.when(wholly).then(0).otherwise("unpriced").alias("unpriced"),
@@ -183,24 +196,24 @@ def audit_page(table: pl.DataFrame, *, title: str) -> str:
 
 
 def _audited(journal: Journal) -> Iterator[dict[str, object]]:
-    shelf = journal.shelf
+    unpack = journal.texts.unpack
     for settings, question, system, schema, answer, value, error, state, *numbers, answered in journal.rows(_ROWS):
-        described = _described(shelf.unpack(settings))
-        prompt, repeat, about = json.loads(shelf.unpack(question))
-        text, rationale = split_answer(shelf.unpack(answer)) if answer else ("", "")
+        described = _described(unpack(settings))
+        prompt, repeat, about = json.loads(unpack(question))
+        text, rationale = split_answer(unpack(answer)) if answer else ("", "")
         cells = (
             described["model"],
             described["settings"],
             json.dumps(about, ensure_ascii=False),
             repeat,
-            shelf.unpack(system),
+            unpack(system),
             prompt,
-            shelf.unpack(schema),
+            unpack(schema),
             text,
             value,
             rationale,
             error or "",
-            State(state).name.lower(),
+            "replaced" if state == _REPLACED else State(state).name.lower(),
             *numbers,
             None if answered is None else _when(answered),
         )
@@ -209,7 +222,7 @@ def _audited(journal: Journal) -> Iterator[dict[str, object]]:
 
 def _settings_texts(journal: Journal) -> dict[int, str]:
     rows = journal.rows("SELECT id, body FROM texts WHERE id IN (SELECT DISTINCT settings FROM calls)")
-    return {number: journal.shelf.unpack(body) for number, body in rows}
+    return {number: journal.texts.unpack(body) for number, body in rows}
 
 
 def _described(settings: str) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Provider batches, half the price for an answer within a day: submitted once, collected now or after a restart."""
+"""Ask through a provider's batch interface: half the price, an answer within a day, collected also after a restart."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError
-from mensura.llm.batch_clerk import Clerk
+from mensura.llm.batch_client import BatchClient
 from mensura.llm.budget import Budget
-from mensura.llm.doors import DEFAULT_TIMEOUT, open_endpoint
+from mensura.llm.interface import DEFAULT_TIMEOUT, open_endpoint
 from mensura.llm.journal import Journal
-from mensura.llm.keys import KeyMaker
-from mensura.llm.protocol import Answer, Question, Reader
-from mensura.llm.providers.base import CallError
+from mensura.llm.protocol import Answer, CallError, Question, Reader
 from mensura.llm.redaction import redactor, secrets_of
-from mensura.llm.settings import DEFAULT_MAX_TOKENS, Prices, Settings
+from mensura.llm.settings import DEFAULT_MAX_TOKENS, KeyMaker, Prices, Settings
 
 DISCOUNT = 0.5
 """What batches cost of the list price."""
@@ -30,7 +28,8 @@ class BatchAsker:
 
     ``ask`` submits what has neither an answer nor a batch, collects what has arrived, and waits ``wait`` seconds (None:
     as long as it takes), looking every ``poll`` seconds. Questions still under way then have an error that names their
-    batch; asking again later, in this process or another, collects them.
+    batch; asking again later, in this process or another, collects them. ``waiting`` counts them after ``ask``;
+    ``stopped`` names the budget that left questions unasked.
     """
 
     def __init__(
@@ -55,6 +54,8 @@ class BatchAsker:
         self._base_url = base_url or (_OPENAI if name.startswith("openai/") else None)
         self._timeout, self._wait, self._poll = timeout, wait, poll
         self._key = KeyMaker(self._settings)
+        self.waiting = 0
+        self.stopped = ""
 
     @property
     def model(self) -> str:
@@ -66,13 +67,16 @@ class BatchAsker:
         endpoint, key = open_endpoint(self.model, self._base_url, self._timeout)
         redact = redactor(secrets_of(os.environ, key))
         with Journal(self._journal_path, redact=redact) as journal:
-            clerk = Clerk(endpoint, journal, self._settings, self._prices, self._budget, redact)
+            client = BatchClient(endpoint, journal, self._settings, self._prices, self._budget, redact)
             keys = [self._key(question) for question in questions]
             try:
-                _run(clerk.work(dict(zip(keys, questions, strict=True)), self._wait, self._poll))
+                _run(client.work(dict(zip(keys, questions, strict=True)), self._wait, self._poll))
             except CallError as fault:
                 raise MensuraError(f"{self.model}: {redact(fault.message)}") from None
-            return clerk.answers(keys, questions, read)
+            answers = client.answers(keys, questions, read)
+            self.waiting = len(client.batches.of_questions(keys))
+            self.stopped = client.refused
+            return answers
 
 
 def ask_batch(name: str, questions: Sequence[Question], read: Reader, **settings: Any) -> list[Answer]:  # noqa: ANN401

@@ -1,14 +1,21 @@
-"""What a run may spend, reserved before it is spent."""
+"""Estimate the cost of questions, and bound the spending of a run."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
 from mensura.core.errors import MensuraError
+from mensura.llm.journal import Journal
 from mensura.llm.protocol import Question
-from mensura.llm.settings import Prices, Settings, schema_text
+from mensura.llm.settings import DEFAULT_MAX_TOKENS, KeyMaker, Prices, Settings, schema_text
 
 MESSAGE_OVERHEAD = 64
 """Tokens that wrapping a question in messages may add at most."""
 _BYTES_PER_TOKEN = 4
+_ENOUGH = 20
+"""Answers of a model in the journal from which its token counts are taken rather than guessed."""
 
 
 class Budget:
@@ -84,4 +91,92 @@ def likely_tokens_in(question: Question) -> int:
 
 
 def _bytes_sent(question: Question) -> int:
-    return sum(len(part.encode("utf-8")) for part in (question.prompt, question.system, schema_text(question.schema)))
+    return sum(
+        len(part.encode("utf-8", "replace"))
+        for part in (question.prompt, question.system, schema_text(question.schema))
+    )
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The expected effort of asking: ``stored`` answers exist already, ``calls`` would be made.
+
+    Token counts are guesses: a quarter of the bytes, or from 20 answers of this model in the journal on, their ratio.
+    ``cost`` is the expected cost, ``cost_at_most`` if every answer used all its tokens; US dollars, None where no
+    price is known.
+    """
+
+    model: str
+    questions: int
+    stored: int
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+    cost_at_most: float | None
+
+    def __str__(self) -> str:
+        money = "cost unknown, for no price is known"
+        if self.cost is not None:
+            money = f"about ${self.cost:.2f}, at most ${self.cost_at_most:.2f}"
+        return (
+            f"{self.questions:,} questions to {self.model}: {self.stored:,} answered already, {self.calls:,} calls, "
+            f"about {self.tokens_in:,} tokens in and {self.tokens_out:,} out; {money}"
+        )
+
+
+def estimate(
+    questions: Iterable[Question],
+    name: str,
+    *,
+    journal: str | Path | None = None,
+    temperature: float | None = 0.0,
+    max_tokens: int = DEFAULT_MAX_TOKENS,
+    prices: Prices | None = None,
+    tokens_out: int | None = None,
+) -> Estimate:
+    """Estimate calls, tokens and US dollars of these questions; nothing is sent.
+
+    ``journal`` (it need not exist) shows the answered questions and the usual length of answers. ``tokens_out`` is the
+    expected length of an answer where the journal shows none; all of ``max_tokens`` when not given.
+    """
+    from mensura.llm.recordings import version_of
+
+    version = version_of(name)
+    settings = Settings(name, temperature, max_tokens, version)
+    if tokens_out is not None and tokens_out < 0:
+        raise MensuraError(f"tokens_out: expected a number of at least 0, got {tokens_out!r}")
+    asked = list(questions)
+    known = set[bytes]()
+    scale, length = 1.0, float(max_tokens if tokens_out is None else tokens_out)
+    keys = list(map(KeyMaker(settings), asked))
+    if journal is not None and Path(journal).exists():
+        with Journal(journal, create=False) as book:
+            known = book.answered(keys)
+            scale, length = _observed(book, settings, scale, length)
+    fresh = {key: question for key, question in zip(keys, asked, strict=True) if key not in known}
+    tokens_in = round(scale * sum(map(likely_tokens_in, fresh.values())))
+    expected = round(min(length, max_tokens) * len(fresh))
+    return Estimate(
+        model=name,
+        questions=len(asked),
+        stored=sum(key in known for key in keys),
+        calls=len(fresh),
+        tokens_in=tokens_in,
+        tokens_out=expected,
+        cost=None if prices is None else prices.cost(tokens_in, expected),
+        cost_at_most=None if prices is None else prices.cost(tokens_in, max_tokens * len(fresh)),
+    )
+
+
+def _observed(journal: Journal, settings: Settings, scale: float, length: float) -> tuple[float, float]:
+    """Return how this model's token counts compare with the guess, and the mean length of its answers."""
+    guessed = told = answers = written = 0
+    for question, entry in journal.questions(settings.text(), limit=10 * _ENOUGH):
+        guessed += likely_tokens_in(question)
+        told += entry.tokens_in
+        written += entry.tokens_out
+        answers += 1
+    if answers < _ENOUGH or not guessed:
+        return scale, length
+    return told / guessed, written / answers

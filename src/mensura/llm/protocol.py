@@ -1,9 +1,10 @@
-"""The contract between those who ask and those who answer: questions in, answers out, in the same order."""
+"""The contracts of asking: questions and answers, readers and askers, providers and failed calls."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple, Protocol, TypeAlias
 
 from mensura.core.errors import MensuraError
@@ -41,10 +42,11 @@ Reader: TypeAlias = Callable[[str], AnswerReading]
 
 
 class Answer(NamedTuple):
-    """What came back for one question; a named tuple, for a run may hold a hundred thousand of them.
+    """The answer to one question.
 
-    ``value`` is None where the answer could not be read or none came; ``error`` then says why. ``stored``: the answer
-    was already in the journal and cost nothing now. ``cost`` in US dollars, ``seconds`` of the call that gave it.
+    ``value`` is None where the answer could not be read or none came; ``error`` then gives the reason. ``stored``: the
+    answer was already in the journal and cost nothing now. ``cost`` in US dollars, None where no price is known;
+    ``seconds`` of the call that gave it.
     """
 
     question: Question
@@ -55,7 +57,7 @@ class Answer(NamedTuple):
     stored: bool = False
     tokens_in: int = 0
     tokens_out: int = 0
-    cost: float = 0.0
+    cost: float | None = 0.0
     seconds: float = 0.0
     attempts: int = 0
 
@@ -70,4 +72,57 @@ class Asker(Protocol):
 
     def ask(self, questions: Sequence[Question], read: Reader) -> list[Answer]:
         """Return one answer per question, in their order; a failed question has an ``error``, it does not raise."""
+        ...
+
+
+class Trouble(Enum):
+    """The consequence of a failed call for the other calls."""
+
+    BUSY = "busy"
+    """Too many requests: send this question later, and everything more slowly."""
+    PASSING = "passing"
+    """An error of the moment: send this question again later."""
+    QUESTION = "question"
+    """This question gets no answer; others may."""
+    MISSING = "missing"
+    """The recording does not contain this question."""
+    FATAL = "fatal"
+    """No question gets an answer: a wrong key, no credit, no such model."""
+
+
+class CallError(Exception):
+    """A call without an answer. ``wait``: seconds the provider asks for; ``billed``: it may have cost money."""
+
+    def __init__(self, trouble: Trouble, message: str, *, wait: float | None = None, billed: bool = False) -> None:
+        super().__init__(message)
+        self.trouble = trouble
+        self.message = message
+        self.wait = wait
+        self.billed = billed
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """One reply; token counts are None where the provider reports none.
+
+    ``cut``: the reply reached the token limit. ``withheld``: the model declined ("refused") or a content filter of the
+    provider stopped the answer ("filtered"); empty for an ordinary reply.
+    """
+
+    text: str
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    cut: bool = False
+    withheld: str = ""
+
+
+class Provider(Protocol):
+    """A model that answers questions in an event loop."""
+
+    async def complete(self, question: Question) -> Reply:
+        """Answer one question or raise :class:`CallError`."""
+        ...
+
+    async def close(self) -> None:
+        """Close connections."""
         ...

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mensura.core.errors import MensuraError
-from mensura.llm.doors import open_asker
+from mensura.llm.interface import open_asker
 from mensura.llm.protocol import Answer, Question, Reader
 
 _PART = 200

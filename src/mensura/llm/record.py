@@ -1,79 +1,237 @@
-"""The journal as the desk uses it: keys made, stored answers read, claims and outcomes written down in its thread."""
+"""The journal as an event loop uses it: one thread reads and writes it, and stored answers are read again."""
 
 from __future__ import annotations
 
-import random
-from collections.abc import Mapping, Sequence
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable, Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple, TypeAlias
 
-from mensura.llm.entries import Entry
+from mensura.core.errors import MensuraError
 from mensura.llm.journal import Hold, Journal
-from mensura.llm.keys import KeyMaker
-from mensura.llm.protocol import Question, Reader
-from mensura.llm.settings import Settings
-from mensura.llm.shelf import Redact
-from mensura.llm.slots import Slot
-from mensura.llm.stored import Stored, note_readings, stored_answers
-from mensura.llm.writer import JournalWriter
+from mensura.llm.journal_file import recovery_hint
+from mensura.llm.protocol import Answer, AnswerReading, Question, Reader, UnreadableError
+from mensura.llm.settings import KeyMaker, Settings
+from mensura.llm.text_store import Entry, Redact, encoded, storable
 
-_SAMPLES = 24
-_WRITTEN_TOGETHER = 2
-"""One in so many of the calls under way are written together, if their answers come soon enough."""
-_PATIENCE, _LONGEST_PATIENCE = 0.1, 0.05
-"""How long an answer waits to be written with others: a share of what its call took, and seconds at most."""
+WITHHELD = ("refused", "filtered")
+"""How errors of answers begin that the model declined to give, or that a content filter stopped."""
+
+Work: TypeAlias = Callable[[Journal], Any]
+_Order: TypeAlias = tuple[Work, bool, "asyncio.Future[Any]"]
+
+
+class Read(NamedTuple):
+    """The result of a reader: reading, its value as JSON, and an error where it found nothing."""
+
+    reading: AnswerReading
+    value: str = "null"
+    error: str = ""
+
+
+def read_safely(text: str, read: Reader) -> Read:
+    """Read a text; a reader that crashes, or returns a value that JSON cannot contain, found nothing."""
+    try:
+        reading = read(text)
+        value, why = encoded(reading.value), storable(reading.rationale)
+        if storable(value) != value:
+            value = storable(value)
+            reading = AnswerReading(json.loads(value))
+        return Read(AnswerReading(reading.value, why), value)
+    except UnreadableError as fault:
+        return Read(AnswerReading(None), error=f"unreadable: {fault}")
+    except Exception as fault:
+        return Read(AnswerReading(None), error=f"unreadable: the reader failed ({type(fault).__name__}: {fault})")
+
+
+def read_entry(entry: Entry, read: Reader) -> Read:
+    """Read a stored answer; one that was withheld has nothing to read."""
+    if entry.error.startswith(WITHHELD):
+        return Read(AnswerReading(None), error=entry.error)
+    return read_safely(entry.text, read)
+
+
+def answer_of(question: Question, entry: Entry, read: Read, *, stored: bool) -> Answer:
+    """Return the answer to a question from the journal's entry, read by the asker's own reader."""
+    error = read.error and (entry.error or read.error)
+    value, rationale = read.reading
+    counts = (entry.tokens_in, entry.tokens_out, entry.cost, entry.seconds, entry.attempts)
+    return Answer(question, entry.text, value, rationale, error, stored, *counts)
+
+
+class Stored(NamedTuple):
+    """Stored answers, one per question, None where there is none; ``reread``: readings that changed, by key."""
+
+    answers: list[Answer | None]
+    reread: dict[bytes, Read]
+
+
+def stored_answers(journal: Journal, keys: Sequence[bytes], questions: Sequence[Question], read: Reader) -> Stored:
+    """Look up questions by their keys and read their answers again: a better reader needs no new call."""
+    entries = journal.find(keys)
+    answers: list[Answer | None] = []
+    reread: dict[bytes, Read] = {}
+    for key, question in zip(keys, questions, strict=True):
+        entry = entries.get(key)
+        if entry is None:
+            answers.append(None)
+            continue
+        found = read_entry(entry, read)
+        before = (entry.value, entry.rationale, not entry.error)
+        if (found.value, found.reading.rationale, not found.error) != before:
+            reread[key] = found
+        answers.append(answer_of(question, entry, found, stored=True))
+    return Stored(answers, reread)
+
+
+def note_readings(journal: Journal, reread: Mapping[bytes, Read], redact: Redact) -> None:
+    """Write down, inside a transaction, the values that readers now take from stored texts."""
+    for key, found in reread.items():
+        journal.reread(key, redact(found.value), redact(found.reading.rationale), redact(found.error))
+
+
+class JournalWriter:
+    """Run work on a journal in a thread of its own, for an event loop that must not wait for the disk.
+
+    All writes that wait share one transaction. A write is reported done only after that transaction is on the disk.
+    """
+
+    def __init__(self, open_journal: Callable[[], Journal]) -> None:
+        self._orders: list[_Order] = []
+        self._running: asyncio.Task[None] | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="mensura-journal")
+        self._journal = open_journal()
+
+    async def read(self, work: Work) -> Any:  # noqa: ANN401
+        """Return the result of ``work``, which only reads."""
+        return await self._order(work, writes=False)
+
+    async def write(self, work: Work) -> Any:  # noqa: ANN401
+        """Return the result of ``work``, once its writes are on the disk."""
+        return await self._order(work, writes=True)
+
+    async def finish(self) -> None:
+        """Wait until all orders are done."""
+        while self._running is not None:
+            await asyncio.shield(self._running)
+
+    def close(self) -> None:
+        """Close the journal; nobody orders any more."""
+        self._thread.shutdown(wait=True)
+        self._journal.close()
+
+    async def _order(self, work: Work, *, writes: bool) -> Any:  # noqa: ANN401
+        future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+        self._orders.append((work, writes, future))
+        if self._running is None:
+            self._running = asyncio.create_task(self._serve())
+        return await future
+
+    async def _serve(self) -> None:
+        try:
+            while self._orders:
+                orders, self._orders = self._orders, []
+                done = await asyncio.get_running_loop().run_in_executor(self._thread, self._carry_out, orders)
+                for future, result in done:
+                    if future.done():
+                        continue
+                    if isinstance(result, Exception):
+                        future.set_exception(result)
+                    else:
+                        future.set_result(result)
+        finally:
+            self._running = None
+
+    def _carry_out(self, orders: list[_Order]) -> list[tuple[asyncio.Future[Any], object]]:
+        writes = [order for order in orders if order[1]]
+        try:
+            done = self._run([order for order in orders if not order[1]])
+            if writes:
+                with self._journal.transaction():
+                    done += self._run(writes)
+            return done
+        except sqlite3.Error as fault:
+            hint = recovery_hint(self._journal.path)
+            error = MensuraError(f"{self._journal.path}: the journal cannot be read or written ({fault}). {hint}")
+            return [(future, error) for *_, future in orders]
+
+    def _run(self, orders: list[_Order]) -> list[tuple[asyncio.Future[Any], object]]:
+        """Carry out orders one by one; one that fails writes nothing and fails alone."""
+        done: list[tuple[asyncio.Future[Any], object]] = []
+        for work, writes, future in orders:
+            try:
+                if writes:
+                    self._journal.connection.execute("SAVEPOINT one")
+                done.append((future, work(self._journal)))
+            except sqlite3.Error:
+                raise
+            except Exception as fault:
+                done.append((future, fault))
+                self._journal.texts.forget()
+                if writes:
+                    self._journal.connection.execute("ROLLBACK TO one")
+        return done
 
 
 class Record:
-    """What one model was asked and answered. Whatever is awaited here is on the disk when it returns."""
+    """The record of one model: keys made, stored answers read, claims and outcomes written down.
 
-    def __init__(self, writer: JournalWriter, settings: Settings, redact: Redact) -> None:
+    ``retry``: kinds of errors ("refused", "unreadable") whose answers are set aside, once, and asked for again.
+    """
+
+    def __init__(self, writer: JournalWriter, settings: Settings, redact: Redact, retry: Collection[str] = ()) -> None:
         self._writer, self._redact = writer, redact
         self._settings = settings.text()
         self._key = KeyMaker(settings)
+        self._retry = tuple(kind for name in retry for kind in (WITHHELD if name == "refused" else (name,)))
+        self._retried: set[bytes] = set()
 
     async def look_up(self, questions: Sequence[Question], read: Reader) -> tuple[list[bytes], Stored]:
-        """Return the key of every question, and what is stored for it.
-
-        Hashing, looking up, unpacking and reading happen together in the journal's thread: each of them lets go of the
-        interpreter's lock for moments, and two threads at it would spend their time passing the lock to and fro.
-        """
+        """Return the key of every question, and its stored answer."""
 
         def work(journal: Journal) -> tuple[list[bytes], Stored]:
             keys = list(map(self._key, questions))
             return keys, stored_answers(journal, keys, questions, read)
 
-        found: tuple[list[bytes], Stored] = await self._writer.read(work)
-        return found
+        keys, stored = await self._writer.read(work)
+        if self._retry:
+            await self._set_aside(keys, stored)
+        return keys, stored
 
-    async def reread(self, entries: Mapping[bytes, Entry]) -> None:
-        """Write down what the reader of today takes from stored texts."""
-        await self._writer.write(lambda journal: note_readings(journal, entries, self._redact))
+    async def _set_aside(self, keys: Sequence[bytes], stored: Stored) -> None:
+        again = {
+            key
+            for key, answer in zip(keys, stored.answers, strict=True)
+            if answer is not None and answer.error.startswith(self._retry) and key not in self._retried
+        }
+        if not again:
+            return
+        self._retried |= again
+        await self._writer.write(lambda journal: journal.reopen(sorted(again)))
+        for place, key in enumerate(keys):
+            if key in again:
+                stored.answers[place] = None
+                stored.reread.pop(key, None)
 
-    async def learn(self, prompts: Sequence[str]) -> None:
-        """Show the journal a sample of what is coming, so that it packs well."""
-        chosen = random.Random(0).sample(range(len(prompts)), min(_SAMPLES, len(prompts)))
-        samples = [prompts[place] for place in chosen]
-        await self._writer.write(lambda journal: journal.shelf.learn(samples))
+    async def reread(self, reread: Mapping[bytes, Read]) -> None:
+        """Write down the values that the present reader takes from stored texts."""
+        await self._writer.write(lambda journal: note_readings(journal, reread, self._redact))
 
-    async def claim(self, slots: Sequence[Slot]) -> list[Hold | Entry]:
-        """Claim questions for this process, before they are asked."""
+    async def claim(self, questions: Sequence[tuple[bytes, Question]]) -> list[Hold | Entry]:
+        """Claim questions for this process, before they are sent."""
 
         def work(journal: Journal) -> list[Hold | Entry]:
-            return [journal.claim(slot.key, slot.question, self._settings) for slot in slots]
+            return [journal.claim(key, question, self._settings) for key, question in questions]
 
         holds: list[Hold | Entry] = await self._writer.write(work)
         return holds
 
-    async def answer(self, key: bytes, entry: Entry, under_way: int) -> Entry:
-        """Write an answer down, and return the one that stands: the first.
-
-        It waits for others among the calls under way to be written with, for a small part of what its call took.
-        """
-        stands: Entry = await self._writer.write(
-            lambda journal: journal.answer(key, entry),
-            company=under_way // _WRITTEN_TOGETHER,
-            patience=min(_PATIENCE * entry.seconds, _LONGEST_PATIENCE),
-        )
-        return stands
+    async def answer(self, key: bytes, entry: Entry) -> Entry:
+        """Write an answer down, and return the record: the first answer."""
+        kept: Entry = await self._writer.write(lambda journal: journal.answer(key, entry))
+        return kept
 
     async def fail(self, key: bytes, entry: Entry) -> None:
         """Write down that no answer came."""

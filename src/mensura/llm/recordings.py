@@ -13,10 +13,9 @@ from pathlib import Path
 
 from mensura.core.errors import MensuraError
 from mensura.llm.journal import Journal
-from mensura.llm.keys import KEY_BYTES, KeyMaker
-from mensura.llm.protocol import Question
-from mensura.llm.providers.base import Reply
-from mensura.llm.settings import Settings
+from mensura.llm.protocol import CallError, Question, Reply, Trouble
+from mensura.llm.record import WITHHELD
+from mensura.llm.settings import KEY_BYTES, KeyMaker, Settings
 
 SHIPPED = Path(__file__).parent / "data"
 PREFIX = "recorded/"
@@ -71,11 +70,42 @@ class JournalRecording:
         self._replies: dict[bytes, Reply] = {}
         with Journal(path, create=False) as journal:
             for question, entry in journal.questions():
-                self._replies.setdefault(self._key(question), Reply(entry.text, entry.tokens_in, entry.tokens_out))
+                withheld = next((kind for kind in WITHHELD if entry.error.startswith(kind)), "")
+                reply = Reply(entry.text, entry.tokens_in, entry.tokens_out, withheld=withheld)
+                self._replies.setdefault(self._key(question), reply)
 
     def find(self, question: Question) -> Reply | None:
         """Return the reply recorded for a question, if there is one."""
         return self._replies.get(self._key(question))
+
+
+class RecordedProvider:
+    """Answer from a recording; a question that was not recorded is an error of that question."""
+
+    def __init__(self, recording: TableRecording | JournalRecording) -> None:
+        self._recording = recording
+
+    async def complete(self, question: Question) -> Reply:
+        """Answer one question or raise :class:`CallError`."""
+        reply = self._recording.find(question)
+        if reply is None:
+            raise CallError(Trouble.MISSING, f"not in the recording: {self._missing(question)}")
+        return reply
+
+    def _missing(self, question: Question) -> str:
+        """Name what is missing: the task, where the recording is for others, else the subject of the question."""
+        task, tasks = question.about.get("task"), self._recording.tasks
+        if task and tasks and task not in tasks:
+            return f"{task} (it holds {', '.join(sorted(tasks))})"
+        return ", ".join(f"{name}={value}" for name, value in question.about.items()) or "a question"
+
+    async def close(self) -> None:
+        """Nothing to close."""
+
+
+def version_of(name: str) -> str:
+    """Return the hash of the recording that a model's name stands for, empty for any other model."""
+    return read_recording(name).version if name.startswith(PREFIX) else ""
 
 
 def read_recording(name: str) -> TableRecording | JournalRecording:

@@ -1,15 +1,20 @@
-"""What determines an answer besides the question: the model and how it is asked; and what its tokens cost."""
+"""Describe a model and how it is asked, the price of its tokens, and the key under which an answer is stored."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from mensura.core.errors import MensuraError
+from mensura.llm.protocol import Question
 
 DEFAULT_MAX_TOKENS = 2048
+KEY_BYTES = 16
 _HOTTEST = 2.0
+_KEY_VERSION = 1
+_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -65,3 +70,24 @@ def schema_text(schema: Mapping[str, object] | None) -> str:
         return json.dumps(schema, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError) as fault:
         raise MensuraError(f"schema: not JSON ({fault})") from fault
+
+
+class KeyMaker:
+    """Hash questions for one model and its settings.
+
+    key = BLAKE2b(version, settings, system, schema ‖ repeat ‖ prompt). The hash never changes between versions: stored
+    answers are found by it.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings.text()
+
+    def __call__(self, question: Question) -> bytes:
+        """Return the key of one question."""
+        shared = [_KEY_VERSION, self._settings, question.system, schema_text(question.schema)]
+        try:
+            own = b"\0%d\0%b" % (question.repeat, question.prompt.encode("utf-8"))
+        except UnicodeEncodeError as fault:
+            near = fault.object[max(0, fault.start - _SHOWN) : fault.end + _SHOWN]
+            raise MensuraError(f"question: contains a character that is no text: {near!r}") from None
+        return hashlib.blake2b(json.dumps(shared).encode("ascii") + own, digest_size=KEY_BYTES).digest()

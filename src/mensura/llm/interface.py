@@ -1,18 +1,18 @@
-"""The door: a model's name in, something to ask out."""
+"""Open a model by its name: the one interface to every provider."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from mensura.core.errors import MensuraError
 from mensura.llm.asker import Advance, ModelAsker
-from mensura.llm.providers.base import Provider
-from mensura.llm.providers.lean import Endpoint, LeanProvider
-from mensura.llm.providers.recorded import RecordedProvider
-from mensura.llm.recordings import PREFIX, read_recording
+from mensura.llm.endpoint import Endpoint, EndpointProvider
+from mensura.llm.protocol import Provider
+from mensura.llm.recordings import PREFIX, RecordedProvider, read_recording
 from mensura.llm.redaction import secrets_of
 from mensura.llm.settings import DEFAULT_MAX_TOKENS, Prices, Settings
 
@@ -22,7 +22,9 @@ COMPATIBLE = ("openai-api", "openai", "vllm", "sglang", "ollama", "llama-cpp-pyt
 """Providers whose own endpoint, once its address is given, is a plain OpenAI-compatible one."""
 _OWN_KEY = "MENSURA_API_KEY"
 
-Door: TypeAlias = Literal["auto", "lean", "inspect"]
+Interface: TypeAlias = Literal["auto", "direct", "inspect"]
+RETRY = ("refused", "unreadable")
+"""Kinds of stored answers that can be asked for again."""
 
 
 def open_asker(
@@ -37,8 +39,9 @@ def open_asker(
     max_calls: int | None = None,
     prices: Prices | None = None,
     concurrency: int = DEFAULT_CONCURRENCY,
+    retry: Collection[str] = (),
     advance: Advance | None = None,
-    door: Door = "auto",
+    interface: Interface = "auto",
 ) -> ModelAsker:
     """Open a model for asking; close it after use, or use it in a ``with`` block.
 
@@ -47,20 +50,21 @@ def open_asker(
     ``SERVICE_API_KEY``), any name together with ``base_url``, or ``recorded/NAME``. ``journal`` is the file that
     records everything; only a recording can do without (None). ``timeout`` in seconds per call. ``max_cost`` (US
     dollars; needs ``prices``) and ``max_calls`` bound what this asker spends; it stops before either is passed.
-    ``concurrency`` is the most calls under way; fewer are when the provider complains. ``advance`` is shown the
-    :class:`Standing` a few times a second. ``door`` says which way compatible endpoints are reached: ``lean`` (the
-    default for them) or ``inspect``.
+    ``concurrency`` is the most calls at once; "too many requests" lowers it. ``retry`` ("refused", "unreadable") asks
+    again for such stored answers; "refused" includes filtered ones. ``advance`` gets the :class:`Standing` ten times a
+    second. ``interface`` chooses how compatible endpoints are reached: ``direct`` (their default) or ``inspect``.
     """
     settings = Settings(name, temperature, max_tokens)
     provider: Provider
     key: str | None
-    _check(name, journal, timeout, concurrency, door)
+    _check(name, journal, timeout, concurrency, interface, retry)
     if name.startswith(PREFIX):
         recording = read_recording(name)
         settings = replace(settings, version=recording.version)
         provider, key = RecordedProvider(recording), None
+        prices = prices or Prices(0.0, 0.0)
     else:
-        provider, key = _provider(settings, base_url, timeout, concurrency, door)
+        provider, key = _provider(settings, base_url, timeout, concurrency, interface)
     return ModelAsker(
         settings,
         provider,
@@ -70,6 +74,7 @@ def open_asker(
         max_cost=max_cost,
         max_calls=max_calls,
         concurrency=concurrency,
+        retry=retry,
         advance=advance,
     )
 
@@ -96,29 +101,33 @@ def open_endpoint(name: str, base_url: str | None, timeout: float) -> tuple[Endp
 
 
 def _provider(
-    settings: Settings, base_url: str | None, timeout: float, concurrency: int, door: Door
+    settings: Settings, base_url: str | None, timeout: float, concurrency: int, interface: Interface
 ) -> tuple[Provider, str | None]:
     name = settings.model
-    if door == "lean" or (door == "auto" and _is_plain(name, base_url)):
+    if interface == "direct" or (interface == "auto" and _is_compatible(name, base_url)):
         endpoint, key = open_endpoint(name, base_url, timeout)
-        return LeanProvider(endpoint, settings), key
-    from mensura.llm.providers.inspected import InspectProvider
+        return EndpointProvider(endpoint, settings), key
+    from mensura.llm.inspected import InspectProvider
 
     return InspectProvider(settings, base_url=base_url, timeout=timeout, concurrency=concurrency), None
 
 
-def _is_plain(name: str, base_url: str | None) -> bool:
-    """Return whether the lean path can serve: an OpenAI-compatible endpoint whose address is known."""
+def _is_compatible(name: str, base_url: str | None) -> bool:
+    """Return whether the direct interface can serve: an OpenAI-compatible endpoint with a known address."""
     provider, _, rest = name.partition("/")
     return provider == "openai-api" or (base_url is not None and (not rest or provider in COMPATIBLE))
 
 
-def _check(name: str, journal: str | Path | None, timeout: float, concurrency: int, door: str) -> None:
+def _check(
+    name: str, journal: str | Path | None, timeout: float, concurrency: int, interface: str, retry: Collection[str]
+) -> None:
     if journal is None and not name.startswith(PREFIX):
         raise MensuraError(f"journal: {name!r} costs money; give the file that records its answers (journal.sqlite)")
     if not timeout > 0:
         raise MensuraError(f"timeout: expected seconds above 0, got {timeout!r}")
     if not isinstance(concurrency, int) or concurrency < 1:
         raise MensuraError(f"concurrency: expected a whole number of at least 1, got {concurrency!r}")
-    if door not in ("auto", "lean", "inspect"):
-        raise MensuraError(f"door: {door!r} is none of auto, lean, inspect")
+    if interface not in get_args(Interface):
+        raise MensuraError(f"interface: {interface!r} is none of {', '.join(get_args(Interface))}")
+    if isinstance(retry, str) or not set(retry) <= set(RETRY):
+        raise MensuraError(f"retry: expected some of {', '.join(RETRY)}, got {retry!r}")

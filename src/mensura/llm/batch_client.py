@@ -1,12 +1,13 @@
-"""Carrying batches to a provider and back.
+"""Submit batches to a provider and collect them.
 
-A batch is written into the journal, with a reference of ours, before it is submitted; the reference travels in the
-batch's metadata. Should the reply to the submission be lost, the batch is found again among those the provider lists.
+The journal contains a batch, with a reference of its own, before it is submitted; the reference is in the batch's
+metadata. If the reply to the submission is lost, the provider's list of batches shows it by its reference.
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import time
 import uuid
@@ -14,17 +15,16 @@ from collections.abc import Iterator, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from mensura.core.errors import MensuraError
-from mensura.llm.batch_book import OPEN_STATES, BatchBook, BatchRecord
+from mensura.llm.batch_table import OPEN_STATES, BatchRecord, BatchTable
 from mensura.llm.budget import Budget
-from mensura.llm.entries import Entry, redacted
+from mensura.llm.calls import withheld
+from mensura.llm.endpoint import Endpoint, chat_body, reply_of
 from mensura.llm.journal import Hold, Journal
-from mensura.llm.protocol import Answer, Question, Reader
-from mensura.llm.providers.base import CallError, Trouble
-from mensura.llm.providers.lean import Endpoint, chat_body, reply_of
+from mensura.llm.pacing import LONGEST_WAIT
+from mensura.llm.protocol import Answer, CallError, Question, Reader, Trouble
+from mensura.llm.record import note_readings, stored_answers
 from mensura.llm.settings import Prices, Settings
-from mensura.llm.shelf import Redact
-from mensura.llm.stored import note_readings, stored_answers
+from mensura.llm.text_store import Entry, Redact, storable
 
 MOST_PER_BATCH = 50_000
 MOST_BYTES = 100_000_000
@@ -32,11 +32,13 @@ _REFERENCE = "mensura"
 _ENDED = ("completed", "failed", "expired", "cancelled")
 _TRIES = 4
 _LISTED_AT_ONCE = 100
-_SAMPLES = 24
+LARGEST_RESULT = 600_000_000
+"""Bytes of a batch's result that are read at most: 50,000 answers of 12 kB."""
+_SHOWN = 120
 
 
-class Clerk:
-    """Carries batches to the provider and back."""
+class BatchClient:
+    """Submit batches to a provider and collect them."""
 
     def __init__(
         self,
@@ -49,8 +51,9 @@ class Clerk:
     ) -> None:
         self._endpoint, self._journal, self._settings = endpoint, journal, settings
         self._prices, self._budget, self._redact = prices, budget, redact
-        self._book = BatchBook(journal)
-        self._refused = ""
+        self.batches = BatchTable(journal)
+        self.refused = ""
+        self._troubles: dict[int, str] = {}
 
     async def work(self, questions: dict[bytes, Question], wait: float | None, poll: float) -> None:
         """Collect, submit what is new, and collect again until nothing is under way or the time is up."""
@@ -60,7 +63,7 @@ class Clerk:
             for group in self._groups(self._claimed(questions)):
                 await self._submit(group)
             await self._collect()
-            while self._book.of_questions(list(questions)) and (deadline is None or time.monotonic() < deadline):
+            while self.batches.of_questions(list(questions)) and (deadline is None or time.monotonic() < deadline):
                 rest = poll if deadline is None else max(0.0, min(poll, deadline - time.monotonic()))
                 await asyncio.sleep(rest)
                 await self._collect()
@@ -68,20 +71,24 @@ class Clerk:
             await self._endpoint.close()
 
     def answers(self, keys: Sequence[bytes], questions: Sequence[Question], read: Reader) -> list[Answer]:
-        """Return what the journal holds for questions now, and write down what the reader takes from it."""
+        """Return the answers that the journal contains now, and write down the values that the reader takes."""
         stored = stored_answers(self._journal, keys, questions, read)
         if stored.reread:
             with self._journal.transaction():
                 note_readings(self._journal, stored.reread, self._redact)
-        waiting = self._book.of_questions(keys)
+        waiting = self.batches.of_questions(keys)
         return [
             self._unanswered(question, key, waiting.get(key)) if answer is None else answer
             for key, question, answer in zip(keys, questions, stored.answers, strict=True)
         ]
 
     def _unanswered(self, question: Question, key: bytes, batch: BatchRecord | None) -> Answer:
-        waits = "" if batch is None else f"waits in batch {batch.remote or batch.reference}; ask again to collect it"
-        return Answer(question, error=waits or self._failure(key) or self._refused or "not asked")
+        waits = ""
+        if batch is not None:
+            trouble = self._troubles.get(batch.number)
+            reason = f" (it could not be collected: {trouble})" if trouble else ""
+            waits = f"waits in batch {batch.remote or batch.reference}{reason}; ask again to collect it"
+        return Answer(question, error=waits or self._failure(key) or self.refused or "not asked")
 
     def _failure(self, key: bytes) -> str:
         rows = list(self._journal.rows("SELECT error FROM calls WHERE key = ? AND state = 2", key))
@@ -94,14 +101,13 @@ class Clerk:
         mine: dict[bytes, Question] = {}
         settings = self._settings.text()
         with self._journal.transaction():
-            self._journal.shelf.learn([question.prompt for question in list(questions.values())[:_SAMPLES]])
             for key, question in questions.items():
                 if self._journal.claim(key, question, settings) is not Hold.MINE:
                     continue
                 if self._budget.take(self._budget.worst_case(question)):
                     mine[key] = question
                 else:
-                    self._refused = self._budget.reason
+                    self.refused = self._budget.reason
                     self._journal.release([key])
         return mine
 
@@ -128,7 +134,7 @@ class Clerk:
         """
         reference = uuid.uuid4().hex
         with self._journal.transaction():
-            number = self._book.intend(reference, self._settings.model, self._endpoint.shown, list(lines))
+            number = self.batches.intend(reference, self._settings.model, self._endpoint.shown, list(lines))
         arrived_perhaps = False
         try:
             file = await self._send("POST", "/files", **self._endpoint.form(b"".join(lines.values())))
@@ -143,10 +149,10 @@ class Clerk:
         except CallError as fault:
             if not arrived_perhaps or fault.trouble is not Trouble.PASSING:
                 with self._journal.transaction():
-                    self._book.finished(number, "lost")
+                    self.batches.finished(number, "lost")
             raise
         with self._journal.transaction():
-            self._book.submitted(number, remote)
+            self.batches.submitted(number, remote)
 
     async def _create(self, reference: str, body: dict[str, object]) -> str:
         """Create the batch; when the reply is lost, look whether it was created before trying again."""
@@ -156,7 +162,7 @@ class Clerk:
             except CallError as fault:
                 if fault.trouble not in (Trouble.PASSING, Trouble.BUSY) or attempt == _TRIES - 1:
                     raise
-                await asyncio.sleep(fault.wait or 0.2 * 2**attempt)
+                await asyncio.sleep(min(LONGEST_WAIT, fault.wait or 0.2 * 2**attempt))
                 found = (await self._listed()).get(reference)
                 if found is not None:
                     return found
@@ -165,58 +171,68 @@ class Clerk:
     # Collecting
 
     async def _collect(self) -> None:
-        """Take in what has arrived of the batches of this model and endpoint."""
-        ours = [r for r in self._book.records(*OPEN_STATES) if r.model == self._settings.model]
+        """Take in the results of this model's batches; a batch that fails is left for later, the others go on."""
+        ours = [r for r in self.batches.records(*OPEN_STATES) if r.model == self._settings.model]
         for record in [r for r in ours if r.state == "intended" and self._journal.is_free(r.owner)]:
             await self._recover(record)
-        for record in [r for r in self._book.records("submitted") if r.model == self._settings.model]:
-            batch = await self._send("GET", f"/batches/{record.remote}")
-            if batch.get("status") in _ENDED:
-                await self._take_in(record, batch)
+        for record in [r for r in self.batches.records("submitted") if r.model == self._settings.model]:
+            try:
+                batch = await self._send("GET", f"/batches/{record.remote}")
+                if batch.get("status") in _ENDED:
+                    await self._take_in(record, batch)
+            except CallError as failure:
+                self._troubles[record.number] = self._redact(storable(failure.message))
 
     async def _recover(self, record: BatchRecord) -> None:
         """Find a batch whose submission was cut short: the provider has it, or it never arrived."""
         remote = (await self._listed()).get(record.reference)
         with self._journal.transaction():
             if remote is None:
-                self._book.finished(record.number, "lost")
+                self.batches.finished(record.number, "lost")
             else:
-                self._book.submitted(record.number, remote)
+                self.batches.submitted(record.number, remote)
 
     async def _take_in(self, record: BatchRecord, batch: dict[str, Any]) -> None:
-        entries: list[tuple[bytes, Entry]] = []
-        for name in ("output_file_id", "error_file_id"):
-            if batch.get(name):
-                body = await self._fetch("GET", f"/files/{batch[name]}/content")
-                entries += [self._entry(line) for line in body.splitlines() if line.strip()]
+        """Write down the results of a batch; a line that cannot be read fails its question alone."""
+        names = [batch[name] for name in ("output_file_id", "error_file_id") if batch.get(name)]
+        bodies = [await self._fetch("GET", f"/files/{name}/content", largest=LARGEST_RESULT) for name in names]
+        unreadable = ""
         with self._journal.transaction():
-            for key, entry in entries:
-                if entry.error:
-                    self._journal.fail(key, entry)
-                else:
-                    self._journal.answer(key, entry)
-            self._book.finished(record.number, "collected")
+            for line in (line for body in bodies for line in io.BytesIO(body) if line.strip()):
+                found = self._entry(line)
+                if found is None:
+                    unreadable = unreadable or f", such as {line[:_SHOWN]!r}"
+                    continue
+                key, entry = found
+                (self._journal.answer if entry.text or not entry.error else self._journal.fail)(key, entry)
+            missing = f"the result of batch {record.remote} has no readable line for this question{unreadable}"
+            for key in self.batches.keys_of(record.number):
+                self._journal.fail(key, Entry("", error=self._redact(storable(missing))))
+            self.batches.finished(record.number, "collected")
 
-    def _entry(self, line: bytes) -> tuple[bytes, Entry]:
-        """Read one line of a batch's result; it is unread until its own reader comes."""
+    def _entry(self, line: bytes) -> tuple[bytes, Entry] | None:
+        """Read one line of a batch's result; its question's own reader reads the answer later."""
         try:
-            told = json.loads(line)
-            key = bytes.fromhex(told["custom_id"])
-            response = told.get("response") or {}
-        except (ValueError, KeyError, TypeError, AttributeError):
-            raise MensuraError(f"{self._settings.model}: the batch's result is not readable: {line[:120]!r}") from None
-        body = json.dumps(response.get("body")).encode()
+            result = json.loads(line.decode("utf-8", errors="replace"))
+            key = bytes.fromhex(result["custom_id"])
+            response = result.get("response") or {}
+            status, body = response.get("status_code"), response.get("body")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return None
         try:
-            if response.get("status_code") != HTTPStatus.OK:
-                reason = told.get("error") or response.get("body")
-                raise CallError(Trouble.QUESTION, f"refused in the batch: {json.dumps(reason)[:200]}")
-            reply = reply_of(body)
-        except CallError as fault:
-            return key, Entry("", error=self._redact(fault.message))
+            if status != HTTPStatus.OK:
+                raise CallError(
+                    Trouble.QUESTION, f"refused in the batch: {json.dumps(result.get('error') or body)[:200]}"
+                )
+            reply = reply_of(json.dumps(body).encode("ascii"))
+        except CallError as failure:
+            return key, Entry("", error=self._redact(storable(failure.message)))
         tokens = (reply.tokens_in or 0, reply.tokens_out or 0)
         cost = None if self._prices is None else self._prices.cost(*tokens)
-        entry = Entry(reply.text, tokens_in=tokens[0], tokens_out=tokens[1], cost=cost)
-        return key, redacted(entry, self._redact)
+        text = storable(reply.text)
+        error = withheld(reply, text).error if reply.withheld else ""
+        entry = Entry(text, error=error, tokens_in=tokens[0], tokens_out=tokens[1], cost=cost)
+        return key, entry.redacted(self._redact)
 
     async def _listed(self) -> dict[str, str]:
         """Return the provider's batches of ours: reference → id."""
@@ -249,7 +265,7 @@ class Clerk:
             except CallError as fault:
                 if fault.trouble not in (Trouble.PASSING, Trouble.BUSY) or attempt == _TRIES - 1:
                     raise
-                await asyncio.sleep(fault.wait or 0.5 * 2**attempt)
+                await asyncio.sleep(min(LONGEST_WAIT, fault.wait or 0.5 * 2**attempt))
         raise AssertionError
 
 

@@ -1,4 +1,4 @@
-"""Every provider that inspect-ai knows, under the names its users know; our own retries, pacing and record."""
+"""Ask any provider that inspect-ai knows, by the names its users know; retries, pacing and record are Mensura's."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from mensura.core.errors import MensuraError
-from mensura.llm.protocol import Question
-from mensura.llm.providers.base import CallError, Reply, Trouble
+from mensura.llm.endpoint import FILTERED
+from mensura.llm.protocol import CallError, Question, Reply, Trouble
 from mensura.llm.settings import Settings
 
 if TYPE_CHECKING:
@@ -94,12 +94,14 @@ def _schema_option(question: Question) -> dict[str, Any]:
 
 def _reply(output: ModelOutput) -> Reply:
     usage = output.usage
+    withheld = "filtered" if output.stop_reason == "content_filter" else ""
     if output.error:
-        raise CallError(Trouble.QUESTION, output.error[:_MESSAGE_LENGTH])
+        message = output.error[:_MESSAGE_LENGTH]
+        raise CallError(Trouble.QUESTION, f"{FILTERED} ({message})" if withheld else message)
     cut = output.stop_reason in ("max_tokens", "model_length")
     if usage is None:
-        return Reply(output.completion, cut=cut)
-    return Reply(output.completion, usage.input_tokens, usage.output_tokens, cut)
+        return Reply(output.completion, cut=cut, withheld=withheld)
+    return Reply(output.completion, usage.input_tokens, usage.output_tokens, cut, withheld)
 
 
 def _cause(fault: BaseException) -> Exception:

@@ -1,8 +1,8 @@
-"""The desk where questions wait, are claimed, asked and recorded; everything here runs in one event loop.
+"""The queue in which questions wait, are claimed, sent and recorded; everything here runs in one event loop.
 
-Each question is a slot. It waits (``todo``) until it is looked up and claimed in the journal (``parked`` while another
-process asks it), is ready until throttle and budget let it go, is under way until a reply or failure comes, rests after
-a passing failure, and is settled once the journal holds its answer.
+Each question is a slot. It waits (``todo``) until it is claimed in the journal (``parked`` while another process asks
+it), is ready until pacer and budget let it go, is under way until a reply or failure comes, rests after a passing
+failure, and is settled once the journal contains its answer.
 """
 
 from __future__ import annotations
@@ -12,30 +12,26 @@ from collections import deque
 from collections.abc import Coroutine, Sequence
 
 from mensura.core.errors import MensuraError
-from mensura.llm.caller import Caller
-from mensura.llm.entries import Entry
+from mensura.llm.calls import Caller, Order, Slot, Tally
 from mensura.llm.journal import Hold
-from mensura.llm.protocol import Answer, Question, Reader
-from mensura.llm.providers.base import CallError, Reply
-from mensura.llm.readings import Read, answer_of, read_safely
-from mensura.llm.record import Record
-from mensura.llm.setbacks import Setbacks
-from mensura.llm.slots import Order, Slot, Tally
-from mensura.llm.throttle import Throttle
+from mensura.llm.pacing import CallFailures, Pacer, Ticket
+from mensura.llm.protocol import Answer, CallError, Question, Reader, Reply, Trouble
+from mensura.llm.record import Read, Record, answer_of, read_entry
+from mensura.llm.text_store import Entry
 
 _POLL_SECONDS = 0.5
 _CLAIMS_AT_ONCE = 64
 _GRACE_SECONDS = 10.0
 
 
-class Desk:
-    """Answers questions of one model through the journal."""
+class Queue:
+    """Answer questions of one model through the journal."""
 
-    def __init__(self, caller: Caller, record: Record, throttle: Throttle) -> None:
-        self._caller, self._record, self._throttle = caller, record, throttle
-        self._budget, self._redact = caller.budget, caller.redact
+    def __init__(self, caller: Caller, record: Record, pacer: Pacer) -> None:
+        self._caller, self._record, self._pacer = caller, record, pacer
+        self._budget = caller.budget
         self._loop = asyncio.get_running_loop()
-        self._setbacks = Setbacks(caller.settings.model, throttle, self._loop.time())
+        self._failures = CallFailures(caller.settings.model, self._loop.time())
         self._intake = asyncio.Lock()
         self._todo: deque[Slot] = deque()
         self._ready: deque[Slot] = deque()
@@ -50,12 +46,15 @@ class Desk:
         self.tally = Tally()
         self.stopped = ""
 
-    async def serve(self, questions: Sequence[Question], read: Reader, *, learn: bool = False) -> list[Answer]:
+    @property
+    def waiting(self) -> float:
+        """Seconds until the next request may start, where the provider asked for a pause; 0 otherwise."""
+        return max(0.0, self._pacer.resume_at - self._loop.time()) if self._joined else 0.0
+
+    async def serve(self, questions: Sequence[Question], read: Reader) -> list[Answer]:
         """Answer questions in their order; raises only what stops the whole work (a wrong key, a full disk)."""
         async with self._intake:  # first come, first asked
             order, fresh = await self._take_in(questions, read)
-            if fresh and learn:
-                await self._record.learn([slot.question.prompt for slot in fresh])
             for slot in fresh:
                 self._enqueue(slot)
             if fresh:
@@ -71,7 +70,7 @@ class Desk:
         return [answer for answer in order.answers if answer is not None]
 
     async def _take_in(self, questions: Sequence[Question], read: Reader) -> tuple[Order, list[Slot]]:
-        """Return an order in which all that the journal holds is settled, and a slot for each of the others."""
+        """Return an order with the stored answers settled, and a slot for each of the other questions."""
         keys, (answers, reread) = await self._record.look_up(questions, read)
         order = Order(read, answers, answers.count(None), self._loop.create_future())
         self.tally.stored += len(answers) - order.left
@@ -108,22 +107,24 @@ class Desk:
             self._todo.append(slot)
 
     def _pump(self) -> None:
-        """Start what may start now: calls within throttle and budget, and the next claims."""
+        """Start the calls that pacer and budget allow now, and the next claims."""
         if self.stopped:
             self._drain()
             return
-        pause = self._throttle.resume_at - self._loop.time()
-        if pause > 0:
-            self._pump_in(pause)
-            return
-        while self._ready and self._under_way < self._throttle.allowed:
+        while self._ready and self._under_way < self._pacer.ceiling:
+            wait = self._pacer.wait(self._loop.time())
+            if wait > 0:
+                if wait < float("inf"):
+                    self._pump_in(wait)
+                break
             if not self._budget.take(self._ready[0].worst):
                 if not self._under_way:
                     self._stop(self._budget.reason)
                 return
             self._under_way += 1
-            self._start(self._attempt(self._ready.popleft()))
-        if self._todo and not self._claiming and len(self._ready) < self._throttle.allowed:
+            ticket = self._pacer.start(self._loop.time())
+            self._start(self._attempt(self._ready.popleft(), ticket))
+        if self._todo and not self._claiming and len(self._ready) < self._pacer.allowed:
             self._claiming = True
             self._start(self._claim())
 
@@ -135,12 +136,12 @@ class Desk:
     async def _claim(self) -> None:
         """Claim the next questions in the journal, before they are asked."""
         group: list[Slot] = []
-        while self._todo and len(group) < max(_CLAIMS_AT_ONCE, self._throttle.allowed):
+        while self._todo and len(group) < max(_CLAIMS_AT_ONCE, self._pacer.allowed):
             slot = self._todo.popleft()
             if self._wanted(slot):
                 group.append(slot)
         try:
-            holds = await self._record.claim(group)
+            holds = await self._record.claim([(slot.key, slot.question) for slot in group])
         except Exception as fault:
             self._todo.extendleft(reversed(group))
             self._break(fault)
@@ -175,16 +176,17 @@ class Desk:
 
     # From ready to settled
 
-    async def _attempt(self, slot: Slot) -> None:
-        """Ask once, and record what came of it.
+    async def _attempt(self, slot: Slot, ticket: Ticket) -> None:
+        """Send a question once, and record the outcome.
 
-        A call is under way until its answer is on the disk: no more than the throttle allows can be lost to a kill.
+        A call is under way until its answer is on the disk: a kill loses at most as many calls as ``concurrency``.
         """
         try:
             try:
-                outcome = await self._caller.call(slot)
+                outcome = await self._send(slot, ticket)
                 if isinstance(outcome, Reply):
-                    await self._write_down(slot, outcome)
+                    self._pump()
+                    outcome = await self._write_down(slot, outcome) or outcome
             finally:
                 self._under_way -= 1
             if isinstance(outcome, CallError):
@@ -194,25 +196,45 @@ class Desk:
             self._break(fault)
             self._settle_failed(slot, self.stopped)
 
-    async def _write_down(self, slot: Slot, reply: Reply) -> None:
-        """Read a reply, write it down, and settle the question."""
-        self._setbacks.succeeded(self._loop.time())
-        read, entry = self._caller.entry_of(slot, reply)
-        stands = await self._record.answer(slot.key, entry, self._under_way)
-        self.tally.tokens_in += entry.tokens_in
-        self.tally.tokens_out += entry.tokens_out
-        self.tally.cost += entry.cost or 0.0
-        self._settle_entry(slot, stands, stored=False, read=read if stands is entry else None)
+    async def _send(self, slot: Slot, ticket: Ticket) -> Reply | CallError:
+        """Send a question once, and report the outcome to the pacer."""
+        outcome: Reply | CallError | None = None
+        try:
+            outcome = await self._caller.call(slot)
+        finally:
+            now = self._loop.time()
+            if isinstance(outcome, Reply):
+                self._pacer.answered(now, ticket)
+            elif outcome is not None and outcome.trouble is Trouble.BUSY:
+                self._pacer.refused(now, ticket, outcome.wait)
+            else:
+                self._pacer.ended()
+        return outcome
 
-    async def _retry_or_give_up(self, slot: Slot, fault: CallError) -> None:
-        message = self._redact(fault.message)
-        if told := self._setbacks.stops(fault, message, self._loop.time()):
+    async def _write_down(self, slot: Slot, reply: Reply) -> CallError | None:
+        """Read a reply, write it down and settle its question; return a failure that concerns this question alone."""
+        self._failures.succeeded(self._loop.time())
+        try:
+            read, entry = self._caller.entry_of(slot, reply)
+            kept = await self._record.answer(slot.key, entry)
+        except MensuraError:
+            raise  # the journal cannot be written: nothing more may be asked
+        except Exception as fault:
+            message = f"the answer could not be stored ({type(fault).__name__}: {fault})"
+            return CallError(Trouble.QUESTION, message, billed=True)
+        self.tally.cost += entry.cost or 0.0
+        self._settle_entry(slot, kept, stored=False, read=read if kept is entry else None)
+        return None
+
+    async def _retry_or_give_up(self, slot: Slot, failure: CallError) -> None:
+        message = self._caller.shown(failure.message)
+        if reason := self._failures.stops(failure, message, self._loop.time()):
             self._ready.appendleft(slot)
-            self._stop(told, MensuraError(told))
+            self._stop(reason, MensuraError(reason))
             return
-        rest = self._setbacks.rest(fault, slot.attempts)
+        rest = self._failures.rest(failure, slot.attempts)
         if rest is None:
-            await self._give_up(slot, fault, message)
+            await self._give_up(slot, failure, message)
         else:
             self._resting[slot] = self._loop.call_later(rest, self._again, slot)
 
@@ -221,27 +243,27 @@ class Desk:
         self._ready.appendleft(slot)
         self._pump()
 
-    async def _give_up(self, slot: Slot, fault: CallError, message: str) -> None:
-        """Record that a question found no answer; when all do, leave the rest alone."""
+    async def _give_up(self, slot: Slot, failure: CallError, message: str) -> None:
+        """Record that a question found no answer; where that happens to all, leave the rest alone."""
         await self._record.fail(slot.key, Entry("", error=message, attempts=slot.attempts))
         self._settle_failed(slot, message, slot.attempts)
-        told = self._setbacks.given_up(fault.trouble, message, none_answered=not self.tally.answered)
-        if told:
-            self._stop(told, MensuraError(told))
+        reason = self._failures.given_up(failure.trouble, message, none_answered=not self.tally.answered)
+        if reason:
+            self._stop(reason, MensuraError(reason))
 
     # Settling
 
     def _settle_entry(self, slot: Slot, entry: Entry, *, stored: bool, read: Read | None = None) -> None:
         """Settle a question and all that joined it; ``read`` is what its own reader took, where that is known."""
         for companion in self._joined.pop(slot.key):
-            own = read if read is not None and companion is slot else read_safely(entry.text, companion.order.read)
+            own = read if read is not None and companion is slot else read_entry(entry, companion.order.read)
             known = stored or companion is not slot
             self.tally.stored += known
             self.tally.answered += not known
             companion.order.settle(companion.place, answer_of(companion.question, entry, own, stored=known))
 
     def _settle_failed(self, slot: Slot, error: str, attempts: int = 0) -> None:
-        for companion in self._joined.pop(slot.key, ()):  # none where closing the desk has settled it before
+        for companion in self._joined.pop(slot.key, ()):  # none where closing has settled it before
             self.tally.failed += 1
             companion.order.settle(companion.place, Answer(companion.question, error=error, attempts=attempts))
 
@@ -276,6 +298,7 @@ class Desk:
             self._break(fault)
 
     def _break(self, fault: BaseException) -> None:
-        """Stop for a fault nobody can work around; it is raised where the questions were asked."""
-        told = self._redact(str(fault) if isinstance(fault, MensuraError) else f"{type(fault).__name__}: {fault}")
-        self._stop(told, MensuraError(told))
+        """Stop after an error that concerns all questions; ``serve`` raises it."""
+        words = str(fault) if isinstance(fault, MensuraError) else f"{type(fault).__name__}: {fault}"
+        reason = self._caller.shown(words)
+        self._stop(reason, MensuraError(reason))

@@ -1,4 +1,4 @@
-"""The batches a journal remembers: written down before they are submitted, so that none is lost or sent twice."""
+"""The batches in a journal, written down before they are submitted: none is lost or submitted twice."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class BatchRecord:
     owner: int | None
 
 
-class BatchBook:
+class BatchTable:
     """Reads and writes the batches of an open journal; writing belongs inside a transaction."""
 
     def __init__(self, journal: Journal) -> None:
@@ -42,7 +42,7 @@ class BatchBook:
 
     def intend(self, reference: str, model: str, endpoint: str, keys: Sequence[bytes]) -> int:
         """Write down a batch before it is submitted, and that these claimed questions are in it."""
-        made = (reference, model, endpoint, "intended", len(keys), time.time(), self._journal.beat())
+        made = (reference, model, endpoint, "intended", len(keys), time.time(), self._journal.owner)
         columns = "reference, model, endpoint, state, calls, made, owner"
         statement = f"INSERT INTO batches ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id"
         (number,) = self._connection.execute(statement, made).fetchone()
@@ -61,6 +61,11 @@ class BatchBook:
         """Close a batch; those of its questions that have no answer may be asked again."""
         self._connection.execute("UPDATE batches SET state = ?, owner = NULL WHERE id = ?", (state, number))
         self._connection.execute("UPDATE calls SET state = 0, owner = NULL WHERE batch = ? AND state = 3", (number,))
+
+    def keys_of(self, number: int) -> list[bytes]:
+        """Return the questions of a batch that have no outcome yet."""
+        rows = self._connection.execute("SELECT key FROM calls WHERE batch = ? AND state = 3", (number,))
+        return [key for (key,) in rows.fetchall()]
 
     def of_questions(self, keys: Sequence[bytes]) -> dict[bytes, BatchRecord]:
         """Return the open batch that each of these questions is in, if any."""

@@ -1,4 +1,4 @@
-"""The short way to one OpenAI-compatible endpoint: one request per question over kept connections."""
+"""Talk to one OpenAI-compatible endpoint: one request per question over open connections."""
 
 from __future__ import annotations
 
@@ -11,21 +11,28 @@ from functools import cached_property
 from http import HTTPStatus
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from mensura.core.errors import MensuraError
-from mensura.llm.protocol import Question
-from mensura.llm.providers.base import CallError, Reply, Trouble
+from mensura.llm.protocol import CallError, Question, Reply, Trouble
 from mensura.llm.redaction import plain_url
 from mensura.llm.settings import Settings
 
 if TYPE_CHECKING:
     import aiohttp
 
+LARGEST_ANSWER = 16_000_000
+"""Bytes of a response that are read at most: a hundred times the longest answer of today's models."""
+_PIECE = 1 << 16
+_MOST_TOKENS = 10**12
 _CONNECT_SECONDS = 20.0
 _MESSAGE_LENGTH = 300
+FILTERED = "filtered: the provider's content filter stopped the answer"
+_CONTENT_FILTER = "content_filter"
 _PATIENCE = {HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE, 529}
 """Statuses that mean "more slowly"; 529 is what some providers send when overloaded."""
-_FATAL = {
+_FATAL: dict[int, str] = {
     HTTPStatus.UNAUTHORIZED: "the key is missing or wrong",
     HTTPStatus.PAYMENT_REQUIRED: "the account has no credit",
     HTTPStatus.FORBIDDEN: "the key may not use this model",
@@ -48,6 +55,7 @@ class Endpoint:
         self._key_variable = key_variable
         self._headers = {"Authorization": f"Bearer {key}"} if key else {}
         self._timeout = timeout
+        self._proxy = proxy_for(self.address)
         self._session: aiohttp.ClientSession | None = None
 
     @cached_property
@@ -70,20 +78,25 @@ class Endpoint:
         form.add_field("file", lines, filename="questions.jsonl", content_type="application/jsonl")
         return {"data": form}
 
-    async def request(self, method: str, path: str, **options: Any) -> bytes:  # noqa: ANN401
-        """Return the body of a successful response; every failure becomes a :class:`CallError`."""
+    async def request(self, method: str, path: str, *, largest: int = LARGEST_ANSWER, **options: Any) -> bytes:  # noqa: ANN401
+        """Return the body of a successful response, of ``largest`` bytes at most.
+
+        Raises :class:`CallError` for every failure.
+        """
         if self._session is None:
             self._session = self._aiohttp.ClientSession(
                 headers=self._headers,
                 timeout=self._aiohttp.ClientTimeout(total=self._timeout, connect=min(self._timeout, _CONNECT_SECONDS)),
                 connector=self._aiohttp.TCPConnector(limit=0),
             )
+        address = f"{self.address}{path}"
         try:
-            async with self._session.request(method, f"{self.address}{path}", **options) as response:
-                body = await response.read()
+            async with self._session.request(method, address, proxy=self._proxy, **options) as response:
+                body = await _read_up_to(largest, response)
                 status, headers = response.status, response.headers
         except self._aiohttp.ClientConnectorError as fault:
-            message = f"no connection to {self.shown} ({type(fault).__name__})"
+            way = f" through the proxy {plain_url(self._proxy)}" if self._proxy else ""
+            message = f"no connection to {self.shown}{way} ({type(fault).__name__})"
             raise CallError(Trouble.PASSING, message) from None
         except TimeoutError:
             raise CallError(Trouble.PASSING, "no answer within the time limit", billed=True) from None
@@ -97,7 +110,7 @@ class Endpoint:
         told = _error_text(body)
         message = f"HTTP {status}: {told}" if told else f"HTTP {status}"
         if status in _FATAL or "insufficient_quota" in told:
-            meaning = _FATAL.get(HTTPStatus(status), "the account has no credit")
+            meaning = _FATAL.get(status, "the account has no credit")
             hint = f"; the key comes from the environment variable {self._key_variable}"
             auth = status in (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN)
             return CallError(
@@ -106,12 +119,13 @@ class Endpoint:
         if status in _PATIENCE:
             return CallError(Trouble.BUSY, message, wait=retry_after(headers))
         if status in _QUESTION:
-            return CallError(Trouble.QUESTION, message)
+            filtered = f"{FILTERED} (" if _CONTENT_FILTER in told else ""
+            return CallError(Trouble.QUESTION, f"{filtered}{message}{')' if filtered else ''}")
         return CallError(Trouble.PASSING, message, wait=retry_after(headers), billed=status >= 500)
 
 
-class LeanProvider:
-    """Asks one model behind a plain OpenAI-compatible endpoint."""
+class EndpointProvider:
+    """Ask one model behind an OpenAI-compatible endpoint."""
 
     def __init__(self, endpoint: Endpoint, settings: Settings) -> None:
         self._endpoint = endpoint
@@ -143,18 +157,31 @@ def chat_body(question: Question, settings: Settings, served: str) -> dict[str, 
 
 
 def reply_of(body: bytes) -> Reply:
-    """Read a chat completion; anything else that a server may send in its place is a fault of the moment."""
+    """Read a chat completion, whatever its bytes; anything else that a server may send is an error of the moment."""
     try:
-        completion = json.loads(body)
+        completion = json.loads(body.decode("utf-8-sig", errors="replace"))
         choice = completion["choices"][0]
         message = choice["message"]
-        text = _content(message.get("content")) or message.get("refusal") or ""
+        text, refusal = _content(message.get("content")), message.get("refusal")
         usage = completion.get("usage") or {}
         counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens")]
+        reason = choice.get("finish_reason")
     except (ValueError, KeyError, IndexError, TypeError, AttributeError):
         raise CallError(Trouble.PASSING, _no_completion(body), billed=True) from None
-    tokens_in, tokens_out = (count if isinstance(count, int) and count >= 0 else None for count in counts)
-    return Reply(str(text), tokens_in, tokens_out, choice.get("finish_reason") == "length")
+    tokens_in, tokens_out = (
+        count if isinstance(count, int) and 0 <= count < _MOST_TOKENS else None for count in counts
+    )
+    withheld = "filtered" if reason == _CONTENT_FILTER else "refused" if refusal and not text else ""
+    return Reply(text or str(refusal or ""), tokens_in, tokens_out, reason == "length", withheld)
+
+
+def proxy_for(address: str) -> str | None:
+    """Return the proxy that ``HTTP_PROXY``, ``HTTPS_PROXY`` and ``NO_PROXY`` name for an address, if any."""
+    parts = urlsplit(address)
+    if proxy_bypass(parts.hostname or ""):
+        return None
+    proxy = getproxies().get(parts.scheme)
+    return None if not proxy else proxy if "://" in proxy else f"http://{proxy}"
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -170,6 +197,20 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return max(0.0, email.utils.parsedate_to_datetime(seconds).timestamp() - time.time())
     except (ValueError, TypeError, OverflowError):
         return None
+
+
+async def _read_up_to(most: int, response: aiohttp.ClientResponse) -> bytes:
+    """Return a response's body; one that is larger is refused as soon as that is known."""
+    body = bytearray()
+    if (response.content_length or 0) <= most:
+        async for piece in response.content.iter_chunked(_PIECE):
+            body += piece
+            if len(body) > most:
+                break
+        else:
+            return bytes(body)
+    response.close()
+    raise CallError(Trouble.QUESTION, f"the response is larger than {most / 1e6:,.0f} MB", billed=True)
 
 
 def _no_completion(body: bytes) -> str:

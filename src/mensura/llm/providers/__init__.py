@@ -1,1 +1,0 @@
-"""Those who answer: a plain endpoint, inspect-ai's providers, a recording."""

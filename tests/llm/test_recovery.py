@@ -1,0 +1,198 @@
+"""Journals that outlive versions and damage: upgrade, checksums, recovery, answers that are asked for again."""
+
+import random
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from mensura.core.errors import MensuraError
+from mensura.llm import Journal, Question, audit_table, journal_status, open_asker, recover_journal
+from tests.llm.conftest import questions, read_level
+
+OLD = Path(__file__).parent / "data" / "journal_format1.sqlite"
+"""A journal that the version before format 2 wrote: answers, a failure, a batch and an abandoned claim."""
+RUBRIC = "The level rises with every further step of reasoning that must be kept in mind. é∑ " * 12
+
+
+def old_questions(count, word="item"):
+    return [Question(f"{RUBRIC}\nHow hard is {word} {n}?", about={"item": f"{word}{n}"}) for n in range(count)]
+
+
+@pytest.fixture
+def old(tmp_path):
+    return Path(shutil.copyfile(OLD, tmp_path / "old.sqlite"))
+
+
+def test_a_journal_of_format_1_opens_and_nothing_is_asked_again(old, serve):
+    server = serve()
+    with open_asker("mine", journal=old, base_url=server.url) as asker:
+        answers = asker.ask(old_questions(30), read_level)
+        (other,) = asker.ask([Question("How hard?", "You judge.", {"type": "object"}, repeat=2)], read_level)
+    assert [answer.value for answer in answers[:3]] == [2, 2, 2]
+    assert [answer.value for answer in answers[10:]] == [3] * 20
+    assert answers[0].rationale == "two <b>steps</b> — d is item 0?"
+    assert answers[0].cost > 0
+    assert (other.value, other.stored) == (3, True)
+    assert sum(server.log.requests.values()) == 1, "only the failed question is asked, for the first answer stands"
+    with open_asker("mine", journal=old, base_url=server.url) as asker:
+        assert asker.ask(old_questions(1, "abandoned"), read_level)[0].value is not None
+
+
+def test_the_whole_of_a_journal_of_format_1_is_kept(old):
+    table = audit_table(old)
+    assert table.group_by("state").len().sort("state").rows() == [
+        ("answered", 30),
+        ("batched", 3),
+        ("claimed", 1),
+        ("failed", 1),
+    ]
+    assert table["question"][0] == old_questions(1)[0].prompt
+    assert journal_status(old)["batches"]["state"].to_list() == ["submitted"]
+    with sqlite3.connect(old) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        assert not names & {"dictionaries", "owners"}
+    connection.close()
+
+
+def fill(path, server, count):
+    with open_asker("mine", journal=path, base_url=server.url) as asker:
+        answers = asker.ask(questions(count), read_level)
+    with sqlite3.connect(path) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    return [(answer.value, answer.rationale) for answer in answers]
+
+
+def test_no_flipped_bit_gives_a_wrong_value_in_silence(serve, tmp_path):
+    server = serve()
+    truth = fill(tmp_path / "good.sqlite", server, 40)
+    good = (tmp_path / "good.sqlite").read_bytes()
+    chance = random.Random(3)
+    noticed = 0
+    for number in range(60):
+        place, bit = chance.randrange(100, len(good)), 1 << chance.randrange(8)
+        path = tmp_path / f"{number}.sqlite"
+        path.write_bytes(good[:place] + bytes([good[place] ^ bit]) + good[place + 1 :])
+        try:
+            with open_asker("mine", journal=path, base_url=server.url) as asker:
+                answers = asker.ask(questions(40), read_level)
+            assert [(answer.value, answer.rationale) for answer in answers] == truth
+        except MensuraError as fault:
+            assert "mensura llm recover" in str(fault)
+            noticed += 1
+        for rest in tmp_path.glob(f"{number}.sqlite*"):
+            rest.unlink()
+    assert noticed > 3
+
+
+@pytest.mark.parametrize("column", ["value", "error", "tokens_in", "cost", "attempts", "answer"])
+def test_a_changed_cell_of_an_answer_is_noticed(serve, tmp_path, column):
+    path = tmp_path / "j.sqlite"
+    fill(path, serve(), 3)
+    changed = "CAST('x' AS BLOB)" if column == "answer" else "7"
+    with sqlite3.connect(path) as connection:
+        connection.execute(f"UPDATE calls SET {column} = {changed} WHERE id = 2")
+    connection.close()
+    with Journal(path) as journal, pytest.raises(MensuraError, match=r"damaged.*mensura llm recover"):
+        list(journal.questions())
+
+
+def test_recovery_keeps_every_answer_that_can_be_read(serve, tmp_path, mensura_command):
+    path, server = tmp_path / "j.sqlite", serve()
+    truth = fill(path, server, 400)
+    whole = path.read_bytes()
+    start, pages = len(whole) // 2 // 4096 * 4096, 4
+    path.write_bytes(whole[:start] + b"\xa5" * 4096 * pages + whole[start + 4096 * pages :])
+    told = mensura_command("llm", "recover", path)
+    assert told.code == 0, told.err
+    assert f"The damaged file is kept as {path}.damaged" in told.out.replace("\n", "")
+    kept = audit_table(path).height
+    assert 200 < kept < 400
+    assert not list(tmp_path.glob(".*"))
+    before = sum(server.log.requests.values())
+    with open_asker("mine", journal=path, base_url=server.url) as asker:
+        answers = asker.ask(questions(400), read_level)
+    assert [(answer.value, answer.rationale) for answer in answers] == truth
+    assert sum(server.log.requests.values()) - before == 400 - kept
+
+
+def test_recovery_of_a_sound_journal_changes_nothing_and_one_of_format_1_is_upgraded(old):
+    before = audit_table(shutil.copyfile(OLD, old.with_name("other.sqlite")))
+    assert str(recover_journal(old)).startswith("30 answers recovered; no call was lost")
+    assert audit_table(old).equals(before)
+    assert recover_journal(old).damaged.name == "old.sqlite.damaged-2"
+
+
+def test_recovery_refuses_what_is_no_journal_or_in_use(tmp_path):
+    (tmp_path / "notes.txt").write_text("nothing of the kind " * 500)
+    with pytest.raises(MensuraError, match=r"nothing can be read from it .* Restore a backup"):
+        recover_journal(tmp_path / "notes.txt")
+    with Journal(tmp_path / "j.sqlite") as journal:
+        assert journal.owner
+        with pytest.raises(MensuraError, match="another process is using the journal"):
+            recover_journal(tmp_path / "j.sqlite")
+
+
+def withheld(server, texts):
+    """Let a server decline some questions and filter others."""
+    plain = server.completion
+
+    def completion(request):
+        made = plain(request)
+        prompt = request["messages"][-1]["content"]
+        for word, change in texts.items():
+            if word in prompt:
+                made["choices"][0] |= change
+        return made
+
+    server.completion = completion
+
+
+REFUSED = {"message": {"content": None, "refusal": "I will not."}}
+FILTERED = {"message": {"content": ""}, "finish_reason": "content_filter"}
+
+
+def test_refused_filtered_and_unreadable_answers_are_named_and_asked_again_on_demand(serve, tmp_path):
+    server = serve()
+    plain = server.completion
+    texts = {"item 0?": REFUSED, "item 1?": FILTERED, "item 2?": {"message": {"content": "three"}}}
+    withheld(server, texts)
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}
+    with open_asker("mine", **settings) as asker:
+        first = asker.ask(questions(4), read_level)
+    assert [answer.error for answer in first] == [
+        "refused: I will not.",
+        "filtered: the provider's content filter stopped the answer",
+        "unreadable: no level",
+        "",
+    ]
+    with open_asker("mine", **settings) as asker:
+        assert [answer.error for answer in asker.ask(questions(4), read_level)] == [one.error for one in first]
+        assert asker.calls == 0
+    server.completion = plain
+    with open_asker("mine", retry=["refused"], **settings) as asker:
+        second = asker.ask(questions(4), read_level)
+        assert asker.calls == 2
+    assert [bool(answer.error) for answer in second] == [False, False, True, False]
+    with open_asker("mine", retry=["unreadable"], **settings) as asker:
+        assert not any(answer.error for answer in asker.ask(questions(4), read_level))
+        assert asker.calls == 1
+    table = audit_table(tmp_path / "j.sqlite")
+    assert table["state"].to_list() == ["answered"] * 4 + ["replaced"] * 3
+    assert table["error"].to_list()[4:] == [answer.error for answer in first[:3]]
+    assert journal_status(tmp_path / "j.sqlite")["models"]["requests"].to_list() == [7]
+
+
+def test_a_question_that_stays_unreadable_is_asked_again_once_per_run(serve, tmp_path):
+    server = serve(answer=lambda *_: "three")
+    settings = {"journal": tmp_path / "j.sqlite", "base_url": server.url}
+    with open_asker("mine", **settings) as asker:
+        asker.ask(questions(1), read_level)
+    with open_asker("mine", retry=["unreadable"], **settings) as asker:
+        for _ in range(3):
+            assert asker.ask(questions(1), read_level)[0].error == "unreadable: no level"
+        assert asker.calls == 1
+    with pytest.raises(MensuraError, match="retry: expected some of refused, unreadable"):
+        open_asker("mine", retry=["everything"], **settings)
