@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
 import sys
 import tomllib
 from collections.abc import Iterable
@@ -61,7 +62,7 @@ def percent_range(shares: Iterable[float], digits: int = 0) -> str:
 
 def as_run() -> str:
     """Return the command line of this process, without ``--record``."""
-    return " ".join(["python -m", f"benchmarks.{Path(sys.argv[0]).stem}", *sys.argv[1:]])
+    return shlex.join(["python", "-m", f"benchmarks.{Path(sys.argv[0]).stem}", *sys.argv[1:]])
 
 
 def machine() -> str:

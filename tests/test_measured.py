@@ -1,10 +1,13 @@
 """Every measured figure in the documents, commands and pages is the one in ``docs/measured.toml``.
 
 A figure in Markdown stands directly before ``<!-- measured: KEY -->``. A line of Python or TOML that states one ends
-with ``# measured: KEY``. Two rules find figures without a marker. A Markdown paragraph, list item or table row that
-names ``python -m benchmarks.NAME`` and contains a decimal number or a percentage needs a marker. So does each such line
-of the method page, and every line with a percentage in the command line's sentences on trust. The nominal ``90%`` is no
-figure, and neither is the number of an arXiv paper.
+with ``# measured: KEY``. Two rules find figures without a marker:
+
+- A Markdown paragraph, list item or table row that names ``python -m benchmarks.NAME`` and contains a decimal number
+  or a percentage needs a marker. So does such a line of the method page.
+- Every line with a percentage in the command line's sentences on trust needs one.
+
+The nominal ``90%`` is no figure, and neither is the number of an arXiv paper.
 """
 
 import re
@@ -98,7 +101,7 @@ def copy(tmp_path, monkeypatch):
     file = tmp_path / "measured.toml"
     file.write_text(measured.FILE.read_text(encoding="utf-8"), encoding="utf-8")
     monkeypatch.setattr(measured, "FILE", file)
-    monkeypatch.setattr(sys, "argv", ["benchmarks/iq_sparse.py", "--repeats", "4", "--record"])
+    monkeypatch.setattr(sys, "argv", ["benchmarks/iq_sparse.py", "--conditions", "one dimension", "--record"])
     return file
 
 
@@ -108,7 +111,7 @@ def test_record_rewrites_one_entry_and_keeps_the_rest(copy, capsys):
     measured.record("iq.coverage", measured.percent_range([0.902, 0.874, 0.883]))
     after = measured.read_measured(copy)
     assert after["iq.coverage"]["figure"] == "87–90%"
-    assert after["iq.coverage"]["command"] == "python -m benchmarks.iq_sparse --repeats 4"
+    assert after["iq.coverage"]["command"] == "python -m benchmarks.iq_sparse --conditions 'one dimension'"
     assert {k: v for k, v in after.items() if k != "iq.coverage"} == {
         k: v for k, v in measured.read_measured(ROOT / "docs" / "measured.toml").items() if k != "iq.coverage"
     }
