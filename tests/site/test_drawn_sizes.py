@@ -7,7 +7,7 @@ import pytest
 
 from mensura.site.drawing.canvas import Canvas
 from mensura.site.drawing.share_card import HEIGHT, draw_share_card
-from mensura.site.studio import static_job
+from mensura.site.drawings import static_job
 
 A4_PIXELS = 297 / 25.4 * 96
 """Height of a page in pixels, of which CSS has 96 to the inch."""
