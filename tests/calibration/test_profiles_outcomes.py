@@ -149,6 +149,22 @@ def test_shares_are_surer_than_single_answers(simulated):
     assert often["alone"].to_numpy() == pytest.approx(TRUE, abs=0.25)
 
 
+def test_a_share_of_twenty_tries_weighs_as_much_as_twenty_answers():
+    """The same tries give the same variances as 40 shares and as 800 answers, on average over subjects."""
+    rng = np.random.default_rng(12)
+    model, tries = Compensatory(3), 20
+    surer = []
+    for _ in range(40):
+        grid = LevelGrid.of(rng.integers(0, 6, (40, 3)).astype(float))
+        solved = rng.binomial(tries, chance(model, np.array([0.3, 0.4, 0.5, 3.0]), grid, np.zeros(40)))
+        shares = fit_joint(model, grid, solved / tries, np.zeros(40))
+        again = grid.rows(np.repeat(np.arange(40), tries))
+        single = (np.arange(tries) < solved[:, None]).ravel().astype(float)
+        answers = fit_joint(model, again, single, np.zeros(40 * tries))
+        surer.append(np.diag(shares.covariance) / np.diag(answers.covariance))
+    assert np.mean(surer) == pytest.approx(1.0, abs=0.08)
+
+
 def test_outcomes_of_unknown_items_are_left_out_and_counted(simulated):
     outcomes, demands = simulated
     made = profile(outcomes, demands.head(2000))

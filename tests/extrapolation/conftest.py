@@ -15,14 +15,18 @@ COUNTRIES = {"CHL": 1.0, "JPN": -0.6, "KOR": -1.1, "USA": 0.2, "AUS": 0.0, "ITA"
 
 
 def simulate_pool(
-    seed: int = 0, items: int = 40, n: int = 400, interaction: float = 0.3, countries: int = len(COUNTRIES)
+    seed: int = 0, items: int = 40, n: int = 400, interaction: float | np.ndarray = 0.3, countries: int = len(COUNTRIES)
 ) -> ItemPool:
-    """Countries of different ability, items with a country-specific part, and the pooled sample ``all``."""
+    """Countries of different ability, items with a country-specific part, and the pooled sample ``all``.
+
+    ``interaction``: the standard deviation of that part in logits, for all countries or for each.
+    """
     rng = np.random.default_rng(seed)
     easiness = rng.normal(0, 1, items)
     rows, right = [], np.zeros(items)
-    for country, shift in islice(COUNTRIES.items(), countries):
-        rate = expit(easiness - shift + interaction * rng.normal(size=items))
+    parts = np.broadcast_to(interaction, countries)
+    for (country, shift), own in zip(islice(COUNTRIES.items(), countries), parts, strict=True):
+        rate = expit(easiness - shift + own * rng.normal(size=items))
         correct = rng.binomial(n, rate)
         right += correct
         rows += [(f"i{k:03d}", "country", f"country={country}", n, int(c)) for k, c in enumerate(correct)]

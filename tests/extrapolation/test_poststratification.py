@@ -195,6 +195,16 @@ def test_drivers_add_up_to_the_way_between_the_populations():
     assert max(change.values()) < 0, "everything else that sets the world apart from PISA lowers the rate"
 
 
+def test_a_focal_group_that_is_a_mixture_has_its_shape_as_a_last_row():
+    """Pupils of two very different countries are no normal group, and the changes still sum to the whole change."""
+    pupils = Population("p", "", ages=(10, 18), countries=("JPN", "NER"), shares=(1, 1), in_school=True)
+    model, posed = PostStratification(draws=20), task([0.05, 0.19], pupils)
+    table = model.drivers(posed)
+    assert table["driver"].to_list() == [*DRIVERS, "shape"]
+    assert table["change"][-1] < -0.003
+    assert 0.12 + table["change"].sum() == pytest.approx(model.predict(posed).rate.mean(), abs=1e-9)
+
+
 def test_specialisation_and_language_are_drivers_of_their_own():
     """A loss of 0.2 units by language is a shift of the adults' mean; specialisation spreads taught subjects alone."""
     loud = World.load().assume(language=0.2, specialisation=0.6)

@@ -6,7 +6,7 @@ import pytest
 
 from mensura.extrapolation import Described, learn_priors
 from mensura.extrapolation.line.facts import ability_of, logits_per_unit
-from mensura.extrapolation.line.learning import ratio_spread
+from mensura.extrapolation.line.learning import learn_lines, ratio_spread
 from mensura.extrapolation.line.model import Prior
 from mensura.extrapolation.line.priors import prior_for, published_spreads
 from mensura.extrapolation.validation.published import published_distances, published_errors
@@ -69,6 +69,19 @@ def test_pools_that_differ_in_their_interactions_have_heavier_tails(new_case):
         mixed[f"m{index}"] = pool["p0"]
     assert learned(alike)[1]["weight"] > 15
     assert learned(mixed)[1]["weight"] < 7
+
+
+@pytest.mark.parametrize("error", [0.0, 0.006])
+def test_slopes_spread_around_the_line_that_falls_with_the_gap(error):
+    """With slopes 0.9 − 0.2 gap ± 0.1, the learned variance is 0.1² minus the sampling variance of a slope."""
+    gaps, sides = np.meshgrid(np.linspace(0.0, 1.5, 6), [-0.1, 0.1])
+    one = pl.DataFrame({"gap": gaps.ravel(), "slope": (0.9 - 0.2 * gaps + sides).ravel()})
+    pools = pl.concat([one.with_columns(pool=pl.lit(f"p{k}")) for k in range(50)])
+    found = learn_lines(pools.with_columns(kind=pl.lit("country"), parts=1.0, interaction=0.04, slope_error=error))
+    country = found.filter(pl.col("class") == "country").row(0, named=True)
+    assert country["gap_slope"] == pytest.approx(0.2, rel=0.02)
+    assert country["slope"] == pytest.approx(0.9, rel=0.01)
+    assert country["slope_sd"] == pytest.approx((0.1**2 - error) ** 0.5, rel=0.01)
 
 
 def test_the_ratio_spread_solves_its_equation():

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
+import scipy
 
 from mensura.charts.theme import FONT_SIZE
 from mensura.core.arrays import Floats, Ints, Mask
@@ -172,7 +173,7 @@ def spread(positions: Sequence[float], gap: float, low: float, high: float) -> l
     gap = min(gap, (high - low) / max(n - 1, 1))
     order = np.argsort(np.asarray(positions, dtype=float), kind="stable")
     shifted = np.asarray(positions, dtype=float)[order] - gap * np.arange(n)
-    fitted = np.clip(_isotonic(shifted), low, high - gap * (n - 1)) + gap * np.arange(n)
+    fitted = np.clip(scipy.optimize.isotonic_regression(shifted).x, low, high - gap * (n - 1)) + gap * np.arange(n)
     moved = np.empty(n)
     moved[order] = fitted
     return [float(value) for value in moved]
@@ -284,15 +285,3 @@ def _meet(one: Segment, other: Segment) -> bool:
         side(one, other[0], other[1]) * side(one, other[2], other[3]) < 0
         and side(other, one[0], one[1]) * side(other, one[2], one[3]) < 0
     )
-
-
-def _isotonic(values: Floats) -> Floats:
-    """Return the non-decreasing sequence nearest to ``values`` in least squares."""
-    blocks: list[tuple[float, int]] = []
-    for value in values:
-        mean, size = float(value), 1
-        while blocks and blocks[-1][0] > mean:
-            before, count = blocks.pop()
-            mean, size = (before * count + mean * size) / (count + size), count + size
-        blocks.append((mean, size))
-    return np.concatenate([np.full(size, mean) for mean, size in blocks])

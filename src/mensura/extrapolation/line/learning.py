@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+import scipy
 
 from mensura.extrapolation.line.descriptions import OTHER
 from mensura.extrapolation.line.slices import SMALLEST_INTERACTION, TYPICAL_SLOPE_VARIANCE
@@ -36,7 +37,6 @@ NO_CHANGE = 0.1  # weight of the pool in which nothing changes with the gap, in 
 LARGEST_RATIO_SD = 3.0  # a bound for κ; facts that err by more than their own size several times are no facts
 DF_RANGE = (4.5, 20.0)  # of the Student interaction of a pool not yet seen
 _ROUNDS = 30  # of alternating between κ and s₀
-_HALVINGS = 50
 
 
 def class_of(kind: str) -> str:
@@ -156,16 +156,14 @@ def ratio_spread(ratios: list[tuple[float, float]]) -> float:
     away, error = np.array(ratios).T
     square = (away - 1.0) ** 2
 
-    def short(kappa: float) -> bool:
-        return float((square / np.maximum(kappa**2 + error, 1e-12)).sum()) > len(ratios)
+    def beyond(kappa: float) -> float:
+        return float((square / np.maximum(kappa**2 + error, 1e-12)).sum()) - len(ratios)
 
-    low, high = 0.0, LARGEST_RATIO_SD
-    if not short(low):
+    if beyond(0.0) <= 0.0:
         return 0.0
-    for _ in range(_HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if short(middle) else (low, middle)
-    return (low + high) / 2
+    if beyond(LARGEST_RATIO_SD) >= 0.0:
+        return LARGEST_RATIO_SD
+    return float(scipy.optimize.brentq(beyond, 0.0, LARGEST_RATIO_SD, xtol=1e-14))
 
 
 def _for_a_new_pool(variances: Floats) -> float:

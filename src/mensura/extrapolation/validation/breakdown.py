@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+import scipy
 
 from mensura.extrapolation.line.slices import fit_slice
 from mensura.extrapolation.validation.cases import countries_of
@@ -21,7 +22,6 @@ ETS_UNIT = 2.35  # one logit in units of the ETS delta scale
 MODERATE, LARGE = 1.0, 1.5  # where the ETS classes B and C begin
 FALSE_SHARE = 0.05  # of the items reported, expected to be so by chance
 CLUSTERS = 2  # countries that align with the rest, and those that do not
-_ROUNDS = 100  # of Lloyd's algorithm; a few are enough
 
 
 def cluster_countries(cases: Sequence[Case], summary: pl.DataFrame) -> pl.DataFrame:
@@ -55,18 +55,11 @@ def k_means(points: Floats, clusters: int) -> Ints:
     for axis in range(points.shape[1]):
         order = np.argsort(points[:, axis], kind="stable")
         centres = points[order[np.linspace(0, len(points) - 1, clusters).astype(int)]]
-        for _ in range(_ROUNDS):
-            distance = ((points[:, None, :] - centres) ** 2).sum(axis=2)
-            label = distance.argmin(axis=1)
-            moved = np.array(
-                [points[label == k].mean(axis=0) if (label == k).any() else centres[k] for k in range(clusters)]
-            )
-            if np.allclose(moved, centres):
-                break
-            centres = moved
-        total = float(distance.min(axis=1).sum())
+        settled, _ = scipy.cluster.vq.kmeans(points, centres, thresh=0.0)
+        label, distance = scipy.cluster.vq.vq(points, settled)
+        total = float(distance @ distance)
         if total < smallest - 1e-12:
-            best, smallest = label, total
+            best, smallest = label.astype(np.int64), total
     return best
 
 
@@ -83,9 +76,7 @@ def differential_items(cases: Sequence[Case]) -> pl.DataFrame:
     if not rows:
         return pl.DataFrame(schema=_DIF)
     table = pl.DataFrame(rows, schema=_DIF | {"p": pl.Float64}, orient="row").drop("q")
-    order = pl.col("p").rank("ordinal")
-    table = table.with_columns(q=(pl.col("p") * pl.len() / order).clip(0, 1)).sort("p", descending=True)
-    table = table.with_columns(q=pl.col("q").cum_min())
+    table = table.with_columns(q=scipy.stats.false_discovery_control(table["p"].to_numpy()))
     found = table.filter((pl.col("q") <= FALSE_SHARE) & (pl.col("size") != "A"))
     return found.sort(pl.col("difference").abs(), descending=True).select(list(_DIF))
 

@@ -6,6 +6,7 @@ All functions work along the last axis, so that many draws or resamples are scor
 from __future__ import annotations
 
 import numpy as np
+import scipy
 
 from mensura.core.arrays import Floats
 
@@ -27,21 +28,7 @@ def pearson(a: Floats, b: Floats) -> Floats:
 
 def spearman(a: Floats, b: Floats) -> Floats:
     """Return the rank correlation, ties sharing their mean rank."""
-    return pearson(ranks(a), ranks(b))
-
-
-def ranks(values: Floats) -> Floats:
-    """Return ranks from 1 along the last axis, equal values sharing the mean of theirs."""
-    order = np.argsort(values, axis=-1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=-1)
-    starts = np.ones(values.shape, dtype=np.bool_)
-    starts[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    run = np.cumsum(starts.ravel()) - 1
-    position = np.broadcast_to(np.arange(1.0, values.shape[-1] + 1), values.shape).ravel()
-    mean = np.bincount(run, position) / np.bincount(run)
-    found = np.empty(values.shape)
-    np.put_along_axis(found, order, mean[run].reshape(values.shape), axis=-1)
-    return found
+    return pearson(*(scipy.stats.rankdata(side, axis=-1) for side in (a, b)))
 
 
 def mean_correlation(values: Floats) -> float:
