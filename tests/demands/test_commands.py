@@ -63,7 +63,7 @@ def test_a_budget_stops_and_says_so(mensura_command, tmp_path):
     run = mensura_command(
         "annotate", "example", "--model", "recorded/example", "--protocol", "item", "--max-calls", 3, "--out", tmp_path
     )
-    assert run.code == 0
+    assert run.code == 3
     assert "3 calls" in run.out and "budget" in run.out
     assert pl.read_csv(tmp_path / "unparsed.csv").height == 13 * 18
 

@@ -22,6 +22,7 @@ _APPLICATION = 0x4D4A524E  # "MJRN", in the header of the file
 _FORMAT = 2
 _LOCK_SECONDS = 120.0
 _AT_ONCE = 1000
+_CACHE_KIB = 65_536
 _UNREADABLE_IN_A_ROW = 20_000
 
 _CALLS = """
@@ -62,6 +63,7 @@ def connect(path: Path | None, create: bool) -> sqlite3.Connection:
             on_a_fault.callback(connection.close)
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
             connection.execute("BEGIN IMMEDIATE")
             _prepare(connection, path)
             connection.execute("COMMIT")

@@ -81,13 +81,17 @@ class KeyMaker:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings.text()
+        self._last: tuple[str, str] | None = None
+        self._start = b""
 
     def __call__(self, question: Question) -> bytes:
         """Return the key of one question."""
-        shared = [_KEY_VERSION, self._settings, question.system, schema_text(question.schema)]
+        shared = (question.system, schema_text(question.schema))
+        if shared != self._last:
+            self._last, self._start = shared, json.dumps([_KEY_VERSION, self._settings, *shared]).encode("ascii")
         try:
             own = b"\0%d\0%b" % (question.repeat, question.prompt.encode("utf-8"))
         except UnicodeEncodeError as fault:
             near = fault.object[max(0, fault.start - _SHOWN) : fault.end + _SHOWN]
             raise MensuraError(f"question: contains a character that is no text: {near!r}") from None
-        return hashlib.blake2b(json.dumps(shared).encode("ascii") + own, digest_size=KEY_BYTES).digest()
+        return hashlib.blake2b(self._start + own, digest_size=KEY_BYTES).digest()

@@ -48,6 +48,8 @@ encoded = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 
 def storable(text: str) -> str:
     """Return a text that every file and table can contain: halves of characters become U+FFFD."""
+    if text.isascii():
+        return text
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
