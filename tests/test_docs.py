@@ -37,7 +37,7 @@ def test_links_between_documents_lead_somewhere():
 
 def test_quick_start_holds_two_commands_of_one_line():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = readme.split("## Quick start")[1].split("\n## ")[0]
+    section = readme.split("## Install")[1].split("\n## ")[0]
     blocks = re.findall(r"```sh\n(.*?)```", section, flags=re.DOTALL)
     assert [len(block.splitlines()) for block in blocks] == [1, 1]
     assert "mensura report" in blocks[0]
