@@ -253,6 +253,6 @@ def test_an_error_in_place_brings_everything_back_links_as_links(tmp_path, monke
 @pytest.mark.skipif(sys.platform != "linux", reason="a call of Linux")
 def test_on_linux_a_folder_changes_place_with_the_new_one_in_one_step(tmp_path, monkeypatch):
     write(tmp_path / "out", "iq", composites="1")
-    monkeypatch.setattr("mensura.core.folders._exchange_by_renaming", refuse)
+    monkeypatch.setattr(Path, "rename", refuse)
     write(tmp_path / "out", "iq", composites="2")
     assert contents(tmp_path) == {"out/composites": "2"}

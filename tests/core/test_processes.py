@@ -75,12 +75,17 @@ def test_a_report_from_a_hostile_folder_runs_nothing_of_it(tmp_path):
     assert not (tmp_path / "ran.txt").exists()
 
 
-def test_leaving_the_block_ends_what_still_runs():
+def sleeping(note):
+    """Python that writes the number of its process to a file, then sleeps for an hour."""
+    return f"import os, pathlib, time; pathlib.Path({str(note)!r}).write_text(str(os.getpid())); time.sleep(3600)"
+
+
+def test_leaving_the_block_ends_what_still_runs(tmp_path):
     start = time.monotonic()
     with Processes(1) as processes:
-        running = processes.submit(time.sleep, 3600)
+        running = processes.submit(exec, sleeping(tmp_path / "pid"))
         waiting = processes.submit(time.sleep, 3600)
-        while not processes._running:
+        while not (tmp_path / "pid").exists():
             time.sleep(0.01)
     assert running.exception() is not None or running.cancelled()
     assert waiting.cancelled()
@@ -97,12 +102,9 @@ def test_a_process_steps_back_as_far_as_asked():
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="needs the process table of Linux")
 def test_a_child_ends_with_its_killed_parent(tmp_path):
     code = (
-        "import sys, time; from pathlib import Path; from mensura.core.processes import Processes\n"
+        "from mensura.core.processes import Processes\n"
         "with Processes() as processes:\n"
-        "    future = processes.submit(time.sleep, 3600)\n"
-        "    while not processes._running: time.sleep(0.01)\n"
-        f"    Path({str(tmp_path / 'pid')!r}).write_text(str(next(iter(processes._running)).pid))\n"
-        "    future.result()\n"
+        f"    processes.submit(exec, {sleeping(tmp_path / 'pid')!r}).result()\n"
     )
     parent = subprocess.Popen([sys.executable, "-P", "-c", code], env=dict(os.environ))
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text():

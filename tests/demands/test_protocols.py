@@ -7,7 +7,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.demands import annotate, load_rubrics, plan_annotation
-from mensura.demands.protocols import PROTOCOLS, _place
+from mensura.demands.protocols import PROTOCOLS, make_protocol
 from tests.demands.conftest import CODES, Scripted, answering, by_text, item_texts
 
 
@@ -171,5 +171,8 @@ def test_settings_are_checked(items):
     ("told", "place"),
     [(1, 0), ("3", 2), (" 2 ", 1), ("00003", 2), ("000003", None), (0, None), (4, None), (-1, None), ("two", None)],
 )
-def test_an_item_of_a_bundle_is_found_by_the_number_it_was_shown_with(told, place):
-    assert _place(told, 3) == place
+def test_an_item_of_a_bundle_is_found_by_the_number_it_was_shown_with(items, told, place):
+    (packet,) = plan_annotation(items.head(3), protocol="bundle", dimensions=CODES[:1]).packets
+    answer = {"items": [{"item": told, "levels": {CODES[0]: 4}}]}
+    found = make_protocol("bundle").cells(packet, answer, "").levels
+    assert found == ({} if place is None else {(packet.items[place], CODES[0]): 4})

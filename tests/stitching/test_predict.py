@@ -3,25 +3,23 @@
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import beta
 
 from mensura.stitching import stitch
 from mensura.stitching.pooled_model import PooledModel
-from mensura.stitching.predict import _beta_interval, _from_prior, point_scores, predictive
+from mensura.stitching.predict import point_scores, predictive
 
 from .conftest import simulate
 
 
-def test_beta_interval_has_the_closed_form_of_known_distributions():
-    low, high = _beta_interval(np.array([1 / 2, 1 / 3]), np.array([1 / 12, 1 / 18]), 0.9)
-    assert (low[0], high[0]) == pytest.approx((0.05, 0.95))
-    assert (low[1], high[1]) == pytest.approx((1 - np.sqrt(0.95), 1 - np.sqrt(0.05)))
-
-
 def test_limits_beside_zero_and_one_are_zero_and_one():
-    low, high = _beta_interval(np.array([0.01, 0.99, 0.0]), np.array([1e-4, 1e-4, 1e-3]), 0.9)
-    assert low[0] == 0
-    assert high[1] == 1
-    assert np.isfinite([low[2], high[2]]).all()
+    """One model solves nothing, another everything; bounds within the resolution of scores are exact."""
+    frame, *_ = simulate(30, 8, seed=2, noise=0.02)
+    own = pl.col("model").replace_strict({"m000": 0.0, "m001": 1.0}, default=None)
+    fit = stitch(frame.with_columns(score=pl.coalesce(own, "score")), dimensions=1)
+    weak, strong = fit.predict({"model": ["m000", "m001"], "benchmark": ["b00", "b00"]}).iter_rows(named=True)
+    assert weak["low"] == 0.0 < weak["high"] < 0.5
+    assert 0.5 < strong["low"] < strong["high"] == 1.0
 
 
 @pytest.mark.parametrize(("method", "rho", "noise"), [("rosetta", 0.0, 0.06), ("pooled", 0.02, 0.0)])
@@ -68,6 +66,12 @@ def drawn(mean, covariance, n, rng):
     return rng.multivariate_normal(mean, covariance, n)
 
 
+def beta_ends(mean, variance):
+    """The 5% and 95% quantiles of the beta distribution with this mean and variance."""
+    size = mean * (1 - mean) / variance - 1
+    return tuple(beta.ppf([0.05, 0.95], mean * size, (1 - mean) * size))
+
+
 @pytest.mark.parametrize(("row", "col"), [(-1, 3), (7, -1), (0, -1), (-1, 0), (-1, -1)])
 def test_prior_predictions_agree_with_draws_from_the_prior(fit, row, col):
     model = fit.model
@@ -79,9 +83,10 @@ def test_prior_predictions_agree_with_draws_from_the_prior(fit, row, col):
     s = 1 / (1 + np.exp(-(phi[:, 0] + (phi[:, 1:] * theta).sum(axis=1))))
     f = s if col < 0 else 0.2 + 0.8 * s
     rho = np.median(at.dispersion) if col < 0 else at.dispersion[col]
-    mean, variance = _from_prior(model, np.array([row]), np.array([col]))
+    mean, low, high = predictive(model, model.positions, np.array([row]), np.array([col]), 0.9)
     assert mean[0] == pytest.approx(f.mean(), abs=0.02)
-    assert variance[0] == pytest.approx(f.var() + rho * (f.mean() * (1 - f.mean()) + 0.01), rel=0.12)
+    noise = rho * (f.mean() * (1 - f.mean()) + 0.01)
+    assert (low[0], high[0]) == pytest.approx(beta_ends(mean[0], f.var() + noise), abs=0.02)
 
 
 def test_point_predictions_average_over_the_error_of_position(fit):
