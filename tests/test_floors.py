@@ -21,7 +21,7 @@ ALLOWED = {
     "charts": {"scale"},
 }
 TOP = {"site", "cli"}
-GROUND = {"arrays", "cache", "drawings", "errors", "exports", "files", "folders", "frames", "results"}
+GROUND = {"arrays", "cache", "drawings", "errors", "exports", "files", "folders", "frames", "results", "tables"}
 
 
 EXTRAPOLATION = {

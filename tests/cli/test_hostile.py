@@ -63,7 +63,7 @@ def test_facts_without_a_column_are_refused_by_its_name(file, column, facts):  #
     [
         ("ladders", b"\x89PNG\r\n\x1a\n\0\0", "ladders.csv"),
         ("scores", "model_id,benchmark_id\n".encode("utf-16"), "scores.csv"),
-        ("models", b"", "models.csv: not a readable UTF-8 CSV file"),
+        ("models", b"", "models.csv: no rows; expected a row of column names"),
     ],
 )
 def test_facts_that_are_no_table_are_refused(file, text, message, facts):  # noqa: F811

@@ -15,7 +15,7 @@ import polars as pl
 from mensura.errors import MensuraError
 from mensura.frames import as_frame, require_columns
 from mensura.people.population import Ability, Population
-from mensura.people.tidy import read_table
+from mensura.tables import read_table
 
 DOMAINS = ("quantitative", "literacy", "fluid", "knowledge")
 _COLUMNS = {
