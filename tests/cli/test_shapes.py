@@ -30,7 +30,7 @@ FURTHER = {
     "evidence log": "evidence log --store {store}",
     "evidence mappings": "evidence mappings",
     "evidence policy": "evidence policy --store {store}",
-    "extrapolate pool": "extrapolate {pool} --from DEU --draws 20 --by age",
+    "extrapolate pool": "extrapolate {pool} --from DEU --domain reading --draws 20 --by age",
     "extrapolate asked": "extrapolate example --model recorded/example-rates",
     "iq of one": "iq gpt-5.5 --draws 20 --evidence {evidence}",
     "iq changes": "iq --method published --against-ladders recut",

@@ -190,5 +190,5 @@ def test_wrong_place_and_wrong_encoding(tmp_path, folder):
     with pytest.raises(mensura.MensuraError, match="lacks the table scores"):
         mensura.load(folder)
     (folder / "scores.csv").write_bytes("subject,benchmark\né,ü\n".encode("latin-1"))
-    with pytest.raises(mensura.MensuraError, match="not a readable UTF-8 CSV"):
+    with pytest.raises(EvidenceError, match=r"got 'é'; expected a subject listed in models\.csv"):
         mensura.load(folder)

@@ -82,11 +82,14 @@ def test_answers_beyond_every_integer_are_no_missing_answers(tmp_path):
     assert keyed.rates["n"].to_list() == [100]
 
 
-def test_a_file_in_another_encoding_is_read_when_it_is_named(tmp_path):
+def test_a_file_in_another_encoding_is_read_and_an_encoding_can_be_named(tmp_path):
     text = "who,place,q1\n" + "".join(f"{p},Köln,{p % 2}\n" for p in range(40))
     (tmp_path / "a.csv").write_bytes(text.encode("latin-1"))
-    with pytest.raises(MensuraError, match="say its encoding"):
-        read_raw(tmp_path / "a.csv")
+    found = read_raw(tmp_path / "a.csv")
+    assert found.frame["place"].unique().to_list() == ["Köln"]
+    assert found.notes == ("read as Windows-1252 (it is not UTF-8)",)
+    with pytest.raises(MensuraError, match="not utf-8"):
+        read_raw(tmp_path / "a.csv", encoding="utf-8")
     assert read_raw(tmp_path / "a.csv", encoding="latin-1").frame["place"].unique().to_list() == ["Köln"]
 
 
@@ -94,3 +97,126 @@ def test_a_weight_in_words_is_refused_by_its_value():
     answers = pl.DataFrame({"person": [1, 2], "q1": [0, 1]})
     with pytest.raises(MensuraError, match=r"weights .w.: every weight must be a number ≥ 0, got 'heavy' .1 such."):
         tabulate(answers, pl.DataFrame({"w": ["1.5", "heavy"]}), weight="w")
+
+
+def wide_file(path, header="who,CNT,sex,q1,q2,q10,quality,asked_on"):
+    places = ("DEU", "FRA")
+    rows = [f"{p},{places[p % 2]},{'fm'[p % 2]},{p % 2},{p // 2 % 2},{p // 3 % 2},good,Monday" for p in range(60)]
+    path.write_text("\n".join([header, *rows]), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("pattern", "items"),
+    [
+        ("q*", ["q1", "q2", "q10"]),
+        ("q?", ["q1", "q2"]),
+        ("q[12]", ["q1", "q2"]),
+        ("q1,q10", ["q1", "q10"]),
+        ("^q", ["q1", "q2", "q10"]),
+        ("^q[0-9]+$", ["q1", "q2", "q10"]),
+        ("q1", ["q1"]),
+        ("q.*0", ["q10"]),
+        ("10", ["q10"]),
+    ],
+)
+def test_items_are_chosen_by_a_wildcard_names_or_a_regular_expression(pattern, items, mensura_command, tmp_path):
+    run = mensura_command(
+        *("people", "import", wide_file(tmp_path / "a.csv"), "--items", pattern, "--person", "who"),
+        *("--covariates", "sex", "--out", tmp_path / "pool"),
+    )
+    assert run.code == 0, run.err
+    assert pl.read_csv(tmp_path / "pool" / "items.csv")["item"].to_list() == items
+
+
+def test_columns_that_are_no_items_and_columns_not_used_are_named(mensura_command, tmp_path):
+    file = wide_file(tmp_path / "a.csv")
+    run = mensura_command(
+        *(
+            "people",
+            "import",
+            file,
+            "--items",
+            "*",
+            "--person",
+            "who",
+            "--covariates",
+            "sex,CNT",
+            "--out",
+            tmp_path / "p",
+        )
+    )
+    assert "columns that match --items but are no items: who, CNT, sex, quality, asked_on" in run.out
+    assert "columns not used: quality, asked_on" in run.out
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        ("z*", "this wildcard matches none of the 8 columns (who, CNT, sex, q1, q2 and 3 more)"),
+        ("^z", "this regular expression matches none of the 8 columns"),
+        ("(q", "not a valid pattern"),
+        ("qual*", "hold no points ('quality' holds 'good'). Give a CSV of items"),
+    ],
+)
+def test_a_pattern_without_items_is_refused(pattern, message, mensura_command, tmp_path):
+    file = wide_file(tmp_path / "a.csv")
+    run = mensura_command("people", "import", file, "--items", pattern, "--person", "who", "--out", tmp_path / "p")
+    assert run.code == 2
+    assert message in run.err
+
+
+def test_a_code_that_nobody_declared_is_asked_about_and_no_item_is_lost(mensura_command, tmp_path):
+    text = "who,q1\n" + "".join(f"{p},{'?' if p == 7 else 'r' if p == 8 else p % 2}\n" for p in range(60))
+    (tmp_path / "a.csv").write_text(text, encoding="utf-8")
+    call = ["people", "import", tmp_path / "a.csv", "--items", "q*", "--person", "who", "--out", tmp_path / "p"]
+    assert "'r' is neither a number of points nor a declared code" in mensura_command(*call).err
+    assert mensura_command(*call, "--absent", "r").code == 0
+    assert pl.read_csv(tmp_path / "p" / "group_rates.csv")["n"].to_list() == [58], "? is a word for missing"
+    assert mensura_command(*call, "--absent", "r", "--omitted", "?").code == 0
+    assert pl.read_csv(tmp_path / "p" / "group_rates.csv")["n"].to_list() == [59], "but not where it is a code"
+
+
+def test_columns_are_renamed_before_all_else(mensura_command, tmp_path):
+    file = wide_file(tmp_path / "a.csv")
+    call = ["people", "import", file, "--items", "q?", "--person", "id", "--covariates", "country"]
+    run = mensura_command(*call, "--rename", "CNT=country", "--rename", "who=id", "--out", tmp_path / "pool")
+    assert run.code == 0, run.err
+    assert pl.read_csv(tmp_path / "pool" / "persons.csv").columns == ["person", "country"]
+    for wrong, message in (
+        ("KNT=country", "expected OLD=NEW of a column that is there"),
+        ("CNT", "expected OLD=NEW"),
+        ("CNT=sex", "there is a column 'sex' already"),
+    ):
+        assert message in mensura_command(*call, "--rename", wrong, "--out", tmp_path / "other").err
+
+
+def test_extrapolate_sees_the_countries_of_pisa_and_asks_for_the_domain(mensura_command, tmp_path):
+    file = wide_file(tmp_path / "a.csv")
+    call = ["people", "import", file, "--items", "q?", "--person", "who", "--covariates", "CNT"]
+    assert mensura_command(*call, "--out", tmp_path / "pool").code == 0
+    carry = ["extrapolate", tmp_path / "pool", "--draws", "20"]
+    refused = mensura_command(*carry)
+    assert refused.code == 2
+    assert "2 of 2 items of pool 'pool' have no domain that is known. Say --domain with a word among" in refused.err
+    assert "reading" in refused.err
+    assert "expected a word among" in mensura_command(*carry, "--domain", "juggling").err
+    run = mensura_command(*carry, "--domain", "mathematics")
+    assert run.code == 0, run.err
+    assert "treated as literacy" not in run.out
+    assert mensura_command(*call, "--domain", "mathematics", "--out", tmp_path / "stated").code == 0
+    stated = mensura_command("extrapolate", tmp_path / "stated", "--draws", "20")
+    assert stated.code == 0, stated.err
+    assert "treated as" not in stated.out
+
+
+def test_items_without_a_domain_take_the_one_of_all_others(mensura_command, tmp_path):
+    (tmp_path / "items.csv").write_text("item,domain\nq1,algebra\nq2,\n", encoding="utf-8")
+    (tmp_path / "group_rates.csv").write_text(
+        "item,group,n,n_correct\nq1,all,100,50\nq2,all,100,40\n", encoding="utf-8"
+    )
+    run = mensura_command("extrapolate", tmp_path, "--from", "DEU", "--draws", "20")
+    assert run.code == 0, run.err
+    assert "domain of 1 items without one: algebra, as that of all others" in run.err
+    (tmp_path / "items.csv").write_text("item,domain\nq1,algebra\nq2,\nq3,reading\n", encoding="utf-8")
+    assert "1 of 3 items" in mensura_command("extrapolate", tmp_path, "--from", "DEU", "--draws", "20").err

@@ -5,8 +5,10 @@ import json
 import polars as pl
 import pytest
 
+from mensura import MensuraError
 from mensura.cli.response_pictures import draw_fit
 from mensura.core.folders import whole_folder
+from mensura.people import ItemPool
 from mensura.responses import ItemBank, fit_responses, next_items, read_responses
 from mensura.responses.result import read_fit
 from tests.responses.conftest import as_long, draw
@@ -117,3 +119,43 @@ def test_where_no_item_is_asked_for_the_three_that_fit_worst_are_drawn(fitted):
     drawn = [name for name in draw_fit(fit, None) if name.startswith("item-") and name != "item-map"]
     assert drawn == [f"item-{item}" for item in worst]
     assert "item-i5" in draw_fit(fit, ["i5"])
+
+
+def test_people_without_the_covariate_are_left_out_counted_and_drawn_by_their_numbers(mensura_command, tmp_path):
+    """From import to pictures, with persons whose ids are numbers and two of them without a sex."""
+    wide = draw(80, 6, seed=3).wide.with_columns(subject=pl.int_range(80))
+    sex = [None if person in (3, 40) else "fm"[person % 2] for person in range(80)]
+    wide.rename({"subject": "id"}).with_columns(sex=pl.Series(sex)).write_csv(tmp_path / "a.csv")
+    pool, fitted = tmp_path / "pool", tmp_path / "fitted"
+    made = mensura_command(
+        *("people", "import", tmp_path / "a.csv", "--items", "i?", "--person", "id", "--covariates", "sex"),
+        *("--by", "sex", "--out", pool),
+    )
+    assert made.code == 0, made.err
+    assert mensura_command("people", "rates", pool, "--by", "sex").code == 0
+    fit = mensura_command("responses", "fit", pool, "--by", "sex", "--model", "rasch")
+    assert "people without sex" in fit.out
+    run = mensura_command("responses", "fit", pool, "--by", "sex", "--model", "rasch", "--out", fitted)
+    assert run.code == 0, run.err
+    groups = pl.read_csv(fitted / "groups.csv")
+    assert groups["group"].sort().to_list() == ["pool:f", "pool:m"]
+    assert groups["subjects"].sum() == 78
+    assert ("people without sex", 2, "left out") in pl.read_csv(fitted / "log.csv").rows()
+    drawn = mensura_command("responses", "draw", fitted, "--out", tmp_path / "drawn", "--format", "svg")
+    assert drawn.code == 0, drawn.err
+    assert (tmp_path / "drawn" / "item-map.svg").exists()
+
+
+def test_rows_without_the_group_are_left_out_of_a_table_too(tmp_path):
+    (tmp_path / "a.csv").write_text("subject,sex,q1,q2\na,f,1,0\nb,,0,1\nc,m,1,1\n", encoding="utf-8")
+    found = read_responses(tmp_path / "a.csv", by="sex")
+    assert found.subjects.select("subject", "group").rows() == [("a", "f"), ("c", "m")]
+    assert found.log.rows() == [("rows without sex", 1, "left out")]
+
+
+def test_a_covariate_that_nobody_has_is_refused():
+    answers = pl.DataFrame({"person": [1, 2], "q1": [0, 1]})
+    persons = pl.DataFrame({"person": [1, 2], "sex": [None, None]}, schema_overrides={"sex": pl.String})
+    pool = ItemPool.from_answers("p", {"item": ["q1"]}, answers, persons, by=[])
+    with pytest.raises(MensuraError, match="nobody in pool 'p' has a value of 'sex'"):
+        read_responses(pool, by="sex")

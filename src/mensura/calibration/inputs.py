@@ -15,7 +15,7 @@ from mensura.calibration.levels import lift_zeros
 from mensura.calibration.rated_items import RatedItems
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, read_csv
+from mensura.core.frames import as_frame
 from mensura.demands import read_demands
 from mensura.demands.dimensions import annotated_dimensions
 from mensura.demands.rubrics import HIGHEST
@@ -103,7 +103,7 @@ def read_items(
 def _rate_table(rates: Any) -> pl.DataFrame:  # noqa: ANN401
     """Return item, pool and the figures of a rate; refuse what is none, and an item with two rates."""
     name = str(rates) if isinstance(rates, str | Path) else "rates"
-    frame = _with_plain_ids(rates, name)
+    frame = as_frame(rates, name=name)
     for column in ("item", "rate"):
         if column not in frame.columns:
             close = get_close_matches(column, [known.strip().lower() for known in frame.columns], 1, _NEAR)
@@ -125,16 +125,6 @@ def _rate_table(rates: Any) -> pl.DataFrame:  # noqa: ANN401
         named = frame.height > 0 and bool(frame["item"].str.contains(":").all())
         frame = frame.with_columns(pool=pl.col("item").str.split(":").list.first() if named else pl.lit("all items"))
     return frame.select("item", pl.col("pool").cast(pl.String).fill_null("no pool"), *_RATE_COLUMNS)
-
-
-def _with_plain_ids(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
-    """Return a table; the ids of a CSV stay text, so that 007 is not 7."""
-    if isinstance(table, str | Path) and Path(table).suffix.lower() == ".csv" and Path(table).is_file():
-        try:
-            return read_csv(Path(table), infer_schema_length=None, schema_overrides={"item": pl.String})
-        except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
-            raise MensuraError(f"{name}: not a readable CSV file in UTF-8: {fault}") from fault
-    return as_frame(table, name=name)
 
 
 def _refuse_wrong_figures(frame: pl.DataFrame, name: str) -> None:
@@ -187,7 +177,7 @@ def _readings(demands: Any, known: list[str]) -> pl.DataFrame:  # noqa: ANN401
     """
     table = demands
     if isinstance(demands, str | Path) and Path(demands).suffix.lower() == ".csv" and Path(demands).is_file():
-        table = _with_plain_ids(demands, str(demands))
+        table = as_frame(demands, name=str(demands))
     if isinstance(table, pl.DataFrame) and _is_plain(table, known):
         return table.select(pl.col("item").cast(pl.String), *(code for code in known if code in table.columns))
     told = read_demands(demands, codes=known)

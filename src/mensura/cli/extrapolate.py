@@ -35,7 +35,7 @@ from mensura.cli.estimating import (
     choose_estimating,
     read_pool,
 )
-from mensura.cli.output import Json, Out, console, emit, print_note
+from mensura.cli.output import Json, Out, console, emit, notices, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from mensura.extrapolation import Extrapolation
-    from mensura.people import ItemPool, Population
+    from mensura.people import ItemPool, Population, World
 
 EXAMPLES = """
 [bold]Examples[/]
@@ -148,6 +148,8 @@ def extrapolate(
         _emit(result, {}, by, out=out, as_json=as_json)
         return
     method = method or "poststratification"
+    if method == "poststratification":
+        domain = _settled_domain(items, domain, world, pool is not None)
     given = {**statistical, "domain": None if pool is None else domain}
     settings: dict[str, object] = {name: value for name, value in given.items() if value is not None}
     if method == "poststratification":
@@ -191,6 +193,34 @@ def _pool(
     row = {"item": "item", "covariate": "all", "group": "all", "n": n, "correct": None, "rate": rate, "se": None}
     types = {"n": pl.Int64, "correct": pl.Int64, "rate": pl.Float64, "se": pl.Float64}
     return ItemPool("item", items, pl.DataFrame([row], schema_overrides=types)), ""
+
+
+def _settled_domain(pool: ItemPool, domain: str | None, world: World, needed: bool) -> str | None:
+    """Return the domain that counts for all items, or None where each has its own; refuse a domain nobody stated.
+
+    Items without a domain take the one that all other items of the pool have. ``needed``: refuse a pool without one.
+    """
+    import polars as pl
+
+    known = ", ".join(world.domains["word"])
+    if domain is not None:
+        if world.domain(domain) is None:
+            raise MensuraError(f"--domain {domain}: not known; expected a word among {known}")
+        return domain
+    words = pool.items["domain"].cast(pl.String)
+    silent = sum(world.domain(word) is None for word in words)
+    stated = {word: world.domain(word) for word in words.drop_nulls().unique(maintain_order=True)}
+    domains = {found: word for word, found in reversed(stated.items()) if found is not None}
+    if not silent or not needed:
+        return None
+    if len(domains) == 1:
+        word = next(iter(domains.values()))
+        notices.print(f"domain of {silent} items without one: {word}, as that of all others")
+        return str(word)
+    raise MensuraError(
+        f"extrapolate: {silent} of {words.len()} items of pool {pool.name!r} have no domain that is known. "
+        f"Say --domain with a word among {known}, or fill in the column domain of items.csv"
+    )
 
 
 def _narrowed(population: Population, ages: str | None, pupils: bool) -> Population:

@@ -10,7 +10,7 @@ import typer
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.tables import print_table
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, listed_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +96,12 @@ def import_(
         Path, typer.Argument(help="CSV, Parquet, SPSS, R, or fixed-width text with --layout.", callback=check_input)
     ],
     out: Annotated[Path, typer.Option(help="Folder to write the pool into.", callback=check_output)],
-    items: Annotated[str, typer.Option(help="Pattern of the item columns (or item names), or a CSV of items.")],
+    items: Annotated[
+        str,
+        typer.Option(
+            help="Item columns: a wildcard ('q*'), names (q1,q2), a regular expression ('^q[0-9]$') or a CSV of items."
+        ),
+    ],
     long: Annotated[
         str | None,
         typer.Option("--long", help="One row per answer: its columns of item and answer, such as item,correct."),
@@ -109,7 +114,16 @@ def import_(
         Path | None, typer.Option(help="Control file of fixed-width text (SPSS or SAS).", callback=check_input)
     ] = None,
     object_name: Annotated[str | None, typer.Option("--object", help="Object in an R file.")] = None,
-    encoding: Annotated[str, typer.Option(help="Encoding of text files.")] = "utf-8",
+    encoding: Annotated[str | None, typer.Option(help="Encoding of text files; found by itself if not given.")] = None,
+    header: Annotated[
+        bool, typer.Option("--header/--no-header", help="Whether a CSV names its columns; else V1, V2, ….")
+    ] = True,
+    rename: Annotated[
+        list[str] | None, typer.Option(help="New name of a column, before all else: CNT=country. Repeatable.")
+    ] = None,
+    domain: Annotated[
+        str | None, typer.Option(help="Domain of items that have none, such as mathematics or reading.")
+    ] = None,
     person: Annotated[str, typer.Option(help="Columns that identify a person, separated by commas.")] = "",
     covariates: Annotated[str, typer.Option(help="Columns to keep as covariates.")] = "",
     by: Names = "",
@@ -127,25 +141,39 @@ def import_(
     """Turn a published file into a pool: scored 0/1, exclusions logged, rates of groups."""
     from dataclasses import replace
 
+    import polars as pl
+
     from mensura.people import Administration, HarmonisingRules, harmonise, read_raw, split_persons
+    from mensura.people.tables import check_items
 
     administration = Administration(year, language, mode)
-    raw = read_raw(file, layout=layout, object_name=object_name, encoding=encoding)
+    codes = [*_names(absent), *_names(omitted)]
+    raw = read_raw(file, layout=layout, object_name=object_name, encoding=encoding, header=header, codes=codes)
+    raw = _renamed(raw, rename or [])
     raw = replace(raw, codes={**raw.codes, **_labels(label or [], _names(covariates))})
     kept = list(dict.fromkeys([*_names(covariates), *([weight] if weight else [])]))
     if long is not None:
         raw = _widened(raw, long, _names(person), kept)
-    table = _item_table(items, raw.frame.columns, raw.labels)
-    named = [name for name in table["item"] if name in raw.frame.columns]
+    used = [*_names(person), *kept]
+    table, notes = _item_table(items, raw, used)
+    if domain is not None:
+        table = check_items(table, name=items).with_columns(pl.col("domain").cast(pl.String).fill_null(domain))
+    columns = dict.fromkeys(raw.frame.columns)  # asked once: there may be many thousands
+    named = [name for name in table["item"] if name in columns]
+    taken = {*named, *used}
+    unused = [name for name in columns if name not in taken]
+    notes = [*raw.notes, *notes, *([f"columns not used: {listed_names(unused)}"] if unused else [])]
     answers, persons = split_persons(raw, named, _names(person), kept)
     rules = HarmonisingRules(credit, _names(absent), _names(omitted), min_answers, pictures)
     groups = _crossings(by) if by else None
     pool = harmonise(out.name, table, answers, persons, rules=rules, by=groups, weight=weight)
     pool = replace(pool, administration=administration)
     pool.write(out)
-    facts = {"pool": str(out), "items": pool.items.height, "persons": answers.height}
+    facts = {"pool": str(out), "items": pool.items.height, "persons": answers.height, "notes": notes}
     if not emit({"groups": pool.groups, "exclusions": pool.exclusions}, out=None, as_json=as_json, **facts):
         console.print(str(pool))
+        for note in notes:
+            print_note(note)
         if pool.exclusions.height:
             print_table(pool.exclusions, title="Left out", rows=20)
 
@@ -218,21 +246,52 @@ def _edges(entry: str) -> tuple[str, list[int]]:
         raise MensuraError(f"--bands {entry}: expected NAME=EDGE,EDGE,… such as age=18,25,50") from fault
 
 
-def _item_table(items: str, columns: list[str], labels: object) -> pl.DataFrame:
-    """Return the item table: a CSV by its name, else one row per column that matches the pattern."""
-    import re
+def _renamed(raw: PublishedTable, entries: list[str]) -> PublishedTable:
+    """Return a table with the column names that --rename gives."""
+    from dataclasses import replace
 
+    pairs = {old.strip(): new.strip() for old, _, new in (entry.partition("=") for entry in entries)}
+    for old, new in pairs.items():
+        if not old or not new or old not in raw.frame.columns:
+            known = listed_names(raw.frame.columns)
+            raise MensuraError(f"--rename {old}={new}: expected OLD=NEW of a column that is there; there are {known}")
+        if new in raw.frame.columns and new not in pairs:
+            raise MensuraError(f"--rename {old}={new}: there is a column {new!r} already; choose another name")
+    labels = {pairs.get(name, name): label for name, label in raw.labels.items()}
+    codes = {pairs.get(name, name): meanings for name, meanings in raw.codes.items()}
+    return replace(raw, frame=raw.frame.rename(pairs), labels=labels, codes=codes)
+
+
+def _item_table(items: str, raw: PublishedTable, used: list[str]) -> tuple[pl.DataFrame, list[str]]:
+    """Return the item table, a CSV by its name, else one row per column that matches the pattern, and notes.
+
+    A column that names or describes persons (``used``), or holds words, is no item.
+    """
     import polars as pl
 
-    from mensura.people.tidy import read_table
+    from mensura.core.tables import read_table
+    from mensura.people import choose_columns
 
     if items.endswith(".csv"):
-        return read_table(Path(items))
-    try:
-        named = [name for name in columns if re.search(items, name)]
-    except re.error as fault:
-        raise MensuraError(f"--items {items!r}: not a CSV file and not a valid pattern ({fault})") from fault
+        return read_table(Path(items)), []
+    matched = choose_columns(items, raw.frame.columns)
+    words = [name for name in matched if name not in used and _holds_words(raw.frame[name])]
+    others = {*used, *words}
+    named = [name for name in matched if name not in others]
     if not named:
-        raise MensuraError(f"--items {items!r}: matches none of the columns ({', '.join(columns[:5])} …)")
-    known = labels if isinstance(labels, dict) else {}
-    return pl.DataFrame({"item": named, "label": [known.get(name) for name in named]}, strict=False)
+        held = f"{words[0]!r} holds {raw.frame[words[0]].drop_nulls().first()!r}" if words else "they describe persons"
+        raise MensuraError(
+            f"--items {items!r}: the {len(matched)} columns that match hold no points ({held}). "
+            "Give a CSV of items with the columns item, answer and scoring (choice)"
+        )
+    no_items = [name for name in matched if name in others]
+    notes = [f"columns that match --items but are no items: {listed_names(no_items)}"] if no_items else []
+    rows = {"item": named, "label": [raw.labels.get(name) for name in named]}
+    return pl.DataFrame(rows, strict=False), notes
+
+
+def _holds_words(column: pl.Series) -> bool:
+    """Return whether a column of text holds no number at all."""
+    import polars as pl
+
+    return column.dtype == pl.String and column.count() > 0 and column.cast(pl.Float64, strict=False).count() == 0

@@ -34,6 +34,9 @@ Missing = Annotated[str, typer.Option(help="Blank outcomes: ignore (left out) or
 Duplicates = Annotated[str, typer.Option(help="The same subject and item in several files: pool, first, last, refuse.")]
 Repeats = Annotated[str, typer.Option(help="Repeats of an item: count (k of n trials) or average (one trial).")]
 By = Annotated[str | None, typer.Option(help="Column that makes groups: of a pool's persons, or of a table.")]
+Header = Annotated[
+    bool, typer.Option("--header/--no-header", help="Whether a CSV names its columns; without, a row is one subject.")
+]
 Subject = Annotated[str | None, typer.Option(help="Whose samples a log holds that does not say so itself.")]
 Items = Annotated[Path, typer.Argument(help="items.csv of a fit, or the folder that holds it.", callback=check_input)]
 Folder = Annotated[Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)]
@@ -57,6 +60,7 @@ def read(
     repeats: Repeats = "count",
     by: By = None,
     subject: Subject = None,
+    header: Header = True,
     store: Annotated[
         Path | None,
         typer.Option(help="Write a response store (Parquet parts) for what exceeds memory.", callback=check_output),
@@ -69,7 +73,7 @@ def read(
 
     rules = _rules(partial, missing, duplicates, repeats)
     if store is not None:
-        written = write_store(list(files), store, rules=rules, by=by, subject=subject)
+        written = write_store(list(files), store, rules=rules, by=by, subject=subject, header=header)
         if not emit(
             {"log": written.log}, out=out, as_json=as_json, store=store, subjects=written.subjects, items=written.items
         ):
@@ -77,7 +81,7 @@ def read(
                 f"wrote {written.subjects:,} subjects × {written.items:,} items to {store}, {len(written.parts)} parts"
             )
         return
-    table = read_responses(list(files), rules=rules, by=by, subject=subject)
+    table = read_responses(list(files), rules=rules, by=by, subject=subject, header=header)
     if emit(table.tables(), out=out, as_json=as_json):
         return
     console.print(table.heading)
@@ -100,6 +104,7 @@ def fit(
     repeats: Repeats = "count",
     by: By = None,
     subject: Subject = None,
+    header: Header = True,
     device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
     seed: Annotated[int, typer.Option(help="Seed of the samples that checks draw.")] = 0,
     out: Out = None,
@@ -112,7 +117,8 @@ def fit(
     if len(files) == 1 and (files[0] / "part-00000.parquet").is_file():
         result = fit_responses(files[0], model=model, reference=reference, options=options)
     else:
-        table = read_responses(list(files), rules=_rules(partial, missing, duplicates, repeats), by=by, subject=subject)
+        rules = _rules(partial, missing, duplicates, repeats)
+        table = read_responses(list(files), rules=rules, by=by, subject=subject, header=header)
         result = fit_responses(table, model=model, reference=reference, options=options)
     facts = {
         "model": model,
@@ -131,6 +137,8 @@ def fit(
     flagged = result.dif.filter("flagged")
     if flagged.height:
         print_table(flagged, title="Items that differ between groups", rows=10)
+    if result.log.height:
+        print_table(result.log, title="What rules decided")
     for row in result.checks["said"]:
         print_note(row, kind="check")
     for warning in result.warnings:

@@ -10,12 +10,11 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
+from mensura.core.tables import read_table, refuse_twice, without_quotes
 
 _ACCEPTED = "a polars, pandas or Arrow table, a mapping of columns, or a path to a CSV or Parquet file"
-MOST_VALUES = 400_000_000
-"""Values (rows × columns) that a Parquet file may announce."""
-_FORMULA, _QUOTED = r"^'*[=+\-@\t\r]", r"^'+[=+\-@\t\r]"
-"""Cells a spreadsheet would compute, and those kept from it by an apostrophe."""
+_FORMULA = r"^'*[=+\-@\t\r]"
+"""Cells a spreadsheet would compute."""
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
 _ONE_LENGTH = "every column needs as many values, all of one kind"
 
@@ -27,7 +26,7 @@ def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN40
     if isinstance(table, pl.LazyFrame):
         return table.collect()
     if isinstance(table, str | Path):
-        return read_frame(Path(table))
+        return read_table(Path(table))
     if isinstance(table, Mapping):
         return _from_mapping(table, name)
     if hasattr(table, "iloc") and hasattr(table, "columns"):
@@ -61,9 +60,7 @@ def _from_pandas(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
     if any(label is not None for label in table.index.names):
         table = table.reset_index()
     titles = [str(title) for title in table.columns]
-    twice = sorted({title for title in titles if titles.count(title) > 1})
-    if twice:
-        raise MensuraError(f"{name}: column {', '.join(map(repr, twice))} is there twice; rename or drop one")
+    refuse_twice(titles, name)
     return pl.DataFrame([_series(title, table.iloc[:, place]) for place, title in enumerate(titles)])
 
 
@@ -84,32 +81,13 @@ def _python(value: Any) -> Any:  # noqa: ANN401
 
 
 def read_frame(path: Path) -> pl.DataFrame:
-    """Read one CSV or Parquet file, told apart by its name."""
-    if not path.is_file():
-        raise MensuraError(f"{path}: no such file")
-    try:
-        if path.suffix.lower() in {".parquet", ".pq"}:
-            return read_parquet(path)
-        return read_csv(path, infer_schema_length=None)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
-        raise MensuraError(f"{path}: not a readable CSV (UTF-8) or Parquet file: {fault}") from fault
-
-
-def read_parquet(path: Path) -> pl.DataFrame:
-    """Read one Parquet file, after a look at how many values it announces: a small file can unpack to any size."""
-    lazy = pl.scan_parquet(path, glob=False)
-    rows, columns = int(lazy.select(pl.len()).collect().item()), len(lazy.collect_schema())
-    if rows * columns > MOST_VALUES:
-        raise MensuraError(f"{path}: announces {rows:,} × {columns} values; at most {MOST_VALUES:,} are read")
-    return pl.read_parquet(path, glob=False)
+    """Read one CSV or Parquet file as users bring it (:mod:`mensura.core.tables`)."""
+    return read_table(path)
 
 
 def read_csv(path: Path | bytes, **options: Any) -> pl.DataFrame:  # noqa: ANN401
-    """Read one CSV file (or its bytes) whose name is a name: brackets and stars in it are no pattern."""
-    frame = pl.read_csv(path, glob=False, **options)
-    cells = pl.selectors.string()
-    kept = cells.str.contains(_QUOTED)
-    return frame.with_columns(pl.when(kept).then(cells.str.slice(1)).otherwise(cells).name.keep())
+    """Read a CSV file of this package (or its bytes); :func:`read_frame` reads what users bring."""
+    return without_quotes(pl.read_csv(path, glob=False, **options))
 
 
 def neutral_cells(frame: pl.DataFrame) -> pl.DataFrame:

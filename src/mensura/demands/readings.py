@@ -12,7 +12,8 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, read_csv, require_columns
+from mensura.core.frames import as_frame, require_columns
+from mensura.core.tables import read_table
 from mensura.demands.rubrics import HIGHEST, load_rubrics
 
 READING_COLUMNS = ("item", "dimension", "annotator", "repeat", "level")
@@ -55,7 +56,7 @@ def read_demands(source: Any, *, codes: Iterable[str] | None = None, name: str =
     if isinstance(source, str | Path):
         path = Path(source)
         name = str(path)
-        frame = _read_sheet(path) if path.suffix.lower() == ".csv" else as_frame(path)
+        frame = read_table(path, infer=False)
     else:
         frame = as_frame(source, name=name)
     require_columns(frame, ["item"], name=name)
@@ -96,16 +97,6 @@ def combine(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     if not parts:
         raise MensuraError("demands: no table given")
     return pl.concat(parts)
-
-
-def _read_sheet(path: Path) -> pl.DataFrame:
-    """Read a CSV with every column as text, so that levels such as 5+ and item ids such as 007 survive."""
-    if not path.is_file():
-        raise MensuraError(f"{path}: no such file")
-    try:
-        return read_csv(path, infer_schema=False)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
-        raise MensuraError(f"{path}: not a readable CSV file in UTF-8 ({str(fault).splitlines()[0]})") from fault
 
 
 def _checked(long: pl.DataFrame, label: str, name: str) -> pl.DataFrame:

@@ -12,7 +12,7 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path, write_csv
 from mensura.core.folders import whole_folder
-from mensura.core.frames import read_csv
+from mensura.core.tables import read_table
 from mensura.evidence.checks import RawTable
 from mensura.evidence.schema import OBSERVED, TABLES
 
@@ -42,12 +42,7 @@ def read_raw(path: Path) -> dict[str, RawTable]:
 
 def read_text_csv(file: Path) -> pl.DataFrame:
     """Read a CSV file with every cell as text, blanks trimmed, empty cells null."""
-    try:
-        frame = read_csv(file, infer_schema=False)
-    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
-        raise MensuraError(f"{file}: not a readable UTF-8 CSV file: {fault}") from fault
-    trimmed = pl.all().str.strip_chars()
-    return frame.select(pl.when(trimmed != "").then(trimmed).name.keep())
+    return read_table(file, infer=False)
 
 
 def write_folder(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:

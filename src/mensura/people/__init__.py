@@ -14,7 +14,7 @@ from mensura.people.harmonise import HarmonisingRules, harmonise, screen
 from mensura.people.pool import ItemPool
 from mensura.people.population import WORLD, Ability, Population
 from mensura.people.rates import all_crossings, tabulate
-from mensura.people.readers import PublishedTable, read_raw, split_persons, widen_answers
+from mensura.people.readers import PublishedTable, choose_columns, read_raw, split_persons, widen_answers
 from mensura.people.world import World
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "add_bands",
     "all_crossings",
     "cells_of",
+    "choose_columns",
     "describe",
     "harmonise",
     "parse_ages",

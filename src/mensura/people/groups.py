@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from mensura.people.pool import ItemPool
     from mensura.people.world import World
 
-COUNTRY_WORDS = ("country", "country_group", "nation")
+COUNTRY_WORDS = ("country", "country_group", "nation", "cnt", "cntry")
+"""Names of the covariate that holds countries, in small letters; PISA has CNT."""
 SCHOOL_AGE = 18
 
 
@@ -80,7 +81,7 @@ def population_of(group: str, whole: Population, world: World) -> Population:
         return whole
     covariate, level = group.split("=", 1)
     prose = f"{whole.prose} Of these, those with {covariate.replace('_', ' ')} {level.replace('_', ' ')}."
-    if covariate in COUNTRY_WORDS:
+    if covariate.casefold() in COUNTRY_WORDS:
         code = world.country(level)
         return whole.with_(name=group, prose=prose, countries=(code,), shares=(), ability=None)
     if covariate in ("age", "age_band"):
@@ -104,13 +105,15 @@ def parse_ages(level: str) -> tuple[int, int]:
 
 def _countries(pool: ItemPool, world: World) -> dict[str, float]:
     """Return the answers given per country, from the rates by country or the persons."""
+    persons = pl.DataFrame() if pool.persons is None else pool.persons
     for word in COUNTRY_WORDS:
-        rates = pool.rates.filter(pl.col("covariate") == word)
+        rates = pool.rates.filter(pl.col("covariate").str.to_lowercase() == word)
+        column = next((name for name in persons.columns if name.casefold() == word), None)
         if rates.height:
             counts = rates.group_by("group").agg(pl.col("n").sum()).sort("group").iter_rows()
             named = [(str(group).split("=", 1)[-1], float(n)) for group, n in counts]
-        elif pool.persons is not None and word in pool.persons.columns:
-            named = [(str(name), float(n)) for name, n in pool.persons[word].drop_nulls().value_counts().iter_rows()]
+        elif column is not None:
+            named = [(str(name), float(n)) for name, n in persons[column].drop_nulls().value_counts().iter_rows()]
         else:
             continue
         return {world.country(name): n for name, n in named if world.knows(name)}

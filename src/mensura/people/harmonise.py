@@ -11,6 +11,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame
+from mensura.core.tables import BLANK
 from mensura.people.pool import ItemPool, empty_log
 from mensura.people.rates import ALL
 from mensura.people.tables import check_items, check_persons
@@ -71,14 +72,18 @@ def harmonise(
     items = check_items(as_frame(items, name="items"), name="items")
     answers = check_persons(as_frame(answers, name="answers"), name="answers")
     columns: list[pl.Series] = [answers["person"]]
+    given, scored_already = set(answers.columns), _zeros_and_ones(answers, rules)
     log: list[tuple[str, str, str]] = []
     for row in items.iter_rows(named=True):
         item = row["item"]
-        if item not in answers.columns:
+        if item not in given:
             log.append(("item", item, "no column of answers"))
             continue
         reason = _unusable(row, rules)
-        scored = None if reason else _score(answers[item], row, rules)
+        if item in scored_already and not row.get("answer") and row.get("max_points") in (None, 1):
+            scored = None if reason else answers[item].cast(pl.Int8)
+        else:
+            scored = None if reason else _score(answers[item], row, rules)
         if scored is not None and scored.count() < rules.min_answers:
             reason = f"{scored.count()} answers, fewer than {rules.min_answers}"
         if reason or scored is None:
@@ -92,6 +97,15 @@ def harmonise(
     pool = ItemPool.from_answers(name, kept, pl.DataFrame(columns), persons, by=by, weight=weight)
     exclusions = pl.DataFrame(log, schema=empty_log().schema, orient="row")
     return ItemPool(name, pool.items, pool.rates, pool.persons, pool.responses, exclusions)
+
+
+def _zeros_and_ones(answers: pl.DataFrame, rules: HarmonisingRules) -> set[str]:
+    """Return the columns of 0 and 1 alone, none of them a code: a test of many thousands of items has only such."""
+    if {"0", "1"} & {*rules.absent, *rules.omitted}:
+        return set()
+    numbers = answers.select(pl.selectors.integer())
+    plain = numbers.select(pl.all().is_between(0, 1).all())
+    return {name for name, only in zip(plain.columns, plain.row(0), strict=True) if only} if plain.width else set()
 
 
 def screen(pool: ItemPool, rules: HarmonisingRules | None = None) -> ItemPool:
@@ -145,6 +159,7 @@ def _score(column: pl.Series, row: dict[str, object], rules: HarmonisingRules) -
     if _by_key(row, column):
         right = text.str.to_lowercase().is_in(_keys(row["answer"]))
     else:
+        absent = absent | (text.str.to_lowercase().is_in(BLANK) & ~omitted)
         right = _credited(text, absent | omitted, column.name, row.get("max_points"), rules)
     scored = pl.select(pl.when(absent).then(None).when(omitted).then(0).otherwise(right.cast(pl.Int8)).cast(pl.Int8))
     return scored.to_series()
@@ -185,6 +200,8 @@ def _most_seen(points: pl.Series, item: str) -> float:
 
 def _as_text(column: pl.Series) -> pl.Series:
     """Return codes as text, whole numbers without a decimal point."""
+    if column.dtype == pl.Boolean:
+        return column.cast(pl.Int8).cast(pl.String)
     if column.dtype.is_float():
         whole = column.cast(pl.Int64, strict=False)
         if whole.null_count() == column.null_count() and (whole.cast(pl.Float64) == column).drop_nulls().all():

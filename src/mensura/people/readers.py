@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from mensura.core.errors import MensuraError
-from mensura.people.bounds import refuse_bomb, refuse_vast
+from mensura.core.errors import MensuraError, listed_names
+from mensura.core.tables import measure, read_noted, refuse_vast, suffix_of
 from mensura.people.fixed_width import read_fixed_width, read_layout
-from mensura.people.tidy import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-FORMATS = ".csv, .parquet, .sav, .zsav, .por (SPSS), .rda, .RData, .rds (R), .txt (with a layout)"
+FORMATS = ".csv, .tsv, .parquet, .sav, .zsav, .por (SPSS), .rda, .RData, .rds (R), .txt (with a layout)"
 
 _LINE = "\0line"
 """A column name that no file has."""
 FIRST_LINE = 2
 """The first row of a file under its header."""
+_UNNAMED = "Say --no-header: columns are then V1, V2, … (--items 'V*')"
 WHOLE = 2.0**53
 """Below this every whole number is itself as a float; a larger one in a file is an accident, and stays a float."""
 
@@ -33,31 +35,40 @@ class PublishedTable:
     """A table as published: one row per person; ``labels`` of its columns, and ``codes`` of their values, where known.
 
     ``codes`` maps a column to what its values mean, such as sex to 1 female, 2 male: these become names of groups.
+    ``notes``: choices of the reader, such as an encoding.
     """
 
     frame: pl.DataFrame
     labels: Mapping[str, str] = field(default_factory=dict)
     codes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 def read_raw(
-    path: Path, *, layout: Path | None = None, object_name: str | None = None, encoding: str = "utf-8"
+    path: Path,
+    *,
+    layout: Path | None = None,
+    object_name: str | None = None,
+    encoding: str | None = None,
+    header: bool = True,
+    codes: Sequence[str] = (),
 ) -> PublishedTable:
     """Read a file by its suffix; ``layout`` is the control file of fixed-width text.
 
-    ``object_name`` picks one of several objects in an R file. Codes for missing answers are kept as they
-    are, so that harmonisation can treat omitted and not reached apart.
+    ``object_name`` picks one of several objects in an R file. ``encoding`` of text is found by itself when not given
+    (UTF-8 for fixed-width text). ``header``: whether a CSV names its columns; without names they are V1, V2, ….
+    ``codes`` for missing answers are kept as they are, so that harmonisation can treat omitted and not reached apart.
     """
-    suffix = path.suffix.lower()
+    suffix = suffix_of(path)
     if layout is not None:
+        encoding = encoding or "utf-8"
         described = read_layout(layout, encoding=encoding)
         return PublishedTable(read_fixed_width(path, described, encoding=encoding), described.labels)
     if not path.is_file():
         raise MensuraError(f"{path}: no such file")
-    if suffix == ".csv":
-        return PublishedTable(read_table(path, encoding=encoding))
-    if suffix in {".parquet", ".pq"}:
-        return PublishedTable(read_table(path))
+    if suffix in {".csv", ".tsv", ".parquet", ".pq"}:
+        read = read_noted(path, encoding=encoding, header=header, codes=codes, unnamed=_UNNAMED)
+        return PublishedTable(read.frame, notes=read.notes)
     if suffix in {".sav", ".zsav", ".por"}:
         return _read_spss(path)
     if suffix in {".rda", ".rdata", ".rds"}:
@@ -65,6 +76,30 @@ def read_raw(
     if suffix in {".txt", ".dat"}:
         raise MensuraError(f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout")
     raise MensuraError(f"{path}: unknown format {path.suffix!r}; known: {FORMATS}")
+
+
+def choose_columns(pattern: str, columns: Sequence[str]) -> list[str]:
+    r"""Return the columns that a pattern names, or refuse a pattern that names none.
+
+    Wildcards match whole names: ``*`` any letters, ``?`` one, ``[ab]`` one of these; commas part several. A pattern
+    with ``^ $ \ + ( ) | { }`` or ``.*``, or without ``*`` and ``?``, is a regular expression found anywhere in a name.
+    """
+    regular = bool(re.search(r"[\^$\\+()|{}]|\.\*", pattern))
+    parts = [part.strip() for part in pattern.split(",") if part.strip()]
+    named = [] if regular else [name for name in columns if any(fnmatchcase(name, part) for part in parts)]
+    if not named and (regular or not re.search(r"[*?]", pattern)):
+        try:
+            named = [name for name in columns if re.search(pattern, name)]
+        except re.error as fault:
+            raise MensuraError(f"--items {pattern!r}: not a CSV file and not a valid pattern ({fault})") from fault
+    if not named:
+        kind = "regular expression" if regular else "wildcard"
+        hint = ". For one row per answer say --long item,correct" if {"item", "correct"} <= set(columns) else ""
+        raise MensuraError(
+            f"--items {pattern!r}: this {kind} matches none of the {len(columns)} columns "
+            f"({listed_names(columns)}){hint}"
+        )
+    return named
 
 
 def split_persons(
@@ -75,7 +110,8 @@ def split_persons(
     ``person``: the columns that identify a person together; rows are numbered when none is given.
     """
     frame = raw.frame
-    unknown = [name for name in (*person, *covariates, *items) if name not in frame.columns]
+    columns = set(frame.columns)
+    unknown = [name for name in (*person, *covariates, *items) if name not in columns]
     if unknown:
         shown = ", ".join(frame.columns[:12])
         raise MensuraError(f"no column {unknown[0]!r}; the file has {len(frame.columns)} columns: {shown} …")
@@ -156,7 +192,7 @@ def _code(value: object) -> str:
 
 def _read_r(path: Path, object_name: str | None) -> pl.DataFrame:
     reader = _library("rdata")
-    refuse_bomb(path)
+    measure(path)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # classes it does not know; what is not a table is refused below

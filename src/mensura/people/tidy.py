@@ -14,17 +14,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import read_csv, read_parquet
+from mensura.core.tables import read_table
 from mensura.people.administration import UNKNOWN, Administration
-from mensura.people.fixed_width import decoded
 from mensura.people.tables import check_items, check_persons, check_rates
 from mensura.people.wide import widen
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_UTF8 = ("utf-8", "utf8")
-_TEXT = ("item", "covariate", "group", "text", "answer", "key", "options", "scoring", "domain", "format", "language")
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,36 +74,6 @@ def read_items(place: Path) -> pl.DataFrame:
     if items is None:
         raise MensuraError(f"{place}: no items.csv or items.parquet")
     return check_items(items, name=f"{place}/items" if place.is_dir() else str(place))
-
-
-def read_table(path: Path, *, encoding: str = "utf-8") -> pl.DataFrame:
-    """Read one CSV or Parquet file; ids, groups and texts are never read as numbers."""
-    if not path.is_file():
-        raise MensuraError(f"{path}: no such file")
-    try:
-        if path.suffix.lower() in {".parquet", ".pq"}:
-            return read_parquet(path)
-        source = path if encoding.casefold() in _UTF8 else decoded(path, encoding).encode()
-        # Older polars take overrides of columns that are not there for the names of those that are.
-        there = read_csv(source, n_rows=0, infer_schema=False).columns
-        return _inferred(source, {name: pl.String for name in _TEXT if name in there})
-    except (pl.exceptions.PolarsError, UnicodeDecodeError, OSError) as fault:
-        raise MensuraError(
-            f"{path}: not a readable CSV or Parquet file ({str(fault).splitlines()[0]}); "
-            "if the CSV is not UTF-8, say its encoding (--encoding latin-1) or save it again as UTF-8"
-        ) from fault
-
-
-def _inferred(source: Path | bytes, kept: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    """Read a CSV with the types its cells have; an integer beyond every integer type makes its column real numbers."""
-    try:
-        return read_csv(source, infer_schema_length=None, schema_overrides=kept)
-    except pl.exceptions.ComputeError:  # what older polars say of such an integer
-        lenient = read_csv(source, infer_schema_length=None, schema_overrides=kept, ignore_errors=True)
-        given = read_csv(source, infer_schema=False)
-        beyond = [name for name in given.columns if given[name].null_count() < lenient[name].null_count()]
-        numbers = {name: pl.Float64 for name in beyond if lenient[name].dtype.is_integer()}
-        return read_csv(source, infer_schema_length=None, schema_overrides=kept | numbers)
 
 
 def refuse_shadows(folder: Path) -> None:

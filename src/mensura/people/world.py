@@ -14,8 +14,8 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame, require_columns
+from mensura.core.tables import read_table
 from mensura.people.population import Ability, Population
-from mensura.people.tidy import read_table
 
 DOMAINS = ("quantitative", "literacy", "fluid", "knowledge")
 _COLUMNS = {

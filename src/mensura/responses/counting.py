@@ -17,6 +17,10 @@ OUTCOMES = {"subject": pl.String, "group": pl.String, "item": pl.String, "value"
 """Columns of outcomes: ``value`` is the share right of ``n`` trials, null where the outcome is missing."""
 
 
+_BLOCK = 8_000_000
+"""Values of a wide table that are counted at a time."""
+
+
 class CountLog:
     """What the rules met, counted."""
 
@@ -89,15 +93,17 @@ def count_wide(frame: pl.DataFrame, who: str, group: list[str], rules: CountRule
     items = values.columns
     right = np.zeros((frame.height, len(items)), dtype=np.float32 if _has_shares(values) else np.uint8)
     trials = np.ones(right.shape, dtype=np.uint8)
-    for place, item in enumerate(items):
-        column = values[item].cast(pl.Float64, strict=True)
-        _check_range(column, item)
-        gone = column.is_null().to_numpy()
-        given = column.fill_null(0.0).to_numpy()
-        if gone.any():
-            log.note("missing outcomes", int(gone.sum()), _missing_rule(rules))
-            trials[gone, place] = 0 if rules.missing == "ignore" else 1
-        right[:, place] = _credited(given, rules, log)
+    width = max(1, _BLOCK // max(1, frame.height))
+    for start in range(0, len(items), width):
+        block = slice(start, start + width)
+        given = values[:, block].cast(pl.Float64).to_numpy()
+        gone = np.isnan(given)
+        beyond = np.argwhere((given < 0.0) | (given > 1.0))
+        for row, place in beyond[:1]:
+            _refuse_outcome(items[start + place], given[row, place])
+        log.note("missing outcomes", int(gone.sum()), _missing_rule(rules))
+        trials[:, block][gone] = 0 if rules.missing == "ignore" else 1
+        right[:, block] = _credited(np.where(gone, 0.0, given), rules, log)
     return CountPart(subjects.to_list(), group, items, _small(right), trials)
 
 
@@ -180,13 +186,18 @@ def _missing_rule(rules: CountRules) -> str:
 
 
 def _has_shares(values: pl.DataFrame) -> bool:
-    return any(dtype.is_float() and bool(((values[name] % 1.0) != 0.0).any()) for name, dtype in values.schema.items())
+    found = values.select((pl.selectors.float() % 1.0 != 0.0).any())
+    return any(found.row(0)) if found.width else False
 
 
 def _check_range(column: pl.Series, name: str) -> None:
     wrong = column.filter(column.is_not_null() & ~column.is_between(0.0, 1.0))
     if wrong.len():
-        raise MensuraError(f"responses: {name!r} holds {wrong[0]:g}; expected outcomes from 0 (wrong) to 1 (right)")
+        _refuse_outcome(name, wrong[0])
+
+
+def _refuse_outcome(name: str, value: float) -> None:
+    raise MensuraError(f"responses: {name!r} holds {value:g}; expected outcomes from 0 (wrong) to 1 (right)")
 
 
 def _bounded(n: np.ndarray[Any, Any], k: np.ndarray[Any, Any], log: CountLog) -> tuple[Any, Any]:

@@ -19,6 +19,7 @@ def read_responses(
     subject: str | None = None,
     by: str | None = None,
     group: str | None = None,
+    header: bool = True,
 ) -> ResponseTable:
     """Return the responses of one source or a list of them.
 
@@ -32,21 +33,14 @@ def read_responses(
     parts: list[CountPart] = []
     given = owned(sources, group, log)
     for source, owner in given:
-        parts.append(_counted(source, rules, log, subject, by, owner))
+        parts.append(_counted(source, rules, log, subject=subject, by=by, group=owner, header=header))
     people = [is_people(source) for source, _ in given]
     known = {item for person, part in zip(people, parts, strict=True) if person for item in part.items}
     return join_parts([_shortened(part, known) for part in parts], rules, log)
 
 
-def _counted(
-    source: Any,  # noqa: ANN401
-    rules: CountRules,
-    log: CountLog,
-    subject: str | None,
-    by: str | None,
-    group: str | None,
-) -> CountPart:
-    found = list(pieces(source, subject=subject, by=by, group=group))
+def _counted(source: Any, rules: CountRules, log: CountLog, **settings: Any) -> CountPart:  # noqa: ANN401
+    found = list(pieces(source, log=log, **settings))
     if isinstance(found[0], WideTable):
         return count_wide(found[0].frame, found[0].who, found[0].groups, rules, log)
     return count_outcomes(pl.concat([piece for piece in found if isinstance(piece, pl.DataFrame)]), rules, log)

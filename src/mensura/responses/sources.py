@@ -14,6 +14,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame
+from mensura.core.tables import read_noted
 from mensura.evidence.samples import is_sample_log, read_samples
 from mensura.people import ItemPool
 from mensura.responses.counting import OUTCOMES, CountLog
@@ -29,6 +30,7 @@ TITLES = {
 }
 """Names under which tables bring their columns, the first that is there."""
 _MODELS, _ALL = "models", "all"
+_UNNAMED = "If each row is one subject and each column one item, say: mensura responses read {} --no-header"
 _INSPECT_JSON = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*_.+_[0-9A-Za-z]{22}\.json$")
 """Inspect's names of logs that are one JSON file: time, task and a short unique id."""
 
@@ -51,26 +53,35 @@ def pieces(
     subject: str | None = None,
     by: str | None = None,
     group: str | None = None,
+    header: bool = True,
+    log: CountLog | None = None,
 ) -> Iterator[Piece]:
     """Yield what a source holds: long tables (columns of ``OUTCOMES``) in batches, or one wide table.
 
     ``subject`` names whose samples a log holds that does not say so itself. ``by``: the column of a pool's persons
-    (or of a table) that makes groups. ``group``: the group of subjects for whom nothing else says it.
+    (or of a table) that makes groups; subjects without it are left out. ``group``: the group of subjects for whom
+    nothing else says it. ``header``: whether a CSV names its columns; without names each row is one subject. ``log``
+    takes what was left out or chosen.
     """
+    log = log or CountLog()
     if isinstance(source, ItemPool):
-        yield _of_pool(source, by)
+        yield _of_pool(source, by, log)
         return
     if isinstance(source, str | Path):
         path = Path(source)
         if path.is_dir():
-            yield _of_folder(path, by)
+            yield _of_folder(path, by, log)
             return
         if is_sample_log(path):
             yield from _of_log(path, subject, group)
             return
-    yield from _of_table(
-        as_frame(source, name="responses"), by, group, str(source) if isinstance(source, str | Path) else "responses"
-    )
+        read = read_noted(path, header=header, unnamed=_UNNAMED.format(path))
+        for note in read.notes:
+            log.note("files", 1, note)
+        frame = read.frame if header else _numbered(read.frame)
+        yield from _of_table(frame, by, group, str(source), log)
+        return
+    yield from _of_table(as_frame(source, name="responses"), by, group, "responses", log)
 
 
 def owned(sources: Any, group: str | None, log: CountLog) -> list[tuple[Any, str | None]]:  # noqa: ANN401
@@ -123,10 +134,18 @@ def _log_files(folder: Path) -> list[Path]:
     ]
 
 
-def _of_folder(folder: Path, by: str | None) -> WideTable:
+def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
+    """Name the subjects of a table without names: its first column where that is text, else the number of the row."""
+    first = frame.columns[0]
+    if frame[first].dtype == pl.String:
+        return frame.rename({first: "subject"})
+    return frame.select(pl.int_range(1, pl.len() + 1).cast(pl.String).alias("subject"), pl.all())
+
+
+def _of_folder(folder: Path, by: str | None, log: CountLog) -> WideTable:
     if not is_people(folder):
         raise MensuraError(f"{folder}: neither a pool of people (items.csv) nor a folder of evaluation logs")
-    return _of_pool(ItemPool.read(folder), by)
+    return _of_pool(ItemPool.read(folder), by, log)
 
 
 def _of_log(path: Path, subject: str | None, group: str | None) -> Iterator[pl.DataFrame]:
@@ -140,25 +159,31 @@ def _of_log(path: Path, subject: str | None, group: str | None) -> Iterator[pl.D
         raise MensuraError(f"{path}: no sample with an outcome; there is nothing to take")
 
 
-def _of_pool(pool: ItemPool, by: str | None) -> WideTable:
+def _of_pool(pool: ItemPool, by: str | None, log: CountLog) -> WideTable:
     if pool.responses is None:
         raise MensuraError(
             f"pool {pool.name!r}: it has rates but no answers of persons; place subjects with rates instead"
         )
-    groups = [pool.name] * pool.responses.height
-    if by is not None:
-        if pool.persons is None or by not in pool.persons.columns:
-            known = ", ".join(pool.persons.columns) if pool.persons is not None else "none"
-            raise MensuraError(f"by: pool {pool.name!r} has no column {by!r}; persons have {known}")
-        groups = [f"{pool.name}:{value}" for value in pool.persons[by].cast(pl.String).fill_null("unknown")]
-    return WideTable(pool.responses, "person", groups)
+    if by is None:
+        return WideTable(pool.responses, "person", [pool.name] * pool.responses.height)
+    if pool.persons is None or by not in pool.persons.columns:
+        known = ", ".join(pool.persons.columns) if pool.persons is not None else "none"
+        raise MensuraError(f"by: pool {pool.name!r} has no column {by!r}; persons have {known}")
+    groups = pool.persons[by].cast(pl.String)
+    log.note(f"people without {by}", groups.null_count(), "left out")
+    owners = [f"{pool.name}:{value}" for value in groups.drop_nulls()]
+    if not owners:
+        raise MensuraError(f"by: nobody in pool {pool.name!r} has a value of {by!r}; choose another column")
+    return WideTable(pool.responses.filter(groups.is_not_null()), "person", owners)
 
 
-def _of_table(frame: pl.DataFrame, by: str | None, group: str | None, name: str) -> Iterator[Piece]:
+def _of_table(frame: pl.DataFrame, by: str | None, group: str | None, name: str, log: CountLog) -> Iterator[Piece]:
     titles = {title.strip().casefold(): title for title in frame.columns}
     found = {what: next((titles[known] for known in names if known in titles), None) for what, names in TITLES.items()}
     if by is not None and by in frame.columns:
         found["group"] = by
+        log.note(f"rows without {by}", frame[by].null_count(), "left out")
+        frame = frame.filter(pl.col(by).is_not_null())
     if found["subject"] is None:
         known = ", ".join(TITLES["subject"])
         raise MensuraError(
@@ -192,7 +217,7 @@ def _wide(frame: pl.DataFrame, who: str, grouped: str | None, group: str | None,
     words = [
         title
         for title, dtype in values.drop(who).schema.items()
-        if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null))
+        if not (dtype.is_numeric() or dtype in (pl.Boolean, pl.Null) or values[title].null_count() == values.height)
     ]
     if words:
         raise MensuraError(
@@ -201,7 +226,9 @@ def _wide(frame: pl.DataFrame, who: str, grouped: str | None, group: str | None,
         )
     if values.width < 2:
         raise MensuraError(f"{name}: no column of an item beside {who!r}")
-    values = values.with_columns(pl.selectors.float().fill_nan(None))
+    values = values.with_columns(
+        pl.selectors.float().fill_nan(None), pl.selectors.string().exclude(who).cast(pl.Float64)
+    )
     owners = (
         frame[grouped].cast(pl.String).fill_null(group or _ALL).to_list() if grouped else [group or _ALL] * frame.height
     )

@@ -115,6 +115,7 @@ def write_store(
     subject: str | None = None,
     by: str | None = None,
     group: str | None = None,
+    header: bool = True,
     parts: int = PARTS,
 ) -> ResponseStore:
     """Write sources (see :func:`mensura.responses.read_responses`) as a store, without holding them in memory.
@@ -127,7 +128,7 @@ def write_store(
     if rules.duplicates != "pool":
         raise MensuraError(f"duplicates: a store pools runs, got {rules.duplicates!r}; read into memory for the others")
     with whole_folder(Path(folder), WRITER) as stage, tempfile.TemporaryDirectory(dir=stage.parent) as spill:
-        spread = _spread(sources, Path(spill), parts, subject, by, group, rules, log)
+        spread = _spread(sources, Path(spill), parts, subject, by, group, header, rules, log)
         _write_parts(spread, Path(spill), stage, rules, log)
         pl.DataFrame({"item": list(spread.items)}, schema={"item": pl.String}).write_parquet(stage / "items.parquet")
         pl.DataFrame({"group": list(spread.groups)}, schema={"group": pl.String}).write_parquet(
@@ -155,6 +156,7 @@ def _spread(
     subject: str | None,
     by: str | None,
     group: str | None,
+    header: bool,
     rules: CountRules,
     log: CountLog,
 ) -> _Spread:
@@ -163,7 +165,7 @@ def _spread(
     groups: dict[str, None] = {}
     number = 0
     for source, owner in owned(sources, group, log):
-        for piece in pieces(source, subject=subject, by=by, group=owner):
+        for piece in pieces(source, subject=subject, by=by, group=owner, header=header, log=log):
             for long in _long(piece):
                 said = long if rules.missing == "wrong" else long.filter(pl.col("value").is_not_null())
                 items.update(dict.fromkeys(said["item"].drop_nulls().unique(maintain_order=True)))

@@ -88,7 +88,7 @@ def test_a_bomb_is_not_unpacked(known, tmp_path):
 def test_a_monstrous_line_is_refused_in_one_sentence(known, tmp_path):
     path = tmp_path / "line.csv"
     path.write_text("model,benchmark,score\n" + "x" * 200_000, encoding="utf-8")
-    with pytest.raises(MensuraError, match="a line of 200,000 characters") as refusal:
+    with pytest.raises(MensuraError, match="a cell of 200,000 characters") as refusal:
         read(path, known)
     assert len(str(refusal.value)) < 300
 

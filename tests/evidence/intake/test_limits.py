@@ -5,8 +5,8 @@ import json
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake import KnownNames
-from mensura.evidence.intake.cells import decoded_text, read_cells, separator_of
+from mensura.evidence.intake import KnownNames, decoded_text, separator_of
+from mensura.evidence.intake.cells import read_cells
 from mensura.evidence.intake.logs import read_log
 from tests.evidence.intake.messy import archive
 from tests.responses.test_reading import packed_by_zstandard

@@ -92,7 +92,7 @@ def test_a_cell_that_is_no_score_is_named_by_its_row(tmp_path):
 
 @pytest.mark.parametrize("twins", [{"item": "q1"}, {"model": "x"}])
 def test_columns_that_say_the_same_are_refused(twins):
-    with pytest.raises(MensuraError, match="say the same; rename or drop one"):
+    with pytest.raises(MensuraError, match="rename or drop one"):
         stitch(TIDY.with_columns(**{name: pl.lit(value) for name, value in twins.items()}))
 
 
@@ -104,3 +104,49 @@ def test_predictions_say_what_they_rest_on():
     none = stitch(TIDY, method="rosetta").predict(asked)
     assert none["status"].to_list() == ["predicted", "unknown", "unknown"]
     assert none["score"].is_null().to_list() == [False, True, True]
+
+
+MIXED = "model,benchmark,score,unit\na,x,0.9,fraction\na,y,80,percent\nb,x,30,percent\nb,y,0.2,fraction\n"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "latin-1", "utf-16"])
+@pytest.mark.parametrize("name", ["a", "ä"])
+def test_a_column_unit_counts_in_every_encoding(encoding, name, tmp_path):
+    (tmp_path / "scores.csv").write_text(MIXED.replace("\na,", f"\n{name},"), encoding=encoding)
+    found = read_own_scores(tmp_path / "scores.csv")
+    assert found["score"].to_list() == [0.9, 0.8, 0.3, 0.2]
+    assert "unit" not in found.columns, "read once more, it would divide again"
+    assert read_own_scores(found)["score"].to_list() == [0.9, 0.8, 0.3, 0.2]
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "message"),
+    [
+        (MIXED, "percent", "row 2: the column 'unit' says fraction, but --unit says percent. Leave --unit out"),
+        (MIXED, "fraction", "row 3: the column 'unit' says percent, but --unit says fraction"),
+        ("model,benchmark,score\na,x,70%\n", "fraction", "row 2: the cell says percent, but --unit says fraction"),
+        ("model,benchmark,Score (%)\na,x,70\n", "fraction", "row 2: the header says percent, but --unit says fraction"),
+        (
+            "model,benchmark,score,unit\na,x,70%,fraction\n",
+            None,
+            "the cell says percent, but the column 'unit' says fr",
+        ),
+        ("model,benchmark,score,unit\na,x,1300,elo\n", None, "row 2: unit 'elo'; expected percent or fraction"),
+        ("model,benchmark,score,unit\na,x,0.5,fraction\nb,x,70,\n", None, "row 3: 70 has no unit; fill in percent or"),
+    ],
+)
+def test_units_that_contradict_each_other_are_refused_by_both_names(text, unit, message, mensura_command, tmp_path):
+    (tmp_path / "scores.csv").write_text(text, encoding="utf-8")
+    run = mensura_command("stitch", tmp_path / "scores.csv", *(["--unit", unit] if unit else []))
+    assert run.code == 2
+    assert message in run.err
+
+
+def test_an_option_gives_the_unit_of_rows_that_have_none(tmp_path):
+    (tmp_path / "scores.csv").write_text("model,benchmark,score,unit\na,x,50,\nb,x,25,%\n", encoding="utf-8")
+    assert read_own_scores(tmp_path / "scores.csv", unit="percent")["score"].to_list() == [0.5, 0.25]
+
+
+def test_other_columns_of_a_plain_table_stay_as_they_are():
+    table = TIDY.with_columns(family=pl.lit("f"), name=pl.lit("x"), value=pl.lit(3))
+    assert read_own_scores(table).equals(table)

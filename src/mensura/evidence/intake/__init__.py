@@ -1,6 +1,7 @@
 """The one door for scores that people bring: any table, log or frame in, rows the evidence understands out."""
 
-from mensura.evidence.intake.cells import LONGEST_CELL, CellTable, decoded_text, plain_cell, read_cells, separator_of
+from mensura.core.tables import decoded_text, plain_cell, separator_of
+from mensura.evidence.intake.cells import LONGEST_CELL, CellTable, read_cells
 from mensura.evidence.intake.columns import OPTIONAL, Shape, find_shape
 from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
 from mensura.evidence.intake.names import KnownNames, NameMatch, spelling

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +10,22 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame
-from mensura.evidence.intake.cells import CellTable, read_cells
+from mensura.core.tables import plain_cell, read_noted
 from mensura.evidence.intake.columns import Shape, bare_title, find_shape, rename_columns
 from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
+from mensura.evidence.intake.logs import LOG_SUFFIXES, read_log
 from mensura.evidence.intake.names import KnownNames
 from mensura.evidence.intake.units_said import unit_word
 from mensura.evidence.units import RATE_UNITS
 
 _PLAIN = ({"subject", "model"}, {"benchmark", "item"}, {"score"})
+_ALIASES = {"model": "subject", "item": "benchmark"}
 _NUMBERS = ("stderr", "n", "chance", "ceiling")
 _SHARES = ("score", "stderr")
 """Columns that a percent scale makes a hundred times as large."""
+_ROW = "_row"
+_SAID = {"_sign": "the cell", "_header": "the header", "_column": "the column 'unit'", "_option": "--unit"}
+"""Where the unit of a score is said, the strongest first."""
 NOBODY = KnownNames(())
 
 
@@ -27,79 +33,117 @@ def read_own_scores(source: Any, *, unit: str | None = None, name: str = "scores
     """Return a table of scores with ``subject``, ``benchmark`` and ``score`` as a fraction, and what else it has.
 
     ``source`` is what :meth:`mensura.evidence.Evidence.add` takes: any usual file or frame, tidy or wide. Names stay as
-    they are written. ``unit`` says percent or fraction; without it a percent sign, a header that says percent, a column
-    ``unit`` and a value beyond 1 in a table that is not plain numbers say percent.
+    they are written. A percent sign, a header that says percent and a column ``unit`` give the unit of a score.
+    ``unit`` gives that of all other scores; one that contradicts the table is refused.
     """
     if unit is not None and unit not in RATE_UNITS:
         raise MensuraError(f"unit: got {unit!r}; expected {' or '.join(RATE_UNITS)}")
-    plain = _plain(source, name)
-    if plain is not None:
-        return _scaled(plain) if unit == "percent" else plain
-    cells = read_cells(source, name=name)
-    header = rename_columns(cells.header, cells.name)
+    name = str(source) if isinstance(source, str | Path) else name
+    frame = _table(source, name)
+    titles = [title for title in frame.columns if title != _ROW]
+    header = _header(titles, name)
     if {"subject", "benchmark", "score"} <= set(header):
-        rows = pl.DataFrame(list(cells.rows), schema=dict.fromkeys(header, pl.String), orient="row")
-        frame = rows.with_columns(_row=pl.Series(cells.numbers, dtype=pl.Int64))
+        percent = any(new == "score" and "%" in title for title, new in zip(titles, header, strict=True))
+        frame = frame.rename(dict(zip(titles, header, strict=True)))
+        frame = frame.with_columns(_header=pl.lit("percent" if percent else None, dtype=pl.String))
     else:
-        frame = _unfolded(cells, find_shape(cells.header, NOBODY, NOBODY, name=cells.name))
-    percent = next((title for title, new in zip(cells.header, header, strict=True) if new == "score"), "")
-    return _read(frame.drop_nulls(["subject", "benchmark", "score"]), unit, "%" in percent, cells.name)
+        frame = _unfolded(frame, titles, find_shape(titles, NOBODY, NOBODY, name=name))
+        if frame.is_empty():
+            raise MensuraError(f"{name}: every score is blank; there is nothing to read")
+    return _as_fractions(frame, unit, name)
 
 
-def _plain(source: Any, name: str) -> pl.DataFrame | None:  # noqa: ANN401
-    """Return a table that has the columns under their own names and numbers for scores; None where it has not."""
-    if isinstance(source, str | Path) and Path(source).suffix.lower() not in {".csv", ".parquet", ".pq"}:
-        return None
-    try:
-        frame = as_frame(source, name=name)
-    except MensuraError:
-        if isinstance(source, str | Path):
-            return None
-        raise
-    if not all(names & set(frame.columns) for names in _PLAIN):
-        return None
-    scores = frame["score"]
-    readable = scores.cast(pl.Float64, strict=False).null_count() == scores.null_count()
-    return frame if scores.dtype.is_numeric() or scores.dtype == pl.Boolean or readable else None
+def _table(source: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+    """Return a source as a table with the number of each row."""
+    if not isinstance(source, str | Path):
+        return as_frame(source, name=name).with_row_index(_ROW, offset=1)
+    path = Path(source)
+    if path.suffix.lower() in LOG_SUFFIXES:
+        told = read_log(path)
+        rows = [[plain_cell(value) for value in row] for row in told.rows]
+        schema = dict.fromkeys(told.header, pl.String)
+        return pl.DataFrame(rows, schema=schema, orient="row").with_row_index(_ROW, offset=1)
+    return read_noted(path, row=_ROW).frame
 
 
-def _unfolded(cells: CellTable, shape: Shape) -> pl.DataFrame:
+def _header(titles: Sequence[str], name: str) -> list[str]:
+    """Return the columns under the names they have here; a table that has those names keeps all others."""
+    if not all(names & set(titles) for names in _PLAIN):
+        return rename_columns(titles, name)
+    known = {old: new for old, new in _ALIASES.items() if new not in titles}
+    known |= {title: "unit" for title in titles if title.casefold() in ("unit", "units")}
+    return [known.get(title, title) for title in titles]
+
+
+def _unfolded(frame: pl.DataFrame, titles: Sequence[str], shape: Shape) -> pl.DataFrame:
     """Turn a wide table into one row per score."""
-    rows = []
-    for number, row in zip(cells.numbers, cells.rows, strict=True):
-        given = {column: row[place] for column, place in shape.columns.items()}
-        for place in shape.across:
-            title, percent = bare_title(cells.header[place]), place in shape.percent
-            pair = {"benchmark": title} if shape.kind == "wide" else {"subject": title}
-            said = "percent" if percent else given.get("unit")
-            rows.append({"_row": number, **given, **pair, "score": row[place], "unit": said})
-    return pl.DataFrame(rows, infer_schema_length=None)
-
-
-def _read(frame: pl.DataFrame, unit: str | None, percent_header: bool, name: str) -> pl.DataFrame:
-    """Read the cells as numbers, in fractions."""
-    if frame.is_empty():
-        raise MensuraError(f"{name}: every score is blank; there is nothing to read")
-    comma = uses_decimal_commas(frame["score"])
-    figures = [read_figure(cell, decimal_comma=comma) for cell in frame["score"]]
-    wrong = next((place for place, figure in enumerate(figures) if figure is None), None)
-    if wrong is not None:
-        raise MensuraError(f"{name}, row {frame['_row'][wrong]}: {frame['score'][wrong]!r} is no score, such as 0.704")
-    units = frame["unit"].to_list() if "unit" in frame.columns else [None] * frame.height
-    said = [
-        unit or ("percent" if (figure and figure.percent) or percent_header else unit_word(word))
-        for figure, word in zip(figures, units, strict=True)
+    given = [pl.col(_ROW), *(pl.col(titles[place]).alias(column) for column, place in shape.columns.items())]
+    across = "benchmark" if shape.kind == "wide" else "subject"
+    words = any(not frame[titles[place]].dtype.is_numeric() for place in shape.across)
+    parts = [
+        frame.select(
+            *given,
+            pl.lit(bare_title(titles[place])).alias(across),
+            pl.col(titles[place]).cast(pl.String if words else pl.Float64).alias("score"),
+            pl.lit("percent" if place in shape.percent else None, dtype=pl.String).alias("_header"),
+        )
+        for place in shape.across
     ]
-    values = [figure.value for figure in figures if figure]
-    silent = [value for value, word in zip(values, said, strict=True) if word is None]
-    if any(value > 1 for value in silent):
-        raise MensuraError(f"{name}: {max(silent):g} is no fraction; say --unit percent (unit='percent' in Python)")
-    percent = pl.Series([word == "percent" for word in said])
-    numbers = [pl.col(column).cast(pl.Float64, strict=False) for column in _NUMBERS if column in frame.columns]
-    read = frame.with_columns(pl.Series("score", values), *numbers).drop("_row", "unit", strict=False)
-    parts = [pl.when(percent).then(pl.col(c) / 100).otherwise(c).alias(c) for c in _SHARES if c in read.columns]
-    return read.with_columns(parts)
+    return pl.concat(parts).drop_nulls(["subject", "benchmark", "score"])
 
 
-def _scaled(frame: pl.DataFrame) -> pl.DataFrame:
-    return frame.with_columns(pl.col(column) / 100 for column in _SHARES if column in frame.columns)
+def _as_fractions(frame: pl.DataFrame, unit: str | None, name: str) -> pl.DataFrame:
+    """Read the scores as numbers, each in its unit, and return them as fractions."""
+    words = frame["unit"].cast(pl.String) if "unit" in frame.columns else pl.Series([None], dtype=pl.String)
+    known = {word: unit_word(plain_cell(word)) for word in words.unique()}
+    frame = _with_figures(frame, name).with_columns(
+        _column=words.replace_strict(known, return_dtype=pl.String)
+        if "unit" in frame.columns
+        else pl.lit(None, pl.String),
+        _option=pl.lit(unit, pl.String),
+    )
+    frame = frame.with_columns(_unit=pl.coalesce(*_SAID))
+    _refuse_other_units(frame, name)
+    silent = frame.filter(pl.col("_unit").is_null(), pl.col("score") > 1)
+    if silent.height and words.count():
+        number, score = silent.select(_ROW, "score").row(0)
+        raise MensuraError(
+            f"{name}, row {number}: {score:g} has no unit; fill in percent or fraction in the column unit"
+        )
+    texts = [title for title in _NUMBERS if title in frame.columns and frame[title].dtype == pl.String]
+    frame = frame.with_columns(pl.col(texts).cast(pl.Float64, strict=False))
+    shares = [title for title in _SHARES if title in frame.columns]
+    percent = pl.col("_unit") == "percent"
+    frame = frame.with_columns(pl.when(percent).then(pl.col(one) / 100).otherwise(one).alias(one) for one in shares)
+    return frame.drop(_ROW, "_unit", "unit", *_SAID, strict=False)
+
+
+def _with_figures(frame: pl.DataFrame, name: str) -> pl.DataFrame:
+    """Read the scores as numbers; ``_sign`` says percent where a cell has its sign."""
+    if frame["score"].dtype.is_numeric() or frame["score"].dtype == pl.Boolean:
+        return frame.with_columns(pl.col("score").cast(pl.Float64), _sign=pl.lit(None, pl.String))
+    cells = [plain_cell(cell) for cell in frame["score"]]
+    comma = uses_decimal_commas(cells)
+    figures = [None if cell is None else read_figure(cell, decimal_comma=comma) for cell in cells]
+    for number, cell, figure in zip(frame[_ROW], cells, figures, strict=True):
+        if cell is not None and figure is None:
+            raise MensuraError(f"{name}, row {number}: {cell!r} is no score, such as 0.704")
+    return frame.with_columns(
+        pl.Series("score", [figure and figure.value for figure in figures], dtype=pl.Float64),
+        pl.Series("_sign", ["percent" if figure and figure.percent else None for figure in figures], dtype=pl.String),
+    )
+
+
+def _refuse_other_units(frame: pl.DataFrame, name: str) -> None:
+    """Refuse a unit that is no share, and two units of one score."""
+    for row in frame.filter(~pl.col("_unit").is_in(RATE_UNITS)).head(1).iter_rows(named=True):
+        raise MensuraError(
+            f"{name}, row {row[_ROW]}: unit {row['_unit']!r}; expected {' or '.join(RATE_UNITS)}. Leave such rows out"
+        )
+    for weaker, where in _SAID.items():
+        for row in frame.filter(pl.col(weaker) != pl.col("_unit")).head(1).iter_rows(named=True):
+            stronger = next(place for column, place in _SAID.items() if row[column] is not None)
+            raise MensuraError(
+                f"{name}, row {row[_ROW]}: {stronger} says {row['_unit']}, but {where} says {row[weaker]}. "
+                f"{'Leave --unit out' if where == '--unit' else 'Correct one of them'}"
+            )

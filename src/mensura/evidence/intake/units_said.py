@@ -33,10 +33,14 @@ def settle_units(
 ) -> tuple[list[ReadScore], list[str]]:
     """Give every score a unit and say in words which; ``own_units`` of the benchmarks, ``unit`` as the bringer says.
 
-    Raises where the shares of some benchmark could be fractions or percents.
+    Raises where the shares of some benchmark could be fractions or percents, and where the two units differ.
     """
     silent: dict[str, list[float]] = {}
     for score in scores:
+        if unit is not None and score.unit in RATE_UNITS and score.unit != unit:
+            raise MensuraError(
+                f"{name}, row {score.row}: the table says {score.unit}, but --unit says {unit}. Leave --unit out"
+            )
         if score.unit is None:
             silent.setdefault(score.benchmark, []).append(score.value)
     found = {benchmark: _unit_of(benchmark, values, own_units, unit, name) for benchmark, values in silent.items()}
