@@ -163,8 +163,8 @@ class Queue:
 
     def _unpark(self) -> None:
         """Look again at what another process was asking: it has answered by now, or has died, or is still at it."""
-        self._todo.extend(self._parked)
-        self._parked.clear()
+        self._todo += self._parked
+        self._parked = []
         self._pump()
 
     def _wanted(self, slot: Slot) -> bool:
