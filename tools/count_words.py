@@ -32,8 +32,8 @@ LONGEST_SENTENCE = 30
 _VERBS = (
     "add allow ask begin build change check choose close convert copy correct create delete divide drop enter export "
     "fill find fit fix free give hand include increase install join keep leave list load lower make map merge move "
-    "name omit open pass pick put raise read rebuild record reduce relax remove rename repair replace restore "
-    "retry rewrite run say see select send set shorten show split start state stop take try turn unset update use wait "
+    "name omit open pass pick put raise read rebuild record reduce relax remove rename repair replace report restore "
+    "retry rewrite run save say see select send set shorten show split start state stop take try turn unset update use wait "
     "write"
 )
 _REMEDY = re.compile(

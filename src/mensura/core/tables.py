@@ -89,7 +89,7 @@ def read_noted(
     ``unnamed``: advice for a table without column names.
     """
     if not path.is_file():
-        raise MensuraError(f"{path}: no such file")
+        raise MensuraError(f"{path}: no such file; check the name and the folder")
     try:
         if suffix_of(path) in _PARQUET:
             frame = read_parquet(path)
@@ -97,7 +97,9 @@ def read_noted(
         return _read_text(read_bytes(path, most), str(path), encoding, header, infer, codes, row, unnamed)
     except (pl.exceptions.PolarsError, OSError) as fault:
         said = str(fault).splitlines()[0]
-        raise MensuraError(f"{path}: not a readable CSV or Parquet file ({said})") from fault
+        raise MensuraError(
+            f"{path}: not a readable CSV or Parquet file ({said}); expected a header and one row per line"
+        ) from fault
 
 
 def suffix_of(path: Path) -> str:
@@ -198,7 +200,7 @@ def separator_of(text: str, name: str) -> str:
         if widths and widths[0] > most and sum(width == widths[0] for width in widths) > len(widths) / 2:
             best, most = separator, widths[0]
     if fault is not None and most == 1:
-        raise MensuraError(f"{name}: not a table of text ({fault})") from fault
+        raise MensuraError(f"{name}: not a table of text ({fault}); expected CSV with a header, or Parquet") from fault
     return best
 
 
@@ -238,7 +240,7 @@ def refuse_wide(records: Iterable[tuple[int, Sequence[str]]], width: int, name: 
 
 
 def without_quotes(frame: pl.DataFrame) -> pl.DataFrame:
-    """Remove the apostrophes that keep spreadsheets from computing a cell (:func:`~mensura.core.frames.neutral_cells`)."""
+    """Remove the apostrophes that keep spreadsheets from computing a cell (``frames.neutral_cells``)."""
     cells = pl.selectors.string()
     kept = cells.str.contains(_QUOTED)
     return frame.with_columns(pl.when(kept).then(cells.str.slice(1)).otherwise(cells).name.keep())
@@ -305,7 +307,7 @@ def _header(head: str, separator: str, name: str) -> tuple[list[str], int, int]:
             if any(cell.strip() for cell in record):
                 return [cell.strip() for cell in record], number, len(head[: lines.tell()].encode())
     except csv.Error as fault:
-        raise MensuraError(f"{name}: not a table of text ({fault})") from fault
+        raise MensuraError(f"{name}: not a table of text ({fault}); expected CSV with a header, or Parquet") from fault
     raise MensuraError(f"{name}: no rows; expected a row of column names and rows below it")
 
 
@@ -350,7 +352,7 @@ def _laid_out(body: bytes, width: int, separator: str, name: str, number: int) -
     try:
         records = list(enumerate(reader, start=number))
     except csv.Error as fault:
-        raise MensuraError(f"{name}: not a table of text ({fault})") from fault
+        raise MensuraError(f"{name}: not a table of text ({fault}); expected CSV with a header, or Parquet") from fault
     refuse_wide(records, width, name)
     again = io.StringIO()
     writer = csv.writer(again, delimiter=separator, lineterminator="\n")

@@ -153,7 +153,7 @@ def recording_table(path: str | Path) -> pl.DataFrame:
 
     audit = audit_table(path).filter(pl.col("state") == "answered")
     if audit.is_empty():
-        raise MensuraError(f"{path}: holds no answer yet")
+        raise MensuraError(f"{path}: contains no answer yet; run the command that asks first")
     abouts = [json.loads(text) for text in audit["about"]]
     fields = list(dict.fromkeys(name for about in abouts for name in about))
     if not fields:
