@@ -30,11 +30,11 @@ LONGEST_SENTENCE = 30
 """Words of a sentence. The aim is 25; a few more are let pass."""
 
 _VERBS = (
-    "add allow ask begin build change check choose close convert copy correct create delete divide drop enter export "
-    "fill find fit fix free give hand include increase install join keep leave list load lower make map merge move "
-    "name omit open pass pick put raise read rebuild record reduce relax remove rename repair replace report restore "
-    "retry rewrite run save say see select send set shorten show split start state stop take try turn unset update use wait "
-    "write"
+    "add allow ask begin build change check choose close convert copy correct create delete divide drop enter "
+    "export fill find fit fix free give hand include increase install join keep leave list load lower make map "
+    "merge move name omit open pass pick put raise read rebuild record reduce relax remove rename repair replace "
+    "report restore retry rewrite run save say see select send set shorten show split start state stop take try "
+    "turn unset update use wait write"
 )
 _REMEDY = re.compile(
     rf"(?:^|[;:,.(] |\(|\b(?:or|and|then) )(?:{'|'.join(_VERBS.split())})\b"
