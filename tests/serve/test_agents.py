@@ -1,13 +1,18 @@
 """Agents ask with the real client: over standard input and output, and in one process where a study is at hand."""
 
 import asyncio
+import http.client
 import json
 import os
+import subprocess
 import sys
+import time
+from contextlib import closing
 
 import pytest
 
 import mensura
+from tests.cli.test_serve import free_port
 
 pytestmark = pytest.mark.usefixtures("needs_mcp")
 
@@ -122,6 +127,8 @@ def test_a_model_is_found_by_the_name_people_write(ask, study):
     assert found["iq"]["interval"].startswith("90%")
     assert found["measured"] + found["estimated"] <= 32
     assert len(found["dimensions"]) == 7
+    assert "scores" not in found, "every score is there when asked for"
+    found = ask("look_up_model", name="GPT 5.5", detail="full")
     assert {score["benchmark"] for score in found["scores"] if score["primary"]} >= {"gpqa_diamond"}
     assert all(score["score"]["source"] for score in found["scores"])
 
@@ -139,8 +146,10 @@ def test_an_unknown_name_is_refused_with_the_nearest(ask):
 
 
 def test_a_benchmark_comes_with_its_ladder_leaders_and_people(ask):
-    found = ask("look_up_benchmark", name="gpqa diamond")
-    assert found["ladders"]["published"]["100"] == 34.0
+    brief = ask("look_up_benchmark", name="gpqa diamond")
+    found = ask("look_up_benchmark", name="gpqa diamond", detail="full")
+    assert found["ladders"]["published"]["100"] == 34.0 and brief["ladders"].keys() == {"published"}
+    assert brief["best"] == found["best"][:3]
     best = [score["score"]["value"] for score in found["best"]]
     assert best == sorted(best, reverse=True) and len(best) == 10
     assert any(score["score"]["status"] in ("measured", "judged") for score in found["people"])
@@ -166,8 +175,10 @@ def test_a_comparison_says_how_surely_one_is_above(ask, study):
     assert by_iq["chance_first_above"]["value"] == study.iq.drawn.ahead("gpt-5.5", "gpt-5") > 0.9
     people = [one for one in found["chances"] if one["second"] == "People: crowd workers"]
     assert {one["on"] for one in people} == {"arc_agi_1"}
-    counted = [row["benchmark"] for row in found["shared"]]
-    assert all(counted.count(name) > 1 for name in counted)
+    assert all(len(test["scores"]) > 1 for test in found["shared"])
+    full = ask("compare", names=["gpt-5.5", "gpt-5", "People: crowd workers"], detail="full")
+    told = {(test["benchmark"], who): score for test in found["shared"] for who, score in test["scores"].items()}
+    assert {(row["benchmark"], row["who"]): row["score"]["value"] for row in full["sources"]} == told
     assert "2 to 5" in ask("compare", names=["gpt-5.5"])
     assert "2 to 5" in ask("compare", names=["gpt-5.5", "gpt-5.5"])
 
@@ -185,7 +196,9 @@ def test_the_ruler_turns_with_its_interval(ask):
 
 
 def test_a_rate_is_carried_with_what_it_hangs_on(ask):
-    found = ask("extrapolate_rate", rate=0.19, observed_in="pisa", domain="mathematics")
+    found = ask("extrapolate_rate", rate=0.19, observed_in="pisa", domain="mathematics", detail="full")
+    brief = ask("extrapolate_rate", rate=0.19, observed_in="pisa", domain="mathematics")
+    assert brief == {name: part for name, part in found.items() if name != "regions"}
     assert found["rate"]["status"] == "extrapolated"
     assert found["rate"]["low"] < found["rate"]["value"] < found["rate"]["high"] < 0.19
     assert found["hangs_on"] and len(found["regions"]) > 4
@@ -193,7 +206,9 @@ def test_a_rate_is_carried_with_what_it_hangs_on(ask):
 
 
 def test_an_explanation_leads_down_to_scores_and_their_sources(ask):
-    whole = ask("explain", model="gpt-5.5")
+    whole = ask("explain", model="gpt-5.5", detail="full")
+    brief = ask("explain", model="gpt-5.5")
+    assert [part["more_parts"] for part in brief["parts"]] == [len(part["parts"]) for part in whole["parts"]]
     assert len(whole["parts"]) == 7
     part = ask("explain", model="gpt-5.5", part="GPQA Diamond")
     assert part["label"] == "gpqa_diamond" and part["iq"]["status"] == "source"
@@ -202,16 +217,106 @@ def test_an_explanation_leads_down_to_scores_and_their_sources(ask):
     assert "no dimension or benchmark" in ask("explain", model="gpt-5.5", part="beauty")
 
 
+HERE = {"rate": 0.19, "observed_in": "pisa"}
+
+
 @pytest.mark.parametrize(
-    ("tool", "arguments"),
+    ("tool", "arguments", "words"),
     [
-        ("convert", {"value": "many", "unit": "iq"}),
-        ("convert", {"value": 1, "unit": "furlong"}),
-        ("look_up_model", {}),
-        ("look_up_model", {"name": "x" * 10_000}),
-        ("compare", {"names": ["a"] * 1000}),
-        ("list_names", {"kind": "secret"}),
+        ("convert", {"value": "many", "unit": "iq"}, "value: got 'many'; input should be a valid number"),
+        ("convert", {"value": 1, "unit": "furlong"}, "unit: got 'furlong'; input should be 'rate', 'percentile'"),
+        ("convert", {"value": 1, "unit": "iq", "dimension": "beauty"}, "dimension: 'beauty' has no calibrated line"),
+        ("look_up_model", {}, "name: is missing. Id or name"),
+        ("look_up_model", {"name": "x" * 10**6}, "(1,000,002 characters); string should have at most 200 characters"),
+        ("look_up_model", {"name": "gpt 55"}, "(list_names with kind model lists all)"),
+        ("look_up_model", {"name": "gpt-5.5", "detail": "all"}, "detail: got 'all'; input should be 'brief' or 'full'"),
+        ("explain", {"model": "gpt-5.5", "part": "y" * 10**6}, "part: got 'yyyy"),
+        ("compare", {"names": ["a"] * 1000}, "2 to 5 models, or groups"),
+        ("compare", {"names": ["gpt-5.5"]}, "names: got 1; give 2 to 5 different ones"),
+        ("list_names", {"kind": "secret"}, "input should be 'model', 'benchmark', 'people' or 'population'"),
+        ("extrapolate_rate", {**HERE, "n": 10**30}, "n: got 1000000000000000000000000000000; input should be less"),
+        ("extrapolate_rate", {**HERE, "n": 0}, "People who answered: from 1 to all there are."),
+        ("extrapolate_rate", {**HERE, "options": 0}, "2 to 100; leave it out where the answer is open."),
+        ("extrapolate_rate", {**HERE, "rate": 7}, "rate: got 7; input should be less than or equal to 1"),
+        ("extrapolate_rate", {**HERE, "domain": "x" * 1000}, "string should have at most 100 characters"),
+        ("extrapolate_rate", {**HERE, "wanted_in": "Narnia"}, "unknown population 'Narnia'; named ones: world,"),
     ],
 )
-def test_arguments_outside_the_schema_are_refused(ask, tool, arguments):
-    assert isinstance(ask(tool, **arguments), str)
+def test_a_refusal_says_to_the_agent_what_is_wrong_and_what_is_expected(ask, tool, arguments, words):
+    told = ask(tool, **arguments)
+    assert isinstance(told, str) and words in told
+    assert len(told) < 500
+    assert "mensura " not in told and "--" not in told and "Error executing" not in told, "no command helps an agent"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "most"),
+    [
+        ("compare", {"names": ["gpt-5.5", "gpt-5"]}, 8_000),
+        ("look_up_model", {"name": "gpt-5.5"}, 6_000),
+        ("look_up_benchmark", {"name": "gpqa_diamond"}, 4_000),
+        ("explain", {"model": "gpt-5.5"}, 5_000),
+        ("extrapolate_rate", HERE, 3_000),
+    ],
+)
+def test_an_answer_is_brief_unless_more_is_asked_for(server, tool, arguments, most):
+    _, (brief, full) = converse(server, (tool, arguments), (tool, {**arguments, "detail": "full"}))
+    assert len(brief.content[0].text) < most
+    assert len(full.content[0].text) > 1.5 * len(brief.content[0].text)
+
+
+def test_populations_are_listed_and_each_can_be_asked_for(ask):
+    found = ask("list_names", kind="population")
+    assert {"world", "pisa"} <= set(found["names"]) and "country" in found["note"]
+    assert found["names"] == ask("list_names", kind="population", contains="")["names"]
+    for name in found["names"]:
+        assert ask("extrapolate_rate", rate=0.5, observed_in=name)["rate"]["status"] == "extrapolated"
+
+
+def test_resources_and_prompts_can_be_read(server):
+    from mcp import Client
+
+    async def talk():
+        async with Client(server) as client:
+            addresses = sorted(str(one.uri) for one in (await client.list_resources()).resources)
+            texts = {at: (await client.read_resource(at)).contents[0].text for at in addresses}
+            prompts = {one.name: one for one in (await client.list_prompts()).prompts}
+            given = await client.get_prompt("compare_models", {"first": "gpt-5.5", "second": "gpt-5"})
+            return texts, prompts, given.messages[0].content.text
+
+    texts, prompts, question = asyncio.run(asyncio.wait_for(talk(), 900))
+    kinds = ("benchmark", "model", "people", "population")
+    assert list(texts) == ["mensura://guide", *(f"mensura://names/{kind}" for kind in kinds)]
+    assert "gpt-5.5" in json.loads(texts["mensura://names/model"])["names"]
+    assert "90% interval" in texts["mensura://guide"]
+    assert sorted(prompts) == ["check_human_level", "compare_models", "place_model"]
+    assert all(prompt.description for prompt in prompts.values())
+    assert "'gpt-5.5' or 'gpt-5'" in question and "compare" in question
+
+
+def test_over_http_an_agent_of_this_machine_asks_and_a_foreign_page_does_not(evidence_folder):
+    pytest.importorskip("httptools", reason="httptools is not installed (extra: serve)")
+    port = free_port()
+    command = [sys.executable, "-m", "mensura", "mcp", "--http", str(port), "--store", str(evidence_folder)]
+    with subprocess.Popen(command, env={**os.environ, "PYTHONPATH": ":".join(sys.path)}) as server:
+        try:
+            until = time.monotonic() + 300
+            while True:
+                try:
+                    foreign = post(port, "evil.example")
+                    break
+                except ConnectionRefusedError:
+                    assert server.poll() is None and time.monotonic() < until
+                    time.sleep(0.1)
+            tools, (answer,) = converse(f"http://127.0.0.1:{port}/mcp", ("convert", {"value": 130, "unit": "iq"}))
+        finally:
+            server.terminate()
+    assert foreign == 421, "a page elsewhere that makes its name point here reads nothing"
+    assert sorted(tools) == sorted(TOOLS)
+    assert answer.structured_content["rate"]["value"] == pytest.approx(0.02275, abs=1e-5)
+
+
+def post(port: int, host: str) -> int:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
+        connection.request("POST", "/mcp", body="{}", headers={"Host": host, "Content-Type": "application/json"})
+        return connection.getresponse().status

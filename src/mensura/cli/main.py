@@ -21,7 +21,7 @@ from mensura.core.errors import MensuraError
 COMMANDS = {
     "report": "Write the report, a static site, and print its headline table.",
     "serve": "Serve the report live, renewed when the evidence changes.",
-    "mcp": "Answer agents: read-only tools over stdio (MCP).",
+    "mcp": "Answer agents: read-only tools over stdio or HTTP (MCP).",
     "where": "Where one model stands, and what to measure next.",
     "add": "What is understood of a file of scores; nothing is guessed.",
     "benchmarks": "List the benchmarks and what each counts for.",

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mensura.cli.output import notices
 from mensura.cli.paths import check_input
 from mensura.core.errors import MensuraError
 
@@ -24,12 +25,30 @@ def mcp(
             callback=check_input,
         ),
     ] = None,
+    http: Annotated[
+        int | None,
+        typer.Option(
+            help="Answer over HTTP on this port of this machine, at /mcp, instead of standard input and output.",
+            metavar="PORT",
+            min=1,
+            max=65535,
+        ),
+    ] = None,
 ) -> None:
-    """Answer agents over standard input and output by the Model Context Protocol; read-only."""
+    """Answer agents by the Model Context Protocol, over standard input and output or HTTP; read-only."""
     try:
         from mensura.serve.agents import Library, agent_server
     except ModuleNotFoundError as fault:
         raise MensuraError(f"mcp: {fault.name} is not installed; pip install 'mensura[mcp]'") from fault
     from mensura.evidence import load
 
-    agent_server(lambda: Library(load(store))).run("stdio")
+    server = agent_server(lambda: Library(load(store)))
+    if http is None:
+        server.run("stdio")
+        return
+    try:
+        from mensura.serve.serving import run_app
+    except ModuleNotFoundError as fault:
+        raise MensuraError(f"mcp: {fault.name} is not installed; pip install 'mensura[mcp,serve]'") from fault
+    notices.print(f"http://127.0.0.1:{http}/mcp (Ctrl-C ends)")
+    run_app(server.streamable_http_app(stateless_http=True, json_response=True), port=http)

@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+Detail = Literal["brief", "full"]
+"""How much of an answer an agent wants to read."""
 Unit = Literal["rate", "percentile", "one_in", "iq", "level"]
 
 
 class Told(BaseModel):
-    """An answer; what it does not say it does not know."""
+    """An answer; what it does not say it does not know. Fields that have nothing to say are left out."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @model_serializer(mode="wrap")
+    def _without_defaults(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        fields: dict[str, Any] = serialize(self)
+        settled = {name: field.get_default() for name, field in type(self).model_fields.items()}
+        return {name: value for name, value in fields.items() if value != settled[name]}
 
 
 class Quantity(Told):
@@ -59,9 +67,11 @@ class ModelFound(Told):
     emotional: Quantity = Field(description="Emotional reasoning (EQ), a diagnostic beside the IQ.")
     measured: int = Field(description="Benchmarks of the composite the model was measured on.")
     estimated: int = Field(description="Benchmarks of the composite estimated from those.")
-    dimensions: list[DimensionFound]
-    scores: list[ScoreFound]
-    prices: dict[str, Quantity] = Field(description="US dollars per million tokens; sticker: a million in and out.")
+    dimensions: list[DimensionFound] = Field(default=[], description="In a comparison only with detail full.")
+    scores: list[ScoreFound] = Field(default=[], description="Only with detail full.")
+    prices: dict[str, Quantity] = Field(
+        default={}, description="US dollars per million tokens; sticker: a million in and out. Not in a comparison."
+    )
 
 
 class BenchmarkFound(Told):
@@ -73,8 +83,10 @@ class BenchmarkFound(Told):
     unit: str
     description: str
     chance: float | None = Field(description="Score by guessing, where known.")
-    ladders: dict[str, dict[str, float]] = Field(description="Expected score at each IQ, by set of ladders.")
-    best: list[ScoreFound] = Field(description="Highest primary scores, best first.")
+    ladders: dict[str, dict[str, float]] = Field(
+        description="Expected score at each IQ, by set of ladders; with detail brief the published ones."
+    )
+    best: list[ScoreFound] = Field(description="Highest primary scores, best first: 3, with detail full 10.")
     people: list[ScoreFound]
     models: int = Field(description="Models with a primary score.")
 
@@ -97,11 +109,23 @@ class ChanceFound(Told):
     chance_first_above: Quantity
 
 
+class SharedTest(Told):
+    """A test that at least two of those compared took."""
+
+    benchmark: str
+    unit: str
+    scores: dict[str, float | None] = Field(description="Score by model or group.")
+    judged: list[str] = Field(default=[], description="Groups whose score is a judgement; all others were measured.")
+
+
 class Comparison(Told):
     """Models and groups side by side."""
 
     models: list[ModelFound] = Field(description="Without their single scores; see shared.")
-    shared: list[ScoreFound] = Field(description="Scores on tests that at least two of them took.")
+    shared: list[SharedTest] = Field(description="Scores on tests that at least two of them took.")
+    sources: list[ScoreFound] = Field(
+        default=[], description="The same scores one by one, with their sources; only with detail full."
+    )
     chances: list[ChanceFound]
 
 
@@ -125,7 +149,7 @@ class Extrapolated(Told):
     reference: str = Field(description="Whose rate is wanted.")
     rate: Quantity
     hangs_on: list[str] = Field(description="The assumptions the rate hangs on most, largest first.")
-    regions: dict[str, Quantity]
+    regions: dict[str, Quantity] = Field(default={}, description="Only with detail full.")
     warnings: list[str]
 
 
@@ -134,13 +158,15 @@ class Explained(Told):
 
     label: str
     iq: Quantity
-    note: str
-    parts: list[Explained]
+    note: str = ""
+    parts: list[Explained] = []
+    more_parts: int = Field(default=0, description="Parts that detail full, or a question for this part, shows.")
 
 
 class NamesFound(Told):
     """Names that can be asked for."""
 
     kind: str
-    names: list[str] = Field(description="Ids; for people the groups themselves.")
+    names: list[str] = Field(description="Ids; for people and populations the names themselves.")
     total: int
+    note: str = ""

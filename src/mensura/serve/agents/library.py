@@ -10,17 +10,18 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.evidence import Evidence, require_subject
+from mensura.evidence import Evidence
 from mensura.evidence.intake.names import KnownNames
-from mensura.serve.agents.answers import BenchmarkFound, GroupFound, NamesFound, Quantity, ScoreFound
+from mensura.people import World
+from mensura.serve.agents.answers import BenchmarkFound, Detail, GroupFound, NamesFound, Quantity, ScoreFound
 from mensura.study.study import Study
 
-BEST = 10
+BEST = {"brief": 3, "full": 10}
 """Models listed for a benchmark."""
 MOST_NAMES = 500
 """Names in one answer: more than anybody reads."""
 _JUDGED = {"estimated": "judged"}  # of people: what nobody measured was judged
-_KINDS = ("model", "benchmark", "people")
+_LADDERS = "published"
 
 
 class Library:
@@ -52,7 +53,7 @@ class Library:
 
     def subject(self, written: str) -> str:
         """Return the id of a model."""
-        return require_subject(self.evidence, written)
+        return _known(self.evidence.models.select("subject", "name").iter_rows(), written, "model")
 
     def benchmark(self, written: str) -> str:
         """Return the id of a benchmark, given as such or by its name, else refuse with the nearest."""
@@ -74,12 +75,14 @@ class Library:
             "model": self.evidence.models.select("subject", "name"),
             "benchmark": self.evidence.benchmarks.select("benchmark", "name"),
             "people": pl.DataFrame({"group": self.groups, "name": self.groups}),
+            "population": World.load().populations.select("population", "prose"),
         }
         if kind not in tables:
-            raise MensuraError(f"kind: got {kind!r}; there are {', '.join(_KINDS)}")
+            raise MensuraError(f"kind: got {kind!r}; there are {', '.join(tables)}")
         wanted = contains.casefold()
         found = [key for key, name in tables[kind].iter_rows() if wanted in key.casefold() or wanted in name.casefold()]
-        return NamesFound(kind=kind, names=found[:MOST_NAMES], total=len(found))
+        note = "Any country is a population too, by its name." if kind == "population" else ""
+        return NamesFound(kind=kind, names=found[:MOST_NAMES], total=len(found), note=note)
 
     def scores_of(self, subject: str, benchmarks: Iterable[str] | None = None) -> list[ScoreFound]:
         """Return the scores of a model, all or on some benchmarks."""
@@ -93,12 +96,13 @@ class Library:
         rows = self.evidence.human_references.filter(pl.col("status") != "constructed", **only)
         return [self._group_score(row) for row in rows.iter_rows(named=True)]
 
-    def look_up_benchmark(self, written: str) -> BenchmarkFound:
+    def look_up_benchmark(self, written: str, detail: Detail) -> BenchmarkFound:
         """Return what is known of a benchmark."""
         ident = self.benchmark(written)
         row = self.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == ident, named=True)
         scores = self.evidence.primary_scores.filter(benchmark=ident).sort("score", descending=True)
-        ladders = self.evidence.ladders.filter(benchmark=ident).drop("benchmark").iter_rows(named=True)
+        ladders = self.evidence.ladders.filter(benchmark=ident).drop("benchmark")
+        shown = ladders if detail == "full" else ladders.filter(set=_LADDERS)
         return BenchmarkFound(
             benchmark=ident,
             name=row["name"],
@@ -106,8 +110,11 @@ class Library:
             unit=row["unit"],
             description=row["description"] or "",
             chance=row["chance"],
-            ladders={one.pop("set"): {name.removeprefix("iq"): at for name, at in one.items()} for one in ladders},
-            best=[self._score(one, one["subject"]) for one in scores.head(BEST).iter_rows(named=True)],
+            ladders={
+                one.pop("set"): {name.removeprefix("iq"): at for name, at in one.items()}
+                for one in shown.iter_rows(named=True)
+            },
+            best=[self._score(one, one["subject"]) for one in scores.head(BEST[detail]).iter_rows(named=True)],
             people=self.people_scores(benchmark=ident),
             models=scores.height,
         )
@@ -163,5 +170,5 @@ def _known(rows: Iterable[tuple[str, str]], written: str, kind: str) -> str:
     found = KnownNames(rows).match(written)
     if found.id is None:
         hint = f"; did you mean {', '.join(found.near)}?" if found.near else ""
-        raise MensuraError(f"{kind}: {written!r} is not in the evidence{hint} (list_names lists them all)")
+        raise MensuraError(f"{kind}: {written!r} is not in the evidence{hint} (list_names with kind {kind} lists all)")
     return found.id

@@ -10,7 +10,7 @@ from mensura.evidence import Evidence
 from mensura.extrapolation import Extrapolation, PostStratification, extrapolate
 from mensura.people import ItemPool, World
 from mensura.scale import Position, Reading
-from mensura.serve.agents.answers import Converted, Extrapolated, Quantity, Unit
+from mensura.serve.agents.answers import Converted, Detail, Extrapolated, Quantity, Unit
 
 _RULER = "Mensura's ruler: mean 100, standard deviation 15, of the population the rate was measured in"
 _COMMON = "common scale, base 10 (level 1 centred on 1 in √10 people)"
@@ -52,7 +52,13 @@ def convert(
 
 
 def extrapolate_rate(
-    rate: float, focal: str, reference: str, n: int | None, options: int | None, domain: str | None
+    rate: float,
+    focal: str,
+    reference: str,
+    n: int | None,
+    options: int | None,
+    domain: str | None,
+    detail: Detail,
 ) -> Extrapolated:
     """Return one item's success rate in another population, by post-stratification over the world tables."""
     world = World.load()
@@ -62,7 +68,7 @@ def extrapolate_rate(
     pool = ItemPool(_NO_ITEM, items, pl.DataFrame([row], schema_overrides=types))
     method = PostStratification(world=world)
     found = extrapolate(pool, to=reference, focal=world.population(focal), method=method, world=world)
-    regions = method.breakdown(found.task)
+    regions = method.breakdown(found.task) if detail == "full" else pl.DataFrame()
     return Extrapolated(
         observed=Quantity(value=rate, status="given", source="the question"),
         focal=str(found.focal),

@@ -14,11 +14,13 @@ from mensura.iq import Explanation
 from mensura.serve.agents.answers import (
     ChanceFound,
     Comparison,
+    Detail,
     DimensionFound,
     Explained,
     ModelFound,
     Quantity,
     ScoreFound,
+    SharedTest,
 )
 from mensura.serve.agents.library import Library
 
@@ -31,13 +33,14 @@ _SOURCED = "source"  # status of a benchmark on which the model has a score of i
 _OURS = "Mensura, from the scores listed"
 
 
-def look_up_model(library: Library, written: str) -> ModelFound:
-    """Return everything known of a model."""
+def look_up_model(library: Library, written: str, detail: Detail) -> ModelFound:
+    """Return where a model stands; with detail full also every score of it."""
     subject = library.subject(written)
-    return _model(library, subject, scores=library.scores_of(subject))
+    scores = library.scores_of(subject) if detail == "full" else []
+    return _model(library, subject).model_copy(update={"scores": scores})
 
 
-def compare(library: Library, written: list[str]) -> Comparison:
+def compare(library: Library, written: list[str], detail: Detail) -> Comparison:
     """Return models and groups of people side by side, with how surely one stands above the other."""
     if not LEAST_COMPARED <= len(set(written)) <= MOST_COMPARED:
         raise MensuraError(f"names: got {len(set(written))}; give {LEAST_COMPARED} to {MOST_COMPARED} different ones")
@@ -46,29 +49,47 @@ def compare(library: Library, written: list[str]) -> Comparison:
     taken += [{row.benchmark: row for row in library.people_scores(group=one)} for one in groups]
     counts = Counter(benchmark for scores in taken for benchmark in scores)
     shared = [row for scores in taken for name, row in scores.items() if counts[name] > 1]
+    short: dict[str, object] = {} if detail == "full" else {"dimensions": [], "prices": {}}
     return Comparison(
-        models=[_model(library, one, scores=[]) for one in models],
-        shared=sorted(shared, key=lambda row: (row.benchmark, row.who)),
+        models=[_model(library, one).model_copy(update=short) for one in models],
+        shared=_shared_tests(shared),
+        sources=sorted(shared, key=lambda row: (row.benchmark, row.who)) if detail == "full" else [],
         chances=[*_above_models(library, models), *_above_people(library, models, groups, taken)],
     )
 
 
-def explain(library: Library, written: str, part: str | None) -> Explained:
-    """Return how a model's IQ came about, whole or for one dimension or benchmark."""
+def _shared_tests(rows: list[ScoreFound]) -> list[SharedTest]:
+    tests: dict[str, list[ScoreFound]] = {}
+    for row in rows:
+        tests.setdefault(row.benchmark, []).append(row)
+    return [
+        SharedTest(
+            benchmark=benchmark,
+            unit=taken[0].unit,
+            scores={row.who: row.score.value for row in taken},
+            judged=[row.who for row in taken if row.score.status == "judged"],
+        )
+        for benchmark, taken in sorted(tests.items())
+    ]
+
+
+def explain(library: Library, written: str, part: str | None, detail: Detail) -> Explained:
+    """Return how a model's IQ came about, whole or for one dimension or benchmark; brief stops below its parts."""
     subject = library.subject(written)
     tree = library.study.iq.explain(subject)
     sources = {row.benchmark: row.score.source for row in library.scores_of(subject) if row.primary}
+    deep = None if detail == "full" else 1
     if part is None:
-        return _explained(tree, sources)
+        return _explained(tree, sources, deep)
     wanted = {part.casefold(), _benchmark_or_nothing(library, part)}
     found = _find(tree, wanted)
     if found is None:
         parts = [node.label for node in tree.parts]
         raise MensuraError(f"part: {part!r} is no dimension or benchmark of this IQ; dimensions: {', '.join(parts)}")
-    return _explained(found, sources)
+    return _explained(found, sources, deep)
 
 
-def _model(library: Library, subject: str, *, scores: list[ScoreFound]) -> ModelFound:
+def _model(library: Library, subject: str) -> ModelFound:
     study = library.study
     row = study.models.row(by_predicate=pl.col("subject") == subject, named=True)
     own = study.dimensions.filter(subject=subject)
@@ -84,7 +105,6 @@ def _model(library: Library, subject: str, *, scores: list[ScoreFound]) -> Model
         measured=row["measured"] or 0,
         estimated=row["estimated"] or 0,
         dimensions=[_dimension(library, one) for one in own.iter_rows(named=True)],
-        scores=scores,
         prices={
             name: Quantity(value=row[name], status="derived" if name == "effective_cost" else "listed", source=source)
             for name in _PRICES
@@ -172,8 +192,8 @@ def _find(node: Explanation, wanted: set[str]) -> Explanation | None:
     return next((found for part in node.parts if (found := _find(part, wanted)) is not None), None)
 
 
-def _explained(node: Explanation, sources: Mapping[str, str]) -> Explained:
-    """Return a node with its parts; one that rests on the model's own score names the source of that."""
+def _explained(node: Explanation, sources: Mapping[str, str], deep: int | None) -> Explained:
+    """Return a node with its parts, so many levels deep; one that rests on a score names the source of that."""
     value = Quantity(
         value=node.iq,
         low=node.low,
@@ -182,5 +202,7 @@ def _explained(node: Explanation, sources: Mapping[str, str]) -> Explained:
         status=node.status,
         source=sources.get(node.label, _OURS) if node.status == _SOURCED else _OURS,
     )
-    parts = [_explained(part, sources) for part in node.parts]
+    if deep == 0:
+        return Explained(label=node.label, iq=value, note=node.note, more_parts=len(node.parts))
+    parts = [_explained(part, sources, None if deep is None else deep - 1) for part in node.parts]
     return Explained(label=node.label, iq=value, note=node.note, parts=parts)
