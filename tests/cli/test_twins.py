@@ -46,10 +46,9 @@ READERS = {
     "demands agreement": ["{readings}"],
     "demands merge": ["{readings}"],
     "evidence check": ["{evidence}/scores.csv"],
-    "evidence import": ["{facts}/models.csv"],
 }
 """A command and its least arguments; the file under ``{NAME}`` is spoilt, one under ``{kept_NAME}`` is not."""
-WRITES = {"people import", "evidence import", "demands merge"}
+WRITES = {"people import", "demands merge"}
 
 
 def spoilt(path, spoil, tmp_path, inner=""):

@@ -80,7 +80,7 @@ def test_a_writer_stopped_at_any_rename_leaves_old_or_new(way, after, number, tm
 
 QUICK = [
     *("scale", "calibrate", "profile", "demands dimensions", "demands sheet", "demands agreement"),
-    *("demands merge", "demands check", "evidence summary", "evidence models", "evidence import", "evidence schema"),
+    *("demands merge", "demands check", "evidence summary", "evidence models", "evidence schema"),
     *("people summary", "people rates", "people import", "people populations", "people strata", "llm status"),
     *("llm cost", "add"),
 ]

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
+from tools.facts import import_facts
 
 pytestmark = pytest.mark.usefixtures("few_draws")
 
@@ -180,7 +181,7 @@ def test_cost_tables_frontier_and_query(mensura_command, tmp_path):
 
 @pytest.mark.shared
 def test_published_values_are_met(shared, mensura_command, tmp_path):
-    mensura_command("evidence", "import", shared / "data" / "models", "--out", tmp_path / "evidence")
+    import_facts(shared / "data" / "models").save(tmp_path / "evidence")
     mensura_command(
         *("iq", "--method", "published", "--evidence", tmp_path / "evidence", "--source", "aiiq"),
         *("--draws", 0, "--out", tmp_path / "iq"),

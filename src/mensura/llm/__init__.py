@@ -1,6 +1,10 @@
-"""Asking language models: one interface to every provider, and a journal in which no answer is lost or paid twice.
+"""Questions to language models: one interface, and a journal that loses no answer and pays none twice.
 
-Public names are imported on first use: making a question needs no event loop and no journal.
+In: questions and the name of a model. Out: answers with their cost, in an SQLite journal that a stopped run
+continues.
+Read first: ``interface`` (opens a model by its name), ``asker`` and ``queue`` (waiting questions), ``calls`` and
+``pacing`` (one call, limits of providers), ``journal`` and ``text_store`` (what is kept), ``budget``, ``endpoint``,
+``inspected`` and ``recordings`` (providers), ``batches``, ``audit`` (reads a journal afterwards).
 """
 
 from __future__ import annotations
