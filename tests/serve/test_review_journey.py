@@ -70,6 +70,7 @@ def test_from_the_capture_to_the_undo_by_links_alone(page, store, tmp_path):
     assert "Big 1,plain,15.5" in page.locator(":target").inner_text(), "the link leads to the line of the capture"
     page.go_back()
     page.get_by_role("link", name="The captured text").click()
+    page.get_by_role("heading", name="Captured text").wait_for()
     assert page.locator("main td code").all_inner_texts() == BOARD.splitlines()
     page.go_back()
 
