@@ -25,6 +25,15 @@ PATIENCE = 600.0  # seconds to wait for the process that makes what all tests re
 SHARED = Path(__file__).parents[2] / "shared"
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> None:
+    """Use every processor for a plain ``pytest``, and leave slow and browser tests to continuous integration."""
+    if not config.invocation_params.args and config.pluginmanager.hasplugin("xdist"):
+        config.option.numprocesses = os.cpu_count() or 1
+        config.option.dist = "loadfile"
+        config.option.markexpr = "not slow and not browser"
+
+
 def pytest_configure(config):
     """Keep results in a folder of this run: shared by its processes, never what an earlier version computed."""
     if not hasattr(config, "workerinput"):
