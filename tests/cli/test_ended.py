@@ -26,9 +26,17 @@ def start(temporary: Path, *arguments: object, **streams: object) -> subprocess.
 
 def workers_of(pid: int) -> list[int]:
     """The processes that a process has started, and theirs."""
-    children = Path(f"/proc/{pid}/task/{pid}/children")
-    own = [int(child) for child in children.read_text(encoding="ascii").split()] if children.exists() else []
+    threads = Path(f"/proc/{pid}/task").glob("*/children")  # each thread has children of its own
+    own = [int(child) for children in threads for child in _read(children).split()]
     return [*own, *(grandchild for child in own for grandchild in workers_of(child))]
+
+
+def _read(file: Path) -> str:
+    """The text of a file of the process table, empty where its thread has ended."""
+    try:
+        return file.read_text(encoding="ascii")
+    except OSError:
+        return ""
 
 
 def is_running(pid: int) -> bool:
