@@ -34,7 +34,7 @@ def test_message_says_what_is_wrong(change, message):
     [
         ({"method": "magic"}, "method: 'magic' is not known; choose one of pooled, rosetta"),
         ({"duplicates": "min"}, "duplicates: 'min' is not known; choose one of max, mean, all"),
-        ({"anchor_benchmark": "z"}, "anchor_benchmark: 'z' has no scores; known: x, y"),
+        ({"anchor_benchmark": "z"}, "anchor_benchmark: 'z' has no scores; choose one of x, y"),
         ({"anchor_subjects": {"a": 1.0}}, "two subjects with two different values are expected"),
         ({"dimensions": 0}, "dimensions: at least 1"),
         ({"parts": "some"}, "parts: 'some' is not known"),
