@@ -116,7 +116,7 @@ def test_two_calibrations_that_err_apart_differ_by_the_root_of_both_errors():
     [
         ("{", "not a calibration file"),
         ("[]", "not a calibration file; expected"),
-        ('{"format": "mensura calibration", "version": 9}', "version 9 of the format; this program reads 1"),
+        ('{"format": "mensura calibration", "version": 9}', "version 9 of the format; expected 1"),
         ('{"format": "mensura calibration", "version": 1, "method": "x"}', "lacks dimensions, bases, items, pools"),
     ],
 )

@@ -50,7 +50,7 @@ def test_rates_that_are_none_are_refused_with_the_item_and_what_is_allowed(rates
             DEMANDS.with_columns(pl.col("dimension").replace({"KNn": "KNN"})),
             "unknown dimension 'KNN'; did you mean KNn",
         ),
-        (DEMANDS.rename({"level": "levels"}), "neither columns dimension and level"),
+        (DEMANDS.rename({"level": "levels"}), "expected the columns dimension and level"),
         (pl.concat([DEMANDS, DEMANDS.head(1)]), "has two levels by"),
         (pl.DataFrame({"item": ["a"], "KNn": [1], "vo": [2]}), "column 'vo' is nearly the dimension VO"),
     ],

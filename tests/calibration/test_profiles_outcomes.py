@@ -234,9 +234,9 @@ def test_harness_samples_are_read_line_by_line(tmp_path):
         ("a.eval", "no archive", "not an Inspect log"),
         ("a.jsonl", "{", "line 1 is not JSON"),
         ("a.jsonl", '{"id": 1}', "no doc_id"),
-        ("a.jsonl", '{"doc_id": 1, "bleu": 3}', "no sample metric"),
+        ("a.jsonl", '{"doc_id": 1, "bleu": 3}', "no known sample metric"),
         ("a.jsonl", '{"doc_id": 1, "acc": 3}', "acc is 3"),
-        ("a.jsonl", "", "nothing to take"),
+        ("a.jsonl", "", "check that the evaluation was scored"),
     ],
 )
 def test_broken_logs_are_refused(tmp_path, name, text, message):
@@ -280,7 +280,7 @@ def test_an_inspect_log_meets_demands_by_id_alone(mensura_command, tmp_path):
         (["gpt4"], "did you mean gpt4o"),
         (["gpt4o", "--method", "joint"], "needs outcomes item by item"),
         (["gpt4o", "--demands", "d.csv"], "--demands goes with --outcomes"),
-        (["--pool", "closed"], "the embedded one is open"),
+        (["--pool", "closed"], "is not known; expected open"),
         (["--outcomes", "o.csv"], "needs --demands"),
         (["nobody", "--pool", "open"], "has no outcomes here"),
     ],

@@ -86,7 +86,7 @@ def test_panels_fill_the_width_of_a_figure(tmp_path):
 def test_unknown_format_and_width_are_named(chart, tmp_path):
     with pytest.raises(MensuraError, match=r"unknown format '\.gif'; expected a name ending in \.svg, \.png, \.pdf"):
         charts.save(chart, tmp_path / "x.gif")
-    with pytest.raises(MensuraError, match="width 3 mm: a figure is 40 to 420 mm wide"):
+    with pytest.raises(MensuraError, match="width 3 mm: expected 40 to 420 mm"):
         charts.save(chart, tmp_path / "x.svg", width_mm=3)
     for dpi in (0, -300, 100_000):
         with pytest.raises(MensuraError, match=f"dpi {dpi}: expected 36 to 1200"):

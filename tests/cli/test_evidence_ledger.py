@@ -55,7 +55,7 @@ def test_what_is_done_already_is_said_with_a_way_on(store, mensura_command, tmp_
     assert "kept before" not in printed[0] and "from board, x.csv: that stands" in printed[1]
     assert "applied already: entry 1 by Ann" in printed[3] and "mensura evidence undo 1 takes it back" in printed[3]
     assert printed[4].startswith("Entry 1 by Ann, 20") and "an update" in printed[4]
-    assert "undone already, by entry 2; undo that one to have it again" in printed[6]
+    assert "already undone by entry 2; to restore it, run mensura evidence undo 2" in printed[6]
     assert "no cell differs: evidence.sqlite, entry 0 and evidence.sqlite" in printed[7]
 
 
@@ -76,12 +76,12 @@ def test_refusals_say_what_to_do(store, mensura_command, tmp_path):
         (("capture", "../x", __file__), "expected an id"),
         (("capture", "board", "ftp://example.org/x"), "save the text and capture the file"),
         (("extract", "zz"), "at least 6 hexadecimal digits of it; mensura evidence log --captures lists them"),
-        (("apply", "abcdef"), "is not in the store; mensura evidence pending lists those that are"),
-        (("undo", "9"), "9 is not in the log; the last one is 0 (mensura evidence log lists them)"),
+        (("apply", "abcdef"), "is not in the store; run mensura evidence pending to list those that are"),
+        (("undo", "9"), "9 is not in the log; expected 0 to 0 (mensura evidence log lists them)"),
         (("policy", "big-1", "--set", "colour=red", "--reason", "x"), "got colour; expected some of publication"),
         (("policy", "--set", "display=hide"), "--set needs a model"),
         (("policy", "big-1", "--set", "display"), "expected FIELD=VALUE"),
-        (("mappings", "nothing"), "is none of agents_last_exam"),
+        (("mappings", "nothing"), "expected one of agents_last_exam"),
     ):
         run = mensura_command("evidence", *arguments)
         assert run.code == 2 and words in " ".join(run.err.split()), (arguments, run.err)

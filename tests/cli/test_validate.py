@@ -62,7 +62,7 @@ def test_the_world_model_is_validated_like_any_other_method(mensura_command, poo
     [
         (["--situation", "guessed"], "unknown situation 'guessed'"),
         (["--method", "linked"], "does not fit situation 'described'"),
-        (["--method", "oracle"], "it may be described, poststratification, identity"),
+        (["--method", "oracle"], "expected described, poststratification, identity"),
         (["--situation", "linked", "--links", "19"], "for 19 links"),
     ],
 )

@@ -20,8 +20,8 @@ def test_what_can_be_printed_is_taken_the_bounds_included(width, dpi):
     [
         ("a.png", 89, 35, "dpi 35: expected 36 to 1200"),
         ("a.png", 89, 1201, "dpi 1201: expected 36 to 1200"),
-        ("a.png", 39.9, 300, "width 39.9 mm: a figure is 40 to 420 mm wide"),
-        ("a.png", 420.1, 300, "width 420.1 mm: a figure is 40 to 420 mm wide"),
+        ("a.png", 39.9, 300, "width 39.9 mm: expected 40 to 420 mm"),
+        ("a.png", 420.1, 300, "width 420.1 mm: expected 40 to 420 mm"),
         ("a.gif", 89, 300, "unknown format '.gif'"),
     ],
 )

@@ -104,7 +104,7 @@ def test_a_pool_of_packed_tables_is_measured_too(tmp_path, monkeypatch):
         (b"\x28\xb5\x2f\xfd and more", "packed by zstd"),
         (gzip.compress(b"a,b\n1,2\n", mtime=0)[:-9], "packed, but cannot be unpacked"),
         (b"", "no rows"),
-        (b"a,b\n1,2\n3,4,5\n", "row 3: 3 cells under a header of 2; is a quote missing"),
+        (b"a,b\n1,2\n3,4,5\n", "row 3: 3 cells under a header of 2; check for a missing quote"),
         (b"a,b,a\n1,2,3\n", "column 'a' is there twice; rename or drop one"),
     ],
 )

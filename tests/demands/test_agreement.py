@@ -188,7 +188,7 @@ def test_one_annotator_in_two_files_counts_as_repeats():
         ("item,AS\nq1,nan\n", r"'nan' for item 'q1'"),
         ("item,AS\nq1,\n", r"no level in it; fill the sheet"),
         ("item,AS\nq1,1\nq1,2\n", r"has two levels by 'sheet'; give repeats a column 'repeat'"),
-        ("item,XX\nq1,1\n", r"neither columns dimension and level, nor a column per dimension"),
+        ("item,XX\nq1,1\n", r"expected the columns dimension and level, or a column per dimension"),
         ("name,AS\nq1,1\n", r"missing column 'item'"),
         ("item,dimension,level\n,AS,1\n", r"a level without item or dimension"),
     ],

@@ -117,7 +117,7 @@ def test_one_bad_cell_costs_one_cell(items):
         (item, code): reason for item, code, reason in result.unparsed.select("item", "dimension", "reason").iter_rows()
     }
     assert set(lost) == {("q1", "AS"), ("q1", "CL"), ("q1", "VO")}
-    assert "outside 0 to 5" in lost["q1", "AS"]
+    assert "expected 0 to 5" in lost["q1", "AS"]
     assert lost["q1", "CL"] == "not in the answer"
     assert "no whole number" in lost["q1", "VO"]
     assert "3 cells without a level" in result.warnings[0]
@@ -152,10 +152,10 @@ def test_answers_without_any_level_are_an_error_that_says_why(items, protocol, t
 def test_settings_are_checked(items):
     asker = Scripted(answering(by_text))
     for settings, message in [
-        ({"protocol": "cheap"}, "'cheap' is none of bundle, item, cell"),
+        ({"protocol": "cheap"}, "'cheap' is unknown; expected one of bundle, item, cell"),
         ({"repeats": 0}, "repeats: expected 1 to 100, got 0"),
         ({"items_per_call": 0}, "items_per_call: expected 1 to 200, got 0"),
-        ({"aggregate": "mean"}, "'mean' is none of median, ordinal"),
+        ({"aggregate": "mean"}, "'mean' is unknown; expected one of median, ordinal"),
         ({"dimensions": ["XX"]}, "no rubric for 'XX'"),
         ({"dimensions": []}, "none named"),
         ({"temprature": 1}, "unknown setting 'temprature'"),

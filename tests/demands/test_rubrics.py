@@ -138,5 +138,5 @@ def test_other_faults_of_a_folder(tmp_path):
     (tmp_path / "PLe.txt").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(MensuraError, match="not a readable UTF-8 text file"):
         load_rubrics(tmp_path)
-    with pytest.raises(MensuraError, match=r"no rubric for 'qll'; there are AS, .* \(capital letters matter\)"):
+    with pytest.raises(MensuraError, match=r"no rubric for 'qll'; expected AS, .* \(capital letters matter\)"):
         load_rubrics(dimensions=["qll"])

@@ -12,5 +12,5 @@ from mensura.evidence.samples import read_samples
 def test_json_that_is_no_log_is_refused_in_words(tmp_path, told):
     path = tmp_path / "log.json"
     path.write_text(json.dumps(told), encoding="utf-8")
-    with pytest.raises(MensuraError, match=r"log\.json: neither an Inspect log with samples nor HELM's"):
+    with pytest.raises(MensuraError, match=r"log\.json: unknown log; expected an Inspect log with samples or HELM's"):
         list(read_samples(path))

@@ -188,20 +188,20 @@ def test_a_wider_level_means_wider_intervals():
 
 @pytest.mark.parametrize("name", [name for name in METHODS if name != "ensemble"])
 def test_a_level_outside_its_range_is_refused(name):
-    with pytest.raises(MensuraError, match=r"level: between 0 and 1 \(exclusive\), got 90"):
+    with pytest.raises(MensuraError, match=r"level: expected a probability between 0 and 1 \(exclusive\), got 90"):
         make_method(name, level=90)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_unknown_settings_are_refused_naming_those_allowed(name):
-    with pytest.raises(MensuraError, match=f"method '{name}' has no setting 'drows'; it has .*"):
+    with pytest.raises(MensuraError, match=f"method '{name}' has no setting 'drows'; expected .*"):
         make_method(name, drows=3)
 
 
 def test_what_extrapolate_needs_is_said(small):
-    with pytest.raises(MensuraError, match="unknown method 'oracle'; there are hierarchical"):
+    with pytest.raises(MensuraError, match="unknown method 'oracle'; expected one of hierarchical"):
         extrapolate(small, method="oracle")
-    with pytest.raises(MensuraError, match="no setting 'drows'; it has world, draws, seed, level, domain"):
+    with pytest.raises(MensuraError, match="no setting 'drows'; expected world, draws, seed, level, domain"):
         extrapolate(small, drows=3)
     with pytest.raises(MensuraError, match="method 'linked' needs linking items"):
         extrapolate(small, method="linked")
@@ -299,7 +299,7 @@ def test_impossible_tasks_are_refused_by_item(change, message):
 
 def test_slices_go_with_one_row_of_links(small):
     posed = trials(cases_of(small), "slices")[0].tasks[0]
-    with pytest.raises(MensuraError, match="slices go with one row of links, got 2"):
+    with pytest.raises(MensuraError, match="slices need exactly one row of links, got 2"):
         replace(posed, links=np.repeat(posed.links, 2, axis=0))
     with pytest.raises(MensuraError, match="one hidden mean and count for each of 5 groups"):
         replace(posed.slices, hidden_logit=np.zeros(2))
@@ -343,7 +343,7 @@ def test_ensembles_are_checked():
         Ensemble((Identity(), Described()), weights=(0, 0))
     with pytest.raises(MensuraError, match="each must be a method"):
         Ensemble(("identity",))
-    with pytest.raises(MensuraError, match="difference: a number"):
+    with pytest.raises(MensuraError, match="difference: expected a number"):
         ConstantShift(difference=float("nan"))
 
 

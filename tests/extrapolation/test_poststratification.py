@@ -301,7 +301,7 @@ def test_departures_stay_below_those_who_can_answer():
         ({"rates": [1.0]}, "rate of exactly 1 and no n; give n"),
         ({"rates": [0.4], "n": 0}, "n must be above 0, got 0 for 'i0'"),
         ({"rates": [0.4, 0.5], "n": -5}, "n must be above 0, got -5 for 'i0'"),
-        ({"rates": []}, "no rows; there is nothing to extrapolate"),
+        ({"rates": []}, "no rows; add at least one item with its rate"),
         ({"rates": [0.4], "slope": [-1.0]}, "slope must be above 0, got -1 for 'i0'"),
     ],
 )
@@ -315,7 +315,7 @@ def test_settings_out_of_range_are_refused():
         PostStratification(draws=5)
     with pytest.raises(MensuraError, match="between 0 and 1"):
         PostStratification(level=90)
-    with pytest.raises(MensuraError, match="by: one of region"):
+    with pytest.raises(MensuraError, match="by: expected one of region"):
         PostStratification(draws=20).breakdown(task([0.3]), by="mood")
 
 
@@ -337,7 +337,7 @@ def test_extrapolate_reads_who_was_tested_from_the_pool():
     assert whole.focal.countries == ("CHL", "JPN")
     assert part.focal.countries == ("JPN",)
     assert part.reference.countries == ("CHL",)
-    with pytest.raises(MensuraError, match="unknown method 'magic'; there are"):
+    with pytest.raises(MensuraError, match="unknown method 'magic'; expected one of"):
         extrapolate(pool, method="magic")
 
 

@@ -191,8 +191,8 @@ def ladders_with(benchmark, **points):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"method": "guess"}, "method: 'guess' is none of joint, published"),
-        ({"ladders": "recutt"}, "neither a set (published, recut) nor a CSV file"),
+        ({"method": "guess"}, "method: 'guess' is unknown; expected one of joint, published"),
+        ({"ladders": "recutt"}, "expected a set (published, recut) or a CSV file"),
         ({"source": "nowhere"}, "no score comes from 'nowhere'"),
         ({"weights": {"maths": 1}}, "'maths' is no dimension"),
         ({"weights": {"reliability": -1}}, "reliability = -1"),

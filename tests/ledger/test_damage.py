@@ -36,4 +36,4 @@ def test_a_damaged_store_is_refused_in_words(tmp_path, damage, words):
     with pytest.raises(MensuraError, match=words) as told:
         open_ledger(path).evidence()
     assert str(told.value).startswith(f"{path}: ")
-    assert "go back to a copy" in str(told.value)
+    assert "restore a backup" in str(told.value)

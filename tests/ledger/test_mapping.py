@@ -134,7 +134,7 @@ def test_a_board_called_hard_never_goes_into_terminal_bench_2_whatever_its_colum
         ('unit = "percent"', 'unit = "points"', "expected one of percent, fraction"),
         ('column = "Score"\nunit', "unit", "column is None"),
         ("[[figures]]", "[figures]", "expected tables"),
-        ("[best]", 'least = "enormous"\n[best]', "is none of max, xhigh"),
+        ("[best]", 'least = "enormous"\n[best]', "expected one of max, xhigh"),
         ("[best]", '[[keep]]\ncolumn = "Model"\nwhy = "x"\n[best]', "expected one of equals"),
         (
             "[best]",
@@ -170,7 +170,9 @@ def test_a_mapping_is_found_by_name_or_file(tmp_path):
 
 
 def test_a_capture_of_another_format_is_refused(ledger):
-    with pytest.raises(mensura.MensuraError, match="mapping board reads csv; the capture is html"):
+    with pytest.raises(
+        mensura.MensuraError, match="mapping board expects csv, but the capture is html; choose another --mapping"
+    ):
         extracted(ledger, "<table></table>", form="html")
 
 

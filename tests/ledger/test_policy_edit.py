@@ -46,7 +46,7 @@ def test_rules_are_edited_and_checked(ledger):
         ("big-9", {"display": "hide"}, "x", "'big-9' is not in the evidence; did you mean big-"),
         ("big-1", {"colour": "red"}, "x", "got colour; expected some of publication, type, tier"),
         ("big-1", {"display": "hide"}, " ", "reason: empty"),
-        ("big-1", {"tier": "0"}, "x", "it says so already"),
+        ("big-1", {"tier": "0"}, "x", "already has these values"),
         ("chart_rules", {"display": "hide"}, "x", "got display; expected some of current_generations_flagship"),
     ],
 )

@@ -73,7 +73,7 @@ def test_html_cells_that_span_rows_repeat():
         ("<table><tr><td>Model<td>Score<tr><td>A<td>1</table><!-- never closed", "breaks off inside"),
         ("<table><tr><td>Model<td>Score<tr><td>A<td>1</table><script>", "breaks off inside"),
         ("<table><tr><td>" + "x" * 200_000, "a cell of more than"),
-        ("<table><tr><td>Model<td>Score<td>Score<tr><td>A<td>1<td>2</table>", "'Score' is there more than once"),
+        ("<table><tr><td>Model<td>Score<td>Score<tr><td>A<td>1<td>2</table>", "'Score' occurs more than once"),
         ("<!--" * 200_000, "breaks off inside"),
         ("<table><tr><td>Model<td>Score<tr><td>A<td>12", "breaks off inside a table"),
         ("<svg><table><tr><td>Model<td>Score<tr><td>A<td>1</table>", "breaks off inside"),
@@ -89,12 +89,12 @@ def test_html_that_is_no_leaderboard_is_refused(page, words):
         ("[" * 100_000, "nested deeper than 64 levels"),
         ('{"a":' * 100_000, "nested deeper than 64 levels"),
         ("{", "line 1: not JSON"),
-        ('{"rows": [{"Model": "A", "Score": NaN}]}', "NaN is no JSON"),
-        ('{"rows": [{"Model": "A", "Model": "B", "Score": 1}]}', "the key 'Model' is there twice"),
-        ('{"rows": {"Model": "A"}}', "is no list of objects"),
-        ('{"rows": [1, 2]}', "is no list of objects"),
-        ('{"rows": [{"Model": {"a": 1}, "Score": 1}]}', "'Model' holds a table, not a value"),
-        ('{"rows": [{"Model": "A"}]}', "no row has 'Score'; did the source change"),
+        ('{"rows": [{"Model": "A", "Score": NaN}]}', "NaN is not a JSON value"),
+        ('{"rows": [{"Model": "A", "Model": "B", "Score": 1}]}', "the key 'Model' occurs twice"),
+        ('{"rows": {"Model": "A"}}', "is not a list of objects"),
+        ('{"rows": [1, 2]}', "is not a list of objects"),
+        ('{"rows": [{"Model": {"a": 1}, "Score": 1}]}', "'Model' contains a table; expected a value"),
+        ('{"rows": [{"Model": "A"}]}', "no row has 'Score'; the source may have changed"),
         ('{"rows": []}', "no row has"),
     ],
 )
@@ -137,7 +137,7 @@ def test_pasted_tables_by_tabs_spaces_and_bars():
 def test_pasted_lines_that_lost_one_are_found_by_their_count():
     layout = {"lines": ("Rank", "Model", "Score"), "numbered": "Rank", "until": "End"}
     assert [cells["Model"] for _, cells in rows("1\nA\n50\n2\nB\n40\nEnd of it", "text", **layout)] == ["A", "B"]
-    refused("1\nA\n50\n2\nB\n", "text", "5 lines are no whole rows of 3", **layout)
+    refused("1\nA\n50\n2\nB\n", "text", "5 lines do not divide into rows of 3", **layout)
     refused("1\nA\n50\nB\n40\n3\nEnd", "text", "line 4: Rank is 'B' in row 2; a line was lost", **layout)
 
 

@@ -58,7 +58,7 @@ def test_the_exported_folder_is_evidence_like_any_other(ledger, tmp_path):
     ("file", "old", "new", "words"),
     [
         ("scores.csv", "12", "13", "the cells are not those of entry 3"),
-        ("ledger/cells.csv", ",12,15,", ",12,16,", "which the cells do not bear out|are not those of"),
+        ("ledger/cells.csv", ",12,15,", ",12,16,", "but the tables differ; restore a backup|are not those of"),
         ("ledger/entries.csv", "init", "init,extra", "expected 8"),
         ("ledger/updates.csv", "update_id", "id", "expected the columns"),
     ],
@@ -77,10 +77,10 @@ def test_a_capture_file_is_named_by_its_hash_and_stays_in_its_folder(ledger, tmp
     listed = tmp_path / "folder" / "ledger" / "captures.csv"
     [kept] = (tmp_path / "folder" / "ledger" / "captures").iterdir()
     kept.write_bytes(b"another text")
-    with pytest.raises(mensura.MensuraError, match="not the text that was kept"):
+    with pytest.raises(mensura.MensuraError, match="does not match its hash; restore the file"):
         import_ledger(tmp_path / "again.sqlite", tmp_path / "folder")
     listed.write_text(listed.read_text().replace(kept.stem, "../../../etc/passwd"))
-    with pytest.raises(mensura.MensuraError, match="is no hash"):
+    with pytest.raises(mensura.MensuraError, match="is not a hash"):
         import_ledger(tmp_path / "again.sqlite", tmp_path / "folder")
 
 
@@ -127,7 +127,7 @@ def test_a_change_from_outside_is_found(ledger):
     with closing(sqlite3.connect(ledger.path)) as store:
         store.execute("UPDATE scores SET score = '99' WHERE subject = 'big-2'")
         store.commit()
-    with pytest.raises(mensura.MensuraError, match="something changed the store from outside"):
+    with pytest.raises(mensura.MensuraError, match="another program changed the store; restore a backup"):
         ledger.verify()
 
 

@@ -80,7 +80,7 @@ def test_recordings_that_cannot_be_used_say_why(tmp_path):
     ]:
         with pytest.raises(MensuraError, match=message):
             open_asker(f"recorded/{tmp_path}/{name}", journal=None)
-    with pytest.raises(MensuraError, match=r"shipped are .*demo"):
+    with pytest.raises(MensuraError, match=r"expected one of .*demo"):
         open_asker("recorded/unheard-of", journal=None)
 
 

@@ -145,7 +145,7 @@ def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
         (["extrapolate", "--rate", "0.2", "--from", "JPN", "--ages", "young"], "expected a form such as 18-24"),
         (
             ["extrapolate", "--rate", "0.2", "--from", "JPN", "--method", "described", "--draws", "50"],
-            "method 'described' has no setting 'draws'; it has level, priors",
+            "method 'described' has no setting 'draws'; expected level, priors",
         ),
         (["extrapolate", "--rate", "0.2", "--from", "JPN", "--method", "linked"], "needs linking items"),
         (["extrapolate", "--rate", "0.2", "--n", "-5", "--from", "pisa"], "n must be above 0, got -5"),
@@ -153,7 +153,7 @@ def test_strata_from_the_development_tables(mensura_command, shared, tmp_path):
         (["people", "import", "x.csv", "--items", "q", "--out", "y"], "x.csv: no such file"),
         (
             ["people", "import", "there.csv", "--items", "q", "--out", "y", "--mode", "post"],
-            "unknown mode 'post'; there are",
+            "unknown mode 'post'; expected one of",
         ),
     ],
 )

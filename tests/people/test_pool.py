@@ -191,9 +191,9 @@ def test_another_encoding_is_read_and_torn_files_are_refused(tmp_path):
 
 def test_unknown_group_and_missing_answers_say_what_there_is():
     pool = ItemPool.from_rates("p", ITEMS, RATES)
-    with pytest.raises(MensuraError, match="no group 'sex=x'; it has all, sex=f"):
+    with pytest.raises(MensuraError, match="no group 'sex=x'; expected one of all, sex=f"):
         pool.rates_of("sex=x")
-    with pytest.raises(MensuraError, match="published rates only"):
+    with pytest.raises(MensuraError, match=r"published rates only, no answers to count; add responses\.csv"):
         pool.tabulate(["sex"])
     with pytest.raises(MensuraError, match="no such folder"):
         ItemPool.read("nowhere")
@@ -229,10 +229,10 @@ def test_a_pool_keeps_year_language_and_mode(tmp_path):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("year,mode\n2009,phone\n", "unknown mode 'phone'; there are paper, computer"),
+        ("year,mode\n2009,phone\n", "unknown mode 'phone'; expected one of paper, computer"),
         ("year\n12\n", "year must lie between 1900 and 2100, got 12"),
         ("year\nlong ago\n", "year must be a whole number, got 'long ago'"),
-        ("year,place\n2009,Rome\n", "unknown column 'place'; there are year, language, mode"),
+        ("year,place\n2009,Rome\n", "unknown column 'place'; expected year, language, mode"),
         ("year\n2009\n2010\n", "one row is needed"),
     ],
 )

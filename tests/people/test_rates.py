@@ -96,7 +96,7 @@ def test_impossible_weights_are_refused(weight):
 
 
 def test_unknown_covariate_names_the_known_ones(answers):
-    with pytest.raises(MensuraError, match="no covariate 'shoe' in persons; there are: person, sex, country"):
+    with pytest.raises(MensuraError, match="no covariate 'shoe' in persons; expected one of: person, sex, country"):
         tabulate(*answers, by=["shoe"])
 
 
@@ -104,7 +104,7 @@ def test_no_persons_and_a_covariate_nobody_has():
     wide = pl.DataFrame({"person": [1, 2], "q": [0, 1]}, schema_overrides={"q": pl.Int8})
     unknown = pl.DataFrame({"sex": [None, None]}, schema_overrides={"sex": pl.String})
     assert tabulate(wide, unknown, by=["sex"])["group"].to_list() == ["all"]
-    with pytest.raises(MensuraError, match="no persons; there is nothing to count"):
+    with pytest.raises(MensuraError, match="no persons; add at least one row"):
         tabulate(wide.head(0), unknown.head(0))
 
 

@@ -89,7 +89,7 @@ def test_torn_records_are_refused_by_line(tmp_path, records, message):
 @pytest.mark.parametrize(
     ("control", "message"),
     [
-        ("select all cases.", "neither an SPSS DATA LIST nor a SAS INPUT statement"),
+        ("select all cases.", "not a control file; expected an SPSS DATA LIST or a SAS INPUT"),
         ("DATA LIST FILE='x' / .\n", "lists no variables"),
         ("DATA LIST FILE='x' / A 1-2 A 3-4 .\n", "'A' is listed twice"),
         ("DATA LIST FILE='x' / A 4-2 .\n", "has columns 4 to 2"),
@@ -166,7 +166,7 @@ def test_an_r_matrix_is_a_table_and_a_vector_is_none(tmp_path):
     assert frame.columns == ["V1", "V2"]
     assert frame["V2"].to_list() == [0, 1, 1]
     rdata.write_rds(tmp_path / "vector.rds", np.array([1.0, 0.0]))
-    with pytest.raises(MensuraError, match="not a data frame or matrix"):
+    with pytest.raises(MensuraError, match="expected a data frame or matrix"):
         read_raw(tmp_path / "vector.rds")
 
 
@@ -192,7 +192,7 @@ def test_unknown_formats_and_columns_say_what_is_known(tmp_path):
     with pytest.raises(MensuraError, match="no such file"):
         read_raw(tmp_path / "none.csv")
     (tmp_path / "a.xls").write_text("")
-    with pytest.raises(MensuraError, match=r"unknown format '\.xls'; known: \.csv"):
+    with pytest.raises(MensuraError, match=r"unknown format '\.xls'; expected \.csv"):
         read_raw(tmp_path / "a.xls")
     (tmp_path / "a.txt").write_text("1")
     with pytest.raises(MensuraError, match="needs its control file"):

@@ -121,7 +121,7 @@ def test_items_that_tell_too_little_apart_are_not_chosen():
     bank = bank_of([0.5, 1.0, 2.0], [0.0, 0.0, 0.0])
     assert set(select_items(bank, 2, least=0.5).form["item"]) == {"i1", "i2"}
     assert select_items(bank, 3).form.height == 3
-    with pytest.raises(MensuraError, match="size: got 2; the bank has 1 usable items"):
+    with pytest.raises(MensuraError, match="size: got 2; expected 1 to 1"):
         select_items(bank, 2, least=1.0)
     with pytest.raises(MensuraError, match="size: got 0"):
         select_items(bank, 0)

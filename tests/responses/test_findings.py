@@ -13,7 +13,7 @@ from mensura.responses.irt.fitting import Effort
 def test_hopeless_data_are_refused(drawn):
     with pytest.raises(MensuraError, match="model: got '4pl'; expected one of rasch, 2pl, 3pl"):
         fit_responses(drawn.wide, model="4pl")
-    with pytest.raises(MensuraError, match="nothing tells subjects apart"):
+    with pytest.raises(MensuraError, match="nothing distinguishes subjects"):
         fit_responses({"subject": ["a", "b"], "x": [1, 1], "y": [0, 0]})
     with pytest.raises(MensuraError, match="at least two of both"):
         fit_responses({"subject": ["a"], "x": [1], "y": [0]})

@@ -84,7 +84,7 @@ def test_ability_becomes_percentile_and_iq_among_people():
     assert row["iq_low"] < row["iq"] < row["iq_high"]
     models = placed.subjects.filter(pl.col("group") == "models")["iq"].mean()
     assert models == pytest.approx(100 + 15 * 0.8, abs=2.5)
-    with pytest.raises(MensuraError, match="the fit has people, models"):
+    with pytest.raises(MensuraError, match="expected one of people, models"):
         place_among(fit, group="martians")
     with pytest.raises(MensuraError, match="one of the two"):
         place_among(fit)

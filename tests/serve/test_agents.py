@@ -228,7 +228,7 @@ HERE = {"rate": 0.19, "observed_in": "pisa"}
         ("convert", {"value": 1, "unit": "iq", "dimension": "beauty"}, "dimension: 'beauty' has no calibrated line"),
         ("look_up_model", {}, "name: is missing. Id or name"),
         ("look_up_model", {"name": "x" * 10**6}, "(1,000,002 characters); string should have at most 200 characters"),
-        ("look_up_model", {"name": "gpt 55"}, "(list_names with kind model lists all)"),
+        ("look_up_model", {"name": "gpt 55"}, "(call list_names with kind model;"),
         ("look_up_model", {"name": "gpt-5.5", "detail": "all"}, "detail: got 'all'; input should be 'brief' or 'full'"),
         ("explain", {"model": "gpt-5.5", "part": "y" * 10**6}, "part: got 'yyyy"),
         ("compare", {"names": ["a"] * 1000}, "2 to 5 models, or groups"),

@@ -67,7 +67,7 @@ def test_a_scale_written_is_the_same_read(scale, tmp_path):
 
 def test_what_is_no_scale_is_refused(tmp_path):
     assert "2026-11" in frozen_scales()
-    with pytest.raises(MensuraError, match="'2031-01' is not known; there are 2026-11"):
+    with pytest.raises(MensuraError, match="'2031-01' is not known; expected one of 2026-11"):
         load_scale("2031-01")
     (tmp_path / "x.json").write_text('{"format": "else"}', encoding="utf-8")
     with pytest.raises(MensuraError, match=r"x.json: not a frozen scale"):

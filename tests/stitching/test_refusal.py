@@ -17,7 +17,7 @@ def table(**columns):
         ({"score": [10.0, 20.0, 30.0, 40.0]}, r"4 scores lie outside \[0, 1\] \(a on x: 10.0.*divide them by 100"),
         ({"score": [0.1, -0.2, 0.3, 0.4]}, r"1 scores lie outside \[0, 1\] \(a on y: -0.2\); correct or drop"),
         ({"score": [0.1, None, 0.3, 0.4]}, "1 scores are missing or not finite"),
-        ({"score": ["0.1", "good", "0.3", "0.4"]}, "row 2: 'good' is no score, such as 0.704"),
+        ({"score": ["0.1", "good", "0.3", "0.4"]}, "row 2: 'good' is no score; expected a number such as 0.704"),
         ({"model": ["a", None, "b", "b"]}, "1 rows have no subject"),
         ({"benchmark": ["x", "x", "y", "y"]}, r"2 parts share no subject.*part 1: 1 subjects \(a\) on 1 benchmarks"),
         ({"chance": [0.2, 1.0, 0.2, 1.0]}, "benchmark 'y' has chance 1 and ceiling 1"),
@@ -34,7 +34,7 @@ def test_message_says_what_is_wrong(change, message):
     [
         ({"method": "magic"}, "method: 'magic' is not known; choose one of pooled, rosetta"),
         ({"duplicates": "min"}, "duplicates: 'min' is not known; choose one of max, mean, all"),
-        ({"anchor_benchmark": "z"}, "anchor_benchmark: 'z' has no scores; known: x, y"),
+        ({"anchor_benchmark": "z"}, "anchor_benchmark: 'z' has no scores; choose one of x, y"),
         ({"anchor_subjects": {"a": 1.0}}, "two subjects with two different values are expected"),
         ({"dimensions": 0}, "dimensions: at least 1"),
         ({"parts": "some"}, "parts: 'some' is not known"),

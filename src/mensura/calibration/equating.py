@@ -86,7 +86,9 @@ class _Tested:
         observed, rate = (lift_zeros(values, unknown, unknown) for values in (observed, rate))
         error = np.nan_to_num((high - low) / (2 * Z90), nan=0.0) / (rate * np.log(10.0))
         if np.ptp(observed) == 0:
-            raise MensuraError(f"{name}: all items have the same observed rate; no line can be drawn")
+            raise MensuraError(
+                f"{name}: all items have the same observed rate, so no line can be drawn; add items with other rates"
+            )
         return cls(empirical_levels(observed), empirical_levels(rate), rate, error, np.nan_to_num(1 / options, nan=0.0))
 
     def lines(self, draws: int, rng: np.random.Generator) -> tuple[Floats, Floats]:

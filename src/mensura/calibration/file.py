@@ -93,7 +93,9 @@ def read_calibration_file(path: str | Path) -> CalibrationFile:
     except FileNotFoundError:
         raise MensuraError(f"{path}: no such file; expected a calibration.json of mensura calibrate") from None
     except (ValueError, OSError) as fault:
-        raise MensuraError(f"{path}: not a calibration file ({fault})") from fault
+        raise MensuraError(
+            f"{path}: not a calibration file ({fault}); expected the calibration.json of mensura calibrate"
+        ) from fault
     return _read(told, str(path))
 
 
@@ -102,7 +104,9 @@ def _read(told: object, origin: str) -> CalibrationFile:
     if not isinstance(told, dict) or told.get("format") != FORMAT:
         raise MensuraError(f"{origin}: not a calibration file; expected the calibration.json of mensura calibrate")
     if told.get("version") != VERSION:
-        raise MensuraError(f"{origin}: version {told.get('version')!r} of the format; this program reads {VERSION}")
+        raise MensuraError(
+            f"{origin}: version {told.get('version')!r} of the format; expected {VERSION}. Run mensura calibrate again"
+        )
     lacking = [key for key in ("method", "dimensions", "bases", "items", "pools") if key not in told]
     if lacking:
         raise MensuraError(f"{origin}: lacks {', '.join(lacking)}; write it again with mensura calibrate")
@@ -145,7 +149,9 @@ def compare_calibrations(one: CalibrationFile, other: CalibrationFile) -> pl.Dat
     left, right = one.bases, other.bases
     both = left.join(right, on="dimension", how="inner", suffix="_other", maintain_order="left")
     if both.is_empty():
-        raise MensuraError(f"calibrations: {one.origin} and {other.origin} share no dimension")
+        raise MensuraError(
+            f"calibrations: {one.origin} and {other.origin} share no dimension; give two with a common one"
+        )
     rows = []
     for row in both.iter_rows(named=True):
         ratio = low = high = None

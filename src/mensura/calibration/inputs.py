@@ -108,8 +108,10 @@ def _rate_table(rates: Any) -> pl.DataFrame:  # noqa: ANN401
         if column not in frame.columns:
             close = get_close_matches(column, [known.strip().lower() for known in frame.columns], 1, _NEAR)
             near = [known for known in frame.columns if close and known.strip().lower() == close[0]]
-            hint = f"; rename {near[0]!r}?" if near else ""
-            raise MensuraError(f"{name}: missing column {column!r}; it has {', '.join(frame.columns) or 'none'}{hint}")
+            remedy = f"rename {near[0]!r}?" if near else "add it"
+            raise MensuraError(
+                f"{name}: missing column {column!r}; it has {', '.join(frame.columns) or 'none'}; {remedy}"
+            )
     frame = frame.with_columns(pl.col("item").cast(pl.String))
     for column, needed in _RATE_COLUMNS.items():
         if column not in frame.columns:
@@ -145,7 +147,10 @@ def _refuse_wrong_figures(frame: pl.DataFrame, name: str) -> None:
     crossed = frame.filter((low > pl.col("rate")) | (high < pl.col("rate")))
     if crossed.height:
         item, low, rate, high = crossed.select("item", "low", "rate", "high").row(0)
-        raise MensuraError(f"{name}: item {item!r} has rate {rate:g} outside its interval {low:g} to {high:g}")
+        raise MensuraError(
+            f"{name}: item {item!r} has rate {rate:g} outside its interval {low:g} to {high:g}; correct low, rate or "
+            "high"
+        )
     twice = frame.filter(pl.col("item").is_duplicated())
     if twice.height:
         raise MensuraError(
@@ -204,7 +209,7 @@ def refuse_unknown_dimensions(told: pl.DataFrame, known: list[str]) -> None:
             near = [other for other in known if other.casefold() == code.casefold()]
             near = near or get_close_matches(code, known, 1, _NEAR)
             hint = f"; did you mean {near[0]}?" if near else ""
-            raise MensuraError(f"demands: unknown dimension {code!r}{hint} (known: {', '.join(known)})")
+            raise MensuraError(f"demands: unknown dimension {code!r}{hint} (expected one of {', '.join(known)})")
 
 
 def _note_unmatched(table: pl.DataFrame, whole: pl.DataFrame, joined: pl.DataFrame, warnings: list[str]) -> None:

@@ -65,7 +65,7 @@ def _tested(test: str, estimate: str) -> pl.DataFrame:
     items = open_items()
     if test not in items["pool"]:
         known = ", ".join(items["pool"].unique().sort())
-        raise MensuraError(f"equate: {test!r} is neither a CSV file nor an embedded pool; pools: {known}")
+        raise MensuraError(f"equate: {test!r} is unknown; expected a CSV file or an embedded pool ({known})")
     return (
         items.filter(pl.col("pool") == test)
         .select("item", observed="rate")

@@ -118,7 +118,7 @@ def schema(
     from mensura.evidence import TABLES
 
     if table is not None and table not in TABLES:
-        raise MensuraError(f"table: {table!r} is none of {', '.join(TABLES)}")
+        raise MensuraError(f"table: {table!r} is unknown; expected one of {', '.join(TABLES)}")
     rows = [
         (name, column.name, column.required, column.expected, column.about)
         for name, shape in TABLES.items()

@@ -194,7 +194,7 @@ def find_update(ledger: Ledger, given: str) -> Update:
         try:
             return Update.parse(path.read_bytes().decode("utf-8"), name=str(path))
         except UnicodeDecodeError as fault:
-            raise MensuraError(f"{path}: not UTF-8 ({fault})") from fault
+            raise MensuraError(f"{path}: not UTF-8 ({fault}); save the file as UTF-8") from fault
     return ledger.update(given)
 
 

@@ -39,7 +39,7 @@ def mcp(
     try:
         from mensura.serve.agents import Library, agent_server
     except ModuleNotFoundError as fault:
-        raise MensuraError(f"mcp: {fault.name} is not installed; pip install 'mensura[mcp]'") from fault
+        raise MensuraError(f"mcp: {fault.name} is not installed; run pip install 'mensura[mcp]'") from fault
     from mensura.evidence import load
 
     server = agent_server(lambda: Library(load(store)))
@@ -49,6 +49,6 @@ def mcp(
     try:
         from mensura.serve.serving import run_app
     except ModuleNotFoundError as fault:
-        raise MensuraError(f"mcp: {fault.name} is not installed; pip install 'mensura[mcp,serve]'") from fault
+        raise MensuraError(f"mcp: {fault.name} is not installed; run pip install 'mensura[mcp,serve]'") from fault
     notices.print(f"http://127.0.0.1:{http}/mcp (Ctrl-C ends)")
     run_app(server.streamable_http_app(stateless_http=True, json_response=True), port=http)

@@ -11,7 +11,7 @@ from mensura.core.errors import MensuraError
 def check_input(path: Path | None) -> Path | None:
     """Refuse a file or folder to be read that is not there, or may not be read."""
     if path is not None and not path.exists():
-        raise MensuraError(f"{path}: no such file or folder")
+        raise MensuraError(f"{path}: no such file or folder; check the path")
     if path is not None and not os.access(path, os.R_OK):
         raise MensuraError(f"{path}: may not be read; change its permissions")
     return path

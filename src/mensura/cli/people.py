@@ -78,7 +78,7 @@ def rates(
     pool = ItemPool.read(folder)
     for entry in bands or []:
         if pool.persons is None:
-            raise MensuraError(f"{folder}: no persons, so there is nothing to band")
+            raise MensuraError(f"{folder}: --bands needs a table of persons; add persons.csv or omit --bands")
         covariate, edges = _edges(entry)
         pool = replace(pool, persons=add_bands(pool.persons, covariate, edges))
     table = pool.tabulate(_crossings(by), weight=weight)

@@ -108,7 +108,7 @@ def _inputs(
         if outcomes or demands:
             raise MensuraError("profile: give --pool open, or --outcomes and --demands, not both")
         if pool != "open":
-            raise MensuraError(f"pool: {pool!r} is not known; the embedded one is open")
+            raise MensuraError(f"pool: {pool!r} is not known; expected open")
         return pick_subjects(open_outcomes(), wanted), open_demands()
     if not outcomes or not demands:
         raise MensuraError("profile: --outcomes needs --demands, the levels of the same items")
@@ -118,7 +118,7 @@ def _inputs(
     tables = [match_items(read_outcomes(path, subject=name), levels["item"]) for path in outcomes]
     told = tables[0] if len(tables) == 1 else pl.concat(tables, how="diagonal_relaxed")
     if "subject" not in told.columns:
-        raise MensuraError(f"{outcomes[0]}: missing column 'subject'; it has {', '.join(told.columns)}")
+        raise MensuraError(f"{outcomes[0]}: missing column 'subject'; it has {', '.join(told.columns)}. Add the column")
     return pick_subjects(told.with_columns(pl.col("subject").cast(pl.String)), wanted), levels
 
 

@@ -299,6 +299,7 @@ def _answers(log: Path, subject: str | None, bank: ItemBank) -> dict[str, tuple[
             found[short] = (float(table.right[row, place]), trials)
     if not found:
         raise MensuraError(
-            f"{log}: none of its items is in the bank, which has {bank.items[0]!r} and {len(bank.items) - 1} others"
+            f"{log}: none of its items is in the bank; expected {bank.items[0]!r} or one of {len(bank.items) - 1} "
+            "others"
         )
     return found

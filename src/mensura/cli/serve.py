@@ -51,7 +51,7 @@ def serve(
     try:
         from mensura.serve import ReviewerSecret, is_loopback, is_open_to_others, serve_site
     except ModuleNotFoundError as fault:
-        raise MensuraError(f"serve: {fault.name} is not installed; pip install 'mensura[serve]'") from fault
+        raise MensuraError(f"serve: {fault.name} is not installed; run pip install 'mensura[serve]'") from fault
 
     secret = None
     if reviewer_secret_file is not None:

@@ -37,9 +37,7 @@ def check_figure(path: Path, width_mm: float, dpi: int = 300) -> None:
         raise MensuraError(f"{path}: unknown format {path.suffix!r}; expected a name ending in {', '.join(FORMATS)}")
     narrow, wide = _WIDTHS
     if not narrow <= width_mm <= wide:
-        raise MensuraError(
-            f"width {width_mm:g} mm: a figure is {narrow} to {wide} mm wide; columns are usually 89 or 183 mm"
-        )
+        raise MensuraError(f"width {width_mm:g} mm: expected {narrow} to {wide} mm; columns are usually 89 or 183 mm")
 
 
 def draw_spec(spec: dict[str, Any], version: str | None = None) -> str:

@@ -111,7 +111,8 @@ def require_columns(frame: pl.DataFrame, columns: Sequence[str], *, name: str) -
     missing = [column for column in columns if column not in frame.columns]
     if missing:
         raise MensuraError(
-            f"{name}: missing column {', '.join(map(repr, missing))}; it has {', '.join(frame.columns) or 'none'}"
+            f"{name}: missing column {', '.join(map(repr, missing))}; it has {', '.join(frame.columns) or 'none'}. Add "
+            "or rename it"
         )
 
 

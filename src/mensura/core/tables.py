@@ -235,7 +235,7 @@ def refuse_wide(records: Iterable[tuple[int, Sequence[str]]], width: int, name: 
     for number, record in records:
         if any(cell.strip() for cell in record[width:]):
             raise MensuraError(
-                f"{name}, row {number}: {len(record)} cells under a header of {width}; is a quote missing?"
+                f"{name}, row {number}: {len(record)} cells under a header of {width}; check for a missing quote"
             )
 
 

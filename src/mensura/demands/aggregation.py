@@ -49,7 +49,7 @@ def pool_readings(readings: pl.DataFrame, how: str = "median") -> PooledLevels:
     one. ``ordinal``: the most probable level under the model, ``spread`` the standard deviation of its posterior.
     """
     if how not in AGGREGATIONS:
-        raise MensuraError(f"aggregate: {how!r} is none of {', '.join(AGGREGATIONS)}")
+        raise MensuraError(f"aggregate: {how!r} is unknown; expected one of {', '.join(AGGREGATIONS)}")
     grid = ReadingGrid.of(readings)
     annotators = tuple(dict.fromkeys(name for name, _ in grid.raters))
     if how == "median":

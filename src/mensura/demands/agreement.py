@@ -61,7 +61,7 @@ class Agreement(Result):
         """Return one figure; None where it is not defined."""
         row = self.agreement.filter((pl.col("statistic") == statistic) & (pl.col("dimension") == dimension))
         if row.is_empty():
-            raise MensuraError(f"agreement: no {statistic!r} of {dimension!r}; statistics: {', '.join(STATISTICS)}")
+            raise MensuraError(f"agreement: no {statistic!r} of {dimension!r}; expected one of {', '.join(STATISTICS)}")
         found: float | None = row["value"][0]
         return found
 
@@ -70,12 +70,18 @@ def measure_agreement(readings: pl.DataFrame, *, draws: int = DRAWS, seed: int =
     """Measure the agreement of all raters (each annotator's each repeat is one) in every dimension."""
     grid = ReadingGrid.of(readings)
     if len(grid.raters) < 2:
-        raise MensuraError("agreement: readings of one rater only; it takes two annotators, or repeats of one")
+        raise MensuraError(
+            "agreement: readings of one rater only; at least two annotators, or repeats of one, are needed"
+        )
     if np.any(grid.levels[np.isfinite(grid.levels)] % 1):
-        raise MensuraError("agreement: fractional levels; compare the readings they were made of")
+        raise MensuraError(
+            "agreement: fractional levels; expected whole ones. Use the readings they were averaged from"
+        )
     shared = np.isfinite(grid.levels).sum(axis=0) >= 2
     if not shared.any():
-        raise MensuraError(f"agreement: no item was judged by two raters ({', '.join(grid.rater_names)})")
+        raise MensuraError(
+            f"agreement: no item was judged by two raters ({', '.join(grid.rater_names)}); use the same item names"
+        )
     keep = shared.any(axis=1)
     weights = resample_counts(int(keep.sum()), draws, np.random.default_rng(seed))
     levels, counted = grid.levels[:, keep], shared[keep]

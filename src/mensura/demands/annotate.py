@@ -120,7 +120,7 @@ def carry_out(
 ) -> Annotation:
     """Ask every model what a plan holds; see :func:`annotate`."""
     if aggregate not in AGGREGATIONS:
-        raise MensuraError(f"aggregate: {aggregate!r} is none of {', '.join(AGGREGATIONS)}")
+        raise MensuraError(f"aggregate: {aggregate!r} is unknown; expected one of {', '.join(AGGREGATIONS)}")
     names = [one if isinstance(one, str) else one.model for one in models]
     if not models or len(set(names)) < len(names):
         raise MensuraError(f"model: expected one or more, each once, got {names}; ask one several times with repeats")
@@ -141,7 +141,8 @@ def _annotation(plan: AnnotationPlan, asked: Sequence[Asked], aggregate: str, se
     readings, unparsed = pl.concat([part.readings for part in asked]), pl.concat([part.unparsed for part in asked])
     if readings.is_empty():
         raise MensuraError(
-            f"annotate: no level could be read; the first of {unparsed.height} cells: {unparsed['reason'][0]}"
+            f"annotate: no level could be read; the first of {unparsed.height} cells: {unparsed['reason'][0]}. Try "
+            "another model or protocol"
         )
     pooled = pool_readings(readings, aggregate)
     warnings = [

@@ -25,7 +25,7 @@ def read_level(text: str) -> AnswerReading:
     """
     paragraphs = [part.strip() for part in re.split(r"\n\s*\n", text.strip()) if part.strip()]
     if not paragraphs:
-        raise UnreadableError("empty answer")
+        raise UnreadableError("empty answer; expected a level")
     last = paragraphs[-1]
     rationale = "\n\n".join(paragraphs[:-1]) or last
     closing = _CLOSING.search(last)
@@ -42,12 +42,12 @@ def read_object(text: str) -> AnswerReading:
         try:
             found, end = decoder.raw_decode(text, at)
         except RecursionError as fault:
-            raise UnreadableError("the answer is nested too deeply") from fault
+            raise UnreadableError("the answer is nested too deeply; expected one JSON object") from fault
         except ValueError:
             end = at + 1
         at = text.find("{", end)
     if not isinstance(found, dict):
-        raise UnreadableError("no JSON object in the answer")
+        raise UnreadableError("no JSON object in the answer; expected one")
     why = found.get("why")
     return AnswerReading(found, why if isinstance(why, str) else "")
 
@@ -55,7 +55,7 @@ def read_object(text: str) -> AnswerReading:
 def level_of(value: Any) -> int:  # noqa: ANN401
     """Return a level that stands in an object, or say why it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
-        raise UnreadableError(f"{_shown(value)} is no level")
+        raise UnreadableError(f"{_shown(value)} is no level; expected 0 to {HIGHEST}")
     return _whole(str(value).strip().removesuffix("+"))
 
 
@@ -70,18 +70,18 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _last_number(paragraph: str) -> str:
     told = _SCALE.sub(" ", _OF_FIVE.sub(r"\1", _SECTION.sub("", paragraph)))
     if _RANGE.search(told):
-        raise UnreadableError("the last paragraph gives a range, not a level")
+        raise UnreadableError("the last paragraph gives a range; expected one level")
     numbers = _NUMBER.findall(told)
     if not numbers:
-        raise UnreadableError("no number in the last paragraph")
+        raise UnreadableError("no number in the last paragraph; expected a level")
     return str(numbers[-1])
 
 
 def _whole(told: str) -> int:
     if not re.fullmatch(r"\d+(\.0+)?", told):
-        raise UnreadableError(f"{_shown(told)} is no whole number")
+        raise UnreadableError(f"{_shown(told)} is no whole number; expected 0 to {HIGHEST}")
     if len(told) > 6 or (level := int(float(told))) > HIGHEST:
-        raise UnreadableError(f"{_shown(told)} is outside 0 to {HIGHEST}")
+        raise UnreadableError(f"{_shown(told)} is outside the levels; expected 0 to {HIGHEST}")
     return level
 
 

@@ -62,7 +62,8 @@ def opened(model: str | Asker, max_tokens: int, settings: dict[str, Any]) -> Ite
     if not isinstance(model, str):
         if settings:
             raise MensuraError(
-                f"annotate: unknown setting {', '.join(map(repr, settings))} for a model that is open already"
+                f"annotate: unknown setting {', '.join(map(repr, settings))} for a model that is open already; pass "
+                "settings when you open it"
             )
         yield model
         return

@@ -77,7 +77,10 @@ def compare_plans(plans: Mapping[str, AnnotationPlan], model: Asker, *, seed: in
     lost = [name for name, part in asked.items() if part.readings.is_empty()]
     if lost:
         reason = asked[lost[0]].unparsed["reason"][0]
-        raise MensuraError(f"protocols: no level could be read by {', '.join(lost)} ({reason}); nothing to compare")
+        raise MensuraError(
+            f"protocols: no level could be read by {', '.join(lost)} ({reason}), so nothing can be compared; try "
+            "another model"
+        )
     retest = {name: _retest(part, seed) for name, part in asked.items()}
     with_first = {name: _against(asked[FIRST], part, seed) for name, part in asked.items() if name != FIRST}
     rows, parts = [], []

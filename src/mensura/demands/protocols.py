@@ -162,7 +162,7 @@ def make_protocol(name: str, items_per_call: int = ITEMS_PER_CALL) -> Annotation
         return ItemProtocol()
     if name == "cell":
         return CellProtocol()
-    raise MensuraError(f"protocol: {name!r} is none of {', '.join(PROTOCOLS)}")
+    raise MensuraError(f"protocol: {name!r} is unknown; expected one of {', '.join(PROTOCOLS)}")
 
 
 def _packet(

@@ -67,7 +67,8 @@ def read_demands(source: Any, *, codes: Iterable[str] | None = None, name: str =
         found = [code for code in known if code in frame.columns]
         if not found:
             raise MensuraError(
-                f"{name}: neither columns dimension and level, nor a column per dimension ({', '.join(known)}); "
+                f"{name}: no levels; expected the columns dimension and level, or a column per dimension "
+                f"({', '.join(known)}); "
                 f"it has {', '.join(frame.columns)}"
             )
         index = [column for column in ("item", "annotator", "repeat") if column in frame.columns]
@@ -95,7 +96,7 @@ def combine(tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
         )
         parts.append(numbered.with_columns(repeat=pl.col("free")).select(READING_COLUMNS))
     if not parts:
-        raise MensuraError("demands: no table given")
+        raise MensuraError("demands: no table given; give at least one")
     return pl.concat(parts)
 
 
@@ -119,7 +120,9 @@ def _checked(long: pl.DataFrame, label: str, name: str) -> pl.DataFrame:
             f"{HIGHEST}, or an empty cell ({wrong.height} such cells)"
         )
     if told["item"].null_count() or told["dimension"].null_count():
-        raise MensuraError(f"{name}: a level without item or dimension (row {told['row'][0] + 1} or later)")
+        raise MensuraError(
+            f"{name}: a level without item or dimension (row {told['row'][0] + 1} or later); fill in both columns"
+        )
     twice = told.filter(pl.struct("item", "dimension", "annotator", "repeat").is_duplicated())
     if twice.height:
         item, dimension, annotator = twice.select("item", "dimension", "annotator").row(0)

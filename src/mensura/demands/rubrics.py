@@ -84,7 +84,7 @@ def load_rubrics(folder: str | Path | None = None, dimensions: Iterable[str] | N
     unknown = [code for code in chosen if code not in rubrics]
     if unknown or not chosen:
         named = f"no rubric for {', '.join(map(repr, unknown))}" if unknown else "none named"
-        raise MensuraError(f"dimensions: {named}; there are {', '.join(rubrics)} (capital letters matter)")
+        raise MensuraError(f"dimensions: {named}; expected {', '.join(rubrics)} (capital letters matter)")
     return {code: rubrics[code] for code in chosen}
 
 
@@ -103,7 +103,7 @@ def read_rubric(path: Path, dimension: Dimension | None = None) -> Rubric:
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (UnicodeDecodeError, OSError) as fault:
-        raise MensuraError(f"{path}: not a readable UTF-8 text file ({fault})") from fault
+        raise MensuraError(f"{path}: not a readable UTF-8 text file ({fault}); save it as UTF-8") from fault
     draft = _parse(path, lines)
     if len(draft.levels) != len(LEVELS):
         raise MensuraError(
@@ -205,7 +205,8 @@ def _read_folder(folder: Path, known: Mapping[str, Dimension]) -> dict[str, Rubr
     lacking = [code for code in named if code not in files]
     if lacking:
         raise MensuraError(
-            f"{folder / 'dimensions.csv'}: {lacking[0]!r} is named there, but {lacking[0]}.txt is missing"
+            f"{folder / 'dimensions.csv'}: {lacking[0]!r} is named there, but {lacking[0]}.txt is missing; add the "
+            "file or remove the row"
         )
     table = {**known, **named}
     order = [code for code in table if code in files] + [code for code in files if code not in table]

@@ -240,4 +240,6 @@ def require_subject(evidence: Evidence, subject: str) -> str:
     if found.id is not None:
         return found.id
     hint = f"; did you mean {', '.join(found.near)}?" if found.near else ""
-    raise MensuraError(f"model: {subject!r} is not in the evidence{hint} (mensura evidence models lists them all)")
+    raise MensuraError(
+        f"model: {subject!r} is not in the evidence{hint} (run mensura evidence models to list them all)"
+    )

@@ -63,7 +63,10 @@ def write_store(tables: Mapping[str, pl.DataFrame], path: Path) -> None:
                 marks = ", ".join("?" * frame.width)
                 store.executemany(f'INSERT INTO "{name}" VALUES ({marks})', as_text(frame).iter_rows())
     except sqlite3.Error as fault:
-        raise MensuraError(f"{path}: could not be written ({fault}); nothing was changed there") from fault
+        raise MensuraError(
+            f"{path}: could not be written ({fault}); nothing was changed there. Check its folder and the free disk "
+            "space"
+        ) from fault
 
 
 def _refuse_foreign(path: Path) -> None:
@@ -123,7 +126,10 @@ def _read_store(path: Path) -> dict[str, RawTable]:
             present = {row[0] for row in store.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
             return {name: _read_table(store, path, name) for name in TABLES if name in present}
     except sqlite3.DatabaseError as fault:
-        raise MensuraError(f"{path}: not an evidence store (SQLite): {fault}") from fault
+        raise MensuraError(
+            f"{path}: not an evidence store (SQLite): {fault}; give a folder of CSV tables or a store of mensura "
+            "evidence export"
+        ) from fault
 
 
 def _read_table(store: sqlite3.Connection, path: Path, name: str) -> RawTable:

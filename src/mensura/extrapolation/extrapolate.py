@@ -65,12 +65,12 @@ METHODS: dict[str, MethodEntry] = {
 def make_method(name: str, **settings: object) -> Extrapolator:
     """Return a method by name; settings it does not have are refused, naming those it has."""
     if name not in METHODS:
-        raise MensuraError(f"unknown method {name!r}; there are {', '.join(METHODS)}")
+        raise MensuraError(f"unknown method {name!r}; expected one of {', '.join(METHODS)}")
     entry = METHODS[name]
     unknown = [setting for setting in settings if setting not in entry.settings]
     if unknown:
         raise MensuraError(
-            f"method {name!r} has no setting {', '.join(map(repr, unknown))}; it has {', '.join(entry.settings)}"
+            f"method {name!r} has no setting {', '.join(map(repr, unknown))}; expected {', '.join(entry.settings)}"
         )
     return entry(**settings)
 
@@ -78,7 +78,7 @@ def make_method(name: str, **settings: object) -> Extrapolator:
 def methods_of(situation: str) -> tuple[str, ...]:
     """Return the names of the methods that a situation gives enough to know, the best first."""
     if situation not in SITUATIONS:
-        raise MensuraError(f"unknown situation {situation!r}; there are {', '.join(SITUATIONS)}")
+        raise MensuraError(f"unknown situation {situation!r}; expected one of {', '.join(SITUATIONS)}")
     return tuple(name for name, entry in METHODS.items() if situation in entry.situations)
 
 
@@ -87,7 +87,7 @@ def method_from(method: str | Extrapolator, settings: Mapping[str, object]) -> E
     if isinstance(method, str):
         return make_method(method, **settings)
     if not isinstance(method, Extrapolator):
-        raise MensuraError(f"method: a name ({', '.join(METHODS)}) or a method object, got {method!r}")
+        raise MensuraError(f"method: expected a name ({', '.join(METHODS)}) or a method object, got {method!r}")
     if settings:
         raise MensuraError(
             f"settings {', '.join(map(repr, settings))}: give them to the method object itself, or name the method"

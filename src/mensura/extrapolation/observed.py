@@ -115,7 +115,7 @@ def _rate_table(rates: pl.DataFrame) -> pl.DataFrame:
         rates = rates.with_columns(rate=pl.col("correct") / pl.col("n"))
     require_columns(rates, ["item", "rate"], name="focal rates")
     if rates.is_empty():
-        raise MensuraError("focal rates: no rows; there is nothing to extrapolate")
+        raise MensuraError("focal rates: no rows; add at least one item with its rate")
     _refuse_twice(rates, "focal rates", "give the rates of one group")
     return rates.with_columns(pl.col("item").cast(pl.String))
 
@@ -131,7 +131,7 @@ def _links(links: Any, names: list[str]) -> tuple[Floats, Floats]:  # noqa: ANN4
         rows = zip(table["item"].cast(pl.String), _column(table, "rate"), _column(table, "n"), strict=True)
         for item, value, answers in rows:
             if item not in where:
-                raise MensuraError(f"links: item {item!r} has no focal rate")
+                raise MensuraError(f"links: item {item!r} has no focal rate; add its rate or remove the link")
             if np.isnan(value):
                 raise MensuraError(f"links: {item!r} has no rate; leave it out")
             rate[where[item]] = value
@@ -142,7 +142,7 @@ def _links(links: Any, names: list[str]) -> tuple[Floats, Floats]:  # noqa: ANN4
 def _refuse_twice(table: pl.DataFrame, name: str, rule: str) -> None:
     twice = table.filter(pl.col("item").is_duplicated())
     if twice.height:
-        raise MensuraError(f"{name}: item {twice['item'][0]!r} occurs more than once; {rule}")
+        raise MensuraError(f"{name}: item {twice['item'][0]!r} occurs more than once; remove the others, {rule}")
 
 
 def _column(table: pl.DataFrame, name: str) -> Floats:

@@ -42,7 +42,7 @@ def empty_sensitivity() -> pl.DataFrame:
 def check_level(level: float) -> None:
     """Refuse a probability that makes no interval."""
     if not 0 < level < 1:
-        raise MensuraError(f"level: between 0 and 1 (exclusive), got {level}")
+        raise MensuraError(f"level: expected a probability between 0 and 1 (exclusive), got {level}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,13 +130,13 @@ class Task:
         if self.links.ndim != 2 or self.links.shape[1] != size or not len(self.links):
             raise MensuraError(f"task: links must be draws × {size} items, got {self.links.shape}")
         if self.slices is not None and len(self.links) != 1:
-            raise MensuraError(f"task: slices go with one row of links, got {len(self.links)}")
+            raise MensuraError(f"task: slices need exactly one row of links, got {len(self.links)}")
 
     def _refuse(self, fault: Mask, values: Floats, rule: str) -> None:
         """Refuse the first value at fault, by the name of its item."""
         if fault.any():
             first = int(np.argmax(fault))
-            raise MensuraError(f"{rule}, got {values[first]:g} for {self.names[first]!r}")
+            raise MensuraError(f"{rule}, got {values[first]:g} for {self.names[first]!r}; correct the value")
 
 
 @dataclass(frozen=True, eq=False)

@@ -69,7 +69,10 @@ class FrozenIq(Result):
         """
         names = self.ranked["subject"].to_list()
         if subject not in names:
-            raise MensuraError(f"subject: {subject!r} has no IQ on the scale {self.name}, so it has no neighbours")
+            raise MensuraError(
+                f"subject: {subject!r} has no IQ on the scale {self.name}, so it has no neighbours; choose a model "
+                "with an IQ (mensura iq)"
+            )
         at = names.index(subject)
         near = self.ranked.slice(max(0, at - most), min(at, most) + 1 + most)
         own = np.sort(self.draws[subject])
@@ -129,7 +132,7 @@ def kept_scores(draws: int, seed: int = 0) -> Score:
 def frozen_evidence(scale: str) -> Evidence:
     """Return the edition of the evidence that a frozen scale is made of."""
     if scale not in IQ_SCALES:
-        raise MensuraError(f"scale: {scale!r} is not known; there are {', '.join(IQ_SCALES)}")
+        raise MensuraError(f"scale: {scale!r} is not known; expected one of {', '.join(IQ_SCALES)}")
     base = load()
     tables = {name: table for name, table in base.tables().items() if name in _TABLES}
     if fingerprint_of(cells_of(tables))[:FINGERPRINT_DIGITS] != IQ_SCALES[scale]:
@@ -156,7 +159,9 @@ def beside(base: Evidence, evidence: Evidence, *subjects: str) -> Evidence:
     without = sorted(set(subjects) - set(scores["subject"]))
     if without:
         tests = base.benchmarks["benchmark"].to_list()
-        raise MensuraError(f"scores: {without[0]!r} has none on a benchmark of the scale; it has {listed_names(tests)}")
+        raise MensuraError(
+            f"scores: {without[0]!r} has none on a benchmark of the scale; add a score on one of {listed_names(tests)}"
+        )
     cited, there = (pl.col("source").is_in(table["source"].implode()) for table in (scores, base.sources))
     return replace(
         base,
@@ -176,6 +181,6 @@ def _rows(result: IqResult, subjects: list[str], place: str) -> tuple[pl.DataFra
 
 def _draws(result: IqResult, subjects: list[str]) -> dict[str, Floats]:
     if not result.n_draws:
-        raise MensuraError("draws: a frozen scale has intervals; score with draws, such as 1000")
+        raise MensuraError("draws: a frozen scale needs intervals; score with draws, such as 1000")
     places = {name: at for at, name in enumerate(result.drawn.subjects)}
     return {name: result.drawn.composites[:, places[name]] for name in subjects}

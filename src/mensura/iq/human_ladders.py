@@ -121,7 +121,10 @@ def _common_slope(anchors: pl.DataFrame) -> float:
     capability, iq = (anchors.select(column).to_series().to_numpy() for column in centred)
     total = float(capability @ capability)
     if total == 0:
-        raise MensuraError("groups: no stitched benchmark has two human groups of known rarity and different scores")
+        raise MensuraError(
+            "groups: no stitched benchmark has two human groups of known rarity and different scores; add such a "
+            "benchmark to the evidence"
+        )
     slope = float(capability @ iq) / total
     if slope <= 0:
         raise MensuraError(f"groups: rarer groups do not score higher (slope {slope:.2f}); check rarities and scores")

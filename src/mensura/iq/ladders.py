@@ -79,11 +79,14 @@ def ladder_table(evidence: Evidence, ladders: str | Path | pl.DataFrame = PUBLIS
         chosen = read_frame(Path(ladders))
     else:
         sets = ", ".join(sorted(known["set"].unique()))
-        raise MensuraError(f"ladders: {str(ladders)!r} is neither a set ({sets}) nor a CSV file")
+        raise MensuraError(f"ladders: {str(ladders)!r} is unknown; expected a set ({sets}) or a CSV file")
     require_columns(chosen, ["benchmark", *POINTS], name="ladders")
     stranger = chosen.filter(~pl.col("benchmark").is_in(evidence.benchmarks["benchmark"].to_list()))
     if stranger.height:
-        raise MensuraError(f"ladders: {stranger['benchmark'][0]!r} is no benchmark of the evidence")
+        raise MensuraError(
+            f"ladders: {stranger['benchmark'][0]!r} is no benchmark of the evidence; remove the row or add the "
+            "benchmark"
+        )
     chosen = chosen.select("benchmark", pl.col(POINTS).cast(pl.Float64)).unique(
         "benchmark", keep="last", maintain_order=True
     )

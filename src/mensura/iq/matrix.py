@@ -198,7 +198,7 @@ def scores_of(evidence: Evidence, source: str | None) -> pl.DataFrame:
     chosen = evidence.scores.filter(pl.col("source") == source)
     if chosen.is_empty():
         known = ", ".join(sorted(evidence.scores["source"].unique()))
-        raise MensuraError(f"source: no score comes from {source!r}; sources with scores: {known}")
+        raise MensuraError(f"source: no score comes from {source!r}; expected one of {known}")
     return chosen
 
 
@@ -211,7 +211,7 @@ def _check_dimensions(used: pl.DataFrame, rules: IqRules) -> None:
             )
     empty = [name for name in rules.dimensions if name not in used["dimension"].to_list()]
     if empty:
-        raise MensuraError(f"benchmarks.csv: no benchmark counts in the dimension {', '.join(empty)}")
+        raise MensuraError(f"benchmarks.csv: no benchmark counts in the dimension {', '.join(empty)}; add at least one")
 
 
 def _laid_out(scores: pl.DataFrame, subjects: list[str], benchmarks: list[str]) -> Floats:

@@ -168,7 +168,7 @@ def read_rules(path: str | Path | None = None) -> IqRules:
             f"{file}: cannot be read ({fault.strerror}); give a TOML file like {DATA}/rules.toml"
         ) from fault
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as fault:
-        raise MensuraError(f"{file}: not a readable TOML file: {fault}") from fault
+        raise MensuraError(f"{file}: not a readable TOML file: {fault}; correct that line") from fault
     return _rules(blocks, str(file))
 
 

@@ -43,7 +43,7 @@ def score_iq(
     intervals (1,000 are enough for whole IQ points). The evidence is never changed.
     """
     if method is not None and method not in METHODS:
-        raise MensuraError(f"method: {method!r} is none of {', '.join(METHODS)}")
+        raise MensuraError(f"method: {method!r} is unknown; expected one of {', '.join(METHODS)}")
     rules = as_rules(rules)
     used = rules if method is None else _filled_by(rules, METHODS[method][0])
     if ladders is None:

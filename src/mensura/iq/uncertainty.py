@@ -102,7 +102,9 @@ class IqDraws(Result):
     def _row(self, subject: str) -> int:
         row = self.places.get(subject)
         if row is None or np.isnan(self.composites[0, row]):
-            raise MensuraError(f"subject: {subject!r} has no composite IQ, so it cannot be compared")
+            raise MensuraError(
+                f"subject: {subject!r} has no composite IQ, so it cannot be compared; choose a model with an IQ"
+            )
         return row
 
 

@@ -19,7 +19,7 @@ from mensura.evidence.faults import EvidenceError
 from mensura.evidence.store import refuse_newer
 from mensura.ledger import desk, log
 from mensura.ledger.captures import Capture, new_capture
-from mensura.ledger.connection import ConflictError, transaction
+from mensura.ledger.connection import BACKUP, ConflictError, transaction
 from mensura.ledger.layout import schema_of
 from mensura.ledger.policy import policy_changes, policy_table
 from mensura.ledger.signing import signed, written_time
@@ -174,7 +174,7 @@ class Ledger:
         with self._reading() as store:
             found = store.execute("PRAGMA integrity_check").fetchone()[0]
             if found != "ok":
-                raise MensuraError(f"{self.path}: the file is damaged ({found}); go back to a copy")
+                raise MensuraError(f"{self.path}: the file is damaged ({found}); restore {BACKUP}")
             log.verify_history(store, read_state(store), str(self.path))
 
     def _commit(
@@ -225,8 +225,10 @@ def _checked_changes(update: Update) -> tuple[CellChange, ...]:
     changes = tuple(checked_change(change, update.title) for change in update.effective)
     if not changes:
         waiting = sum(not proposal.accept for proposal in update.proposals)
-        hint = f"; {waiting} proposals wait for accept = true" if waiting else ""
-        raise MensuraError(f"{update.title}: no cell changes{hint}")
+        raise MensuraError(
+            f"{update.title}: no cell changes"
+            + (f"; set accept = true in the {waiting} proposals that wait" if waiting else "; change at least one cell")
+        )
     return changes
 
 
@@ -240,8 +242,8 @@ def _refuse_moved(store: sqlite3.Connection, expected: str | None) -> None:
     last = log.last_entry(store)
     if expected is not None and last.fingerprint != expected:
         raise ConflictError(
-            f"the evidence has moved on since it was looked at: entry {last.entry} ({last.title}) by {last.by}, "
-            f"{last.time}; look again, then decide"
+            f"the evidence has changed since you read it: entry {last.entry} ({last.title}) by {last.by}, "
+            f"{last.time}; read it again, then repeat the change"
         )
 
 
@@ -258,7 +260,7 @@ def refuse_conflicts(store: sqlite3.Connection, changes: Sequence[CellChange], t
         listed = "\n".join(f"  {line}" for line in found[:_NAMED])
         raise ConflictError(
             f"{title}: {len(found)} of {len(changes)} cells are not what the update was made for; nothing was changed. "
-            f"Extract it again from its capture\n{listed}{more}"
+            f"Run mensura evidence extract on its capture again\n{listed}{more}"
         )
 
 

@@ -38,11 +38,11 @@ class Capture:
 def new_capture(data: bytes, *, source: str, address: str, by: str, time: str, form: str | None = None) -> Capture:
     """Return a capture, or refuse one that is empty, too large, or without a proper origin."""
     if not data.strip():
-        raise MensuraError(f"capture: {address} is empty; there is nothing to keep")
+        raise MensuraError(f"capture: {address} is empty; expected the text of a source. Check the file or address")
     if len(data) > MOST_BYTES:
         raise MensuraError(f"capture: {len(data):,} bytes; at most {MOST_BYTES:,} are kept")
     if form is not None and form not in FORMATS:
-        raise MensuraError(f"format: {form!r} is none of {', '.join(FORMATS)}")
+        raise MensuraError(f"format: {form!r} is unknown; expected one of {', '.join(FORMATS)}")
     if not 0 < len(address) <= _LONGEST_ADDRESS or not address.isprintable():
         raise MensuraError(f"address: got {address[:80]!r}; expected one printable line of {_LONGEST_ADDRESS} at most")
     require_id(source, "source")

@@ -11,8 +11,8 @@ from mensura.core.errors import MensuraError
 
 _PATIENCE = 20.0  # seconds to wait for another writer, who needs a fraction of one
 
-RESTORE = "go back to a copy, or to an exported folder (mensura evidence init)"
-"""What to do with a damaged store."""
+BACKUP = "a backup, or make the store again from an exported folder (mensura evidence init --from FOLDER)"
+"""What to restore in place of a damaged store."""
 _WORDS = {
     sqlite3.SQLITE_FULL: "the disk is full (or a quota is); make room and try again",
     sqlite3.SQLITE_READONLY: "the file or its folder cannot be written; copy the store to where you may write",
@@ -20,7 +20,7 @@ _WORDS = {
     sqlite3.SQLITE_CANTOPEN: "the file cannot be opened, or its folder cannot be written",
     sqlite3.SQLITE_BUSY: "another program holds the store for long; try again when it is done",
     sqlite3.SQLITE_IOERR: "the disk failed or took no more",
-    sqlite3.SQLITE_CORRUPT: f"the file is damaged; {RESTORE}",
+    sqlite3.SQLITE_CORRUPT: f"the file is damaged; restore {BACKUP}",
     sqlite3.SQLITE_NOTADB: "this is no SQLite file; expected a store made by mensura evidence init",
 }
 _PRIMARY = 0xFF  # the low byte of a result code is its kind
@@ -58,5 +58,5 @@ def in_words(fault: sqlite3.Error, path: Path) -> MensuraError:
     """Return a fault of SQLite as a refusal that says what to do."""
     code = getattr(fault, "sqlite_errorcode", None)
     words = _WORDS.get(code & _PRIMARY) if code is not None else None
-    told = f"{path}: {words or fault}; nothing was changed"
-    return MensuraError(f"{told} ({fault})" if words else told)
+    message = f"{path}: {words or fault}; nothing was changed"
+    return MensuraError(f"{message} ({fault})" if words else f"{message}. Run mensura evidence check on the store")

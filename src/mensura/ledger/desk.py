@@ -50,12 +50,14 @@ def _find(store: sqlite3.Connection, table: str, column: str, given: str) -> str
     found = [row[0] for row in store.execute(query, (len(given), given))]
     if len(found) == 1:
         return str(found[0])
-    problem = (
-        "begins like this more than once; give more digits"
-        if found
-        else f"is not in the store; {_LISTED[table]} lists those that are"
+    raise MensuraError(
+        f"{column.removesuffix('_id')}: {given} "
+        + (
+            "begins like this more than once; give more digits"
+            if found
+            else f"is not in the store; run {_LISTED[table]} to list those that are"
+        )
     )
-    raise MensuraError(f"{column.removesuffix('_id')}: {given} {problem}")
 
 
 def find_update(store: sqlite3.Connection, update: str) -> FiledUpdate:

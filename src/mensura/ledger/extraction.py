@@ -35,7 +35,10 @@ def extract_update(capture: Capture, mapping: SourceMapping, cells: Cells) -> Up
     row that is left out is listed with the reason. Raises :class:`EvidenceError` where a figure cannot be read.
     """
     if capture.form not in (None, mapping.layout.form):
-        raise MensuraError(f"mapping {mapping.name} reads {mapping.layout.form}; the capture is {capture.form}")
+        raise MensuraError(
+            f"mapping {mapping.name} expects {mapping.layout.form}, but the capture is {capture.form}; choose another "
+            "--mapping"
+        )
     name = f"capture {capture.capture[:12]}"
     rows = read_rows(capture.data, mapping.layout, mapping.columns, name)
     kept, skipped = kept_rows(rows, mapping)

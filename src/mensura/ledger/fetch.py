@@ -59,7 +59,7 @@ def fetch(url: str, *, allow_private: bool = False, seconds: float = SECONDS) ->
         if moved is None:
             return body
         url = urljoin(url, moved)
-    raise MensuraError(f"address: more than {_REDIRECTS} redirects, the last to {url[:200]}")
+    raise MensuraError(f"address: more than {_REDIRECTS} redirects, the last to {url[:200]}; give the final address")
 
 
 def checked_target(url: str, *, allow_private: bool = False) -> Target:
@@ -72,7 +72,7 @@ def checked_target(url: str, *, allow_private: bool = False) -> Target:
         parts = urlsplit(url)
         port = parts.port or _PORTS.get(parts.scheme, 0)
     except ValueError as fault:
-        raise MensuraError(f"address: {url[:200]}: {fault}") from fault
+        raise MensuraError(f"address: {url[:200]}: {fault}; expected https://HOST/PATH") from fault
     if parts.scheme not in _PORTS:
         raise MensuraError(
             f"address: {parts.scheme or 'no scheme'} in {url[:200]}; only http and https are "
@@ -89,10 +89,12 @@ def _resolved(host: str, port: int, *, allow_private: bool) -> str:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as fault:
-        raise MensuraError(f"address: {host} cannot be found ({fault})") from fault
+        raise MensuraError(
+            f"address: {host} cannot be found ({fault}); check its spelling and your connection"
+        ) from fault
     addresses = [str(info[4][0]) for info in found]
     if not addresses:
-        raise MensuraError(f"address: {host} cannot be found")
+        raise MensuraError(f"address: {host} cannot be found; check its spelling")
     for address in addresses:
         if not allow_private and not is_public(address):
             raise MensuraError(
@@ -141,7 +143,10 @@ def _get(target: Target, url: str, seconds: float) -> tuple[bytes, str | None]:
         connection.request("GET", target.path, headers=headers)
         return _body(connection.getresponse(), url)
     except (OSError, http.client.HTTPException) as fault:
-        raise MensuraError(f"address: {url[:200]} could not be fetched ({fault or type(fault).__name__})") from fault
+        raise MensuraError(
+            f"address: {url[:200]} could not be fetched ({fault or type(fault).__name__}); try again, or save the page "
+            "and capture the file"
+        ) from fault
     finally:
         if watch is not None:
             watch.cancel()
@@ -169,8 +174,13 @@ def _body(answer: http.client.HTTPResponse, url: str) -> tuple[bytes, str | None
     while part := answer.read(_CHUNK):
         size += len(part)
         if size > MOST_BYTES:
-            raise MensuraError(f"address: {url[:200]} sends more than {MOST_BYTES:,} bytes; nothing was kept")
+            raise MensuraError(
+                f"address: {url[:200]} sends more than {MOST_BYTES:,} bytes; nothing was kept. Give the address of a "
+                "smaller table"
+            )
         parts.append(part)
     if answer.length:
-        raise MensuraError(f"address: {url[:200]} broke off {answer.length:,} bytes before its end; nothing was kept")
+        raise MensuraError(
+            f"address: {url[:200]} broke off {answer.length:,} bytes before its end; nothing was kept. Try again"
+        )
     return b"".join(parts), None

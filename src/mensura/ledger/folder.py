@@ -98,18 +98,21 @@ def _insert(store: sqlite3.Connection, table: str, rows: Sequence[Sequence[Any]]
         store.executemany(f"INSERT INTO {table} VALUES ({', '.join('?' * len(LEDGER_TABLES[table]))})", rows)
     except sqlite3.IntegrityError as fault:
         raise MensuraError(
-            f"{table.removeprefix('ledger_')}.csv: {fault}; each row stands once, with every cell"
+            f"{table.removeprefix('ledger_')}.csv: {fault}; expected each row once, without missing cells. Export the "
+            "store again"
         ) from fault
 
 
 def _records(file: Path, columns: Sequence[str]) -> list[list[Any]]:
     """Read a CSV file of the ledger exactly: an empty cell is blank, nothing is trimmed."""
     if not file.is_file():
-        raise MensuraError(f"{file}: no such file; the folder is no whole ledger")
+        raise MensuraError(f"{file}: no such file; the folder is not a complete ledger. Export the store again")
     try:
         records = list(csv.reader(io.StringIO(file.read_bytes().decode("utf-8"), newline=""), strict=True))
     except (csv.Error, UnicodeDecodeError) as fault:
-        raise MensuraError(f"{file}: not a readable UTF-8 CSV file: {fault}") from fault
+        raise MensuraError(
+            f"{file}: not a readable UTF-8 CSV file: {fault}; save it as UTF-8 or export the store again"
+        ) from fault
     if not records or tuple(records[0]) != tuple(columns):
         raise MensuraError(f"{file}: expected the columns {', '.join(columns)}")
     return [_record(file, number, record, columns) for number, record in enumerate(records[1:], start=2)]
@@ -129,13 +132,18 @@ def _record(file: Path, number: int, record: Sequence[str], columns: Sequence[st
 def _named_file(folder: Path, kind: str, ident: object, digits: int, suffix: str, most: int) -> bytes:
     """Read a file that is named by its hash, and check that it is what its name says."""
     if not re.fullmatch(rf"[0-9a-f]{{{digits}}}", str(ident)):
-        raise MensuraError(f"{folder / LEDGER / kind}.csv: {str(ident)[:80]!r} is no hash")
+        raise MensuraError(
+            f"{folder / LEDGER / kind}.csv: {str(ident)[:80]!r} is not a hash; expected {digits} hexadecimal digits. "
+            "Export the store again"
+        )
     file = folder / LEDGER / kind / f"{ident}{suffix}"
     if not file.is_file() or file.stat().st_size > most:
-        raise MensuraError(f"{file}: no such file, or larger than {most:,} bytes; {kind}.csv lists it")
+        raise MensuraError(
+            f"{file}: no such file, or larger than {most:,} bytes, but {kind}.csv lists it; export the store again"
+        )
     data = file.read_bytes()
     if hashlib.sha256(data).hexdigest()[:digits] != ident:
-        raise MensuraError(f"{file}: not the text that was kept under this hash")
+        raise MensuraError(f"{file}: the content does not match its hash; restore the file or export the store again")
     return data
 
 

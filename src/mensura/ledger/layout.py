@@ -16,7 +16,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path
 from mensura.evidence.schema import TABLES
 from mensura.evidence.store import SCHEMA
-from mensura.ledger.connection import RESTORE, in_words
+from mensura.ledger.connection import BACKUP, in_words
 
 LEDGER_TABLES: dict[str, tuple[str, ...]] = {
     "ledger_entries": (
@@ -73,9 +73,9 @@ def check_layout(store: sqlite3.Connection, path: Path) -> None:
         lacking = sorted(columns - {row[1] for row in store.execute(f'PRAGMA table_info("{name}")')})
         if lacking:
             what = f"the table {name}" if len(lacking) == len(columns) else f"column {lacking[0]} of the table {name}"
-            raise MensuraError(f"{path}: the store is damaged, for {what} is missing; {RESTORE}")
+            raise MensuraError(f"{path}: the store is damaged, for {what} is missing; restore {BACKUP}")
     if store.execute("SELECT 1 FROM ledger_entries WHERE entry = 0").fetchone() is None:
-        raise MensuraError(f"{path}: the store is damaged, for its log has no first entry; {RESTORE}")
+        raise MensuraError(f"{path}: the store is damaged, for its log has no first entry; restore {BACKUP}")
 
 
 def back_up(path: Path, version: int) -> Path:

@@ -12,7 +12,7 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.evidence.edition import Cells, fingerprint_of
 from mensura.evidence.faults import EvidenceError
-from mensura.ledger.connection import ConflictError
+from mensura.ledger.connection import BACKUP, ConflictError
 from mensura.ledger.state import cell_of, take_back
 from mensura.ledger.update import CellChange, Update
 
@@ -83,7 +83,9 @@ def last_entry(store: sqlite3.Connection) -> LedgerEntry:
     """Return the newest entry."""
     row = store.execute("SELECT * FROM ledger_entries ORDER BY entry DESC LIMIT 1").fetchone()
     if row is None:
-        raise MensuraError("the store has no first entry; it was not made by mensura evidence init")
+        raise MensuraError(
+            "the store has no first entry; expected a store of mensura evidence init. Run it to make one"
+        )
     return LedgerEntry(*row)
 
 
@@ -92,7 +94,7 @@ def require_entry(store: sqlite3.Connection, entry: int) -> LedgerEntry:
     row = store.execute("SELECT * FROM ledger_entries WHERE entry = ?", (entry,)).fetchone()
     if row is None:
         raise MensuraError(
-            f"entry: {entry} is not in the log; the last one is {last_entry(store).entry} "
+            f"entry: {entry} is not in the log; expected 0 to {last_entry(store).entry} "
             "(mensura evidence log lists them)"
         )
     return LedgerEntry(*row)
@@ -141,17 +143,20 @@ def undoing(store: sqlite3.Connection, entry: int) -> list[CellChange]:
     """Return the changes that take an entry back, or refuse and name the later entries that stand on its cells."""
     found = require_entry(store, entry)
     if found.kind == "init":
-        raise MensuraError(f"entry: {entry} is the beginning of the store; there is nothing before it")
+        raise MensuraError(f"entry: {entry} is the beginning of the store and cannot be undone; choose a later entry")
     undone = undone_by(store)
     if entry in undone:
-        raise ConflictError(f"{found} is undone already, by entry {undone[entry]}; undo that one to have it again")
+        raise ConflictError(
+            f"{found} is already undone by entry {undone[entry]}; to restore it, run mensura evidence undo "
+            f"{undone[entry]}"
+        )
     back = [c._replace(old=c.new, new=c.old, line=None) for c in reversed(cells_of(store, entry))]
     moved = [change for change in back if cell_of(store, change) != change.old]
     if moved:
         listed = "\n".join(f"  {_now(store, change)}" for change in moved[:_NAMED])
         raise ConflictError(
             f"{found} cannot be undone: {len(moved)} of its {len(back)} cells were changed after it; nothing was "
-            f"changed. Undo those entries first\n{listed}"
+            f"changed. Undo those entries first: run mensura evidence undo ENTRY\n{listed}"
         )
     return back
 
@@ -230,7 +235,9 @@ def verify_history(store: sqlite3.Connection, state: Cells, name: str) -> None:
     """Take every entry back, newest first, and compare each state on the way with its fingerprint."""
     for entry in entries_of(store):
         if fingerprint_of(state) != entry.fingerprint:
-            raise MensuraError(f"{name}: the cells are not those of {entry}; something changed the store from outside")
+            raise MensuraError(
+                f"{name}: the cells are not those of {entry}; another program changed the store; restore {BACKUP}"
+            )
         strange = take_back(state, reversed(cells_of(store, entry.entry)))
         if strange:
-            raise MensuraError(f"{name}: {entry} says {strange[0]}, which the cells do not bear out")
+            raise MensuraError(f"{name}: {entry} records {strange[0]}, but the tables differ; restore {BACKUP}")

@@ -122,11 +122,11 @@ def read_mapping(source: str | Path) -> SourceMapping:
             "--mapping takes a file of yours or one of these"
         )
     if path.stat().st_size > _MOST_BYTES:
-        raise MensuraError(f"{path}: more than {_MOST_BYTES:,} bytes; this is no mapping")
+        raise MensuraError(f"{path}: more than {_MOST_BYTES:,} bytes is too large for a mapping; check --mapping")
     try:
         text = path.read_bytes().decode("utf-8")
     except UnicodeDecodeError as fault:
-        raise MensuraError(f"{path}: not UTF-8 ({fault})") from fault
+        raise MensuraError(f"{path}: not UTF-8 ({fault}); save the file as UTF-8") from fault
     return parse_mapping(text, name=str(path))
 
 
@@ -138,7 +138,7 @@ def shipped_names() -> list[str]:
 def mapping_file(name: str) -> Path:
     """Return the file of a shipped mapping."""
     if name not in shipped_names():
-        raise MensuraError(f"mapping: {name!r} is none of {', '.join(shipped_names())}")
+        raise MensuraError(f"mapping: {name!r} is unknown; expected one of {', '.join(shipped_names())}")
     return SHIPPED / f"{name}.toml"
 
 
@@ -147,7 +147,7 @@ def parse_mapping(text: str, *, name: str = "mapping") -> SourceMapping:
     try:
         found = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as fault:
-        raise MensuraError(f"{name}: not a TOML file: {fault}") from fault
+        raise MensuraError(f"{name}: not a TOML file: {fault}; correct that line") from fault
     part = TomlPart(found, name)
     part.only("name", "about", "reads", "primary", "source", "rows", "model", "best", "keep", "skip", "new", "figures")
     model, best = part.table("model"), part.table("best")
@@ -181,7 +181,9 @@ def parse_mapping(text: str, *, name: str = "mapping") -> SourceMapping:
     if not mapping.figures:
         raise MensuraError(f"{name}: no [[figures]]; a mapping reads at least one column")
     if mapping.least not in mapping.efforts:
-        raise MensuraError(f"{name}: model.least = {mapping.least!r} is none of {', '.join(mapping.efforts)}")
+        raise MensuraError(
+            f"{name}: model.least = {mapping.least!r} is unknown; expected one of {', '.join(mapping.efforts)}"
+        )
     _refuse_guarded(mapping, name)
     return mapping
 
@@ -204,7 +206,9 @@ def _refuse_guarded(mapping: SourceMapping, name: str) -> None:
             said = " ".join((rule.column, mapping.name, mapping.source["source"], mapping.source["name"])).casefold()
             for word in guard.never:
                 if word in said:
-                    raise MensuraError(f"{name}: {rule.column!r} may not go into {rule.target}: {guard.why}")
+                    raise MensuraError(
+                        f"{name}: {rule.column!r} may not go into {rule.target}: {guard.why}; remove this figure"
+                    )
             missing = [need for need in guard.needs if not given[need]]
             if missing:
                 raise MensuraError(f"{name}: {rule.target} needs the rule {', '.join(missing)}: {guard.why}")
@@ -217,7 +221,9 @@ def _layout(part: TomlPart) -> RowLayout:
     lines = rows.texts("lines")
     separator = rows.one_of("separator", SEPARATORS, "tab") if form == "text" else ""
     if lines and "separator" in rows.found:
-        raise MensuraError(f"{part.name}: rows has both lines and separator; rows of one line, or of several?")
+        raise MensuraError(
+            f"{part.name}: rows has both lines and separator; remove separator if a row takes several lines, else lines"
+        )
     said = {key: rows.text(key, "") for key in ("path", "after", "until", "numbered")}
     return RowLayout(form=form, separator=separator, lines=lines, **said)
 
@@ -241,7 +247,7 @@ def _condition(part: TomlPart) -> Condition:
     value = part.found[test]
     values = (part.text(test),) if isinstance(value, str) else part.texts(test)
     if not values:
-        raise MensuraError(f"{part.name}: {test} is empty")
+        raise MensuraError(f"{part.name}: {test} is empty; give a value or remove it")
     return Condition(part.text("column"), test, tuple(value.casefold() for value in values), part.text("why"))
 
 

@@ -45,12 +45,18 @@ def policy_changes(cells: Cells, subject: str, fields: Mapping[str, str | None],
     else:
         found = KnownNames((key[0], row.get("name", "")) for key, row in cells["models"].items()).match(subject)
         if found.id is None:
-            hint = f"; did you mean {', '.join(found.near)}?" if found.near else ""
-            raise MensuraError(f"model: {subject!r} is not in the evidence{hint}")
+            raise MensuraError(
+                f"model: {subject!r} is not in the evidence; "
+                + (
+                    f"did you mean {', '.join(found.near)}?"
+                    if found.near
+                    else "run mensura evidence models to list them"
+                )
+            )
         subject = found.id
         changes = _field_changes(cells, subject, wanted, reason.strip())
     if not changes:
-        raise MensuraError(f"policy of {subject}: it says so already; nothing changes")
+        raise MensuraError(f"policy of {subject}: the policy already has these values; give another value")
     return Update(title=f"policy of {subject}: {reason.strip()}", source="policy", changes=tuple(changes))
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from mensura.evidence.checks import RawTable
 from mensura.evidence.edition import Cells
 from mensura.evidence.schema import TABLES
-from mensura.ledger.connection import RESTORE
+from mensura.ledger.connection import BACKUP
 from mensura.ledger.update import CellChange
 
 
@@ -27,7 +27,9 @@ def _rows(store: sqlite3.Connection, name: str) -> dict[tuple[str, ...], dict[st
     rows = {}
     for row in store.execute(f'SELECT {columns} FROM "{name}" ORDER BY rowid'):
         if any(isinstance(cell, bytes) for cell in row):
-            raise sqlite3.DatabaseError(f"the store is damaged, for a cell of the table {name} is no text; {RESTORE}")
+            raise sqlite3.DatabaseError(
+                f"the store is damaged, for a cell of the table {name} is no text; restore {BACKUP}"
+            )
         key = tuple(str(cell or "") for cell in row[: len(table.key)])
         rows[key] = {field: cell for field, cell in zip(fields, row[len(table.key) :], strict=True) if cell is not None}
     return rows

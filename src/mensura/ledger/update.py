@@ -136,7 +136,7 @@ class Update:
         try:
             found = tomllib.loads(text)
         except (tomllib.TOMLDecodeError, RecursionError) as fault:
-            raise MensuraError(f"{name}: not a TOML file: {fault}") from fault
+            raise MensuraError(f"{name}: not a TOML file: {fault}; correct that line") from fault
         if found.get("format") != _FORMAT:
             raise MensuraError(f"{name}: format is {found.get('format')!r}; expected an update of format {_FORMAT}")
         lists = ("notes", "changes", "unmatched", "skipped", "proposals")
@@ -167,10 +167,10 @@ def checked_change(change: CellChange, name: str) -> CellChange:
     """Refuse a change of something that no table has, or to something that no cell may hold."""
     table = TABLES.get(change.table)
     if table is None:
-        raise MensuraError(f"{name}: table {change.table!r} is none of {', '.join(TABLES)}")
+        raise MensuraError(f"{name}: table {change.table!r} is unknown; expected one of {', '.join(TABLES)}")
     fields = [column.name for column in table.columns if column.name not in table.key]
     if change.field not in fields:
-        raise MensuraError(f"{name}: field {change.field!r} is none of {', '.join(fields)} of {change.table}")
+        raise MensuraError(f"{name}: {change.table} has no field {change.field!r}; expected one of {', '.join(fields)}")
     if len(change.row) != len(table.key) or not all(change.row):
         raise MensuraError(f"{name}: row {list(change.row)} of {change.table}; expected {', '.join(table.key)}")
     for cell in (*change.row, change.old or "", change.new or ""):
@@ -262,18 +262,21 @@ def _proposal(found: Mapping[str, Any], name: str) -> Proposal:
     _refuse_keys(found, Proposal._fields, name)
     table = _said(found, "table", str, "", name)
     if table not in TABLES:
-        raise MensuraError(f"{name}: table {table!r} of a proposal is none of {', '.join(TABLES)}")
+        raise MensuraError(f"{name}: table {table!r} of a proposal is unknown; expected one of {', '.join(TABLES)}")
     row = _said(found, "row", dict, {}, name)
     columns = [column.name for column in TABLES[table].columns]
     _refuse_keys(row, columns, name)
     if not all(isinstance(value, str) for value in row.values()):
-        raise MensuraError(f"{name}: the row of a proposal holds texts only")
+        raise MensuraError(f"{name}: the row of a proposal must contain texts only; put its values in quotes")
     accept = _said(found, "accept", bool, False, name)
     proposal = Proposal(table, accept, row, _numbers(found, "lines", name), _changes(found, name))
     if accept:
         missing = [column.name for column in TABLES[table].columns if column.required and not row.get(column.name)]
         if missing:
-            raise MensuraError(f"{name}: the accepted row of {table} still lacks {', '.join(missing)}")
+            raise MensuraError(
+                f"{name}: the accepted row of {table} still lacks {', '.join(missing)}; fill them in or set accept = "
+                "false"
+            )
         for change in proposal_cells(proposal):
             checked_change(change, name)
     return proposal
@@ -296,5 +299,7 @@ def _refuse_twice(changes: Sequence[CellChange], name: str) -> None:
     for change in changes:
         cell = change.table, change.row, change.field
         if cell in seen:
-            raise MensuraError(f"{name}: {change.table} {' · '.join(change.row)}, {change.field} is changed twice")
+            raise MensuraError(
+                f"{name}: {change.table} {' · '.join(change.row)}, {change.field} is changed twice; remove one change"
+            )
         seen.add(cell)

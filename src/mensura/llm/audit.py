@@ -162,7 +162,10 @@ def recording_table(path: str | Path) -> pl.DataFrame:
     table = table.with_columns(audit.select("repeat", "answer", "tokens_in", "tokens_out", "model"))
     twice = table.filter(pl.struct(*fields, "repeat").is_duplicated())
     if twice.height:
-        raise MensuraError(f"{path}: {twice.height} answers are about the same, such as {twice.row(0)[: len(fields)]}")
+        raise MensuraError(
+            f"{path}: {twice.height} answers are about the same, such as {twice.row(0)[: len(fields)]}; keep one of "
+            "each"
+        )
     return table if table["repeat"].max() else table.drop("repeat")
 
 

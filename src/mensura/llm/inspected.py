@@ -40,7 +40,9 @@ class InspectProvider:
         try:
             self._model = get_model(settings.model, base_url=base_url, config=config, memoize=False)
         except Exception as fault:
-            raise MensuraError(f"{settings.model}: cannot be opened: {_hindrance(fault)}") from None
+            raise MensuraError(
+                f"{settings.model}: cannot be opened: {_hindrance(fault)}; check the model's name and its key"
+            ) from None
         client: Any = getattr(self._model.api, "client", None)
         if hasattr(client, "max_retries"):  # the packages of several providers send a request again by themselves
             client.max_retries = 0

@@ -86,7 +86,7 @@ def open_endpoint(name: str, base_url: str | None, timeout: float) -> tuple[Endp
     if provider == "openai-api":
         service, _, served = rest.partition("/")
         if not service or not served:
-            raise MensuraError(f"model: {name!r} should read openai-api/SERVICE/MODEL")
+            raise MensuraError(f"model: {name!r} is incomplete; expected openai-api/SERVICE/MODEL")
         prefix = service.upper().replace("-", "_")
         variable = f"{prefix}_API_KEY"
         base_url = base_url or os.environ.get(f"{prefix}_BASE_URL")
@@ -128,6 +128,6 @@ def _check(
     if not isinstance(concurrency, int) or concurrency < 1:
         raise MensuraError(f"concurrency: expected a whole number of at least 1, got {concurrency!r}")
     if interface not in get_args(Interface):
-        raise MensuraError(f"interface: {interface!r} is none of {', '.join(get_args(Interface))}")
+        raise MensuraError(f"interface: {interface!r} is unknown; expected one of {', '.join(get_args(Interface))}")
     if isinstance(retry, str) or not set(retry) <= set(RETRY):
         raise MensuraError(f"retry: expected some of {', '.join(RETRY)}, got {retry!r}")

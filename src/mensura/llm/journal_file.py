@@ -69,7 +69,9 @@ def connect(path: Path | None, create: bool) -> sqlite3.Connection:
             connection.execute("COMMIT")
             on_a_fault.pop_all()
     except sqlite3.Error as fault:
-        raise MensuraError(f"{path}: not a journal, or not to be read ({fault}). {recovery_hint(path)}") from fault
+        raise MensuraError(
+            f"{path}: not a readable journal ({fault}); check the path. {recovery_hint(path)}"
+        ) from fault
     except DamagedError as fault:
         raise MensuraError(f"{path}: {fault}. {recovery_hint(path)}") from fault
     return connection

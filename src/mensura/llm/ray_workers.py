@@ -81,7 +81,9 @@ class RayCrew:
             except self._ray.exceptions.RayActorError:
                 deaths += 1
                 if deaths > _MOST_DEATHS:
-                    raise MensuraError(f"ask_with_ray: {deaths} workers died one after the other") from None
+                    raise MensuraError(
+                        f"ask_with_ray: {deaths} workers died one after the other; use fewer workers or add memory"
+                    ) from None
                 self.workers[number] = self._hire()
                 starts.append(start)
             except self._ray.exceptions.RayTaskError as fault:

@@ -154,7 +154,10 @@ class JournalWriter:
             return done
         except sqlite3.Error as fault:
             hint = recovery_hint(self._journal.path)
-            error = MensuraError(f"{self._journal.path}: the journal cannot be read or written ({fault}). {hint}")
+            error = MensuraError(
+                f"{self._journal.path}: the journal cannot be read or written ({fault}); "
+                f"check its folder and the free disk space. {hint}"
+            )
             return [(future, error) for *_, future in orders]
 
     def _run(self, orders: list[_Order]) -> list[tuple[asyncio.Future[Any], object]]:

@@ -43,7 +43,7 @@ class TableRecording:
                 continue
             place = tuple(sorted(about.items()))
             if place in self._replies:
-                raise MensuraError(f"{origin}: two answers for {about}; a recording holds one for each")
+                raise MensuraError(f"{origin}: two answers for {about}; expected one. Remove the other")
             self._replies[place] = Reply(str(row["answer"]), _count(row, "tokens_in"), _count(row, "tokens_out"))
             fields.add(tuple(sorted(about)))
         self._fields = sorted(fields, key=lambda names: (-len(names), names))
@@ -119,7 +119,7 @@ def read_recording(name: str) -> TableRecording | JournalRecording:
     frame = read_frame(path)
     require_columns(frame, ["answer"], name=str(path))
     if set(frame.columns) <= set(NOT_MATCHED):
-        raise MensuraError(f"{path}: no column says what an answer is about (such as item or dimension)")
+        raise MensuraError(f"{path}: no column says what an answer is about; add one such as item or dimension")
     return TableRecording(frame.to_dicts(), str(path), version)
 
 
@@ -136,13 +136,13 @@ def _path_of(name: str) -> Path:
     if wanted.endswith(endings):
         path = Path(wanted).expanduser()
         if not path.is_file():
-            raise MensuraError(f"{name}: no such file {path}")
+            raise MensuraError(f"{name}: no such file {path}; check the path")
         return path
     if wanted in shipped_recordings():
         return next(path for end in endings if (path := SHIPPED / f"{wanted}{end}").is_file())
     raise MensuraError(
-        f"model: there is no recording {wanted!r}; shipped are {', '.join(shipped_recordings())}, "
-        f"and recorded/PATH takes a file of your own ({', '.join(endings)})"
+        f"model: there is no recording {wanted!r}; expected one of {', '.join(shipped_recordings())}, "
+        f"or recorded/PATH with a file of your own ({', '.join(endings)})"
     )
 
 

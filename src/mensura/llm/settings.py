@@ -69,7 +69,7 @@ def schema_text(schema: Mapping[str, object] | None) -> str:
     try:
         return json.dumps(schema, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError) as fault:
-        raise MensuraError(f"schema: not JSON ({fault})") from fault
+        raise MensuraError(f"schema: not JSON ({fault}); use only texts, numbers, lists and objects") from fault
 
 
 class KeyMaker:
@@ -93,5 +93,5 @@ class KeyMaker:
             own = b"\0%d\0%b" % (question.repeat, question.prompt.encode("utf-8"))
         except UnicodeEncodeError as fault:
             near = fault.object[max(0, fault.start - _SHOWN) : fault.end + _SHOWN]
-            raise MensuraError(f"question: contains a character that is no text: {near!r}") from None
+            raise MensuraError(f"question: contains a character that is no text: {near!r}; remove it") from None
         return hashlib.blake2b(self._start + own, digest_size=KEY_BYTES).digest()

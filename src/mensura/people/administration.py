@@ -26,7 +26,7 @@ class Administration:
         if self.year is not None and not EARLIEST <= self.year <= LATEST:
             raise MensuraError(f"administration: year must lie between {EARLIEST} and {LATEST}, got {self.year}")
         if self.mode is not None and self.mode not in MODES:
-            raise MensuraError(f"administration: unknown mode {self.mode!r}; there are {', '.join(MODES)}")
+            raise MensuraError(f"administration: unknown mode {self.mode!r}; expected one of {', '.join(MODES)}")
 
     @classmethod
     def from_table(cls, table: pl.DataFrame, *, name: str) -> Administration:
@@ -34,7 +34,7 @@ class Administration:
         if table.height != 1:
             raise MensuraError(f"{name}: one row is needed (year, language, mode), got {table.height}")
         if unknown := set(table.columns) - set(COLUMNS):
-            raise MensuraError(f"{name}: unknown column {unknown.pop()!r}; there are {', '.join(COLUMNS)}")
+            raise MensuraError(f"{name}: unknown column {unknown.pop()!r}; expected {', '.join(COLUMNS)}")
         row = table.row(0, named=True)
         year = row.get("year")
         if year is not None and not (isinstance(year, int) or (isinstance(year, float) and year.is_integer())):

@@ -41,10 +41,13 @@ def cells_of(population: Population, world: World) -> pl.DataFrame:
     strata = _within_ages(_single_years(strata), population)
     if population.attainment:
         if unknown := set(population.attainment) - {*ATTAINMENT, PUPIL, IN_SCHOOL}:
-            raise MensuraError(f"unknown attainment {unknown.pop()!r}; there are {', '.join(ATTAINMENT)}")
+            raise MensuraError(f"unknown attainment {unknown.pop()!r}; expected one of {', '.join(ATTAINMENT)}")
         strata = strata.filter(pl.col("attainment").is_in(list(population.attainment)))
     if strata.is_empty():
-        raise MensuraError(f"population {population.name!r}: the world tables have nobody of that description")
+        raise MensuraError(
+            f"population {population.name!r}: the world tables have nobody of that description; relax its ages, sex, "
+            "countries or attainment"
+        )
     shifts = world.links.select("subregion", regional=pl.col("shift").cast(pl.Float64))
     linked = strata.join(shifts, on="subregion", how="left", maintain_order="left").with_columns(
         pl.col("regional").fill_null(0.0), weight=pl.col("weight") / pl.col("weight").sum()

@@ -48,11 +48,11 @@ class FixedLayout:
 
     def __post_init__(self) -> None:
         if not self.fields:
-            raise MensuraError("the control file lists no variables with columns")
+            raise MensuraError("the control file lists no variables with columns; expected lines such as NAME 1-4")
         seen: set[str] = set()
         for entry in self.fields:
             if entry.name in seen:
-                raise MensuraError(f"variable {entry.name!r} is listed twice")
+                raise MensuraError(f"variable {entry.name!r} is listed twice; remove one")
             seen.add(entry.name)
 
     @property
@@ -74,7 +74,7 @@ def read_layout(path: Path, *, encoding: str = "utf-8") -> FixedLayout:
     else:
         statement = re.search(r"(?:^|;)\s*INPUT\b(.*?);", source, re.S | re.I | re.M)
         if statement is None:
-            raise MensuraError(f"{path}: neither an SPSS DATA LIST nor a SAS INPUT statement; not a control file?")
+            raise MensuraError(f"{path}: not a control file; expected an SPSS DATA LIST or a SAS INPUT statement")
         read, text = _sas_fields, statement.group(1)
         labels = re.search(r"(?:^|;)\s*LABEL\b(.*?);", source, re.S | re.I | re.M)
     texts = dict(_LABEL.findall(labels.group(1))) if labels else {}
@@ -99,7 +99,7 @@ def read_fixed_width(path: Path, layout: FixedLayout, *, encoding: str = "utf-8"
     while lines.len() and not lines[-1].strip():
         lines = lines.head(lines.len() - 1)
     if lines.is_empty():
-        raise MensuraError(f"{path}: no records")
+        raise MensuraError(f"{path}: no records; expected one line per person. Check the file")
     short = (lines.str.len_chars() < layout.width).arg_true()
     if short.len():
         raise MensuraError(
@@ -118,7 +118,10 @@ def _column(lines: pl.Series, entry: FixedField, path: Path) -> pl.Series:
     unread = (number.is_null() & text.is_not_null() & (text != ".")).arg_true()
     if unread.len():
         line = int(unread[0])
-        raise MensuraError(f"{path}: line {line + 1}, {entry.name}: {text[line]!r} is not a number")
+        raise MensuraError(
+            f"{path}: line {line + 1}, {entry.name}: {text[line]!r} is not a number; correct it or the columns in the "
+            "control file"
+        )
     implied = entry.decimals and not text.str.contains(".", literal=True).fill_null(False).any()
     return number / 10**entry.decimals if implied else number
 
@@ -152,7 +155,7 @@ def _sas_fields(body: str) -> tuple[FixedField, ...]:
 def decoded(path: Path, encoding: str) -> str:
     """Return the text of a file, or say that it is not in this encoding."""
     if not path.is_file():
-        raise MensuraError(f"{path}: no such file")
+        raise MensuraError(f"{path}: no such file; check the path")
     try:
         return path.read_text(encoding=encoding)
     except (UnicodeDecodeError, LookupError) as fault:

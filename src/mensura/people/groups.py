@@ -25,9 +25,11 @@ def add_bands(persons: pl.DataFrame, covariate: str, edges: Sequence[int]) -> pl
     """Add ``COVARIATE_band``: edges 18, 25, 50 give ``under 18``, ``18-24``, ``25-49``, ``50+``."""
     if covariate not in persons.columns:
         have = ", ".join(name for name in persons.columns if name != "person")
-        raise MensuraError(f"no covariate {covariate!r} to band; there are {have}")
+        raise MensuraError(f"no covariate {covariate!r} to band; expected one of {have}")
     if not persons[covariate].dtype.is_numeric():
-        raise MensuraError(f"covariate {covariate!r} is not a number, so it has no bands")
+        raise MensuraError(
+            f"covariate {covariate!r} is not a number, so it has no bands; choose a numeric covariate such as age"
+        )
     if not edges or list(edges) != sorted(set(edges)):
         raise MensuraError(f"edges of {covariate!r} must rise, got {', '.join(map(str, edges)) or 'none'}")
     labels = [f"under {edges[0]}"]

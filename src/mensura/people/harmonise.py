@@ -47,7 +47,7 @@ class HarmonisingRules:
 
     def __post_init__(self) -> None:
         if self.credit not in CREDITS:
-            raise MensuraError(f"credit: one of {', '.join(CREDITS)}, got {self.credit!r}")
+            raise MensuraError(f"credit: expected one of {', '.join(CREDITS)}, got {self.credit!r}")
         if both := set(self.absent) & set(self.omitted):
             raise MensuraError(f"code {both.pop()!r} is given both as absent and as omitted; choose one")
 
@@ -92,7 +92,10 @@ def harmonise(
             columns.append(scored.alias(item))
     if len(columns) == 1:
         reasons = ", ".join(sorted({reason for _, _, reason in log})[:3])
-        raise MensuraError(f"pool {name!r}: no item is left after harmonisation ({reasons or 'no items given'})")
+        raise MensuraError(
+            f"pool {name!r}: no item is left after harmonisation ({reasons or 'no items given'}); name other items or "
+            "relax the rules"
+        )
     kept = items.filter(pl.col("item").is_in([column.name for column in columns[1:]]))
     pool = ItemPool.from_answers(name, kept, pl.DataFrame(columns), persons, by=by, weight=weight)
     exclusions = pl.DataFrame(log, schema=empty_log().schema, orient="row")

@@ -62,7 +62,7 @@ class ItemPool(Result):
         if isinstance(pool, ItemPool):
             return pool
         if not isinstance(pool, str | Path):
-            raise MensuraError(f"pool: an ItemPool or the path of its folder, got {type(pool).__name__}")
+            raise MensuraError(f"pool: expected an ItemPool or the path of its folder, got {type(pool).__name__}")
         return cls.read(pool)
 
     @classmethod
@@ -135,22 +135,25 @@ class ItemPool(Result):
         if table.is_empty():
             known = self.groups["group"].to_list()
             shown = ", ".join(known[:12]) + (f" … ({len(known)} groups)" if len(known) > 12 else "")
-            raise MensuraError(f"pool {self.name!r} has no group {group!r}; it has {shown}")
+            raise MensuraError(f"pool {self.name!r} has no group {group!r}; expected one of {shown}")
         if table["covariate"].n_unique() > 1:
             owners = ", ".join(table["covariate"].unique().sort())
-            raise MensuraError(f"pool {self.name!r}: group {group!r} occurs under {owners}; label it covariate=level")
+            raise MensuraError(
+                f"pool {self.name!r}: group {group!r} occurs under {owners}; write it as COVARIATE={group} in the "
+                "group column"
+            )
         return table.select("item", "n", "correct", "rate", "se")
 
     def tabulate(self, by: Iterable[str | Sequence[str]], *, weight: str | None = None) -> pl.DataFrame:
         """Return the rates of ``all`` and of the groups ``by`` asks for, counted from the answers."""
         if self.responses is None:
-            raise MensuraError(f"pool {self.name!r} holds published rates only; there are no answers to count")
+            raise MensuraError(f"pool {self.name!r} has published rates only, no answers to count; add responses.csv")
         return tabulate(self.responses, self.persons, by=by, weight=weight)
 
     def answers(self) -> pl.DataFrame:
         """Return the answers long: person, item, correct."""
         if self.responses is None:
-            raise MensuraError(f"pool {self.name!r} holds published rates only; there are no answers")
+            raise MensuraError(f"pool {self.name!r} has published rates only, no answers; add responses.csv")
         long = self.responses.unpivot(index="person", variable_name="item", value_name="correct")
         return long.drop_nulls("correct")
 

@@ -45,14 +45,14 @@ def tabulate(
     number ``(Σw)² / Σw²``, and ``correct`` stays the plain count.
     """
     if responses.is_empty():
-        raise MensuraError("responses: no persons; there is nothing to count")
+        raise MensuraError("responses: no persons; add at least one row of answers")
     crossings = [(name,) if isinstance(name, str) else tuple(name) for name in by]
     names = list(dict.fromkeys(name for crossing in crossings for name in crossing))
     frame = covariates if covariates is not None else pl.DataFrame()
     missing = [name for name in [*names, *([weight] if weight else [])] if name not in frame.columns]
     if missing:
         have = ", ".join(frame.columns) or "none"
-        raise MensuraError(f"no covariate {', '.join(map(repr, missing))} in persons; there are: {have}")
+        raise MensuraError(f"no covariate {', '.join(map(repr, missing))} in persons; expected one of: {have}")
     cells, levels = _cells(frame, names, responses.height)
     items = [column for column in responses.columns if column != "person"]
     _refuse_unscored(responses, items)

@@ -65,7 +65,7 @@ def read_raw(
         described = read_layout(layout, encoding=encoding)
         return PublishedTable(read_fixed_width(path, described, encoding=encoding), described.labels)
     if not path.is_file():
-        raise MensuraError(f"{path}: no such file")
+        raise MensuraError(f"{path}: no such file; check the path")
     if suffix in {".csv", ".tsv", ".parquet", ".pq"}:
         read = read_noted(path, encoding=encoding, header=header, codes=codes, unnamed=_UNNAMED)
         return PublishedTable(read.frame, notes=read.notes)
@@ -75,7 +75,7 @@ def read_raw(
         return PublishedTable(_read_r(path, object_name))
     if suffix in {".txt", ".dat"}:
         raise MensuraError(f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout")
-    raise MensuraError(f"{path}: unknown format {path.suffix!r}; known: {FORMATS}")
+    raise MensuraError(f"{path}: unknown format {path.suffix!r}; expected {FORMATS}")
 
 
 def choose_columns(pattern: str, columns: Sequence[str]) -> list[str]:
@@ -114,7 +114,9 @@ def split_persons(
     unknown = [name for name in (*person, *covariates, *items) if name not in columns]
     if unknown:
         shown = ", ".join(frame.columns[:12])
-        raise MensuraError(f"no column {unknown[0]!r}; the file has {len(frame.columns)} columns: {shown} …")
+        raise MensuraError(
+            f"no column {unknown[0]!r}; choose one of the file's {len(frame.columns)} columns: {shown} …"
+        )
     key = (
         pl.concat_str([pl.col(name).cast(pl.String) for name in person], separator="-", ignore_nulls=True)
         if person
@@ -135,8 +137,8 @@ def widen_answers(
     frame = raw.frame
     unknown = [name for name in (item, answer, *person, *covariates) if name not in frame.columns]
     if unknown or not person:
-        wanted = f"no column {unknown[0]!r}" if unknown else "which columns name the person?"
-        raise MensuraError(f"long answers: {wanted}; the file has {', '.join(frame.columns[:12])}")
+        wanted = f"no column {unknown[0]!r}" if unknown else "no column that names the person"
+        raise MensuraError(f"long answers: {wanted}; choose from the columns {', '.join(frame.columns[:12])}")
     numbered = frame.with_row_index(_LINE, offset=FIRST_LINE)
     again = numbered.filter(~pl.struct(*person, item).is_first_distinct())
     if again.height:
@@ -176,7 +178,7 @@ def _read_spss(path: Path) -> PublishedTable:
     except MensuraError:
         raise
     except Exception as fault:
-        raise MensuraError(f"{path}: not a readable SPSS file ({fault})") from fault
+        raise MensuraError(f"{path}: not a readable SPSS file ({fault}); download or export it again") from fault
     labels = {name: text for name, text in about.column_names_to_labels.items() if text}
     codes = {
         name: {_code(value): str(text) for value, text in meanings.items()}
@@ -198,7 +200,7 @@ def _read_r(path: Path, object_name: str | None) -> pl.DataFrame:
             warnings.simplefilter("ignore")  # classes it does not know; what is not a table is refused below
             content = reader.read_rds(path) if path.suffix.lower() == ".rds" else reader.read_rda(path)
     except Exception as fault:
-        raise MensuraError(f"{path}: not a readable R data file ({fault})") from fault
+        raise MensuraError(f"{path}: not a readable R data file ({fault}); save it again with saveRDS") from fault
     if path.suffix.lower() != ".rds":
         content = _pick(content, path, object_name)
     if hasattr(content, "dims") and hasattr(content, "to_pandas"):
@@ -206,7 +208,7 @@ def _read_r(path: Path, object_name: str | None) -> pl.DataFrame:
     if hasattr(content, "ndim") and not hasattr(content, "columns") and content.ndim == 2:
         return pl.DataFrame({f"V{index + 1}": content[:, index] for index in range(content.shape[1])})
     if not hasattr(content, "columns"):
-        raise MensuraError(f"{path}: holds a {type(content).__name__}, not a data frame or matrix")
+        raise MensuraError(f"{path}: contains a {type(content).__name__}; expected a data frame or matrix")
     columns = {str(name): content[name] for name in content.columns}
     return pl.DataFrame(
         [_series(name, column.astype(object).where(column.notna(), None)) for name, column in columns.items()]
@@ -217,7 +219,7 @@ def _pick(content: Mapping[str, Any], path: Path, object_name: str | None) -> An
     tables = {name: value for name, value in content.items() if hasattr(value, "columns") or hasattr(value, "ndim")}
     if object_name is not None:
         if object_name not in content:
-            raise MensuraError(f"{path}: no object {object_name!r}; it holds {', '.join(content)}")
+            raise MensuraError(f"{path}: no object {object_name!r}; expected one of {', '.join(content)}")
         return content[object_name]
     if len(tables) != 1:
         raise MensuraError(f"{path}: holds {', '.join(content)}; say which object is the table of answers")

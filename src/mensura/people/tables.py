@@ -89,10 +89,12 @@ def check_rates(rates: pl.DataFrame, *, name: str) -> tuple[pl.DataFrame, list[s
 
 def _refuse_blank_or_twice(ids: pl.Series, *, name: str) -> None:
     if ids.null_count():
-        raise MensuraError(f"{name}: {ids.null_count()} rows without {ids.name}")
+        raise MensuraError(f"{name}: {ids.null_count()} rows without {ids.name}; fill in the column")
     twice = ids.filter(ids.is_duplicated())
     if twice.len():
-        raise MensuraError(f"{name}: {ids.name} {twice[0]!r} occurs more than once; each {ids.name} has one row")
+        raise MensuraError(
+            f"{name}: {ids.name} {twice[0]!r} occurs more than once; each {ids.name} has one row. Remove the others"
+        )
 
 
 def _refuse(rates: pl.DataFrame, fault: pl.Expr, name: str, rule: str) -> None:
@@ -100,4 +102,4 @@ def _refuse(rates: pl.DataFrame, fault: pl.Expr, name: str, rule: str) -> None:
     if bad.height:
         row = bad.select("item", "group", "n", "correct", "rate").row(0, named=True)
         shown = ", ".join(f"{key} {value}" for key, value in row.items())
-        raise MensuraError(f"{name}: {rule}; {bad.height} rows break this, the first: {shown}")
+        raise MensuraError(f"{name}: {rule}; {bad.height} rows break this. Correct them; the first is {shown}")

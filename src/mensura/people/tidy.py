@@ -49,7 +49,9 @@ def read_tables(folder: Path) -> TidyTables:
         try:
             responses = widen(answers, items["item"].to_list(), name=f"{folder}/responses")
         except pl.exceptions.PolarsError as fault:
-            raise MensuraError(f"{folder}/responses: damaged, it cannot be read to the end ({fault})") from fault
+            raise MensuraError(
+                f"{folder}/responses: damaged, it cannot be read to the end ({fault}); restore the file"
+            ) from fault
     if persons is not None:
         persons = check_persons(persons, name=f"{folder}/persons")
     rates: pl.DataFrame | None = None
@@ -72,7 +74,7 @@ def read_items(place: Path) -> pl.DataFrame:
         raise MensuraError(f"{place}: no such folder or file; expected a tidy folder with items.csv, or an items file")
     items = _find(place, "items") if place.is_dir() else read_table(place)
     if items is None:
-        raise MensuraError(f"{place}: no items.csv or items.parquet")
+        raise MensuraError(f"{place}: no items.csv or items.parquet; add one")
     return check_items(items, name=f"{place}/items" if place.is_dir() else str(place))
 
 
@@ -86,7 +88,7 @@ def refuse_shadows(folder: Path) -> None:
 
 def _refuse_two(folder: Path, stem: str) -> None:
     if all((folder / f"{stem}{suffix}").is_file() for suffix in (".csv", ".parquet")):
-        raise MensuraError(f"{folder}: both {stem}.csv and {stem}.parquet; which one counts? Remove the other")
+        raise MensuraError(f"{folder}: both {stem}.csv and {stem}.parquet; remove one of them")
 
 
 def _find(folder: Path, stem: str) -> pl.DataFrame | None:
@@ -105,7 +107,7 @@ def _scan(folder: Path, stem: str) -> pl.DataFrame | pl.LazyFrame | None:
     try:
         pl.read_parquet_schema(path)
     except (pl.exceptions.PolarsError, OSError) as fault:
-        raise MensuraError(f"{path}: not a readable CSV or Parquet file ({fault})") from fault
+        raise MensuraError(f"{path}: not a readable CSV or Parquet file ({fault}); save it again") from fault
     return pl.scan_parquet(path, glob=False)
 
 

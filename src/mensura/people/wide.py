@@ -51,10 +51,10 @@ def _ids(lazy: pl.LazyFrame, batches: list[tuple[int, int]], name: str) -> tuple
         table = lazy.slice(*batch).select("person", "item").collect()
         for column, parts in found.items():
             if table[column].null_count():
-                raise MensuraError(f"{name}: {table[column].null_count()} rows without {column}")
+                raise MensuraError(f"{name}: {table[column].null_count()} rows without {column}; fill in the column")
             parts.append(table[column].unique(maintain_order=True))
     if not batches:
-        raise MensuraError(f"{name}: no rows")
+        raise MensuraError(f"{name}: no rows; add at least one answer")
     persons, items = (pl.concat(parts).unique(maintain_order=True) for parts in found.values())
     return persons, items.cast(pl.String)
 

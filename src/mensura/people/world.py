@@ -81,7 +81,7 @@ class World:
         ranges = self.assumptions
         wrong = ranges.filter(~pl.col("value").is_between("low", "high"))
         if wrong.height:
-            raise MensuraError(f"assumption {wrong['assumption'][0]!r}: low ≤ value ≤ high does not hold")
+            raise MensuraError(f"assumption {wrong['assumption'][0]!r}: value is outside low to high; correct its row")
         if self.strata.filter(~(pl.col("population") > 0)).height:
             raise MensuraError("world table 'strata': every population must be above 0")
 
@@ -93,7 +93,7 @@ class World:
         """Return a copy with some tables swapped, each given as a table or a path."""
         known = {entry.name for entry in fields(self)}
         if unknown := set(tables) - known:
-            raise MensuraError(f"no world table {unknown.pop()!r}; there are {', '.join(sorted(known))}")
+            raise MensuraError(f"no world table {unknown.pop()!r}; expected one of {', '.join(sorted(known))}")
         return replace(self, **{name: as_frame(table, name=name) for name, table in tables.items()})
 
     def assume(self, **values: float) -> World:
@@ -101,7 +101,7 @@ class World:
         known = self.assumptions["assumption"].to_list()
         for name in values:
             if name not in known:
-                raise MensuraError(f"no assumption {name!r}; there are {', '.join(known)}")
+                raise MensuraError(f"no assumption {name!r}; expected one of {', '.join(known)}")
         value = pl.col("assumption").replace_strict(values, default=None, return_dtype=pl.Float64)
         columns = [pl.coalesce(value, pl.col(name)).alias(name) for name in ("value", "low", "high")]
         return replace(self, assumptions=self.assumptions.with_columns(columns))
@@ -147,7 +147,7 @@ class World:
             code = self.country(name)
         except MensuraError as fault:
             known = ", ".join(self.populations["population"])
-            raise MensuraError(f"unknown population {name!r}; named ones: {known}; or a country") from fault
+            raise MensuraError(f"unknown population {name!r}; expected one of {known}, or a country") from fault
         title = self.countries.filter(pl.col("country") == code)["name"][0]
         return Population(name=code, prose=f"All people living in {title} in 2025.", countries=(code,), year=2025)
 

@@ -117,7 +117,7 @@ def select_items(
     _check_choice(choice)
     usable = bank.parameters.slope > least
     if not 1 <= size <= np.count_nonzero(usable):
-        raise MensuraError(f"size: got {size}; the bank has {np.count_nonzero(usable)} usable items")
+        raise MensuraError(f"size: got {size}; expected 1 to {np.count_nonzero(usable)}, the usable items of the bank")
     group, weight = _group_nodes(aim)
     information = bank.information(group)
     contents = Contents.of(bank, content, np.flatnonzero(usable).astype(np.int64), size)
@@ -169,7 +169,8 @@ def next_items(
     unknown = [item for item in answers if item not in known]
     if unknown:
         raise MensuraError(
-            f"answers: {unknown[0]!r} is not in the bank; {len(unknown)} of {len(answers)} items are unknown"
+            f"answers: {unknown[0]!r} is not in the bank; {len(unknown)} of {len(answers)} items are unknown. Use the "
+            "bank's item names"
         )
     right, trials = (np.array([answers.get(item, (0.0, 0.0))[side] for item in bank.items]) for side in (0, 1))
     place = bank.place(right, trials, mean=aim.mean, sd=aim.sd)

@@ -130,7 +130,7 @@ def _beyond(z: Floats, fit: ResponseFit) -> tuple[str, ...]:
 def _of_group(fit: ResponseFit, group: str) -> PeopleScale:
     found = fit.groups.filter(pl.col("group") == group)
     if not found.height:
-        raise MensuraError(f"group: got {group!r}; the fit has {', '.join(fit.groups['group'])}")
+        raise MensuraError(f"group: got {group!r}; expected one of {', '.join(fit.groups['group'])}")
     row = found.row(0, named=True)
     count = max(1, row["subjects"])
     of_mean = row["se_mean"] if row["se_mean"] is not None else row["sd"] / np.sqrt(count)

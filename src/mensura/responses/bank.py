@@ -46,7 +46,7 @@ class ItemBank:
         require_columns(frame, ["item", "discrimination", "difficulty"], name="items")
         names = frame["item"].cast(pl.String)
         if names.n_unique() < names.len():
-            raise MensuraError(f"items: {names.filter(names.is_duplicated())[0]!r} is there twice; an item has one row")
+            raise MensuraError(f"items: {names.filter(names.is_duplicated())[0]!r} occurs twice; remove one row")
         slope, difficulty = (frame[name].cast(pl.Float64).to_numpy() for name in ("discrimination", "difficulty"))
         c = (
             frame["guessing"].cast(pl.Float64).fill_null(0.0).to_numpy()

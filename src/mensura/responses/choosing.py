@@ -108,7 +108,9 @@ def _contents(bank: ItemBank, content: Mapping[str, str] | None) -> list[str]:
         return [item.partition(":")[0] if ":" in item else "all" for item in bank.items]
     missing = [item for item in bank.items if item not in content]
     if missing:
-        raise MensuraError(f"content: {len(missing)} items have none, such as {missing[0]!r}")
+        raise MensuraError(
+            f"content: {len(missing)} items have none, such as {missing[0]!r}; give a content area for every item"
+        )
     return [content[item] for item in bank.items]
 
 

@@ -66,7 +66,7 @@ def count_outcomes(
     twice = who.filter(pl.col("groups") > 1)
     if twice.height or counted["groups"].max() not in (1, None):
         name = twice["subject"][0] if twice.height else counted.filter(pl.col("groups") > 1)["subject"][0]
-        raise MensuraError(f"responses: subject {name!r} is in two groups; a subject belongs to one")
+        raise MensuraError(f"responses: subject {name!r} is in two groups; give each subject one group")
     again = int((counted["n"] > 1).sum())
     log.note("items repeated by a subject", again, "counted as k of n" if rules.repeats == "count" else "averaged")
     if rules.repeats == "average":
@@ -118,7 +118,10 @@ def join_parts(parts: Sequence[CountPart], rules: CountRules, log: CountLog) -> 
     for part in parts:
         for subject, group in zip(part.subjects, part.groups, strict=True):
             if groups.setdefault(subject, group) != group:
-                raise MensuraError(f"responses: subject {subject!r} is in the groups {groups[subject]!r} and {group!r}")
+                raise MensuraError(
+                    f"responses: subject {subject!r} is in the groups {groups[subject]!r} and {group!r}; give each "
+                    "subject one group"
+                )
     subjects, items = list(groups), list(dict.fromkeys(item for part in parts for item in part.items))
     rows, columns = ({name: place for place, name in enumerate(names)} for names in (subjects, items))
     shares = any(part.right.dtype.kind == "f" for part in parts)
@@ -163,7 +166,7 @@ def _by_rules(outcomes: pl.DataFrame, rules: CountRules, log: CountLog) -> pl.Da
     outcomes = outcomes.with_columns(pl.col("value").fill_null(0.0))
     _check_range(outcomes["value"], "correct")
     if outcomes.filter(pl.col("n") < 1).height:
-        raise MensuraError("responses: column 'n' holds counts below 1; it says how often an item was tried")
+        raise MensuraError("responses: column 'n' has counts below 1; expected how often an item was tried, at least 1")
     single = (outcomes["n"] == 1).to_numpy()
     values = outcomes["value"].to_numpy().copy()
     values[single] = _credited(values[single], rules, log)

@@ -77,7 +77,9 @@ def fit_responses(
         responses = ResponseStore(Path(responses))
     if isinstance(responses, ResponseStore):
         if reference not in (None, responses.group_names[0]):
-            raise MensuraError(f"reference: a store's measure is its first group, {responses.group_names[0]!r}")
+            raise MensuraError(
+                f"reference: expected {responses.group_names[0]!r}, the first group of the store, got {reference!r}"
+            )
         return _fit_store(space, responses, model, options, run)
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
     return _fit_table(space, table.of_groups(reference), model, options, run)
@@ -143,7 +145,8 @@ def _refuse_hopeless(held: Held, table: ResponseTable) -> None:
     rates = table.items["rate"]
     if bool(((rates <= 0.0) | (rates >= 1.0)).all()):
         raise MensuraError(
-            "responses: every item was answered right by all or wrong by all; nothing tells subjects apart"
+            "responses: every item was answered right by all or wrong by all; nothing distinguishes subjects. Add "
+            "items that some answered right and some wrong"
         )
 
 

@@ -68,7 +68,9 @@ class ResponseFit(Result):
         """Return item and chance of a right answer of one subject, at its ability."""
         found = self.subjects.filter(pl.col("subject") == subject)
         if not found.height:
-            raise MensuraError(f"subject: got {subject!r}; {self.subjects.height} others were fitted")
+            raise MensuraError(
+                f"subject: got {subject!r}; {self.subjects.height} others were fitted. Choose a name of subjects.csv"
+            )
         chance: Floats = self.bank.chances(np.array([float(found["ability"][0])]))[:, 0]
         return pl.DataFrame({"item": self.items["item"], "rate": chance})
 

@@ -144,7 +144,9 @@ def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _of_folder(folder: Path, by: str | None, log: CountLog) -> WideTable:
     if not is_people(folder):
-        raise MensuraError(f"{folder}: neither a pool of people (items.csv) nor a folder of evaluation logs")
+        raise MensuraError(
+            f"{folder}: unknown folder; expected a pool of people (items.csv) or a folder of evaluation logs"
+        )
     return _of_pool(ItemPool.read(folder), by, log)
 
 
@@ -156,7 +158,7 @@ def _of_log(path: Path, subject: str | None, group: str | None) -> Iterator[pl.D
         rows = [(sample.subject, group or _MODELS, sample.item, sample.value, 1) for sample in batch]
         yield pl.DataFrame(rows, schema=OUTCOMES, orient="row")
     if not found:
-        raise MensuraError(f"{path}: no sample with an outcome; there is nothing to take")
+        raise MensuraError(f"{path}: no sample with an outcome; check that the evaluation was scored")
 
 
 def _of_pool(pool: ItemPool, by: str | None, log: CountLog) -> WideTable:
@@ -168,7 +170,7 @@ def _of_pool(pool: ItemPool, by: str | None, log: CountLog) -> WideTable:
         return WideTable(pool.responses, "person", [pool.name] * pool.responses.height)
     if pool.persons is None or by not in pool.persons.columns:
         known = ", ".join(pool.persons.columns) if pool.persons is not None else "none"
-        raise MensuraError(f"by: pool {pool.name!r} has no column {by!r}; persons have {known}")
+        raise MensuraError(f"by: pool {pool.name!r} has no column {by!r}; expected a column of persons: {known}")
     groups = pool.persons[by].cast(pl.String)
     log.note(f"people without {by}", groups.null_count(), "left out")
     owners = [f"{pool.name}:{value}" for value in groups.drop_nulls()]
@@ -225,7 +227,7 @@ def _wide(frame: pl.DataFrame, who: str, grouped: str | None, group: str | None,
             "0, 1 or blank per item, a long one the columns subject, item, correct"
         )
     if values.width < 2:
-        raise MensuraError(f"{name}: no column of an item beside {who!r}")
+        raise MensuraError(f"{name}: no column of an item next to {who!r}; add one per item")
     values = values.with_columns(
         pl.selectors.float().fill_nan(None), pl.selectors.string().exclude(who).cast(pl.Float64)
     )

@@ -178,7 +178,7 @@ def _spread(
                     rows.drop("part").write_parquet(target / f"{number:07d}.parquet")
                 number += 1
     if not items:
-        raise MensuraError("responses: no outcome at all; there is nothing to store")
+        raise MensuraError("responses: no outcome; add at least one")
     return _Spread(items, groups)
 
 
@@ -228,7 +228,7 @@ def _refuse_twice(subjects: pl.Series) -> None:
     """Refuse a subject of two groups: all its outcomes would be in two places."""
     twice = subjects.filter(subjects.is_duplicated())
     if twice.len():
-        raise MensuraError(f"responses: subject {twice[0]!r} is in two groups; a subject belongs to one")
+        raise MensuraError(f"responses: subject {twice[0]!r} is in two groups; give each subject one group")
 
 
 def _part_frame(part: CountPart, group: int) -> pl.DataFrame:

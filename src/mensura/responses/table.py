@@ -68,7 +68,7 @@ class ResponseTable(Result):
         if first is None or self.groups[0] == first:
             return self
         if first not in self.groups:
-            raise MensuraError(f"reference: got {first!r}; groups are {', '.join(self.groups)}")
+            raise MensuraError(f"reference: got {first!r}; expected one of {', '.join(self.groups)}")
         order = np.argsort(np.array([name != first for name in self.subjects["group"]]), kind="stable")
         trials = None if self.trials is None else self.trials[order]
         return ResponseTable(self.subjects[order], self.items, self.log, self.right[order], trials)
@@ -89,7 +89,7 @@ def build_table(
         subjects = [subject for subject, kept in zip(subjects, something, strict=True) if kept]
         groups = [group for group, kept in zip(groups, something, strict=True) if kept]
     if not items or not subjects:
-        raise MensuraError("responses: no outcome at all; there is nothing to count")
+        raise MensuraError("responses: no outcome; add at least one")
     ranks = {group: rank for rank, group in enumerate(dict.fromkeys(groups))}
     order = np.argsort(np.array([ranks[group] for group in groups]), kind="stable")
     if np.any(np.diff(order) != 1):

@@ -93,7 +93,7 @@ class LevelLine:
         if np.any(levels < self.lowest_level - _ROUNDING):
             raise MensuraError(
                 f"level: got {float(levels.min()):g}; on dimension {self.dimension!r} the calibrated line starts at "
-                f"{self.lowest_level:.3f}, where everybody succeeds"
+                f"{self.lowest_level:.3f}, where everybody succeeds; choose at least that level"
             )
         empirical = np.maximum(self.slope * levels + self.intercept, _EVERYBODY)
         return level_to_rate(empirical if empirical.ndim else float(empirical))

@@ -85,7 +85,7 @@ def position(names: tuple[str, ...], name: str, argument: str) -> int:
     from difflib import get_close_matches
 
     near = get_close_matches(name, names, n=3)
-    advice = f"did you mean {', '.join(map(repr, near))}?" if near else f"known: {listed_names(list(names))}"
+    advice = f"did you mean {', '.join(map(repr, near))}?" if near else f"choose one of {listed_names(list(names))}"
     raise MensuraError(f"{argument}: {name!r} has no scores; {advice}")
 
 

@@ -74,7 +74,9 @@ def forward_errors(
             if advance:
                 advance()
     if not found:
-        raise MensuraError(f"origins: no origin has {FEWEST_MODELS} models before it and later ones to predict")
+        raise MensuraError(
+            f"origins: no origin has {FEWEST_MODELS} models before it and later ones to predict; choose other origins"
+        )
     return _summed(pl.concat(found))
 
 

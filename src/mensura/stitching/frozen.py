@@ -110,7 +110,8 @@ class FrozenScale(Result):
         lost = sorted(set(fresh["subject"]) - set(kept["subject"]))
         if lost:
             raise MensuraError(
-                f"scores: {listed_names(lost)} has no score on a benchmark of the scale {self.name}; it has "
+                f"scores: {listed_names(lost)} has no score on a benchmark of the scale {self.name}; add a score on "
+                "one of "
                 f"{', '.join(self.names)}"
             )
         known = self.capabilities.join(counted, on="subject", how="left").with_columns(status=pl.lit("frozen"))
@@ -228,7 +229,9 @@ def load_scale(name: str | Path) -> FrozenScale:
             settings=told["settings"],
         )
     except (ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as fault:
-        raise MensuraError(f"{path}: not a frozen scale ({fault})") from fault
+        raise MensuraError(
+            f"{path}: not a frozen scale ({fault}); give the file that freezing a scale wrote"
+        ) from fault
 
 
 def _rounded(values: Floats) -> Any:  # noqa: ANN401

@@ -101,7 +101,7 @@ class People(Result):
         known = tuple(self.tests.filter(pl.col("benchmark") == benchmark)["group"])
         if group not in known:
             raise MensuraError(
-                f"group: {group!r} has no score on {benchmark!r}; known there: {', '.join(known) or 'nobody'}"
+                f"group: {group!r} has no score on {benchmark!r}; expected one of {', '.join(known) or 'no group'}"
             )
         row = self.tests.filter((pl.col("benchmark") == benchmark) & (pl.col("group") == group)).row(0, named=True)
         return win_chance(self.fit, model, benchmark, row["score"], row["stderr"])
@@ -113,8 +113,8 @@ def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0
     known = people.filter(pl.col("benchmark").is_in(list(fit.data.benchmarks)))
     if known.height == 0:
         raise MensuraError(
-            "people: no human group was scored on a benchmark of this fit; "
-            f"groups are known for {', '.join(people['benchmark'].unique().sort())}"
+            "people: no human group was scored on a benchmark of this fit; expected one of "
+            f"{', '.join(people['benchmark'].unique().sort())}"
         )
     cols = positions_of(fit.data.benchmarks, known["benchmark"].to_list())
     at, data = fit.estimate, fit.data

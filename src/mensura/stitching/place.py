@@ -43,7 +43,9 @@ def domain(fit: Stitch, benchmarks: list[str], *, seed: int = 0) -> PositionDraw
     data = fit.data
     unknown = [name for name in benchmarks if name not in data.benchmarks]
     if unknown:
-        raise MensuraError(f"benchmarks: {unknown[0]!r} is not in the fit; it has {', '.join(data.benchmarks)}")
+        raise MensuraError(
+            f"benchmarks: {unknown[0]!r} is not in the fit; expected one of {', '.join(data.benchmarks)}"
+        )
     rows, cols = data.layout.rows, data.layout.cols
     frame = pl.DataFrame(
         {
@@ -62,7 +64,9 @@ def _on_benchmarks_of(fit: Stitch, frame: pl.DataFrame) -> ScoreSet:
     cols = positions_of(fit.data.benchmarks, list(own.benchmarks))
     if (cols < 0).any():
         name = own.benchmarks[int(np.flatnonzero(cols < 0)[0])]
-        raise MensuraError(f"scores: benchmark {name!r} is not in the fit; it has {', '.join(fit.data.benchmarks)}")
+        raise MensuraError(
+            f"scores: benchmark {name!r} is not in the fit; expected one of {', '.join(fit.data.benchmarks)}"
+        )
     layout = ScoreLayout(own.layout.rows, cols[own.layout.cols], len(own.subjects), len(fit.data.benchmarks))
     chance, ceiling = fit.data.chance, fit.data.ceiling
     return replace(own, benchmarks=fit.data.benchmarks, layout=layout, chance=chance, ceiling=ceiling)

@@ -113,7 +113,9 @@ def _numeric(frame: pl.DataFrame, column: str, name: str) -> pl.DataFrame:
     cast = frame[column].cast(pl.Float64, strict=False)
     bad = frame.filter(cast.is_null() & frame[column].is_not_null())
     if bad.height:
-        raise MensuraError(f"{name}: {bad.height} values of {column} are not numbers, the first is {bad[column][0]!r}")
+        raise MensuraError(
+            f"{name}: {bad.height} values of {column} are not numbers, the first is {bad[column][0]!r}; correct them"
+        )
     return frame.with_columns(cast.alias(column))
 
 
@@ -228,7 +230,8 @@ def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:
         bad = frame.filter(parsed.is_null() & dates.is_not_null() & (dates != ""))
         if bad.height:
             raise MensuraError(
-                f"scores: {bad.height} release dates are not YYYY-MM-DD, the first is {bad['released'][0]!r}"
+                f"scores: {bad.height} release dates are not YYYY-MM-DD, the first is {bad['released'][0]!r}; correct "
+                "them"
             )
         dates = parsed
     elif not dates.dtype.is_temporal() and dates.dtype != pl.Null:

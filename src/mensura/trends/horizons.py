@@ -69,7 +69,9 @@ def relate_horizons(
     both = joined.filter(pl.col("minutes").is_not_null())
     unknown = sorted(set(held_out) - set(both["subject"]))
     if unknown:
-        raise MensuraError(f"held_out: {unknown[0]!r} is not among the {both.height} subjects with both measures")
+        raise MensuraError(
+            f"held_out: {unknown[0]!r} is not among the {both.height} subjects with both measures; choose one of them"
+        )
     apart = pl.col("subject").is_in(list(held_out))
     line = fit_line(*_points(both.filter(~apart)))
     expected = line.at(joined["capability"].to_numpy())

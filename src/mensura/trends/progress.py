@@ -160,7 +160,9 @@ def _family_table(frame: pl.DataFrame, compute: Floats) -> pl.DataFrame:
             {"family": family, "n": line.n, "k": line.slope, "error": line.slope_error, "r_squared": line.r_squared}
         )
     if not rows:
-        raise MensuraError("models: no family has 3 subjects with different compute, so k cannot be measured")
+        raise MensuraError(
+            "models: no family has 3 subjects with different compute, so k cannot be measured; add models of one family"
+        )
     return pl.DataFrame(rows)
 
 

@@ -44,5 +44,7 @@ def _as_date(values: pl.Series, name: str) -> pl.Series:
     days = values.cast(pl.String).str.to_date("%Y-%m-%d", strict=False)
     bad = values.filter(days.is_null() & values.is_not_null() & (values.cast(pl.String) != ""))
     if bad.len():
-        raise MensuraError(f"scores: {bad.len()} days in {name!r} are not YYYY-MM-DD, the first is {bad[0]!r}")
+        raise MensuraError(
+            f"scores: {bad.len()} days in {name!r} are not YYYY-MM-DD, the first is {bad[0]!r}; correct them"
+        )
     return days.alias(name)

@@ -122,7 +122,7 @@ def test_a_column_unit_counts_in_every_encoding(encoding, name, tmp_path):
 @pytest.mark.parametrize(
     ("text", "unit", "message"),
     [
-        (MIXED, "percent", "row 2: the column 'unit' says fraction, but --unit says percent. Leave --unit out"),
+        (MIXED, "percent", "row 2: the column 'unit' says fraction, but --unit says percent; leave --unit out"),
         (MIXED, "fraction", "row 3: the column 'unit' says percent, but --unit says fraction"),
         ("model,benchmark,score\na,x,70%\n", "fraction", "row 2: the cell says percent, but --unit says fraction"),
         ("model,benchmark,Score (%)\na,x,70\n", "fraction", "row 2: the header says percent, but --unit says fraction"),

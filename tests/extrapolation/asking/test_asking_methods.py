@@ -216,7 +216,7 @@ def test_settings_that_make_no_sense_are_refused(new_task):
         (lambda: WholePool(model, chunk=0), "chunk: 1 or more"),
         (lambda: WholePool(), "needs asker"),
         (lambda: ItemByItem(), "needs asker"),
-        (lambda: ItemByItem(model, variants=28), "variants: 1 to 27"),
+        (lambda: ItemByItem(model, variants=28), "variants: expected 1 to 27"),
         (lambda: ItemByItem(model, width=2), "width"),
         (lambda: ItemByItem(model, level=1.0), "level"),
     ):

@@ -70,7 +70,7 @@ def test_missing_double_unknown_and_unsound_items_are_named_and_none_is_guessed(
         ('{"answers": [', "no JSON"),
         ('{"answers": [{"item": "i1"}', "no valid JSON"),
         ('{"rows": []}', "no list"),
-        ('{"answers": []}', "no rows"),
+        ('{"answers": []}', "expected one row per item"),
         ('{"answers": "i1: 20%"}', "no list"),
     ],
 )

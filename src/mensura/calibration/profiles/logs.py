@@ -24,7 +24,7 @@ def read_outcomes(path: str | Path, *, subject: str | None = None) -> pl.DataFra
     found = read_samples(path, subject=subject)
     rows = [(sample.subject, sample.item, sample.value) for sample in found if sample.value is not None]
     if not rows:
-        raise MensuraError(f"{path}: no sample with an outcome; there is nothing to take")
+        raise MensuraError(f"{path}: no sample with an outcome; check that the evaluation was scored")
     return pl.DataFrame(rows, schema=_COLUMNS, orient="row")
 
 

@@ -100,7 +100,10 @@ def line_up(outcomes: Any, demands: Any) -> Answered:  # noqa: ANN401
         warnings.append("several outcomes of a subject on an item are averaged")
     empty = subjects.join(kept, on="subject_at", how="anti")
     if empty.height:
-        raise MensuraError(f"outcomes: subject {empty['subject'][0]!r} has no item with demands")
+        raise MensuraError(
+            f"outcomes: subject {empty['subject'][0]!r} has no item with demands; add levels of its items to the "
+            "demands"
+        )
     subject = kept["subject_at"].to_numpy().astype(np.int64)
     return Answered(
         tuple(names),
@@ -122,7 +125,7 @@ def pick_subjects(outcomes: pl.DataFrame, wanted: list[str]) -> pl.DataFrame:
     for name in wanted:
         if name not in there:
             near = get_close_matches(name, there, 3, 0.4)
-            hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(there)[:20])}"
+            hint = f"did you mean {' or '.join(near)}?" if near else f"choose one of {', '.join(sorted(there)[:20])}"
             raise MensuraError(f"subject: {name!r} has no outcomes here; {hint}")
     if not wanted:
         return outcomes
@@ -134,7 +137,7 @@ def _checked(frame: pl.DataFrame) -> pl.DataFrame:
     """Return subject, item, correct, options, each checked."""
     require_columns(frame, ["subject", "item", "correct"], name="outcomes")
     if frame.is_empty():
-        raise MensuraError("outcomes: the table is empty")
+        raise MensuraError("outcomes: the table is empty; add at least one row")
     if frame["subject"].null_count() or frame["item"].null_count():
         raise MensuraError("outcomes: a row lacks its subject or item; fill it or leave the row out")
     options = pl.col("options").cast(pl.Float64, strict=False) if "options" in frame.columns else pl.lit(None)
@@ -183,6 +186,6 @@ def _level_table(demands: Any, codes: list[str]) -> tuple[pl.DataFrame, list[str
     wide = wide.pivot("dimension", index="item", values="level")
     whole = wide.drop_nulls()
     if whole.is_empty():
-        raise MensuraError("demands: no item has a level in every dimension")
+        raise MensuraError("demands: no item has a level in every dimension; fill in the missing levels")
     lost = wide.height - whole.height
     return whole, [f"{lost} items lack a level in some dimension and are left out"] if lost else []

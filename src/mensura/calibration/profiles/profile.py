@@ -145,14 +145,18 @@ def profile_counts(
     wrong = table.filter((pl.col("correct") > pl.col("n")) | (pl.col("correct") < 0))
     if wrong.height:
         row = wrong.row(0, named=True)
-        raise MensuraError(f"counts: {row['subject']}, {row['dimension']}: {row['correct']} correct of {row['n']}")
+        raise MensuraError(
+            f"counts: {row['subject']}, {row['dimension']}: {row['correct']} correct of {row['n']}; expected 0 to n"
+        )
     subjects = tuple(table["subject"].unique(maintain_order=True))
     there = set(table["dimension"])
     dimensions = tuple(code for code in annotated_dimensions() if code in there)
     if lost := sorted(there - set(dimensions)):
-        raise MensuraError(f"counts: unknown dimension {lost[0]!r} (known: {', '.join(annotated_dimensions())})")
+        raise MensuraError(
+            f"counts: unknown dimension {lost[0]!r}; expected one of {', '.join(annotated_dimensions())}"
+        )
     if not table["level"].is_between(0, 5).all():
-        raise MensuraError("counts: a level lies outside 0 to 5")
+        raise MensuraError("counts: a level is outside 0 to 5; correct the column 'level'")
     n, correct = (np.zeros((len(subjects), len(dimensions), len(LEVELS))) for _ in range(2))
     rows, columns = ({name: at for at, name in enumerate(names)} for names in (subjects, dimensions))
     for name, code, level, asked, right in table.filter(pl.col("level") >= 1).select(

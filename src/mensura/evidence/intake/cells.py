@@ -72,7 +72,11 @@ def _checked(cells: CellTable) -> CellTable:
 def _refuse_long(name: str, number: int, row: Sequence[str | None]) -> None:
     longest = max((len(cell) for cell in row if cell), default=0)
     if longest > LONGEST_CELL:
-        raise MensuraError(f"{name}, row {number}: a cell of {longest:,} characters; this is no table of scores")
+        raise MensuraError(
+            f"{name}, row {number}: a cell of {longest:,} characters; expected a table of scores. Remove the long text"
+        )
     whole = sum(len(cell or "") for cell in row) + len(row) - 1
     if whole > LONGEST_CELL * 10:
-        raise MensuraError(f"{name}, row {number}: a line of {whole:,} characters; this is no table of scores")
+        raise MensuraError(
+            f"{name}, row {number}: a line of {whole:,} characters; expected a table of scores. Remove the long text"
+        )

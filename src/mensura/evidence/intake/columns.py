@@ -113,7 +113,9 @@ def rename_columns(header: Sequence[str], name: str) -> list[str]:
 
 def _refuse_unknown(titles: Sequence[str], name: str) -> None:
     known = ", ".join(OPTIONAL)
-    raise MensuraError(f"{name}: unknown column {', '.join(map(repr, titles))}; optional columns are {known}")
+    raise MensuraError(
+        f"{name}: unknown column {', '.join(map(repr, titles))}; rename or remove it (optional columns: {known})"
+    )
 
 
 def bare_title(title: str) -> str:

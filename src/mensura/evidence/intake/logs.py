@@ -47,7 +47,7 @@ def _json(path: Path) -> Any:  # noqa: ANN401
     try:
         return json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as fault:
-        raise MensuraError(f"{path}: not readable as JSON ({fault})") from fault
+        raise MensuraError(f"{path}: not readable as JSON ({fault}); write the log again") from fault
 
 
 def _inspect_header(path: Path) -> Any:  # noqa: ANN401
@@ -56,7 +56,7 @@ def _inspect_header(path: Path) -> Any:  # noqa: ANN401
         with zipfile.ZipFile(path) as archive:
             return json.loads(read_member(archive, "header.json", MOST_HEADER_BYTES))
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as fault:
-        raise MensuraError(f"{path}: not an Inspect log ({fault}); was the evaluation finished?") from fault
+        raise MensuraError(f"{path}: not an Inspect log ({fault}); check that the evaluation was finished") from fault
 
 
 def _inspect(log: Mapping[str, Any], path: Path) -> LogRows:
@@ -67,7 +67,7 @@ def _inspect(log: Mapping[str, Any], path: Path) -> LogRows:
     results = log.get("results") or {}
     found = list(_inspect_scores(results.get("scores") or []))
     if not found:
-        raise MensuraError(f"{path}: no scorer with {' or '.join(INSPECT_METRICS)}; there is nothing to take")
+        raise MensuraError(f"{path}: no scorer with {' or '.join(INSPECT_METRICS)}; add one to the evaluation")
     (scorer, metric, value), *others = found
     samples = results.get("completed_samples") or (asked.get("dataset") or {}).get("samples")
     task = str(asked.get("task", "")).rsplit("/", 1)[-1]
@@ -102,7 +102,7 @@ def _harness(told: Mapping[str, Any], path: Path) -> LogRows:
             n = (counts.get(task) or {}).get("effective")
             rows.append((model, task, picked[1], "fraction", n))
     if not rows:
-        raise MensuraError(f"{path}: no task with one of {', '.join(HARNESS_METRICS)}; there is nothing to take")
+        raise MensuraError(f"{path}: no task with a known metric; expected one of {', '.join(HARNESS_METRICS)}")
     notes = [f"lm-evaluation-harness: {', '.join(f'{task} by {metric}' for task, metric in chosen.items())}"]
     if parts:
         notes.append(f"{len(parts & set(told['results']))} parts of groups left out: they are in their groups' figures")

@@ -49,7 +49,7 @@ def read_own_scores(source: Any, *, unit: str | None = None, name: str = "scores
     else:
         frame = _unfolded(frame, titles, find_shape(titles, NOBODY, NOBODY, name=name))
         if frame.is_empty():
-            raise MensuraError(f"{name}: every score is blank; there is nothing to read")
+            raise MensuraError(f"{name}: every score is blank; enter at least one score")
     return _as_fractions(frame, unit, name)
 
 
@@ -127,7 +127,7 @@ def _with_figures(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     figures = [None if cell is None else read_figure(cell, decimal_comma=comma) for cell in cells]
     for number, cell, figure in zip(frame[_ROW], cells, figures, strict=True):
         if cell is not None and figure is None:
-            raise MensuraError(f"{name}, row {number}: {cell!r} is no score, such as 0.704")
+            raise MensuraError(f"{name}, row {number}: {cell!r} is no score; expected a number such as 0.704")
     return frame.with_columns(
         pl.Series("score", [figure and figure.value for figure in figures], dtype=pl.Float64),
         pl.Series("_sign", ["percent" if figure and figure.percent else None for figure in figures], dtype=pl.String),
@@ -144,6 +144,6 @@ def _refuse_other_units(frame: pl.DataFrame, name: str) -> None:
         for row in frame.filter(pl.col(weaker) != pl.col("_unit")).head(1).iter_rows(named=True):
             stronger = next(place for column, place in _SAID.items() if row[column] is not None)
             raise MensuraError(
-                f"{name}, row {row[_ROW]}: {stronger} says {row['_unit']}, but {where} says {row[weaker]}. "
-                f"{'Leave --unit out' if where == '--unit' else 'Correct one of them'}"
+                f"{name}, row {row[_ROW]}: {stronger} says {row['_unit']}, but {where} says {row[weaker]}; "
+                + ("leave --unit out" if where == "--unit" else "correct one of them")
             )

@@ -110,7 +110,7 @@ def read_scores_of(
     shape = find_shape(cells.header, known["model"], known["benchmark"], name=cells.name)
     entries, dropped = _entries(cells, shape)
     if not entries:
-        raise MensuraError(f"{cells.name}: every score is blank; there is nothing to read")
+        raise MensuraError(f"{cells.name}: every score is blank; enter at least one score")
     matches = _matched(entries, known, allowed, cells.name)
     entries = _with_said(entries, matches, allowed.new_model, cells.name)
     comma = uses_decimal_commas(entry.cell for entry in entries)

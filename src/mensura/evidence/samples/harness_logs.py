@@ -37,7 +37,7 @@ def _sample(line: str, path: Path, number: int) -> Mapping[str, Any]:
     try:
         sample = json.loads(line)
     except (ValueError, RecursionError) as fault:
-        raise MensuraError(f"{path}: line {number} is not JSON ({fault})") from fault
+        raise MensuraError(f"{path}: line {number} is not JSON ({fault}); write the log again") from fault
     if not isinstance(sample, Mapping) or "doc_id" not in sample:
         raise MensuraError(f"{path}: line {number} has no doc_id; expected samples of lm-evaluation-harness")
     return sample
@@ -47,4 +47,4 @@ def _metric(sample: Mapping[str, Any], path: Path) -> str:
     for metric in HARNESS_METRICS:
         if isinstance(sample.get(metric), int | float):
             return metric
-    raise MensuraError(f"{path}: no sample metric among {', '.join(HARNESS_METRICS)}; there is nothing to take")
+    raise MensuraError(f"{path}: no known sample metric; expected one of {', '.join(HARNESS_METRICS)}")

@@ -44,7 +44,7 @@ def read_instances(told: Sequence[Any], path: Path, subject: str | None) -> Iter
         figures = {str(stat["name"]["name"]): stat for stat in instance.get("stats") or [] if _is_stat(stat)}
         metric = metric or next((name for name in HELM_METRICS if name in figures), None)
         if metric is None:
-            raise MensuraError(f"{path}: no figure among {', '.join(HELM_METRICS)}; there is nothing to take")
+            raise MensuraError(f"{path}: no known metric; expected one of {', '.join(HELM_METRICS)}")
         stat = figures.get(metric)
         count = float(stat.get("count") or 0.0) if stat else 0.0
         share = None if not stat or not count else checked_value(stat["sum"] / count, f"{path}: instance {number}")
@@ -63,7 +63,7 @@ def _run(path: Path) -> tuple[str, str]:
     try:
         told = as_object(json.loads(spec.read_text(encoding="utf-8")), spec, "the run")
     except (ValueError, RecursionError) as fault:
-        raise MensuraError(f"{spec}: not readable as JSON ({fault})") from fault
+        raise MensuraError(f"{spec}: not readable as JSON ({fault}); copy the run again") from fault
     scenario, _, options = str(told.get("name") or path.parent.name).partition(":")
     kept = [part for part in options.split(",") if part and not part.startswith("model=")]
     adapter = told.get("adapter_spec")

@@ -28,7 +28,7 @@ def read_archive(path: Path) -> Iterator[SampleOutcome]:
                 if name.startswith("samples/") and name.endswith(".json"):
                     yield _outcome(asked, _member(archive, name, path, MOST_SAMPLE_BYTES), path, name)
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as fault:
-        raise MensuraError(f"{path}: not an Inspect log ({fault}); was the evaluation finished?") from fault
+        raise MensuraError(f"{path}: not an Inspect log ({fault}); check that the evaluation was finished") from fault
 
 
 def read_whole(told: Mapping[str, Any], path: Path) -> Iterator[SampleOutcome]:
@@ -40,7 +40,7 @@ def read_whole(told: Mapping[str, Any], path: Path) -> Iterator[SampleOutcome]:
 def _outcome(asked: Mapping[str, Any], sample: Mapping[str, Any], path: Path, name: str) -> SampleOutcome:
     model, task = str(asked.get("model") or ""), str(asked.get("task") or "").rsplit("/", 1)[-1]
     if not model:
-        raise MensuraError(f"{path}: the header names no model; this is no Inspect log")
+        raise MensuraError(f"{path}: the header names no model; expected an Inspect log")
     run = str(asked.get("run_id") or asked.get("eval_id") or path)
     return SampleOutcome(model, f"{task}:{sample.get('id')}", _value(sample.get("scores"), path, name), run)
 
@@ -58,5 +58,5 @@ def _value(scores: object, path: Path, name: str) -> float | None:
     if isinstance(value, str):
         value = INSPECT_VALUES.get(value.strip())
     if not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise MensuraError(f"{path}: {name} has a score that is neither C, I, P, N nor a number from 0 to 1")
+        raise MensuraError(f"{path}: {name} has an unknown score; expected C, I, P, N or a number from 0 to 1")
     return float(value)

@@ -28,5 +28,5 @@ def checked_value(value: Any, where: str, expected: str = "a number from 0 to 1"
 def as_object(told: object, path: Path, name: str) -> Mapping[str, Any]:
     """Return a JSON object, or say that it is none."""
     if not isinstance(told, Mapping):
-        raise MensuraError(f"{path}: {name} is not an object; this is no evaluation log")
+        raise MensuraError(f"{path}: {name} is not an object; expected an evaluation log")
     return told

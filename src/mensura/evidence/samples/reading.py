@@ -34,7 +34,7 @@ def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOu
     """
     suffix = path.suffix.lower()
     if not path.is_file():
-        raise MensuraError(f"{path}: no such file")
+        raise MensuraError(f"{path}: no such file; check the path")
     if suffix == ".eval":
         return read_archive(path)
     if suffix == ".jsonl":
@@ -42,9 +42,9 @@ def read_samples(path: Path, *, subject: str | None = None) -> Iterator[SampleOu
     try:
         told = json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as fault:
-        raise MensuraError(f"{path}: not readable as JSON ({fault})") from fault
+        raise MensuraError(f"{path}: not readable as JSON ({fault}); write the log again") from fault
     if isinstance(told, Mapping) and "eval" in told:
         return read_whole(told, path)
     if is_instances(told):
         return read_instances(told, path, subject)
-    raise MensuraError(f"{path}: neither an Inspect log with samples nor HELM's per_instance_stats.json")
+    raise MensuraError(f"{path}: unknown log; expected an Inspect log with samples or HELM's per_instance_stats.json")

@@ -46,12 +46,12 @@ class CallPlan:
     def __post_init__(self) -> None:
         for name in ("variants", "repeats", "first"):
             if getattr(self, name) < 1:
-                raise MensuraError(f"{name}: 1 or more, got {getattr(self, name)}")
+                raise MensuraError(f"{name} must be at least 1, got {getattr(self, name)}")
         if self.width is not None and not 0 < self.width < 1:
-            raise MensuraError(f"width: between 0 and 1 (exclusive), in rates, got {self.width}")
+            raise MensuraError(f"width: expected a rate between 0 and 1 (exclusive), got {self.width}")
 
         if self.budget is not None and not self.budget >= 1:
-            raise MensuraError(f"budget: 1 call per item or more, got {self.budget}")
+            raise MensuraError(f"budget: expected at least 1 call per item, got {self.budget}")
 
     @property
     def most(self) -> int:

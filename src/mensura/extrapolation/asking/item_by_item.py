@@ -47,7 +47,7 @@ class ItemByItem:
         check_level(self.level)
         somebody(self.asker, self.name)
         if not 1 <= self.variants <= len(all_variants()):
-            raise MensuraError(f"variants: 1 to {len(all_variants())}, got {self.variants}")
+            raise MensuraError(f"variants: expected 1 to {len(all_variants())}, got {self.variants}")
         self.plan  # noqa: B018  settings that make no plan are refused here, before anything is asked
 
     @property

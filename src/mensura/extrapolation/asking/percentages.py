@@ -63,9 +63,9 @@ def read_percentage(text: str) -> AnswerReading:
     """
     whole = _plain(text)
     if not whole:
-        raise UnreadableError("the answer is empty")
+        raise UnreadableError("the answer is empty; expected a percentage")
     if _THINKING.search(whole):
-        raise UnreadableError("the answer breaks off while thinking")
+        raise UnreadableError("the answer breaks off while thinking; raise --max-tokens")
     found = _from_json(whole)
     if found is not None:
         return found
@@ -96,9 +96,14 @@ def _from_json(text: str) -> AnswerReading | None:
     scales = {"percentage": 100.0, "percent": 100.0, "rate": 1.0, "probability": 1.0}
     values = [_number(found[key], scale, key) for key, scale in scales.items() if key in found]
     if not values:
-        raise UnreadableError(f"the JSON answer has no percentage; it has {', '.join(map(str, found)) or 'nothing'}")
+        raise UnreadableError(
+            "the JSON answer has no percentage; expected the key percentage, got "
+            f"{', '.join(map(str, found)) or 'nothing'}"
+        )
     if max(values) - min(values) > SAME:
-        raise UnreadableError(f"the JSON answer says {' and '.join(f'{value:.1%}' for value in values)}")
+        raise UnreadableError(
+            f"the JSON answer says {' and '.join(f'{value:.1%}' for value in values)}; expected one value"
+        )
     why = found.get("rationale") or found.get("why") or ""
     return _reading(Share(values[0], values[0], "schema", 0, 0), str(why))
 
@@ -107,12 +112,12 @@ def _number(value: object, scale: float, key: str) -> float:
     if isinstance(value, str):
         share = agreed_share(_plain(value))
         if share is None:
-            raise UnreadableError(f"the JSON answer's {key} is {value[:40]!r}, no number")
+            raise UnreadableError(f"the JSON answer's {key} is {value[:40]!r}; expected a number")
         return share.rate
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UnreadableError(f"the JSON answer's {key} is {value!r}, no number")
+        raise UnreadableError(f"the JSON answer's {key} is {value!r}; expected a number")
     if not 0 <= value <= scale:
-        raise UnreadableError(f"the JSON answer's {key} is {value}, outside 0 to {scale:g}")
+        raise UnreadableError(f"the JSON answer's {key} is {value}; expected 0 to {scale:g}")
     return float(value) / scale
 
 
@@ -127,7 +132,7 @@ def _labelled(text: str) -> tuple[Share, str] | None:
         return None
     if max(share.rate for share, _ in found) - min(share.rate for share, _ in found) > SAME:
         said = ", ".join(f"{share.rate:.1%}" for share, _ in found)
-        raise UnreadableError(f"several lines call themselves the answer: {said}")
+        raise UnreadableError(f"several lines call themselves the answer: {said}; expected one")
     share, start = found[-1]
     return share, text[:start]
 
@@ -148,7 +153,7 @@ def _concluded(text: str) -> tuple[Share, str]:
         return share, text[:start]
     said = [claim for claim, _ in claimed] + ([] if share is None else [share])
     if max(one.rate for one in said) - min(one.rate for one in said) > SAME:
-        raise UnreadableError(f"sentences that claim different shares: {say_shares(said)}")
+        raise UnreadableError(f"sentences that claim different shares: {say_shares(said)}; expected one share")
     return (share, text[:start]) if share is not None else (claimed[-1][0], text[: claimed[-1][1]])
 
 

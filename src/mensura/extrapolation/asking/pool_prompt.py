@@ -111,17 +111,17 @@ def read_estimates(text: str) -> AnswerReading:
     """
     start, end = text.find("{"), text.rfind("}")
     if start < 0 or end < start:
-        raise UnreadableError("no JSON object in the answer" if text.strip() else "the answer is empty")
+        raise UnreadableError("no JSON object in the answer; expected one" if text.strip() else "the answer is empty")
     try:
         found = json.loads(text[start : end + 1])
     except (ValueError, RecursionError) as fault:
-        raise UnreadableError(f"the answer is no valid JSON ({str(fault)[:80]})") from None
+        raise UnreadableError(f"the answer is no valid JSON ({str(fault)[:80]}); expected one object") from None
     rows = found.get("answers") if isinstance(found, dict) else None
     if not isinstance(rows, list):
-        raise UnreadableError("the JSON answer has no list 'answers'")
+        raise UnreadableError("the JSON answer has no list 'answers'; expected one row per item")
     kept = [_plain_row(row) for row in rows if isinstance(row, dict)]
     if not kept:
-        raise UnreadableError("the list 'answers' holds no rows")
+        raise UnreadableError("the list 'answers' is empty; expected one row per item")
     return AnswerReading(value=kept, rationale=str(found.get("rationale") or ""))
 
 

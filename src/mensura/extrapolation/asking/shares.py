@@ -78,13 +78,13 @@ def agreed_share(sentence: str) -> Share | None:
     points = [share for share in shares if share.form not in ("range", "bound")]
     if not points:
         if len({(share.low, share.high) for share in shares}) > 1:
-            raise UnreadableError(f"several ranges: {say_shares(shares)}")
+            raise UnreadableError(f"several ranges: {say_shares(shares)}; expected one")
         return _narrow(shares[0])
     if max(share.rate for share in points) - min(share.rate for share in points) > SAME:
-        raise UnreadableError(f"several numbers: {say_shares(points)}")
+        raise UnreadableError(f"several numbers: {say_shares(points)}; expected one")
     point = next((share for share in points if share.form == "percent"), points[0])
     if any(not share.low - SAME <= point.rate <= share.high + SAME for share in shares):
-        raise UnreadableError(f"numbers that contradict each other: {say_shares(shares)}")
+        raise UnreadableError(f"numbers that contradict each other: {say_shares(shares)}; expected one")
     return point
 
 
@@ -107,12 +107,12 @@ def _share(match: re.Match[str], sentence: str) -> Share | None:
     if _CHANGE.match(after) or _BEFORE_CHANGE.search(before[-24:]) or _LEVEL.match(after):
         return None
     if match["minus"] or match["negative"] or match["zero"]:
-        raise UnreadableError(f"a negative share: {match[0].strip()!r}")
+        raise UnreadableError(f"a negative share: {match[0].strip()!r}; expected 0 to 100%")
     low, high, form = _range_of(match)
     if form == "range" and _FROM.search(before[-8:]):
-        raise UnreadableError(f"a change from one share to another: {match[0].strip()!r}")
+        raise UnreadableError(f"a change from one share to another: {match[0].strip()!r}; expected one share")
     if not 0 <= low <= high <= 1:
-        raise UnreadableError(f"{match[0].strip()!r} is no share between 0 and 100%")
+        raise UnreadableError(f"{match[0].strip()!r} is no share; expected 0 to 100%")
     if match["bound"]:
         upper = " ".join(match["bound"].lower().split()) in _UPPER
         low, high, form = (0.0, high, "bound") if upper else (low, 1.0, "bound")
@@ -130,7 +130,7 @@ def _range_of(match: re.Match[str]) -> tuple[float, float, str]:
         return value, value, "decimal"
     top, bottom = _proportion(match)
     if not 0 < bottom < math.inf or (match["top"] and top >= bottom):
-        raise UnreadableError(f"{match[0].strip()!r} is no proportion")
+        raise UnreadableError(f"{match[0].strip()!r} is no proportion; expected one below 1, such as 3 of 10")
     value = top / bottom
     return value, value, "proportion"
 
@@ -167,9 +167,9 @@ def _bare(sentence: str) -> Share | None:
         return None
     value = _value(match["value"])
     if sentence.strip().startswith("-") or value > 100:
-        raise UnreadableError(f"{sentence.strip()!r} is no share between 0 and 100%")
+        raise UnreadableError(f"{sentence.strip()!r} is no share; expected 0 to 100%")
     if 0 < value <= 1:
-        raise UnreadableError(f"{sentence.strip()!r} may be a percentage or a share")
+        raise UnreadableError(f"{sentence.strip()!r} may be a percentage or a share; expected a number with %")
     return Share(value / 100, value / 100, "bare", 0, len(sentence))
 
 
@@ -177,5 +177,8 @@ def _narrow(share: Share) -> Share:
     widest = WIDEST_BOUND if share.form == "bound" else WIDEST_RANGE
     if share.high - share.low > widest + 1e-9:
         kind = "bound" if share.form == "bound" else "range"
-        raise UnreadableError(f"the {kind} {share.low:.1%} to {share.high:.1%} is too wide to be an estimate")
+        raise UnreadableError(
+            f"the {kind} {share.low:.1%} to {share.high:.1%} is too wide to be an estimate; expected at most "
+            f"{widest:.0%}"
+        )
     return share

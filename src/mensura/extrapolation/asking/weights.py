@@ -25,7 +25,7 @@ def learn_weights(errors: Floats, groups: Sequence[object]) -> tuple[float, ...]
 
     values = np.atleast_2d(np.asarray(errors, dtype=np.float64))
     if values.shape[1] != len(groups) or not values.size:
-        raise MensuraError(f"errors: members × {len(groups)} cells as groups, got {values.shape}")
+        raise MensuraError(f"errors: expected members × {len(groups)} cells as groups, got {values.shape}")
     if not np.isfinite(values).all():
         raise MensuraError("errors: every member needs a number for every cell; leave cells without one out")
     names, place = np.unique(np.array([repr(group) for group in groups]), return_inverse=True)

@@ -48,7 +48,7 @@ class WholePool:
         somebody(self.asker, self.name)
         for setting in ("chunk", "repeats", "rounds"):
             if getattr(self, setting) < 1:
-                raise MensuraError(f"{setting}: 1 or more, got {getattr(self, setting)}")
+                raise MensuraError(f"{setting} must be at least 1, got {getattr(self, setting)}")
 
     @property
     def name(self) -> str:

@@ -68,7 +68,9 @@ def write_item_prompt(facts: ItemFacts, variant: Variant) -> str:
     """Return the prompt about one item in one variant: the world form or, with a reference, the validation form."""
     template = read_template("item")
     if variant.order not in template["orders"] or variant.phrasing not in template["phrasings"]:
-        raise MensuraError(f"no prompt variant {variant.name!r}; there are {', '.join(v.name for v in all_variants())}")
+        raise MensuraError(
+            f"no prompt variant {variant.name!r}; expected one of {', '.join(v.name for v in all_variants())}"
+        )
     words, numbers = template["phrasings"][variant.phrasing], template["numbers"][variant.numbers]
     count = "" if facts.n is None else words["answered_by"].format(count=_count(facts.n, numbers["count"]))
     values = {

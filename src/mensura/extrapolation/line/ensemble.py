@@ -47,9 +47,9 @@ class Ensemble:
         if self.weights is not None:
             weights = np.asarray(self.weights, dtype=float)
             if not self.members or weights.shape != (len(self.members),):
-                raise MensuraError(f"weights: one for each of {len(self.members)} members, got {len(weights)}")
+                raise MensuraError(f"weights: expected one for each of {len(self.members)} members, got {len(weights)}")
             if not (np.all(np.isfinite(weights)) and np.all(weights >= 0) and weights.sum() > 0):
-                raise MensuraError(f"weights: numbers of 0 or more, not all 0, got {self.weights}")
+                raise MensuraError(f"weights: expected numbers of at least 0, not all 0, got {self.weights}")
 
     @property
     def name(self) -> str:

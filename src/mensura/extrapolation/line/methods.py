@@ -80,7 +80,7 @@ class ConstantShift:
     def __post_init__(self) -> None:
         check_level(self.level)
         if self.difference is not None and not np.isfinite(self.difference):
-            raise MensuraError(f"difference: a number of logits, got {self.difference}")
+            raise MensuraError(f"difference: expected a number of logits, got {self.difference}")
 
     @property
     def name(self) -> str:
@@ -186,8 +186,8 @@ class Hierarchical:
         """Return the prediction given the links and the other groups."""
         if task.slices is None:
             raise MensuraError(
-                f"method {self.name!r} learns from the other groups of a pool, and this task holds none; "
-                "validate(pool, 'slices') gives them, else use 'linked'"
+                f"method {self.name!r} learns from the other groups of a pool, and this task has none; "
+                "use validate(pool, 'slices'), or the method 'linked'"
             )
         setting = Setting.of(task, self.priors)
         contrast = setting.contrast

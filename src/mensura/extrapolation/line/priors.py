@@ -44,11 +44,13 @@ def prior_for(kind: str, basis: str, table: pl.DataFrame | None = None) -> Prior
     tests) or ``none``. ``table`` replaces the shipped one; a kind it lacks counts as ``other``.
     """
     if kind not in {*KINDS, OTHER}:
-        raise MensuraError(f"unknown kind {kind!r}; there are {', '.join([*KINDS, OTHER])}")
+        raise MensuraError(f"unknown kind {kind!r}; expected one of {', '.join([*KINDS, OTHER])}")
     rows = shipped_priors() if table is None else _rows(table)
     row = rows.get((kind, basis)) or rows.get((OTHER, "none" if basis == "none" else "matched"))
     if row is None:
-        raise MensuraError(f"priors: no row for kind {kind!r} and basis {basis!r}, and none for kind {OTHER!r}")
+        raise MensuraError(
+            f"priors: no row for kind {kind!r} and basis {basis!r}, and none for kind {OTHER!r}; add one of these rows"
+        )
     return Prior(**{name: row[name] for name in FIELDS})
 
 

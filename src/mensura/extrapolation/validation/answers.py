@@ -70,7 +70,9 @@ def measure_distance(observed: pl.DataFrame, estimates: Mapping[str, Extrapolati
         table = found if isinstance(found, pl.DataFrame) else found.table
         both = observed.select("item", observed="rate").join(table.select("item", "rate"), on="item").drop_nulls()
         if both.is_empty():
-            raise MensuraError(f"estimates: {name!r} has no item in common with the observed rates")
+            raise MensuraError(
+                f"estimates: {name!r} has no item in common with the observed rates; use the same item names"
+            )
         world, seen = both["rate"].to_numpy(), both["observed"].to_numpy()
         gap = world - seen
         distances = {"distance": np.abs(gap).mean(), "rms_distance": np.sqrt((gap**2).mean()), "shift": gap.mean()}

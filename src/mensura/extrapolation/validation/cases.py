@@ -141,7 +141,8 @@ def cases_of(pool: ItemPool, description: str = "") -> list[Case]:
         ]
     if not cases:
         raise MensuraError(
-            f"pool {pool.name!r}: no group has {FEWEST_ITEMS} items with {SMALLEST_GROUP} or more people; "
+            f"pool {pool.name!r}: no group has {FEWEST_ITEMS} items with {SMALLEST_GROUP} or more people; add answers "
+            "or join groups; "
             f"groups: {', '.join(pool.groups['group'].to_list()[:12])}"
         )
     return cases
@@ -172,7 +173,9 @@ def countries_of(cases: Sequence[Case]) -> list[Case]:
 def _whole(pool: ItemPool) -> pl.DataFrame:
     whole = pool.rates.filter(pl.col("group") == ALL)
     if whole.is_empty():
-        raise MensuraError(f"pool {pool.name!r} has no group 'all', the whole sample to extrapolate to")
+        raise MensuraError(
+            f"pool {pool.name!r} has no group 'all', the whole sample to extrapolate to; add its rates to rates.csv"
+        )
     return whole.select("item", n_whole="n", whole="rate")
 
 

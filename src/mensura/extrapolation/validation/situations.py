@@ -49,7 +49,7 @@ def trials_of(
 ) -> list[Trial | None]:
     """Return one trial per case; None where a case has too few items."""
     if situation not in SITUATIONS:
-        raise MensuraError(f"unknown situation {situation!r}; there are {', '.join(SITUATIONS)}")
+        raise MensuraError(f"unknown situation {situation!r}; expected one of {', '.join(SITUATIONS)}")
     folds = _Folds.deal(cases, rng)
     if situation == DESCRIBED:
         return [Trial(case, (case.task,), np.ones((1, case.task.size), dtype=np.bool_)) for case in cases]

@@ -138,9 +138,14 @@ def validate(
         if trial is None
     ]
     if not run.scored and run.warnings:
-        raise MensuraError(f"pool {source.name!r}: nothing could be predicted; {run.warnings[0]}")
+        raise MensuraError(
+            f"pool {source.name!r}: nothing could be predicted ({run.warnings[0]}); choose another method or situation"
+        )
     if not run.scored:
-        raise MensuraError(f"pool {source.name!r}: no group has {links + FEWEST_LEFT} items or more for {links} links")
+        raise MensuraError(
+            f"pool {source.name!r}: no group has {links + FEWEST_LEFT} items or more for {links} links; choose fewer "
+            "links"
+        )
     summary = _summary(run.scored)
     overall = _overall(run, summary, situation)
     predictions = pl.concat([found.table() for found in run.scored])
@@ -181,7 +186,7 @@ def _method_for(method: str | Extrapolator | None, situation: str, settings: Map
     allowed = methods_of(situation)
     if isinstance(method, str) and method not in allowed:
         raise MensuraError(
-            f"method {method!r} does not fit situation {situation!r}; it may be {', '.join(allowed)}"
+            f"method {method!r} does not fit situation {situation!r}; expected {', '.join(allowed)}"
             + ("" if method in METHODS else ", or a method object")
         )
     return method_from(allowed[0] if method is None else method, settings)

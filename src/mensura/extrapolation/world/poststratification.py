@@ -87,7 +87,7 @@ class PostStratification:
         attainment or country.
         """
         if by not in BREAKDOWNS:
-            raise MensuraError(f"by: one of {', '.join(BREAKDOWNS)}, got {by!r}")
+            raise MensuraError(f"by: expected one of {', '.join(BREAKDOWNS)}, got {by!r}")
         transfer = Transfer(self.world, task, self.domain)
         drawn = transfer.sampled(self.draws, np.random.default_rng(self.seed))
         stated = transfer.stated(central(transfer.assumptions))

@@ -53,7 +53,9 @@ class _Tables(HTMLParser):
             self._silent.append(tag)
         elif tag == "table":
             if len(self._open) >= DEEPEST:
-                raise MensuraError(f"{self._name}: tables nested deeper than {DEEPEST}; this is no leaderboard")
+                raise MensuraError(
+                    f"{self._name}: tables nested deeper than {DEEPEST} levels; keep only the leaderboard table"
+                )
             self._open.append(_Table())
             self.tables.append(self._open[-1])
         elif self._open:
@@ -107,7 +109,8 @@ class _Tables(HTMLParser):
         table.length += len(data)
         if table.length > 10 * LONGEST_CELL:
             raise MensuraError(
-                f"{self._name}, line {self.getpos()[0]}: a cell of more than {table.length:,} characters"
+                f"{self._name}, line {self.getpos()[0]}: a cell of more than {table.length:,} characters; keep only "
+                "the leaderboard table"
             )
         table.cell.append(data)
 
@@ -130,7 +133,10 @@ class _Tables(HTMLParser):
         for _ in range(wide):
             self._cells += 1
             if len(row) >= MOST_COLUMNS or self._cells > MOST_CELLS:
-                raise MensuraError(f"{self._name}: a table of more than {MOST_COLUMNS} columns or {MOST_CELLS:,} cells")
+                raise MensuraError(
+                    f"{self._name}: a table of more than {MOST_COLUMNS} columns or {MOST_CELLS:,} cells; keep only "
+                    "the leaderboard table"
+                )
             if high > 1:
                 table.below[len(row)] = (len(table.rows) + high - 1, text)
             row.append(text)
@@ -151,7 +157,7 @@ def html_rows(text: str, columns: frozenset[str], name: str) -> list[SourceRow]:
     except (AssertionError, ValueError) as fault:
         if isinstance(fault, MensuraError):
             raise
-        raise MensuraError(f"{name}: not readable as HTML ({fault})") from fault
+        raise MensuraError(f"{name}: not readable as HTML ({fault}); save the page again") from fault
     if parser.rawdata.strip() or parser.unfinished:
         line = parser.getpos()[0]
         raise MensuraError(f"{name}, line {line}: the page breaks off inside a table, comment or script; take it anew")
@@ -165,7 +171,10 @@ def html_rows(text: str, columns: frozenset[str], name: str) -> list[SourceRow]:
     rows: list[SourceRow] = []
     for line, cells in table.rows[place + 1 :]:
         if len(cells) > len(header):
-            raise MensuraError(f"{name}, line {line}: {len(cells)} cells under a header of {len(header)}")
+            raise MensuraError(
+                f"{name}, line {line}: {len(cells)} cells under a header of {len(header)}; check the capture, a row "
+                "must match its header"
+            )
         if any(cells):
             rows.append(SourceRow(line, titled(header, [plain_cell(cell) or "" for cell in cells])))
     return rows

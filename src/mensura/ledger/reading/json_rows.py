@@ -65,7 +65,7 @@ class _Reader(json.JSONDecoder):
         self.scan_once = json.scanner.py_make_scanner(self)  # type: ignore[attr-defined]
 
     def _refuse_constant(self, text: str) -> Any:  # noqa: ANN401
-        raise MensuraError(f"{self._name}: {text} is no JSON")
+        raise MensuraError(f"{self._name}: {text} is not a JSON value; replace it by null or a number")
 
     def _object(self, start: tuple[str, int], *options: Any) -> Any:  # noqa: ANN401
         self._enter()
@@ -75,7 +75,9 @@ class _Reader(json.JSONDecoder):
         if len(found) != len(pairs):
             keys = [key for key, _ in pairs]
             twice = next(key for key in keys if keys.count(key) > 1)
-            raise MensuraError(f"{self._name}, line {self.line_of(start[1])}: the key {twice[:80]!r} is there twice")
+            raise MensuraError(
+                f"{self._name}, line {self.line_of(start[1])}: the key {twice[:80]!r} occurs twice; remove one"
+            )
         found.line = self.line_of(start[1])
         return found, end
 
@@ -88,7 +90,7 @@ class _Reader(json.JSONDecoder):
     def _enter(self) -> None:
         self._depth += 1
         if self._depth > DEEPEST:
-            raise MensuraError(f"{self._name}: nested deeper than {DEEPEST} levels; this is no leaderboard")
+            raise MensuraError(f"{self._name}: nested deeper than {DEEPEST} levels; keep only the leaderboard part")
 
     def line_of(self, place: int) -> int:
         return bisect.bisect_left(self._breaks, place) + 1
@@ -100,10 +102,13 @@ def json_rows(text: str, path: str, columns: frozenset[str], name: str) -> list[
     try:
         found = reader.decode(text)
     except json.JSONDecodeError as fault:
-        raise MensuraError(f"{name}, line {fault.lineno}: not JSON ({fault.msg})") from fault
+        raise MensuraError(f"{name}, line {fault.lineno}: not JSON ({fault.msg}); save the page again") from fault
     rows = _walk(found, read_path(path, "rows.path"), name)
     if not isinstance(rows, list) or not all(isinstance(row, _Placed) for row in rows):
-        raise MensuraError(f"{name}: {path or 'the whole'!r} (rows.path) is no list of objects")
+        raise MensuraError(
+            f"{name}: {path or 'the whole'!r} (rows.path) is not a list of objects; set rows.path in the mapping to "
+            "the list of rows"
+        )
     if len(rows) > MOST_ROWS:
         raise MensuraError(f"{name}: {len(rows):,} rows; at most {MOST_ROWS:,} are read")
     steps = {column: read_path(column, "column") for column in columns}
@@ -113,7 +118,10 @@ def json_rows(text: str, path: str, columns: frozenset[str], name: str) -> list[
         read.append(SourceRow(row.line, {column: cell for column, cell in cells.items() if cell}))
     nowhere = sorted(column for column, way in steps.items() if not any(_has(row, way, name) for row in rows))
     if nowhere:
-        raise MensuraError(f"{name}: no row has {', '.join(map(repr, nowhere))}; did the source change its format?")
+        raise MensuraError(
+            f"{name}: no row has {', '.join(map(repr, nowhere))}; the source may have changed its format. Correct the "
+            "columns of the mapping"
+        )
     return read
 
 
@@ -141,7 +149,10 @@ def _picked(values: list[Any], step: PathStep, name: str) -> Any:  # noqa: ANN40
     if step.field:
         found = [value for value in values if isinstance(value, dict) and value.get(step.field) == step.value]
         if len(found) > 1:
-            raise MensuraError(f"{name}: {len(found)} elements of {step.key!r} have {step.field} = {step.value!r}")
+            raise MensuraError(
+                f"{name}: {len(found)} elements of {step.key!r} have {step.field} = {step.value!r}; expected one. "
+                "Change the path of the column"
+            )
         return found[0] if found else None
     return [value.removeprefix(step.value) for value in values if _begins(value, step.value)]
 
@@ -154,6 +165,8 @@ def _cell(row: _Placed, steps: Sequence[PathStep], name: str) -> str:
     value = _walk(row, steps, name)
     values = value if isinstance(value, list) else [value]
     if any(isinstance(part, dict | list) for part in values):
-        raise MensuraError(f"{name}: {steps[-1].key!r} holds a table, not a value; extend the path of the column")
+        raise MensuraError(
+            f"{name}: {steps[-1].key!r} contains a table; expected a value. Extend the path of the column"
+        )
     texts = [("yes" if part else "no") if isinstance(part, bool) else str(part) for part in values if part is not None]
     return _JOINT.join(filter(None, (clean_text(plain_cell(text) or "") for text in texts)))

@@ -32,7 +32,7 @@ def clean_text(text: str) -> str:
 def checked_rows(rows: list[SourceRow], name: str) -> list[SourceRow]:
     """Refuse what is no leaderboard: no rows, too many, or a cell of a book's length."""
     if not rows:
-        raise MensuraError(f"{name}: no rows found; does the mapping fit this capture?")
+        raise MensuraError(f"{name}: no rows found; check that the mapping fits this capture")
     if len(rows) > MOST_ROWS:
         raise MensuraError(f"{name}: {len(rows):,} rows; at most {MOST_ROWS:,} are read")
     for row in rows:
@@ -53,4 +53,4 @@ def refuse_twins(header: list[str], wanted: frozenset[str], name: str) -> None:
     """Refuse a header that has a column the mapping reads more than once."""
     twins = sorted({title for title in header if title in wanted and header.count(title) > 1})
     if twins:
-        raise MensuraError(f"{name}: column {', '.join(map(repr, twins))} is there more than once")
+        raise MensuraError(f"{name}: column {', '.join(map(repr, twins))} occurs more than once; rename the others")

@@ -23,5 +23,5 @@ def read_rows(data: bytes, layout: RowLayout, columns: frozenset[str], name: str
     elif layout.form == "text":
         rows = pasted_rows(text, layout, columns, name)
     else:
-        raise MensuraError(f"reads: {layout.form!r} is none of {', '.join(LAYOUTS)}")
+        raise MensuraError(f"reads: {layout.form!r} is unknown; expected one of {', '.join(LAYOUTS)}")
     return checked_rows(rows, name)

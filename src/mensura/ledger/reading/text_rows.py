@@ -22,7 +22,7 @@ def csv_rows(text: str, columns: frozenset[str], name: str) -> list[SourceRow]:
     try:
         records = _placed(reader)
     except csv.Error as fault:
-        raise MensuraError(f"{name}: not a readable CSV file ({fault})") from fault
+        raise MensuraError(f"{name}: not a readable CSV file ({fault}); correct the quotes or save it again") from fault
     if not records:
         return []
     header = [clean_text(title) for title in records[0][1]]
@@ -30,7 +30,9 @@ def csv_rows(text: str, columns: frozenset[str], name: str) -> list[SourceRow]:
     rows = []
     for line, record in records[1:]:
         if any(cell.strip() for cell in record[len(header) :]):
-            raise MensuraError(f"{name}, line {line}: {len(record)} cells under a header of {len(header)}")
+            raise MensuraError(
+                f"{name}, line {line}: {len(record)} cells under a header of {len(header)}; remove the extra cells"
+            )
         rows.append(SourceRow(line, titled(header, [_cell(cell) for cell in record])))
     return rows
 
@@ -42,7 +44,7 @@ def _placed(reader: Iterator[list[str]]) -> list[tuple[int, list[str]]]:
         if any(cell.strip() for cell in record):
             records.append((line, record))
         if len(records) > MOST_ROWS + 1:
-            raise MensuraError(f"more than {MOST_ROWS:,} rows; this is no leaderboard")
+            raise MensuraError(f"more than {MOST_ROWS:,} rows are too many for a leaderboard; keep only its rows")
         line = reader.line_num + 1  # type: ignore[attr-defined]
     return records
 
@@ -54,8 +56,10 @@ def _cell(text: str) -> str:
 def _require(header: list[str], columns: frozenset[str], name: str) -> None:
     missing = sorted(columns - set(header))
     if missing:
-        held = ", ".join(header[:30])
-        raise MensuraError(f"{name}: no column {', '.join(map(repr, missing))}; it has {held}")
+        present = ", ".join(header[:30])
+        raise MensuraError(
+            f"{name}: no column {', '.join(map(repr, missing))}; it has {present}. Change the columns of the mapping"
+        )
     refuse_twins(header, columns, name)
 
 
@@ -72,7 +76,7 @@ def _between(lines: list[tuple[int, str]], layout: RowLayout, name: str) -> list
     start = 0
     if layout.after:
         if layout.after not in plain:
-            raise MensuraError(f"{name}: no line {layout.after!r} (rows.after), after which rows begin")
+            raise MensuraError(f"{name}: no line {layout.after!r} before the rows; correct rows.after in the mapping")
         start = plain.index(layout.after) + 1
     end = len(lines)
     if layout.until:
@@ -84,7 +88,10 @@ def _stacked(lines: list[tuple[int, str]], layout: RowLayout, name: str) -> list
     """Read rows that each take as many lines as the mapping names."""
     height = len(layout.lines)
     if len(lines) % height:
-        raise MensuraError(f"{name}: {len(lines)} lines are no whole rows of {height} (rows.until ends them earlier)")
+        raise MensuraError(
+            f"{name}: {len(lines)} lines do not divide into rows of {height}; set rows.until in the mapping to end "
+            "them earlier"
+        )
     rows = []
     for number, start in enumerate(range(0, len(lines), height), start=1):
         part = lines[start : start + height]
@@ -104,7 +111,8 @@ def _refuse_lost(cells: dict[str, str], numbered: str, number: int, line: int, n
     count = cells.get(numbered, "").strip("#. ")
     if not re.fullmatch(r"[0-9]{1,6}", count) or not 1 <= int(count) <= number:
         raise MensuraError(
-            f"{name}, line {line}: {numbered} is {count[:40]!r} in row {number}; a line was lost or added before it"
+            f"{name}, line {line}: {numbered} is {count[:40]!r} in row {number}; a line was lost or added before it. "
+            "Copy the text again"
         )
 
 
@@ -113,7 +121,9 @@ def _lined(lines: list[tuple[int, str]], layout: RowLayout, columns: frozenset[s
     split = [(number, _split(line, layout.separator)) for number, line in lines]
     found = next((place for place, (_, cells) in enumerate(split) if columns <= set(cells)), None)
     if found is None:
-        raise MensuraError(f"{name}: no line holds the columns {', '.join(sorted(columns))}")
+        raise MensuraError(
+            f"{name}: no line contains the columns {', '.join(sorted(columns))}; correct the columns of the mapping"
+        )
     header = split[found][1]
     refuse_twins(header, columns, name)
     rows: list[SourceRow] = []
@@ -122,7 +132,8 @@ def _lined(lines: list[tuple[int, str]], layout: RowLayout, columns: frozenset[s
             continue
         if len(cells) != len(header):
             raise MensuraError(
-                f"{name}, line {line}: {len(cells)} cells under a header of {len(header)} (rows.until ends the table)"
+                f"{name}, line {line}: {len(cells)} cells under a header of {len(header)} (set rows.until in the "
+                "mapping to end the table)"
             )
         row = titled(header, [_cell(cell) for cell in cells])
         _refuse_lost(row, layout.numbered, len(rows) + 1, line, name)

@@ -85,7 +85,7 @@ def over(space: Namespace, source: ShardSource) -> Pass:
             sums = tally(space, shard, tables, source.groups, complete=source.complete)
             total = sums if total is None else total + sums
         if total is None:
-            raise MensuraError("responses: no shard; there is nothing to fit")
+            raise MensuraError("responses: nothing to fit; add at least one outcome")
         return total
 
     return run
@@ -147,7 +147,9 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
         shrink = min(1.0, _SHORTER * shrink)
         here = _away(here, step if trusted else plain, shrink)
     if best is None:
-        raise MensuraError(f"the likelihood is {height} where the fit begins; are there responses at all?")
+        raise MensuraError(
+            f"the likelihood is {height} where the fit begins; check that the table has responses of several subjects"
+        )
     converged = history[-1].step < effort.tolerance
     whole = information(best.parameters, best.grid, best.sums, priors, whole=True)
     return Fitted(best.parameters, best.grid, best.sums, whole, best.sums.evidence, converged, tuple(history))

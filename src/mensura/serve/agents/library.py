@@ -78,7 +78,7 @@ class Library:
             "population": World.load().populations.select("population", "prose"),
         }
         if kind not in tables:
-            raise MensuraError(f"kind: got {kind!r}; there are {', '.join(tables)}")
+            raise MensuraError(f"kind: got {kind!r}; expected one of {', '.join(tables)}")
         wanted = contains.casefold()
         found = [key for key, name in tables[kind].iter_rows() if wanted in key.casefold() or wanted in name.casefold()]
         note = "Any country is a population too, by its name." if kind == "population" else ""
@@ -170,5 +170,7 @@ def _known(rows: Iterable[tuple[str, str]], written: str, kind: str) -> str:
     found = KnownNames(rows).match(written)
     if found.id is None:
         hint = f"; did you mean {', '.join(found.near)}?" if found.near else ""
-        raise MensuraError(f"{kind}: {written!r} is not in the evidence{hint} (list_names with kind {kind} lists all)")
+        raise MensuraError(
+            f"{kind}: {written!r} is not in the evidence{hint} (call list_names with kind {kind}; use a name it lists)"
+        )
     return found.id

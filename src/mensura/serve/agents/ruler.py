@@ -33,7 +33,7 @@ def convert(
             "level": Position.from_level,
         }
         if unit not in makers:
-            raise MensuraError(f"unit: got {unit!r}; there are {', '.join(makers)}")
+            raise MensuraError(f"unit: got {unit!r}; expected one of {', '.join(makers)}")
         place = makers[unit](value, low, high)
     level = place.level() if line is None else place.annotated_level(line)
     outside = line.outside(level.value) if line is not None else None

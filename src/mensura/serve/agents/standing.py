@@ -85,7 +85,9 @@ def explain(library: Library, written: str, part: str | None, detail: Detail) ->
     found = _find(tree, wanted)
     if found is None:
         parts = [node.label for node in tree.parts]
-        raise MensuraError(f"part: {part!r} is no dimension or benchmark of this IQ; dimensions: {', '.join(parts)}")
+        raise MensuraError(
+            f"part: {part!r} is no dimension or benchmark of this IQ; expected one of {', '.join(parts)}"
+        )
     return _explained(found, sources, deep)
 
 

@@ -33,7 +33,9 @@ class ReviewerSecret:
         try:
             return cls(file.read_text(encoding="utf-8").strip())
         except (OSError, UnicodeDecodeError) as fault:
-            raise MensuraError(f"{file}: the reviewer's secret could not be read: {fault}") from fault
+            raise MensuraError(
+                f"{file}: the reviewer's secret could not be read: {fault}; check the file and its permissions"
+            ) from fault
 
     def is_it(self, tried: str) -> bool:
         """Return whether this is the secret, in a time that does not depend on where they differ."""

@@ -61,7 +61,9 @@ def profile_picture(study: Study, subject: str) -> Picture:
     """Return the profile of one model as a picture of its own, for print."""
     row = study.rows.by_subject[subject]
     if row["exact_iq"] is None:
-        raise MensuraError(f"profile-{slug(subject)}: {row['name']} has too few scores for an IQ")
+        raise MensuraError(
+            f"profile-{slug(subject)}: {row['name']} has too few scores for an IQ; choose another model or add scores"
+        )
     points = study.rows.profiles.filter(subject=subject).with_columns(
         pl.col("status").replace({"inherited": "estimated"})
     )
