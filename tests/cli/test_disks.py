@@ -20,6 +20,7 @@ ELSEWHERE = {
     **dict.fromkeys(("evidence preview", "evidence log", "evidence diff", "evidence pending"), "as evidence summary"),
     "evidence mappings": "as evidence summary",
     "cache": "writes nothing; a full disk costs time, not the result: test_cache",
+    "llm recover": "replaces the journal itself: tests/llm/test_recovery",
     "serve": "writes no file a user names: test_serve",
     "mcp": "writes nothing: test_agents",
 }

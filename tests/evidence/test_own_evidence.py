@@ -52,7 +52,7 @@ def test_an_added_score_becomes_the_primary_one(tmp_path):
         ("subject,benchmark,score,prize\nm,hle,1,2\n", "unknown column 'prize'"),
         (
             "subject,benchmark,score\nnew,hle,1\n",
-            r"mine.csv, row 2, column model: .*needs its release date (--released, or a column released)",
+            r"mine.csv, row 2, column model: .*needs its release date \(--released, or a column released\)",
         ),
         ("subject,released,benchmark,score\nnew,2026-01-01,odd,1\n", r"mine.csv, row 2, column benchmark: .*new needs"),
         ("subject,benchmark,score\ngpt-5.5,hle,1\ngpt-5.5,hle,140\n", r"mine.csv, row 3, column score: got '140'"),

@@ -195,7 +195,7 @@ def short(monkeypatch):
         "mensura.site.report.named_pages", lambda study, editions: [pages.method(study), pages.data(study)]
     )
     monkeypatch.setattr("mensura.site.report.benchmark_pages", lambda study: iter(()))
-    monkeypatch.setattr("mensura.site.two_binders.model_pages", lambda study, places: iter(()))
+    monkeypatch.setattr("mensura.site.report.model_pages", lambda study: iter(()))
 
 
 def test_a_second_report_replaces_the_first_and_nothing_else(report, evidence, short, tmp_path):

@@ -139,12 +139,14 @@ def test_two_subjects_anchor_the_scale(simulated):
 def test_reference_fit_to_1e_4(shared, mensura_command, tmp_path):
     folder = shared / "data" / "stitching"
     scores = pl.read_csv(folder / "scores.csv", infer_schema_length=None).filter(pl.col("in_reference_fit") == 1)
-    scores.select("model", "benchmark", "score").write_csv(tmp_path / "scores.csv")
+    # two published names differ by a space at the end, which a file of scores does not keep
+    apart = pl.col("model").str.replace(" $", "_")
+    scores.select(apart, "benchmark", "score").write_csv(tmp_path / "scores.csv")
     run = mensura_command(
         "stitch", tmp_path / "scores.csv", "--method", "rosetta", "--anchor-benchmark", "Winogrande", "--out", tmp_path
     )
     assert run.code == 0, run.err
-    reference = pl.read_csv(folder / "reference_fit.csv")
+    reference = pl.read_csv(folder / "reference_fit.csv").with_columns(pl.col("name").str.replace(" $", "_"))
     for file, key, column in (
         ("capabilities", "subject", "capability"),
         ("benchmarks", "benchmark", "difficulty"),

@@ -110,9 +110,10 @@ def _as_fractions(frame: pl.DataFrame, unit: str | None, name: str) -> pl.DataFr
         raise MensuraError(
             f"{name}, row {number}: {score:g} has no unit; fill in percent or fraction in the column unit"
         )
-    texts = [title for title in _NUMBERS if title in frame.columns and frame[title].dtype == pl.String]
-    frame = frame.with_columns(pl.col(texts).cast(pl.Float64, strict=False))
-    shares = [title for title in _SHARES if title in frame.columns]
+    texts = [frame[title] for title in _NUMBERS if title in frame.columns and frame[title].dtype == pl.String]
+    numbers = [(text, text.cast(pl.Float64, strict=False)) for text in texts]
+    frame = frame.with_columns(read for text, read in numbers if read.null_count() == text.null_count())
+    shares = [title for title in _SHARES if title in frame.columns and frame[title].dtype.is_numeric()]
     percent = pl.col("_unit") == "percent"
     frame = frame.with_columns(pl.when(percent).then(pl.col(one) / 100).otherwise(one).alias(one) for one in shares)
     return frame.drop(_ROW, "_unit", "unit", *_SAID, strict=False)

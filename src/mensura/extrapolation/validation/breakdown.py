@@ -32,7 +32,7 @@ def cluster_countries(cases: Sequence[Case], summary: pl.DataFrame) -> pl.DataFr
     countries); empty with fewer than two countries per cluster. Countries that are all alike are one cluster.
     """
     countries = pl.col("covariate").is_in({case.covariate for case in countries_of(cases)})
-    table = summary.filter(countries).select("group", "pearson", "mae").drop_nulls()
+    table = summary.filter(countries).select("group", "pearson", "mae").fill_nan(None).drop_nulls()
     if table.height < 2 * CLUSTERS:
         return pl.DataFrame(schema=_CLUSTERED)
     points = table.select("pearson", "mae").to_numpy()
