@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-import mensura
-import mensura.site
+import mensura.serve
 from tests.ledger.small import small_ledger
 
 PATIENCE = 300.0  # seconds for a process to start, on however busy a machine
@@ -128,11 +127,9 @@ def test_a_server_for_other_machines_without_a_name_warns(mensura_command, monke
 
 @pytest.mark.parametrize(("command", "package"), [("serve", "uvicorn"), ("mcp", "mcp")])
 def test_without_its_extra_a_command_says_what_to_install(mensura_command, monkeypatch, command, package):
-    loaded = ("mensura.serve", "mensura.serve.agents", f"{package}.")
-    for name in [name for name in sys.modules if name.startswith(loaded)]:
+    for name in [name for name in sys.modules if name.startswith(("mensura.serve", f"{package}."))]:
         monkeypatch.delitem(sys.modules, name)
-    for name in {"live", "agents"} & set(vars(mensura.site)):
-        monkeypatch.delattr(mensura.site, name)  # and the same modules again in the end: others patch them by name
+    monkeypatch.setattr(mensura, "serve", mensura.serve)  # the same module again in the end: others patch it by name
     monkeypatch.setitem(sys.modules, package, None)
     run = mensura_command(command)
     assert run.code == 2

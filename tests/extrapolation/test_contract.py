@@ -328,7 +328,9 @@ def test_focal_rates_are_read_by_item_and_from_counts():
     posed = make_task(shuffled, counts, JAPAN, KENYA)
     assert posed.names == ["a", "b", "c", "d"]
     assert posed.rate.tolist() == [0.2, 0.4, 0.6, 0.8]
-    with pytest.raises(MensuraError, match="item 'a' occurs more than once; give the rates of one group"):
+    with pytest.raises(
+        MensuraError, match="item 'a' occurs more than once; remove the others, give the rates of one group"
+    ):
         make_task(ITEMS, pl.concat([RATES, RATES]), JAPAN, KENYA)
     with pytest.raises(MensuraError, match="'a' has no rate; leave it out"):
         make_task(ITEMS, {"item": ["a"], "rate": [None]}, JAPAN, KENYA)

@@ -239,7 +239,7 @@ HERE = {"rate": 0.19, "observed_in": "pisa"}
         ("extrapolate_rate", {**HERE, "options": 0}, "2 to 100; leave it out where the answer is open."),
         ("extrapolate_rate", {**HERE, "rate": 7}, "rate: got 7; input should be less than or equal to 1"),
         ("extrapolate_rate", {**HERE, "domain": "x" * 1000}, "string should have at most 100 characters"),
-        ("extrapolate_rate", {**HERE, "wanted_in": "Narnia"}, "unknown population 'Narnia'; named ones: world,"),
+        ("extrapolate_rate", {**HERE, "wanted_in": "Narnia"}, "unknown population 'Narnia'; expected one of world,"),
     ],
 )
 def test_a_refusal_says_to_the_agent_what_is_wrong_and_what_is_expected(ask, tool, arguments, words):

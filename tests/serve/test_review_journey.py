@@ -39,7 +39,7 @@ def page(browser, store, monkeypatch):
     async def build(origin, scratch, shown):
         return site_edition()
 
-    monkeypatch.setattr("mensura.serve.review.effects.run_beside", known)
+    monkeypatch.setattr("mensura.serve.review.effects.run_apart", known)
     with listening(live_app(Press(find_origin(store, writing=True), build=build), secret=ReviewerSecret(SECRET))) as at:
         context = browser.new_context()
         context.set_default_timeout(1000 * BROWSER_PATIENCE)

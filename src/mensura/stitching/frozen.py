@@ -213,7 +213,9 @@ def load_scale(name: str | Path) -> FrozenScale:
     """Load a frozen scale by its name, such as 2026-11, or from a file of :meth:`FrozenScale.write`."""
     path = FOLDER / f"{name}.json" if str(name) in frozen_scales() else Path(name)
     if not path.is_file():
-        raise MensuraError(f"scale: {str(name)!r} is not known; there are {', '.join(frozen_scales())}, or give a file")
+        raise MensuraError(
+            f"scale: {str(name)!r} is not known; expected one of {', '.join(frozen_scales())}, or a file"
+        )
     try:
         told = json.loads(path.read_text(encoding="utf-8"))
         if told["format"] != FORMAT:

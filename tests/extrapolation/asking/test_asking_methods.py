@@ -213,7 +213,7 @@ def test_an_ensemble_mixes_a_language_model_with_a_statistical_method(new_task):
 def test_settings_that_make_no_sense_are_refused(new_task):
     model = SimulatedModel({})
     for make, word in (
-        (lambda: WholePool(model, chunk=0), "chunk: 1 or more"),
+        (lambda: WholePool(model, chunk=0), "chunk must be at least 1, got 0"),
         (lambda: WholePool(), "needs asker"),
         (lambda: ItemByItem(), "needs asker"),
         (lambda: ItemByItem(model, variants=28), "variants: expected 1 to 27"),

@@ -96,11 +96,11 @@ def test_an_answer_is_expected_to_take_200_tokens_and_36_for_each_of_several_ite
         (["--method", "whole-pool"], "give --model"),
         (["--model", "recorded/example-rates", "--method", "described"], "asks no language model"),
         (["--model", "recorded/example-rates", "--method", "item-by-item", "--chunk", "5"], "no setting 'chunk'"),
-        (["--model", "recorded/example-rates", "--chunk", "0"], "chunk: 1 or more"),
+        (["--model", "recorded/example-rates", "--chunk", "0"], "chunk must be at least 1, got 0"),
         (["--model", "recorded/example-rates", "--draws", "50"], "no setting 'draws'"),
         (["--model", "recorded/example-rates", "--chunk", "5"], "could not be read: not in the recording"),
         (["--model", "recorded/example"], "not in the recording: extrapolation (it holds demands)"),
-        (["--model", "recorded/nobody"], "no recording 'nobody'; shipped are demo, example, example-rates"),
+        (["--model", "recorded/nobody"], "no recording 'nobody'; expected one of demo, example, example-rates"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(mensura_command, arguments, message):
