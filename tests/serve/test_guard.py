@@ -61,13 +61,13 @@ def test_metrics_count_answers_by_kind_and_grow_no_labels(reader):
     for path in ("/", "/", "/models/a.html", "/nowhere", "/also/nowhere", "/api/v1/models.json"):
         reader.get(path)
     lines = reader.get("/metrics").text.splitlines()
-    assert 'mensura_answers_total{kind="page",status="200"} 3' in lines
-    assert 'mensura_answers_total{kind="other",status="404"} 2' in lines
-    assert 'mensura_answers_total{kind="api",status="200"} 1' in lines
-    assert 'mensura_answer_seconds_bucket{kind="page",le="+Inf"} 3' in lines
-    assert 'mensura_answer_seconds_count{kind="page"} 3' in lines
+    assert 'mensura_answers_total{kind="page",status="200"} 3.0' in lines
+    assert 'mensura_answers_total{kind="other",status="404"} 2.0' in lines
+    assert 'mensura_answers_total{kind="api",status="200"} 1.0' in lines
+    assert 'mensura_answer_seconds_bucket{kind="page",le="+Inf"} 3.0' in lines
+    assert 'mensura_answer_seconds_count{kind="page"} 3.0' in lines
     assert any(line.startswith("mensura_info{") and 'evidence="aaaa"' in line for line in lines)
-    assert len({line.split("{")[0] for line in lines if line and not line.startswith("#")}) < 20
+    assert set(re.findall(r'kind="([^"]+)"', "".join(lines))) == {"page", "other", "api"}
 
 
 def test_health_says_ready_and_stale(press, reader):
@@ -89,8 +89,8 @@ def test_answering_times_are_counted_up_to_bounds_a_factor_of_three_apart(press)
     metrics = Metrics()
     for seconds in times:
         metrics.count("/api/v1/models.json", 200, seconds)
-    found = dict(re.findall(r'mensura_answer_seconds_bucket{kind="api",le="([^"]+)"} (\d+)', metrics.text(press)))
+    found = dict(re.findall(r'mensura_answer_seconds_bucket{kind="api",le="([^"]+)"} (\d+)\.0', metrics.text(press)))
     ends = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, float("inf")]
     assert [float(end) for end in found] == ends
     assert [int(count) for count in found.values()] == [sum(time <= end for time in times) for end in ends]
-    assert f'mensura_answer_seconds_sum{{kind="api"}} {sum(times):.6f}' in metrics.text(press)
+    assert f'mensura_answer_seconds_sum{{kind="api"}} {sum(times)}' in metrics.text(press)

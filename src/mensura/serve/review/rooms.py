@@ -124,7 +124,7 @@ class ReviewRooms:
             return late
         if not self._secret.is_it(form.get("secret", "").strip()):
             self._attempts.failed(visitor)
-            self._metrics.refused_secrets += 1
+            self._metrics.refused_secrets.inc()
             return self._page("enter.html", {"fault": "That is not the secret.", "name": name}, 403)
         if not name or not name.isprintable():
             return self._page("enter.html", {"fault": "Give your name: it is kept with every change."}, 422)
