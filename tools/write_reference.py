@@ -10,6 +10,7 @@ from typing import Any
 import typer
 
 from mensura.cli.main import app
+from mensura.cli.options import SETTINGS, rare_options
 from mensura.core.files import write_text
 from mensura.demands import boundary_table, dimension_table, load_rubrics
 from mensura.evidence import TABLES
@@ -22,10 +23,14 @@ def commands_page() -> str:
     parts = [f"# Commands\n\n{_NOTE}\n"]
     for path, command in _leaves(typer.main.get_command(app), "mensura"):
         parts.append(f"## {path}\n\n{_plain(command.help or '')}\n")
-        rows = [_row(parameter) for parameter in command.params if parameter.name != "help"]
+        rare = rare_options(command)
+        rows = [_row(one) for one in command.params if one.name != "help" and one not in rare]
         if rows:
             parts.append("\n".join(["| option | meaning | default |", "|---|---|---|", *rows]) + "\n")
-        parts.append(f"```\n{_plain(command.epilog or '').strip()}\n```\n")
+        if rare:
+            rows = [f"| `{one.name}` | {_plain(one.help)} | {_default(one.default)} |" for one in rare]
+            parts.append("\n".join(["| in a settings file | meaning | default |", "|---|---|---|", *rows]) + "\n")
+        parts.append(f"```\n{_plain((command.epilog or '').partition(SETTINGS)[0]).strip()}\n```\n")
     return "\n".join(parts)
 
 

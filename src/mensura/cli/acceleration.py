@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath
+from mensura.cli.options import rare
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
@@ -31,8 +32,8 @@ Rolling = Annotated[
     typer.Option(help="Rolling detector: look at the releases of so many months only (12).", min=3, metavar="MONTHS"),
 ]
 Rate = Annotated[float, typer.Option(help="False-alarm rate over the whole watch.", min=0.001, max=0.5)]
-Streams = Annotated[int, typer.Option(help="Simulated worlds without change behind the alarm.", min=19)]
-Seed = Annotated[int, typer.Option(help="Seed of the simulations.")]
+Streams = Annotated[int, rare("Simulated worlds without change behind the alarm.", min=19)]
+Seed = Annotated[int, rare("Seed of the simulations.")]
 
 
 @app.command(
@@ -83,13 +84,13 @@ def watch_command(
 @app.command(
     "simulate",
     epilog="Examples: mensura acceleration simulate · "
-    "mensura acceleration simulate --acceleration 1 --acceleration 4 --noise 2 --runs 50",
+    "mensura acceleration simulate --acceleration 1 --acceleration 4 --runs 50",
 )
 def simulate_command(
     acceleration: Annotated[
         list[float] | None, typer.Option(help="Factor on the pace (1: none, false alarms); repeatable.", min=0.1)
     ] = None,
-    noise: Annotated[float, typer.Option(help="Factor on all three sources of noise.", min=0.01)] = 1.0,
+    noise: Annotated[float, rare("Factor on all three sources of noise.", min=0.01)] = 1.0,
     runs: Annotated[int, typer.Option(help="Simulated streams per factor.", min=1)] = 10,
     rolling: Rolling = None,
     change: Annotated[

@@ -7,27 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.asking import (
-    Asking,
-    BaseUrl,
-    Batch,
-    Concurrency,
-    DryRun,
-    JournalPath,
-    MaxCalls,
-    MaxCost,
-    ModelName,
-    PriceIn,
-    PriceOut,
-    Retry,
-    Temperature,
-    money,
-    place_journal,
-)
+from mensura.cli.asking import Asking, money
+from mensura.cli.options import rare, takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
-from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -48,39 +32,26 @@ Pool = Annotated[str, typer.Argument(help="Folder or items file with texts, or '
 ProtocolName = Annotated[
     str, typer.Option(help="bundle (several items a call), item (one) or cell (item and dimension).")
 ]
-ItemsPerCall = Annotated[int, typer.Option(help="Items in one call (bundle).")]
+ItemsPerCall = Annotated[int, rare("Items in one call (bundle).")]
 Rubrics = Annotated[
     Path | None,
     typer.Option(help="Folder of rubrics CODE.txt that replace or extend ours.", file_okay=False, callback=check_input),
 ]
-MaxTokens = Annotated[
-    int | None, typer.Option(help="Most tokens an answer may have; fitted to the protocol when left out.")
-]
 Dimensions = Annotated[str, typer.Option(help="Dimensions to annotate, separated by commas; all when left out.")]
 
 
+@takes_groups
 def annotate(
     pool: Pool,
-    model: ModelName = None,
+    *,
+    asking: Asking,
     protocol: ProtocolName = "bundle",
     repeats: Annotated[int, typer.Option(help="How often everything is asked.")] = 1,
     items_per_call: ItemsPerCall = 25,
     rubrics: Rubrics = None,
     dimensions: Dimensions = "",
-    aggregate: Annotated[str, typer.Option(help="One level from several readings: median or ordinal.")] = "median",
-    base_url: BaseUrl = None,
-    journal: JournalPath = None,
-    temperature: Temperature = 0.0,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    max_calls: MaxCalls = None,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
-    concurrency: Concurrency = 32,
-    batch: Batch = False,
-    retry: Retry = None,
-    dry_run: DryRun = False,
-    seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
+    aggregate: Annotated[str, rare("One level from several readings: median or ordinal.")] = "median",
+    seed: Annotated[int, rare("Seed of the intervals.")] = 0,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -95,22 +66,8 @@ def annotate(
         rubrics=rubrics,
         dimensions=split_codes(dimensions),
     )
-    name = named(model)
-    asking = Asking(
-        name,
-        place_journal(journal, out, name),
-        base_url,
-        temperature,
-        max_tokens or plan.max_tokens,
-        max_cost,
-        max_calls,
-        price_in,
-        price_out,
-        concurrency,
-        batch,
-        retry,
-    )
-    if dry_run:
+    asking = asking.ready(out, plan.max_tokens)
+    if asking.dry_run:
         asking.print_estimate(plan.questions, plan.usual_tokens)
         return
     with asking.open("annotating") as asker:
@@ -118,13 +75,6 @@ def annotate(
     facts = {"protocol": result.protocol, "calls": result.calls, "stored": result.stored, "cost": result.cost}
     if not emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         _print(result)
-
-
-def named(model: str | None) -> str:
-    """Return the model's name, or say that one is needed."""
-    if model is None:
-        raise MensuraError("give --model, such as openai/NAME, or recorded/example to try it offline")
-    return model
 
 
 def split_codes(text: str) -> list[str] | None:

@@ -6,7 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,6 +15,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
+from mensura.cli.options import ASKING, rare
 from mensura.cli.output import console, exit_codes, notices
 from mensura.cli.paths import check_output
 from mensura.core.errors import MensuraError
@@ -30,54 +31,82 @@ INTERRUPTED = 130
 _LONG_WAIT = 5.0
 """Seconds from which a wait for the provider is reported."""
 
-ModelName = Annotated[
-    str | None,
-    typer.Option("--model", help="Language model, such as openai/gpt-5, openai-api/SERVICE/MODEL or recorded/NAME."),
-]
-BaseUrl = Annotated[str | None, typer.Option("--base-url", help="Address of an OpenAI-compatible endpoint.")]
-JournalPath = Annotated[
-    Path | None,
-    typer.Option(
-        "--journal", help=f"File that records every call (default: {JOURNAL} in --out).", callback=check_output
-    ),
-]
-Temperature = Annotated[float, typer.Option("--temperature", help="Sampling temperature; recorded with every answer.")]
-MaxCost = Annotated[float | None, typer.Option("--max-cost", help="Stop before US dollars spent pass this.")]
-MaxCalls = Annotated[int | None, typer.Option("--max-calls", help="Stop before more requests than this are sent.")]
-PriceIn = Annotated[float | None, typer.Option("--price-in", help="US dollars per million tokens in.")]
-PriceOut = Annotated[float | None, typer.Option("--price-out", help="US dollars per million tokens out.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Print calls, tokens and money; ask nothing.")]
-Batch = Annotated[bool, typer.Option("--batch", help="Use the provider's batch interface: half price, within a day.")]
-Concurrency = Annotated[int, typer.Option("--concurrency", help="Most calls under way at once.")]
-Retry = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--retry", metavar="KIND", help="Ask again for stored answers: refused (or filtered) or unreadable; repeatable."
-    ),
-]
+PriceIn = Annotated[float | None, typer.Option(help="US dollars per million tokens in.", rich_help_panel=ASKING)]
+PriceOut = Annotated[float | None, typer.Option(help="US dollars per million tokens out.", rich_help_panel=ASKING)]
 
 
 @dataclass(frozen=True)
 class Asking:
-    """The options of a command that asks, as they were given; only a recording can do without a journal."""
+    """The options of a command that asks a language model; only a recording can do without a journal."""
 
-    model: str
-    journal: Path | None
-    base_url: str | None = None
-    temperature: float = 0.0
-    max_tokens: int = 2048
-    max_cost: float | None = None
-    max_calls: int | None = None
-    price_in: float | None = None
-    price_out: float | None = None
-    concurrency: int = 32
-    batch: bool = False
-    retry: Sequence[str] | None = None
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Language model, such as openai/gpt-5, openai-api/SERVICE/MODEL or recorded/NAME.",
+            rich_help_panel=ASKING,
+        ),
+    ] = None
+    base_url: Annotated[
+        str | None, typer.Option(help="Address of an OpenAI-compatible endpoint.", rich_help_panel=ASKING)
+    ] = None
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            help=f"File that records every call (default: {JOURNAL} in --out).",
+            callback=check_output,
+            rich_help_panel=ASKING,
+        ),
+    ] = None
+    max_cost: Annotated[
+        float | None, typer.Option(help="Stop before US dollars spent pass this.", rich_help_panel=ASKING)
+    ] = None
+    max_calls: Annotated[
+        int | None, typer.Option(help="Stop before more requests than this are sent.", rich_help_panel=ASKING)
+    ] = None
+    price_in: PriceIn = None
+    price_out: PriceOut = None
+    concurrency: Annotated[int, typer.Option(help="Most calls under way at once.", rich_help_panel=ASKING)] = 32
+    batch: Annotated[
+        bool,
+        typer.Option(
+            "--batch",
+            help="Use the provider's batch interface: half price, within a day.",
+            rich_help_panel=ASKING,
+        ),
+    ] = False
+    retry: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND",
+            help="Ask again for stored answers: refused (or filtered) or unreadable; repeatable.",
+            rich_help_panel=ASKING,
+        ),
+    ] = None
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Print calls, tokens and money; ask nothing.", rich_help_panel=ASKING),
+    ] = False
+    temperature: Annotated[float, rare("Sampling temperature; recorded with every answer.")] = 0.0
+    max_tokens: Annotated[int | None, rare("Most tokens an answer may have; fitted to the question when left out.")] = (
+        None
+    )
+
+    def ready(self, out: Path | None, max_tokens: int) -> Asking:
+        """Return the options with a model, the place of the journal and the length of answers settled."""
+        if self.model is None:
+            raise MensuraError("give --model, such as openai/NAME, or recorded/example to try it offline")
+        place = place_journal(self.journal, out, self.model)
+        return replace(self, journal=place, max_tokens=self.max_tokens or max_tokens)
+
+    @property
+    def name(self) -> str:
+        """The model, once :meth:`ready` has settled that there is one."""
+        return self.model or ""
 
     @property
     def prices(self) -> Prices | None:
         """The user's prices, or else the list prices of the evidence tables."""
-        return prices_of(self.model, self.price_in, self.price_out)
+        return prices_of(self.name, self.price_in, self.price_out)
 
     @contextmanager
     def open(self, label: str) -> Iterator[Asker]:
@@ -100,7 +129,7 @@ class Asking:
         if self.batch:
             if self.retry:
                 raise MensuraError("--retry: not with --batch. Run once without --batch to ask those questions again.")
-            batch = BatchAsker(self.model, wait=0.0, **shared)
+            batch = BatchAsker(self.name, wait=0.0, **shared)
             try:
                 yield batch
             finally:
@@ -110,9 +139,9 @@ class Asking:
                     self._incomplete(batch.stopped)
             return
         with (
-            asking_bar(label, self.model) as advance,
+            asking_bar(label, self.name) as advance,
             open_asker(
-                self.model, concurrency=self.concurrency, retry=self.retry or (), advance=advance, **shared
+                self.name, concurrency=self.concurrency, retry=self.retry or (), advance=advance, **shared
             ) as asker,
         ):
             try:
@@ -141,10 +170,10 @@ class Asking:
 
         told = estimate(
             questions,
-            self.model,
+            self.name,
             journal=self.journal,
             temperature=self.temperature,
-            max_tokens=self.max_tokens,
+            max_tokens=self.max_tokens or 0,
             prices=self.prices,
             tokens_out=tokens_out,
         )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mensura.cli.options import rare
 from mensura.cli.output import Json, Out, console, emit, notices, print_note, write_settings
 from mensura.cli.paths import check_input, check_inputs
 from mensura.cli.tables import print_table
@@ -47,13 +48,13 @@ def calibrate(
     ),
     groups: Annotated[bool, typer.Option("--groups", help="By the published groups, such as KN.")] = False,
     level_error: Annotated[
-        float | None, typer.Option(help="Error of one reading of a level; learned from repeats when left out.")
+        float | None, rare("Error of one reading of a level; learned from repeats when left out.")
     ] = None,
     readers: Annotated[
         float | None, typer.Option(help="Share of people who can read the items and so guess (1; open pool 0.86).")
     ] = None,
-    draws: Annotated[int, typer.Option(help="Draws of the posterior, or bootstrap samples.", min=1)] = 1000,
-    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    draws: Annotated[int, rare("Draws of the posterior, or bootstrap samples.", min=1)] = 1000,
+    seed: Annotated[int, rare("Seed of the draws.")] = 0,
     compare: Annotated[
         Path | None,
         typer.Option(

@@ -7,24 +7,10 @@ from typing import Annotated
 
 import typer
 
-from mensura.cli.annotate import Dimensions, ItemsPerCall, MaxTokens, Pool, Rubrics, named, shown_agreement, split_codes
-from mensura.cli.asking import (
-    Asking,
-    BaseUrl,
-    Batch,
-    Concurrency,
-    DryRun,
-    JournalPath,
-    MaxCalls,
-    MaxCost,
-    ModelName,
-    PriceIn,
-    PriceOut,
-    Retry,
-    Temperature,
-    place_journal,
-)
+from mensura.cli.annotate import Dimensions, ItemsPerCall, Pool, Rubrics, shown_agreement, split_codes
+from mensura.cli.asking import Asking
 from mensura.cli.estimating import read_pool
+from mensura.cli.options import rare, takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_inputs
 from mensura.cli.tables import print_table
@@ -138,26 +124,16 @@ def merge(
 
 
 @app.command(epilog="Example: mensura demands protocols pools/mine --model openai/NAME --max-calls 2000 --out compared")
+@takes_groups
 def protocols(
     pool: Pool,
-    model: ModelName = None,
+    *,
+    asking: Asking,
     repeats: Annotated[int, typer.Option(help="Repeats of each protocol, two or more.")] = 2,
     items_per_call: ItemsPerCall = 25,
     rubrics: Rubrics = None,
     dimensions: Dimensions = "",
-    base_url: BaseUrl = None,
-    journal: JournalPath = None,
-    temperature: Temperature = 0.0,
-    max_tokens: MaxTokens = None,
-    max_cost: MaxCost = None,
-    max_calls: MaxCalls = None,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
-    concurrency: Concurrency = 32,
-    batch: Batch = False,
-    retry: Retry = None,
-    dry_run: DryRun = False,
-    seed: Annotated[int, typer.Option(help="Seed of the intervals.")] = 0,
+    seed: Annotated[int, rare("Seed of the intervals.")] = 0,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -171,22 +147,8 @@ def protocols(
         rubrics=rubrics,
         dimensions=split_codes(dimensions),
     )
-    name = named(model)
-    asking = Asking(
-        name,
-        place_journal(journal, out, name),
-        base_url,
-        temperature,
-        max_tokens or max(plan.max_tokens for plan in plans.values()),
-        max_cost,
-        max_calls,
-        price_in,
-        price_out,
-        concurrency,
-        batch,
-        retry,
-    )
-    if dry_run:
+    asking = asking.ready(out, max(plan.max_tokens for plan in plans.values()))
+    if asking.dry_run:
         for plan in plans.values():
             asking.print_estimate(plan.questions, plan.usual_tokens)
         return

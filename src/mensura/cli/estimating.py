@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from mensura.cli.asking import Asking
+from mensura.cli.options import ASKING, rare
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    from mensura.cli.asking import Asking
     from mensura.extrapolation.asking import ItemByItem, WholePool
     from mensura.llm import Answer, Asker, Question, Reader
     from mensura.people import ItemPool
@@ -26,14 +27,25 @@ LONGEST_ANSWER = 4096
 REASONING, ROW = 200, 36
 """Tokens that answers usually take: for reasons, and for each item of several."""
 
-Variants = Annotated[int | None, typer.Option(help="Variants of the prompt, of 27 (item-by-item).")]
-Repeats = Annotated[int | None, typer.Option(help="How often everything is asked (--model).")]
-Width = Annotated[
-    float | None, typer.Option(help="Ask about an item until its mean answer's interval is this narrow (item-by-item).")
-]
-Budget = Annotated[float | None, typer.Option(help="Most calls per item on average, with --width (item-by-item).")]
-Chunk = Annotated[int | None, typer.Option(help="Items in one prompt (whole-pool).")]
-MaxTokens = Annotated[int, typer.Option(help="Most tokens an answer may have (--model).")]
+
+@dataclass(frozen=True)
+class MethodSettings:
+    """Options of the methods that ask a language model."""
+
+    repeats: Annotated[int | None, typer.Option(help="How often everything is asked.", rich_help_panel=ASKING)] = None
+    width: Annotated[
+        float | None,
+        typer.Option(
+            help="Ask about an item until its mean answer's interval is this narrow (item-by-item).",
+            rich_help_panel=ASKING,
+        ),
+    ] = None
+    budget: Annotated[
+        float | None,
+        typer.Option(help="Most calls per item on average, with --width (item-by-item).", rich_help_panel=ASKING),
+    ] = None
+    variants: Annotated[int | None, rare("Variants of the prompt, of 27 (item-by-item).")] = None
+    chunk: Annotated[int | None, rare("Items in one prompt (whole-pool).")] = None
 
 
 @dataclass(frozen=True)
@@ -47,13 +59,13 @@ class Estimating:
     @contextmanager
     def open(self, label: str) -> Iterator[ItemByItem | WholePool]:
         """Open the model and yield the method that asks it."""
-        self._method(NotingAsker(self.asking.model), self.settings)  # wrong settings are refused before a model opens
+        self._method(NotingAsker(self.asking.name), self.settings)  # wrong settings are refused before a model opens
         with self.asking.open(label) as asker:
             yield self._method(asker, self.settings)
 
     def print_estimate(self, run: Callable[[ItemByItem | WholePool], object]) -> None:
         """Print what ``run`` would ask, at most; nobody is asked."""
-        noting = NotingAsker(self.asking.model)
+        noting = NotingAsker(self.asking.name)
         self._method(noting, self.settings)
         most = {name: value for name, value in self.settings.items() if name not in ("width", "budget")}
         run(self._method(noting, {**most, "rounds": 1} if self.method == "whole-pool" else most))
@@ -87,16 +99,16 @@ class NotingAsker:
 
 
 def choose_estimating(
-    method: str | None, asking: Asking | None, given: Mapping[str, object], *, dry_run: bool
+    method: str | None, asking: Asking, out: Path | None, own: MethodSettings, more: Mapping[str, object]
 ) -> Estimating | None:
     """Return the language model's method, the default one with ``--model``; None for methods that ask nobody.
 
-    ``given``: settings of such methods, None where the option was left out.
+    ``more``: settings of statistical methods, None where left out; a method that asks refuses them.
     """
-    settings = {name: value for name, value in given.items() if value is not None}
-    if asking is None:
-        if settings or dry_run:
-            options = ", ".join(f"--{name}" for name in (*settings, *(["dry-run"] if dry_run else [])))
+    settings = {name: value for name, value in asdict(own).items() if value is not None}
+    if asking.model is None:
+        if settings or asking.dry_run:
+            options = ", ".join(f"--{name}" for name in (*settings, *(["dry-run"] if asking.dry_run else [])))
             raise MensuraError(f"{options}: only with --model, for a method that asks a language model")
         if method in ASKING_METHODS:
             raise MensuraError(
@@ -108,7 +120,8 @@ def choose_estimating(
         raise MensuraError(
             f"method {name!r} asks no language model: leave --model out, or take {' or '.join(ASKING_METHODS)}"
         )
-    return Estimating(name, asking, settings)
+    settings |= {name: value for name, value in more.items() if value is not None}
+    return Estimating(name, asking.ready(out, LONGEST_ANSWER), settings)
 
 
 def read_pool(place: Path) -> tuple[ItemPool, str]:

@@ -8,33 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.asking import (
-    Asking,
-    BaseUrl,
-    Batch,
-    Concurrency,
-    DryRun,
-    JournalPath,
-    MaxCalls,
-    MaxCost,
-    ModelName,
-    PriceIn,
-    PriceOut,
-    Retry,
-    Temperature,
-    place_journal,
-)
-from mensura.cli.estimating import (
-    LONGEST_ANSWER,
-    Budget,
-    Chunk,
-    MaxTokens,
-    Repeats,
-    Variants,
-    Width,
-    choose_estimating,
-    read_pool,
-)
+from mensura.cli.asking import Asking
+from mensura.cli.estimating import MethodSettings, choose_estimating, read_pool
+from mensura.cli.options import rare, takes_groups
 from mensura.cli.output import Json, Out, console, emit, notices, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
@@ -60,6 +36,7 @@ EXAMPLES = """
 """
 
 
+@takes_groups
 def extrapolate(
     pool: Annotated[Path | None, typer.Argument(help="Folder of an item pool in the tidy form, or 'example'.")] = None,
     rate: Annotated[float | None, typer.Option(help="Instead of a pool: one item's success rate.")] = None,
@@ -81,35 +58,16 @@ def extrapolate(
             help="CSV of items with known reference rates: item, rate, n (linked, shift).", callback=check_input
         ),
     ] = None,
-    difference: Annotated[
-        float | None, typer.Option(help="Known difference of the populations in logits (shift).")
-    ] = None,
+    difference: Annotated[float | None, rare("Known difference of the populations in logits (shift).")] = None,
     by: Annotated[str, typer.Option(help="Break down by region, subregion, age, attainment, country.")] = "region",
-    draws: Annotated[
-        int | None, typer.Option(help="Draws of the assumptions (poststratification; 1000 when left out).")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of the draws (poststratification).")] = None,
+    draws: Annotated[int | None, rare("Draws of the assumptions (poststratification; 1000 when left out).")] = None,
+    seed: Annotated[int | None, rare("Seed of the draws (poststratification).")] = None,
     tables: Annotated[
         Path | None, typer.Option(help="Folder with world tables of your own.", callback=check_input)
     ] = None,
-    model: ModelName = None,
-    variants: Variants = None,
-    repeats: Repeats = None,
-    width: Width = None,
-    budget: Budget = None,
-    chunk: Chunk = None,
-    base_url: BaseUrl = None,
-    journal: JournalPath = None,
-    temperature: Temperature = 0.0,
-    max_tokens: MaxTokens = LONGEST_ANSWER,
-    max_cost: MaxCost = None,
-    max_calls: MaxCalls = None,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
-    concurrency: Concurrency = 32,
-    batch: Batch = False,
-    retry: Retry = None,
-    dry_run: DryRun = False,
+    *,
+    asking: Asking,
+    own: MethodSettings,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -122,23 +80,11 @@ def extrapolate(
     if rate is not None and focal is None:
         raise MensuraError("extrapolate: --rate needs --from, the population it was observed in (for example pisa)")
     observed = None if focal is None else _narrowed(world.population(focal), ages, pupils)
-    asking = None
-    if model is not None:
-        place = place_journal(journal, out, model)
-        bounds = (max_cost, max_calls, price_in, price_out, concurrency, batch, retry)
-        asking = Asking(model, place, base_url, temperature, max_tokens, *bounds)
-    own: dict[str, object] = {
-        "variants": variants,
-        "repeats": repeats,
-        "width": width,
-        "budget": budget,
-        "chunk": chunk,
-    }
     statistical = {"draws": draws, "seed": seed, "difference": difference}
-    estimating = choose_estimating(method, asking, own | statistical if model else own, dry_run=dry_run)
+    estimating = choose_estimating(method, asking, out, own, statistical)
     run = partial(carry, items, to=reference, group=group, focal=observed, links=links, world=world, description=told)
     if estimating is not None:
-        if dry_run:
+        if asking.dry_run:
             estimating.print_estimate(lambda chosen: run(method=chosen))
             return
         with estimating.open("estimating") as asked:

@@ -22,6 +22,7 @@ EvidencePath = Annotated[
         help="Folder of CSV files or SQLite store to use instead of the embedded evidence.",
         metavar="PATH",
         callback=check_input,
+        rich_help_panel="Evidence",
     ),
 ]
 AddedScores = Annotated[
@@ -31,6 +32,7 @@ AddedScores = Annotated[
         help="Scores of your own: a table or evaluation log (mensura add says what is understood of it); repeatable.",
         metavar="FILE",
         callback=check_inputs,
+        rich_help_panel="Evidence",
     ),
 ]
 

@@ -15,6 +15,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from mensura import __version__
 from mensura.cli.new_models import offer_options
+from mensura.cli.options import offer_settings
 from mensura.cli.output import console, exit_codes, notices
 from mensura.core.errors import MensuraError
 
@@ -99,6 +100,7 @@ def build_command(name: str) -> Any:  # noqa: ANN401
     group: Any = typer.main.get_command(alone)
     command = group.commands[name]
     offer_options(command)
+    offer_settings(command)
     return command
 
 

@@ -39,7 +39,12 @@ def offer_options(command: Any) -> None:  # noqa: ANN401
         return
     made = [
         TyperOption(
-            param_decls=[f"new_{column}", option], metavar=metavar, help=text, expose_value=False, callback=_note
+            param_decls=[f"new_{column}", option],
+            metavar=metavar,
+            help=text,
+            expose_value=False,
+            callback=_note,
+            rich_help_panel="Evidence",
         )
         for column, (option, metavar, text) in _OPTIONS.items()
     ]

@@ -68,10 +68,16 @@ def _setting(value: object) -> object:
 Out = Annotated[
     Path | None,
     typer.Option(
-        "--out", help="Also write the tables as CSV files into this folder.", file_okay=False, callback=_note_writer
+        "--out",
+        help="Also write the tables as CSV files into this folder.",
+        file_okay=False,
+        callback=_note_writer,
+        rich_help_panel="Output",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of tables.", rich_help_panel="Output")
+]
 
 READER_GONE = 141
 """Exit code when nobody reads the output any more: what a shell reports of ``cat`` and its like (128 + SIGPIPE)."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, added_subjects, load_evidence
+from mensura.cli.options import CHECKS, rare
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
@@ -42,34 +43,46 @@ def stitch(
     anchor: Annotated[
         list[str] | None, typer.Option(help="Subject and its value, given twice.", metavar="SUBJECT=VALUE")
     ] = None,
-    duplicates: Annotated[
-        str | None, typer.Option(help="Several scores of one cell: max (rosetta), mean (pooled) or all.")
-    ] = None,
-    dimensions: Annotated[int, typer.Option(help="Latent dimensions of the pooled method, capability included.")] = 4,
-    ridge: Annotated[float, typer.Option(help="Strength of the published penalty (rosetta).")] = 0.1,
+    duplicates: Annotated[str | None, rare("Several scores of one cell: max (rosetta), mean (pooled) or all.")] = None,
+    dimensions: Annotated[int, rare("Latent dimensions of the pooled method, capability included.")] = 4,
+    ridge: Annotated[float, rare("Strength of the published penalty (rosetta).")] = 0.1,
     parts: Annotated[
         str, typer.Option(help="Parts no score connects: refuse them, keep the largest, or keep all.")
     ] = "refuse",
     bootstrap: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals; 0: Laplace.", min=0)] = 0,
-    kind: Annotated[
-        str, typer.Option(help="Bootstrap over scores within subjects, subjects or benchmarks.")
-    ] = "within",
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    kind: Annotated[str, rare("Bootstrap over scores within subjects, subjects or benchmarks.")] = "within",
+    seed: Annotated[int, rare("Seed of the bootstrap.")] = 0,
     people: Annotated[
         bool, typer.Option("--people", help="Human groups test by test, and classes of people on the scale.")
     ] = False,
     residuals: Annotated[
-        bool, typer.Option("--residuals", help="Measured minus predicted, by benchmark, family and domain.")
+        bool,
+        typer.Option(
+            "--residuals", help="Measured minus predicted, by benchmark, family and domain.", rich_help_panel=CHECKS
+        ),
     ] = False,
-    influence: Annotated[bool, typer.Option("--influence", help="Refit without each benchmark in turn.")] = False,
+    influence: Annotated[
+        bool, typer.Option("--influence", help="Refit without each benchmark in turn.", rich_help_panel=CHECKS)
+    ] = False,
     robustness: Annotated[
-        bool, typer.Option("--robustness", help="Anchor change, dropped benchmarks, link, optimised benchmarks.")
+        bool,
+        typer.Option(
+            "--robustness",
+            help="Anchor change, dropped benchmarks, link, optimised benchmarks.",
+            rich_help_panel=CHECKS,
+        ),
     ] = False,
     held_out: Annotated[
-        bool, typer.Option("--held-out", help="Held-out error by method, dimensions and pooling (minutes).")
+        bool,
+        typer.Option(
+            "--held-out", help="Held-out error by method, dimensions and pooling (minutes).", rich_help_panel=CHECKS
+        ),
     ] = False,
     forward: Annotated[
-        bool, typer.Option("--forward", help="Error forward in time, by method and dimensions (minutes).")
+        bool,
+        typer.Option(
+            "--forward", help="Error forward in time, by method and dimensions (minutes).", rich_help_panel=CHECKS
+        ),
     ] = False,
     scale: Annotated[
         str | None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
+from mensura.cli.options import rare
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
@@ -24,7 +25,7 @@ EXAMPLES = (
     "Examples: mensura trends · mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande"
     " · mensura trends --no-watch --out trends · mensura trends scores.csv --compute compute.csv --horizons metr.csv"
 )
-Day = Annotated[datetime | None, typer.Option("--watch-from", formats=["%Y-%m-%d"], help="Start of the watch.")]
+Day = Annotated[datetime | None, rare("Start of the watch.", formats=["%Y-%m-%d"])]
 ScoresFile = Annotated[
     Path | None,
     typer.Argument(
@@ -81,18 +82,14 @@ def trends(
         ),
     ] = None,
     since: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="First release that counts (rosetta: 2022-11-01).")
+        datetime | None, rare("First release that counts (rosetta: 2022-11-01).", formats=["%Y-%m-%d"])
     ] = None,
-    fewest: Annotated[
-        int | None, typer.Option("--fewest-benchmarks", help="Benchmarks a model needs (rosetta: 4).", min=1)
-    ] = None,
-    distilled: Annotated[
-        bool, typer.Option(help="Count models distilled from others in algorithmic progress.")
-    ] = False,
+    fewest_benchmarks: Annotated[int | None, rare("Benchmarks a model needs (rosetta: 4).", min=1)] = None,
+    distilled: Annotated[bool, rare("Count models distilled from others in algorithmic progress.")] = False,
     watch_from: Day = None,
-    streams: Annotated[int, typer.Option(help="Simulated streams behind the alarm of the watch.", min=19)] = 99,
+    streams: Annotated[int, rare("Simulated streams behind the alarm of the watch.", min=19)] = 99,
     watch: Annotated[bool, typer.Option(help="Watch for an acceleration (takes some seconds).")] = True,
-    seed: Annotated[int, typer.Option(help="Seed of the simulations.")] = 0,
+    seed: Annotated[int, rare("Seed of the simulations.")] = 0,
     unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
@@ -112,7 +109,7 @@ def trends(
     days = [day.date() for day in to or ()]
     if method == "rosetta":
         table = read_dated_scores(scores, models, evidence, add, undated=True, unit=unit)
-        selection = {"fewest": fewest, "since": since.date() if since else None}
+        selection = {"fewest": fewest_benchmarks, "since": since.date() if since else None}
         given = {name: value for name, value in selection.items() if value is not None}
         found = follow_published(
             table,
@@ -126,7 +123,7 @@ def trends(
         show_published(found, out, as_json)
         return
     table = read_dated_scores(scores, models, evidence, add, unit=unit)
-    table = select_scores(table, since=since.date() if since else None, fewest=fewest or 1)
+    table = select_scores(table, since=since.date() if since else None, fewest=fewest_benchmarks or 1)
     fit = anchor_unit(stitch(table, method=method, anchor_benchmark=anchor_benchmark))  # type: ignore[arg-type]
     ahead = forecast(fit, to=days or None, level=level, seed=seed)
     tables = {"pace": ahead.pace, "frontier": ahead.frontier, "forecast": ahead.table}

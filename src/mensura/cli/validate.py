@@ -8,33 +8,9 @@ from typing import Annotated
 
 import typer
 
-from mensura.cli.asking import (
-    Asking,
-    BaseUrl,
-    Batch,
-    Concurrency,
-    DryRun,
-    JournalPath,
-    MaxCalls,
-    MaxCost,
-    ModelName,
-    PriceIn,
-    PriceOut,
-    Retry,
-    Temperature,
-    place_journal,
-)
-from mensura.cli.estimating import (
-    LONGEST_ANSWER,
-    Budget,
-    Chunk,
-    MaxTokens,
-    Repeats,
-    Variants,
-    Width,
-    choose_estimating,
-    read_pool,
-)
+from mensura.cli.asking import Asking
+from mensura.cli.estimating import MethodSettings, choose_estimating, read_pool
+from mensura.cli.options import rare, takes_groups
 from mensura.cli.output import Json, Out, emit, print_note
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
@@ -49,6 +25,7 @@ EXAMPLES = """
 """
 
 
+@takes_groups
 def validate(
     pool_folder: Annotated[
         Path, typer.Argument(help="Folder with items.csv and group_rates.csv (tidy form), or example.")
@@ -56,26 +33,11 @@ def validate(
     situation: Annotated[str, typer.Option(help="What is known: described, linked or slices.")] = "described",
     links: Annotated[int, typer.Option(help="Linking items with known reference rates (linked).", min=1)] = 3,
     method: Annotated[str | None, typer.Option(help="Method by name; the best of the situation when left out.")] = None,
-    draws: Annotated[int, typer.Option(help="Draws of linking items (linked).", min=1)] = 200,
-    seed: Annotated[int, typer.Option(help="Seed of draws, folds and bootstrap.")] = 0,
-    model: ModelName = None,
-    variants: Variants = None,
-    repeats: Repeats = None,
-    width: Width = None,
-    budget: Budget = None,
-    chunk: Chunk = None,
-    base_url: BaseUrl = None,
-    journal: JournalPath = None,
-    temperature: Temperature = 0.0,
-    max_tokens: MaxTokens = LONGEST_ANSWER,
-    max_cost: MaxCost = None,
-    max_calls: MaxCalls = None,
-    price_in: PriceIn = None,
-    price_out: PriceOut = None,
-    concurrency: Concurrency = 32,
-    batch: Batch = False,
-    retry: Retry = None,
-    dry_run: DryRun = False,
+    draws: Annotated[int, rare("Draws of linking items (linked).", min=1)] = 200,
+    seed: Annotated[int, rare("Seed of draws, folds and bootstrap.")] = 0,
+    *,
+    asking: Asking,
+    own: MethodSettings,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -83,12 +45,7 @@ def validate(
     from mensura.extrapolation import cases_of, score_answers, validate as run
 
     pool, told = read_pool(pool_folder)
-    asking = None
-    if model is not None:
-        bounds = (max_cost, max_calls, price_in, price_out, concurrency, batch, retry)
-        asking = Asking(model, place_journal(journal, out, model), base_url, temperature, max_tokens, *bounds)
-    own = {"variants": variants, "repeats": repeats, "width": width, "budget": budget, "chunk": chunk}
-    estimating = choose_estimating(method, asking, own, dry_run=dry_run)
+    estimating = choose_estimating(method, asking, out, own, {})
     judge = partial(run, pool, situation, links=links, description=told, draws=draws, seed=seed)
     models = None
     if estimating is None:
@@ -96,7 +53,7 @@ def validate(
             result = judge(method=method, advance=advance)
     else:
         cases = cases_of(pool, told)
-        if dry_run:
+        if asking.dry_run:
             estimating.print_estimate(lambda chosen: [chosen.predict(case.task) for case in cases])
             return
         with estimating.open("estimating") as chosen:
