@@ -15,7 +15,7 @@ from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
 from mensura.core.cache import keep
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, listed_names
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
@@ -70,9 +70,7 @@ def iq(
     ] = None,
     least_measured: Annotated[
         float | None,
-        typer.Option(
-            help="Share of the benchmarks a ranked model is measured on (default 0.25); 0 ranks all.", metavar="SHARE"
-        ),
+        typer.Option(help="Rank only models measured on at least this share of the benchmarks.", metavar="SHARE"),
     ] = None,
     draws: Annotated[int, typer.Option(help="Draws behind the intervals; 0 = no intervals.", min=0)] = 1000,
     seed: Annotated[int, typer.Option(help="Seed of the draws.", min=0)] = 0,
@@ -193,13 +191,14 @@ def _weights(given: list[str]) -> dict[str, float]:
 def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool) -> None:
     import polars as pl
 
+    from mensura.scale.ranking import say_chance, say_leader
+
     ranking = result.rank(least)
-    without, scored = result.composites["iq"].null_count(), result.composites["iq"].count()
     facts = {
         "method": result.method,
         "ladders": result.ladders,
         "source": result.source,
-        "left_out": scored - ranking.height,
+        "left_out": result.left_out,
         "warnings": list(result.warnings),
     }
     if emit(result.tables() | {"ranking": ranking}, out=out, as_json=as_json, **facts):
@@ -217,6 +216,7 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
             *("rank", "subject", "iq"),
             pl.format("{}–{}", *ends).alias("90%"),
             "measured",
+            pl.col("p_first").map_elements(say_chance, return_dtype=pl.String).alias("first"),
             pl.format("{}–{}", "rank_low", "rank_high").alias("ranks"),
             "status",
             "published",
@@ -227,18 +227,17 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
     spare = ("inherited", "estimated", "published", "status", "ranks")
     print_table(table, title=f"IQ, method {result.method}, ladders {result.ladders}", keys=2, spare=spare)
     console.print(
-        "90%: the IQ if all benchmarks were run. ranks: 90% interval of the rank. published: IQ by the published "
-        f"method. measured, inherited, estimated: how many of the {len(result.matrix.benchmarks)} benchmarks.",
+        "90%: the IQ if all benchmarks were run. first: chance of being first. ranks: 90% interval of the rank. "
+        "published: IQ by the published method. "
+        f"measured, inherited, estimated: how many of the {len(result.matrix.benchmarks)} benchmarks.",
         style="dim",
     )
-    if scored > ranking.height:
-        share = result.rules.status.partial if least is None else least
-        console.print(
-            f"Left out: {scored - ranking.height} models measured on less than {share:.0%} of the "
-            f"{len(result.matrix.benchmarks)} benchmarks; --least-measured 0 ranks them too.",
-            style="dim",
-        )
-    console.print(f"{without} models without a composite; mensura iq MODEL says why.", style="dim")
+    if result.not_ranked.height:
+        table = result.not_ranked.select("subject", "iq", "measured", "missing")
+        print_table(table, title="Too new to rank, and what a rank would need", keys=1)
+    if ranking.height:
+        best = ranking.row(0, named=True)
+        console.print(say_leader(best["subject"], best["p_first"], ranking.height))
     if result.n_draws:
         print_trust("iq")
 
@@ -266,8 +265,8 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
     if tables["emotional"].height:
         print_table(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)
     if "not_told_apart" in tables:
-        others = ", ".join(tables["not_told_apart"]["other"]) or "none"
-        console.print(f"Cannot be told apart from: {others}")
+        others = tables["not_told_apart"]["other"].to_list()
+        console.print(f"Cannot be told apart from: {listed_names(others) if others else 'none'}")
 
 
 def _print_tree(tree: Explanation) -> None:

@@ -58,8 +58,8 @@ def where(
     }
     if row["iq"] is None:
         console.print(
-            "Needed: one score on a benchmark that counts gives an IQ with a wide interval, "
-            f"{found.ranked_from} give a rank. mensura benchmarks lists them."
+            "Needed: one score on a benchmark that counts gives an IQ with a wide interval; more make it narrow enough "
+            "for a rank. mensura benchmarks lists them."
         )
     for use, names in _outside_composite(loaded, subject).items():
         console.print(f"No part of the IQ: its scores on {listed_names(names)}; they count for {use}")

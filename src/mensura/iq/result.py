@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result, package_version
 from mensura.evidence import Evidence, require_subject
@@ -19,8 +19,9 @@ from mensura.iq.emotional import score_emotional
 from mensura.iq.explanation import Explanation, Workings, explain_subject, no_composite
 from mensura.iq.matrix import ScoreMatrix, scores_of
 from mensura.iq.rules import IqRules
-from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, rank_interval, ranks_among, score_errors
+from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, score_errors
 from mensura.iq.waterfall import PREDECESSOR, SOURCE, STEPS, Filled
+from mensura.scale.ranking import WIDEST_IQ, rank_subjects
 
 COUNTS = ("measured", "inherited", "estimated")
 """Columns that count the benchmarks behind a value by where theirs come from."""
@@ -103,35 +104,56 @@ class IqResult(Result):
 
     @cached_property
     def ranking(self) -> pl.DataFrame:
-        """The ranking of the models that are Full or Partial (see :meth:`rank`)."""
+        """The ranked models, best first (see :meth:`rank`)."""
         return self.rank()
 
     def rank(self, least: float | None = None) -> pl.DataFrame:
-        """Rank the models with a composite and at least this share of the benchmarks measured, best first.
+        """Rank the models whose 90% interval spans at most 12 IQ points, best first.
 
-        Not given, the share is that from which a model is Partial; 0 ranks all. Columns: rank, subject, exact (the
-        composite before rounding), rank_low, rank_high (among the models ranked), measured (benchmarks).
+        ``least`` leaves out models measured on a smaller share of the benchmarks. The published method ranks by such a
+        share alone, that of the status Partial unless given. Without draws every model with a composite is ranked.
+        Columns: rank, subject, exact (the composite before rounding), rank_low, rank_high, p_first (the chance of being
+        first among all ranked), measured (benchmarks).
         """
-        least = self.rules.status.partial if least is None else least
-        if not 0 <= least <= 1:
+        if least is not None and not 0 <= least <= 1:
             raise MensuraError(f"least: {least}; expected a share of the benchmarks from 0 to 1")
-        exact = self.scored.composites[0]
-        ranked = ~np.isnan(exact) & (self.measured_share >= least)
-        order = np.argsort(np.where(ranked, -exact, np.inf), kind="stable")[: int(ranked.sum())]
-        low = high = np.full(exact.shape, np.nan)
-        if self.n_draws:
-            low, high = rank_interval(ranks_among(self.drawn.composites, ranked))
-        rank = np.arange(1, order.size + 1)
-        return pl.DataFrame(
-            {
-                "rank": rank,
-                "subject": pl.Series(self.matrix.subjects).gather(order),
-                "exact": exact[order],
-                "rank_low": pl.Series(np.minimum(low[order], rank), nan_to_null=True).cast(pl.Int64),
-                "rank_high": pl.Series(np.maximum(high[order], rank), nan_to_null=True).cast(pl.Int64),
-                "measured": self.matrix.measured.sum(axis=1)[order],
-            }
+        exact, ranked = self.scored.composites[0], self.ranked_by(least)
+        drawn = self.drawn.composites if self.n_draws else None
+        facts = pl.DataFrame(
+            {"subject": self.matrix.subjects, "exact": exact, "measured": self.matrix.measured.sum(axis=1)}
         )
+        table = rank_subjects(self.matrix.subjects, exact, drawn, ranked)
+        joined = table.join(facts, on="subject", how="left", maintain_order="left")
+        return joined.select("rank", "subject", "exact", "rank_low", "rank_high", "p_first", "measured")
+
+    def ranked_by(self, least: float | None = None) -> Mask:
+        """Return which models :meth:`rank` takes."""
+        exact = self.scored.composites[0]
+        if self.method == "published" and least is None:
+            least = self.rules.status.partial
+        ranked: Mask = ~np.isnan(exact) & (self.measured_share >= (least or 0.0))
+        if self.method == "published" or not self.n_draws:
+            return ranked
+        low, high = self._interval("composites", exact)
+        return np.asarray(ranked & (high - low <= WIDEST_IQ))
+
+    @cached_property
+    def not_ranked(self) -> pl.DataFrame:
+        """Models that are too new to rank: subject, iq, low, high, measured, missing (what a rank would need)."""
+        out = np.flatnonzero(~self.ranked_by())
+        rows = self.composites.select("subject", "iq", "low", "high", "measured")[out]
+        missing = [self._what_is_missing(int(row)) for row in out]
+        return rows.with_columns(missing=pl.Series(missing, dtype=pl.String)).sort(
+            "iq", "measured", descending=True, nulls_last=True, maintain_order=True
+        )
+
+    def _what_is_missing(self, row: int) -> str:
+        if np.isnan(self.scored.composites[0][row]):
+            return no_composite(self.matrix, self.scored, self.rules, row)
+        if self.method == "published":
+            return f"scores on {self.ranked_from} benchmarks; it has {int(self.matrix.measured[row].sum())}"
+        low, high = interval(self.drawn.composites[:, row])
+        return f"more scores: its interval spans {high - low:.1f} IQ points, and a rank needs {WIDEST_IQ:.0f} or fewer"
 
     @cached_property
     def trail(self) -> pl.DataFrame:
@@ -183,7 +205,7 @@ class IqResult(Result):
 
     @property
     def ranked_from(self) -> int:
-        """Benchmarks on which a model must be measured to be ranked."""
+        """Benchmarks on which a model must be measured to be ranked by the published method."""
         return int(np.ceil(self.rules.status.partial * len(self.matrix.benchmarks)))
 
     @cached_property
@@ -289,15 +311,12 @@ class IqResult(Result):
     def heading(self) -> str:
         """How many models are ranked, how many were left out, and by which method, ladders and scores."""
         how = f"method {self.method}, ladders {self.ladders}, {self.source or 'primary'} scores"
-        return (
-            f"IQ of {self.ranking.height} models ({how}); "
-            f"{self.left_out} more measured on less than {self.rules.status.partial:.0%} of the benchmarks: rank(0)"
-        )
+        return f"IQ of {self.ranking.height} ranked models ({how}); too new to rank: {self.left_out}"
 
     @property
     def left_out(self) -> int:
-        """How many models have a composite but too little measured for the ranking."""
-        return self.composites["iq"].count() - self.ranking.height
+        """How many models have scores but no rank."""
+        return self.not_ranked.height
 
     @property
     def shown(self) -> pl.DataFrame:

@@ -23,8 +23,9 @@ from mensura.iq.frozen import Score, beside, frozen_evidence, new_subjects
 from mensura.iq.matrix import ScoreMatrix, build_matrix
 from mensura.iq.own_mask import MaskCorrection
 from mensura.iq.result import IqResult
-from mensura.iq.uncertainty import IqDraws, rank_interval
+from mensura.iq.uncertainty import IqDraws
 from mensura.iq.waterfall import Filled
+from mensura.scale.ranking import rank_interval
 
 _DRAWN = ("composites", "dimensions", "benchmarks")
 Placed = dict[str, IqResult]
@@ -45,20 +46,17 @@ class SplicedIq(IqResult):
     def rank(self, least: float | None = None) -> pl.DataFrame:
         """Rank the edition's models among themselves, and each placed one among them (see :meth:`IqResult.rank`)."""
         standing = self.edition.rank(least)
-        share = self.rules.status.partial if least is None else least
-        own = len(self.edition.matrix.subjects)
-        exact = self.scored.composites[0]
-        columns = [self.edition.matrix.row(name) for name in standing["subject"]]
-        drawn = self.drawn.composites[:, columns]
+        ranked, exact = self.ranked_by(least), self.scored.composites[0]
+        drawn = self.drawn.composites[:, [self.edition.matrix.row(name) for name in standing["subject"]]]
         rows = []
-        for row in range(own, len(exact)):
-            if np.isnan(exact[row]) or self.measured_share[row] < share:
+        for row in range(len(self.edition.matrix.subjects), len(exact)):
+            if not ranked[row]:
                 continue
             rank = 1 + int((standing["exact"] > exact[row]).sum())
             above = (drawn > self.drawn.composites[:, [row]]).sum(axis=1)
             low, high = (int(end[0]) for end in rank_interval(1.0 + above[:, None]))
-            counted = int(self.matrix.measured[row].sum())
-            rows.append((rank, self.matrix.subjects[row], exact[row], min(low, rank), max(high, rank), counted))
+            ends = min(low, rank), max(high, rank), float((above == 0).mean())
+            rows.append((rank, self.matrix.subjects[row], exact[row], *ends, int(self.matrix.measured[row].sum())))
         placed = pl.DataFrame(rows, schema=standing.schema, orient="row")
         return pl.concat([standing, placed]).sort("exact", descending=True, maintain_order=True)
 

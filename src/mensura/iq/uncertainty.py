@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats, Mask
+from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.evidence import RATE_UNITS, Evidence, distinct_scores, trials
@@ -30,9 +30,8 @@ from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.own_mask import MaskCorrection, uncorrected
 from mensura.iq.rules import IqRules
+from mensura.scale.ranking import TAIL, rank_subjects
 
-TAIL = 0.05
-"""Share of draws left out at either end of an interval, and at most on the other side for two to be told apart."""
 COVERAGE = 1 - 2 * TAIL
 _CHUNK = 100  # draws worked on at once: enough to keep the processor busy, few enough for its memory
 _PAIRS_NEEDED = 3  # scores of two sources before their gap says anything about a benchmark
@@ -50,21 +49,17 @@ class IqDraws(Result):
     dimensions: Floats
     benchmarks: Floats
 
-    @cached_property
-    def ranks(self) -> Floats:
-        """Rank of each model in each draw, 1 = best; NaN without a composite."""
-        return ranks_among(self.composites, ~np.isnan(self.composites[0]))
-
     @property
     def intervals(self) -> pl.DataFrame:
         """Median and interval of each composite and rank, best first: subject, iq, low, high, rank_low, rank_high."""
         low, high = interval(self.composites)
-        best, worst = (pl.Series(ends, nan_to_null=True).cast(pl.Int64) for ends in rank_interval(self.ranks))
-        table = {"subject": self.subjects, "iq": np.median(self.composites, axis=0), "low": low, "high": high}
+        middle = np.median(self.composites, axis=0)
+        table = {"subject": self.subjects, "iq": middle, "low": low, "high": high}
+        ranks = rank_subjects(self.subjects, middle, self.composites, ~np.isnan(middle))
         return (
             pl.DataFrame(table, nan_to_null=True)
-            .with_columns(rank_low=best, rank_high=worst)
             .drop_nulls("iq")
+            .join(ranks.drop("rank", "p_first"), on="subject", maintain_order="left")
             .sort("iq", descending=True, maintain_order=True)
         )
 
@@ -112,26 +107,6 @@ def interval(draws: Floats) -> tuple[Floats, Floats]:
     """Return the ends of the middle 90 % of draws (first axis)."""
     low, high = np.percentile(draws, [100 * TAIL, 100 * (1 - TAIL)], axis=0)
     return low, high
-
-
-def ranks_among(composites: Floats, ranked: Mask) -> Floats:
-    """Return the rank of each model in each draw (first axis) among the ``ranked``, 1 = best; NaN for the others."""
-    ranks = np.full(composites.shape, np.nan)
-    ranks[:, ranked] = 1.0 + np.argsort(np.argsort(-composites[:, ranked], axis=1), axis=1)
-    return ranks
-
-
-def rank_interval(ranks: Floats) -> tuple[Floats, Floats]:
-    """Return the best and worst rank between which a share of draws (first axis) lies that is nearest to 90 %.
-
-    Ranks are whole, so ends that leave at most 5 % on either side hold more than 90 %, often much more; an end is
-    taken in by one rank where that comes nearer.
-    """
-    best, worst = np.quantile(ranks, [TAIL, 1 - TAIL], axis=0, method="inverted_cdf")
-    ends = [(best + low, worst - high) for low, high in ((0, 0), (1, 0), (0, 1), (1, 1))]
-    share = np.array([((first <= ranks) & (ranks <= last)).mean(axis=0) for first, last in ends])
-    nearest = np.argmin(np.round(np.abs(share - COVERAGE), 9), axis=0)
-    return best + np.isin(nearest, (1, 3)), worst - np.isin(nearest, (2, 3))
 
 
 def draw_iqs(

@@ -30,6 +30,7 @@ def _listing(name: str, properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
+_CHANCE = {"type": ["number", "null"], "minimum": 0, "maximum": 1}
 _COUNTED = {name: {"type": "integer", "minimum": 0} for name in COUNTS}
 SCHEMAS: dict[str, dict[str, Any]] = {
     "models": _listing(
@@ -41,7 +42,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             "released": {"type": "string", "format": "date"},
             "iq": _RANGED,
             "own_iq": _NUMBER,
-            "measured_rank": {"type": ["integer", "null"], "minimum": 1},
+            "rank": {"type": ["integer", "null"], "minimum": 1},
+            "p_first": _CHANCE,
+            "well_measured": {"type": ["boolean", "null"]},
             **_COUNTED,
             "scored_dimensions": {"type": ["integer", "null"], "minimum": 0, "maximum": 7},
             "status": _TEXT,
@@ -62,7 +65,8 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             "rank_high": {"type": "integer", "minimum": 1},
             "subject": _TEXT,
             "iq": _RANGED,
-            "measured_rank": {"type": ["integer", "null"], "minimum": 1},
+            "p_first": _CHANCE,
+            "well_measured": {"type": "boolean"},
             **_COUNTED,
             "status": _TEXT,
         },

@@ -10,15 +10,12 @@ from mensura.evidence import slug
 from mensura.scale import iq_to_rate
 from mensura.site.sections import cheapest_rows
 from mensura.study.leaders import NO_PEOPLE
-from mensura.study.sentences import alike_sentence, people_sentence, step_words
+from mensura.study.sentences import people_sentence, rivals_sentence, step_words
 from mensura.study.study import Study
 from mensura.study.units import chance, dollars, rarity, show, show_range
 
 PRICED_IQ = 115
 """The IQ for which the overview names the cheapest model: one standard deviation above the average person."""
-
-_UNSURE = 3
-"""Models named that estimates put above the leader."""
 
 Card = dict[str, Any]
 
@@ -33,40 +30,30 @@ def _card(question: str, number: str, text: str, under: str, href: str, **more: 
 
 
 def _leader(study: Study) -> Card:
-    ranked = study.ranked_by_measured
-    if ranked.is_empty():
-        return _card("Who leads?", "–", "No model was measured on most dimensions.", "", "models/index.html")
-    best = ranked.row(0, named=True)
+    if study.ranked.is_empty():
+        return _card("Who leads?", "–", "No model is known well enough to be ranked.", "", "models/index.html")
+    best = study.ranked.row(0, named=True)
     people = rarity(1 / iq_to_rate(best["exact_iq"]))
-    higher = study.models.filter(pl.col("measured_rank").is_null() & (pl.col("exact_iq") > best["exact_iq"])).sort(
-        "exact_iq", descending=True
-    )
-    unsure = ", ".join(
-        f"{row['name']} ({show(row['iq'], 'iq')}, {row['measured']} measured)"
-        for row in higher.head(_UNSURE).to_dicts()
-    )
-    also = f" Higher, but mostly by estimates, so not ranked: {unsure}." if unsure else ""
     return _card(
         "Who leads?",
         f"IQ {show(best['iq'], 'iq')}",
         best["name"],
-        f"90% {show_range(best['iq_low'], best['iq_high'], 'iq')}. By ladders that were judged, as rare as "
-        f"{people}.{also}",
+        f"90% {show_range(best['iq_low'], best['iq_high'], 'iq')}. By ladders that were judged, as rare as {people}.",
         f"models/{slug(best['subject'])}.html",
         row=best,
     )
 
 
 def _sure(study: Study) -> Card:
-    ranked = study.ranked_by_measured
+    ranked = study.ranked
     if ranked.height < 2:
         return _card("How sure?", "–", "Nobody to compare with.", "", "compare.html")
     first, second = ranked.row(0, named=True), ranked.row(1, named=True)
     return _card(
         "How sure?",
-        chance(study.ahead(first["subject"], second["subject"])),
-        f"chance that {first['name']} is above {second['name']}",
-        alike_sentence(study),
+        chance(first["p_first"]),
+        f"chance that {first['name']} is first among all {ranked.height} ranked models",
+        rivals_sentence(study),
         f"compare.html?with={slug(first['subject'])}&with={slug(second['subject'])}",
     )
 

@@ -94,6 +94,7 @@ class PageWriter:
             show=units.show,
             show_range=units.show_range,
             dollars=units.dollars,
+            chance=units.chance,
             rarity=units.rarity,
             first_link=first_link,
         )

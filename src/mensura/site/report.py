@@ -204,7 +204,8 @@ def _write_api(study: Study, records: Records, out: Path) -> None:
                 {
                     **{key: row[key] for key in ("rank", "rank_low", "rank_high", "subject", "status", *COUNTS)},
                     "iq": ranged(row["iq"], row["iq_low"], row["iq_high"]),
-                    "measured_rank": row["measured_rank"],
+                    "p_first": row["p_first"],
+                    "well_measured": row["well_measured"],
                 }
                 for row in ranked
             ),

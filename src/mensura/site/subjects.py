@@ -18,7 +18,7 @@ from mensura.study.units import chance, show
 
 _PLAIN = (
     *("eq", "input_price", "output_price", "sticker_price", "effective_cost", "task_efficiency", "response_time"),
-    *("output_speed", "open_weights", "reasoning", "own_dimensions", "rank", "measured_rank"),
+    *("output_speed", "open_weights", "reasoning", "own_dimensions", "rank", "p_first", "well_measured"),
 )
 _NO_CHANCE = 255
 """Stands for a pair of which one has no value."""

@@ -11,6 +11,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.results import Result
+from mensura.scale.ranking import WIDEST_SPREAD, rank_subjects
 from mensura.stitching.checks import position
 from mensura.stitching.convergence import warn_unconverged
 from mensura.stitching.positions import Positions
@@ -24,9 +25,9 @@ class PositionDraws(Result):
     """Positions drawn ``kind``-wise (Laplace, bootstrap, …), every draw on the scale by itself.
 
     Tables: ``capabilities`` (subject, capability, low, high), ``benchmarks`` (benchmark, difficulty, low, high, slope,
-    slope_low, slope_high), ``ranks`` (subject, rank, low, high, first). ``level`` is the nominal coverage. A draw
-    that says nothing about a subject or benchmark holds NaN there. ``unconverged`` counts the draws whose
-    refit or placing did not arrive.
+    slope_low, slope_high), ``ranks`` (rank, subject, rank_low, rank_high, p_first). ``level`` is the nominal coverage.
+    A draw that says nothing about a subject or benchmark holds NaN there. ``unconverged`` counts the draws whose refit
+    or placing did not arrive.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("capabilities", "benchmarks", "ranks")
@@ -76,16 +77,22 @@ class PositionDraws(Result):
 
     @property
     def ranks(self) -> pl.DataFrame:
-        """Rank of every subject (1 is best) with its interval, and the probability of being first."""
-        C = self.positions.capability
-        filled = np.where(np.isnan(C), self.estimate.capability, C)
-        order = np.argsort(np.argsort(-filled, axis=1, kind="stable"), axis=1) + 1
-        tail = (1 - self.level) / 2
-        low, high = np.quantile(order, [tail, 1 - tail], axis=0, method="inverted_cdf")
-        rank = np.argsort(np.argsort(-self.estimate.capability[0], kind="stable")) + 1
-        low, high = np.minimum(low, rank), np.maximum(high, rank)
-        table = {"subject": self.subjects, "rank": rank, "low": low, "high": high, "first": (order == 1).mean(axis=0)}
-        return pl.DataFrame(table).sort("rank")
+        """Rank of every subject whose interval is narrow enough, best first; then the others, without a rank.
+
+        Columns: rank, subject, rank_low, rank_high, p_first (chance of being first among all ranked), capability.
+        """
+        estimate, drawn = self.estimate.capability[0], self.positions.capability
+        low, high = self._interval(drawn, estimate)
+        narrow = high - low <= WIDEST_SPREAD * np.nanstd(estimate)
+        filled = np.where(np.isnan(drawn), estimate, drawn)
+        ranked = rank_subjects(self.subjects, estimate, filled, narrow)
+        return (
+            ranked.join(
+                self.capabilities.select("subject", "capability"), on="subject", how="right", maintain_order="right"
+            )
+            .select(*ranked.columns, "capability")
+            .sort("rank", nulls_last=True, maintain_order=True)
+        )
 
     def better(self, subject: str, other: str) -> float:
         """Probability that ``subject`` is more capable than ``other``."""

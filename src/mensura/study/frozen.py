@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
 import polars as pl
 
 from mensura.calibration import chosen_lines
@@ -24,7 +23,6 @@ from mensura.stitching import FrozenScale, load_scale
 from mensura.stitching.passing import chance_over
 from mensura.study.parts import SLOW_PARTS
 from mensura.study.policy import apply_policy
-from mensura.study.ranking import rank_measured
 from mensura.study.study import Study
 
 
@@ -88,17 +86,6 @@ class FrozenStudy(Study):
     def _own_scores(self) -> pl.DataFrame:
         """Scores of the placed models as :meth:`~mensura.stitching.FrozenScale.residuals_of` tells them."""
         return self.standing.residuals_of(self._added)
-
-    def _measured_ranks(self) -> pl.DataFrame:
-        """Rank the edition's models among themselves, and each placed one among them."""
-        kept, found = rank_measured(self.edition.iq), rank_measured(self.iq).filter(self._is_placed)
-        exact = dict(self.iq.exact.iter_rows())
-        others = np.array([exact[name] for name in kept.drop_nulls("measured_rank")["subject"]])
-        ranks = [
-            None if rank is None else 1 + int((others > exact[subject]).sum())
-            for subject, rank in found.select("subject", "measured_rank").iter_rows()
-        ]
-        return pl.concat([kept, found.with_columns(measured_rank=pl.Series(ranks, dtype=pl.Int64))])
 
     def _charted(self, scored: pl.Series) -> pl.DataFrame:
         """Return which models charts show: a placed one takes nobody's place in its line."""

@@ -8,47 +8,41 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import expit
+from mensura.scale.ranking import say_leader
 from mensura.study.study import Study
-from mensura.study.units import show
+from mensura.study.units import chance, show
 
-_NAMED = 2  # rivals by name; a third would make the sentence a list
-_ALIKE = 0.95  # chance of being above from which two models are told apart
+_NAMED = 3  # rivals by name; more would make the sentence a list
+_WORTH_NAMING = 0.01  # chance of being first from which a rival is named
 _EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
 """Benchmarks that say what a step of capability is worth: known, of four dimensions, hard and easy."""
 
 
 def leader_sentence(study: Study) -> str:
-    """Say who leads the composite, how sure that is, and who cannot be told apart."""
-    ranked = study.ranked
+    """Say who leads, with the chance of being first among all ranked models and the interval of the IQ."""
+    if study.ranked.is_empty():
+        return "No model is known well enough to be ranked."
+    best = study.ranked.row(0, named=True)
+    said = say_leader(best["name"], best["p_first"], study.ranked.height)
+    return f"{said} Its IQ is {best['iq']} (90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})."
+
+
+def rivals_sentence(study: Study) -> str:
+    """Say which other models may be first, with their chances."""
+    others = study.ranked.slice(1).filter(pl.col("p_first") >= _WORTH_NAMING).sort("p_first", descending=True)
+    if others.is_empty():
+        return "No other model has a chance of 1% or more."
+    said = (f"{row['name']} {chance(row['p_first'])}" for row in others.head(_NAMED).iter_rows(named=True))
+    return f"Next: {', '.join(said)}."
+
+
+def capability_leader_sentence(study: Study) -> str:
+    """Say who leads on the stitched scale, with the chance of being first among all ranked there."""
+    ranked = study.capability_ranks.drop_nulls("rank")
     if ranked.is_empty():
-        return "No model is measured well enough to be ranked."
+        return "No model is known well enough to be ranked."
     best = ranked.row(0, named=True)
-    pairs = study.iq.drawn.pairs(best["subject"]).filter(~pl.col("told_apart")).select(subject="other")
-    alike = ranked.join(pairs, on="subject", maintain_order="left")["name"].to_list()
-    first = (
-        f"{best['name']} has the highest composite IQ, {best['iq']} "
-        f"(90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})"
-    )
-    if not alike:
-        return f"{first}, and is told apart from every other model."
-    return f"{first}; it cannot be told apart from {_some_of(alike)}."
-
-
-def alike_sentence(study: Study) -> str:
-    """Say from whom the leader of those measured cannot be told apart."""
-    ranked = study.ranked_by_measured
-    best = ranked["subject"][0]
-    pairs = ranked.slice(1).select("subject", "name").iter_rows()
-    alike = [name for subject, name in pairs if study.ahead(best, subject) < _ALIKE]
-    if not alike:
-        return "Told apart from every other model of which most dimensions were measured."
-    return f"Cannot be told apart from {_some_of(alike)}."
-
-
-def _some_of(names: list[str]) -> str:
-    """Return the first names of a list, and how many more there are."""
-    more = len(names) - _NAMED
-    return f"{', '.join(names[:_NAMED])} and {more} more" if more > 0 else " and ".join(names)
+    return say_leader(study.rows.by_subject[best["subject"]]["name"], best["p_first"], ranked.height)
 
 
 def pace_sentence(study: Study) -> str:

@@ -24,7 +24,7 @@ from mensura.study.pace import Pace, report_pace, watch_evidence
 from mensura.study.parts import SLOW_PARTS, StitchedParts, compute_both, compute_iq, place
 from mensura.study.plain_rows import PlainRows
 from mensura.study.policy import Policy, apply_policy, load_policy
-from mensura.study.ranking import OWN_SCORES, rank_measured
+from mensura.study.ranking import OWN_SCORES, measure_own
 from mensura.trends import Watch, mark_passed
 
 _TESTS_NAMED = 2  # tests of a class of people that are named beside it; more are counted
@@ -100,19 +100,20 @@ class Study(Result):
     def models(self) -> pl.DataFrame:
         """One row per model: facts, IQ, capability, EQ, cost and what the chart policy says; best IQ first.
 
-        ``rank`` is null where too little was measured to rank the model; ``own`` counts the dimensions behind which the
-        model's own scores stand; ``shown`` is "measured" when they are most of the seven, else "estimated".
+        ``rank`` is null where a model is too new to rank; ``p_first`` is its chance of being first; ``own`` counts the
+        dimensions behind which the model's own scores stand; ``shown`` is "measured" when they are most of the seven,
+        else "estimated".
         """
         iq = self.iq.composites.rename({"low": "iq_low", "high": "iq_high"}).join(
             self.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left"
         )
-        ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high")
+        ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high", "p_first")
         capability = self.capabilities.rename({"low": "capability_low", "high": "capability_high"})
         costs = self.costs.costs.select(
             "subject", "sticker_price", "effective_cost", "task_efficiency", "response_time", "output_speed"
         )
         joined = self.evidence.models
-        for part in (iq, ranks, self._measured_ranks(), capability, self.iq.emotional.select("subject", "eq"), costs):
+        for part in (iq, ranks, measure_own(self.iq), capability, self.iq.emotional.select("subject", "eq"), costs):
             joined = joined.join(part, on="subject", how="left", maintain_order="left")
         own = self.dimensions.filter(pl.col("shown") == "measured").group_by("subject").agg(pl.len().alias("own"))
         joined = joined.join(own, on="subject", how="left", maintain_order="left").with_columns(
@@ -137,23 +138,25 @@ class Study(Result):
         """Say how a model came to its place, where the scale stands still."""
         return ""
 
-    def _measured_ranks(self) -> pl.DataFrame:
-        return rank_measured(self.iq)
-
     def _charted(self, scored: pl.Series) -> pl.DataFrame:
         """Return which models charts show, of those that have an IQ."""
         return apply_policy(self.evidence.models, scored, self.policy)
 
     @property
     def ranked(self) -> pl.DataFrame:
-        """The models that are ranked, best first: those with a composite and enough benchmarks measured."""
+        """The models that are ranked, best first (:mod:`mensura.scale.ranking`)."""
         return self.models.drop_nulls("rank")
 
-    @property
-    def ranked_by_measured(self) -> pl.DataFrame:
-        """The models ranked of which most dimensions were measured, best first."""
-        ranked = self.models.drop_nulls("measured_rank")
-        return ranked.sort("measured_rank", "exact_iq", descending=[False, True])
+    @cached_property
+    def too_new(self) -> pl.DataFrame:
+        """The models that are too new to rank, with what a rank would need (``missing``)."""
+        facts = self.models.select("subject", "name", "provider", "released")
+        return self.iq.not_ranked.join(facts, on="subject", maintain_order="left")
+
+    @cached_property
+    def capability_ranks(self) -> pl.DataFrame:
+        """Ranks on the stitched scale, with each model's chance of being first (:mod:`mensura.scale.ranking`)."""
+        return self.fit.laplace.ranks
 
     @cached_property
     def dimensions(self) -> pl.DataFrame:

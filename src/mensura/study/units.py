@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from mensura.scale.ranking import say_chance
+
 WORLD_POPULATION = 8.2e9
 """People alive (United Nations, mid-2025, rounded): a rarity beyond it names nobody."""
 NOTHING = "–"
@@ -16,8 +18,6 @@ _DIGITS = {"percent": 1, "fraction": 1, "elo": 0, "index": 1, "composite": 1, "i
 _SUFFIX = {"percent": "%", "fraction": "%", "elo": " Elo", "seconds": " s"}
 _WHOLE = {"percent", "fraction", "index", "composite"}
 """Units whose trailing zero says nothing: 87%, not 87.0%."""
-SURELY = 0.99
-"""Chances above this, and below its complement, are said as bounds: draws cannot tell them from certainty."""
 
 
 def show(value: float | None, unit: str) -> str:
@@ -77,11 +77,7 @@ def chance(value: float | None) -> str:
     """Return a probability as whole percent, its ends as bounds: draws do not reach 0 and 1."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    if value > SURELY:
-        return "over 99%"
-    if 1 - value > SURELY:
-        return "under 1%"
-    return f"{100 * value:.0f}%"
+    return say_chance(value)
 
 
 def rarity(one_in: float | None) -> str:

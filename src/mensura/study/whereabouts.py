@@ -14,6 +14,7 @@ import polars as pl
 from mensura.core.results import Result
 from mensura.evidence import require_subject
 from mensura.iq import COUNTS
+from mensura.scale.ranking import say_chance
 from mensura.study.study import Study
 
 NEIGHBOURS = 3
@@ -22,7 +23,7 @@ NEAR_IQ = 3.0
 """IQ points within which models count as equally good when prices are compared."""
 _LEAST_SPREAD = 1e-9
 _STANDING = [
-    *("subject", "iq", "iq_low", "iq_high", *COUNTS, "status", "rank", "rank_low", "rank_high"),
+    *("subject", "iq", "iq_low", "iq_high", *COUNTS, "status", "rank", "rank_low", "rank_high", "p_first"),
     *("capability", "capability_low", "capability_high", "sticker_price", "effective_cost"),
 ]
 
@@ -56,7 +57,7 @@ class Whereabouts(Result):
     prices: pl.DataFrame
     next: pl.DataFrame
     why_none: str  # why it has no IQ; empty where it has one
-    ranked_from: int  # benchmarks that a ranked model is measured on
+    missing: str  # what a rank would need; empty where it has one
 
     @property
     def heading(self) -> str:
@@ -65,8 +66,10 @@ class Whereabouts(Result):
         if row["iq"] is None:
             return f"{self.name}: no IQ yet, since {self.why_none}"
         rests = f"{row['measured']} of {sum(row[c] for c in COUNTS)} benchmarks measured"
-        place = f"rank {row['rank']} ({row['rank_low']} to {row['rank_high']})"
-        ranked = place if row["rank"] is not None else f"no rank yet: it needs {self.ranked_from} benchmarks measured"
+        ranked = f"too new to rank: it needs {self.missing}"
+        if row["rank"] is not None:
+            first = say_chance(row["p_first"])
+            ranked = f"rank {row['rank']} ({row['rank_low']} to {row['rank_high']}; {first} chance of being first)"
         return f"{self.name}: IQ {row['iq']} ({row['iq_low']:.0f} to {row['iq_high']:.0f}; {rests}), {ranked}"
 
     @property
@@ -82,7 +85,7 @@ def find_whereabouts(study: Study, subject: str) -> Whereabouts:
     has = study.rows.by_subject[subject]["iq"] is not None
     return Whereabouts(
         why_none="" if has else iq.why_none(subject),
-        ranked_from=iq.ranked_from,
+        missing=dict(study.too_new.select("subject", "missing").iter_rows()).get(subject, ""),
         name=study.rows.by_subject[subject]["name"],
         standing=study.models.filter(pl.col("subject") == subject).select(_STANDING),
         neighbours=_table(find_neighbours(study, subject), models, "chance_above"),

@@ -102,6 +102,7 @@ def _model(library: Library, subject: str) -> ModelFound:
         released=row["released"],
         iq=_quantity(row, "iq", _OF_IQ, row["status"] or "Unranked"),
         rank=_quantity(row, "rank", _OF_RANK, row["status"] or "Unranked"),
+        chance_of_being_first=row["p_first"],
         capability=_quantity(row, "capability", _OF_CAPABILITY, "estimated from every score"),
         emotional=Quantity(value=row["eq"], status="measured" if row["eq"] is not None else "missing", source=_OURS),
         measured=row["measured"] or 0,

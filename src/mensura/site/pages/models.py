@@ -18,16 +18,13 @@ from mensura.study.units import show, show_range
 
 def model_list(study: Study) -> Page:
     """All models, to search, filter and sort."""
-    by_measured = study.models.sort(
-        "measured_rank", "exact_iq", descending=[False, True], nulls_last=True, maintain_order=True
-    )
     return Page(
         "models/index.html",
         "Models",
-        f"All {study.models.height} models: search, filter, sort. Ranked where most was measured, or with estimates.",
+        f"All {study.models.height} models: search, filter, sort. A mark beside each rank says how much was measured.",
         "models.html",
         {
-            "rows": by_measured.to_dicts(),
+            "rows": study.models.to_dicts(),
             "benchmarks": len(study.iq.matrix.benchmarks),
             "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
         },

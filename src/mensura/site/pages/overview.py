@@ -6,6 +6,7 @@ from typing import Any
 
 from mensura.evidence import slug
 from mensura.scale import iq_to_rate
+from mensura.scale.ranking import WIDEST_IQ
 from mensura.site.cards import overview_cards
 from mensura.site.drawing import Strip, draw_forest
 from mensura.site.pages.page import Page
@@ -35,13 +36,10 @@ def overview(study: Study) -> Page:
             "units": unit_sentences(study),
             "leader": f"{leader_sentence(study)} {study.scale_said}".rstrip(),
             "pace": pace_sentence(study),
-            "measured": study.ranked_by_measured.head(LEADERS).to_dicts(),
-            "estimated": study.ranked.head(LEADERS).to_dicts(),
+            "ranked": study.ranked.head(LEADERS).to_dicts(),
+            "too_new": study.too_new.to_dicts(),
             "benchmarks": len(study.iq.matrix.benchmarks),
-            "left_out": study.iq.left_out,
-            "not_ranked": study.models.drop_nulls("iq").height - study.ranked_by_measured.height,
-            "least": study.iq.rules.status.partial,
-            "most": MOST_DIMENSIONS,
+            "widest": WIDEST_IQ,
             "pictures": [leaders_figure(study)],
             "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
         },
@@ -51,15 +49,15 @@ def overview(study: Study) -> Page:
 
 
 def leaders_figure(study: Study) -> Figure:
-    """Draw the models that lead those of which most was measured, with intervals."""
-    rows: list[dict[str, Any]] = study.ranked_by_measured.head(_DRAWN).to_dicts()
+    """Draw the highest ranked models with intervals; a full mark: well measured."""
+    rows: list[dict[str, Any]] = study.ranked.head(_DRAWN).to_dicts()
     strips = [
         Strip(
             row["name"],
             row["exact_iq"],
             row["iq_low"],
             row["iq_high"],
-            "measured",
+            "measured" if row["well_measured"] else "estimated",
             row["provider"],
             show(row["iq"], "iq"),
             f"models/{slug(row['subject'])}.html",
@@ -68,15 +66,13 @@ def leaders_figure(study: Study) -> Figure:
         )
         for row in rows
     ]
-    finding = "No model was measured on most dimensions"
-    if rows:
-        finding = f"{rows[0]['name']} leads the models of which most was measured"
+    finding = leader_sentence(study)
     return Figure(
         "leaders",
         "Who leads",
-        f"Composite IQ with 90% intervals, for the {len(rows)} highest of {study.ranked_by_measured.height} models "
-        f"of which at least {MOST_DIMENSIONS} dimensions were measured. Under each tick: how many people are said to "
-        "be above it. That reading rests on ladders that were judged; nobody gave these tests to people of known IQ.",
+        f"Composite IQ with 90% intervals, for the {len(rows)} highest of {study.ranked.height} ranked models. Full: "
+        f"at least {MOST_DIMENSIONS} dimensions were measured. Under each tick: how many people are said to be above it. "
+        "That reading rests on ladders that were judged; nobody gave these tests to people of known IQ.",
         finding=finding,
         drawing=draw_forest(
             strips,
@@ -97,6 +93,7 @@ def leaders_figure(study: Study) -> Figure:
                     "exact_iq",
                     "iq_low",
                     "iq_high",
+                    "p_first",
                     "own_dimensions",
                 )
             }

@@ -27,7 +27,7 @@ def pick(study: Study) -> Page:
 
 def compare(study: Study) -> Page:
     """Two to five models or groups side by side."""
-    first = study.ranked_by_measured.unique("provider", keep="first", maintain_order=True)["subject"]
+    first = study.ranked.unique("provider", keep="first", maintain_order=True)["subject"]
     return Page(
         "compare.html",
         "Compare",

@@ -8,6 +8,7 @@ from mensura import charts
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.study.policy import frontier_lines
+from mensura.study.sentences import leader_sentence
 from mensura.study.study import Study
 from mensura.study.units import factor, show, unit_name
 
@@ -41,7 +42,7 @@ def iq_bell(study: Study) -> Picture:
         "Models on the human bell curve",
         f"Composite IQ of current models, estimates included. {_JUDGED} {_ESTIMATED}",
         charts.bell_curve(labelled(_two(points), "iq", study.policy.labels)),
-        finding=f"With estimates, {_leading(points)}",
+        finding=leader_sentence(study),
     )
 
 

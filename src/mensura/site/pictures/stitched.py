@@ -10,7 +10,7 @@ from mensura import charts
 from mensura.charts.marks import empty
 from mensura.core.frames import read_csv
 from mensura.site.pictures.registry import Picture, labelled, picture
-from mensura.study.sentences import pace_sentence, step_words
+from mensura.study.sentences import capability_leader_sentence, pace_sentence, step_words
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -111,18 +111,17 @@ def _class_subjects(column: str = "group") -> pl.Expr:
 
 def _beside(study: Study) -> str:
     """Say where the highest model stands relative to the measured class nearest below it."""
-    drawn = study.charted("capability").sort("capability", descending=True)
-    if drawn.is_empty():
-        return "No model is placed"
-    best = drawn.row(0, named=True)
+    said = capability_leader_sentence(study)
+    ranked = study.capability_ranks.drop_nulls("rank")
+    if ranked.is_empty():
+        return said
+    best = ranked.row(0, named=True)
     below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < best["capability"]))
-    interval = show_range(best["capability_low"], best["capability_high"], "capability")
-    said = f"{best['name']} is highest, at {show(best['capability'], 'capability')} ({interval})"
     if below.is_empty():
         return said
     nearest = below.sort("capability").row(-1, named=True)
     theirs = show_range(nearest["low"], nearest["high"], "capability")
-    return f"{said}; next below it: {study.class_names[nearest['group']]}, anywhere from {theirs}"
+    return f"{said} Next below it: {study.class_names[nearest['group']]}, anywhere from {theirs}."
 
 
 def _human_lines(groups: pl.DataFrame) -> pl.DataFrame:

@@ -143,7 +143,7 @@
 
   function onChip(event) {
     const chip = event.target.closest && event.target.closest(".filter .chip");
-    if (!chip || chip.dataset.basis) return;
+    if (!chip) return;
     if (chip.dataset.moreProviders !== undefined) {
       const open = chip.parentElement.classList.toggle("open");
       chip.setAttribute("aria-expanded", String(open));

@@ -12,7 +12,7 @@
     // What a model is worth for a task: its IQ there, with interval, and whether its own scores stand behind it.
     function worth(model, task) {
       if (!task) {
-        const own = model.measured_rank !== null;
+        const own = model.well_measured;
         return model.iq && { ...model.iq, own, said: own ? `own scores in ${model.own_dimensions} of 7 dimensions` : `mostly estimated: ${model.measured} benchmarks measured`, layer: "composite" };
       }
       const part = model.dimensions.find((one) => one.key === task);

@@ -25,7 +25,6 @@
   }
 
   const formOf = (table) => document.querySelector(`form.filters[data-for="${table.id}"]`);
-  const basisOf = () => state.get("rank") || "measured";
 
   function matches(row, form) {
     const words = form.elements.q.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -37,15 +36,14 @@
     }
     const since = form.elements.since && form.elements.since.value;
     if (since && !(row.dataset.released >= since)) return false;
-    for (const key of ["open", "reasoning"]) if (form.elements[key] && form.elements[key].checked && row.dataset[key] !== "1") return false;
+    for (const key of ["open", "reasoning", "well"]) if (form.elements[key] && form.elements[key].checked && row.dataset[key] !== "1") return false;
     return true;
   }
 
   // Ranks count within the filter: the first of those shown is 1.
   function rerank(table) {
-    const basis = basisOf();
-    const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden && row.dataset[basis] !== "");
-    rows.sort((a, b) => Number(a.dataset[basis]) - Number(b.dataset[basis]));
+    const rows = [...table.tBodies[0].rows].filter((row) => !row.hidden && row.dataset.rank !== "");
+    rows.sort((a, b) => Number(a.dataset.rank) - Number(b.dataset.rank));
     for (const row of table.tBodies[0].rows) { const cell = row.querySelector(".rank"); cell.textContent = "–"; cell.dataset.value = ""; }
     rows.forEach((row, place) => { const cell = row.querySelector(".rank"); cell.textContent = String(place + 1); cell.dataset.value = String(place + 1); });
   }
@@ -78,15 +76,8 @@
     }
   }
 
-  function showBasis() {
-    const basis = basisOf();
-    for (const button of document.querySelectorAll("[data-basis]")) button.setAttribute("aria-pressed", String(button.dataset.basis === basis));
-    for (const part of document.querySelectorAll("[data-shown-for]")) part.hidden = part.dataset.shownFor !== basis;
-  }
-
   function refresh() {
     fillForms();
-    showBasis();
     document.querySelectorAll("table.sortable").forEach(apply);
   }
 
@@ -111,10 +102,6 @@
         state.set({ [field.name]: field.type === "checkbox" ? (field.checked ? "1" : null) : field.value }, { replace: field.type === "search" });
       });
     }
-    document.addEventListener("click", (event) => {
-      const button = event.target.closest && event.target.closest("[data-basis]");
-      if (button) state.set({ rank: button.dataset.basis === "measured" ? null : button.dataset.basis });
-    });
     state.onChange(refresh);
     refresh();
   });

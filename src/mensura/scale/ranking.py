@@ -1,0 +1,78 @@
+"""Who is ranked and who leads: one rule for every scale.
+
+A model is ranked when its 90% interval is narrow enough to say something. Ranks follow the estimates. A chance of being
+first comes from joint draws of all ranked models. How much of a model was measured is told beside its rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+
+from mensura.core.arrays import Floats, Mask
+
+WIDEST_IQ = 12.0
+"""Widest 90% interval of a ranked model, in IQ points."""
+WIDEST_SPREAD = 0.9
+"""The same for capability, in standard deviations among the models: 12 IQ points are about as much of it."""
+TAIL = 0.05
+"""Share of draws left out at either end of an interval."""
+_SURE, _LIKELY = 0.95, 0.5
+"""Chances of being first from which a model almost certainly leads, and probably leads."""
+_CERTAIN = 0.99
+"""Chances above this, and below its complement, are said as bounds."""
+
+
+def rank_subjects(subjects: Sequence[str], estimates: Floats, draws: Floats | None, ranked: Mask) -> pl.DataFrame:
+    """Rank those that are ``ranked`` by their estimates, best first.
+
+    ``draws``: first axis draws, second subjects; None where nothing was drawn. Columns: rank, subject, rank_low,
+    rank_high (the middle 90% of the draws, and the rank itself), p_first (share of draws in which it is highest).
+    """
+    order = np.argsort(np.where(ranked, -estimates, np.inf), kind="stable")[: int(ranked.sum())]
+    rank = np.arange(1, order.size + 1)
+    low = high = first = np.full(order.size, np.nan)
+    if draws is not None and order.size:
+        drawn: Floats = 1.0 + np.argsort(np.argsort(-draws[:, order], axis=1, kind="stable"), axis=1).astype(np.float64)
+        low, high = rank_interval(drawn)
+        low, high, first = np.minimum(low, rank), np.maximum(high, rank), (drawn == 1).mean(axis=0)
+    return pl.DataFrame(
+        {
+            "rank": rank,
+            "subject": [subjects[place] for place in order],
+            "rank_low": pl.Series(low, nan_to_null=True).cast(pl.Int64),
+            "rank_high": pl.Series(high, nan_to_null=True).cast(pl.Int64),
+            "p_first": pl.Series(first, nan_to_null=True),
+        },
+        schema_overrides={"subject": pl.String},
+    )
+
+
+def rank_interval(ranks: Floats) -> tuple[Floats, Floats]:
+    """Return the best and worst rank between which a share of draws (first axis) lies that is nearest to 90 %.
+
+    Ranks are whole, so ends that leave at most 5 % on either side hold more than 90 %, often much more; an end is
+    taken in by one rank where that comes nearer.
+    """
+    best, worst = np.quantile(ranks, [TAIL, 1 - TAIL], axis=0, method="inverted_cdf")
+    ends = [(best + low, worst - high) for low, high in ((0, 0), (1, 0), (0, 1), (1, 1))]
+    share = np.array([((first <= ranks) & (ranks <= last)).mean(axis=0) for first, last in ends])
+    nearest = np.argmin(np.round(np.abs(share - (1 - 2 * TAIL)), 9), axis=0)
+    return best + np.isin(nearest, (1, 3)), worst - np.isin(nearest, (2, 3))
+
+
+def say_leader(name: str, p_first: float | None, ranked: int) -> str:
+    """Say in a sentence that a model leads, with its chance of being first among all ranked models."""
+    if p_first is None:
+        return f"{name} has the highest estimate of {ranked} models; without draws nobody knows how sure that is."
+    verb = "almost certainly leads" if p_first > _SURE else "probably leads" if p_first > _LIKELY else "may lead"
+    return f"{name} {verb}: a {say_chance(p_first)} chance of being first among all {ranked} ranked models."
+
+
+def say_chance(chance: float) -> str:
+    """Return a chance in percent; draws cannot tell the last percent from certainty."""
+    if chance > _CERTAIN:
+        return "over 99%"
+    return "under 1%" if 1 - chance > _CERTAIN else f"{chance:.0%}"
