@@ -12,18 +12,18 @@ from tests.test_degenerate import sensible, table
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "ridge", "message"),
     [
-        (["--method", "rosetta", "--ridge", "nan"], "ridge: got nan; expected a number of zero or more"),
-        (["--method", "rosetta", "--ridge", "inf"], "ridge: got inf"),
-        (["--method", "rosetta", "--ridge", "-1"], "ridge: got -1.0"),
-        (["--anchor", "m1=nan", "--anchor", "m2=1"], "two subjects with two different values are expected"),
-        (["--anchor", "m1=inf", "--anchor", "m2=1"], "two subjects with two different values are expected"),
+        (["--method", "rosetta"], "nan", "ridge: got nan; expected a number of zero or more"),
+        (["--method", "rosetta"], "inf", "ridge: got inf"),
+        (["--method", "rosetta"], -1, "ridge: got -1.0"),
+        (["--anchor", "m1=nan", "--anchor", "m2=1"], 0.1, "two subjects with two different values are expected"),
+        (["--anchor", "m1=inf", "--anchor", "m2=1"], 0.1, "two subjects with two different values are expected"),
     ],
 )
-def test_numbers_that_are_none_are_refused(options, message, mensura_command, tmp_path):
+def test_numbers_that_are_none_are_refused(options, ridge, message, mensura_command, tmp_path):
     table(sensible()).write_csv(tmp_path / "scores.csv")
-    run = mensura_command("stitch", tmp_path / "scores.csv", *options)
+    run = mensura_command("stitch", tmp_path / "scores.csv", *options, settings={"ridge": ridge})
     assert run.code == 2
     assert message in run.err
 

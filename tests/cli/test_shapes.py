@@ -40,7 +40,7 @@ FURTHER = {
     "stitch at": "stitch --scale 2026-11 --at 1.5",
     "stitch on scale": "stitch --scale 2026-11 --evidence {evidence}",
     "stitch residuals": "stitch {scores} --residuals",
-    "trends published": "trends {scores} --method rosetta --anchor-benchmark b0 --since 2020-01-01",
+    "trends published": "trends {scores} --method rosetta --anchor-benchmark b0",
     "validate asked": "validate example --model recorded/example-rates",
     "validate countries": "validate {countries}",
     "validate linked": "validate {pool} --situation linked --draws 2",

@@ -62,7 +62,7 @@ def test_people_on_the_embedded_evidence(mensura_command):
 def test_residuals_and_forward_errors(mensura_command, scores, tmp_path):
     table = pl.read_csv(scores).with_columns(family=pl.col("model").str.slice(0, 2), domain=pl.lit("all"))
     table.write_csv(tmp_path / "labelled.csv")
-    run = mensura_command("stitch", tmp_path / "labelled.csv", "--dimensions", 1, "--residuals", "--json")
+    run = mensura_command("stitch", tmp_path / "labelled.csv", "--residuals", "--json", settings={"dimensions": 1})
     assert run.code == 0, run.err
     answer = json.loads(run.out)
     first = answer["residuals"][0]

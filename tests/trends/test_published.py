@@ -103,6 +103,8 @@ def test_from_the_command_line(mensura_command, shared, tmp_path):
 def test_distilled_models_count_where_asked_for(mensura_command, shared, tmp_path):
     folder = shared / "data" / "stitching"
     asked = ("trends", folder / "scores.csv", "--method", "rosetta", "--anchor-benchmark", "Winogrande")
-    run = mensura_command(*asked, "--compute", folder / "models.csv", "--distilled", "--out", tmp_path / "out")
+    run = mensura_command(
+        *asked, "--compute", folder / "models.csv", "--out", tmp_path / "out", settings={"distilled": True}
+    )
     assert run.code == 0, run.err
     assert pl.read_csv(tmp_path / "out" / "progress.csv")["n"][0] > 68

@@ -90,10 +90,10 @@ def test_an_acceleration_is_simulated_from_the_command_line(mensura_command):
 
 def test_subjects_are_selected_by_release_and_by_benchmarks(mensura_command, scores):
     every = json.loads(mensura_command("trends", scores, "--no-watch", "--json").out)
-    late = json.loads(mensura_command("trends", scores, "--no-watch", "--since", "2024-06-01", "--json").out)
+    late = json.loads(mensura_command("trends", scores, "--no-watch", "--json", settings={"since": "2024-06-01"}).out)
     assert len(late["frontier"]) < len(every["frontier"])
     assert all(row["released"] >= "2024-06-01" for row in late["frontier"])
-    none = mensura_command("trends", scores, "--no-watch", "--fewest-benchmarks", 8)
+    none = mensura_command("trends", scores, "--no-watch", settings={"fewest_benchmarks": 8})
     assert none.code == 2
     assert "no subject has 8 benchmarks" in none.err
 

@@ -32,7 +32,7 @@ Rolling = Annotated[
     typer.Option(help="Rolling detector: look at the releases of so many months only (12).", min=3, metavar="MONTHS"),
 ]
 Rate = Annotated[float, typer.Option(help="False-alarm rate over the whole watch.", min=0.001, max=0.5)]
-Streams = Annotated[int, rare("Simulated worlds without change behind the alarm.", min=19)]
+Streams = Annotated[int, typer.Option(help="Simulated worlds without change behind the alarm.", min=19)]
 Seed = Annotated[int, rare("Seed of the simulations.")]
 
 

@@ -53,7 +53,7 @@ def calibrate(
     readers: Annotated[
         float | None, typer.Option(help="Share of people who can read the items and so guess (1; open pool 0.86).")
     ] = None,
-    draws: Annotated[int, rare("Draws of the posterior, or bootstrap samples.", min=1)] = 1000,
+    draws: Annotated[int, typer.Option(help="Draws of the posterior, or bootstrap samples.", min=1)] = 1000,
     seed: Annotated[int, rare("Seed of the draws.")] = 0,
     compare: Annotated[
         Path | None,

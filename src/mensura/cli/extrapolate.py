@@ -60,7 +60,9 @@ def extrapolate(
     ] = None,
     difference: Annotated[float | None, rare("Known difference of the populations in logits (shift).")] = None,
     by: Annotated[str, typer.Option(help="Break down by region, subregion, age, attainment, country.")] = "region",
-    draws: Annotated[int | None, rare("Draws of the assumptions (poststratification; 1000 when left out).")] = None,
+    draws: Annotated[
+        int | None, typer.Option(help="Draws of the assumptions (poststratification; 1000 when left out).")
+    ] = None,
     seed: Annotated[int | None, rare("Seed of the draws (poststratification).")] = None,
     tables: Annotated[
         Path | None, typer.Option(help="Folder with world tables of your own.", callback=check_input)

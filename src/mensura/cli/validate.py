@@ -33,7 +33,7 @@ def validate(
     situation: Annotated[str, typer.Option(help="What is known: described, linked or slices.")] = "described",
     links: Annotated[int, typer.Option(help="Linking items with known reference rates (linked).", min=1)] = 3,
     method: Annotated[str | None, typer.Option(help="Method by name; the best of the situation when left out.")] = None,
-    draws: Annotated[int, rare("Draws of linking items (linked).", min=1)] = 200,
+    draws: Annotated[int, typer.Option(help="Draws of linking items (linked).", min=1)] = 200,
     seed: Annotated[int, rare("Seed of draws, folds and bootstrap.")] = 0,
     *,
     asking: Asking,

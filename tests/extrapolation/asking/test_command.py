@@ -70,41 +70,41 @@ def test_a_dry_run_says_what_would_be_asked_and_asks_nobody(mensura_command):
 
 
 @pytest.mark.parametrize(
-    ("options", "asked", "written"),
+    ("settings", "asked", "written"),
     [
-        ([], 1, 200 + 16 * 36),
-        (["--chunk", "5"], 4, 4 * 200 + 16 * 36),
-        (["--repeats", "2"], 2, 2 * (200 + 16 * 36)),
-        (["--method", "item-by-item"], 16 * 27, 16 * 27 * 200),
-        (["--method", "item-by-item", "--width", "0.05", "--budget", "9"], 16 * 27, 16 * 27 * 200),
+        ({}, 1, 200 + 16 * 36),
+        ({"chunk": 5}, 4, 4 * 200 + 16 * 36),
+        ({"repeats": 2}, 2, 2 * (200 + 16 * 36)),
+        ({"method": "item-by-item"}, 16 * 27, 16 * 27 * 200),
+        ({"method": "item-by-item", "width": 0.05, "budget": 9}, 16 * 27, 16 * 27 * 200),
     ],
 )
 def test_an_answer_is_expected_to_take_200_tokens_and_36_for_each_of_several_items(
-    mensura_command, options, asked, written
+    mensura_command, settings, asked, written
 ):
     """At most: asking until an interval is narrow enough may end sooner."""
-    run = mensura_command("extrapolate", "example", "--model", "recorded/example-rates", "--dry-run", *options)
+    run = mensura_command("extrapolate", "example", "--model", "recorded/example-rates", "--dry-run", settings=settings)
     assert run.out.startswith(f"{asked} questions to recorded/example-rates: 0 answered already, {asked} calls")
     assert f"tokens in and {written:,} out" in run.out
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("settings", "message"),
     [
-        (["--width", "0.1"], "only with --model"),
-        (["--dry-run"], "only with --model"),
-        (["--method", "whole-pool"], "give --model"),
-        (["--model", "recorded/example-rates", "--method", "described"], "asks no language model"),
-        (["--model", "recorded/example-rates", "--method", "item-by-item", "--chunk", "5"], "no setting 'chunk'"),
-        (["--model", "recorded/example-rates", "--chunk", "0"], "chunk must be at least 1, got 0"),
-        (["--model", "recorded/example-rates", "--draws", "50"], "no setting 'draws'"),
-        (["--model", "recorded/example-rates", "--chunk", "5"], "could not be read: not in the recording"),
-        (["--model", "recorded/example"], "not in the recording: extrapolation (it holds demands)"),
-        (["--model", "recorded/nobody"], "no recording 'nobody'; expected one of demo, example, example-rates"),
+        ({"width": 0.1}, "only with --model"),
+        ({"dry_run": True}, "only with --model"),
+        ({"method": "whole-pool"}, "give --model"),
+        ({"model": "recorded/example-rates", "method": "described"}, "asks no language model"),
+        ({"model": "recorded/example-rates", "method": "item-by-item", "chunk": 5}, "no setting 'chunk'"),
+        ({"model": "recorded/example-rates", "chunk": 0}, "chunk must be at least 1, got 0"),
+        ({"model": "recorded/example-rates", "draws": 50}, "no setting 'draws'"),
+        ({"model": "recorded/example-rates", "chunk": 5}, "could not be read: not in the recording"),
+        ({"model": "recorded/example"}, "not in the recording: extrapolation (it holds demands)"),
+        ({"model": "recorded/nobody"}, "no recording 'nobody'; expected one of demo, example, example-rates"),
     ],
 )
-def test_what_cannot_be_done_is_refused_with_the_reason(mensura_command, arguments, message):
-    run = mensura_command("extrapolate", "example", *arguments)
+def test_what_cannot_be_done_is_refused_with_the_reason(mensura_command, settings, message):
+    run = mensura_command("extrapolate", "example", settings=settings)
     assert run.code == 2 and message in " ".join(run.err.split())
 
 
@@ -129,20 +129,20 @@ def endpoint():
 
 
 def test_an_endpoint_is_asked_in_chunks_once_and_never_twice(mensura_command, endpoint, tmp_path):
-    command = ["extrapolate", "example", "--model", "mine", "--base-url", endpoint.url, "--chunk", "4", "--out", "out"]
-    assert mensura_command(*command).code == 0
+    command = ["extrapolate", "example", "--model", "mine", "--base-url", endpoint.url, "--out", "out"]
+    assert mensura_command(*command, settings={"chunk": 4}).code == 0
     first = pl.read_csv(tmp_path / "out" / "rates.csv")
     assert first["rate"].null_count() == 0 and first["calls"].to_list() == [1] * 16
     answered = sum(endpoint.log.answers.values())
     assert answered == 4
-    assert mensura_command(*command).code == 0
+    assert mensura_command(*command, settings={"chunk": 4}).code == 0
     assert sum(endpoint.log.answers.values()) == answered
     assert pl.read_csv(tmp_path / "out" / "rates.csv").equals(first)
 
 
 def test_free_text_of_an_endpoint_is_read_item_by_item(mensura_command, endpoint):
-    asked = ["--model", "mine", "--base-url", endpoint.url, "--method", "item-by-item", "--variants", "3"]
-    run = mensura_command("extrapolate", "example", *asked, "--journal", "j.sqlite", "--json")
+    asked = ["--model", "mine", "--base-url", endpoint.url, "--method", "item-by-item"]
+    run = mensura_command("extrapolate", "example", *asked, "--journal", "j.sqlite", "--json", settings={"variants": 3})
     found = json.loads(run.out)["rates"]
     assert {row["calls"] for row in found} == {3}
     assert {round(row["rate"], 3) for row in found} == {0.13}
