@@ -22,9 +22,15 @@ def test_iq_writes_the_contract(mensura_command, tmp_path):
     assert heads["benchmark_iqs"] == "subject,benchmark,iq,status,step"
     composites, ranking = (pl.read_csv(tmp_path / "iq" / f"{name}.csv") for name in ("composites", "ranking"))
     assert composites["iq"].drop_nulls().is_between(70, 160).all()
-    assert ranking["measured"].min() == 8
-    left_out = composites["iq"].count() - ranking.height
-    assert f"Left out: {left_out} models measured on less than 25% of the 32 benchmarks" in " ".join(run.out.split())
+    wide = composites.filter(pl.col("high") - pl.col("low") > 12)
+    assert ranking.height == composites["iq"].count() - wide.height
+    assert not set(wide["subject"]) & set(ranking["subject"])
+    assert ranking["p_first"].sum() == pytest.approx(1)
+    printed = " ".join(run.out.split())
+    assert "Too new to rank, and what a rank would need" in printed
+    assert f"a chance of being first among all {ranking.height} ranked models" in printed.replace(
+        f"a {ranking['p_first'][0]:.0%} chance", "a chance"
+    )
 
 
 def test_every_model_is_ranked_when_asked(mensura_command):

@@ -62,7 +62,8 @@ def test_a_model_that_inherits_all_is_not_full(build):
     assert [rows["elder"][name] for name in counts] == [32, 0, 0, 7, "Full"]
     assert result.ranking["subject"].to_list() == ["elder"]
     assert result.left_out == 1
-    assert "1 more measured on less than 25% of the benchmarks" in str(result)
+    assert "too new to rank: 1" in str(result)
+    assert result.not_ranked["missing"].to_list() == ["scores on 8 benchmarks; it has 2"]
     assert set(result.rank(least=0.0)["subject"]) == {"elder", "heir"}
     assert result.rank(least=1.0)["subject"].to_list() == ["elder"]
     with pytest.raises(mensura.MensuraError, match=r"least: 25; expected a share"):
@@ -248,7 +249,7 @@ def test_an_emotional_curve_that_falls_anywhere_is_refused():
 
 
 def test_a_result_prints_itself(scored):
-    assert str(scored).startswith(f"IQ of {scored.ranking.height} models (method published, ladders published")
+    assert str(scored).startswith(f"IQ of {scored.ranking.height} ranked models (method published, ladders published")
     assert scored.shown["subject"].to_list() == scored.ranking["subject"].to_list()
     assert repr(scored).count("\n") < 30
     assert "claude" in scored._repr_html_()

@@ -8,7 +8,7 @@ import pytest
 
 import mensura
 from mensura.iq import IqDraws
-from mensura.iq.uncertainty import disagreement, draw_iqs, interval, rank_interval, ranks_among, score_errors
+from mensura.iq.uncertainty import disagreement, draw_iqs, interval, score_errors
 
 
 def second_sources(evidence, gaps):
@@ -86,35 +86,11 @@ def test_intervals_hold_the_middle_nine_tenths():
     assert (low[0], high[0]) == (pytest.approx(5.0), pytest.approx(95.0))
 
 
-@pytest.mark.parametrize(
-    ("shares", "ends"),
-    [
-        ({1: 100}, (1, 1)),
-        ({1: 4, 2: 92, 3: 4}, (2, 2)),  # 92 % are nearer to 90 than 96 or 100
-        ({1: 6, 2: 88, 3: 6}, (2, 2)),  # 88 % rather than 94 or 100
-        ({1: 8, 2: 84, 3: 8}, (2, 3)),  # 92 % rather than 84 or 100
-        ({1: 5, 2: 40, 3: 40, 4: 10, 5: 5}, (2, 4)),
-        (dict.fromkeys(range(1, 11), 10), (1, 9)),
-    ],
-)
-def test_a_rank_interval_holds_the_share_of_draws_nearest_to_nine_tenths(shares, ends):
-    ranks = np.repeat(list(shares), list(shares.values())).astype(float)[:, None]
-    low, high = rank_interval(ranks)
-    share = ((low <= ranks) & (ranks <= high)).mean()
-    assert share == pytest.approx(((ends[0] <= ranks) & (ranks <= ends[1])).mean())
-
-
-def test_ranks_are_among_those_who_are_ranked():
-    composites = np.array([[100.0, 120, 130, 110], [130, 120, 90, 110]])
-    ranks = ranks_among(composites, np.array([True, True, False, True]))
-    np.testing.assert_array_equal(ranks, [[3, 1, np.nan, 2], [1, 2, np.nan, 3]])
-
-
 def test_ranks_count_from_the_best_and_skip_who_has_no_composite():
     draws = by_hand([[100, 120, np.nan, 110], [130, 120, np.nan, 110]])
-    np.testing.assert_array_equal(draws.ranks, [[3, 1, np.nan, 2], [1, 2, np.nan, 3]])
     assert draws.intervals["subject"].to_list() == ["b", "a", "d"]
     assert draws.intervals.row(0, named=True)["iq"] == 120
+    assert draws.intervals.select("rank_low", "rank_high").rows() == [(1, 2), (1, 3), (2, 3)]
     assert str(draws).startswith("2 draws of the IQs of 4 models, middle 90%")
 
 

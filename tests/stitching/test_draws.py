@@ -39,12 +39,16 @@ def test_intervals_are_the_central_90_percent(draws):
     assert (benchmark["slope"], benchmark["slope_low"], benchmark["slope_high"]) == pytest.approx((2, 2, 2))
 
 
-def test_ranks_and_comparisons_count_draws(draws):
-    ranks = {row["subject"]: row for row in draws.ranks.to_dicts()}
-    assert ranks["a"]["first"] == pytest.approx(50 / 101)
-    assert ranks["b"]["first"] == pytest.approx(51 / 101)
-    assert (ranks["a"]["rank"], ranks["a"]["low"], ranks["a"]["high"]) == (2, 1, 2)
-    assert (ranks["c"]["rank"], ranks["c"]["low"], ranks["c"]["high"], ranks["c"]["first"]) == (3, 3, 3, 0)
+def test_a_subject_with_too_wide_an_interval_has_no_rank(draws):
+    """The interval of a spans 90; the standard deviation among the three is 26."""
+    assert draws.ranks.rows() == [
+        (1, "b", 1, 1, 1.0, 50.5),
+        (2, "c", 2, 2, 0.0, -5.0),
+        (None, "a", None, None, None, 50.0),
+    ]
+
+
+def test_comparisons_count_draws(draws):
     assert draws.better("a", "b") == pytest.approx(50 / 101)
     assert draws.pairs(2).rows() == [("b", "a", pytest.approx(51 / 101)), ("a", "b", pytest.approx(50 / 101))]
 

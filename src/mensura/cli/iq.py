@@ -198,7 +198,7 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
         "method": result.method,
         "ladders": result.ladders,
         "source": result.source,
-        "left_out": result.left_out,
+        "left_out": result.composites["iq"].count() - ranking.height,
         "warnings": list(result.warnings),
     }
     if emit(result.tables() | {"ranking": ranking}, out=out, as_json=as_json, **facts):

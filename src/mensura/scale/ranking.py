@@ -23,6 +23,8 @@ _SURE, _LIKELY = 0.95, 0.5
 """Chances of being first from which a model almost certainly leads, and probably leads."""
 _CERTAIN = 0.99
 """Chances above this, and below its complement, are said as bounds."""
+_AN = {8, 11, 18, *range(80, 90)}
+"""Percents that are spoken with a vowel first: an 8% chance."""
 
 
 def rank_subjects(subjects: Sequence[str], estimates: Floats, draws: Floats | None, ranked: Mask) -> pl.DataFrame:
@@ -68,7 +70,8 @@ def say_leader(name: str, p_first: float | None, ranked: int) -> str:
     if p_first is None:
         return f"{name} has the highest estimate of {ranked} models; without draws nobody knows how sure that is."
     verb = "almost certainly leads" if p_first > _SURE else "probably leads" if p_first > _LIKELY else "may lead"
-    return f"{name} {verb}: a {say_chance(p_first)} chance of being first among all {ranked} ranked models."
+    article = "an" if p_first > _CERTAIN or round(100 * p_first) in _AN else "a"
+    return f"{name} {verb}: {article} {say_chance(p_first)} chance of being first among all {ranked} ranked models."
 
 
 def say_chance(chance: float) -> str:
