@@ -1,5 +1,7 @@
 """``mensura where`` as people read it."""
 
+import re
+
 import polars as pl
 
 from mensura.cli.where import _for_people
@@ -18,13 +20,20 @@ def test_a_model_without_an_iq_is_told_what_is_missing_and_gets_no_empty_table(m
     run = mensura_command("where", "gpt-4")
     assert run.code == 0, run.err
     assert "GPT-4: no IQ yet, since it has no score on one of the 32 benchmarks that count" in run.out
-    assert "one score on a benchmark that counts gives an IQ with a wide interval, 8 give a rank" in run.out
+    assert (
+        "one score on a benchmark that counts gives an IQ with a wide interval; more make it narrow enough" in run.out
+    )
     assert "┏" not in run.out
 
 
-def test_a_model_with_two_scores_is_told_what_a_rank_needs(mensura_command):
+def test_a_model_too_new_to_rank_is_told_what_a_rank_needs(mensura_command):
+    run = mensura_command("where", "gpt-5.6-luna")
+    assert "5 of 32 benchmarks measured), too new to rank: it needs more scores: its interval spans" in run.out
+
+
+def test_a_new_model_with_two_scores_is_ranked_with_its_chance_of_being_first(mensura_command):
     run = mensura_command("where", "claude-opus-5.5")
-    assert "2 of 32 benchmarks measured), no rank yet: it needs 8 benchmarks measured" in run.out
+    assert re.search(r"2 of 32 benchmarks measured\), rank \d+ \(\d+ to \d+; .* chance of being first\)", run.out)
 
 
 def test_scores_outside_the_iq_are_named_with_their_use(mensura_command, tmp_path):

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mensura.scale.ranking import say_leader
 from mensura.site.drawing.forest import Reference, Strip, draw_forest
 from mensura.site.drawing.ladders import ModelSpot, draw_history
 from mensura.site.pictures import benchmark_scores, draw
@@ -236,11 +237,11 @@ def test_an_ability_is_as_rare_as_those_of_the_world_who_solve_such_items(study,
     assert figure("abilities").finding.startswith(f"{top['subject']} is rarest in {top['dimension']}")
 
 
-def test_the_axis_names_the_highest_model_and_the_measured_class_next_below_it(study, figure):
+def test_the_axis_names_who_leads_all_ranked_models_and_the_measured_class_next_below(study, figure):
     one = figure("one-axis")
-    models = [row for row in one.points if row["kind"] == "model"]
-    top = max(models, key=lambda row: row["value"])
-    assert one.finding.startswith(f"{top['name']} is highest, at ")
-    below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < top["value"]))
+    top = study.models.sort("capability", descending=True, nulls_last=True).row(0, named=True)
+    first = study.capability_ranks.filter(subject=top["subject"])["p_first"].item()
+    assert one.finding.startswith(say_leader(top["name"], first, study.capability_ranks["rank"].count()))
+    below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < top["capability"]))
     nearest = below.filter(pl.col("capability") == below["capability"].max())["group"].item()
-    assert f"next below it: {study.class_names[nearest]}, anywhere from " in one.finding
+    assert f"Next below it: {study.class_names[nearest]}, anywhere from " in one.finding

@@ -18,13 +18,14 @@ MODELS = pl.DataFrame(
         ("w", "Double", 137.0, None, 6, None, None),
         ("l", "Low", 90.0, None, 7, 0.5, 1.0),
     ],
-    schema=["subject", "name", "exact_iq", "measured_rank", "measured", "effective_cost", "sticker_price"],
+    schema=["subject", "name", "exact_iq", "rank", "measured", "effective_cost", "sticker_price"],
     orient="row",
 ).with_columns(
     iq=pl.col("exact_iq").cast(pl.Int64),
     iq_low=pl.col("exact_iq") - 2,
     iq_high=pl.col("exact_iq") + 2,
     capability=pl.lit(0.0),
+    p_first=pl.lit(0.83),
 )
 LEADERS = pl.DataFrame(
     [
@@ -47,13 +48,12 @@ def study_of(**changed):
     pace = SimpleNamespace(slope=0.62, low=0.5, high=0.75, unit="a step")
     facts = {
         "models": MODELS,
-        "ranked_by_measured": MODELS.drop_nulls("measured_rank"),
+        "ranked": MODELS.drop_nulls("rank"),
         "leaders": LEADERS,
         "groups": GROUPS,
         "class_names": {"y": "experts on two tests"},
         "pace": pace,
         "watch": SimpleNamespace(alarm=None),
-        "ahead": lambda one, other: 0.83,
     }
     return SimpleNamespace(**facts | changed)
 
@@ -63,22 +63,17 @@ def cards():
     return overview_cards(study_of())
 
 
-def test_who_leads_with_how_rare_and_who_is_higher_by_estimates_alone(cards):
+def test_who_leads_with_how_rare(cards):
     card = cards[0]
     assert (card["number"], card["text"], card["href"]) == ("IQ 130", "Ay", "models/a.html")
-    assert card["under"] == (
-        "90% 128 to 132. By ladders that were judged, as rare as 1 in 44 people. Higher, but mostly by estimates, so "
-        "not ranked: Ex (140, 3 measured), Wy (139, 4 measured), Zed (138, 5 measured)."
-    )
-    alone = overview_cards(study_of(models=MODELS.head(2)))[0]
-    assert alone["under"].endswith("as rare as 1 in 44 people.")
+    assert card["under"] == "90% 128 to 132. By ladders that were judged, as rare as 1 in 44 people."
 
 
-def test_how_sure_is_the_chance_against_the_second(cards):
-    assert (cards[1]["number"], cards[1]["text"]) == ("83%", "chance that Ay is above Bee")
-    assert cards[1]["under"] == "Cannot be told apart from Bee."
+def test_how_sure_is_the_chance_of_being_first(cards):
+    assert (cards[1]["number"], cards[1]["text"]) == ("83%", "chance that Ay is first among all 2 ranked models")
+    assert cards[1]["under"] == "Next: Bee 83%."
     assert cards[1]["href"] == "compare.html?with=a&with=b"
-    one = study_of(ranked_by_measured=MODELS.head(1))
+    one = study_of(ranked=MODELS.head(1))
     assert overview_cards(one)[1]["text"] == "Nobody to compare with."
 
 
@@ -106,5 +101,5 @@ def test_the_cost_is_that_of_the_cheapest_at_an_iq(cards):
 
 
 def test_without_anybody_measured_nobody_leads():
-    empty = study_of(ranked_by_measured=MODELS.clear())
-    assert overview_cards(empty)[0]["text"] == "No model was measured on most dimensions."
+    empty = study_of(ranked=MODELS.clear())
+    assert overview_cards(empty)[0]["text"] == "No model is known well enough to be ranked."

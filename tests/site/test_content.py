@@ -13,6 +13,7 @@ import pytest
 
 import mensura
 from mensura.iq import Explanation
+from mensura.scale.ranking import say_leader
 from mensura.site.api import ranged, to_json
 from mensura.site.cards import overview_cards
 from mensura.site.derivation import derivation_html
@@ -23,7 +24,7 @@ from mensura.site.sections import cheapest_rows, cheapest_section, model_scores,
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
 from mensura.study.leaders import comparable_people, leaders_beside_people
 from mensura.study.ranking import MOST_DIMENSIONS, OWN_SCORES
-from mensura.study.sentences import leader_sentence, people_sentence, unit_sentences
+from mensura.study.sentences import leader_sentence, people_sentence, rivals_sentence, unit_sentences
 
 MODEL = "claude-opus-4.8"
 Z90 = 1.6448536269514722
@@ -109,7 +110,7 @@ def test_second_sources_stand_under_their_primary_with_the_gap_between_them(stud
 def test_compare_opens_with_the_best_models_of_three_providers(study):
     chosen = study.models.filter(pl.col("subject").is_in(compare(study).context["compared"]))
     assert chosen["provider"].n_unique() == chosen.height == 3
-    best = study.ranked_by_measured.group_by("provider").agg(pl.col("exact_iq").max())["exact_iq"]
+    best = study.ranked.group_by("provider").agg(pl.col("exact_iq").max())["exact_iq"]
     assert sorted(chosen["exact_iq"], reverse=True) == sorted(best, reverse=True)[:3]
 
 
@@ -120,8 +121,8 @@ def test_a_dimension_with_one_own_source_is_drawn_as_estimated(study):
     assert study.dimensions.filter(pl.col("measured") == 1)["shown"].unique().to_list() == ["estimated"]
 
 
-def test_models_are_ranked_by_their_iq_where_most_dimensions_were_measured(study):
-    """By hand from the trail: a dimension counts from two measured benchmarks on, a rank needs four of them."""
+def test_a_model_is_well_measured_from_four_dimensions_of_its_own_on(study):
+    """By hand from the trail: a dimension counts from two measured benchmarks on."""
     trail = study.iq.trail.filter(pl.col("status") == "measured")
     counted = trail.group_by("subject", "dimension").agg(pl.col("iq").mean(), pl.len().alias("n"))
     own = counted.filter(pl.col("n") >= 2).group_by("subject").agg(pl.col("iq").mean(), pl.len().alias("own"))
@@ -129,16 +130,12 @@ def test_models_are_ranked_by_their_iq_where_most_dimensions_were_measured(study
     assert joined.height > 100
     assert joined["own_iq"].to_list() == pytest.approx(joined["iq_by_hand"].to_list())
     assert joined["own_dimensions"].to_list() == joined["own_by_hand"].to_list()
-    ranked = study.ranked_by_measured
-    assert ranked["own_dimensions"].min() == MOST_DIMENSIONS == 4
-    assert ranked["exact_iq"].is_sorted(descending=True)
-    assert ranked["measured_rank"].to_list() == list(range(1, ranked.height + 1))
-    assert ranked.height == joined.filter(pl.col("own_by_hand") >= 4).height
+    assert joined["well_measured"].to_list() == [own >= MOST_DIMENSIONS == 4 for own in joined["own_by_hand"]]
 
 
 def test_headline_and_commands_tell_the_same_iq(study):
     """One number per model, wherever it stands: the composite that full measurement would give."""
-    leader = study.ranked_by_measured.row(0, named=True)
+    leader = study.ranked.row(0, named=True)
     assert overview_cards(study)[0]["number"] == f"IQ {leader['iq']}"
     told = dict(study.iq.composites.select("subject", "iq").iter_rows())
     assert leader["iq"] == told[leader["subject"]]
@@ -204,11 +201,13 @@ def test_a_model_without_an_iq_says_why(study):
         assert "Fewer than two dimensions" not in text
 
 
-def test_leaders_are_the_ranked_models_and_the_others_are_counted(study):
+def test_a_model_is_ranked_when_its_interval_spans_at_most_twelve_points(study):
     assert study.ranked["rank"].to_list() == list(range(1, study.ranked.height + 1))
-    assert study.ranked["measured"].min() == 8
-    scored = study.models.drop_nulls("iq")
-    assert study.iq.left_out == (scored["measured"] < 8).sum() > 0
+    width = study.models.select("subject", width=pl.col("iq_high") - pl.col("iq_low"))
+    assert set(study.ranked["subject"]) == set(width.filter(pl.col("width") <= 12)["subject"])
+    assert study.ranked["p_first"].sum() == pytest.approx(1)
+    assert set(study.too_new["subject"]) == set(study.models["subject"]) - set(study.ranked["subject"])
+    assert study.too_new["missing"].null_count() == 0
 
 
 def test_groups_of_people_have_scores_with_units_and_no_constructed_ones(study):
@@ -317,24 +316,22 @@ def test_people_nobody_expects_to_take_a_test_are_named_with_the_reason_and_left
 
 
 @pytest.mark.parametrize(
-    ("alike", "said"),
+    ("chances", "rivals"),
     [
-        ([], "is told apart from every other model."),
-        (["Bob"], "cannot be told apart from Bob."),
-        (["Bob", "Cid"], "cannot be told apart from Bob and Cid."),
-        (["Bob", "Cid", "Dan", "Eve"], "cannot be told apart from Bob, Cid and 2 more."),
+        ([0.992, 0.004, 0.004], "No other model has a chance of 1% or more."),
+        ([0.6, 0.1, 0.3], "Next: Cid 30%, Bob 10%."),
+        ([0.4, 0.2, 0.2, 0.15, 0.05], "Next: Bob 20%, Cid 20%, Dan 15%."),
     ],
 )
-def test_the_sentence_on_the_leader_names_two_rivals_at_most(alike, said):
-    names = ["Ann", "Bob", "Cid", "Dan", "Eve"]
-    models = pl.DataFrame({"subject": names, "name": names, "iq": [130, 129, 128, 127, 126]}).with_columns(
+def test_who_leads_is_said_with_the_chance_and_with_three_rivals_at_most(chances, rivals):
+    names = ["Ann", "Bob", "Cid", "Dan", "Eve"][: len(chances)]
+    models = pl.DataFrame({"name": names, "iq": range(130, 130 - len(names), -1), "p_first": chances}).with_columns(
         iq_low=pl.col("iq") - 4.4, iq_high=pl.col("iq") + 3.4
     )
-    pairs = pl.DataFrame({"other": names[1:], "told_apart": [name not in alike for name in names[1:]]})
-    drawn = SimpleNamespace(pairs=lambda subject: pairs)
-    sentence = leader_sentence(SimpleNamespace(ranked=models, iq=SimpleNamespace(drawn=drawn)))
-    assert sentence.startswith("Ann has the highest composite IQ, 130 (90% interval 126 to 133)")
-    assert sentence.endswith(said)
+    study = SimpleNamespace(ranked=models)
+    said = say_leader("Ann", chances[0], len(names))
+    assert leader_sentence(study) == f"{said} Its IQ is 130 (90% interval 126 to 133)."
+    assert rivals_sentence(study) == rivals
 
 
 def test_a_derivation_is_open_at_the_top_and_marks_what_is_estimated():

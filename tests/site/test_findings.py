@@ -13,8 +13,8 @@ from mensura.site.pictures.iq import _best_value, _leading, _quickest, _risen, _
 from mensura.site.pictures.people import _aligned, _falling, _largest
 from mensura.site.pictures.stitched import _beside, _human_lines, _in_range, _oddest
 from mensura.site.sections import cheapest_rows, rivals
-from mensura.study.ranking import rank_measured
-from mensura.study.sentences import alike_sentence, leader_sentence, people_sentence
+from mensura.study.ranking import measure_own
+from mensura.study.sentences import people_sentence
 from mensura.study.whereabouts import find_neighbours, find_next, find_prices
 
 
@@ -40,20 +40,25 @@ def test_of_human_lines_the_surest_stay_and_those_half_a_step_away():
 
 
 def test_the_highest_model_is_said_with_the_class_next_below():
-    models = pl.DataFrame(
-        {"name": ["A", "B"], "capability": [1.0, 2.0], "capability_low": [0.5, 1.5], "capability_high": [1.5, 2.5]}
+    ranks = pl.DataFrame({"rank": [1, 2, None], "subject": ["b", "a", "c"], "p_first": [0.8, 0.2, None]}).with_columns(
+        capability=pl.Series([2.0, 1.0, 3.0])
     )
     groups = pl.DataFrame(
         {"group": ["x", "y", "z", "w"], "status": ["measured", "measured", "judged", "measured"]}
         | {"capability": [0.0, 1.0, 1.5, 2.0], "low": [-1.0, 0.2, 1.0, 1.0], "high": [1.0, 1.8, 2.0, 3.0]}
     )
-    study = SimpleNamespace(charted=lambda *_: models, groups=groups, class_names={"y": "experts on GPQA"})
-    first = "B is highest, at 2.00 (1.50 to 2.50)"
-    assert _beside(study) == f"{first}; next below it: experts on GPQA, anywhere from 0.20 to 1.80"
+    study = SimpleNamespace(
+        capability_ranks=ranks,
+        rows=SimpleNamespace(by_subject={"b": {"name": "Bee"}}),
+        groups=groups,
+        class_names={"y": "experts on GPQA"},
+    )
+    first = "Bee probably leads: an 80% chance of being first among all 2 ranked models."
+    assert _beside(study) == f"{first} Next below it: experts on GPQA, anywhere from 0.20 to 1.80."
     study.groups = groups.filter(pl.col("capability") >= 2)
     assert _beside(study) == first
-    study.charted = lambda *_: models.clear()
-    assert _beside(study) == "No model is placed"
+    study.capability_ranks = ranks.clear()
+    assert _beside(study) == "No model is known well enough to be ranked."
 
 
 def test_the_oddest_score_is_the_farthest_either_way():
@@ -261,29 +266,6 @@ def test_what_to_measure_next_is_the_squared_correlation_with_the_composite():
     assert find_next(study, "n").rows == []
 
 
-def test_who_leads_is_said_no_more_surely_than_draws_allow():
-    names = ["a", "b", "c", "d"]
-    ranked = pl.DataFrame(
-        {"subject": names, "name": [name.title() for name in names], "iq": [130, 129, 128, 127]}
-    ).with_columns(iq_low=pl.col("iq") - 2.0, iq_high=pl.col("iq") + 2.0)
-
-    def said(*alike):
-        pairs = pl.DataFrame({"other": names[1:], "told_apart": [name not in alike for name in names[1:]]})
-        drawn = SimpleNamespace(pairs=lambda _: pairs)
-        return leader_sentence(SimpleNamespace(ranked=ranked, iq=SimpleNamespace(drawn=drawn)))
-
-    first = "A has the highest composite IQ, 130 (90% interval 128 to 132)"
-    assert said() == f"{first}, and is told apart from every other model."
-    assert said("c") == f"{first}; it cannot be told apart from C."
-    assert said("b", "c") == f"{first}; it cannot be told apart from B and C."
-    assert said("b", "c", "d") == f"{first}; it cannot be told apart from B, C and 1 more."
-    chances = {"b": 0.949, "c": 0.95, "d": 1.0}
-    study = SimpleNamespace(ranked_by_measured=ranked, ahead=lambda _, other: chances[other])
-    assert alike_sentence(study) == "Cannot be told apart from B."
-    chances["b"] = 0.95
-    assert alike_sentence(study).startswith("Told apart from every other model")
-
-
 def test_people_are_counted_by_the_tests_on_which_the_best_model_is_above_them():
     leaders = pl.DataFrame(
         {"title": ["A", "B", "C", "D"], "human_status": ["measured", "measured", "judged", "measured"]}
@@ -294,13 +276,12 @@ def test_people_are_counted_by_the_tests_on_which_the_best_model_is_above_them()
     assert said.endswith("the best model scores above them; on B and D it does not.")
 
 
-def test_a_model_is_ranked_by_its_iq_where_four_dimensions_are_its_own():
+def test_a_model_is_well_measured_where_four_dimensions_are_its_own():
     """Two benchmarks to a dimension: both measured make it a model's own, one does not."""
     measured = np.array([[1] * 8 + [0, 0], [1] * 8 + [1, 1], [1] * 7 + [0, 1, 0], [0] * 10], dtype=bool)
     iqs = np.where(measured, np.arange(100.0, 110.0), np.nan)
     matrix = SimpleNamespace(members=np.repeat(np.eye(5), 2, axis=0), measured=measured, subjects=("a", "b", "c", "d"))
-    exact = pl.DataFrame({"subject": list("abcd"), "exact": [110.0, 120.0, 130.0, None]})
-    found = rank_measured(SimpleNamespace(matrix=matrix, filled=SimpleNamespace(iqs=iqs[None]), exact=exact))
+    found = measure_own(SimpleNamespace(matrix=matrix, filled=SimpleNamespace(iqs=iqs[None])))
     assert found["own_dimensions"].to_list() == [4, 5, 3, 0]
-    assert found["measured_rank"].to_list() == [2, 1, None, None]
+    assert found["well_measured"].to_list() == [True, True, False, False]
     assert found["own_iq"].to_list() == [pytest.approx(103.5), pytest.approx(104.5), pytest.approx(102.5), None]

@@ -148,15 +148,16 @@ def test_a_menu_leads_to_every_page_on_a_phone(visit):
     page.wait_for_selector("#benchmarks")
 
 
-def test_ranking_is_by_what_was_measured_unless_asked_otherwise(visit):
-    page = visit("index.html")
-    assert page.locator("#measured-table").is_visible()
-    assert page.locator("#leader-table").is_visible() is False
-    page.click("[data-basis=estimates]")
-    page.wait_for_selector("#leader-table", state="visible")
-    assert "rank=estimates" in page.url
-    page.go_back()
-    page.wait_for_selector("#measured-table", state="visible")
+def test_well_measured_only_is_a_filter_of_the_one_ranking(visit):
+    page = visit("models/index.html")
+    ranked = "#models tbody tr:not([hidden]) .rank"
+    every = page.eval_on_selector_all(ranked, "cells => cells.filter(cell => cell.textContent !== '–').length")
+    page.check("[name=well]")
+    page.wait_for_function("document.querySelector('[data-count=models]').textContent.includes(' of ')")
+    well = page.eval_on_selector_all(ranked, "cells => cells.map(cell => cell.textContent)")
+    assert well == [str(place) for place in range(1, len(well) + 1)]
+    assert 0 < len(well) < every
+    assert "well=1" in page.url
 
 
 def test_filters_rank_within_themselves_and_stay_in_the_address(visit):

@@ -1,0 +1,37 @@
+"""The first page, the IQ page, the stitched page, the interface, the command line and agents name one leader."""
+
+import json
+import re
+
+from mensura.scale.ranking import say_chance, say_leader
+from mensura.study.sentences import capability_leader_sentence
+from mensura.study.study import Study
+
+
+def words(text):
+    """The words of a page without its marks."""
+    return " ".join(re.sub(r"<[^>]*>", " ", text).split())
+
+
+def test_every_front_names_the_same_leader_with_the_same_chance(report, evidence, evidence_folder, mensura_command):
+    study = Study.open(evidence)
+    leader = study.ranked.row(0, named=True)
+    said = say_leader(leader["name"], leader["p_first"], study.ranked.height)
+    for page in ("index.html", "iq.html"):
+        assert said in words((report / page).read_text(encoding="utf-8")), page
+    ranked = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))["rankings"]
+    assert (ranked[0]["subject"], ranked[0]["p_first"]) == (leader["subject"], leader["p_first"])
+    assert len(ranked) == study.ranked.height
+    printed = " ".join(mensura_command("iq", "--evidence", evidence_folder).out.split())
+    assert say_leader(leader["subject"], leader["p_first"], study.ranked.height) in printed
+    told = mensura_command("where", leader["subject"], "--evidence", evidence_folder).out
+    assert f"rank 1 (1 to {leader['rank_high']}; {say_chance(leader['p_first'])} chance of being first)" in told
+
+
+def test_the_stitched_page_names_the_highest_of_all_ranked_models(report, evidence, evidence_folder, mensura_command):
+    study = Study.open(evidence)
+    said = capability_leader_sentence(study)
+    assert said in words((report / "stitched.html").read_text(encoding="utf-8"))
+    top = json.loads(mensura_command("stitch", "--evidence", evidence_folder, "--json").out)["ranks"][0]
+    name = study.rows.by_subject[top["subject"]]["name"]
+    assert said == say_leader(name, top["p_first"], study.capability_ranks["rank"].count())
