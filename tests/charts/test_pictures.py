@@ -72,19 +72,9 @@ AXIS = pl.DataFrame(
 RANGES = pl.DataFrame({"benchmark": ["a", "b"], "name": ["A", "B"], "low": [0.1, 1.0], "peak": [0.5, 1.4]})
 RANGES = RANGES.with_columns(high=pl.col("peak") + 1)
 CELLS = models(*SUBJECT, benchmark=["A", "B", "A", "B", "A"], residual=[0.1, -0.2, None, 0.05, 0.0])
-PROFILE = pl.concat([BARS.head(2).with_columns(dimension=pl.lit(name)) for name in ("Reasoning", "Reliability")])
 OUTCOMES = pl.DataFrame({"subject": ["m", "m", "n", "n"], "dimension": ["AS", "KN", "AS", "KN"], "level": [1, 2, 1, 2]})
 OUTCOMES = OUTCOMES.with_columns(rate=pl.Series([0.9, 0.5, 0.4, 0.1]), low=pl.lit(0.05), high=pl.lit(0.95))
-BASES = pl.DataFrame({"dimension": ["KN", "VO"], "name": ["Knowledge", "Metacognition and Critical Thinking"]})
-BASES = BASES.with_columns(base=pl.Series([5.1, 31.9]))
-REGIONS = pl.DataFrame({"region": ["Europe", "Asia"], "rate": [0.6, 0.4], "low": [0.5, 0.3], "high": [0.7, 0.5]})
-DRIVERS = pl.DataFrame(
-    {"driver": ["schooling", "age"], "effect": [-12.0, 3.0], "low": [-15.0, 1.0], "high": [-9.0, 5.0]}
-)
 WATCHED = pl.DataFrame({"date": DAYS[:3], "statistic": [0.5, 2.5, -0.2], "boundary": [2.0, 2.0, 2.0]})
-PROGRESS = pl.DataFrame({"label": ["ours", "theirs"], "value": [3.0, 8.0], "low": [2.0, 4.0], "high": [5.0, 20.0]})
-RUNGS = pl.DataFrame({"iq": [70, 100, 130, 160], "score": [0.0, 10.0, 40.0, 120.0]})
-SCORES = models(*SUBJECT, "status", score=[41.0, 42.0, 30.0, 60.0, 5.0], iq=VALUES)
 
 WORLD = pl.DataFrame(
     {
@@ -191,21 +181,15 @@ PICTURES = {
     "one_axis": (charts.one_axis, (AXIS,), {}),
     "sensors": (charts.sensors, (RANGES, models(*SUBJECT, value=VALUES)), {}),
     "heatmap": (charts.heatmap, (CELLS,), {}),
-    "dots": (charts.dots, (PROFILE,), {"reference": 100.0}),
     "level_curves": (charts.level_curves, (OUTCOMES,), {}),
-    "bases": (charts.bases, (BASES,), {}),
-    "regions": (charts.regions, (REGIONS,), {}),
-    "drivers": (charts.drivers, (DRIVERS,), {}),
     "watch": (charts.watch, (WATCHED,), {}),
-    "progress": (charts.progress, (PROGRESS,), {}),
-    "ladder": (charts.ladder, (RUNGS, SCORES), {}),
     "world_scatter": (charts.world_scatter, (WORLD,), {}),
     "level_panels": (charts.level_panels, (ANNOTATED, LEVEL_MEANS, LEVEL_LINES), {}),
     "calibration_stages": (charts.calibration_stages, (STAGES,), {}),
     "among_people": (charts.among_people, (AMONG,), {}),
     "alignment_clusters": (charts.alignment_clusters, (ALIGNED,), {}),
 }
-WITH_STATUS = ["bell_curve", "timeline", "scatter", "bars", "ladder"]
+WITH_STATUS = ["bell_curve", "timeline", "scatter", "bars"]
 
 
 def build(name, **changes):
@@ -269,21 +253,6 @@ def rounded(value):
     if isinstance(value, list):
         return [rounded(part) for part in value]
     return float(f"{value:.5g}") if isinstance(value, float) else value
-
-
-def rules_of(chart):
-    """Where a chart draws its reference lines."""
-    layers = charts.web_spec(chart)["layer"]
-    lines = [layer for layer in layers if layer["mark"].get("style") == "reference"]
-    return [float(step["calculate"]) for line in lines for step in line["transform"] if "calculate" in step]
-
-
-def test_the_rule_of_a_forest_stands_at_what_its_numbers_are_measured_against():
-    """Bases at the design value 10, drivers at no change, progress at the same compute."""
-    assert rules_of(build("bases")) == [10]
-    assert rules_of(build("drivers")) == [0]
-    assert rules_of(build("progress")) == [1]
-    assert rules_of(build("regions")) == []
 
 
 OWN_ROWS = ("level_panels", "calibration_stages", "among_people")
@@ -384,12 +353,6 @@ def test_unknown_status_and_kind_are_refused():
         charts.one_axis(AXIS.with_columns(kind=pl.lit("thing")))
 
 
-def test_more_subjects_than_colours_are_refused():
-    many = pl.concat([PROFILE.head(1).with_columns(name=pl.lit(f"m{i}"), subject=pl.lit(f"m{i}")) for i in range(12)])
-    with pytest.raises(MensuraError, match="12 subjects; a profile tells at most 11 apart"):
-        charts.dots(many)
-
-
 def test_logarithmic_axis_leaves_out_what_it_cannot_show():
     chart = charts.scatter(PLACED.with_columns(x=pl.col("x") - 0.5), x_title="USD", y_title="IQ", log_x=True)
     assert len(charts.web_spec(chart)["datasets"]["points"]) == 3
@@ -436,13 +399,6 @@ def test_dots_on_the_bell_curve_do_not_overlap():
         assert min(gaps) >= diameter
 
 
-def test_bases_are_printed_as_calibrations_print_them():
-    chart = charts.bases(
-        pl.DataFrame({"dimension": ["v", "a"], "name": ["Volume", "Atypicality"], "base": [31.95, 6.7]})
-    )
-    assert [row["text"] for row in chart.datasets["points"]] == ["31.95", "6.70"]
-
-
 def test_same_tables_give_the_same_picture(drawn):
     for name, made in drawn.items():
         assert charts.web_spec(build(name)) == made.spec
@@ -455,21 +411,18 @@ def test_input_tables_are_left_as_they_were(drawn):
 
 def test_every_picture_is_listed_tested_and_documented():
     helpers = {"LABS", "THEMES", "drawn", "paper", "save", "web_spec"}
-    assert set(charts.__all__) - helpers == set(PICTURES)
+    ours = set(
+        re.findall(
+            r"^from mensura.charts.(?:canvas|estimates|forest|human_ladder|ladders|share_card) import (.*)",
+            (Path(charts.__file__)).read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+    )
+    drawings = {name.strip() for names in ours for name in names.split(",")}
+    assert set(charts.__all__) - helpers - drawings == set(PICTURES)
     page = FIGURES.read_text(encoding="utf-8")
     assert [name for name in charts.__all__ if f"`{name}" not in page and f"charts.{name}" not in page] == []
     for name, (_, tables, _) in PICTURES.items():
         section = page.split(f"### `{name}`")[1].split("###")[0]
         wanted = {column for table in tables for column in table.columns}
         assert [column for column in sorted(wanted) if f"`{column}`" not in section] == [], name
-
-
-def test_of_models_of_one_iq_the_higher_scores_are_named():
-    """Beyond the last rung all have its IQ."""
-    rungs = pl.DataFrame({"iq": [100.0, 150.0], "score": [0.2, 0.8]})
-    scores = pl.DataFrame(
-        {"subject": [f"m{at}" for at in range(30)], "name": [f"M{at}" for at in range(30)], "provider": ["P"] * 30}
-    ).with_columns(score=pl.Series([0.8 + at / 200 for at in range(30)]), iq=150.0, status=pl.lit("measured"))
-    points = charts.web_spec(charts.ladder(rungs, scores))["datasets"]["points"]
-    named = [row["score"] for row in points if row["label"]]
-    assert named and min(named) > max(row["score"] for row in points if not row["label"])

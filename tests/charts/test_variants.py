@@ -16,7 +16,6 @@ from tests.charts.test_pictures import (
     DIFFERENCES,
     ITEM_MAP,
     PLACED,
-    PROFILE,
     TIMED,
     WATCHED,
     WORLD,
@@ -55,7 +54,6 @@ VARIANTS = {
         (row["dy"] if row["label"] else None) for row in data_of(charts.one_axis(LANE))["points"]
     ],
     "bell_crowded": lambda: [(row["lifts"], row["spots"]) for row in data_of(charts.bell_curve(CROWD))["points"]],
-    "dots_single": lambda: spec_of(charts.dots(PROFILE.unique("dimension", maintain_order=True))),
     "watch_quiet": lambda: spec_of(charts.watch(WATCHED.with_columns(boundary=pl.Series([None, 9.0, 9.0]))))[
         "datasets"
     ],

@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import pytest
 
+from mensura.charts.forest import Reference, Strip, draw_forest
+from mensura.charts.ladders import ModelSpot, draw_history
 from mensura.scale.ranking import say_leader
-from mensura.site.drawing.forest import Reference, Strip, draw_forest
-from mensura.site.drawing.ladders import ModelSpot, draw_history
 from mensura.site.pictures import benchmark_scores, draw
 from mensura.site.pictures.people import outcome_rates
 from mensura.site.pictures.registry import PICTURES
@@ -190,11 +190,13 @@ def test_numbers_stay_readable_where_a_line_of_people_runs_through_them():
     rows = [Strip("m", 40.0, 38.0, 42.0, "measured", "x", "40%")]
     group = Reference("g", 44.0, status="judged", href="#people", subject="people:t/g")
 
-    def number(references):
+    def numbers(references):
         drawn = str(draw_forest(rows, axis="score", tick=str, description="d", references=references).wide)
-        return re.search(r"<text[^>]*>40%</text>", drawn).group()
+        return re.findall(r"<text[^>]*>40%</text>", drawn)
 
-    assert "paint-order" in number([group]) and "paint-order" not in number([])
+    (behind, number), alone = numbers([group]), numbers([])
+    assert "stroke=" in behind and "stroke=" not in number
+    assert len(alone) == 1 and "stroke=" not in alone[0]
 
 
 def test_bars_of_cost_run_from_the_cheapest_to_the_dearest_on_powers_of_ten(study, figure):

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from mensura.charts import LABS
-from mensura.site.drawing import (
+from mensura.charts import (
+    LABS,
     LadderPlace,
     Reference,
     Strip,
@@ -23,8 +23,8 @@ from mensura.site.drawing import (
     draw_radar,
     draw_share_card,
 )
-from mensura.site.drawing.canvas import Canvas, clipped, palette_css, round_ticks, scale, wrapped
-from mensura.site.drawing.ladders import ModelSpot
+from mensura.charts.canvas import Canvas, clipped, palette_css, round_ticks, scale, wrapped
+from mensura.charts.ladders import ModelSpot
 
 APPROVED = Path(__file__).parent / "approved"
 

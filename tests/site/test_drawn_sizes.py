@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import pytest
 
-from mensura.site.drawing.canvas import Canvas
-from mensura.site.drawing.share_card import HEIGHT, draw_share_card
+from mensura.charts.canvas import Canvas
+from mensura.charts.share_card import HEIGHT, draw_share_card
 from mensura.site.drawings import static_job
 
 A4_PIXELS = 297 / 25.4 * 96

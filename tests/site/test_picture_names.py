@@ -12,7 +12,7 @@ from mensura.site.pictures import draw, find_picture
     ("name", "said"),
     [
         ("iq-bel", "'iq-bel' is not known; choose one of "),
-        ("benchmark-gpqa-diamnd", "did you mean benchmark-gpqa_diamond"),
+        ("scores-gpqa-diamnd", "did you mean scores-gpqa_diamond"),
         ("profile-gpt-5.55", "did you mean profile-gpt-5.5"),
         ("iq-bell-gf", "'iq-bell-gf' is not known; "),
     ],
@@ -33,7 +33,7 @@ def test_a_name_is_settled_before_anything_is_computed(mensura_command, monkeypa
 def test_models_and_benchmarks_go_by_the_names_people_use(study):
     subject, name = study.models.drop_nulls("iq").select("subject", "name").row(0)
     assert draw(study, f"profile-{name}").name == draw(study, f"profile-{subject}").name
-    assert draw(study, "benchmark-Humanity's Last Exam").name == "benchmark-hle"
+    assert draw(study, "scores-Humanity's Last Exam").name == "scores-hle"
 
 
 def test_a_model_without_an_iq_has_no_profile(study, monkeypatch):

@@ -7,14 +7,16 @@ from typing import Any, Literal
 
 import altair as alt
 
+from mensura.charts.canvas import Drawing, resolve
 from mensura.charts.theme import LIGHT, PRINT_FONT, THEMES, config
 from mensura.core.drawings import check_figure, draw_spec, pixels_of, write_drawing
 from mensura.core.errors import MensuraError
 
-Picture = alt.LayerChart | alt.FacetChart
+Chart = alt.LayerChart | alt.FacetChart
+Picture = Chart | Drawing
 
 
-def web_spec(chart: Picture, theme: Literal["light", "dark"] = "light", *, legend: bool = True) -> dict[str, Any]:
+def web_spec(chart: Chart, theme: Literal["light", "dark"] = "light", *, legend: bool = True) -> dict[str, Any]:
     """Return the Vega-Lite specification for a page: as wide as its container, in the theme, no hover tooltip.
 
     Data stand under ``datasets`` by name, the rows that a page may filter as ``points``. A chart of small panels has
@@ -37,7 +39,7 @@ def web_spec(chart: Picture, theme: Literal["light", "dark"] = "light", *, legen
     return spec
 
 
-def paper(chart: Picture, width_mm: float = 89.0) -> dict[str, Any]:
+def paper(chart: Chart, width_mm: float = 89.0) -> dict[str, Any]:
     """Return the specification of a figure for print: light, drawn so that 7-point type fits ``width_mm``.
 
     Usual widths are 89 mm (one column) and 183 mm (two columns).
@@ -64,11 +66,14 @@ def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int =
 
 def drawn(chart: Picture, width_mm: float = 89.0) -> str:
     """Return a figure for print as SVG text, in pixels (:mod:`mensura.core.drawings` gives it its size)."""
+    if isinstance(chart, Drawing):
+        head, end, parts = resolve(chart.draw(pixels_of(width_mm))).partition(">")
+        return f'{head}{end}<rect width="100%" height="100%" fill="{LIGHT.surface}"/>{parts}'
     version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     return draw_spec(paper(chart, width_mm), version)
 
 
-def _spec(chart: Picture) -> dict[str, Any]:
+def _spec(chart: Chart) -> dict[str, Any]:
     """Return the specification; the data go round Altair, which would copy every value of every row several times."""
     data = chart.datasets
     chart.datasets = alt.Undefined

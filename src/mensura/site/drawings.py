@@ -11,11 +11,11 @@ import re
 from concurrent.futures import Future
 from typing import Any
 
+from mensura.charts.canvas import themed
 from mensura.charts.theme import LIGHT, config
 from mensura.core.cache import DRAWING, find_kept, keep_results
 from mensura.core.drawings import draw_jobs
 from mensura.core.processes import Processes
-from mensura.site.drawing.canvas import themed
 
 SHARE_SCALE = 0.5
 """Of the pictures for shared links: 600 × 315, which every reader of links takes."""

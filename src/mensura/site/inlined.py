@@ -12,7 +12,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from mensura.site.drawing.canvas import palette_css
+from mensura.charts.canvas import palette_css
 
 STATIC = Path(__file__).parent / "static"
 """The style sheet and the scripts, as they are written by hand."""

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from markupsafe import Markup
 
+from mensura.charts import draw_share_card, resolve
 from mensura.core.frames import neutral_text
 from mensura.evidence import slug
 from mensura.site.api import VERSION, script_json, to_json
-from mensura.site.drawing import draw_share_card, resolve
 from mensura.site.drawings import SHARE_SCALE, Drawings
 from mensura.site.links import first_link
 from mensura.site.pages import Page

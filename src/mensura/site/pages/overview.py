@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from mensura.charts import Strip, draw_forest
 from mensura.evidence import slug
 from mensura.scale import iq_to_rate
 from mensura.scale.ranking import WIDEST_IQ
 from mensura.site.cards import overview_cards
-from mensura.site.drawing import Strip, draw_forest
 from mensura.site.pages.page import Page
 from mensura.site.pictures import Figure
 from mensura.study.ranking import MOST_DIMENSIONS

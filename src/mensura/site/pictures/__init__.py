@@ -3,6 +3,8 @@
 from mensura.iq import read_rules
 from mensura.site.pictures import abilities, calibration, cost, people, stitched
 from mensura.site.pictures.benchmark import (
+    benchmark_keys,
+    benchmark_picture,
     benchmark_scores,
     group_subject,
     history_figure,
@@ -11,7 +13,8 @@ from mensura.site.pictures.benchmark import (
     said_group,
     scores_figure,
 )
-from mensura.site.pictures.iq import benchmark_bars, dimension_bell, iq_bell
+from mensura.site.pictures.human_ladder import ladder_figures
+from mensura.site.pictures.iq import dimension_bell, iq_bell
 from mensura.site.pictures.profile import profile, profile_picture
 from mensura.site.pictures.registry import (
     FAMILIES,
@@ -29,9 +32,9 @@ FAMILIES.update(
         "iq-bell-": Family(
             dimension_bell, lambda _: ((key, rule.name) for key, rule in read_rules().dimensions.items()), "DIMENSION"
         ),
-        "benchmark-": Family(
-            benchmark_bars, lambda evidence: evidence.benchmarks.select("benchmark", "name").iter_rows(), "BENCHMARK"
-        ),
+        "scores-": Family(benchmark_picture(scores_figure), benchmark_keys, "BENCHMARK"),
+        "ladder-": Family(benchmark_picture(ladder_figure), benchmark_keys, "BENCHMARK"),
+        "history-": Family(benchmark_picture(history_figure), benchmark_keys, "BENCHMARK"),
         "profile-": Family(
             profile_picture, lambda evidence: evidence.models.select("subject", "name").iter_rows(), "MODEL"
         ),
@@ -43,7 +46,6 @@ __all__ = [
     "Figure",
     "Picture",
     "abilities",
-    "benchmark_bars",
     "benchmark_scores",
     "calibration",
     "cost",
@@ -54,6 +56,7 @@ __all__ = [
     "history_figure",
     "iq_bell",
     "ladder_figure",
+    "ladder_figures",
     "people",
     "people_on",
     "picture_table",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Any
 
 import polars as pl
 
-from mensura.evidence import slug
-from mensura.site.drawing import Reference, Strip, draw_forest, draw_history, draw_ladder
-from mensura.site.drawing.ladders import ModelSpot
-from mensura.site.pictures.registry import Figure
+from mensura.charts import Reference, Strip, draw_forest, draw_history, draw_ladder
+from mensura.charts.ladders import ModelSpot
+from mensura.core.errors import MensuraError
+from mensura.evidence import Evidence, slug
+from mensura.site.pictures.registry import Figure, Picture
 from mensura.study.study import Study
 from mensura.study.units import factor, show, show_range, unit_name
 
@@ -157,6 +159,31 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
         columns=_heads(unit),
         source="Ladder: calibration choices of AI IQ",
     )
+
+
+Drawer = Callable[[Study, str, pl.DataFrame, list[dict[str, Any]]], Figure | None]
+"""Draws one kind of picture of a benchmark from its scores and its people."""
+
+
+def benchmark_keys(evidence: Evidence) -> Iterable[tuple[str, str]]:
+    """Return the benchmarks with their names."""
+    return evidence.benchmarks.select("benchmark", "name").iter_rows()
+
+
+def benchmark_picture(draw: Drawer) -> Callable[[Study, str], Picture]:
+    """Return what builds one kind of picture of a benchmark for print."""
+
+    def build(study: Study, benchmark: str) -> Picture:
+        rows = benchmark_scores(study, benchmark)
+        found = draw(study, benchmark, rows, people_on(study, benchmark)) if rows.height else None
+        if found is None:
+            raise MensuraError(
+                f"figure: {benchmark} has too little for this picture; choose another one (mensura figure --list)"
+            )
+        return found.picture
+
+    build.__doc__ = draw.__doc__
+    return build
 
 
 def _up_to(points: list[Point], ceiling: float | None) -> tuple[list[Point], list[Point]]:

@@ -10,7 +10,7 @@ from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.study.policy import frontier_lines
 from mensura.study.sentences import leader_sentence
 from mensura.study.study import Study
-from mensura.study.units import factor, show, unit_name
+from mensura.study.units import show
 
 _ESTIMATED = (
     "Full: at least two own scores stand behind most of its dimensions; hollow: estimates do. Press a mark for its "
@@ -211,36 +211,3 @@ def frontier(points: pl.DataFrame) -> pl.DataFrame:
     """Return the points no other beats on both: less x, more y."""
     ordered = points.drop_nulls(["x", "y"]).sort("x", "y", descending=[False, True])
     return ordered.filter(pl.col("y") > pl.col("y").cum_max().shift(1).fill_null(float("-inf"))).select("x", "y")
-
-
-def benchmark_bars(study: Study, benchmark: str) -> Picture:
-    """The best models on one benchmark, beside groups of people."""
-    facts = study.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
-    scale = factor(facts["unit"])
-    scores = study.evidence.primary_scores.filter(benchmark=benchmark).select("subject", value=scale * pl.col("score"))
-    points = (
-        study.models.select("subject", "name", "provider")
-        .join(scores, on="subject")
-        .sort("value", descending=True)
-        .head(12)
-        .with_columns(low=pl.lit(None, pl.Float64), high=pl.lit(None, pl.Float64), status=pl.lit("measured"))
-    )
-    people = study.evidence.human_references.filter(benchmark=benchmark).select(
-        "group", "status", value=scale * pl.col("score"), low=scale * pl.col("low"), high=scale * pl.col("high")
-    )
-    return Picture(
-        f"benchmark-{slug(benchmark)}",
-        facts["name"],
-        f"{_sentence(facts['description'])} The best {points.height} of {facts['models']} models.",
-        charts.bars(
-            points,
-            x_title=f"score, {unit_name(facts['unit'])}",
-            references=people,
-            zero=facts["unit"] in {"percent", "fraction"},
-        ),
-    )
-
-
-def _sentence(text: str | None) -> str:
-    """A description as a sentence."""
-    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""

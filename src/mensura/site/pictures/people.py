@@ -55,6 +55,7 @@ def bases(study: Study) -> Picture:
         "The factor by which world success falls with each annotated level of a dimension (published calibration). "
         "The original scales assumed 10 everywhere.",
         charts.bases(points),
+        rows=tuple(points.to_dicts()),
         finding=f"The published bases run from {min(known):.3g} to {max(known):.3g}; the scales were drawn up for 10",
         source="Romero et al., From Human-Level AI Tales to AI Leveling Human Scales, Table 16",
     )
@@ -124,6 +125,7 @@ def world_regions(study: Study) -> Picture:
         f"An item that {world.observed:.0%} of 15-year-olds in PISA solve: about {world.rate:.1%} of all people would "
         f"({world.low:.1%} to {world.high:.1%}, 90%, extrapolated). Rates by region, with 90% intervals.",
         charts.regions(world.regions),
+        rows=tuple(world.regions.to_dicts()),
         finding=f"What {world.observed:.0%} of PISA pupils solve, about {100 * world.rate:.1f}% of all people would",
         source=_WORLD,
     )
@@ -138,6 +140,7 @@ def world_drivers(study: Study) -> Picture:
         "Percentage points by which the rate moves when one part of the difference between PISA pupils and the world "
         "population is taken into account, averaged over all orders of adding the parts (Shapley values).",
         charts.drivers(study.world.drivers),
+        rows=tuple(study.world.drivers.to_dicts()),
         finding=_largest(study.world.drivers),
         source=_WORLD,
     )

@@ -1,13 +1,10 @@
-"""Profiles: the dimensions of one model, drawn by the page itself; as a figure for print, by the charts."""
+"""Profiles: the dimensions of one model."""
 
 from __future__ import annotations
 
-import polars as pl
-
-from mensura import charts
+from mensura.charts import Strip, draw_forest
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
-from mensura.site.drawing import Strip, draw_forest
 from mensura.site.pictures.registry import Figure, Picture
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
@@ -64,8 +61,5 @@ def profile_picture(study: Study, subject: str) -> Picture:
         raise MensuraError(
             f"profile-{slug(subject)}: {row['name']} has too few scores for an IQ; choose another model or add scores"
         )
-    points = study.rows.profiles.filter(subject=subject).with_columns(
-        pl.col("status").replace({"inherited": "estimated"})
-    )
-    chart = charts.dots(points, reference=row["exact_iq"])
-    return Picture(f"profile-{slug(subject)}", row["name"], _ALONE + _MARKS, chart)
+    found = profile(study, subject)
+    return Picture(found.name, row["name"], found.caption, found.drawing)

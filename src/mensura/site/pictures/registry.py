@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from mensura import charts
+from mensura.charts import Drawing
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, slug
 from mensura.evidence.intake import KnownNames
-from mensura.site.drawing import Drawing
 from mensura.study.study import Study
 
 EVIDENCE = "Scores of the evidence, each credited to its source on the data page"
@@ -53,6 +53,11 @@ class Figure(NamedTuple):
     width: int = STATIC_WIDTH
 
     @property
+    def picture(self) -> Picture:
+        """The drawing as a picture of its own, for print."""
+        return Picture(self.name, self.title, self.caption, self.drawing, finding=self.finding, rows=self.rows)
+
+    @property
     def points(self) -> list[dict[str, Any]]:
         """The rows behind the marks, for tables and downloads."""
         if self.rows or self.spec is None:
@@ -80,7 +85,7 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class Picture:
-    """A chart with its title and caption; ``finding`` says what it shows, in a sentence from the numbers.
+    """A chart or drawing with its title and caption; ``finding`` says what it shows, in a sentence from the numbers.
 
     ``columns`` and ``rows`` as of a :class:`Figure`.
     """
@@ -102,8 +107,9 @@ class Picture:
             self.name,
             self.title,
             self.caption,
-            page_spec(self.chart),
+            None if isinstance(self.chart, Drawing) else page_spec(self.chart),
             finding=self.finding,
+            drawing=self.chart if isinstance(self.chart, Drawing) else None,
             source=self.source,
             limit=self.limit,
             paged=True,

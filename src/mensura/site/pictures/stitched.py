@@ -184,6 +184,7 @@ def algorithmic_progress(study: Study) -> Picture:
         "By what factor the training compute for a given capability falls per year, measured in several ways, with 90% "
         "intervals. From benchmark scores and compute estimates of Epoch AI up to November 2025 (CC BY 4.0).",
         charts.progress(estimates),
+        rows=tuple(estimates.to_dicts()),
         finding=f"By {estimates.height} measurements the compute for a given capability falls "
         f"{min(factors):.0f} to {max(factors):.0f} times a year, with wide intervals",
         source="Computed by Mensura from scores and compute estimates of Epoch AI (CC BY 4.0), November 2025",

@@ -8,19 +8,18 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from mensura.site.drawing.canvas import (
+from mensura.charts.canvas import (
     ACCENT,
     GRID,
     PEOPLE,
     QUIET,
     Canvas,
     Drawing,
-    both,
     round_ticks,
     scale,
     wrapped,
 )
-from mensura.site.drawing.forest import Reference
+from mensura.charts.forest import Reference
 
 _LEFT, _TOP, _FOOT, _RIGHT = 46.0, 26.0, 44.0, 16.0
 _HEIGHT = 300.0
@@ -75,7 +74,7 @@ def draw_ladder(
         _spots(frame, models)
         return frame.sheet.svg()
 
-    return both(sheet, wide=700.0)
+    return Drawing.of(sheet, wide=700.0)
 
 
 def draw_history(
@@ -107,7 +106,7 @@ def draw_history(
             )
         return frame.sheet.svg()
 
-    return both(sheet, wide=700.0)
+    return Drawing.of(sheet, wide=700.0)
 
 
 def _month(day: float) -> str:

@@ -33,10 +33,23 @@ _VARIABLE = re.compile(r"var\(--v-([0-9a-f]{6})\)")
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture at two widths, for screens and for phones, with the words that describe it."""
+    """A picture at two widths, for screens and for phones, with the words that describe it.
+
+    ``draw`` draws it at any width in pixels, as a figure for print needs.
+    """
 
     wide: Markup
     narrow: Markup
+    draw: Callable[[float], Markup]
+
+    @classmethod
+    def of(cls, draw: Callable[[float], Markup], wide: float = 1040.0, narrow: float = 358.0) -> Drawing:
+        """Draw at the width of a screen and at that of a phone."""
+        return cls(draw(wide), draw(narrow), draw)
+
+    def _repr_svg_(self) -> str:
+        """Show the drawing in a notebook."""
+        return resolve(self.wide)
 
     @property
     def html(self) -> Markup:
@@ -111,15 +124,26 @@ def wrapped(text: str, room: float, size: int = FONT) -> list[str]:
     return lines
 
 
-def round_ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return round values inside a span, at most so many."""
+def round_ticks(low: float, high: float, most: int = 6, *, log: bool = False) -> list[float]:
+    """Return round values inside a span, at most so many; with ``log`` 1, 2 and 5 times powers of ten."""
     if high <= low:
         return [low]
+    if log:
+        return _log_ticks(low, high, most)
     raw = (high - low) / most
     power = 10.0 ** math.floor(math.log10(raw))
     step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= raw - 1e-12)
     first = math.ceil(low / step - 1e-9)
     return [step * k for k in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def _log_ticks(low: float, high: float, most: int) -> list[float]:
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        found = [step * 10.0**power for power in powers for step in steps if low <= step * 10.0**power <= high]
+        if len(found) <= most:
+            return found or [low, high]
+    return found[:: math.ceil(len(found) / most)]
 
 
 @dataclass
@@ -166,8 +190,11 @@ class Canvas:
             ("font-weight", weight, ""),
         )
         own = "".join(f' {name}="{value}"' for name, value, usual in said if value != usual)
-        own += f' paint-order="stroke" stroke="{SURFACE}" stroke-width="3"' if halo else ""
-        self.parts.append(f'<text x="{x:.1f}" y="{y + _MIDDLE * size:.1f}"{own}>{escape(text)}</text>')
+        place, letters = f'x="{x:.1f}" y="{y + _MIDDLE * size:.1f}"', escape(text)
+        if halo:  # a text of its own below: not every renderer paints the outline of letters first
+            edge = f'stroke="{SURFACE}" stroke-width="3" aria-hidden="true"'
+            self.parts.append(f"<text {place}{own} {edge}>{letters}</text>")
+        self.parts.append(f"<text {place}{own}>{letters}</text>")
 
     def dot(self, x: float, y: float, fill: str, radius: float = 3.0) -> None:
         """Add a small full circle."""
@@ -190,6 +217,10 @@ class Canvas:
             f'fill-opacity="{opacity}" stroke="{ink}" stroke-width="1.5"/>'
         )
         self._marked(x, y, body, label, href, subject)
+
+    def estimate(self, x: float, y: float, *, label: str) -> None:
+        """Add the mark of an estimate that is no model's."""
+        self._marked(x, y, f'<circle r="{RADIUS}" fill="{ACCENT}"/>', label, "", "")
 
     def people(self, x: float, y: float, *, status: str, label: str, href: str = "", subject: str = "") -> None:
         """Add a group's mark: an upright bar, full when measured, hollow when judged; its subject names its card."""
@@ -220,13 +251,11 @@ class Canvas:
         )
 
 
-def both(draw: Callable[[float], Markup], wide: float = 1040.0, narrow: float = 358.0) -> Drawing:
-    """Draw at the width of a screen and at that of a phone."""
-    return Drawing(draw(wide), draw(narrow))
-
-
-def scale(low: float, high: float, start: float, end: float) -> Callable[[float], float]:
+def scale(low: float, high: float, start: float, end: float, *, log: bool = False) -> Callable[[float], float]:
     """Return the map from a span of values to pixels; what lies outside stands at the edge."""
+    if log:
+        inner = scale(math.log(low), math.log(high), start, end)
+        return lambda value: inner(math.log(value) if value > 0 else -math.inf)
     length = (high - low) or 1.0
 
     def place(value: float) -> float:

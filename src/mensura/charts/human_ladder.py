@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
-from mensura.charts.labels import text_width
-from mensura.site.drawing.canvas import (
+from mensura.charts.canvas import (
     FONT,
     GRID,
     INK,
@@ -17,11 +16,11 @@ from mensura.site.drawing.canvas import (
     QUIET,
     Canvas,
     Drawing,
-    both,
     clipped,
     lab_colour,
     scale,
 )
+from mensura.charts.labels import text_width
 
 FARTHEST = 1e6
 """Rarest place drawn to scale."""
@@ -55,7 +54,7 @@ class LadderPlace:
 
 def draw_human_ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], *, description: str) -> Drawing:
     """Draw each dimension as a block of rows, one per subject; the axis is rarity, with the world's percentiles."""
-    return both(lambda width: _ladder(dimensions, places, description, width))
+    return Drawing.of(lambda width: _ladder(dimensions, places, description, width))
 
 
 def _ladder(dimensions: Sequence[str], places: Sequence[LadderPlace], description: str, width: float) -> Markup:
@@ -127,7 +126,7 @@ def _with_test(place: LadderPlace, room: float) -> str:
 
 def draw_radar(dimensions: Sequence[str], places: Sequence[LadderPlace], *, description: str) -> Drawing:
     """Draw the same places as a radar: one ray per dimension, farther out is rarer; for those who prefer it."""
-    return both(lambda width: _radar(dimensions, places, description, width), wide=640.0)
+    return Drawing.of(lambda width: _radar(dimensions, places, description, width), wide=640.0)
 
 
 def _radar(dimensions: Sequence[str], places: Sequence[LadderPlace], description: str, width: float) -> Markup:
