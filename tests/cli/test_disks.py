@@ -12,6 +12,8 @@ import pytest
 from mensura.cli import main, paths
 from tests.cli.every_command import COMMANDS, FILE_OUT, WRITES_NOTHING, arguments
 
+pytestmark = pytest.mark.slow
+
 ELSEWHERE = {
     **dict.fromkeys(
         ("evidence init", "evidence capture", "evidence extract", "evidence apply"), "the store: test_store"

@@ -13,6 +13,8 @@ import mensura
 from mensura.cli.output import READER_GONE
 from tests.cli.test_serve import free_port
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 300.0  # seconds, on however busy a machine
 SOURCE = str(Path(mensura.__file__).parents[1])
 

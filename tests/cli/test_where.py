@@ -3,6 +3,7 @@
 import re
 
 import polars as pl
+import pytest
 
 from mensura.cli.where import _for_people
 
@@ -36,6 +37,7 @@ def test_a_new_model_with_two_scores_is_ranked_with_its_chance_of_being_first(me
     assert re.search(r"2 of 32 benchmarks measured\), rank \d+ \(\d+ to \d+; .* chance of being first\)", run.out)
 
 
+@pytest.mark.slow
 def test_scores_outside_the_iq_are_named_with_their_use(mensura_command, tmp_path):
     mine = tmp_path / "mine.csv"
     rows = ["hle,21", "mmlu_pro,80", "my-own,40"]

@@ -19,6 +19,8 @@ from mensura.extrapolation.validation.situations import trials_of
 from mensura.extrapolation.world.transfer import Transfer
 from mensura.people import Population, World
 
+pytestmark = pytest.mark.slow
+
 RIGHT, TOLERABLE = (0.84, 0.96), (0.80, 0.97)
 """Shares of truths that 90% intervals may contain: under the method's own assumptions, and in the other world."""
 MORE = 1.15

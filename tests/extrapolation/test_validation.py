@@ -256,6 +256,7 @@ def test_plain_methods_agree_with_the_published_baselines(shared, folder, bar):
     assert ours["mae"][0] <= bar
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_the_shipped_priors_are_the_learned_ones(shared):
     from mensura.extrapolation.line.facts import DATA

@@ -202,6 +202,7 @@ def test_a_hidden_dimension_is_estimated_from_models_alike(build):
     assert len(calls) == 12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", ["dimension", "fold"])
 def test_hiding_in_groups_covers_every_score_once(scored, by):
     outcomes = hide_and_impute(scored, by=by)

@@ -12,6 +12,8 @@ from mensura.core.errors import MensuraError
 from mensura.iq import FrozenIq, frozen, frozen_evidence, kept_scores, left_out, place_iq, splice_iq, spliced_evidence
 from mensura.scale.ranking import rank_interval
 
+pytestmark = pytest.mark.slow
+
 ZETA = {"hle": 30, "gpqa_diamond": 80, "aime_2025": 88, "swe_bench_verified": 60, "mmmu_pro": 70, "ifbench": 65}
 OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
 CITED = {

@@ -10,6 +10,8 @@ import mensura
 from mensura.core.errors import MensuraError
 from mensura.iq.relatives import TEACHERS, Relatives, condition
 
+pytestmark = pytest.mark.slow
+
 NEW = {"released": "2026-05-01", "unit": "percent"}
 
 

@@ -10,6 +10,8 @@ import mensura
 from mensura.iq import count_changes, read_rules, sensitivity
 from mensura.iq.validation import hide_and_impute, hidings
 
+pytestmark = pytest.mark.slow
+
 SCIENCE = {"hle": 12, "critpt": 3, "scicode": 50, "gpqa_diamond": 50}
 ABSTRACT = {"arc_agi_1": 50, "arc_agi_2": 40, "arc_agi_3": 30}
 RELIABILITY = {"ifbench": 60, "aa_omniscience": 10}

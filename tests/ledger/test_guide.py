@@ -9,6 +9,8 @@ import pytest
 import mensura
 from mensura.ledger import open_ledger
 
+pytestmark = pytest.mark.slow
+
 GUIDE = Path(__file__).parents[2] / "docs" / "updating.md"
 FILES = {"csv": "board.csv", "text": "own.txt", "toml": "own.toml"}
 

@@ -202,6 +202,7 @@ def test_a_reader_that_crashes_or_returns_what_json_cannot_hold_fails_its_questi
     assert all(answer.text for answer in answers)
 
 
+@pytest.mark.slow
 def test_every_fault_of_a_server_is_outlived(serve, tmp_path):
     faults = {"busy": 0.06, "broken": 0.06, "dropped": 0.06, "truncated": 0.06, "wrong": 0.06, "slow": 0.01}
     server = serve(**faults, busy_wait=0.02, slow_seconds=20)

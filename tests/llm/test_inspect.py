@@ -7,7 +7,10 @@ from mensura.llm import Question, open_asker
 from tests.llm.conftest import questions, read_level
 from tests.llm.server import level_answer
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of its own dependencies
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # of its own dependencies
+    pytest.mark.slow,
+]
 
 
 @pytest.fixture(autouse=True)

@@ -8,6 +8,8 @@ from mensura.core.errors import MensuraError
 from mensura.llm import Question, open_asker, write_audit
 from tests.llm.conftest import questions, read_level
 
+pytestmark = pytest.mark.slow
+
 KEY = "sk-test-4f1b2c3d4e5f6a7b8c9d"
 
 

@@ -13,6 +13,8 @@ import pytest
 from mensura.llm import open_asker
 from tests.llm.conftest import questions, read_level
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 CONCURRENCY = 16
 

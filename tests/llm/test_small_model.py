@@ -6,6 +6,8 @@ import pytest
 
 from mensura.llm import AnswerReading, Question, UnreadableError, audit_table, journal_cost, open_asker
 
+pytestmark = pytest.mark.slow
+
 SCHEMA = {
     "type": "object",
     "properties": {"level": {"type": "integer", "enum": [0, 1, 2, 3, 4, 5]}},

@@ -250,6 +250,7 @@ def test_a_store_keeps_what_memory_keeps(tmp_path):
         write_store([twice], tmp_path / "twice")
 
 
+@pytest.mark.slow
 def test_logs_by_the_writer_of_inspect_itself(tmp_path):
     inspect = pytest.importorskip("inspect_ai.log")
     score = pytest.importorskip("inspect_ai.scorer").Score

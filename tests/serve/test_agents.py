@@ -265,6 +265,7 @@ def test_an_answer_is_brief_unless_more_is_asked_for(server, tool, arguments, mo
     assert len(full.content[0].text) > 1.5 * len(brief.content[0].text)
 
 
+@pytest.mark.slow
 def test_populations_are_listed_and_each_can_be_asked_for(ask):
     found = ask("list_names", kind="population")
     assert {"world", "pisa"} <= set(found["names"]) and "country" in found["note"]

@@ -14,6 +14,8 @@ from mensura.serve.connections import BoundedProtocol, network_of
 from mensura.serve.edition import HeldFile
 from tests.serve.conftest import listening, small_edition
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 60.0  # seconds, on however busy a machine
 SOON = 0.3  # seconds, where a limit of time is under test
 LARGE = 30_000_000  # bytes: more than the buffers of a connection

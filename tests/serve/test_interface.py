@@ -63,6 +63,7 @@ def test_every_file_of_the_interface_follows_the_document(live):
             kind(whole).validate(json.loads(body))
 
 
+@pytest.mark.slow
 def test_schemathesis_finds_no_fault_with_the_interface(live):
     """Calls as the document allows them, and on the one address that takes an argument also calls it does not allow."""
     schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed (extra: fuzz)")

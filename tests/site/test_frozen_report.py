@@ -18,6 +18,8 @@ from mensura.study import Study, frozen as frozen_study, study as site_study
 from tests.few_models import of_models
 from tests.iq.test_frozen import OMEGA, ZETA, scores_of
 
+pytestmark = pytest.mark.slow
+
 MODELS = 8
 PARTS = ("groups", "pace", "watch")
 """What the pages of these reports ask for of a study's slow parts."""

@@ -17,6 +17,8 @@ from mensura.site.pages import Page, model, model_pages
 from mensura.site.subjects import chance_layers
 from mensura.study.study import Study
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def asked(monkeypatch):

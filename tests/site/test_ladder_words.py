@@ -4,7 +4,8 @@ from types import SimpleNamespace
 
 import polars as pl
 
-from mensura.site.pages.people import _anchors, _finding, _place, ladder_figures
+from mensura.site.pages.people import _anchors
+from mensura.site.pictures.human_ladder import _finding, _place, ladder_figures
 
 PLACES = pl.DataFrame(
     [

@@ -9,6 +9,8 @@ from mensura.study import Study
 from mensura.study.sentences import pace_sentence
 from tests.few_models import of_models
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_report_of_six_models_says_what_they_are_too_few_for():
     study = Study.run(of_models(6))

@@ -6,6 +6,8 @@ import pytest
 
 from mensura.stitching import stitch
 
+pytestmark = pytest.mark.slow
+
 
 def guessed(chances, seed, subjects=90, benchmarks=24):
     """Scores of one dimension with floors drawn from ``chances``, and the truth: C, floors."""

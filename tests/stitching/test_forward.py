@@ -12,6 +12,8 @@ from mensura.stitching.forward import vintages
 
 from .conftest import simulate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def dated():

@@ -6,6 +6,8 @@ import pytest
 from mensura.stitching.people_classes import ClassScores, draw_classes
 from mensura.stitching.positions import Positions
 
+pytestmark = pytest.mark.slow
+
 
 def fitted(slope, difficulty, draws, rng, error=0.0):
     """Draws of a fit with 50 models of mean 0 and spread 1 and these benchmarks, each draw off by ``error``."""

@@ -8,6 +8,8 @@ import pytest
 from mensura.ledger import CellChange, Update, init_ledger
 from mensura.study.preview import OWN, SAMPLING, preview
 
+pytestmark = pytest.mark.slow
+
 ANN = {"by": "Ann", "when": datetime(2026, 11, 15, tzinfo=UTC)}
 CELL = CellChange("scores", ("gpt-5.5", "swe_marathon", "aiiq"), "score", "12", "31")
 
