@@ -1,6 +1,6 @@
 """Every command with the least it needs, and small files of every kind that one reads."""
 
-WRITES_NOTHING = {"evidence check"}
+WRITES_NOTHING = {"evidence check", "cite"}
 FILE_OUT = {"figure": "f.svg", "evidence export": "copy.sqlite", "llm export": "audit.csv"}
 """Commands that write one file, and a name for it; all others write a folder."""
 COMMANDS = {
@@ -33,6 +33,7 @@ COMMANDS = {
     "evidence check": ["{evidence}"],
     "evidence export": ["{out}"],
     "evidence schema": ["--out", "{out}"],
+    "cite": [],
     "people summary": ["{pool}", "--out", "{out}"],
     "people rates": ["{pool}", "--out", "{out}"],
     "people import": ["{answers}", "--items", "^q", "--person", "who", "--min-answers", "1", "--out", "{out}"],

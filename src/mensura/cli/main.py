@@ -44,6 +44,7 @@ COMMANDS = {
     "people": "Item pools and populations: rates, import, world tables.",
     "responses": "Logs item by item: abilities, items, adaptive tests.",
     "llm": "Questions to language models: state, cost, export, recovery.",
+    "cite": "How to cite the package and the evidence behind a number.",
     "cache": "What is kept between runs, and its removal.",
 }
 """Commands in the order of the help, and what each does in a line.
