@@ -24,13 +24,18 @@ def test_people_are_passed_from_a_chance_of_95_percent_on(chance, said):
 
 
 def test_groups_are_counted_by_whether_they_were_passed():
-    rows = [("hle", 0.99), ("hle", 0.5), ("gpqa", 0.01), ("gpqa", None), ("aime", 0.96)]
-    tested = [{"benchmark": benchmark, "chance_above": chance} for benchmark, chance in rows]
-    assert _people_said(tested).startswith(
-        "On 3 tests that people took as well, it passed 2 of 5 groups and did not pass 1; of 2 it cannot be told. "
-        "A group is passed when the chance of scoring above it is 95% or more."
+    """Measured and judged people are never added up."""
+    rows = [("hle", 0.99, "measured"), ("hle", 0.5, "judged"), ("gpqa", 0.01, "measured"), ("gpqa", None, "judged")]
+    tested = [{"benchmark": benchmark, "chance_above": chance, "status": status} for benchmark, chance, status in rows]
+    last = "A group is passed when the chance of scoring above it is 95% or more."
+    assert _people_said(tested) == (
+        "Of 2 groups whose scores were measured, on 2 tests, it passed 1 and did not pass 1. Of 2 groups whose scores "
+        f"somebody judged, on 2 tests, it passed 0 and did not pass 0; of 2 it cannot be told. {last}"
     )
-    assert "cannot be told" not in _people_said(tested[:1])
+    assert _people_said(tested[:1]) == (
+        f"Of 1 group whose scores were measured, on 1 test, it passed 1 and did not pass 0. {last}"
+    )
+    assert _people_said(tested[1:2]).startswith("None of these people was measured. Of 1 group whose scores somebody")
     assert _people_said([]) == "No group of people has a score on a test that this model took."
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from mensura.charts.rows import counted
 from mensura.evidence import slug
 from mensura.iq import COUNTS
 from mensura.study.study import Study
@@ -79,17 +80,28 @@ def verdict(chance: float | None) -> str:
 
 
 def _people_said(tested: list[dict[str, Any]]) -> str:
-    said = [verdict(row["chance_above"]) for row in tested]
-    if not said:
+    """Count the groups that a model passed: measured people and judged ones apart, never added up."""
+    if not tested:
         return "No group of people has a score on a test that this model took."
+    measured = [row for row in tested if row["status"] == "measured"]
+    judged = [row for row in tested if row["status"] != "measured"]
+    said = [
+        _counted(measured, "Of {groups} whose scores were measured, on {tests}, it passed {passed}")
+        if measured
+        else "None of these people was measured.",
+        _counted(judged, "Of {groups} whose scores somebody judged, on {tests}, it passed {passed}") if judged else "",
+        f"A group is passed when the chance of scoring above it is {_SURELY:.0%} or more.",
+    ]
+    return " ".join(text for text in said if text)
+
+
+def _counted(rows: list[dict[str, Any]], words: str) -> str:
+    said = [verdict(row["chance_above"]) for row in rows]
     passed, below = said.count("passed"), said.count("not passed")
-    tests = len({row["benchmark"] for row in tested})
     unsure = len(said) - passed - below
-    told = f"; of {unsure} it cannot be told" if unsure else ""
-    return (
-        f"On {tests} tests that people took as well, it passed {passed} of {len(said)} groups and did not pass "
-        f"{below}{told}. A group is passed when the chance of scoring above it is {_SURELY:.0%} or more."
-    )
+    tests = counted(len({row["benchmark"] for row in rows}), "test")
+    first = words.format(groups=counted(len(rows), "group"), tests=tests, passed=passed)
+    return f"{first} and did not pass {below}{f'; of {unsure} it cannot be told' if unsure else ''}."
 
 
 def _price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) -> str:
