@@ -60,6 +60,16 @@ def test_overrides_show_and_hide():
     assert shown("charted", policy) == ["big-1", "big-2", "small-1", "small-2", "elsewhere"]
 
 
+def test_a_model_made_for_one_thing_is_in_no_chart_by_default():
+    """Coding models have an IQ and a page, and stand on no chart of general models."""
+    rows = mensura.load().policy.filter(type="specialised")
+    assert {"gpt-5.3-codex", "kimi-k2.7-code", "kat-coder-pro-v1"} <= set(rows["subject"])
+    exceptions = rows.head(1).with_columns(subject=pl.lit("big-3"))
+    policy = replace(load_policy(mensura.load()), overrides=exceptions)
+    assert shown("charted", policy) == ["big-2", "small-2", "elsewhere"]
+    assert shown("on_timeline", policy) == ["big-1", "big-2"]
+
+
 def test_the_policy_comes_from_the_evidence_not_from_the_installed_package(tmp_path):
     mensura.load().save(tmp_path)
     rules = tmp_path / "chart_rules.csv"

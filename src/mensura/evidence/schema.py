@@ -256,7 +256,7 @@ TABLES: dict[str, Table] = {
                 ),
                 Column(
                     "type",
-                    "general (where empty) or specialised: only general models are on the timeline",
+                    "general (where empty) or specialised: only general models are drawn by default",
                     one_of=("general", "specialised"),
                 ),
                 Column(

@@ -97,7 +97,7 @@ def apply_policy(models: pl.DataFrame, scored: pl.Series, policy: Policy) -> pl.
     return rows.select(
         "subject",
         "generation",
-        charted=pl.col("scored") & shown.otherwise(pl.col("public") & recent),
+        charted=pl.col("scored") & shown.otherwise(pl.col("public") & pl.col("general") & recent),
         on_timeline=pl.col("scored") & shown.otherwise(pl.col("public") & pl.col("general") & timeline),
     )
 
