@@ -29,7 +29,8 @@ SHARED = Path(__file__).parents[2] / "shared"
 @pytest.hookimpl(tryfirst=True)
 def pytest_cmdline_main(config: pytest.Config) -> None:
     """Use every processor for a plain ``pytest``, and leave slow and browser tests to continuous integration."""
-    if not config.invocation_params.args and config.pluginmanager.hasplugin("xdist"):
+    is_worker = hasattr(config, "workerinput") or "PYTEST_XDIST_WORKER" in os.environ  # it would start workers too
+    if not is_worker and not config.invocation_params.args and config.pluginmanager.hasplugin("xdist"):
         config.option.numprocesses = os.cpu_count() or 1
         config.option.dist = "loadfile"
         config.option.markexpr = "not slow and not browser"
