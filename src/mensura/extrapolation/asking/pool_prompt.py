@@ -14,35 +14,41 @@ if TYPE_CHECKING:
     from mensura.extrapolation.asking.item_facts import ItemFacts
 
 _NUMBERS = ("estimate", "low", "high")
-SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        "rationale": {"type": "string"},
-        "answers": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "item": {"type": "string"},
-                    **{name: {"type": "number", "minimum": 0, "maximum": 100} for name in _NUMBERS},
-                },
-                "required": ["item", *_NUMBERS],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["rationale", "answers"],
-    "additionalProperties": False,
-}
+
+
+def _schema(more: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the schema of an answer; ``more`` are further fields of each item."""
+    numbers = {name: {"type": "number", "minimum": 0, "maximum": 100} for name in _NUMBERS}
+    row = {
+        "type": "object",
+        "properties": {"item": {"type": "string"}, **numbers, **more},
+        "required": ["item", *_NUMBERS, *more],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"rationale": {"type": "string"}, "answers": {"type": "array", "items": row}},
+        "required": ["rationale", "answers"],
+        "additionalProperties": False,
+    }
+
+
+SCHEMA = _schema({})
+REMEMBERING = _schema({"remembered": {"type": "boolean"}})
+"""The schema of answers that also say whether the model recalls a published figure."""
 
 
 @dataclass(frozen=True)
 class ItemEstimate:
-    """One item's rate with the 90% interval that the model gave, all between 0 and 1."""
+    """One item's rate with the 90% interval that the model gave, all between 0 and 1.
+
+    ``remembered``: the model says that it recalls a published figure.
+    """
 
     rate: float
     low: float
     high: float
+    remembered: bool = False
 
 
 @dataclass(frozen=True)
@@ -126,7 +132,9 @@ def read_estimates(text: str) -> AnswerReading:
 
 
 def _plain_row(row: Mapping[str, object]) -> dict[str, object]:
-    return {"item": str(row.get("item", "")).strip(), **{name: _finite(row.get(name)) for name in _NUMBERS}}
+    plain: dict[str, object] = {"item": str(row.get("item", "")).strip()}
+    plain |= {name: _finite(row.get(name)) for name in _NUMBERS}
+    return plain | ({"remembered": True} if row.get("remembered") is True else {})
 
 
 def _finite(value: object) -> float | None:
@@ -164,4 +172,4 @@ def _judge(row: Mapping[str, object]) -> ItemEstimate | str:
     rate, low, high = (float(str(value)) / 100 for value in values)
     if not low <= rate <= high:
         return "the interval does not hold the estimate"
-    return ItemEstimate(rate, low, high)
+    return ItemEstimate(rate, low, high, bool(row.get("remembered")))
