@@ -169,7 +169,8 @@ class _Estimating:
             }
         )
         models = tuple(judged["model"].unique().sort().to_list()) or tuple(recalled["model"].unique().sort().to_list())
-        return PopulationPart(self.who, self.kind, found, drawn.mean(axis=1) + self._sampling(drawn, rng), persons, models)
+        means = drawn.mean(axis=1) + self._sampling(drawn, rng)
+        return PopulationPart(self.who, self.kind, estimate, found, means, persons, models)
 
     def _own_rows(self, table: pl.DataFrame, warnings: list[str], alone: bool) -> pl.DataFrame:
         """Return the estimates of these people and these items, and say what is left over."""

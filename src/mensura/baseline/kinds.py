@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mensura import extrapolation
+from mensura.core.frames import read_frame
 from mensura.people import Population, World
 
 if TYPE_CHECKING:
@@ -24,7 +27,7 @@ FAR = 0.5
 """Distance from which the answer warns: about 80 points below the mean of rich countries."""
 _KINDS = {
     "experts": r"\bexperts?\b|\bph\.?d|professional|physician|doctor|lawyer|specialist|professor|graduate students?",
-    "pupils": r"pupil|grade \d|class \d|\bchild|school|\bexam\b|candidates|year-olds",
+    "pupils": r"pupil|grade \d|class \d|\bchild|\bschool\b|\bexam\b|candidates|year-olds",
     "students": r"student|undergraduate|universit|college|\blab\b|\bclass\b",
     "crowd": r"\bweb\b|online|crowd|mturk|turk|\bapp\b|players|visitors|workers|prolific|internet|panel",
 }
@@ -36,8 +39,10 @@ _DOMAINS = {
     "school": r"math|algebra|geometr|arithm|number|reading|literacy|comprehension|science|physic|chemi|biolog|exam|school",
     "knowledge": r"knowledge|trivia|fact|histor|geograph|politic|econom|culture|capital|health|law|medic",
 }
-_PLACES = {"brazil": "BRA", "u\\.?s\\.?a?\\.?": "USA", "american": "USA", "uk": "GBR", "british": "GBR", "english": ""}
-_CAPITALS = re.compile(r"\b[A-Z]{2,3}\b")
+_ALIASES = Path(extrapolation.__file__).parent / "data" / "country_aliases.csv"
+_MORE = {"u\\.s\\.": "USA", "united states": "USA", "american": "USA", "british": "GBR", "brazilian": "BRA", "indian": "IND"}
+_CODES = re.compile(r"\b[A-Z]{3}\b|\bUS\b|(?<=[;(] )[A-Z]{2}(?=[,;)])|^[A-Z]{2}$")
+"""Country codes in a text: three letters, or two that stand apart (IT and AI are words, too)."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +66,9 @@ def describe_people(people: Population | str, world: World) -> PeopleKind:
     distance = 0.0 if learning is None else max(0.0, NEAR - learning)
     if re.search(_POOR, prose, re.IGNORECASE):
         distance = max(distance, POOR)
+    pupils = isinstance(people, Population) and people.in_school
     return PeopleKind(
-        kind_of_people(prose),
+        "pupils" if pupils else kind_of_people(prose),
         bool(re.search(_TIMED, prose, re.IGNORECASE)),
         round(distance, 3),
         _told(distance, learning, where),
@@ -110,8 +116,9 @@ def _countries(prose: str, world: World) -> list[str]:
     for name, code in zip(world.countries["name"], world.countries["country"], strict=True):
         if name and re.search(rf"\b{re.escape(name.casefold())}\b", text):
             found.append(code)
-    found += [code for words, code in _PLACES.items() if code and re.search(rf"\b{words}\b", text)]
-    found += [world.country(word) for word in _CAPITALS.findall(prose) if world.knows(word)]
+    aliases = {re.escape(alias): code for alias, code in read_frame(_ALIASES).iter_rows()} | _MORE
+    found += [code for words, code in aliases.items() if re.search(rf"\b{words}\b", text)]
+    found += [world.country(word) for word in _CODES.findall(prose) if world.knows(word)]
     return list(dict.fromkeys(found))
 
 

@@ -16,6 +16,7 @@ from mensura.people import WORLD
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mensura.baseline.estimator import PoolEstimate
     from mensura.baseline.items import BaselineItems
     from mensura.baseline.kinds import PeopleKind
     from mensura.baseline.persons import PersonScores
@@ -38,10 +39,14 @@ MODEL_COLUMNS = {
 
 @dataclass(frozen=True, eq=False)
 class PopulationPart:
-    """One population's share of a baseline: item estimates, draws of the mean, scores of persons, models asked."""
+    """One population's share of a baseline.
+
+    The joint estimate of its items, their table, draws of the mean, scores of persons, the models asked.
+    """
 
     who: Population
     kind: PeopleKind
+    estimate: PoolEstimate
     items: pl.DataFrame
     means: Floats
     persons: PersonScores

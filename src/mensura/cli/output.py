@@ -129,16 +129,20 @@ def print_note(text: str, *, kind: str = "note") -> None:
     console.print(Text.assemble((f"{kind}:", "yellow"), f" {text}"))
 
 
-def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, writer: str) -> None:
+def write_tables(
+    folder: Path, tables: Mapping[str, pl.DataFrame], *, writer: str, texts: Mapping[str, str] | None = None
+) -> None:
     """Write each table as ``FOLDER/NAME.csv``, and what they depend on as ``FOLDER/COMMAND.settings.json``.
 
-    Together they replace what the same command wrote there before.
+    ``texts`` are further files by name. Together they replace what the same command wrote there before.
     """
     from mensura.core.frames import neutral_cells
 
     with whole_folder(folder, writer) as stage:
         for name, frame in tables.items():
             neutral_cells(frame).write_csv(stage / f"{name}.csv")
+        for name, text in (texts or {}).items():
+            (stage / name).write_text(text, encoding="utf-8")
         write_settings(stage, writer)
 
 
@@ -148,18 +152,25 @@ def write_settings(stage: Path, writer: str) -> None:
     (stage / f"{writer.replace(' ', '-')}.settings.json").write_text(text + "\n", encoding="utf-8")
 
 
-def emit(tables: Mapping[str, pl.DataFrame], *, out: Path | None, as_json: bool, **facts: object) -> bool:
+def emit(
+    tables: Mapping[str, pl.DataFrame],
+    *,
+    out: Path | None,
+    as_json: bool,
+    texts: Mapping[str, str] | None = None,
+    **facts: object,
+) -> bool:
     """Serve ``--out`` and ``--json`` alike for every command; true when JSON was printed.
 
-    The JSON object holds ``facts``, each table as a list of rows under its name, and ``provenance``.
+    ``texts`` are further files for ``--out``, by name. The JSON object holds ``facts``, each table as a list of rows under its name, and ``provenance``.
     """
     if out is not None:
-        write_tables(out, tables, writer=_WRITER.get())
+        write_tables(out, tables, writer=_WRITER.get(), texts=texts)
     if as_json:
         rows = {name: frame.to_dicts() for name, frame in tables.items()}
         print_json({**facts, **rows, "provenance": provenance()})
     elif out is not None:
-        written = ", ".join(f"{name}.csv" for name in tables)
+        written = ", ".join([*(f"{name}.csv" for name in tables), *(texts or {})])
         notices.print(f"wrote {written} to {out}", style="dim")
     return as_json
 
