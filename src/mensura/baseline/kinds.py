@@ -104,7 +104,6 @@ def _learning(people: Population | str, prose: str, world: World) -> tuple[float
             strata = world.strata
             weights = strata["population"].to_numpy()
             return float(np.average(strata["learning"].to_numpy(), weights=weights)), "the world"
-        return None, ""
     found = _countries(prose, world)
     return (_mean_learning(found, (), world), ", ".join(found[:3])) if found else (None, "")
 

@@ -41,7 +41,7 @@ def test_all_27_variants_hold_the_same_facts(new_task, sample, form):
         "rate": facts.rate,
         "n": [1234],
         "blocks": [True] * 8,
-        "factors": [True] * 7,
+        "factors": [True] * 9,
         "year": form == "world",
         "conditions": 1,
         "ending": True,
