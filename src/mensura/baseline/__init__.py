@@ -7,7 +7,7 @@ from mensura.baseline.estimates import read_estimates, read_recorded
 from mensura.baseline.items import BaselineItems, read_items
 from mensura.baseline.learned import shipped
 from mensura.baseline.plan import PanelCost, plan_panel
-from mensura.baseline.registry import KnownBaseline, find_known, read_own, registry
+from mensura.baseline.registry import KnownBaseline, find_known, read_own, registry, with_people
 from mensura.baseline.result import Baseline
 
 __all__ = [
@@ -30,4 +30,5 @@ __all__ = [
     "read_recorded",
     "registry",
     "shipped",
+    "with_people",
 ]

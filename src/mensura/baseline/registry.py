@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -134,6 +134,33 @@ def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -
     title = rows["benchmark"][0] if rows.height else gone["benchmark"][0]
     shown = rows.with_columns(n=pl.col("n").cast(pl.String).fill_null("not stated")).drop("benchmark")
     return KnownBaseline(title, shown, _passed(rows, evidence), tuple(dict.fromkeys(warnings)))
+
+
+def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evidence, pl.DataFrame]:
+    """Return the evidence with a user's baselines among its human references, and the rows whose benchmark is unknown.
+
+    A row replaces the one of the same benchmark and group. Scores are turned into the unit of the benchmark.
+    """
+    units = dict(evidence.benchmarks.select("benchmark", "unit").iter_rows())
+    ids = {_plain(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
+    ids |= {_plain(one): one for one in units}
+    named = own.with_columns(
+        benchmark=pl.col("benchmark").map_elements(lambda name: ids.get(_plain(name), ""), return_dtype=pl.String)
+    )
+    known = named.with_columns(wanted=pl.col("benchmark").replace_strict(units, default=None, return_dtype=pl.String))
+    share = {"fraction": 1.0, "percent": 100.0}
+    factor = pl.col("wanted").replace_strict(share, default=1.0) / pl.col("unit").replace_strict(share, default=1.0)
+    usable = (pl.col("unit") == pl.col("wanted")) | (pl.col("unit").is_in(list(share)) & pl.col("wanted").is_in(list(share)))
+    rows = known.filter(usable.fill_null(False)).with_columns(
+        *(pl.col(name) * factor for name in ("score", "low", "high")),
+        unit="wanted",
+        remark=pl.col("conditions"),
+        source=pl.col("source").fill_null(source),
+    )
+    references = evidence.human_references
+    kept = references.join(rows, on=["benchmark", "group"], how="anti")
+    added = rows.select([pl.col(name).cast(kind, strict=False) for name, kind in references.schema.items()])
+    return replace(evidence, human_references=pl.concat([kept, added])), own.filter(~known.select(usable.fill_null(False)).to_series())
 
 
 def _of_evidence(evidence: Evidence) -> pl.DataFrame:
