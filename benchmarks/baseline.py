@@ -213,7 +213,13 @@ def main() -> None:
     again = summarise(leave_pools_out(replace(mended, inverted=np.zeros_like(mended.inverted))))
 
     rows = [
-        (told, f"{sign} {bar}" if sign != "in" else str(bar), figures[key], again.get(key), met(figures[key], sign, bar))
+        (
+            told,
+            f"{sign} {bar}" if sign != "in" else str(bar),
+            figures[key],
+            again.get(key),
+            met(figures[key], sign, bar),
+        )
         for key, (told, sign, bar) in BARS.items()
     ]
     columns = ["bar", "at", "as recorded", "12 cells turned", "met"]

@@ -32,7 +32,13 @@ class Model:
         found = re.findall(r"^<<<(i\d+)\n(.*?)\n\1>>>$", question.prompt, re.DOTALL | re.MULTILINE)
         told = [(label, self.say(text, len(self.prompts))) for label, text in found]
         rows = [
-            {"item": label, "estimate": 100 * rate, "low": 90 * rate, "high": min(110 * rate, 100), "remembered": rate == 0.77}
+            {
+                "item": label,
+                "estimate": 100 * rate,
+                "low": 90 * rate,
+                "high": min(110 * rate, 100),
+                "remembered": rate == 0.77,
+            }
             for label, rate in told
             if rate is not None
         ]

@@ -46,7 +46,9 @@ def test_anchors_pull_all_items_and_narrow_the_mean(items, said):
     after = estimate(items, said, anchors=rates)
     assert after.items["rate"][40] < before.items["rate"][40] - 0.05
     assert after.items["status"].to_list()[:11] == ["anchored"] * 10 + ["estimated"]
-    width = [row["high"] - row["low"] for row in (before.baseline.row(0, named=True), after.baseline.row(0, named=True))]
+    width = [
+        row["high"] - row["low"] for row in (before.baseline.row(0, named=True), after.baseline.row(0, named=True))
+    ]
     assert width[1] < 0.7 * width[0]
     np.testing.assert_allclose(after.items["rate"][:3], 0.1, atol=0.03)
 

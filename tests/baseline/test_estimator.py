@@ -28,9 +28,7 @@ def levels(size, people="crowd", time="untimed", domain="knowledge", form="many"
 
 def plain(size, shared=0.5, own=0.7):
     """One shift for all items and an error each, around zero."""
-    return PoolEstimate(
-        np.ones((size, 1)), np.zeros(1), np.array([[shared**2]]), np.zeros(size), np.full(size, own**2)
-    )
+    return PoolEstimate(np.ones((size, 1)), np.zeros(1), np.array([[shared**2]]), np.zeros(size), np.full(size, own**2))
 
 
 def test_anchors_move_other_items_by_the_closed_form():

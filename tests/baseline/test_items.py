@@ -47,7 +47,11 @@ def test_an_inspect_log_and_harness_samples_bring_their_items(tmp_path):
         archive.writestr("header.json", json.dumps({"eval": {"model": "m"}}))
         archive.writestr("samples/3_epoch_1.json", json.dumps(sample))
         archive.writestr("samples/3_epoch_2.json", json.dumps({**sample, "epoch": 2}))
-    harness = {"doc_id": 0, "doc": {"question": "2+2?", "choices": {"text": ["3", "4"], "label": ["A", "B"]}}, "target": "B"}
+    harness = {
+        "doc_id": 0,
+        "doc": {"question": "2+2?", "choices": {"text": ["3", "4"], "label": ["A", "B"]}},
+        "target": "B",
+    }
     (tmp_path / "samples_task.jsonl").write_text(json.dumps(harness), encoding="utf-8")
     for file, name in (("run.eval", "3"), ("samples_task.jsonl", "0")):
         table = read_items(tmp_path / file).table

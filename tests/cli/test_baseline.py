@@ -79,7 +79,9 @@ def test_a_recorded_pool_needs_nothing_else(mensura_command):
 
 
 def test_a_plan_costs_what_it_says(mensura_command):
-    told = json.loads(mensura_command("baseline", "plan", "recorded/viqt", "--pay", "36", "--seconds", "100", "--json").out)
+    told = json.loads(
+        mensura_command("baseline", "plan", "recorded/viqt", "--pay", "36", "--seconds", "100", "--json").out
+    )
     assert all(row["cost"] == pytest.approx(row["answers"]) for row in told["plan"])
     assert any(row["halved"] for row in told["plan"])
 

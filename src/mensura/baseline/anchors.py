@@ -29,15 +29,19 @@ def read_anchors(source: Any) -> pl.DataFrame:  # noqa: ANN401
     table = frame.select(
         pl.col("item").cast(pl.String),
         pl.col("rate").cast(pl.Float64, strict=False),
-        (pl.col("n").cast(pl.Float64, strict=False).fill_null(USUAL_N) if "n" in columns else pl.lit(float(USUAL_N))).alias("n"),
-        (pl.col("population").cast(pl.String) if "population" in columns else pl.lit(None, pl.String)).alias("population"),
+        (
+            pl.col("n").cast(pl.Float64, strict=False).fill_null(USUAL_N) if "n" in columns else pl.lit(float(USUAL_N))
+        ).alias("n"),
+        (pl.col("population").cast(pl.String) if "population" in columns else pl.lit(None, pl.String)).alias(
+            "population"
+        ),
     )
     wrong = table.filter(pl.col("rate").is_null() | ~pl.col("rate").is_between(0, 1) | ~(pl.col("n") > 0))
     if wrong.height:
         row = wrong.row(0, named=True)
         raise MensuraError(
-            f"{name}, item {row['item']}: rate {row['rate']} with n {row['n']:g} is no anchor; expected a rate from 0 to "
-            "1 and n above 0. Correct the row"
+            f"{name}, item {row['item']}: rate {row['rate']} with n {row['n']:g} is no anchor; expected a rate "
+            "from 0 to 1 and n above 0. Correct the row"
         )
     return _merged(table, name)
 
@@ -59,5 +63,6 @@ def _merged(table: pl.DataFrame, name: str) -> pl.DataFrame:
 def _gap(rows: pl.DataFrame) -> float:
     ends = rows.sort("rate")
     low, high = ends.row(0, named=True), ends.row(-1, named=True)
-    pooled = float(np.clip((rows["rate"] * rows["n"]).sum() / rows["n"].sum(), 0.01, 0.99))
+    rate, n = rows["rate"].to_numpy(), rows["n"].to_numpy()
+    pooled = float(np.clip(np.average(rate, weights=n), 0.01, 0.99))
     return float((high["rate"] - low["rate"]) / np.sqrt(pooled * (1 - pooled) * (1 / low["n"] + 1 / high["n"])))

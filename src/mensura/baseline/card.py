@@ -69,7 +69,9 @@ def card_markdown(baseline: Baseline) -> str:
     lines += ["", *(f"- {who}: items {span}" for who, span in baseline.spans.items())]
     for part in baseline.parts:
         asked = ", ".join(part.models) or "nobody"
-        lines.append(f"- Described as: {_plain(part.who.prose)} Models asked: {_plain(asked)}. {part.kind.told.capitalize()}.")
+        lines.append(
+            f"- Described as: {_plain(part.who.prose)} Models asked: {_plain(asked)}. {part.kind.told.capitalize()}."
+        )
     lines += [
         f"- Method: language models estimate each item, and Mensura corrects their learned bias. Learned on "
         f"{shipped()['origin']}.",
@@ -107,7 +109,9 @@ def card_svg(baseline: Baseline) -> str:
         for model in baseline.models.filter(baseline.models["population"] == row["population"]).iter_rows(named=True):
             x = _LEFT + _WIDTH * model["score"]
             told = escape(f"{model['subject']}: {model['score']:.0%}")
-            parts.append(f'<path d="M{x:.1f} {y - 9:g}v18" stroke="#c1121f" stroke-width="2"><title>{told}</title></path>')
+            parts.append(
+                f'<path d="M{x:.1f} {y - 9:g}v18" stroke="#c1121f" stroke-width="2"><title>{told}</title></path>'
+            )
     parts.append(f'<text x="16" y="{bottom + 40}" fill="#555">Mensura {package_version()}</text></svg>')
     return "\n".join(parts) + "\n"
 

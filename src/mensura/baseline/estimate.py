@@ -42,7 +42,9 @@ class KnownMean:
 
     def __post_init__(self) -> None:
         if not 0 < self.mean < 1 or self.n < 1:
-            raise MensuraError(f"--mean {self.mean:g} --n {self.n}: expected a mean between 0 and 1, and n of 1 or more")
+            raise MensuraError(
+                f"--mean {self.mean:g} --n {self.n}: expected a mean between 0 and 1, and n of 1 or more"
+            )
 
 
 def estimate_baseline(
@@ -175,7 +177,9 @@ class _Estimating:
     def _own_rows(self, table: pl.DataFrame, warnings: list[str], alone: bool) -> pl.DataFrame:
         """Return the estimates of these people and these items, and say what is left over."""
         named = table["population"].drop_nulls()
-        mine = table.filter(pl.col("population").is_null() | pl.col("population").is_in([self.who.name, self.who.prose]))
+        mine = table.filter(
+            pl.col("population").is_null() | pl.col("population").is_in([self.who.name, self.who.prose])
+        )
         if named.len() and not mine.height:
             if not alone:
                 known = ", ".join(named.unique().sort().head(5))
@@ -188,8 +192,8 @@ class _Estimating:
         others = mine.filter(~pl.col("item").is_in(ids))["item"].n_unique()
         if not rows.height:
             raise MensuraError(
-                f"--estimates: all {others} items are unknown to {self.items.name} (such as {mine['item'][0]}); expected "
-                f"ids such as {self.items.table['item'][0]}. Use the same ids in both files"
+                f"--estimates: all {others} items are unknown to {self.items.name} (such as {mine['item'][0]}); "
+                f"expected ids such as {self.items.table['item'][0]}. Use the same ids in both files"
             )
         if others and self.items.of == self.items.table.height:
             warnings.append(f"{others} items of the estimates are not in {self.items.name}; they were left out")
@@ -219,11 +223,13 @@ class _Estimating:
         self, estimate: PoolEstimate, pooled: Pooled, anchors: pl.DataFrame, warnings: list[str]
     ) -> tuple[PoolEstimate, list[str]]:
         places = {item: place for place, item in enumerate(pooled.items)}
-        mine = anchors.filter(pl.col("population").is_null() | pl.col("population").is_in([self.who.name, self.who.prose]))
+        mine = anchors.filter(
+            pl.col("population").is_null() | pl.col("population").is_in([self.who.name, self.who.prose])
+        )
         rows = mine.filter(pl.col("item").is_in(list(places)))
         if not rows.height:
             raise MensuraError(
-                f"--anchors: none of its {mine.height} items has an estimate in {self.items.name}; use the same item ids"
+                f"--anchors: none of its {mine.height} items has an estimate in {self.items.name}; use the same ids"
             )
         if rows.height < mine.height:
             warnings.append(f"{mine.height - rows.height} anchors are of items without an estimate; they were left out")
@@ -249,7 +255,8 @@ class _Estimating:
         if size >= whole or size < 2:
             return np.zeros(drawn.shape[0])
         variance = drawn.var(axis=1, ddof=1) / size * (1 - size / whole)
-        return rng.standard_normal(drawn.shape[0]) * np.sqrt(variance)
+        error: Floats = rng.standard_normal(drawn.shape[0]) * np.sqrt(variance)
+        return error
 
 
 def _recall_sd(memory: Pooled) -> Floats:

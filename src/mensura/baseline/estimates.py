@@ -91,12 +91,14 @@ def _refuse_numbers(frame: pl.DataFrame, table: pl.DataFrame, column: str, name:
         return
     given = frame[column].cast(pl.String).fill_null("")
     value = table[column]
-    no_number = (value.is_null() | value.is_nan()) & ((given != "") if column != "rate" else pl.repeat(True, len(value), eager=True))
+    no_number = (value.is_null() | value.is_nan()) & (
+        (given != "") if column != "rate" else pl.repeat(True, len(value), eager=True)
+    )
     wrong = no_number | ~value.fill_null(0.5).fill_nan(0.5).is_between(0, 1)
     if wrong.any():
         row = int(wrong.arg_true()[0])
-        percent = "; is it a percentage? Divide by 100" if (value.max() or 0) > 1 else ". Correct it"
+        percent = "; is it a percentage? Divide by 100" if (value > 1).any() else ". Correct it"
         raise MensuraError(
-            f"{name}, item {table['item'][row]}, {column}: {given[row] or 'nothing'} is no rate; expected a number from "
-            f"0 to 1 ({int(wrong.sum())} such rows){percent}"
+            f"{name}, item {table['item'][row]}, {column}: {given[row] or 'nothing'} is no rate; expected a number "
+            f"from 0 to 1 ({int(wrong.sum())} such rows){percent}"
         )

@@ -73,20 +73,23 @@ class PoolEstimate:
         return expit(self.own_mean + shared @ self.columns.T + own)
 
     def anchored(self, places: Sequence[int] | np.ndarray, truth: Floats, noise: Floats) -> PoolEstimate:
-        """Return the estimate after human rates on some items: logits and their sampling variances."""
+        """Return the estimate after human rates on some items: logits and their sampling variances.
+
+        Given the shared unknowns, an anchored item is a weighted mean of them and of its own rate.
+        """
         at = np.asarray(places, dtype=np.int64)
         columns, own = self.columns[at], self.own_variance[at]
         gap = truth - self.own_mean[at]
         weight = 1 / (own + noise)
         precision = np.linalg.inv(self.covariance) + columns.T @ (columns * weight[:, None])
         pull = np.linalg.solve(self.covariance, self.mean) + columns.T @ (weight * gap)
-        covariance = np.linalg.inv(precision)
-        mean = covariance @ pull
+        covariance: Floats = np.linalg.inv(precision).astype(np.float64)
         believed = own * weight
-        own_mean, own_variance = self.own_mean.copy(), self.own_variance.copy()
-        own_mean[at] += believed * (gap - columns @ mean)
+        shared, own_mean, own_variance = self.columns.copy(), self.own_mean.copy(), self.own_variance.copy()
+        shared[at] *= (1 - believed)[:, None]
+        own_mean[at] += believed * gap
         own_variance[at] = own * noise * weight
-        return replace(self, mean=mean, covariance=covariance, own_mean=own_mean, own_variance=own_variance)
+        return PoolEstimate(shared, covariance @ pull, covariance, own_mean, own_variance)
 
     def with_mean(self, mean: float, variance: float) -> PoolEstimate:
         """Return the estimate after the mean rate of the pool became known, with its sampling variance.

@@ -29,7 +29,9 @@ NAMES = {
 }
 """Columns by meaning, in the names that people use; the first that is there counts."""
 _OPTION_COLUMN = re.compile(r"^(?:option|choice|opt)?[ _]?(?:([a-h])|(\d{1,2}))$")
-_ONLY_PICTURE = re.compile(r"^\s*(?:!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>|\S+\.(?:png|jpe?g|gif|svg|webp))\s*$", re.IGNORECASE)
+_ONLY_PICTURE = re.compile(
+    r"^\s*(?:!\[[^\]]*\]\([^)]*\)|<img\b[^>]*>|\S+\.(?:png|jpe?g|gif|svg|webp))\s*$", re.IGNORECASE
+)
 _MOST_BYTES = 2**28
 _SHOWN = 5
 
@@ -91,13 +93,16 @@ class BaselineItems:
     def n_options(self) -> list[int | None]:
         """Number of options of each item; 0 for an open answer, None where the item has no text either."""
         rows = self.table.select("text", "options", "n_options").iter_rows()
-        return [stated if stated is not None else len(options) if options or text else None for text, options, stated in rows]
+        return [
+            stated if stated is not None else len(options) if options or text else None
+            for text, options, stated in rows
+        ]
 
 
 def _names_an_option(answer: str, options: list[str]) -> bool:
     """Tell whether a key is an option's text, its letter or its number (from 0 or from 1)."""
     plain = answer.strip().casefold().strip("().")
-    texts = {option.strip().casefold() for option in options} | {answer.strip().casefold() for answer in ()}
+    texts = {option.strip().casefold() for option in options}
     letters = {chr(ord("a") + place) for place in range(len(options))}
     numbers = {str(place) for place in range(len(options) + 1)}
     return plain in texts | letters | numbers or answer.strip().casefold() in texts
@@ -134,7 +139,9 @@ def _read_file(path: Path) -> pl.DataFrame:
     if not rows:
         raise MensuraError(f"{path}: no items; expected one JSON object per item with text, options, answer")
     titles = list(dict.fromkeys(title for row in rows for title in row))
-    return pl.DataFrame({title: [row.get(title) for row in rows] for title in titles}, schema=dict.fromkeys(titles, pl.String))
+    return pl.DataFrame(
+        {title: [row.get(title) for row in rows] for title in titles}, schema=dict.fromkeys(titles, pl.String)
+    )
 
 
 def _from_json(text: str) -> list[Any]:
@@ -150,15 +157,25 @@ def _from_json(text: str) -> list[Any]:
 def _archived(path: Path) -> list[Any]:
     with zipfile.ZipFile(path) as archive:
         names = [name for name in archive.namelist() if name.startswith("samples/") and name.endswith(".json")]
-        found = {str(one.get("id")): one for name in names if (one := json.loads(read_member(archive, name, _MOST_BYTES)))}
+        found = {
+            str(one.get("id")): one for name in names if (one := json.loads(read_member(archive, name, _MOST_BYTES)))
+        }
     return list(found.values())
 
 
 def _flat(record: Mapping[str, Any]) -> dict[str, str | None]:
     """Return a record with text cells: a harness sample's document unfolded, messages joined, lists as JSON."""
     inner = record.get("doc")
-    merged = {**inner, **{name: cell for name, cell in record.items() if name in ("doc_id", "target")}} if isinstance(inner, Mapping) else record
-    return {str(name): _cell(cell) for name, cell in merged.items() if not isinstance(cell, Mapping) or name in NAMES["options"]}
+    merged = (
+        {**inner, **{name: cell for name, cell in record.items() if name in ("doc_id", "target")}}
+        if isinstance(inner, Mapping)
+        else record
+    )
+    return {
+        str(name): _cell(cell)
+        for name, cell in merged.items()
+        if not isinstance(cell, Mapping) or name in NAMES["options"]
+    }
 
 
 def _cell(cell: Any) -> str | None:  # noqa: ANN401
@@ -184,13 +201,19 @@ def _tidied(frame: pl.DataFrame, name: str) -> BaselineItems:
             f"got {', '.join(frame.columns)}. Rename a column"
         )
     texts = _column(frame, found["text"])
-    ids = _column(frame, found["item"]) if found["item"] else pl.Series([str(row) for row in range(1, frame.height + 1)])
+    ids = (
+        _column(frame, found["item"]) if found["item"] else pl.Series([str(row) for row in range(1, frame.height + 1)])
+    )
     _refuse_pictures(frame, texts, ids, found["picture"], name)
     if ids.is_duplicated().any() or (ids == "").any():
         repeated = ids.filter(ids.is_duplicated() | (ids == ""))
         raise MensuraError(f"{name}: item ids occur twice or are empty ({_some(repeated.unique())}); give each its own")
     domain = _column(frame, found["domain"])
-    stated = frame[plain["n_options"]].cast(pl.Int64, strict=False) if "n_options" in plain else pl.Series([None] * frame.height, dtype=pl.Int64)
+    stated = (
+        frame[plain["n_options"]].cast(pl.Int64, strict=False)
+        if "n_options" in plain
+        else pl.Series([None] * frame.height, dtype=pl.Int64)
+    )
     table = pl.DataFrame(
         {"item": ids, "text": texts, "answer": _column(frame, found["answer"]), "domain": domain, "n_options": stated}
     )

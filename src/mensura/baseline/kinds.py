@@ -36,11 +36,18 @@ _POOR = r"\brural\b|village|low[- ]income|refugee|unschooled|illitera|slum|poor(
 _DOMAINS = {
     "vocabulary": r"vocab|synonym|\bwords?\b|spelling",
     "reasoning": r"reason|logic|matri|series|rotation|spatial|puzzle|abstract|fluid|associat|pragmat|syllog|relation",
-    "school": r"math|algebra|geometr|arithm|number|reading|literacy|comprehension|science|physic|chemi|biolog|exam|school",
+    "school": r"math|algebra|geometr|arithm|number|reading|literacy|comprehen|science|physic|chemi|biolog|exam|school",
     "knowledge": r"knowledge|trivia|fact|histor|geograph|politic|econom|culture|capital|health|law|medic",
 }
 _ALIASES = Path(extrapolation.__file__).parent / "data" / "country_aliases.csv"
-_MORE = {"u\\.s\\.": "USA", "united states": "USA", "american": "USA", "british": "GBR", "brazilian": "BRA", "indian": "IND"}
+_MORE = {
+    "u\\.s\\.": "USA",
+    "united states": "USA",
+    "american": "USA",
+    "british": "GBR",
+    "brazilian": "BRA",
+    "indian": "IND",
+}
 _CODES = re.compile(r"\b[A-Z]{3}\b|\bUS\b|(?<=[;(] )[A-Z]{2}(?=[,;)])|^[A-Z]{2}$")
 """Country codes in a text: three letters, or two that stand apart (IT and AI are words, too)."""
 

@@ -25,7 +25,7 @@ class Learned:
     """Effects (``names``, ``mean``, ``covariance``) and the spreads in logits of everything else.
 
     ``spreads``: of a pool's shift (``pool``) and slope (``pool_slope``), of far people per unit of distance (``far``),
-    of an unknown kind in each group, of an item (``item``, and ``stated`` per unit of the spread that the model stated).
+    of an unknown kind in each group, of an item (``item``, and ``stated`` per unit of the stated spread).
     ``runs``, ``models``: correlations of the errors of two runs and of two models. ``usual_spread``: stated SD where
     none is stated. ``centre``: the logit around which slopes turn.
     """

@@ -1,8 +1,9 @@
 """Learn how language models misjudge people, from recorded estimates with known rates.
 
-One regression on the logit scale, all its coefficients drawn from normal distributions whose spreads are learned by
+One regression on the logit scale. All its coefficients come from normal distributions whose spreads are learned by
 marginal likelihood: kinds of people, time pressure, domain, format; a shift and a slope per pool; a shift per group
-of people within a pool, and one per far people. An item's own error has a variance in proportion to the square of the spread that the model stated.
+of people within a pool, and one per far people. The variance of an item's own error grows with the square of the
+spread that the model stated.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def learn(cells: Recorded, *, runs: float, models: float, usual_spread: float) -
     settled = minimize(loss, usual, method="L-BFGS-B", options={"maxiter": _STEPS, "ftol": 1e-5})
     _, mean, precision = parts(settled.x)
     kept = [place for place, owner in enumerate(owners) if owner in _FIXED or owner in GROUPS]
-    covariance = np.linalg.inv(precision)[np.ix_(kept, kept)]
+    covariance: Floats = np.linalg.inv(precision)[np.ix_(kept, kept)].astype(np.float64)
     spreads = dict(zip(free, np.exp(settled.x / 2).tolist(), strict=True))
     return Learned(
         tuple(names[place] for place in kept), mean[kept], covariance, spreads, runs, models, usual_spread, CENTRE
@@ -132,7 +133,7 @@ def _solve(columns: Floats, truth: Floats, error: Floats, prior: Floats) -> tupl
     precision[np.diag_indices_from(precision)] += 1 / prior
     pull = weighted.T @ truth
     root = np.linalg.cholesky(precision)
-    mean = np.linalg.solve(precision, pull)
+    mean: Floats = np.linalg.solve(precision, pull).astype(np.float64)
     fit = float((truth**2 / error).sum() - pull @ mean)
     logs = float(np.log(error).sum() + 2 * np.log(np.diag(root)).sum() + np.log(prior).sum())
     return -0.5 * (fit + logs), mean, precision

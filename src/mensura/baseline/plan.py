@@ -27,7 +27,9 @@ class PanelCost:
 
     def __post_init__(self) -> None:
         if self.hourly < 0 or self.seconds <= 0:
-            raise MensuraError(f"--pay {self.hourly:g} --seconds {self.seconds:g}: expected pay of 0 or more and seconds above 0")
+            raise MensuraError(
+                f"--pay {self.hourly:g} --seconds {self.seconds:g}: expected pay of 0 or more and seconds above 0"
+            )
 
 
 def plan_panel(estimate: PoolEstimate, ability_sd: float, cost: PanelCost) -> pl.DataFrame:

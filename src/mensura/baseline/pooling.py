@@ -35,9 +35,7 @@ class Pooled:
         per_model = self.runs / self.models
         one_model = between_runs + (1 - between_runs) / per_model
         between = min(between_models, between_runs)
-        shared: Floats = np.where(
-            self.models > 1, between + (one_model - between) / self.models, one_model
-        )
+        shared: Floats = np.where(self.models > 1, between + (one_model - between) / self.models, one_model)
         return shared
 
 

@@ -98,10 +98,14 @@ def read_own(path: Path) -> pl.DataFrame:
     wrong = table.filter(pl.col("score").is_null())
     if wrong.height:
         raise MensuraError(f"{path}, {wrong['benchmark'][0]}: no score; expected a number. Fill in the column score")
-    table = table.with_columns(unit=pl.col("unit").fill_null(_unit(table["score"])), part=pl.col("part").fill_null("all"))
+    table = table.with_columns(
+        unit=pl.col("unit").fill_null(_unit(table["score"])), part=pl.col("part").fill_null("all")
+    )
     unknown = table.filter(~pl.col("unit").is_in(UNITS))
     if unknown.height:
-        raise MensuraError(f"{path}, unit: {unknown['unit'][0]!r} is unknown; expected one of {', '.join(UNITS)}. Correct it")
+        raise MensuraError(
+            f"{path}, unit: {unknown['unit'][0]!r} is unknown; expected one of {', '.join(UNITS)}. Correct it"
+        )
     outside = table.filter((pl.col("unit") == "percent") & ~pl.col("score").is_between(0, 100))
     if outside.height:
         row = outside.row(0, named=True)
@@ -150,7 +154,9 @@ def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evi
     known = named.with_columns(wanted=pl.col("benchmark").replace_strict(units, default=None, return_dtype=pl.String))
     share = {"fraction": 1.0, "percent": 100.0}
     factor = pl.col("wanted").replace_strict(share, default=1.0) / pl.col("unit").replace_strict(share, default=1.0)
-    usable = (pl.col("unit") == pl.col("wanted")) | (pl.col("unit").is_in(list(share)) & pl.col("wanted").is_in(list(share)))
+    usable = (pl.col("unit") == pl.col("wanted")) | (
+        pl.col("unit").is_in(list(share)) & pl.col("wanted").is_in(list(share))
+    )
     rows = known.filter(usable.fill_null(False)).with_columns(
         *(pl.col(name) * factor for name in ("score", "low", "high")),
         unit="wanted",
@@ -160,7 +166,9 @@ def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evi
     references = evidence.human_references
     kept = references.join(rows, on=["benchmark", "group"], how="anti")
     added = rows.select([pl.col(name).cast(kind, strict=False) for name, kind in references.schema.items()])
-    return replace(evidence, human_references=pl.concat([kept, added])), own.filter(~known.select(usable.fill_null(False)).to_series())
+    return replace(evidence, human_references=pl.concat([kept, added])), own.filter(
+        ~known.select(usable.fill_null(False)).to_series()
+    )
 
 
 def _of_evidence(evidence: Evidence) -> pl.DataFrame:

@@ -134,7 +134,17 @@ def _item_rows(items: BaselineItems, part: PopulationPart) -> pl.DataFrame:
         one_in=1 / rates["rate"],
         **levels,
     ).select(
-        "item", "population", "rate", "low", "high", "level", "one_in", "status", "remembered", "level_low", "level_high"
+        "item",
+        "population",
+        "rate",
+        "low",
+        "high",
+        "level",
+        "one_in",
+        "status",
+        "remembered",
+        "level_low",
+        "level_high",
     )
 
 

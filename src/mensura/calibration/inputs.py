@@ -130,7 +130,7 @@ def _rate_table(rates: Any) -> pl.DataFrame:  # noqa: ANN401
 
 
 def _of_the_world(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the world's rows of an items table that ``mensura baseline`` wrote, without items that have no estimate."""
+    """Return the world's rows of an items table of ``mensura baseline``; items without an estimate are left out."""
     if not {"population", "status", "rate"} <= set(frame.columns):
         return frame
     return frame.filter((pl.col("population") == "world") & pl.col("rate").is_not_null())

@@ -109,13 +109,19 @@ def _add_people(evidence: Evidence, file: Path, out: Path | None, *, as_json: bo
     taken = own.height - unknown.height
     if out is not None:
         if out.suffix.lower() == ".csv":
-            raise MensuraError(f"{out}: human baselines go into an evidence of your own; give a folder or a .sqlite file")
+            raise MensuraError(
+                f"{out}: human baselines go into an evidence of your own; give a folder or a .sqlite file"
+            )
         added.save(out)
     if emit({"people": own, "unknown": unknown}, out=None, as_json=as_json, added=taken):
         return
-    print_table(own.select("benchmark", "part", "group", "score", "unit", "n", "source"), title="Human baselines", rows=20)
+    print_table(
+        own.select("benchmark", "part", "group", "score", "unit", "n", "source"), title="Human baselines", rows=20
+    )
     if unknown.height:
-        print_note(f"{unknown.height} rows have a benchmark or unit that the evidence does not know; they were left out")
+        print_note(
+            f"{unknown.height} rows have a benchmark or unit that the evidence does not know; they were left out"
+        )
     console.print(f"{taken} human baselines understood" + (f"; wrote {out}" if out is not None else ""))
     if out is not None and own.height:
         console.print(f'next: mensura baseline "{own["benchmark"][0]}" --evidence {out}', style="dim")

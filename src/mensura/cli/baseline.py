@@ -23,7 +23,7 @@ from mensura.cli.asking import (
     place_journal,
 )
 from mensura.cli.inputs import EvidencePath, load_evidence
-from mensura.cli.output import Json, Out, console, emit, print_note
+from mensura.cli.output import Json, Out, console, emit, notices, print_note, write_tables
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
@@ -178,12 +178,19 @@ def _read_scores(path: Path) -> pl.DataFrame:
     require_columns(frame, ["subject", "score"], name=str(path))
     table = frame.select(pl.col("subject").cast(pl.String), pl.col("score").cast(pl.Float64, strict=False))
     if table["score"].null_count() or not table["score"].is_between(0, 100).all():
-        raise MensuraError(f"{path}, score: a value is missing or outside 0 to 100; expected shares or percentages. Correct it")
+        raise MensuraError(
+            f"{path}, score: a value is missing or outside 0 to 100; expected shares or percentages. Correct it"
+        )
     return table.with_columns(pl.col("score") / 100) if (table["score"] > 1).any() else table
 
 
 def _estimate(
-    items: BaselineItems, people: list[str], source: Any, askings: list[Asking], runs: int, work: dict[str, Any]  # noqa: ANN401
+    items: BaselineItems,
+    people: list[str],
+    source: pl.DataFrame | str | None,
+    askings: list[Asking],
+    runs: int,
+    work: dict[str, Any],
 ) -> Baseline:
     from mensura.baseline import estimate_baseline
 
@@ -237,7 +244,9 @@ def _plan(result: Baseline, pay: float, seconds: float, *, out: Path | None, as_
 
     sd = math.exp(shipped()["persons"]["log_sd"])
     panels = [
-        plan_panel(part.estimate, sd, PanelCost(pay, seconds)).select(pl.lit(part.who.name).alias("population"), pl.all())
+        plan_panel(part.estimate, sd, PanelCost(pay, seconds)).select(
+            pl.lit(part.who.name).alias("population"), pl.all()
+        )
         for part in result.parts
     ]
     table = pl.concat(panels)
@@ -262,7 +271,10 @@ def _emit(result: Baseline, *, out: Path | None, as_json: bool) -> None:
     texts = {"card.md": card_markdown(result), "card.svg": card_svg(result), "card.json": card_json(result)}
     facts = {"benchmark": result.name, "status": "estimated", "span": result.spans, "warnings": list(result.warnings)}
     tables = {name: result.tables()[name] for name in ("items", "baseline", "models")}
-    if emit(tables, out=out, as_json=as_json, texts=texts, **facts):
+    if out is not None:
+        write_tables(out, tables, writer="baseline", texts=texts)
+        notices.print(f"wrote {', '.join([*(f'{name}.csv' for name in tables), *texts])} to {out}", style="dim")
+    if emit(tables, out=None, as_json=as_json, **facts):
         return
     console.print(result.heading)
     for warning in result.warnings:
@@ -271,7 +283,8 @@ def _emit(result: Baseline, *, out: Path | None, as_json: bool) -> None:
     print_table(result.baseline.select(shown), title="Scores of people, estimated, not measured", digits=3)
     if result.models.height:
         print_table(result.models, title="Models among these people", rows=30, digits=3)
-    print_table(result.items.drop("level_low", "level_high"), title="Items", rows=12, digits=3)
+    alone = ["population"] if len(result.parts) == 1 else []
+    print_table(result.items.drop("level_low", "level_high", *alone), title="Items", rows=12, digits=3)
     for who, span in result.spans.items():
         console.print(f"{who}: items {span}")
     print_trust("baseline")

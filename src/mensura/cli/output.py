@@ -152,25 +152,18 @@ def write_settings(stage: Path, writer: str) -> None:
     (stage / f"{writer.replace(' ', '-')}.settings.json").write_text(text + "\n", encoding="utf-8")
 
 
-def emit(
-    tables: Mapping[str, pl.DataFrame],
-    *,
-    out: Path | None,
-    as_json: bool,
-    texts: Mapping[str, str] | None = None,
-    **facts: object,
-) -> bool:
+def emit(tables: Mapping[str, pl.DataFrame], *, out: Path | None, as_json: bool, **facts: object) -> bool:
     """Serve ``--out`` and ``--json`` alike for every command; true when JSON was printed.
 
-    ``texts`` are further files for ``--out``, by name. The JSON object holds ``facts``, each table as a list of rows under its name, and ``provenance``.
+    The JSON object holds ``facts``, each table as a list of rows under its name, and ``provenance``.
     """
     if out is not None:
-        write_tables(out, tables, writer=_WRITER.get(), texts=texts)
+        write_tables(out, tables, writer=_WRITER.get())
     if as_json:
         rows = {name: frame.to_dicts() for name, frame in tables.items()}
         print_json({**facts, **rows, "provenance": provenance()})
     elif out is not None:
-        written = ", ".join([*(f"{name}.csv" for name in tables), *(texts or {})])
+        written = ", ".join(f"{name}.csv" for name in tables)
         notices.print(f"wrote {written} to {out}", style="dim")
     return as_json
 
