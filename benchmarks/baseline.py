@@ -21,7 +21,7 @@ from mensura.baseline.estimator import PoolEstimate, estimate_pool
 from mensura.baseline.learned import Learned
 from mensura.baseline.learning import learn
 from mensura.baseline.persons import score_persons
-from mensura.baseline.pooling import Pooled, logit_rate
+from mensura.baseline.pooling import PooledEstimates, logit_rate
 from mensura.core.arrays import Floats, Mask
 from mensura.core.frames import text_table
 
@@ -73,7 +73,7 @@ def learn_from(recordings: Recordings, keep: Mask) -> Learned:
 def judge(recordings: Recordings, inside: Mask, learned: Learned, name: str) -> Judged:
     """Estimate some cells as one pool of one group of people."""
     cells, pooled = recordings.cells, recordings.pooled
-    part = Pooled((), *(getattr(pooled, field)[inside] for field in ("logit", "spread", "runs", "models")))
+    part = PooledEstimates((), *(getattr(pooled, field)[inside] for field in ("logit", "spread", "runs", "models")))
     levels = {group: level[inside] for group, level in cells.levels.items()}
     estimate = estimate_pool(part, levels, float(np.median(cells.distance[inside])), learned)
     means = estimate.draws(2000, np.random.default_rng(1)).mean(axis=1)

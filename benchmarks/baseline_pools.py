@@ -15,7 +15,7 @@ import polars as pl
 
 from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_format
 from mensura.baseline.learning import Recorded
-from mensura.baseline.pooling import Pooled, logit_rate, pool_estimates
+from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
 from mensura.core.arrays import Floats
 from mensura.people import World
 
@@ -61,7 +61,7 @@ class Recordings:
     """
 
     table: pl.DataFrame
-    pooled: Pooled
+    pooled: PooledEstimates
     cells: Recorded
     inverted: np.ndarray
 
@@ -100,7 +100,7 @@ def read(*, mend: bool = False) -> Recordings:
     return Recordings(table, pooled, _cells(table, pooled), table["inverted"].to_numpy())
 
 
-def _cells(table: pl.DataFrame, pooled: Pooled) -> Recorded:
+def _cells(table: pl.DataFrame, pooled: PooledEstimates) -> Recorded:
     n = table["n"].fill_null(LARGE).to_numpy()
     truth, noise = logit_rate(table["truth"].to_numpy(), n)
     kinds = {prose: describe_people(prose, world()) for prose in table["people"].unique()}

@@ -7,13 +7,13 @@ import pytest
 from mensura.baseline.estimator import PoolEstimate, estimate_pool
 from mensura.baseline.learned import Learned, shipped, shipped_errors
 from mensura.baseline.learning import Recorded, learn
-from mensura.baseline.pooling import Pooled, logit_rate, pool_estimates
+from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
 from mensura.core.arrays import expit, logit
 
 
 def pooled(rates, spread=0.6, runs=1.0, models=1.0):
     rates = np.asarray(rates, dtype=float)
-    return Pooled(
+    return PooledEstimates(
         tuple(map(str, range(rates.size))),
         logit(rates),
         np.full(rates.size, spread),
@@ -156,7 +156,7 @@ def test_intervals_hold_in_new_pools_with_heavier_tails_than_the_model_has(learn
     held, means = [], []
     for name in np.unique(cells.pool):
         inside = cells.pool == name
-        part = Pooled((), cells.at[inside], cells.spread[inside], *np.ones((2, inside.sum())))
+        part = PooledEstimates((), cells.at[inside], cells.spread[inside], *np.ones((2, inside.sum())))
         kinds = {group: ["same"] * int(inside.sum()) for group in cells.levels}
         estimate = estimate_pool(part, kinds, 0.0, learned_from_simulation)
         low, high = estimate.interval()

@@ -16,7 +16,7 @@ from mensura.baseline.items import BaselineItems, read_items
 from mensura.baseline.kinds import FAR, PeopleKind, describe_people, kind_of_domain, kind_of_format
 from mensura.baseline.learned import shipped, shipped_errors
 from mensura.baseline.persons import PersonSpread, score_persons
-from mensura.baseline.pooling import Pooled, logit_rate, pool_estimates
+from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
 from mensura.baseline.result import Baseline, PopulationPart
 from mensura.core.arrays import Floats, expit
 from mensura.core.errors import MensuraError
@@ -202,7 +202,7 @@ class _Estimating:
             warnings.append(f"{self.who.name}: {without} of {self.items.table.height} items have no estimate")
         return rows
 
-    def _levels(self, pooled: Pooled) -> dict[str, list[str]]:
+    def _levels(self, pooled: PooledEstimates) -> dict[str, list[str]]:
         """Return the kinds of the items, in the order of the estimates."""
         facts = dict(
             zip(
@@ -220,7 +220,7 @@ class _Estimating:
         }
 
     def _anchor(
-        self, estimate: PoolEstimate, pooled: Pooled, anchors: pl.DataFrame, warnings: list[str]
+        self, estimate: PoolEstimate, pooled: PooledEstimates, anchors: pl.DataFrame, warnings: list[str]
     ) -> tuple[PoolEstimate, list[str]]:
         places = {item: place for place, item in enumerate(pooled.items)}
         mine = anchors.filter(
@@ -259,10 +259,10 @@ class _Estimating:
         return error
 
 
-def _recall_sd(memory: Pooled) -> Floats:
+def _recall_sd(memory: PooledEstimates) -> Floats:
     return np.maximum(memory.spread, _RECALLED)
 
 
-def _remembered_draws(memory: Pooled, count: int, rng: np.random.Generator) -> Floats:
+def _remembered_draws(memory: PooledEstimates, count: int, rng: np.random.Generator) -> Floats:
     error = rng.standard_normal((count, memory.logit.size)) * _recall_sd(memory)
     return expit(memory.logit + error)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mensura.baseline.learned import GROUPS, Learned
-from mensura.baseline.pooling import Z90, Pooled
+from mensura.baseline.pooling import Z90, PooledEstimates
 from mensura.core.arrays import Floats, expit
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class PoolEstimate:
 
 
 def estimate_pool(
-    pooled: Pooled, levels: Mapping[str, Sequence[str]], distance: float, learned: Learned
+    pooled: PooledEstimates, levels: Mapping[str, Sequence[str]], distance: float, learned: Learned
 ) -> PoolEstimate:
     """Return the estimate of a new pool. ``levels``: by group of effects, the kind of each item ('' where unknown)."""
     size = pooled.logit.size

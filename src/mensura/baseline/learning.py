@@ -42,7 +42,7 @@ _SEVERAL = 3  # cells of one group of people within a pool, from which the group
 class Recorded:
     """Cells of recordings, one entry per item and people.
 
-    ``at``, ``spread``, ``share``: pooled logit, stated spread, share of one run's error (see ``Pooled``).
+    ``at``, ``spread``, ``share``: pooled logit, stated spread, share of one run's error (see ``PooledEstimates``).
     ``truth``, ``noise``: logit of the true rate and its sampling variance. ``levels``: by group of effects, the kind of
     each cell. ``distance``: of its people. ``pool``, ``people``: names.
     """
@@ -66,7 +66,7 @@ class Recorded:
 def learn(cells: Recorded, *, runs: float, models: float, usual_spread: float) -> Learned:
     """Return the learned effects with their joint uncertainty, and the spreads of what is new in a new pool.
 
-    ``runs``, ``models``: correlations of errors between runs and between models, as in ``Pooled``.
+    ``runs``, ``models``: correlations of errors between runs and between models, as in ``PooledEstimates``.
     """
     names, columns, owners = _columns(cells)
     alone = np.where(_group_sizes(cells) == 1, cells.distance, 0.0)

@@ -18,7 +18,7 @@ NARROWEST = 0.05
 
 
 @dataclass(frozen=True, eq=False)
-class Pooled:
+class PooledEstimates:
     """One entry per item: mean logit, stated spread (SD in logits), number of runs and of models."""
 
     items: tuple[str, ...]
@@ -39,7 +39,7 @@ class Pooled:
         return shared
 
 
-def pool_estimates(table: pl.DataFrame, usual_spread: float) -> Pooled:
+def pool_estimates(table: pl.DataFrame, usual_spread: float) -> PooledEstimates:
     """Pool a table of item, rate, low, high, model, run: models count alike, and runs within a model.
 
     ``usual_spread``: the stated SD where an estimate has no interval. Models that disagree widen the spread.
@@ -58,7 +58,7 @@ def pool_estimates(table: pl.DataFrame, usual_spread: float) -> Pooled:
         models=pl.len(),
     )
     numbers = (pooled[name].cast(pl.Float64).to_numpy() for name in ("at", "spread", "runs", "models"))
-    return Pooled(tuple(pooled["item"].to_list()), *numbers)
+    return PooledEstimates(tuple(pooled["item"].to_list()), *numbers)
 
 
 def _logit(name: str) -> pl.Expr:
