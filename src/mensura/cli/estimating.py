@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from mensura.cli.paths import check_input
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mensura.cli.asking import Asking
     from mensura.extrapolation.asking import ItemByItem, WholePool
     from mensura.llm import Answer, Asker, Question, Reader
@@ -23,6 +26,7 @@ ASKING_METHODS = ("whole-pool", "item-by-item")
 LONGEST_ANSWER = 4096
 """Tokens an answer may have: 45 items with intervals take about 1,600, and some models reason before."""
 
+NEAREST = 1e-6  # to 0 and 1, of rates that are averaged on the logit scale
 REASONING, ROW = 200, 36
 """Tokens that answers usually take: for reasons, and for each item of several."""
 
@@ -34,6 +38,16 @@ Width = Annotated[
 Budget = Annotated[float | None, typer.Option(help="Most calls per item on average, with --width (item-by-item).")]
 Chunk = Annotated[int | None, typer.Option(help="Items in one prompt (whole-pool).")]
 MaxTokens = Annotated[int, typer.Option(help="Most tokens an answer may have (--model).")]
+ModelNames = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model", help="Language model, such as openai/gpt-5, openai-api/SERVICE/MODEL or recorded/NAME; repeatable."
+    ),
+]
+PromptTemplate = Annotated[
+    Path | None,
+    typer.Option("--template", help="TOML file that replaces parts of the prompt (--model).", callback=check_input),
+]
 
 
 @dataclass(frozen=True)
@@ -84,6 +98,40 @@ class NotingAsker:
 
         self.questions.extend(questions)
         return [Answer(question, error="not asked") for question in questions]
+
+
+def stack_models(results: Mapping[str, Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
+    """Return the tables of several models below each other, with a column ``model``; those of one model as they are."""
+    import polars as pl
+
+    if len(results) == 1:
+        return dict(next(iter(results.values())))
+    names = dict.fromkeys(name for tables in results.values() for name in tables)
+    return {
+        name: pl.concat(
+            [
+                tables[name].select(pl.lit(model).alias("model"), pl.all().exclude("model"))
+                for model, tables in results.items()
+                if name in tables
+            ],
+            how="diagonal_relaxed",
+        )
+        for name in names
+    }
+
+
+def pool_models(rates: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean of several models per item on the logit scale: item, rate, low, high, models."""
+    import polars as pl
+
+    def logit(name: str) -> pl.Expr:
+        rate = pl.col(name).clip(NEAREST, 1 - NEAREST)
+        return (rate / (1 - rate)).log().mean()
+
+    columns = {name: 1 / (1 + (-logit(name)).exp()) for name in ("rate", "low", "high")}
+    return (
+        rates.drop_nulls("rate").group_by("item", maintain_order=True).agg(**columns, models=pl.col("model").n_unique())
+    )
 
 
 def choose_estimating(

@@ -17,7 +17,6 @@ from mensura.cli.asking import (
     JournalPath,
     MaxCalls,
     MaxCost,
-    ModelName,
     PriceIn,
     PriceOut,
     Retry,
@@ -29,11 +28,15 @@ from mensura.cli.estimating import (
     Budget,
     Chunk,
     MaxTokens,
+    ModelNames,
+    PromptTemplate,
     Repeats,
     Variants,
     Width,
     choose_estimating,
+    pool_models,
     read_pool,
+    stack_models,
 )
 from mensura.cli.output import Json, Out, console, emit, notices, print_note
 from mensura.cli.paths import check_input
@@ -92,7 +95,8 @@ def extrapolate(
     tables: Annotated[
         Path | None, typer.Option(help="Folder with world tables of your own.", callback=check_input)
     ] = None,
-    model: ModelName = None,
+    model: ModelNames = None,
+    template: PromptTemplate = None,
     variants: Variants = None,
     repeats: Repeats = None,
     width: Width = None,
@@ -122,30 +126,35 @@ def extrapolate(
     if rate is not None and focal is None:
         raise MensuraError("extrapolate: --rate needs --from, the population it was observed in (for example pisa)")
     observed = None if focal is None else _narrowed(world.population(focal), ages, pupils)
-    asking = None
-    if model is not None:
-        place = place_journal(journal, out, model)
-        bounds = (max_cost, max_calls, price_in, price_out, concurrency, batch, retry)
-        asking = Asking(model, place, base_url, temperature, max_tokens, *bounds)
+    bounds = (max_cost, max_calls, price_in, price_out, concurrency, batch, retry)
+    askings = [
+        Asking(one, place_journal(journal, out, one), base_url, temperature, max_tokens, *bounds)
+        for one in dict.fromkeys(model or [])
+    ]
     own: dict[str, object] = {
         "variants": variants,
         "repeats": repeats,
         "width": width,
         "budget": budget,
         "chunk": chunk,
+        "template": template,
     }
     statistical = {"draws": draws, "seed": seed, "difference": difference}
-    estimating = choose_estimating(method, asking, own | statistical if model else own, dry_run=dry_run)
+    settings_of = own | statistical if model else own
+    who: list[Asking | None] = [*askings] or [None]
+    chosen_models = [choose_estimating(method, one, settings_of, dry_run=dry_run) for one in who]
     run = partial(carry, items, to=reference, group=group, focal=observed, links=links, world=world, description=told)
-    if estimating is not None:
+    estimating = [one for one in chosen_models if one is not None]
+    if estimating:
         if dry_run:
-            estimating.print_estimate(lambda chosen: run(method=chosen))
+            for one in estimating:
+                one.print_estimate(lambda chosen: run(method=chosen))
             return
-        with estimating.open("estimating") as asked:
-            result = run(method=asked)
-        if not result.table["rate"].count():
-            raise MensuraError(f"extrapolate: {result.warnings[0]}")
-        _emit(result, {}, by, out=out, as_json=as_json)
+        results = {}
+        for one in estimating:
+            with one.open("estimating") as asked:
+                results[one.asking.model] = run(method=asked)
+        _emit_models(results, by, out=out, as_json=as_json)
         return
     method = method or "poststratification"
     if method == "poststratification":
@@ -160,6 +169,30 @@ def extrapolate(
     if isinstance(chosen, PostStratification):
         extra = {"breakdown": chosen.breakdown(result.task, by=by), "drivers": chosen.drivers(result.task)}
     _emit(result, extra, by, out=out, as_json=as_json)
+
+
+def _emit_models(results: dict[str, Extrapolation], by: str, *, out: Path | None, as_json: bool) -> None:
+    """Emit the rates of one model, or those of several below each other with their mean."""
+    for result in results.values():
+        if not result.table["rate"].count():
+            raise MensuraError(f"extrapolate: {result.warnings[0]}")
+    first = next(iter(results.values()))
+    if len(results) == 1:
+        _emit(first, {}, by, out=out, as_json=as_json)
+        return
+    parts = stack_models({model: result.tables() for model, result in results.items()})
+    rates = next(name for name, table in first.tables().items() if table.equals(first.table))
+    parts["pooled"] = pool_models(parts[rates])
+    told = list(dict.fromkeys(text for result in results.values() for text in result.warnings))
+    facts = {"method": first.method, "from": first.focal.name, "to": first.reference.name, "level": first.level}
+    if emit(parts, out=out, as_json=as_json, **facts, models=list(results), warnings=told):
+        return
+    for warning in told:
+        print_note(warning)
+    title = f"{first.focal.name} → {first.reference.name}, mean of {len(results)} models on the logit scale"
+    print_table(parts["pooled"], title=title, rows=30, digits=4)
+    print_table(parts[rates].drop("method"), title="Each model", rows=30, digits=4)
+    print_trust("extrapolate")
 
 
 def _emit(result: Extrapolation, extra: dict[str, pl.DataFrame], by: str, *, out: Path | None, as_json: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,7 +17,6 @@ from mensura.cli.asking import (
     JournalPath,
     MaxCalls,
     MaxCost,
-    ModelName,
     PriceIn,
     PriceOut,
     Retry,
@@ -29,15 +28,21 @@ from mensura.cli.estimating import (
     Budget,
     Chunk,
     MaxTokens,
+    ModelNames,
+    PromptTemplate,
     Repeats,
     Variants,
     Width,
     choose_estimating,
     read_pool,
+    stack_models,
 )
 from mensura.cli.output import Json, Out, emit, print_note
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 EXAMPLES = """
 [bold]Examples[/]
@@ -58,7 +63,8 @@ def validate(
     method: Annotated[str | None, typer.Option(help="Method by name; the best of the situation when left out.")] = None,
     draws: Annotated[int, typer.Option(help="Draws of linking items (linked).", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of draws, folds and bootstrap.")] = 0,
-    model: ModelName = None,
+    model: ModelNames = None,
+    template: PromptTemplate = None,
     variants: Variants = None,
     repeats: Repeats = None,
     width: Width = None,
@@ -83,25 +89,35 @@ def validate(
     from mensura.extrapolation import cases_of, score_answers, validate as run
 
     pool, told = read_pool(pool_folder)
-    asking = None
-    if model is not None:
-        bounds = (max_cost, max_calls, price_in, price_out, concurrency, batch, retry)
-        asking = Asking(model, place_journal(journal, out, model), base_url, temperature, max_tokens, *bounds)
-    own = {"variants": variants, "repeats": repeats, "width": width, "budget": budget, "chunk": chunk}
-    estimating = choose_estimating(method, asking, own, dry_run=dry_run)
+    bounds = (max_cost, max_calls, price_in, price_out, concurrency, batch, retry)
+    askings = [
+        Asking(one, place_journal(journal, out, one), base_url, temperature, max_tokens, *bounds)
+        for one in dict.fromkeys(model or [])
+    ]
+    own: dict[str, object] = {"variants": variants, "repeats": repeats, "width": width, "budget": budget}
+    own |= {"chunk": chunk, "template": template}
+    asked: list[Asking | None] = [*askings] or [None]
+    chosen_models = [choose_estimating(method, one, own, dry_run=dry_run) for one in asked]
+    estimating = [one for one in chosen_models if one is not None]
     judge = partial(run, pool, situation, links=links, description=told, draws=draws, seed=seed)
     models = None
-    if estimating is None:
+    if not estimating:
         with progress_bar("groups", pool.groups.height - 1) as advance:
             result = judge(method=method, advance=advance)
     else:
         cases = cases_of(pool, told)
         if dry_run:
-            estimating.print_estimate(lambda chosen: [chosen.predict(case.task) for case in cases])
+            for one in estimating:
+                one.print_estimate(lambda chosen: [chosen.predict(case.task) for case in cases])
             return
-        with estimating.open("estimating") as chosen:
-            result = judge(method=chosen)
-            models = score_answers(chosen, cases)
+        found = {}
+        for one in estimating:
+            with one.open("estimating") as chosen:
+                result, models = judge(method=chosen), score_answers(chosen, cases)
+            found[one.asking.model] = {**result.tables(), "models": models}
+        if len(found) > 1:
+            _emit_models(found, result.pool, situation, out=out, as_json=as_json)
+            return
     parts = result.tables() if models is None else {**result.tables(), "models": models}
     facts = {"pool": result.pool, "situation": situation, "method": result.method, "warnings": list(result.warnings)}
     if emit(parts, out=out, as_json=as_json, **facts):
@@ -126,3 +142,16 @@ def validate(
         print_table(result.dif, title="Items that behave differently in a group (largest first)", rows=8)
     for warning in result.warnings:
         print_note(warning, kind="warning")
+
+
+def _emit_models(
+    found: dict[str, dict[str, pl.DataFrame]], pool: str, situation: str, *, out: Path | None, as_json: bool
+) -> None:
+    """Emit the validations of several models below each other."""
+    parts = stack_models(found)
+    if emit(parts, out=out, as_json=as_json, pool=pool, situation=situation, models_asked=list(found)):
+        return
+    columns = ["model", "covariate", "groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
+    title = f"{pool}: {situation}, {len(found)} models side by side"
+    print_table(parts["overall"].select(columns), title=title, rows=40, digits=3)
+    print_table(parts["models"], title="The models' own answers: each, and the mean per item", rows=40, digits=3)
