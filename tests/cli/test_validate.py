@@ -91,5 +91,5 @@ def test_several_models_stand_side_by_side(mensura_command, tmp_path):
     told = json.loads(run.out)
     alone = json.loads(mensura_command("extrapolate", "example", *models[:2], "--json").out)
     assert [row["models"] for row in told["pooled"]] == [2] * len(told["pooled"])
-    for pooled, one in zip(told["pooled"], alone["table"], strict=True):
+    for pooled, one in zip(told["pooled"], alone["rates"], strict=True):
         assert pooled["rate"] == pytest.approx(one["rate"]), "two models that agree say what one says"

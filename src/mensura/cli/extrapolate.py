@@ -181,8 +181,7 @@ def _emit_models(results: dict[str, Extrapolation], by: str, *, out: Path | None
         _emit(first, {}, by, out=out, as_json=as_json)
         return
     parts = stack_models({model: result.tables() for model, result in results.items()})
-    rates = next(name for name, table in first.tables().items() if table.equals(first.table))
-    parts["pooled"] = pool_models(parts[rates])
+    parts["pooled"] = pool_models(parts["rates"])
     told = list(dict.fromkeys(text for result in results.values() for text in result.warnings))
     facts = {"method": first.method, "from": first.focal.name, "to": first.reference.name, "level": first.level}
     if emit(parts, out=out, as_json=as_json, **facts, models=list(results), warnings=told):
@@ -191,7 +190,7 @@ def _emit_models(results: dict[str, Extrapolation], by: str, *, out: Path | None
         print_note(warning)
     title = f"{first.focal.name} → {first.reference.name}, mean of {len(results)} models on the logit scale"
     print_table(parts["pooled"], title=title, rows=30, digits=4)
-    print_table(parts[rates].drop("method"), title="Each model", rows=30, digits=4)
+    print_table(parts["rates"].drop("method"), title="Each model", rows=30, digits=4)
     print_trust("extrapolate")
 
 
