@@ -140,6 +140,7 @@ class _Estimating:
         rows = self._own_rows(table, warnings, alone)
         flagged = rows.filter("remembered")["item"].unique()
         recalled = rows.filter(pl.col("remembered"))
+        _compare_memory(rows, flagged, warnings)
         judged = rows.filter(~pl.col("item").is_in(flagged.implode()))
         learned = shipped_errors()
         pooled = pool_estimates(judged, learned.usual_spread)
@@ -257,6 +258,24 @@ class _Estimating:
         variance = drawn.var(axis=1, ddof=1) / size * (1 - size / whole)
         error: Floats = rng.standard_normal(drawn.shape[0]) * np.sqrt(variance)
         return error
+
+
+def _compare_memory(rows: pl.DataFrame, flagged: pl.Series, warnings: list[str]) -> None:
+    """Say how far recalled rates are from estimates of the same items by other runs or models."""
+    both = (
+        rows.filter(pl.col("item").is_in(flagged.implode()))
+        .group_by("item")
+        .agg(
+            recalled=pl.col("rate").filter(pl.col("remembered")).mean(),
+            estimated=pl.col("rate").filter(~pl.col("remembered")).mean(),
+        )
+    )
+    gaps = both.drop_nulls().select((pl.col("estimated") - pl.col("recalled")).alias("gap"))["gap"]
+    if gaps.len():
+        warnings.append(
+            f"{gaps.len()} items were remembered in one run and estimated in another: the estimates are "
+            f"{gaps.to_numpy().mean():+.2f} from the memories on average"
+        )
 
 
 def _recall_sd(memory: PooledEstimates) -> Floats:

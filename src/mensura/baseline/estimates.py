@@ -24,7 +24,7 @@ COLUMNS = {
 }
 """The columns of estimates; all but item and rate may be missing."""
 _FILE = Path(__file__).parent / "data" / "zero_shot.csv"
-_ALSO = {"estimate": "rate", "people": "population", "id": "item"}
+_ALSO = {"id": "item"}
 _TRUE = ("1", "1.0", "true", "yes")
 _SLIP = 1e-9
 
@@ -32,7 +32,7 @@ _SLIP = 1e-9
 def read_estimates(source: Any) -> pl.DataFrame:  # noqa: ANN401
     """Return estimates with all :data:`COLUMNS`, from a file, a table or ``recorded/zero-shot``; refuse wrong rates."""
     if isinstance(source, str) and source == RECORDED:
-        return read_recorded().drop("pool")
+        return read_recorded().select(list(COLUMNS))
     name = str(source) if isinstance(source, str | Path) else "estimates"
     frame = read_table(Path(source)) if isinstance(source, str | Path) else as_frame(source, name=name)
     return _checked(frame, name)
@@ -40,18 +40,20 @@ def read_estimates(source: Any) -> pl.DataFrame:  # noqa: ANN401
 
 def read_recorded(pool: str | None = None) -> pl.DataFrame:
     """Return the shipped recordings, of one pool or of all: the estimates alone, without texts and true rates."""
-    frame = read_frame(_FILE)
+    frame = read_frame(_FILE).rename({"people": "population"})
     if pool is not None:
         known = frame["pool"].unique().sort().to_list()
         if pool not in known:
             raise MensuraError(f"recorded/{pool}: no such recording; expected recorded/ and one of {', '.join(known)}")
         frame = frame.filter(pl.col("pool") == pool)
-    return _checked(frame, RECORDED).with_columns(frame["pool"])
+    return _checked(frame, RECORDED).with_columns(frame["pool"], frame["n_options"], frame["domain"])
 
 
 def _checked(frame: pl.DataFrame, name: str) -> pl.DataFrame:
     titles = {title: title.strip().casefold() for title in frame.columns}
     frame = frame.rename(titles)
+    if "estimate" in frame.columns:  # beside it, a rate is the truth
+        frame = frame.drop("rate", strict=False).rename({"estimate": "rate"})
     frame = frame.rename({old: new for old, new in _ALSO.items() if old in frame.columns and new not in frame.columns})
     missing = [column for column in ("item", "rate") if column not in frame.columns]
     if missing:

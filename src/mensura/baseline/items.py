@@ -91,12 +91,10 @@ class BaselineItems:
 
     @property
     def n_options(self) -> list[int | None]:
-        """Number of options of each item; 0 for an open answer, None where the item has no text either."""
-        rows = self.table.select("text", "options", "n_options").iter_rows()
-        return [
-            stated if stated is not None else len(options) if options or text else None
-            for text, options, stated in rows
-        ]
+        """Number of options of each item; 0 for an open answer, None where no item of the benchmark shows options."""
+        shown = bool(self.table["options"].list.len().max())
+        rows = self.table.select("options", "n_options").iter_rows()
+        return [stated if stated is not None else len(options) if shown else None for options, stated in rows]
 
 
 def _names_an_option(answer: str, options: list[str]) -> bool:

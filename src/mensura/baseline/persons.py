@@ -14,8 +14,15 @@ from scipy.special import ndtri
 
 from mensura.core.arrays import Floats, expit, logit
 
-QUANTILES = {"median": 0.5, "top_10": 0.9, "top_1": 0.99, "top_01": 0.999}
-"""Names of the percentiles of persons' scores, and the share of people below each."""
+QUANTILES = {
+    "median": 0.5,
+    "top_10": 0.9,
+    "top_1": 0.99,
+    "top_01": 0.999,
+    "best_of_10": 0.5 ** (1 / 10),
+    "best_of_100": 0.5 ** (1 / 100),
+}
+"""Names of the percentiles of persons' scores, and the share of people below each; the best of n: its median."""
 _NODES = 61
 _MOST_ITEMS = 2000  # enough to draw the curve of the mean score
 _NARROWING = np.pi / 8  # of a logistic curve averaged over normal ability
@@ -42,10 +49,6 @@ class PersonScores:
         values = np.quantile(self.scores, share, axis=1)
         low, mid, high = np.quantile(values, [0.05, 0.5, 0.95])
         return float(mid), float(low), float(high)
-
-    def best_of(self, n: int) -> tuple[float, float, float]:
-        """Return the best score of n people: median and 90% interval."""
-        return self.quantiles(0.5 ** (1 / n))
 
     def share_below(self, score: float) -> tuple[float, float, float]:
         """Return the share of people who score less, ties counted half: median and 90% interval."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
@@ -52,6 +53,7 @@ PASSED = {
     "best": pl.String,
     "best_score": pl.Float64,
     "chance": pl.Float64,
+    "iq": pl.Float64,
 }
 UNSTATED_N = 10
 """Independent answers that a human score of unstated n counts for, in the chance that a model is above it."""
@@ -196,8 +198,22 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
         best = scores.filter(pl.col("benchmark") == place).sort("score", descending=True)
         best = best.unique("subject", keep="first", maintain_order=True)
         if best.height:
-            told.append((row["part"], row["group"], row["score"], *_above(row, best)))
+            told.append(
+                (row["part"], row["group"], row["score"], *_above(row, best), _iq(row["score"], place, evidence))
+            )
     return pl.DataFrame(told, schema=PASSED, orient="row")
+
+
+def _iq(score: float, benchmark: str | None, evidence: Evidence) -> float | None:
+    """Return the IQ at which the published ladder of the benchmark expects a score; None without a ladder or off it."""
+    rung = evidence.ladders.filter(pl.col("benchmark") == benchmark)
+    steps = [name for name in rung.columns if re.fullmatch(r"iq\d+", name)]
+    if not rung.height or not steps:
+        return None
+    scores = np.array(rung.select(steps).row(0), dtype=np.float64)
+    if not np.all(np.diff(scores) > 0) or not scores[0] <= score <= scores[-1]:
+        return None
+    return round(float(np.interp(score, scores, [float(name[2:]) for name in steps])), 1)
 
 
 def _above(row: Mapping[str, Any], best: pl.DataFrame) -> tuple[object, ...]:

@@ -146,7 +146,7 @@ def _items(
         said = read_recorded(target.removeprefix(RECORDED))
         items = replace(read_items(said.unique("item", maintain_order=True)), name=target)
         own = said["population"].mode().sort()[0]
-        return items, people or [own], (estimates or said.drop("pool", "population"))
+        return items, people or [own], (estimates or said.drop("population"))
     if not people:
         raise MensuraError(
             f"{target}: --people is missing; give a population (world), a country (DEU) or a sentence such as "
