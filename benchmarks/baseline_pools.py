@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_format
+from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_format, kind_of_report
 from mensura.baseline.learning import Recorded
 from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
 from mensura.core.arrays import Floats
@@ -43,6 +43,8 @@ FACTS = {
     "aser_pakistan_2012": (0, "school"),
 }
 """Answer options (0: open) and domain of each pool."""
+CLAIMED = ("vocab_checklist_web", "wellcome_2018_144c")
+"""Pools in which people only say that they know or agree. (Word prevalence is corrected with invented words.)"""
 TESTS = ("conceptarc", "directions", "gapminder", "naep", "relations", "remote-associates", "spisa", "syllogisms")
 TESTS += ("viqt", "word-prevalence")
 """The ten pools of tests; the others are the ten further pools."""
@@ -109,6 +111,7 @@ def _cells(table: pl.DataFrame, pooled: PooledEstimates) -> Recorded:
     levels = {
         "people": np.array([one.kind for one in people]),
         "time": np.array(["timed" if one.timed else "untimed" for one in people]),
+        "report": np.array([kind_of_report("checklist" if pool in CLAIMED else "") for pool in table["pool"]]),
         "domain": np.array([kind_of_domain(domain) for _, domain in facts]),
         "format": np.array([kind_of_format(options) for options, _ in facts]),
     }

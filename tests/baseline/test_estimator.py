@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from mensura.baseline.estimator import PoolEstimate, estimate_pool
-from mensura.baseline.learned import Learned, shipped, shipped_errors
+from mensura.baseline.learned import GROUPS, Learned, shipped, shipped_errors
 from mensura.baseline.learning import Recorded, learn
 from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
 from mensura.core.arrays import expit, logit
@@ -23,7 +23,8 @@ def pooled(rates, spread=0.6, runs=1.0, models=1.0):
 
 
 def levels(size, people="crowd", time="untimed", domain="knowledge", form="many"):
-    return {"people": [people] * size, "time": [time] * size, "domain": [domain] * size, "format": [form] * size}
+    kinds = {"people": people, "time": time, "report": "tested", "domain": domain, "format": form}
+    return {group: [kind] * size for group, kind in kinds.items()}
 
 
 def plain(size, shared=0.5, own=0.7):
@@ -63,6 +64,12 @@ def test_estimates_of_people_in_the_middle_are_corrected_downwards():
     """Models overestimate people: the recordings say so, and the shipped correction must not lose the sign."""
     found = estimate_pool(pooled([0.6, 0.7]), levels(2, people="students", domain="reasoning"), 0.0, shipped_errors())
     assert (found.rate < [0.6, 0.7]).all()
+
+
+def test_people_at_large_and_unknown_kinds_are_not_corrected_upwards():
+    """Nobody recorded the world: an effect of one odd pool must not raise its rates."""
+    found = estimate_pool(pooled([0.5, 0.6, 0.8]), levels(3, people="", domain="", form=""), 0.5, shipped_errors())
+    assert (found.rate <= [0.5, 0.6, 0.8]).all()
 
 
 def test_time_pressure_lowers_the_rates_further():
@@ -131,7 +138,7 @@ def simulated(rng, pools=12, items=40):
     truth = at - 0.4 + shift + 0.8 * spread * heavy
     rate = rng.binomial(400, expit(truth)) / 400
     seen, noise = logit_rate(rate, np.full(pool.size, 400.0))
-    kinds = {group: np.full(pool.size, "same") for group in ("people", "time", "domain", "format")}
+    kinds = {group: np.full(pool.size, "same") for group in GROUPS}
     zero = np.zeros(pool.size)
     return Recorded(at, spread, np.ones(pool.size), seen, noise, kinds, zero, pool, pool), rate
 
@@ -144,7 +151,7 @@ def learned_from_simulation():
 def test_learning_finds_the_bias_and_the_spreads_of_a_simulated_world(learned_from_simulation):
     found = dict(zip(learned_from_simulation.names, learned_from_simulation.mean, strict=True))
     spreads = learned_from_simulation.spreads
-    total = found["one"] + sum(found[f"{group}:same"] for group in ("people", "time", "domain", "format"))
+    total = found["one"] + sum(found[f"{group}:same"] for group in GROUPS)
     assert total == pytest.approx(0.5 - 0.4, abs=0.35)
     assert found["slope"] == pytest.approx(1.0, abs=0.12)
     assert np.hypot(spreads["item"], 0.65 * spreads["stated"]) == pytest.approx(0.8 * 0.65, abs=0.08)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_format, kind_of_people
+from mensura.baseline.kinds import describe_people, kind_of_domain, kind_of_format, kind_of_people, kind_of_report
 from mensura.people import World
 
 
@@ -17,9 +17,9 @@ def world():
         ("a national sample of pupils in grade 12", "pupils"),
         ("49 students in Germany", "students"),
         ("US adults on a crowd-work site (experiment 1)", "crowd"),
-        ("adults 15+, national probability sample", "adults"),
+        ("adults 15+, national probability sample", ""),
         ("PhD experts in the field", "experts"),
-        ("people of every age and amount of schooling", "adults"),
+        ("people of every age and amount of schooling", ""),
     ],
 )
 def test_prose_names_the_kind_of_people(prose, kind):
@@ -48,9 +48,17 @@ def test_two_letters_in_capitals_are_a_country_only_where_they_stand_apart(world
     assert "PAK" in describe_people("visitors of a site; PK, 2018", world).told
 
 
-def test_the_world_is_adults_and_schools_are_pupils(world):
-    assert describe_people(world.population("world"), world).kind == "adults"
+def test_the_world_is_of_no_kind_and_schools_are_pupils(world):
+    assert describe_people(world.population("world"), world).kind == ""
     assert describe_people(world.population("pisa"), world).kind == "pupils"
+
+
+def test_only_self_reports_are_claims():
+    assert [kind_of_report(form) for form in ("word checklist", "multiple choice", None)] == [
+        "claimed",
+        "tested",
+        "tested",
+    ]
 
 
 def test_formats_and_domains_have_few_kinds_and_unknown_ones_stay_empty():

@@ -13,7 +13,7 @@ from mensura.baseline.anchors import read_anchors
 from mensura.baseline.estimates import read_estimates
 from mensura.baseline.estimator import PoolEstimate, estimate_pool
 from mensura.baseline.items import BaselineItems, read_items
-from mensura.baseline.kinds import FAR, PeopleKind, describe_people, kind_of_domain, kind_of_format
+from mensura.baseline.kinds import FAR, PeopleKind, describe_people, kind_of_domain, kind_of_format, kind_of_report
 from mensura.baseline.learned import shipped, shipped_errors
 from mensura.baseline.persons import PersonSpread, score_persons
 from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
@@ -205,17 +205,14 @@ class _Estimating:
 
     def _levels(self, pooled: PooledEstimates) -> dict[str, list[str]]:
         """Return the kinds of the items, in the order of the estimates."""
-        facts = dict(
-            zip(
-                self.items.table["item"],
-                zip(self.items.n_options, self.items.table["domain"], strict=True),
-                strict=True,
-            )
-        )
+        table = self.items.table
+        rows = zip(self.items.n_options, table["domain"], table["format"], strict=True)
+        facts = dict(zip(table["item"], rows, strict=True))
         size = len(pooled.items)
         return {
             "people": [self.kind.kind] * size,
             "time": ["timed" if self.kind.timed else "untimed"] * size,
+            "report": [kind_of_report(facts[item][2]) for item in pooled.items],
             "domain": [kind_of_domain(facts[item][1] or self.domain) for item in pooled.items],
             "format": [kind_of_format(facts[item][0]) for item in pooled.items],
         }

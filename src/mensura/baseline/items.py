@@ -25,6 +25,7 @@ NAMES = {
     "answer": ("answer", "target", "key", "gold", "correct_answer", "answer_key", "solution", "label", "expected"),
     "options": ("options", "choices", "alternatives"),
     "domain": ("domain", "subject", "category", "topic"),
+    "format": ("format",),
     "picture": ("needs_picture", "image", "picture", "image_path", "figure"),
 }
 """Columns by meaning, in the names that people use; the first that is there counts."""
@@ -38,7 +39,7 @@ _SHOWN = 5
 
 @dataclass(frozen=True, eq=False)
 class BaselineItems:
-    """Items as ``item``, ``text``, ``answer``, ``options`` (a list), ``domain``; texts may be missing.
+    """Items as ``item``, ``text``, ``answer``, ``options`` (a list), ``domain``, ``format``; texts may be missing.
 
     ``name``: of the source. ``of``: how many items the benchmark has, when these are a sample. ``notes``: what a reader
     must know of them.
@@ -213,7 +214,14 @@ def _tidied(frame: pl.DataFrame, name: str) -> BaselineItems:
         else pl.Series([None] * frame.height, dtype=pl.Int64)
     )
     table = pl.DataFrame(
-        {"item": ids, "text": texts, "answer": _column(frame, found["answer"]), "domain": domain, "n_options": stated}
+        {
+            "item": ids,
+            "text": texts,
+            "answer": _column(frame, found["answer"]),
+            "domain": domain,
+            "n_options": stated,
+            "format": _column(frame, found["format"]),
+        }
     )
     options = pl.Series("options", _options(frame, found["options"]), dtype=pl.List(pl.String))
     return BaselineItems(name, table.with_columns(options), table.height)

@@ -32,6 +32,7 @@ _KINDS = {
     "crowd": r"\bweb\b|online|crowd|mturk|turk|\bapp\b|players|visitors|workers|prolific|internet|panel",
 }
 _TIMED = r"\bseconds?\b|time limit|against the clock|\btimed\b|minutes? per (?:item|question)"
+_CLAIMED = r"self[- ]?report|checklist|claim|awareness"
 _POOR = r"\brural\b|village|low[- ]income|refugee|unschooled|illitera|slum|poor(?:est)?\b"
 _DOMAINS = {
     "vocabulary": r"vocab|synonym|\bwords?\b|spelling",
@@ -83,8 +84,11 @@ def describe_people(people: Population | str, world: World) -> PeopleKind:
 
 
 def kind_of_people(prose: str) -> str:
-    """Return experts, pupils, students, crowd (people on the web) or adults."""
-    return next((kind for kind, words in _KINDS.items() if re.search(words, prose, re.IGNORECASE)), "adults")
+    """Return experts, pupils, students, crowd (people on the web), or nothing for people at large.
+
+    Too few recorded pools are about people at large, so that no effect of theirs is learned; they widen the interval.
+    """
+    return next((kind for kind, words in _KINDS.items() if re.search(words, prose, re.IGNORECASE)), "")
 
 
 def kind_of_format(options: int | None) -> str:
@@ -92,6 +96,11 @@ def kind_of_format(options: int | None) -> str:
     if options is None:
         return ""
     return "open" if options < 2 else "two" if options == 2 else "many"
+
+
+def kind_of_report(form: str | None) -> str:
+    """Return ``claimed`` where people only say that they know (a checklist, self-report), else ``tested``."""
+    return "claimed" if re.search(_CLAIMED, form or "", re.IGNORECASE) else "tested"
 
 
 def kind_of_domain(words: str | None) -> str:

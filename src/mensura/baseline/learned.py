@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from mensura.core.arrays import Floats
 
 FILE = Path(__file__).parent / "data" / "learned.json"
-GROUPS = ("people", "time", "domain", "format")
-"""Groups of effects: kind of people, time pressure, domain and answer format."""
+GROUPS = ("people", "time", "report", "domain", "format")
+"""Groups of effects: kind of people, time pressure, tested or only claimed, domain, answer format."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,9 +1,9 @@
 """Learn how language models misjudge people, from recorded estimates with known rates.
 
 One regression on the logit scale. All its coefficients come from normal distributions whose spreads are learned by
-marginal likelihood: kinds of people, time pressure, domain, format; a shift and a slope per pool; a shift per group
-of people within a pool, and one per far people. The variance of an item's own error grows with the square of the
-spread that the model stated.
+marginal likelihood: kinds of people, time pressure, self-report, domain, format; a shift and a slope per pool; a
+shift per group of people within a pool, and one per far people. The variance of an item's own error grows with the
+square of the spread that the model stated.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _USUAL = {
     "far": (0.5, 0.3),
     "people": (0.35, 1.0),
     "time": (0.35, 1.0),
+    "report": (0.35, 1.0),
     "domain": (0.1, 1.0),
     "format": (0.1, 1.0),
 }
