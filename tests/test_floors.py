@@ -11,7 +11,7 @@ SOURCE = Path(mensura.__file__).parent
 BASE = {"core"}
 DATA = {"scale", "people", "llm"}
 OBSERVED = DATA | {"evidence", "charts", "demands"}
-INSTRUMENTS = {"calibration", "extrapolation", "iq", "ledger", "responses", "stitching"}
+INSTRUMENTS = {"baseline", "calibration", "extrapolation", "iq", "ledger", "responses", "stitching"}
 ALLOWED = {
     "core": set(),
     "scale": BASE,
@@ -22,6 +22,7 @@ ALLOWED = {
     "demands": BASE | {"scale", "evidence", "llm", "people"},
     "ledger": BASE | {"scale", "evidence"},
     "extrapolation": BASE | DATA | {"evidence", "demands"},
+    "baseline": BASE | DATA | {"evidence", "demands", "extrapolation"},
     "calibration": BASE | DATA | {"evidence", "demands", "extrapolation"},
     "iq": BASE | DATA | {"evidence"},
     "responses": BASE | {"scale", "people", "evidence"},

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
+    from mensura.baseline import Baseline as Baseline, estimate_baseline as estimate_baseline
     from mensura.calibration import (
         CalibrationResult as CalibrationResult,
         ProfileResult as ProfileResult,

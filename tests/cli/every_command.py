@@ -7,6 +7,7 @@ COMMANDS = {
     "report": ["--evidence", "{evidence}", "--out", "{out}"],
     "where": ["gpt-5.5", "--evidence", "{evidence}", "--out", "{out}"],
     "add": ["{added}", "--out", "{out}"],
+    "baseline": ["recorded/directions", "--out", "{out}"],
     "benchmarks": ["--out", "{out}"],
     "figure": ["iq-bell", "--evidence", "{evidence}", "--out", "{out}"],
     "scale": ["0.1", "--out", "{out}"],

@@ -77,3 +77,19 @@ def test_a_missing_folder_is_said(mensura_command, tmp_path):
     run = mensura_command("validate", tmp_path / "nowhere")
     assert run.code == 2
     assert "no such folder; expected one with items.csv" in run.err
+
+
+def test_several_models_stand_side_by_side(mensura_command, tmp_path):
+    from mensura.llm.recordings import SHIPPED
+
+    other = tmp_path / "other.csv"
+    other.write_bytes((SHIPPED / "example-rates.csv").read_bytes())
+    models = ("--model", "recorded/example-rates", "--model", f"recorded/{other}")
+    result = json.loads(mensura_command("validate", "example", *models, "--journal", tmp_path / "j.db", "--json").out)
+    assert {row["model"] for row in result["overall"]} == {"recorded/example-rates", f"recorded/{other}"}
+    run = mensura_command("extrapolate", "example", *models, "--journal", tmp_path / "j.db", "--json")
+    told = json.loads(run.out)
+    alone = json.loads(mensura_command("extrapolate", "example", *models[:2], "--json").out)
+    assert [row["models"] for row in told["pooled"]] == [2] * len(told["pooled"])
+    for pooled, one in zip(told["pooled"], alone["rates"], strict=True):
+        assert pooled["rate"] == pytest.approx(one["rate"]), "two models that agree say what one says"

@@ -103,7 +103,7 @@ def read_items(
 def _rate_table(rates: Any) -> pl.DataFrame:  # noqa: ANN401
     """Return item, pool and the figures of a rate; refuse what is none, and an item with two rates."""
     name = str(rates) if isinstance(rates, str | Path) else "rates"
-    frame = as_frame(rates, name=name)
+    frame = _of_the_world(as_frame(rates, name=name))
     for column in ("item", "rate"):
         if column not in frame.columns:
             close = get_close_matches(column, [known.strip().lower() for known in frame.columns], 1, _NEAR)
@@ -127,6 +127,13 @@ def _rate_table(rates: Any) -> pl.DataFrame:  # noqa: ANN401
         named = frame.height > 0 and bool(frame["item"].str.contains(":").all())
         frame = frame.with_columns(pool=pl.col("item").str.split(":").list.first() if named else pl.lit("all items"))
     return frame.select("item", pl.col("pool").cast(pl.String).fill_null("no pool"), *_RATE_COLUMNS)
+
+
+def _of_the_world(frame: pl.DataFrame) -> pl.DataFrame:
+    """Return the world's rows of an items table of ``mensura baseline``; items without an estimate are left out."""
+    if not {"population", "status", "rate"} <= set(frame.columns):
+        return frame
+    return frame.filter((pl.col("population") == "world") & pl.col("rate").is_not_null())
 
 
 def _refuse_wrong_figures(frame: pl.DataFrame, name: str) -> None:

@@ -17,7 +17,7 @@ from mensura.core.errors import MensuraError
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.evidence import ScoreReading
+    from mensura.evidence import Evidence, ScoreReading
 
 _REASONS = 12  # printed; of many scores --json has them all
 EXAMPLES = """\
@@ -27,19 +27,28 @@ EXAMPLES = """\
   mensura add leaderboard.csv --unit percent --accept-near --out mine.csv
   mensura add results.json --out my-evidence/
   mensura add run.eval --out mine.csv && mensura iq my-model --add mine.csv
+  mensura add --people my_baseline.csv --out my-evidence/
 """
 
 
 def add(
     file: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             help="CSV, TSV, Parquet or JSON (one row per score, or one row per model and one column per benchmark), "
             "results of lm-evaluation-harness, or an Inspect log.",
             metavar="FILE",
             callback=check_input,
         ),
-    ],
+    ] = None,
+    people: Annotated[
+        Path | None,
+        typer.Option(
+            help="Instead of FILE: human baselines, CSV with benchmark, group, score (n, unit, conditions, source).",
+            metavar="FILE",
+            callback=check_input,
+        ),
+    ] = None,
     unit: Annotated[
         str | None, typer.Option(help="percent or fraction, for shares that could be either.", metavar="UNIT")
     ] = None,
@@ -63,6 +72,11 @@ def add(
     from mensura.study import say_uses
 
     known = load(evidence)
+    if people is not None:
+        _add_people(known, people, out, as_json=as_json)
+        return
+    if file is None:
+        raise MensuraError("add: FILE is missing; give a file of scores, or --people FILE with human baselines")
     reading = read_added(known, file, unit=unit, accept_near=accept_near, new=new or ())
     require_new([reading])
     added = known.add(reading)
@@ -84,6 +98,33 @@ def add(
     _print(reading, scores)
     if out is not None:
         console.print(f"wrote {out}")
+
+
+def _add_people(evidence: Evidence, file: Path, out: Path | None, *, as_json: bool) -> None:
+    """Add a user's human baselines to the evidence, and say which benchmarks are unknown."""
+    from mensura.baseline import read_own, with_people
+
+    own = read_own(file)
+    added, unknown = with_people(evidence, own, f"user: {file.name}")
+    taken = own.height - unknown.height
+    if out is not None:
+        if out.suffix.lower() == ".csv":
+            raise MensuraError(
+                f"{out}: human baselines go into an evidence of your own; give a folder or a .sqlite file"
+            )
+        added.save(out)
+    if emit({"people": own, "unknown": unknown}, out=None, as_json=as_json, added=taken):
+        return
+    print_table(
+        own.select("benchmark", "part", "group", "score", "unit", "n", "source"), title="Human baselines", rows=20
+    )
+    if unknown.height:
+        print_note(
+            f"{unknown.height} rows have a benchmark or unit that the evidence does not know; they were left out"
+        )
+    console.print(f"{taken} human baselines understood" + (f"; wrote {out}" if out is not None else ""))
+    if out is not None and own.height:
+        console.print(f'next: mensura baseline "{own["benchmark"][0]}" --evidence {out}', style="dim")
 
 
 def _write_table(reading: ScoreReading, out: Path) -> None:

@@ -66,7 +66,7 @@ def annotate(
         rubrics=rubrics,
         dimensions=split_codes(dimensions),
     )
-    asking = asking.ready(out, plan.max_tokens)
+    asking = asking.one(out, plan.max_tokens)
     if asking.dry_run:
         asking.print_estimate(plan.questions, plan.usual_tokens)
         return

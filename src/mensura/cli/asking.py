@@ -40,9 +40,10 @@ class Asking:
     """The options of a command that asks a language model; only a recording can do without a journal."""
 
     model: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="Language model, such as openai/gpt-5, openai-api/SERVICE/MODEL or recorded/NAME.",
+            help="Language model, such as openai/gpt-5, openai-api/SERVICE/MODEL or recorded/NAME; repeatable where "
+            "several can answer.",
             rich_help_panel=ASKING,
         ),
     ] = None
@@ -91,17 +92,27 @@ class Asking:
         None
     )
 
-    def ready(self, out: Path | None, max_tokens: int) -> Asking:
-        """Return the options with a model, the place of the journal and the length of answers settled."""
-        if self.model is None:
+    def each(self, out: Path | None, max_tokens: int) -> list[Asking]:
+        """Return the options once per model, with the place of the journal and the length of answers settled."""
+        tokens = self.max_tokens or max_tokens
+        return [
+            replace(self, model=[one], journal=place_journal(self.journal, out, one), max_tokens=tokens)
+            for one in dict.fromkeys(self.model or [])
+        ]
+
+    def one(self, out: Path | None, max_tokens: int) -> Asking:
+        """Return the options of the one model that a command asks, as :meth:`each` does."""
+        found = self.each(out, max_tokens)
+        if not found:
             raise MensuraError("give --model, such as openai/NAME, or recorded/example to try it offline")
-        place = place_journal(self.journal, out, self.model)
-        return replace(self, journal=place, max_tokens=self.max_tokens or max_tokens)
+        if len(found) > 1:
+            raise MensuraError(f"--model: got {len(found)}; this command asks one. Run it once for each")
+        return found[0]
 
     @property
     def name(self) -> str:
-        """The model, once :meth:`ready` has settled that there is one."""
-        return self.model or ""
+        """The one model, once :meth:`each` has told them apart."""
+        return (self.model or [""])[0]
 
     @property
     def prices(self) -> Prices | None:

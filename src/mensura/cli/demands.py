@@ -147,7 +147,7 @@ def protocols(
         rubrics=rubrics,
         dimensions=split_codes(dimensions),
     )
-    asking = asking.ready(out, max(plan.max_tokens for plan in plans.values()))
+    asking = asking.one(out, max(plan.max_tokens for plan in plans.values()))
     if asking.dry_run:
         for plan in plans.values():
             asking.print_estimate(plan.questions, plan.usual_tokens)

@@ -13,9 +13,12 @@ import typer
 
 from mensura.cli.asking import Asking
 from mensura.cli.options import ASKING, rare
+from mensura.cli.paths import check_input
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mensura.extrapolation.asking import ItemByItem, WholePool
     from mensura.llm import Answer, Asker, Question, Reader
     from mensura.people import ItemPool
@@ -24,6 +27,7 @@ ASKING_METHODS = ("whole-pool", "item-by-item")
 LONGEST_ANSWER = 4096
 """Tokens an answer may have: 45 items with intervals take about 1,600, and some models reason before."""
 
+NEAREST = 1e-6  # to 0 and 1, of rates that are averaged on the logit scale
 REASONING, ROW = 200, 36
 """Tokens that answers usually take: for reasons, and for each item of several."""
 
@@ -45,6 +49,10 @@ class MethodSettings:
         typer.Option(help="Most calls per item on average, with --width (item-by-item).", rich_help_panel=ASKING),
     ] = None
     variants: Annotated[int | None, rare("Variants of the prompt, of 27 (item-by-item).")] = None
+    template: Annotated[
+        Path | None,
+        typer.Option(help="TOML file that replaces parts of the prompt.", callback=check_input, rich_help_panel=ASKING),
+    ] = None
     chunk: Annotated[int | None, rare("Items in one prompt (whole-pool).")] = None
 
 
@@ -98,15 +106,49 @@ class NotingAsker:
         return [Answer(question, error="not asked") for question in questions]
 
 
+def stack_models(results: Mapping[str, Mapping[str, pl.DataFrame]]) -> dict[str, pl.DataFrame]:
+    """Return the tables of several models below each other, with a column ``model``; those of one model as they are."""
+    import polars as pl
+
+    if len(results) == 1:
+        return dict(next(iter(results.values())))
+    names = dict.fromkeys(name for tables in results.values() for name in tables)
+    return {
+        name: pl.concat(
+            [
+                tables[name].select(pl.lit(model).alias("model"), pl.all().exclude("model"))
+                for model, tables in results.items()
+                if name in tables
+            ],
+            how="diagonal_relaxed",
+        )
+        for name in names
+    }
+
+
+def pool_models(rates: pl.DataFrame) -> pl.DataFrame:
+    """Return the mean of several models per item on the logit scale: item, rate, low, high, models."""
+    import polars as pl
+
+    def logit(name: str) -> pl.Expr:
+        rate = pl.col(name).clip(NEAREST, 1 - NEAREST)
+        return (rate / (1 - rate)).log().mean()
+
+    columns = {name: 1 / (1 + (-logit(name)).exp()) for name in ("rate", "low", "high")}
+    return (
+        rates.drop_nulls("rate").group_by("item", maintain_order=True).agg(**columns, models=pl.col("model").n_unique())
+    )
+
+
 def choose_estimating(
     method: str | None, asking: Asking, out: Path | None, own: MethodSettings, more: Mapping[str, object]
-) -> Estimating | None:
-    """Return the language model's method, the default one with ``--model``; None for methods that ask nobody.
+) -> list[Estimating]:
+    """Return the method of each language model, the default one with ``--model``; empty for methods that ask nobody.
 
     ``more``: settings of statistical methods, None where left out; a method that asks refuses them.
     """
     settings = {name: value for name, value in asdict(own).items() if value is not None}
-    if asking.model is None:
+    if not asking.model:
         if settings or asking.dry_run:
             options = ", ".join(f"--{name}" for name in (*settings, *(["dry-run"] if asking.dry_run else [])))
             raise MensuraError(f"{options}: only with --model, for a method that asks a language model")
@@ -114,14 +156,14 @@ def choose_estimating(
             raise MensuraError(
                 f"method {method!r} asks a language model: give --model NAME (or recorded/example-rates)"
             )
-        return None
+        return []
     name = method or ASKING_METHODS[0]
     if name not in ASKING_METHODS:
         raise MensuraError(
             f"method {name!r} asks no language model: leave --model out, or take {' or '.join(ASKING_METHODS)}"
         )
     settings |= {name: value for name, value in more.items() if value is not None}
-    return Estimating(name, asking.ready(out, LONGEST_ANSWER), settings)
+    return [Estimating(name, one, settings) for one in asking.each(out, LONGEST_ANSWER)]
 
 
 def read_pool(place: Path) -> tuple[ItemPool, str]:

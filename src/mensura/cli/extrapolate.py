@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.asking import Asking
-from mensura.cli.estimating import MethodSettings, choose_estimating, read_pool
+from mensura.cli.estimating import MethodSettings, choose_estimating, pool_models, read_pool, stack_models
 from mensura.cli.options import rare, takes_groups
 from mensura.cli.output import Json, Out, console, emit, notices, print_note
 from mensura.cli.paths import check_input
@@ -85,15 +85,16 @@ def extrapolate(
     statistical = {"draws": draws, "seed": seed, "difference": difference}
     estimating = choose_estimating(method, asking, out, own, statistical)
     run = partial(carry, items, to=reference, group=group, focal=observed, links=links, world=world, description=told)
-    if estimating is not None:
+    if estimating:
         if asking.dry_run:
-            estimating.print_estimate(lambda chosen: run(method=chosen))
+            for one in estimating:
+                one.print_estimate(lambda chosen: run(method=chosen))
             return
-        with estimating.open("estimating") as asked:
-            result = run(method=asked)
-        if not result.table["rate"].count():
-            raise MensuraError(f"extrapolate: {result.warnings[0]}")
-        _emit(result, {}, by, out=out, as_json=as_json)
+        results = {}
+        for one in estimating:
+            with one.open("estimating") as asked:
+                results[one.asking.name] = run(method=asked)
+        _emit_models(results, by, out=out, as_json=as_json)
         return
     method = method or "poststratification"
     if method == "poststratification":
@@ -108,6 +109,29 @@ def extrapolate(
     if isinstance(chosen, PostStratification):
         extra = {"breakdown": chosen.breakdown(result.task, by=by), "drivers": chosen.drivers(result.task)}
     _emit(result, extra, by, out=out, as_json=as_json)
+
+
+def _emit_models(results: dict[str, Extrapolation], by: str, *, out: Path | None, as_json: bool) -> None:
+    """Emit the rates of one model, or those of several below each other with their mean."""
+    for result in results.values():
+        if not result.table["rate"].count():
+            raise MensuraError(f"extrapolate: {result.warnings[0]}")
+    first = next(iter(results.values()))
+    if len(results) == 1:
+        _emit(first, {}, by, out=out, as_json=as_json)
+        return
+    parts = stack_models({model: result.tables() for model, result in results.items()})
+    parts["pooled"] = pool_models(parts["rates"])
+    told = list(dict.fromkeys(text for result in results.values() for text in result.warnings))
+    facts = {"method": first.method, "from": first.focal.name, "to": first.reference.name, "level": first.level}
+    if emit(parts, out=out, as_json=as_json, **facts, models=list(results), warnings=told):
+        return
+    for warning in told:
+        print_note(warning)
+    title = f"{first.focal.name} → {first.reference.name}, mean of {len(results)} models on the logit scale"
+    print_table(parts["pooled"], title=title, rows=30, digits=4)
+    print_table(parts["rates"].drop("method"), title="Each model", rows=30, digits=4)
+    print_trust("extrapolate")
 
 
 def _emit(result: Extrapolation, extra: dict[str, pl.DataFrame], by: str, *, out: Path | None, as_json: bool) -> None:

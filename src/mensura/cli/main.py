@@ -27,6 +27,7 @@ COMMANDS = {
     "add": "What is understood of a file of scores; nothing is guessed.",
     "benchmarks": "List the benchmarks and what each counts for.",
     "figure": "Draw one picture of the report for a paper.",
+    "baseline": "Human scores on a benchmark: known, or estimated.",
     "scale": "Read a success rate as level, rarity, percentile or IQ.",
     "extrapolate": "Carry success rates to another population, with intervals.",
     "annotate": "Annotate items with what they demand in eighteen dimensions.",

@@ -135,16 +135,20 @@ def print_note(text: str, *, kind: str = "note") -> None:
     console.print(Text.assemble((f"{kind}:", "yellow"), f" {text}"))
 
 
-def write_tables(folder: Path, tables: Mapping[str, pl.DataFrame], *, writer: str) -> None:
+def write_tables(
+    folder: Path, tables: Mapping[str, pl.DataFrame], *, writer: str, texts: Mapping[str, str] | None = None
+) -> None:
     """Write each table as ``FOLDER/NAME.csv``, and what they depend on as ``FOLDER/COMMAND.settings.json``.
 
-    Together they replace what the same command wrote there before.
+    ``texts`` are further files by name. Together they replace what the same command wrote there before.
     """
     from mensura.core.frames import neutral_cells
 
     with whole_folder(folder, writer) as stage:
         for name, frame in tables.items():
             neutral_cells(frame).write_csv(stage / f"{name}.csv")
+        for name, text in (texts or {}).items():
+            (stage / name).write_text(text, encoding="utf-8")
         write_settings(stage, writer)
 
 

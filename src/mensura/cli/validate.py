@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mensura.cli.asking import Asking
-from mensura.cli.estimating import MethodSettings, choose_estimating, read_pool
+from mensura.cli.estimating import MethodSettings, choose_estimating, read_pool, stack_models
 from mensura.cli.options import rare, takes_groups
 from mensura.cli.output import Json, Out, emit, print_note
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 EXAMPLES = """
 [bold]Examples[/]
@@ -48,17 +51,23 @@ def validate(
     estimating = choose_estimating(method, asking, out, own, {})
     judge = partial(run, pool, situation, links=links, description=told, draws=draws, seed=seed)
     models = None
-    if estimating is None:
+    if not estimating:
         with progress_bar("groups", pool.groups.height - 1) as advance:
             result = judge(method=method, advance=advance)
     else:
         cases = cases_of(pool, told)
         if asking.dry_run:
-            estimating.print_estimate(lambda chosen: [chosen.predict(case.task) for case in cases])
+            for one in estimating:
+                one.print_estimate(lambda chosen: [chosen.predict(case.task) for case in cases])
             return
-        with estimating.open("estimating") as chosen:
-            result = judge(method=chosen)
-            models = score_answers(chosen, cases)
+        found = {}
+        for one in estimating:
+            with one.open("estimating") as chosen:
+                result, models = judge(method=chosen), score_answers(chosen, cases)
+            found[one.asking.name] = {**result.tables(), "models": models}
+        if len(found) > 1:
+            _emit_models(found, result.pool, situation, out=out, as_json=as_json)
+            return
     parts = result.tables() if models is None else {**result.tables(), "models": models}
     facts = {"pool": result.pool, "situation": situation, "method": result.method, "warnings": list(result.warnings)}
     if emit(parts, out=out, as_json=as_json, **facts):
@@ -83,3 +92,16 @@ def validate(
         print_table(result.dif, title="Items that behave differently in a group (largest first)", rows=8)
     for warning in result.warnings:
         print_note(warning, kind="warning")
+
+
+def _emit_models(
+    found: dict[str, dict[str, pl.DataFrame]], pool: str, situation: str, *, out: Path | None, as_json: bool
+) -> None:
+    """Emit the validations of several models below each other."""
+    parts = stack_models(found)
+    if emit(parts, out=out, as_json=as_json, pool=pool, situation=situation, models_asked=list(found)):
+        return
+    columns = ["model", "covariate", "groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
+    title = f"{pool}: {situation}, {len(found)} models side by side"
+    print_table(parts["overall"].select(columns), title=title, rows=40, digits=3)
+    print_table(parts["models"], title="The models' own answers: each, and the mean per item", rows=40, digits=3)

@@ -21,6 +21,8 @@ from mensura.extrapolation.asking.wording import all_variants, ask_item
 from mensura.extrapolation.protocol import LEVEL, Prediction, check_level
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mensura.extrapolation.protocol import Task
     from mensura.llm import Answer, Asker
 
@@ -32,6 +34,7 @@ class ItemByItem:
     ``variants`` (of 27) × ``repeats`` calls per item; with ``width``, an item is done as soon as the interval of its
     mean answer is that narrow, and ``budget`` bounds the calls per item on average. ``schema``: ask for JSON instead
     of free text. ``correction``: the model's errors, as known from elsewhere; without one, the published error level.
+    ``template``: a prompt of your own.
     """
 
     asker: Asker | None = None
@@ -42,6 +45,7 @@ class ItemByItem:
     schema: bool = False
     correction: Correction | None = None
     level: float = LEVEL
+    template: Path | None = None
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -102,7 +106,13 @@ class _Conversation:
     def ask(self, calls: Sequence[Call]) -> Floats:
         """Return the rates that the model gives, NaN where an answer cannot be read."""
         questions = [
-            ask_item(self._facts[item], self._variants[variant], repeat, schema=self._method.schema)
+            ask_item(
+                self._facts[item],
+                self._variants[variant],
+                repeat,
+                schema=self._method.schema,
+                own=self._method.template,
+            )
             for item, variant, repeat in calls
         ]
         answers = somebody(self._method.asker, self._method.name).ask(questions, read_percentage)

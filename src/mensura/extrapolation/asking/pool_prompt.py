@@ -7,42 +7,50 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mensura.extrapolation.asking.wording import read_template
+from mensura.extrapolation.asking.wording import fenced, fill, read_template
 from mensura.llm import AnswerReading, Question, UnreadableError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from mensura.extrapolation.asking.item_facts import ItemFacts
 
 _NUMBERS = ("estimate", "low", "high")
-SCHEMA: Mapping[str, object] = {
-    "type": "object",
-    "properties": {
-        "rationale": {"type": "string"},
-        "answers": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "item": {"type": "string"},
-                    **{name: {"type": "number", "minimum": 0, "maximum": 100} for name in _NUMBERS},
-                },
-                "required": ["item", *_NUMBERS],
-                "additionalProperties": False,
-            },
-        },
-    },
-    "required": ["rationale", "answers"],
-    "additionalProperties": False,
-}
+
+
+def _schema(more: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the schema of an answer; ``more`` are further fields of each item."""
+    numbers = {name: {"type": "number", "minimum": 0, "maximum": 100} for name in _NUMBERS}
+    row = {
+        "type": "object",
+        "properties": {"item": {"type": "string"}, **numbers, **more},
+        "required": ["item", *_NUMBERS, *more],
+        "additionalProperties": False,
+    }
+    return {
+        "type": "object",
+        "properties": {"rationale": {"type": "string"}, "answers": {"type": "array", "items": row}},
+        "required": ["rationale", "answers"],
+        "additionalProperties": False,
+    }
+
+
+SCHEMA = _schema({})
+REMEMBERING = _schema({"remembered": {"type": "boolean"}})
+"""The schema of answers that also say whether the model recalls a published figure."""
 
 
 @dataclass(frozen=True)
 class ItemEstimate:
-    """One item's rate with the 90% interval that the model gave, all between 0 and 1."""
+    """One item's rate with the 90% interval that the model gave, all between 0 and 1.
+
+    ``remembered``: the model says that it recalls a published figure.
+    """
 
     rate: float
     low: float
     high: float
+    remembered: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,26 +71,28 @@ def label_of(place: int) -> str:
     return f"i{place + 1}"
 
 
-def ask_pool(facts: Sequence[ItemFacts], share: float = 0.0, repeat: int = 0) -> Question:
+def ask_pool(facts: Sequence[ItemFacts], share: float = 0.0, repeat: int = 0, own: Path | None = None) -> Question:
     """Return the question about all of ``facts``, which share test, people and reference.
 
     ``share``: the observed group's mean part of the reference's answers; 0 when the two are apart.
+    ``own``: a template of the user's.
     """
-    template, first = read_template("pool"), facts[0]
+    template, first = read_template("pool", own), facts[0]
     rows = [_row(label_of(place), one) for place, one in enumerate(facts)]
-    prompt = template["prompt"].strip().format(
-        test=first.test,
-        people=first.people,
-        reference=first.reference or "everybody in the world, of every age and amount of schooling",
-        share=template["part"].format(share=f"{share:.0%}") if share > 0 else template["apart"],
-        items=f"{len(facts)} items" if len(facts) > 1 else "1 item",
-        counts=" and how many answered" if any(one.n is not None for one in facts) else "",
-        year="" if first.reference else template["world_year"],
-        factors=", ".join(read_template("item")["factors"]["list"]),
-        table="\n".join(rows),
-        first=label_of(0),
-        last=label_of(len(facts) - 1),
-    )  # fmt: skip
+    values = {
+        "test": first.test,
+        "people": first.people,
+        "reference": first.reference or "everybody in the world, of every age and amount of schooling",
+        "share": fill(template["part"], {"share": f"{share:.0%}"}) if share > 0 else template["apart"],
+        "items": f"{len(facts)} items" if len(facts) > 1 else "1 item",
+        "counts": " and how many answered" if any(one.n is not None for one in facts) else "",
+        "year": "" if first.reference else template["world_year"],
+        "factors": ", ".join(read_template("item")["factors"]["list"]),
+        "table": "\n".join(rows),
+        "first": label_of(0),
+        "last": label_of(len(facts) - 1),
+    }
+    prompt = fill(template["prompt"], values)
     about = {**first.place, "protocol": "whole-pool", "items": json.dumps([one.item for one in facts])}
     return Question(prompt=prompt, system=template["system"], schema=SCHEMA, repeat=repeat, about=about)
 
@@ -101,7 +111,7 @@ def _row(label: str, facts: ItemFacts) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    return fenced(" ".join(text.split()))
 
 
 def read_estimates(text: str) -> AnswerReading:
@@ -126,7 +136,9 @@ def read_estimates(text: str) -> AnswerReading:
 
 
 def _plain_row(row: Mapping[str, object]) -> dict[str, object]:
-    return {"item": str(row.get("item", "")).strip(), **{name: _finite(row.get(name)) for name in _NUMBERS}}
+    plain: dict[str, object] = {"item": str(row.get("item", "")).strip()}
+    plain |= {name: _finite(row.get(name)) for name in _NUMBERS}
+    return plain | ({"remembered": True} if row.get("remembered") is True else {})
 
 
 def _finite(value: object) -> float | None:
@@ -164,4 +176,4 @@ def _judge(row: Mapping[str, object]) -> ItemEstimate | str:
     rate, low, high = (float(str(value)) / 100 for value in values)
     if not low <= rate <= high:
         return "the interval does not hold the estimate"
-    return ItemEstimate(rate, low, high)
+    return ItemEstimate(rate, low, high, bool(row.get("remembered")))

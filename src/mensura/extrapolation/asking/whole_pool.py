@@ -19,6 +19,7 @@ from mensura.extrapolation.protocol import LEVEL, Prediction, check_level
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from mensura.extrapolation.protocol import Task
     from mensura.llm import Answer, Asker
@@ -34,6 +35,7 @@ class WholePool:
     Items that an answer leaves out, answers twice or gives no sound interval for are asked again, in chunks half as
     large, in up to ``rounds`` rounds; what then is still without an answer has none. ``correction``: how models
     misjudge groups, learned on other pools; without one, the shipped one (which leaves out the pool at hand).
+    ``template``: a prompt of your own.
     """
 
     asker: Asker | None = None
@@ -42,6 +44,7 @@ class WholePool:
     rounds: int = 3
     correction: Correction | None = None
     level: float = LEVEL
+    template: Path | None = None
 
     def __post_init__(self) -> None:
         check_level(self.level)
@@ -96,7 +99,7 @@ class WholePool:
             if not chunks:
                 break
             questions = [
-                ask_pool([facts[place] for place in places], share, repeat + attempt * self.repeats)
+                ask_pool([facts[place] for place in places], share, repeat + attempt * self.repeats, self.template)
                 for repeat, places in chunks
             ]
             answers = somebody(self.asker, self.name).ask(questions, read_estimates)

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mensura.core.errors import MensuraError
@@ -40,10 +41,44 @@ class Variant:
 
 
 @cache
-def read_template(name: str) -> Mapping[str, Any]:
-    """Return one of the template files of this room."""
+def read_template(name: str, own: Path | None = None) -> Mapping[str, Any]:
+    """Return one of the shipped templates, its entries replaced by those of a user's own file."""
     text = (files("mensura.extrapolation.asking") / "templates" / f"{name}.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)
+    shipped = tomllib.loads(text)
+    if own is None:
+        return shipped
+    try:
+        changes = tomllib.loads(own.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as fault:
+        raise MensuraError(
+            f"{own}: not a readable template ({fault}); expected TOML with entries of {name}.toml"
+        ) from fault
+    unknown = sorted(set(changes) - set(shipped))
+    if unknown:
+        raise MensuraError(f"{own}: unknown entry {unknown[0]!r}; expected one of {', '.join(shipped)}. Rename it")
+    return {key: _merged(part, changes[key]) if key in changes else part for key, part in shipped.items()}
+
+
+def _merged(shipped: Any, own: Any) -> Any:  # noqa: ANN401
+    if isinstance(shipped, dict) and isinstance(own, dict):
+        return {**shipped, **{key: _merged(shipped.get(key), part) for key, part in own.items()}}
+    return own
+
+
+def fill(text: str, values: Mapping[str, object]) -> str:
+    """Fill the braces of a template; refuse one that names a fact there is not."""
+    try:
+        return text.strip().format(**values)
+    except (KeyError, IndexError, ValueError) as fault:
+        raise MensuraError(
+            f"template: {{{str(fault).strip(chr(39))}}} is unknown; expected braces around {', '.join(values)}. "
+            "Write a brace that stays as two"
+        ) from fault
+
+
+def fenced(text: str) -> str:
+    """Return a text of an item that cannot end the marks around the material of a prompt."""
+    return text.replace("<<<", "< < <").replace(">>>", "> > >")
 
 
 @cache
@@ -64,9 +99,9 @@ def all_variants() -> tuple[Variant, ...]:
     )
 
 
-def write_item_prompt(facts: ItemFacts, variant: Variant) -> str:
+def write_item_prompt(facts: ItemFacts, variant: Variant, own: Path | None = None) -> str:
     """Return the prompt about one item in one variant: the world form or, with a reference, the validation form."""
-    template = read_template("item")
+    template = read_template("item", own)
     if variant.order not in template["orders"] or variant.phrasing not in template["phrasings"]:
         raise MensuraError(
             f"no prompt variant {variant.name!r}; expected one of {', '.join(v.name for v in all_variants())}"
@@ -77,22 +112,24 @@ def write_item_prompt(facts: ItemFacts, variant: Variant) -> str:
         "test": facts.test,
         "people": facts.people,
         "reference": facts.reference,
-        "stem": facts.stem,
-        "options": "".join(["Options:\n", *(f"- {text}\n" for text in facts.options)]) if facts.options else "",
-        "answer": f"{facts.answer}\nScoring: {facts.scoring}" if facts.scoring else facts.answer,
+        "stem": fenced(facts.stem),
+        "options": "".join(["Options:\n", *(f"- {fenced(text)}\n" for text in facts.options)]) if facts.options else "",
+        "answer": fenced(f"{facts.answer}\nScoring: {facts.scoring}" if facts.scoring else facts.answer),
         "rate": _rate(facts.rate, numbers["rate"]),
         "count": count,
         "factors": ", ".join(template["factors"]["list"]),
     }
     sections = {**words, **template["sections"], "instruction": words[facts.form]}
     chosen = [part for part in template["orders"][variant.order] if part != "reference" or facts.reference]
-    return "\n\n".join(sections[part].strip().format(**values) for part in chosen)
+    return "\n\n".join(fill(sections[part], values) for part in chosen)
 
 
-def ask_item(facts: ItemFacts, variant: Variant, repeat: int = 0, *, schema: bool = False) -> Question:
-    """Return the question about one item in one variant."""
+def ask_item(
+    facts: ItemFacts, variant: Variant, repeat: int = 0, *, schema: bool = False, own: Path | None = None
+) -> Question:
+    """Return the question about one item in one variant; ``own``: a template of the user's."""
     return Question(
-        prompt=write_item_prompt(facts, variant),
+        prompt=write_item_prompt(facts, variant, own),
         system=SYSTEM,
         schema=SCHEMA if schema else None,
         repeat=repeat,

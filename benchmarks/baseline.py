@@ -1,0 +1,254 @@
+"""How far estimated human baselines are from the truth: whole pools left out, remembered estimates excluded.
+
+Run: python -m benchmarks.baseline [--record]
+Needs the development data. Prints each bar with its figure, then a table per pool, then one line of JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from benchmarks import measured
+from benchmarks.baseline_persons import ESTIMATED, learn_persons, scores_of
+from benchmarks.baseline_pools import LARGE, MODELS, RUNS, TESTS, Recordings, correlation_of_runs, read
+from mensura.baseline.estimator import PoolEstimate, estimate_pool
+from mensura.baseline.learned import Learned
+from mensura.baseline.learning import learn
+from mensura.baseline.persons import score_persons
+from mensura.baseline.pooling import PooledEstimates, logit_rate
+from mensura.core.arrays import Floats, Mask
+from mensura.core.frames import text_table
+
+USUAL_SPREAD = 0.65  # stated SD in logits where an estimate has no interval; the median of the recordings
+ANCHOR_DRAWS = 100
+LOW_INCOME = 0.5
+"""Distance from which people count as of a low-income country: a learning score below about 420 points."""
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """One pool, estimated without it: its estimate, true rates, n and the mean's draws."""
+
+    pool: str
+    estimate: PoolEstimate
+    rate: Floats
+    n: Floats
+    means: Floats
+
+    @property
+    def held(self) -> Mask:
+        """Whether each item's interval contains its rate."""
+        low, high = self.estimate.interval()
+        return (self.rate >= low) & (self.rate <= high)
+
+    @property
+    def errors(self) -> Floats:
+        """Absolute errors of the items."""
+        return np.abs(self.estimate.rate - self.rate)
+
+    @property
+    def mean_error(self) -> float:
+        """Error of the mean."""
+        return float(np.median(self.means) - self.rate.mean())
+
+    @property
+    def mean_held(self) -> bool:
+        """Whether the mean's interval contains it."""
+        low, high = np.quantile(self.means, [0.05, 0.95])
+        return bool(low <= self.rate.mean() <= high)
+
+
+def learn_from(recordings: Recordings, keep: Mask) -> Learned:
+    """Learn from some cells; those whose estimate speaks of the opposite answer teach nothing."""
+    cells = recordings.cells.of(keep & ~recordings.inverted)
+    return learn(cells, runs=RUNS, models=MODELS, usual_spread=USUAL_SPREAD)
+
+
+def judge(recordings: Recordings, inside: Mask, learned: Learned, name: str) -> Judged:
+    """Estimate some cells as one pool of one group of people."""
+    cells, pooled = recordings.cells, recordings.pooled
+    part = PooledEstimates((), *(getattr(pooled, field)[inside] for field in ("logit", "spread", "runs", "models")))
+    levels = {group: level[inside] for group, level in cells.levels.items()}
+    estimate = estimate_pool(part, levels, float(np.median(cells.distance[inside])), learned)
+    means = estimate.draws(2000, np.random.default_rng(1)).mean(axis=1)
+    n = recordings.table["n"].fill_null(LARGE).to_numpy()[inside]
+    return Judged(name, estimate, recordings.rate[inside], n, means)
+
+
+def leave_pools_out(recordings: Recordings) -> list[Judged]:
+    """Estimate every pool with what the other pools taught."""
+    names = recordings.cells.pool
+    return [
+        judge(recordings, names == name, learn_from(recordings, names != name), str(name)) for name in np.unique(names)
+    ]
+
+
+def leave_low_income_out(recordings: Recordings) -> list[Judged]:
+    """Estimate all cells of low-income people with what all others taught; one pool each."""
+    far = recordings.cells.distance >= LOW_INCOME
+    learned = learn_from(recordings, ~far)
+    names = recordings.cells.pool
+    return [judge(recordings, far & (names == name), learned, str(name)) for name in np.unique(names[far])]
+
+
+def anchor_error(judged: list[Judged], count: int) -> float:
+    """Return the mean error on the other items after ``count`` items of a pool became known, over random choices."""
+    rng = np.random.default_rng(3)
+    errors = []
+    for one in judged:
+        size = one.rate.size
+        if one.pool not in TESTS or size <= count:
+            continue
+        truth, noise = logit_rate(one.rate, one.n)
+        for _ in range(ANCHOR_DRAWS):
+            at = rng.choice(size, count, replace=False)
+            rest = np.setdiff1d(np.arange(size), at)
+            after = one.estimate.anchored(at, truth[at], noise[at])
+            errors.append((np.abs(after.rate - one.rate)[rest].mean(), size))
+    values, weights = np.array(errors).T
+    return float(np.average(values, weights=weights))
+
+
+def judge_persons(judged: list[Judged], recordings: Recordings) -> pl.DataFrame:
+    """Compare predicted with real percentiles of persons; spreads of ability learned without the pool."""
+    rows = []
+    for one in judged:
+        if one.pool not in ESTIMATED:
+            continue
+        ids = [text.split(":", 1)[1] for text in recordings.table.filter(pl.col("pool") == one.pool)["item"]]
+        real = scores_of(one.pool, ids)
+        rng = np.random.default_rng(5)
+        crowd = score_persons(one.estimate.draws(300, rng), learn_persons(one.pool), rng)
+        for name, share in (("median", 0.5), ("top 10%", 0.9)):
+            mid, low, high = crowd.quantiles(share)
+            true = float(np.quantile(real, share))
+            rows.append((one.pool, name, true, mid, low, high, abs(mid - true), low <= true <= high))
+    columns = ["pool", "percentile", "real", "predicted", "low", "high", "error", "held"]
+    return pl.DataFrame(rows, schema=columns, orient="row")
+
+
+def measure_speed() -> tuple[float, float]:
+    """Return seconds and megabytes that 1,000 items and three populations take, from estimates that exist."""
+    from mensura import estimate_baseline
+
+    rng = np.random.default_rng(0)
+    rate = rng.uniform(0.1, 0.95, 1000)
+    ids = [f"q{number}" for number in range(1000)]
+    items = pl.DataFrame({"item": ids, "text": [f"Question {name}" for name in ids], "answer": ["yes"] * 1000})
+    table = pl.DataFrame({"item": ids, "rate": rate, "low": rate - 0.09, "high": np.minimum(rate + 0.09, 1)})
+    start = time.perf_counter()
+    estimate_baseline(items, people=["world", "BRA", "university students in Germany"], estimates=table)
+    return time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def summarise(judged: list[Judged]) -> dict[str, float]:
+    """Return the figures of one way of reading the recordings."""
+    errors, held = (np.concatenate([getattr(one, name) for one in judged]) for name in ("errors", "held"))
+    tests = np.concatenate([np.full(one.rate.size, one.pool in TESTS) for one in judged])
+    widths = np.concatenate([np.subtract(*one.estimate.interval()[::-1]) for one in judged])
+    half = [np.abs(0.5 - one.rate).mean() - one.errors.mean() for one in judged]
+    return {
+        "item_error": float(errors.mean()),
+        "item_error_tests": float(errors[tests].mean()),
+        "least_gain_on_half": float(min(half)),
+        "mean_error": float(np.mean([abs(one.mean_error) for one in judged])),
+        "mean_held": float(np.mean([one.mean_held for one in judged])),
+        "item_held": float(held.mean()),
+        "item_width": float(widths.mean()),
+        "least_held": float(min(one.held.mean() for one in judged)),
+        "anchors_5": anchor_error(judged, 5),
+        "anchors_10": anchor_error(judged, 10),
+    }
+
+
+BARS = {
+    "item_error": ("item error, no human data", "≤", 0.100),
+    "item_error_tests": ("the same, ten test pools", "≤", 0.085),
+    "least_gain_on_half": ("least gain of a pool on the constant 0.5", "≥", 0.0),
+    "mean_error": ("mean of a pool: error", "≤", 0.060),
+    "mean_held": ("mean of a pool: 90% intervals hold (0.85 to 0.95)", "in", (0.85, 0.95)),
+    "item_held": ("items: 90% intervals hold (0.87 to 0.93)", "in", (0.87, 0.93)),
+    "item_width": ("items: mean width", "≤", 0.48),
+    "least_held": ("items: the pool that holds least", "≥", 0.75),
+    "anchors_5": ("5 anchors, ten test pools", "≤", 0.078),
+    "anchors_10": ("10 anchors, ten test pools", "≤", 0.075),
+    "persons_median": ("median of persons: error", "≤", 0.06),
+    "persons_top_10": ("top 10% of persons: error", "≤", 0.08),
+    "persons_held": ("percentiles of persons: intervals hold", "≥", 0.85),
+    "low_income_held": ("low-income people left out: intervals hold", "≥", 0.85),
+    "seconds": ("1,000 items × 3 populations: seconds", "≤", 10.0),
+    "megabytes": ("1,000 items × 3 populations: MB", "≤", 500.0),
+}
+
+
+def met(value: float, sign: str, bar: float | tuple[float, float]) -> bool:
+    """Tell whether a figure meets its bar."""
+    if isinstance(bar, tuple):
+        return bar[0] <= value <= bar[1]
+    return value <= bar if sign == "≤" else value >= bar
+
+
+def main() -> None:
+    """Measure everything and print it."""
+    measured.take_option()
+    seconds, megabytes = measure_speed()
+    recordings = read()
+    judged = leave_pools_out(recordings)
+    figures = summarise(judged)
+    persons = judge_persons(judged, recordings)
+    for name in ("median", "top 10%"):
+        error = persons.filter(pl.col("percentile") == name)["error"].mean()
+        figures[f"persons_{name.replace(' ', '_').rstrip('%')}"] = float(error)
+    figures["persons_held"] = float(persons["held"].mean())
+    far = leave_low_income_out(recordings)
+    figures["low_income_held"] = float(np.concatenate([one.held for one in far]).mean())
+    figures |= {"seconds": seconds, "megabytes": megabytes}
+    mended = read(mend=True)
+    again = summarise(leave_pools_out(replace(mended, inverted=np.zeros_like(mended.inverted))))
+
+    rows = [
+        (
+            told,
+            f"{sign} {bar}" if sign != "in" else str(bar),
+            figures[key],
+            again.get(key),
+            met(figures[key], sign, bar),
+        )
+        for key, (told, sign, bar) in BARS.items()
+    ]
+    columns = ["bar", "at", "as recorded", "12 cells turned", "met"]
+    print(text_table(pl.DataFrame(rows, schema=columns, orient="row", strict=False), rows=40, digits=3))
+    pools = [
+        (one.pool, one.rate.size, float(one.errors.mean()), one.mean_error, one.mean_held, float(one.held.mean()))
+        for one in judged
+    ]
+    columns = ["pool", "items", "item error", "error of the mean", "mean held", "items held"]
+    print(text_table(pl.DataFrame(pools, schema=columns, orient="row"), rows=40, digits=3))
+    print(text_table(persons, rows=20, digits=3))
+    held = ", ".join(f"{one.pool} {one.held.mean():.2f} of {one.rate.size}" for one in far)
+    print(f"low-income people left out: {held}")
+    print(f"correlation of the errors of two runs: {correlation_of_runs():.2f} (used: {RUNS})")
+    print("12 cells turned: invented words, whose estimates and rates speak of opposite answers, read alike")
+    record(figures, again)
+    print(json.dumps({key: round(value, 4) for key, value in figures.items()}))
+
+
+def record(figures: dict[str, float], again: dict[str, float]) -> None:
+    """Record the figures that the documentation states."""
+    for key in ("item_error", "item_error_tests", "mean_error", "item_held", "item_width", "anchors_5", "anchors_10"):
+        measured.record(f"baseline.{key}", f"{figures[key]:.3f}")
+    measured.record("baseline.mean_held", f"{figures['mean_held']:.2f}")
+    measured.record("baseline.item_error_turned", f"{again['item_error']:.3f}")
+    measured.record("baseline.least_held_turned", f"{again['least_held']:.2f}")
+    for key in ("persons_median", "persons_top_10", "low_income_held"):
+        measured.record(f"baseline.{key}", f"{figures[key]:.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,34 @@
+"""What people would score on a benchmark: known where measured, estimated with honest intervals elsewhere."""
+
+from mensura.baseline.asking import plan_questions
+from mensura.baseline.card import card_json, card_markdown, card_svg
+from mensura.baseline.estimate import KnownMean, estimate_baseline, find_people
+from mensura.baseline.estimates import read_estimates, read_recorded
+from mensura.baseline.items import BaselineItems, read_items
+from mensura.baseline.learned import shipped
+from mensura.baseline.plan import PanelCost, plan_panel
+from mensura.baseline.registry import KnownBaseline, find_known, read_own, registry, with_people
+from mensura.baseline.result import Baseline
+
+__all__ = [
+    "Baseline",
+    "BaselineItems",
+    "KnownBaseline",
+    "KnownMean",
+    "PanelCost",
+    "card_json",
+    "card_markdown",
+    "card_svg",
+    "estimate_baseline",
+    "find_known",
+    "find_people",
+    "plan_panel",
+    "plan_questions",
+    "read_estimates",
+    "read_items",
+    "read_own",
+    "read_recorded",
+    "registry",
+    "shipped",
+    "with_people",
+]

@@ -1,0 +1,126 @@
+"""The baseline card: one page for a benchmark's README or paper, in Markdown, SVG and JSON."""
+
+from __future__ import annotations
+
+import json
+from html import escape
+from typing import TYPE_CHECKING
+
+from mensura.baseline.learned import shipped
+from mensura.core.results import package_version
+
+if TYPE_CHECKING:
+    from mensura.baseline.result import Baseline
+
+SENTENCE = "Estimated, not measured."
+_LEFT, _WIDTH, _ROW, _TOP = 190, 400, 34, 64
+
+
+def card_facts(baseline: Baseline) -> dict[str, object]:
+    """Return the facts of the card as plain values, as its JSON form has them."""
+    return {
+        "benchmark": baseline.name,
+        "items": baseline.sampled[0],
+        "items_of": baseline.sampled[1],
+        "status": SENTENCE,
+        "people": [
+            {**row, "described_as": part.who.prose, "models_asked": list(part.models), "distance_told": part.kind.told}
+            for row, part in zip(baseline.baseline.to_dicts(), baseline.parts, strict=True)
+        ],
+        "span": baseline.spans,
+        "models": baseline.models.to_dicts(),
+        "method": "language models estimate each item; their learned bias is corrected; a shift per benchmark and an "
+        "error per item widen the interval (mensura baseline)",
+        "learned_on": shipped()["origin"],
+        "validation": baseline.validation(),
+        "warnings": list(baseline.warnings),
+        "mensura": package_version(),
+    }
+
+
+def card_json(baseline: Baseline) -> str:
+    """Return the card as JSON."""
+    return json.dumps(card_facts(baseline), ensure_ascii=False, indent=1) + "\n"
+
+
+def card_markdown(baseline: Baseline) -> str:
+    """Return the card as Markdown."""
+    errors = baseline.validation()
+    sampled, whole = baseline.sampled
+    size = f"{sampled:,} items" if sampled == whole else f"{sampled:,} of {whole:,} items"
+    lines = [
+        f"## Human baseline: {_plain(baseline.name)}",
+        "",
+        f"**{SENTENCE}** {size}; 90% intervals in brackets.",
+        "",
+        "| people | mean score | median person | best 10% | best 1% |",
+        "|---|---|---|---|---|",
+    ]
+    for row in baseline.baseline.iter_rows(named=True):
+        cells = [_span(row, "mean", ("low", "high")), *(_span(row, name) for name in ("median", "top_10", "top_1"))]
+        lines.append(f"| {_plain(row['population'])} | {' | '.join(cells)} |")
+    if baseline.models.height:
+        lines += ["", "| model | people | score | percentile | chance to be above the mean |", "|---|---|---|---|---|"]
+        lines += [
+            f"| {_plain(row['subject'])} | {_plain(row['population'])} | {row['score']:.1%} | "
+            f"{row['percentile']:.0f} ({row['low']:.0f} to {row['high']:.0f}) | {row['chance_passed']:.0%} |"
+            for row in baseline.models.iter_rows(named=True)
+        ]
+    lines += ["", *(f"- {who}: items {span}" for who, span in baseline.spans.items())]
+    for part in baseline.parts:
+        asked = ", ".join(part.models) or "nobody"
+        lines.append(
+            f"- Described as: {_plain(part.who.prose)} Models asked: {_plain(asked)}. {part.kind.told.capitalize()}."
+        )
+    lines += [
+        f"- Method: language models estimate each item, and Mensura corrects their learned bias. Learned on "
+        f"{shipped()['origin']}.",
+        f"- On pools left out, items are off by {errors['item_error']:.3f} and means by {errors['mean_error']:.3f} on "
+        f"average; {errors['item_held']:.0%} of the item intervals contain the true rate.",
+        *(f"- Note: {_plain(text)}" for text in baseline.warnings),
+        f"- Made with Mensura {package_version()}.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def card_svg(baseline: Baseline) -> str:
+    """Return the card as a picture: one line per population, the mean with its interval, models as marks."""
+    rows = baseline.baseline.to_dicts()
+    height = _TOP + _ROW * len(rows) + 56
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="620" height="{height}" viewBox="0 0 620 {height}" role="img" '
+        'font-family="system-ui,sans-serif" font-size="12">',
+        f"<title>Human baseline of {escape(baseline.name)}: {SENTENCE}</title>",
+        f'<rect width="620" height="{height}" fill="#fff"/>',
+        f'<text x="16" y="26" font-size="16" font-weight="600">Human baseline: {escape(baseline.name[:50])}</text>',
+        f'<text x="16" y="46" fill="#555">{SENTENCE} Mean score of people, 90% interval.</text>',
+    ]
+    bottom = _TOP + _ROW * len(rows)
+    for tick in range(0, 101, 25):
+        x = _LEFT + _WIDTH * tick / 100
+        parts.append(f'<line x1="{x:g}" y1="{_TOP - 6}" x2="{x:g}" y2="{bottom}" stroke="#ddd"/>')
+        parts.append(f'<text x="{x:g}" y="{bottom + 16}" text-anchor="middle" fill="#555">{tick}%</text>')
+    for at, row in enumerate(rows):
+        y = _TOP + _ROW * at + _ROW / 2
+        low, mid, high = (_LEFT + _WIDTH * float(row[name]) for name in ("low", "mean", "high"))
+        parts.append(f'<text x="16" y="{y + 4:g}">{escape(str(row["population"])[:26])}</text>')
+        parts.append(f'<line x1="{low:.1f}" y1="{y:g}" x2="{high:.1f}" y2="{y:g}" stroke="#2a6f97" stroke-width="6"/>')
+        parts.append(f'<circle cx="{mid:.1f}" cy="{y:g}" r="6" fill="#013a63"/>')
+        for model in baseline.models.filter(baseline.models["population"] == row["population"]).iter_rows(named=True):
+            x = _LEFT + _WIDTH * model["score"]
+            told = escape(f"{model['subject']}: {model['score']:.0%}")
+            parts.append(
+                f'<path d="M{x:.1f} {y - 9:g}v18" stroke="#c1121f" stroke-width="2"><title>{told}</title></path>'
+            )
+    parts.append(f'<text x="16" y="{bottom + 40}" fill="#555">Mensura {package_version()}</text></svg>')
+    return "\n".join(parts) + "\n"
+
+
+def _span(row: dict[str, object], name: str, ends: tuple[str, str] | None = None) -> str:
+    low, high = ends or (f"{name}_low", f"{name}_high")
+    return f"{row[name]:.0%} ({row[low]:.0%} to {row[high]:.0%})"
+
+
+def _plain(text: object) -> str:
+    """Return a text that cannot break a Markdown table or run as markup."""
+    return escape(" ".join(str(text).split()), quote=False).replace("|", "\\|")

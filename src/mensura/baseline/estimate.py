@@ -1,0 +1,284 @@
+"""``mensura.estimate_baseline``: what described people would score on a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from mensura.baseline.anchors import read_anchors
+from mensura.baseline.estimates import read_estimates
+from mensura.baseline.estimator import PoolEstimate, estimate_pool
+from mensura.baseline.items import BaselineItems, read_items
+from mensura.baseline.kinds import FAR, PeopleKind, describe_people, kind_of_domain, kind_of_format, kind_of_report
+from mensura.baseline.learned import shipped, shipped_errors
+from mensura.baseline.persons import PersonSpread, score_persons
+from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
+from mensura.baseline.result import Baseline, PopulationPart
+from mensura.core.arrays import Floats, expit
+from mensura.core.errors import MensuraError
+from mensura.people import Population, World
+
+if TYPE_CHECKING:
+    from mensura.llm import Asker
+
+DRAWS, FEWER = 400, 100
+_MANY = 5000  # items, from which fewer draws are enough and memory is not
+_RECALLED = 0.3
+"""Least SD in logits of a rate that a model remembers: memory errs, too."""
+_CONTRADICTS = 4.0
+_SHORTEST = 3  # letters of a description of people
+
+
+@dataclass(frozen=True)
+class KnownMean:
+    """The mean rate of a population on these items, known from ``n`` people."""
+
+    mean: float
+    n: int
+
+    def __post_init__(self) -> None:
+        if not 0 < self.mean < 1 or self.n < 1:
+            raise MensuraError(
+                f"--mean {self.mean:g} --n {self.n}: expected a mean between 0 and 1, and n of 1 or more"
+            )
+
+
+def estimate_baseline(
+    items: Any,  # noqa: ANN401
+    people: str | Population | Sequence[str | Population],
+    *,
+    estimates: Any = None,  # noqa: ANN401
+    askers: Sequence[Asker] = (),
+    runs: int = 1,
+    anchors: Any = None,  # noqa: ANN401
+    known_mean: KnownMean | None = None,
+    scores: pl.DataFrame | None = None,
+    domain: str | None = None,
+    sample: int | None = None,
+    seed: int = 0,
+    world: World | None = None,
+) -> Baseline:
+    """Estimate what described people would score on a benchmark's items.
+
+    ``items``: a file, table or pool (see :func:`read_items`). ``people``: named populations, countries or prose.
+    ``estimates``: what language models said (see :func:`read_estimates`); or ``askers``, who are asked ``runs`` times.
+    ``anchors``: human rates on some items. ``known_mean``: the mean that a group of people reached. ``scores``: subject
+    and score (0 to 1) of models. ``domain``: of all items without one. ``sample``: estimate only so many items.
+    """
+    world = world or World.load()
+    benchmark = read_items(items)
+    if sample is not None:
+        benchmark = benchmark.sample(sample, seed)
+    populations = [find_people(who, world) for who in _listed(people)]
+    warnings: list[str] = [*benchmark.notes]
+    if estimates is not None:
+        table = read_estimates(estimates)
+        warnings += benchmark.doubts()
+    elif askers:
+        from mensura.baseline.asking import ask_models
+
+        benchmark.refuse_unaskable()
+        table, told = ask_models(benchmark, populations, askers, runs)
+        warnings += told
+    else:
+        raise MensuraError("estimate_baseline: nobody to ask; give --estimates FILE or --model NAME")
+    known = read_anchors(anchors) if anchors is not None else None
+    parts = []
+    for who in populations:
+        one = _Estimating(benchmark, who, describe_people(who, world), domain, seed)
+        parts.append(one.part(table, known, known_mean, warnings, alone=len(populations) == 1))
+    return Baseline.of(benchmark, parts, scores, tuple(dict.fromkeys(warnings)))
+
+
+def find_people(who: str | Population, world: World) -> Population:
+    """Return a population by name or country, or prose as a population of its own; refuse a description of nobody."""
+    if isinstance(who, Population):
+        return who
+    text = who.strip()
+    try:
+        return world.population(text)
+    except MensuraError as fault:
+        if " " not in text or len(text) < _SHORTEST:
+            raise MensuraError(
+                f"--people {who!r}: a population that nobody described; expected a name (mensura people populations "
+                "lists them), a country, or a sentence such as 'university students in Germany'"
+            ) from fault
+    return Population(name=text, prose=text)
+
+
+def _listed(people: Any) -> list[str | Population]:  # noqa: ANN401
+    listed = [people] if isinstance(people, str | Population) else list(people)
+    if not listed:
+        raise MensuraError("--people: nobody is named; give a population, a country or a sentence")
+    return listed
+
+
+@dataclass(frozen=True, eq=False)
+class _Estimating:
+    """The work for one population."""
+
+    items: BaselineItems
+    who: Population
+    kind: PeopleKind
+    domain: str | None
+    seed: int
+
+    def part(
+        self,
+        table: pl.DataFrame,
+        anchors: pl.DataFrame | None,
+        known_mean: KnownMean | None,
+        warnings: list[str],
+        *,
+        alone: bool,
+    ) -> PopulationPart:
+        """Return the items, draws and facts of this population; ``warnings`` grow."""
+        rows = self._own_rows(table, warnings, alone)
+        flagged = rows.filter("remembered")["item"].unique()
+        recalled = rows.filter(pl.col("remembered"))
+        _compare_memory(rows, flagged, warnings)
+        judged = rows.filter(~pl.col("item").is_in(flagged.implode()))
+        learned = shipped_errors()
+        pooled = pool_estimates(judged, learned.usual_spread)
+        estimate = estimate_pool(pooled, self._levels(pooled), self.kind.distance, learned)
+        anchored: list[str] = []
+        if anchors is not None:
+            estimate, anchored = self._anchor(estimate, pooled, anchors, warnings)
+        if known_mean is not None:
+            estimate = self._settle(estimate, known_mean, warnings)
+        if self.kind.distance >= FAR:
+            warnings.append(f"{self.who.name}: {self.kind.told}")
+        memory = pool_estimates(recalled, learned.usual_spread)
+        rng = np.random.default_rng(self.seed)
+        count = DRAWS if self.items.table.height <= _MANY else FEWER
+        drawn = np.hstack([estimate.draws(count, rng), _remembered_draws(memory, count, rng)])
+        if not drawn.shape[1]:
+            raise MensuraError(f"{self.items.name}: no item has an estimate; check the ids of --estimates")
+        persons = score_persons(drawn, PersonSpread(**shipped()["persons"]), rng)
+        low, high = estimate.interval()
+        found = pl.DataFrame(
+            {
+                "item": [*pooled.items, *memory.items],
+                "rate": np.concatenate([estimate.rate, expit(memory.logit)]),
+                "low": np.concatenate([low, expit(memory.logit - 1.645 * _recall_sd(memory))]),
+                "high": np.concatenate([high, expit(memory.logit + 1.645 * _recall_sd(memory))]),
+                "status": ["anchored" if item in set(anchored) else "estimated" for item in pooled.items]
+                + ["remembered"] * len(memory.items),
+                "remembered": [False] * len(pooled.items) + [True] * len(memory.items),
+            }
+        )
+        models = tuple(judged["model"].unique().sort().to_list()) or tuple(recalled["model"].unique().sort().to_list())
+        means = drawn.mean(axis=1) + self._sampling(drawn, rng)
+        return PopulationPart(self.who, self.kind, estimate, found, means, persons, models)
+
+    def _own_rows(self, table: pl.DataFrame, warnings: list[str], alone: bool) -> pl.DataFrame:
+        """Return the estimates of these people and these items, and say what is left over."""
+        named = table["population"].drop_nulls()
+        mine = table.filter(
+            pl.col("population").is_null() | pl.col("population").is_in([self.who.name, self.who.prose])
+        )
+        if named.len() and not mine.height:
+            if not alone:
+                known = ", ".join(named.unique().sort().head(5))
+                raise MensuraError(f"--estimates: none for population {self.who.name!r}; expected one of {known}")
+            mine = table
+        if not named.len() and not alone:
+            warnings.append("the estimates name no population: the same ones serve every population")
+        ids = self.items.table["item"].implode()
+        rows = mine.filter(pl.col("item").is_in(ids))
+        others = mine.filter(~pl.col("item").is_in(ids))["item"].n_unique()
+        if not rows.height:
+            raise MensuraError(
+                f"--estimates: all {others} items are unknown to {self.items.name} (such as {mine['item'][0]}); "
+                f"expected ids such as {self.items.table['item'][0]}. Use the same ids in both files"
+            )
+        if others and self.items.of == self.items.table.height:
+            warnings.append(f"{others} items of the estimates are not in {self.items.name}; they were left out")
+        without = self.items.table.height - rows["item"].n_unique()
+        if without:
+            warnings.append(f"{self.who.name}: {without} of {self.items.table.height} items have no estimate")
+        return rows
+
+    def _levels(self, pooled: PooledEstimates) -> dict[str, list[str]]:
+        """Return the kinds of the items, in the order of the estimates."""
+        table = self.items.table
+        rows = zip(self.items.n_options, table["domain"], table["format"], strict=True)
+        facts = dict(zip(table["item"], rows, strict=True))
+        size = len(pooled.items)
+        return {
+            "people": [self.kind.kind] * size,
+            "time": ["timed" if self.kind.timed else "untimed"] * size,
+            "report": [kind_of_report(facts[item][2]) for item in pooled.items],
+            "domain": [kind_of_domain(facts[item][1] or self.domain) for item in pooled.items],
+            "format": [kind_of_format(facts[item][0]) for item in pooled.items],
+        }
+
+    def _anchor(
+        self, estimate: PoolEstimate, pooled: PooledEstimates, anchors: pl.DataFrame, warnings: list[str]
+    ) -> tuple[PoolEstimate, list[str]]:
+        places = {item: place for place, item in enumerate(pooled.items)}
+        mine = anchors.filter(
+            pl.col("population").is_null() | pl.col("population").is_in([self.who.name, self.who.prose])
+        )
+        rows = mine.filter(pl.col("item").is_in(list(places)))
+        if not rows.height:
+            raise MensuraError(
+                f"--anchors: none of its {mine.height} items has an estimate in {self.items.name}; use the same ids"
+            )
+        if rows.height < mine.height:
+            warnings.append(f"{mine.height - rows.height} anchors are of items without an estimate; they were left out")
+        truth, noise = logit_rate(rows["rate"].to_numpy(), rows["n"].to_numpy())
+        at = np.array([places[item] for item in rows["item"]])
+        return estimate.anchored(at, truth, noise), rows["item"].to_list()
+
+    def _settle(self, estimate: PoolEstimate, known: KnownMean, warnings: list[str]) -> PoolEstimate:
+        """Take a known mean into account; its error is that of n people who differ."""
+        spread = float(np.exp(shipped()["persons"]["log_sd"])) * known.mean * (1 - known.mean)
+        variance = spread**2 / known.n + known.mean * (1 - known.mean) / (known.n * estimate.own_mean.size)
+        drawn = estimate.draws(FEWER, np.random.default_rng(self.seed)).mean(axis=1)
+        if abs(known.mean - drawn.mean()) > _CONTRADICTS * np.sqrt(drawn.var() + variance):
+            warnings.append(
+                f"the known mean {known.mean:g} is far from the estimate {drawn.mean():.2f}; the known mean counts. "
+                "Check that both are about the same people and items"
+            )
+        return estimate.with_mean(known.mean, variance)
+
+    def _sampling(self, drawn: Floats, rng: np.random.Generator) -> Floats:
+        """Return draws of the error of the mean that a sample of items adds."""
+        size, whole = drawn.shape[1], self.items.of
+        if size >= whole or size < 2:
+            return np.zeros(drawn.shape[0])
+        variance = drawn.var(axis=1, ddof=1) / size * (1 - size / whole)
+        error: Floats = rng.standard_normal(drawn.shape[0]) * np.sqrt(variance)
+        return error
+
+
+def _compare_memory(rows: pl.DataFrame, flagged: pl.Series, warnings: list[str]) -> None:
+    """Say how far recalled rates are from estimates of the same items by other runs or models."""
+    both = (
+        rows.filter(pl.col("item").is_in(flagged.implode()))
+        .group_by("item")
+        .agg(
+            recalled=pl.col("rate").filter(pl.col("remembered")).mean(),
+            estimated=pl.col("rate").filter(~pl.col("remembered")).mean(),
+        )
+    )
+    gaps = both.drop_nulls().select((pl.col("estimated") - pl.col("recalled")).alias("gap"))["gap"]
+    if gaps.len():
+        warnings.append(
+            f"{gaps.len()} items were remembered in one run and estimated in another: the estimates are "
+            f"{gaps.to_numpy().mean():+.2f} from the memories on average"
+        )
+
+
+def _recall_sd(memory: PooledEstimates) -> Floats:
+    return np.maximum(memory.spread, _RECALLED)
+
+
+def _remembered_draws(memory: PooledEstimates, count: int, rng: np.random.Generator) -> Floats:
+    error = rng.standard_normal((count, memory.logit.size)) * _recall_sd(memory)
+    return expit(memory.logit + error)

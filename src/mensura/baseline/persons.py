@@ -1,0 +1,113 @@
+"""From item rates to the scores of persons: how far people differ, and where a score stands among them.
+
+An item's success rises with ability on the logit scale. The spread of ability and of the slopes was learned on pools
+with the answers of persons. The level of each item follows from its rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from mensura.core.arrays import Floats, expit, logit
+
+QUANTILES = {
+    "median": 0.5,
+    "top_10": 0.9,
+    "top_1": 0.99,
+    "top_01": 0.999,
+    "best_of_10": 0.5 ** (1 / 10),
+    "best_of_100": 0.5 ** (1 / 100),
+}
+"""Names of the percentiles of persons' scores, and the share of people below each; the best of n: its median."""
+_NODES = 61
+_MOST_ITEMS = 2000  # enough to draw the curve of the mean score
+_NARROWING = np.pi / 8  # of a logistic curve averaged over normal ability
+_PERSONS = 4000
+
+
+@dataclass(frozen=True)
+class PersonSpread:
+    """Learned spreads: logarithm of the SD of ability in logits (mean, SD over pools), SD of the log slopes."""
+
+    log_sd: float
+    log_sd_spread: float
+    log_slope_spread: float
+
+
+@dataclass(frozen=True, eq=False)
+class PersonScores:
+    """Draws × persons of scores between 0 and 1, each row sorted: one row is one possible crowd of people."""
+
+    scores: Floats
+
+    def quantiles(self, share: float) -> tuple[float, float, float]:
+        """Return the score that a share of people stays below: median and 90% interval over the draws."""
+        values = np.quantile(self.scores, share, axis=1)
+        low, mid, high = np.quantile(values, [0.05, 0.5, 0.95])
+        return float(mid), float(low), float(high)
+
+    def share_below(self, score: float) -> tuple[float, float, float]:
+        """Return the share of people who score less, ties counted half: median and 90% interval."""
+        crowd = self.scores.shape[1]
+        below = [
+            (np.searchsorted(row, score - 1e-9) + np.searchsorted(row, score + 1e-9)) / 2 / crowd for row in self.scores
+        ]
+        low, mid, high = np.quantile(below, [0.05, 0.5, 0.95])
+        return float(mid), float(low), float(high)
+
+
+def score_persons(rates: Floats, spread: PersonSpread, rng: np.random.Generator) -> PersonScores:
+    """Return the scores of persons for draws × items of rates; the spread of ability varies over the draws."""
+    items = rates.shape[1]
+    if items > _MOST_ITEMS:
+        rates = rates[:, rng.choice(items, _MOST_ITEMS, replace=False)]
+    sds = np.exp(spread.log_sd + spread.log_sd_spread * rng.standard_normal(rates.shape[0]))
+    ability = ndtri((np.arange(_NODES) + 0.5) / _NODES)
+    at = ndtri((np.arange(_PERSONS) + 0.5) / _PERSONS)
+    luck = rng.standard_normal(_PERSONS)
+    rows = np.empty((rates.shape[0], _PERSONS))
+    for row, (rate, sd) in enumerate(zip(rates, sds, strict=True)):
+        slope = sd * np.exp(spread.log_slope_spread * rng.standard_normal(rate.size))
+        mean, variance = _curve(rate, slope, ability)
+        score = np.interp(at, ability, mean) + luck * np.sqrt(np.interp(at, ability, variance) / items)
+        rows[row] = np.sort(np.clip(score, 0, 1))
+    return PersonScores(rows)
+
+
+def _curve(rate: Floats, slope: Floats, ability: Floats) -> tuple[Floats, Floats]:
+    """Return mean score and mean variance of an answer at each ability."""
+    level = logit(np.clip(rate, 1e-4, 1 - 1e-4)) * np.sqrt(1 + _NARROWING * slope**2)
+    chance = expit(level[:, None] + slope[:, None] * ability[None, :])
+    return chance.mean(axis=0), (chance * (1 - chance)).mean(axis=0)
+
+
+def ability_sd(answers: Floats) -> float:
+    """Return the SD of ability in logits with which the rates reproduce the spread of persons' scores.
+
+    ``answers``: persons × items of 0 and 1, complete.
+    """
+    rate, observed = answers.mean(axis=0), float(answers.mean(axis=1).var(ddof=1))
+    ability = ndtri((np.arange(_NODES) + 0.5) / _NODES)
+
+    def surplus(sd: float) -> float:
+        mean, variance = _curve(rate, np.full(rate.size, sd), ability)
+        return float(mean.var() + variance.mean() / rate.size) - observed
+
+    return float(brentq(surplus, 1e-3, 6.0)) if surplus(1e-3) < 0 < surplus(6.0) else 1e-3
+
+
+def slope_spread(answers: Floats) -> float:
+    """Return the SD over items of the logarithm of the slope, from each item's covariance with the other items."""
+    total, rate = answers.sum(axis=1), answers.mean(axis=0)
+    usable = (rate > 0.1) & (rate < 0.9)
+    slopes = [
+        np.cov(column, total - column)[0, 1] / max(p * (1 - p), 1e-6)
+        for column, p, use in zip(answers.T, rate, usable, strict=True)
+        if use
+    ]
+    positive = np.array([slope for slope in slopes if slope > 0])
+    return float(np.log(positive).std(ddof=1)) if positive.size > 2 else 0.0

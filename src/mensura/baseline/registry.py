@@ -1,0 +1,243 @@
+"""Known human baselines of AI benchmarks: published scores of people, each with its source."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from mensura.core.errors import MensuraError
+from mensura.core.frames import read_frame, require_columns
+from mensura.core.results import Result
+from mensura.core.tables import read_table
+
+if TYPE_CHECKING:
+    from mensura.evidence import Evidence
+
+FOLDER = Path(__file__).parent / "data"
+COLUMNS = {
+    "benchmark": pl.String,
+    "part": pl.String,
+    "group": pl.String,
+    "score": pl.Float64,
+    "low": pl.Float64,
+    "high": pl.Float64,
+    "unit": pl.String,
+    "n": pl.Int64,
+    "conditions": pl.String,
+    "metric": pl.String,
+    "status": pl.String,
+    "year": pl.Int64,
+    "source": pl.String,
+    "seen": pl.String,
+}
+"""Columns of the registry; those of the evidence's human references keep their names."""
+UNITS = ("percent", "fraction", "index", "elo", "minutes")
+PASSED = {
+    "part": pl.String,
+    "group": pl.String,
+    "score": pl.Float64,
+    "passed_by": pl.Int64,
+    "of": pl.Int64,
+    "first": pl.String,
+    "date": pl.String,
+    "best": pl.String,
+    "best_score": pl.Float64,
+    "chance": pl.Float64,
+    "iq": pl.Float64,
+}
+UNSTATED_N = 10
+"""Independent answers that a human score of unstated n counts for, in the chance that a model is above it."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class KnownBaseline(Result):
+    """The published human scores of one benchmark, and the models that passed each group.
+
+    ``people``: part, group, score, n, conditions, where it was seen. ``passed``: of each group on the scale of the
+    evidence, the first model above it, when, and the best one. ``warnings``: figures in circulation that are none.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("people", "passed")
+
+    benchmark: str
+    people: pl.DataFrame
+    passed: pl.DataFrame
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """How many groups were measured."""
+        return f"{self.benchmark}: {self.people.height} published human scores"
+
+
+@cache
+def registry() -> pl.DataFrame:
+    """Return all published human baselines that ship with the package."""
+    return _shaped(read_frame(FOLDER / "registry.csv"))
+
+
+@cache
+def absent() -> pl.DataFrame:
+    """Return the benchmarks whose quoted human baseline does not exist: benchmark, why."""
+    return read_frame(FOLDER / "absent.csv")
+
+
+def read_own(path: Path) -> pl.DataFrame:
+    """Read a user's own baselines: benchmark, group, score, and any other column of :data:`COLUMNS`."""
+    frame = read_table(path)
+    require_columns(frame, ["benchmark", "group", "score"], name=str(path))
+    table = _shaped(frame).with_columns(pl.col("seen").fill_null("own"), pl.col("status").fill_null("measured"))
+    wrong = table.filter(pl.col("score").is_null())
+    if wrong.height:
+        raise MensuraError(f"{path}, {wrong['benchmark'][0]}: no score; expected a number. Fill in the column score")
+    table = table.with_columns(
+        unit=pl.col("unit").fill_null(_unit(table["score"])), part=pl.col("part").fill_null("all")
+    )
+    unknown = table.filter(~pl.col("unit").is_in(UNITS))
+    if unknown.height:
+        raise MensuraError(
+            f"{path}, unit: {unknown['unit'][0]!r} is unknown; expected one of {', '.join(UNITS)}. Correct it"
+        )
+    outside = table.filter((pl.col("unit") == "percent") & ~pl.col("score").is_between(0, 100))
+    if outside.height:
+        row = outside.row(0, named=True)
+        raise MensuraError(
+            f"{path}, {row['benchmark']}, score: {row['score']:g} is outside 0 to 100; expected a percentage. "
+            "Correct the value or its unit"
+        )
+    return table
+
+
+def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -> KnownBaseline:
+    """Return what is known of one benchmark; a near name is offered, never taken."""
+    references = _of_evidence(evidence)
+    table = pl.concat([*([] if own is None else [own]), registry(), references])
+    wanted = _plain(name)
+    titles = pl.col("benchmark").map_elements(_plain, return_dtype=pl.String)
+    whole = titles + pl.col("part").fill_null("").map_elements(_plain, return_dtype=pl.String)
+    rows = table.filter((titles == wanted) | (whole.str.starts_with(wanted) & (titles.str.len_chars() < len(wanted))))
+    gone = absent().filter(pl.col("benchmark").map_elements(_plain, return_dtype=pl.String) == wanted)
+    if not rows.height and not gone.height:
+        names = {_plain(one): one for one in [*table["benchmark"], *absent()["benchmark"]]}
+        near = [one for key, one in names.items() if wanted and wanted in key][:5]
+        near = near or [names[key] for key in get_close_matches(wanted, names, n=3)]
+        hint = f" Did you mean {', '.join(near)}?" if near else ""
+        raise MensuraError(
+            f"{name}: no known human baseline, and no such file.{hint} To estimate one, give a file of items: "
+            "mensura baseline items.csv --people world --model NAME"
+        )
+    warnings = [f"{row['benchmark']}: {row['why']}" for row in gone.iter_rows(named=True)]
+    title = rows["benchmark"][0] if rows.height else gone["benchmark"][0]
+    shown = rows.with_columns(n=pl.col("n").cast(pl.String).fill_null("not stated")).drop("benchmark")
+    return KnownBaseline(title, shown, _passed(rows, evidence), tuple(dict.fromkeys(warnings)))
+
+
+def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evidence, pl.DataFrame]:
+    """Return the evidence with a user's baselines among its human references, and the rows whose benchmark is unknown.
+
+    A row replaces the one of the same benchmark and group. Scores are turned into the unit of the benchmark.
+    """
+    units = dict(evidence.benchmarks.select("benchmark", "unit").iter_rows())
+    ids = {_plain(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
+    ids |= {_plain(one): one for one in units}
+    named = own.with_columns(
+        benchmark=pl.col("benchmark").map_elements(lambda name: ids.get(_plain(name), ""), return_dtype=pl.String)
+    )
+    known = named.with_columns(wanted=pl.col("benchmark").replace_strict(units, default=None, return_dtype=pl.String))
+    share = {"fraction": 1.0, "percent": 100.0}
+    factor = pl.col("wanted").replace_strict(share, default=1.0) / pl.col("unit").replace_strict(share, default=1.0)
+    usable = (pl.col("unit") == pl.col("wanted")) | (
+        pl.col("unit").is_in(list(share)) & pl.col("wanted").is_in(list(share))
+    )
+    rows = known.filter(usable.fill_null(False)).with_columns(
+        *(pl.col(name) * factor for name in ("score", "low", "high")),
+        unit="wanted",
+        remark=pl.col("conditions"),
+        source=pl.col("source").fill_null(source),
+    )
+    references = evidence.human_references
+    kept = references.join(rows, on=["benchmark", "group"], how="anti")
+    added = rows.select([pl.col(name).cast(kind, strict=False) for name, kind in references.schema.items()])
+    return replace(evidence, human_references=pl.concat([kept, added])), own.filter(
+        ~known.select(usable.fill_null(False)).to_series()
+    )
+
+
+def _of_evidence(evidence: Evidence) -> pl.DataFrame:
+    """Return the human references of the evidence in the registry's columns, under the benchmarks' own names."""
+    names = dict(evidence.benchmarks.select("benchmark", "name").iter_rows())
+    table = evidence.human_references.with_columns(
+        benchmark=pl.col("benchmark").replace(names), part=pl.lit("all"), seen=pl.lit("evidence")
+    )
+    return _shaped(table)
+
+
+def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
+    """Return for every group in percent the models of the evidence above it.
+
+    How many of how many, the first with its date, the best, and the chance that the best is above the people.
+    """
+    ids = {_plain(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
+    scores = evidence.scores.filter(pl.col("unit") == "percent").join(
+        evidence.models.select("subject", "released"), on="subject", how="left"
+    )
+    told = []
+    for row in rows.filter(pl.col("unit") == "percent").iter_rows(named=True):
+        first_word = (row["part"] or "").split(" ")[0]
+        place = ids.get(_plain(row["benchmark"] + first_word)) or ids.get(_plain(row["benchmark"]))
+        best = scores.filter(pl.col("benchmark") == place).sort("score", descending=True)
+        best = best.unique("subject", keep="first", maintain_order=True)
+        if best.height:
+            told.append(
+                (row["part"], row["group"], row["score"], *_above(row, best), _iq(row["score"], place, evidence))
+            )
+    return pl.DataFrame(told, schema=PASSED, orient="row")
+
+
+def _iq(score: float, benchmark: str | None, evidence: Evidence) -> float | None:
+    """Return the IQ at which the published ladder of the benchmark expects a score; None without a ladder or off it."""
+    rung = evidence.ladders.filter(pl.col("benchmark") == benchmark)
+    steps = [name for name in rung.columns if re.fullmatch(r"iq\d+", name)]
+    if not rung.height or not steps:
+        return None
+    scores = np.array(rung.select(steps).row(0), dtype=np.float64)
+    if not np.all(np.diff(scores) > 0) or not scores[0] <= score <= scores[-1]:
+        return None
+    return round(float(np.interp(score, scores, [float(name[2:]) for name in steps])), 1)
+
+
+def _above(row: Mapping[str, Any], best: pl.DataFrame) -> tuple[object, ...]:
+    above = best.filter(pl.col("score") > row["score"]).sort("released", nulls_last=True)
+    first = above.row(0, named=True) if above.height else {"subject": None, "released": None}
+    top = best.row(0, named=True)
+    share = min(max(row["score"] / 100, 0.01), 0.99)
+    error = 100 * math.sqrt(share * (1 - share) / (row["n"] or UNSTATED_N))
+    chance = NormalDist().cdf((top["score"] - row["score"]) / error)
+    date = None if first["released"] is None else str(first["released"])
+    return above.height, best.height, first["subject"], date, top["subject"], top["score"], round(chance, 3)
+
+
+def _unit(scores: pl.Series) -> str:
+    return "fraction" if float(scores.max() or 0) <= 1 else "percent"  # type: ignore[arg-type]
+
+
+def _shaped(frame: pl.DataFrame) -> pl.DataFrame:
+    columns = [
+        (pl.col(name).cast(kind, strict=False) if name in frame.columns else pl.lit(None, dtype=kind)).alias(name)
+        for name, kind in COLUMNS.items()
+    ]
+    return frame.select(columns)
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.casefold())

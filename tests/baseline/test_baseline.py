@@ -1,0 +1,189 @@
+"""Estimated baselines, from estimates that exist."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mensura
+from mensura import MensuraError
+from mensura.baseline import KnownMean, PanelCost, card_json, card_markdown, card_svg, plan_panel, read_recorded
+from mensura.core.arrays import expit, logit
+
+PEOPLE = "university students in Germany"
+
+
+def estimate(items, said, people=PEOPLE, **more):
+    return mensura.estimate_baseline(items, people, estimates=said, **more)
+
+
+def test_every_item_has_a_row_per_population_with_the_promised_columns(items, said):
+    found = estimate(items, said, ["world", "DEU", PEOPLE])
+    assert found.items.height == 150
+    expected = ["item", "population", "rate", "low", "high", "level", "one_in", "status", "remembered"]
+    assert found.items.columns[:9] == expected
+    assert (found.items["low"] <= found.items["rate"]).all()
+    assert (found.items["rate"] <= found.items["high"]).all()
+    assert found.baseline["population"].to_list() == ["world", "DEU", PEOPLE]
+
+
+def test_only_the_world_has_levels_and_rarer_items_are_higher(items, said):
+    found = estimate(items, said, ["world", "DEU"]).items
+    world = found.filter(pl.col("population") == "world").sort("rate")
+    assert (world["level"].diff().drop_nulls() < 0).all()
+    assert ((world["level_low"] <= world["level"]) & (world["level"] <= world["level_high"])).all()
+    assert found.filter(pl.col("population") == "DEU")["level"].null_count() == 50
+
+
+def test_the_mean_lies_within_its_interval_and_persons_are_ordered(items, said):
+    row = estimate(items, said).baseline.row(0, named=True)
+    assert row["low"] < row["mean"] < row["high"]
+    assert row["median"] < row["top_10"] < row["top_1"] <= row["top_01"]
+
+
+def test_anchors_pull_all_items_and_narrow_the_mean(items, said):
+    before = estimate(items, said)
+    rates = pl.DataFrame({"item": [f"q{n}" for n in range(1, 11)], "rate": [0.1] * 10, "n": [500] * 10})
+    after = estimate(items, said, anchors=rates)
+    assert after.items["rate"][40] < before.items["rate"][40] - 0.05
+    assert after.items["status"].to_list()[:11] == ["anchored"] * 10 + ["estimated"]
+    width = [
+        row["high"] - row["low"] for row in (before.baseline.row(0, named=True), after.baseline.row(0, named=True))
+    ]
+    assert width[1] < 0.7 * width[0]
+    np.testing.assert_allclose(after.items["rate"][:3], 0.1, atol=0.03)
+
+
+def test_a_known_mean_settles_the_mean(items, said):
+    row = estimate(items, said, known_mean=KnownMean(0.345, 5000)).baseline.row(0, named=True)
+    assert row["mean"] == pytest.approx(0.345, abs=0.02)
+    assert row["high"] - row["low"] < 0.1
+
+
+def test_a_known_mean_of_few_people_leaves_the_interval_wider(items, said):
+    widths = [
+        (row := estimate(items, said, known_mean=KnownMean(0.5, n)).baseline.row(0, named=True))["high"] - row["low"]
+        for n in (5, 5000)
+    ]
+    assert widths[0] > 1.5 * widths[1]
+
+
+def test_models_stand_among_persons(items, said):
+    scores = pl.DataFrame({"subject": ["low", "high"], "score": [0.2, 0.99]})
+    found = estimate(items, said, scores=scores).models
+    low, high = found.to_dicts()
+    assert low["percentile"] < 15
+    assert high["percentile"] > 97
+    assert low["chance_passed"] < 0.01
+    assert high["chance_passed"] == 1.0
+    assert high["one_in"] > 20
+
+
+def test_remembered_items_are_kept_apart_and_not_corrected(items, said):
+    flagged = said.with_columns(remembered=pl.col("item").is_in(["q1", "q2"]))
+    found = estimate(items, flagged)
+    assert found.items["status"].to_list()[:3] == ["remembered", "remembered", "estimated"]
+    assert found.items["rate"][0] == pytest.approx(0.3)
+    assert found.baseline["remembered"][0] == 2
+
+
+def test_two_runs_that_agree_beat_one_and_two_models_that_disagree_do_not(items, said):
+    alike = pl.concat([said.with_columns(model=pl.lit("a"), run=pl.lit(run)) for run in (1, 2)])
+    moved = pl.Series(expit(logit(said["rate"].to_numpy()) - 2.0))
+    other = said.with_columns(rate=moved, low=moved * 0.5, high=moved * 0.5 + 0.5, model=pl.lit("b"), run=pl.lit(1))
+    mixed = pl.concat([said.with_columns(model=pl.lit("a"), run=pl.lit(1)), other])
+    widths = [
+        (found.items["high"] - found.items["low"]).mean()
+        for found in (estimate(items, said), estimate(items, alike), estimate(items, mixed))
+    ]
+    assert widths[1] < widths[0] < widths[2]
+
+
+def test_far_people_get_a_wider_interval_and_a_warning(items, said):
+    near, far = estimate(items, said, "adults in Sweden"), estimate(items, said, "adults in Niger")
+    assert (far.items["high"] - far.items["low"]).mean() > (near.items["high"] - near.items["low"]).mean() + 0.02
+    assert any("far from" in text for text in far.warnings)
+    assert not any("far from" in text for text in near.warnings)
+
+
+def test_a_sample_widens_the_mean(items, said):
+    whole, part = estimate(items, said), estimate(items, said, sample=10, seed=1)
+    assert part.items.height == 10
+    assert part.sampled == (10, 50)
+    assert part.baseline["high"][0] - part.baseline["low"][0] > whole.baseline["high"][0] - whole.baseline["low"][0]
+
+
+def test_items_without_an_estimate_stay_in_the_table_and_are_counted(items, said):
+    found = estimate(items, said.head(25))
+    assert found.items["status"].to_list()[24:26] == ["estimated", "missing"]
+    assert any("25 of 50 items have no estimate" in text for text in found.warnings)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"rate": 1.2, "low": None, "high": None}, "is no rate; expected a number from 0 to 1"),
+        ({"rate": 35.0, "low": 20.0, "high": 50.0}, "Divide by 100"),
+        ({"low": 0.9, "rate": 0.5}, "does not contain the rate"),
+        ({"item": "another"}, "unknown to items"),
+    ],
+)
+def test_wrong_estimates_are_refused_with_the_item(items, said, change, message):
+    columns = [pl.lit(value, dtype=said.schema[name]).alias(name) for name, value in change.items()]
+    with pytest.raises(MensuraError, match=message):
+        estimate(items, said.with_columns(columns))
+
+
+def test_anchors_that_contradict_each_other_are_refused(items, said):
+    rates = pl.DataFrame({"item": ["q1", "q1"], "rate": [0.1, 0.9], "n": [100, 100]})
+    with pytest.raises(MensuraError, match="contradict each other"):
+        estimate(items, said, anchors=rates)
+
+
+def test_anchors_that_agree_become_one(items, said):
+    twice = pl.DataFrame({"item": ["q1", "q1"], "rate": [0.30, 0.34], "n": [100, 300]})
+    once = pl.DataFrame({"item": ["q1"], "rate": [0.33], "n": [400]})
+    np.testing.assert_allclose(
+        estimate(items, said, anchors=twice).items["rate"], estimate(items, said, anchors=once).items["rate"]
+    )
+
+
+@pytest.mark.parametrize("who", ["atlantis", "x", ""])
+def test_a_population_that_nobody_described_is_refused(items, said, who):
+    with pytest.raises(MensuraError, match="nobody described"):
+        estimate(items, said, who)
+
+
+def test_a_hundred_thousand_items_are_no_problem():
+    size = 100_000
+    ids = pl.Series([f"q{n}" for n in range(size)])
+    rate = np.random.default_rng(0).uniform(0.1, 0.9, size)
+    said = pl.DataFrame({"item": ids, "rate": rate})
+    found = estimate(pl.DataFrame({"id": ids}), said)
+    assert found.items.height == size
+    assert 0.2 < found.baseline["mean"][0] < 0.7
+
+
+def test_the_cards_say_that_nobody_measured(items, said):
+    found = estimate(items, said, scores=pl.DataFrame({"subject": ["a|b<script>"], "score": [0.7]}))
+    for text in (card_markdown(found), card_svg(found), card_json(found)):
+        assert "Estimated, not measured" in text
+    assert "<script>" not in card_markdown(found) + card_svg(found)
+    assert "a\\|b" in card_markdown(found)
+    assert "university students in Germany" in card_markdown(found)
+
+
+def test_a_plan_names_a_panel_that_halves_the_interval_and_more_people_never_hurt(items, said):
+    part = estimate(items, said).parts[0]
+    plan = plan_panel(part.estimate, 1.1, PanelCost(hourly=36.0, seconds=100.0))
+    assert plan["halved"].any()
+    assert (plan["cost"] == plan["answers"]).all(), "36 dollars an hour and 100 seconds: one dollar per answer"
+    for (_,), rows in plan.group_by("items"):
+        assert (rows.sort("people")["width"].diff().drop_nulls() < 0).all()
+
+
+def test_recorded_estimates_ship_without_texts_and_true_rates():
+    table = read_recorded("naep")
+    assert table.height > 90
+    assert not {"text", "truth", "n", "answer"} & set(table.columns)
+    with pytest.raises(MensuraError, match="no such recording"):
+        read_recorded("nobody")

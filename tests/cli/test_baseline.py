@@ -1,0 +1,118 @@
+"""``mensura baseline``: known scores, estimates offline, cards, plans, and what goes wrong."""
+
+import json
+
+import polars as pl
+import pytest
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A benchmark of one's own, and estimates for it."""
+    rows = [f"q{n},What is {n}+{n}?,{2 * n}" for n in range(1, 51)]
+    (tmp_path / "items.csv").write_text("\n".join(["id,question,answer", *rows]), encoding="utf-8")
+    said = [f"q{n},{0.3 + n / 100:.2f},{0.2 + n / 100:.2f},{0.45 + n / 100:.2f}" for n in range(1, 51)]
+    (tmp_path / "said.csv").write_text("\n".join(["item,rate,low,high", *said]), encoding="utf-8")
+    return tmp_path
+
+
+def test_a_newcomer_gets_a_card_for_items_of_their_own(mensura_command, mine):
+    asked = ("baseline", mine / "items.csv", "--estimates", mine / "said.csv", "--people", "world")
+    run = mensura_command(*asked, "--out", mine / "card")
+    assert run.code == 0, run.err
+    assert "estimated, not measured" in run.out
+    names = {path.name for path in (mine / "card").iterdir()}
+    assert {"items.csv", "baseline.csv", "models.csv", "card.md", "card.svg", "card.json"} <= names
+    table = pl.read_csv(mine / "card" / "items.csv")
+    assert table.height == 50
+    assert table["level"].null_count() == 0
+    card = json.loads((mine / "card" / "card.json").read_text(encoding="utf-8"))
+    assert card["status"] == "Estimated, not measured."
+    assert card["people"][0]["population"] == "world"
+
+
+def test_the_world_table_calibrates(mensura_command, mine):
+    asked = ("baseline", mine / "items.csv", "--estimates", mine / "said.csv", "--people", "world", "--people", "DEU")
+    assert mensura_command(*asked, "--out", mine / "card").code == 0
+    levels = [f"q{n},{5 - n // 10}" for n in range(1, 51)]
+    (mine / "demands.csv").write_text("\n".join(["item,KNn", *levels]), encoding="utf-8")
+    rates = ("--rates", mine / "card" / "items.csv", "--demands", mine / "demands.csv", "--method", "means", "--json")
+    run = mensura_command("calibrate", *rates)
+    assert run.code == 0, run.err
+    assert json.loads(run.out)["items"] == 50
+
+
+def test_known_scores_come_with_groups_sources_and_the_models_that_passed(mensura_command):
+    told = json.loads(mensura_command("baseline", "gpqa diamond", "--json").out)
+    groups = {row["group"]: row for row in told["people"]}
+    assert groups["expert validators"]["score"] == 81.2
+    assert groups["expert validators"]["n"] == "not stated"
+    assert groups["expert validators"]["source"]
+    first = next(row for row in told["passed"] if row["group"] == "expert validators")
+    assert first["passed_by"] > 0
+    assert first["date"]
+    assert 0.5 < first["chance"] <= 1
+
+
+def test_a_benchmark_without_people_says_so(mensura_command):
+    told = json.loads(mensura_command("baseline", "SWE-bench", "--json").out)
+    assert told["people"] == []
+    assert "no study measured people" in told["warnings"][0]
+
+
+def test_own_baselines_join_the_known_ones(mensura_command, tmp_path):
+    own = tmp_path / "own.csv"
+    own.write_text("benchmark,group,score,n\nGPQA Diamond,my students,0.41,30\nNobody,me,0.5,1\n", encoding="utf-8")
+    run = mensura_command("add", "--people", own, "--out", tmp_path / "evidence")
+    assert run.code == 0, run.err
+    assert "1 human baselines understood" in run.out
+    told = json.loads(mensura_command("baseline", "GPQA Diamond", "--evidence", tmp_path / "evidence", "--json").out)
+    mine = next(row for row in told["people"] if row["group"] == "my students")
+    assert (mine["score"], mine["unit"], mine["n"]) == (41.0, "percent", "30")
+    assert mensura_command("evidence", "check", tmp_path / "evidence").code == 0
+
+
+def test_a_recorded_pool_needs_nothing_else(mensura_command):
+    told = json.loads(mensura_command("baseline", "recorded/spisa", "--json").out)
+    assert len(told["items"]) == 24
+    assert "students in Bavaria" in told["baseline"][0]["population"]
+
+
+def test_a_plan_costs_what_it_says(mensura_command):
+    told = json.loads(
+        mensura_command("baseline", "plan", "recorded/viqt", "--pay", "36", "--seconds", "100", "--json").out
+    )
+    assert all(row["cost"] == pytest.approx(row["answers"]) for row in told["plan"])
+    assert any(row["halved"] for row in told["plan"])
+
+
+def test_scores_place_models_among_people(mensura_command, mine):
+    (mine / "scores.csv").write_text("model,score\nbest,99\nworst,5\n", encoding="utf-8")
+    asked = ("baseline", mine / "items.csv", "--estimates", mine / "said.csv", "--people", "adults in Sweden")
+    told = json.loads(mensura_command(*asked, "--scores", mine / "scores.csv", "--json").out)
+    best, worst = told["models"]
+    assert best["score"] == 0.99
+    assert best["percentile"] > 95 > 10 > worst["percentile"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["{items}", "--estimates", "{said}"], "--people is missing"),
+        (["{items}", "--people", "world"], "give --estimates FILE or --model NAME"),
+        (["{items}", "--people", "atlantis", "--estimates", "{said}"], "nobody described"),
+        (["{items}", "--people", "world", "--estimates", "{said}", "--model", "openai/x"], "give one of them"),
+        (["{items}", "--people", "world", "--estimates", "{said}", "--mean", "0.4"], "give both"),
+        (["{items}", "--people", "world", "--estimates", "{said}", "--mean", "40", "--n", "3"], "between 0 and 1"),
+        (["{items}", "--people", "world", "--estimates", "{said}", "--dry-run"], "only with --model"),
+        (["gpqqa"], "Did you mean"),
+        (["recorded/nothing"], "no such recording"),
+        (["plan"], "expected one NAME or ITEMS"),
+        (["one", "two"], "in quotes"),
+    ],
+)
+def test_what_is_wrong_is_said(mensura_command, mine, options, message):
+    places = {"{items}": mine / "items.csv", "{said}": mine / "said.csv"}
+    run = mensura_command("baseline", *(places.get(word, word) for word in options))
+    assert run.code == 2
+    assert message in run.err
