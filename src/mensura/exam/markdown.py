@@ -21,3 +21,9 @@ def _parser() -> MarkdownIt:
 def render_markdown(text: str) -> str:
     """Return a text of the exam as safe HTML."""
     return str(_parser().render(text))
+
+
+@lru_cache(maxsize=16_384)
+def render_line(text: str) -> str:
+    """Return a text of one line, such as an option, as safe HTML."""
+    return str(_parser().renderInline(text))

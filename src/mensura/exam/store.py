@@ -26,7 +26,7 @@ STALE = 2 * 3600.0
 """Seconds after which an unfinished sitting counts for its answers alone when forms are balanced."""
 GRACE = 5.0
 """Seconds that an answer may travel after its time limit."""
-LONGEST_ANSWER = 20_000
+LONGEST_ANSWER = 5_000
 """Characters of an open answer."""
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _CODE, _COMPLETION = 20, 8
