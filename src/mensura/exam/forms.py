@@ -61,22 +61,24 @@ def make_form(exam: Exam, number: int, taken: Sequence[Sequence[str]] = ()) -> E
             matrix[row, [places[name] for name in form if name in places]] = 1.0
         picked = {names[place] for place in choose_items(matrix, exam.per_person, rng)}
         names = [name for name in names if name in picked]
-    return _arranged(exam, names, (exam.settings.seed, number), rng)
+    return _arranged(exam, names, [check.item for check in exam.checks], (exam.settings.seed, number), rng)
 
 
 def full_form(exam: Exam, number: int) -> ExamForm:
-    """Return all items that count and all checks, for a model; shuffled alike."""
+    """Return all items that count, for a model; shuffled alike. Attention checks are for people."""
     rng = np.random.default_rng([exam.settings.seed, number])
-    return _arranged(exam, [item.item for item in exam.scored], (exam.settings.seed, number), rng)
+    return _arranged(exam, [item.item for item in exam.scored], [], (exam.settings.seed, number), rng)
 
 
-def _arranged(exam: Exam, names: list[str], seed: tuple[int, int], rng: np.random.Generator) -> ExamForm:
+def _arranged(
+    exam: Exam, names: list[str], checks: list[str], seed: tuple[int, int], rng: np.random.Generator
+) -> ExamForm:
     if exam.settings.order == "shuffled":
         names = [names[place] for place in rng.permutation(len(names))]
     ranks = {section.name: rank for rank, section in enumerate(exam.settings.sections)}
     names.sort(key=lambda name: ranks.get(exam.by_name[name].section, 0))
-    for check in exam.checks:
-        names.insert(int(rng.integers(min(1, len(names)), len(names) + 1)), check.item)
+    for check in checks:
+        names.insert(int(rng.integers(min(1, len(names)), len(names) + 1)), check)
     options = {}
     for name in names:
         item = exam.by_name[name]

@@ -320,20 +320,42 @@ class AnswerStore:
 
     def forget(self, code: str) -> bool:
         """Delete everything about the sitting of a code, also from the log of the file; False where there is none."""
-        found = self.find(code)
-        if found is None:
-            return False
-        with self._writing() as db:
-            for table in ("answers", "shown", "sittings"):
-                db.execute(f"DELETE FROM {table} WHERE number = ?", (found.number,))
-            db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'forgotten'")
         with self._lock:
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        return True
+            return _forget(self._db, code)
 
     def _refuse_closed(self) -> None:
         if self._fact("closed") == "1":
             raise RefusedError("The exam is closed.", 403)
+
+
+def forget_code(path: Path, code: str) -> bool:
+    """Delete everything about the sitting of a code from a store; False where there is none."""
+    if not path.is_file():
+        raise MensuraError(f"{path}: no such file; give the store of mensura exam serve")
+    db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
+    try:
+        return _forget(db, code)
+    except sqlite3.DatabaseError as fault:
+        raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
+    finally:
+        db.close()
+
+
+def _forget(db: sqlite3.Connection, code: str) -> bool:
+    db.execute("PRAGMA secure_delete = ON")
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        found = db.execute("SELECT number FROM sittings WHERE code = ?", (_hash(plain_code(code)),)).fetchone()
+        for table in ("answers", "shown", "sittings") if found else ():
+            db.execute(f"DELETE FROM {table} WHERE number = ?", found)
+        if found:
+            db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'forgotten'")
+    except BaseException:
+        db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return found is not None
 
 
 def plain_code(code: str) -> str:

@@ -161,8 +161,10 @@ class TakerPages:
 
     def _item_page(self, asked: str, sitting: Sitting, shared: Facts) -> Response:
         answers, items = self._store.answers(sitting), sitting.form.items
-        first = next((at for at, name in enumerate(items) if name not in answers), len(items))
-        at = int(asked) - 1 if asked.isascii() and asked.isdigit() and len(asked) < 6 else first
+        if not (asked.isascii() and asked.isdigit() and len(asked) < 6):
+            first = next((at for at, name in enumerate(items, start=1) if name not in answers), len(items) + 1)
+            return RedirectResponse(f"/sit?n={first}", 303, headers=_UNSTORED)
+        at = int(asked) - 1
         if not 0 <= at < len(items):
             return RedirectResponse("/review", 303, headers=_UNSTORED)
         self._store.show(sitting, items[at])

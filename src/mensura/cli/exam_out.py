@@ -1,0 +1,39 @@
+"""What ``mensura exam report`` writes: tables, the checklist and the page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mensura.cli.output import notices, print_json, provenance, write_settings
+from mensura.core.folders import whole_folder
+
+if TYPE_CHECKING:
+    from mensura.exam.report import ExamReport
+
+WRITER = "exam report"
+
+
+def write_report(report: ExamReport, *, out: Path | None, as_json: bool) -> bool:
+    """Write a report's folder where asked; true when JSON was printed."""
+    from mensura.core.frames import neutral_cells
+    from mensura.exam.checklist import checklist, checklist_text
+
+    tables = {**report.tables(), "checklist": checklist(report)}
+    if out is not None:
+        from mensura.site.exam_page import exam_page
+
+        with whole_folder(out, WRITER) as stage:
+            for name, table in tables.items():
+                neutral_cells(table).write_csv(stage / f"{name}.csv")
+            neutral_cells(report.responses).write_csv(stage / "responses.csv")
+            (stage / "checklist.md").write_text(checklist_text(report), encoding="utf-8")
+            (stage / "report.html").write_text(exam_page(report), encoding="utf-8")
+            write_settings(stage, WRITER)
+        notices.print(
+            f"wrote report.html, checklist.md, {', '.join(f'{name}.csv' for name in tables)} to {out}", style="dim"
+        )
+    if as_json:
+        rows = {name: table.to_dicts() for name, table in tables.items()}
+        print_json({**rows, "warnings": list(report.warnings), "provenance": provenance()})
+    return as_json
