@@ -12,12 +12,13 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.exam.agreement import agreement_among
+from mensura.exam.combining import CombinedRates, combine
 from mensura.exam.comparison import compare
 from mensura.exam.exclusion import exclude
 from mensura.exam.file import Exam
 from mensura.exam.gathering import MODELS, PEOPLE
 from mensura.exam.progress import LEAST_SHOWN
-from mensura.exam.rates import Answers, CombinedRates, MeanRate, answer_matrix, combine, item_rates, mean_rate
+from mensura.exam.rates import Answers, MeanRate, answer_matrix, item_rates, mean_rate
 from mensura.exam.scaling import ExamScale, scale
 from mensura.exam.weights import RakedWeights, rake
 
