@@ -14,10 +14,11 @@ import numpy as np
 import polars as pl
 from scipy.special import expit, logit
 
+from benchmarks.measured import percent_range, record, take_option
 from mensura.exam import scaling
 from mensura.exam.combining import combine
 from mensura.exam.forms import choose_items
-from mensura.exam.rates import Answers, item_rates, mean_rate
+from mensura.exam.rates import AnswerMatrix, item_rates, mean_rate
 from mensura.exam.scaling import scale
 
 PEOPLE, ITEMS, EACH = 120, 60, 12
@@ -54,16 +55,16 @@ class World:
         """Chance of a right answer, people × items."""
         return self.guess + (1.0 - self.guess) * expit(self.slope * (ability[:, None] - self.difficulty))
 
-    def answers(self) -> Answers:
-        """Answers of people to their forms, over all items of the benchmark."""
+    def answers(self) -> AnswerMatrix:
+        """AnswerMatrix of people to their forms, over all items of the benchmark."""
         right = self.rng.random((PEOPLE, WHOLE)) < self.chances(self.abilities(PEOPLE))
         given = np.zeros((PEOPLE, WHOLE), dtype=bool)
         for person in range(PEOPLE):
             taken = given[:person, :ITEMS].astype(np.float32)
             given[person, choose_items(taken, EACH, self.rng)] = True
-        return Answers(np.where(given, right, 0).astype(float), given, np.ones(PEOPLE))
+        return AnswerMatrix(np.where(given, right, 0).astype(float), given, np.ones(PEOPLE))
 
-    def outcomes(self, answers: Answers) -> pl.DataFrame:
+    def outcomes(self, answers: AnswerMatrix) -> pl.DataFrame:
         """The same answers, and those of models, as the report reads them."""
         rows = [
             (f"p{person}", "people", f"i{item}", float(answers.score[person, item]))
@@ -74,8 +75,8 @@ class World:
         return pl.DataFrame(rows, schema=["subject", "kind", "item", "score"], orient="row")
 
 
-def in_exam(answers: Answers) -> Answers:
-    return Answers(answers.score[:, :ITEMS], answers.given[:, :ITEMS], answers.weight)
+def in_exam(answers: AnswerMatrix) -> AnswerMatrix:
+    return AnswerMatrix(answers.score[:, :ITEMS], answers.given[:, :ITEMS], answers.weight)
 
 
 def look(seed: int) -> dict[str, tuple[float, float]]:
@@ -109,6 +110,7 @@ def look(seed: int) -> dict[str, tuple[float, float]]:
 
 
 def main() -> None:
+    take_option()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--worlds", type=int, default=100)
     worlds = parser.parse_args().worlds
@@ -124,6 +126,9 @@ def main() -> None:
     }
     for what, share in saved.items():
         print(f"estimates shorten the interval of the {what} by {share:.0%}")
+    record("exam.coverage", percent_range(value[0] for value in table.values()))
+    record("exam.shorter_benchmark", f"{saved['mean rate of the benchmark']:.0%}")
+    record("exam.shorter_item", f"{saved['rate of an item']:.0%}")
     print(
         json.dumps(
             {

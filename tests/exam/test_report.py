@@ -16,7 +16,7 @@ from mensura.exam.exclusion import exclude
 from mensura.exam.gathering import model_outcomes, people_outcomes, people_takers
 from mensura.exam.grading import grade
 from mensura.exam.pooling import to_pool
-from mensura.exam.rates import Answers, answer_matrix, item_rates, mean_rate
+from mensura.exam.rates import AnswerMatrix, answer_matrix, item_rates, mean_rate
 from mensura.exam.report import report_exam
 from mensura.exam.settings import ExclusionRules
 from mensura.exam.weights import rake
@@ -59,6 +59,7 @@ def test_effort_per_right_answer_is_total_over_right(made):
     assert row["cost_per_right"] == pytest.approx(0.001 * 40 / right)
     assert row["seconds_per_right"] == pytest.approx(2.0 * 40 / right)
     assert own["cost"] == pytest.approx(0.04)
+    assert own["points"] == pytest.approx(right / 2)
 
 
 def test_items_run_from_easy_to_hard_and_carry_their_texts(made):
@@ -175,14 +176,14 @@ def test_weights_move_the_rate_and_widen_the_interval(bank):
 
 def test_the_mean_rate_of_complete_answers_is_that_of_a_plain_t_interval():
     score = (np.random.default_rng(0).random((30, 8)) < 0.6).astype(float)
-    found = mean_rate(Answers(score, np.ones((30, 8), dtype=bool), np.ones(30)))
+    found = mean_rate(AnswerMatrix(score, np.ones((30, 8), dtype=bool), np.ones(30)))
     means = score.mean(axis=1)
     assert found.rate == pytest.approx(means.mean())
     assert found.se == pytest.approx(means.std(ddof=1) / np.sqrt(30))
 
 
 def test_an_item_that_all_got_right_has_an_interval_up_to_one():
-    rate, low, high, n = item_rates(Answers(np.ones((10, 1)), np.ones((10, 1), dtype=bool), np.ones(10)))
+    rate, low, high, n = item_rates(AnswerMatrix(np.ones((10, 1)), np.ones((10, 1), dtype=bool), np.ones(10)))
     assert (rate[0], high[0], n[0]) == (1.0, 1.0, 10.0)
     assert 0.75 < low[0] < 0.9
 

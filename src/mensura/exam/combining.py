@@ -14,7 +14,7 @@ import scipy
 
 from mensura.core.arrays import Floats, Mask, logit
 from mensura.core.errors import MensuraError
-from mensura.exam.rates import Answers, MeanRate, item_rates, mean_rate
+from mensura.exam.rates import AnswerMatrix, MeanRate, item_rates, mean_rate
 
 FEWEST = 5
 """Items with answers below which there is no line."""
@@ -42,7 +42,7 @@ class _Seen(NamedTuple):
     likelihood: Floats
 
 
-def combine(answers: Answers, estimates: Floats, *, seed: int = 0) -> CombinedRates:
+def combine(answers: AnswerMatrix, estimates: Floats, *, seed: int = 0) -> CombinedRates:
     """Return the rates of all items, also of those that nobody answered; ``estimates`` follow the items."""
     rate, _, _, n = item_rates(answers)
     known = n > 0
@@ -115,7 +115,7 @@ def _curvature(loss: Callable[[Floats], float], x: Floats) -> Floats:
     return found
 
 
-def _mean_of(answers: Answers, rates: Floats) -> MeanRate:
+def _mean_of(answers: AnswerMatrix, rates: Floats) -> MeanRate:
     """Return the mean over items; what people share (an able sample) is added, for the draws do not contain it."""
     alone = mean_rate(answers)
     rate, _, _, n = item_rates(answers)

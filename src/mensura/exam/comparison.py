@@ -12,7 +12,7 @@ from mensura.core.arrays import Floats
 from mensura.exam.agreement import error_agreement
 from mensura.exam.file import Exam
 from mensura.exam.gathering import MODELS, PEOPLE
-from mensura.exam.rates import Answers, MeanRate, item_rates, jeffreys, mean_rate
+from mensura.exam.rates import AnswerMatrix, MeanRate, item_rates, jeffreys, mean_rate
 from mensura.exam.scaling import ExamScale
 from mensura.exam.sitting import NO_ANSWER
 
@@ -40,7 +40,7 @@ _COMPARISON = {
 
 
 def compare(
-    exam: Exam, scored: pl.DataFrame, answers: Answers, people: MeanRate | None, scaled: ExamScale
+    exam: Exam, scored: pl.DataFrame, answers: AnswerMatrix, people: MeanRate | None, scaled: ExamScale
 ) -> pl.DataFrame:
     """Return one row for people and one per model."""
     rows = [_people_row(exam, scored, people)] if people else []
@@ -70,7 +70,7 @@ def _people_row(exam: Exam, scored: pl.DataFrame, people: MeanRate) -> dict[str,
     }
 
 
-def _model_row(exam: Exam, own: pl.DataFrame, answers: Answers, place: dict[str, Any]) -> dict[str, Any]:
+def _model_row(exam: Exam, own: pl.DataFrame, answers: AnswerMatrix, place: dict[str, Any]) -> dict[str, Any]:
     by_item = own.drop_nulls("score").group_by("item").agg(pl.col("score").mean())
     known: dict[str, float] = dict(by_item.iter_rows())
     score = np.array([known.get(item.item, np.nan) for item in exam.scored])
@@ -100,7 +100,7 @@ def _model_row(exam: Exam, own: pl.DataFrame, answers: Answers, place: dict[str,
     return row | _difference(score, answers)
 
 
-def _difference(score: Floats, answers: Answers) -> dict[str, float]:
+def _difference(score: Floats, answers: AnswerMatrix) -> dict[str, float]:
     """Return people's rate on the same items and the difference; items count as a sample of such items."""
     common = np.isfinite(score) & answers.given.any(axis=0)
     if common.sum() < 2:

@@ -57,7 +57,7 @@ def read_credit(text: str) -> AnswerReading:
         told = json.loads(text[text.index("{") : text.rindex("}") + 1])
         credit = float(told["credit"])
     except (ValueError, KeyError, TypeError):
-        raise UnreadableError("no credit in it") from None
+        raise UnreadableError("no credit in it; expected a number from 0 to 1") from None
     if not 0.0 <= credit <= 1.0:
-        raise UnreadableError(f"credit {credit:g} is not between 0 and 1")
+        raise UnreadableError(f"credit must lie between 0 and 1, got {credit:g}")
     return AnswerReading(credit, str(told.get("why", "")))

@@ -27,7 +27,7 @@ class MeanRate(NamedTuple):
     n: int
 
 
-class Answers(NamedTuple):
+class AnswerMatrix(NamedTuple):
     """Scores of persons × items (0 to 1), where they were given, and a weight of each person."""
 
     score: Floats
@@ -35,7 +35,7 @@ class Answers(NamedTuple):
     weight: Floats
 
 
-def answer_matrix(outcomes: pl.DataFrame, items: list[str], weights: dict[str, float]) -> Answers:
+def answer_matrix(outcomes: pl.DataFrame, items: list[str], weights: dict[str, float]) -> AnswerMatrix:
     """Return the scored answers of people; ``weights`` names the persons in their order."""
     rows = {person: row for row, person in enumerate(weights)}
     columns = {item: column for column, item in enumerate(items)}
@@ -44,10 +44,10 @@ def answer_matrix(outcomes: pl.DataFrame, items: list[str], weights: dict[str, f
     for person, item, value in known.select("subject", "item", "score").iter_rows():
         if person in rows and item in columns:
             scores[rows[person], columns[item]], given[rows[person], columns[item]] = value, True
-    return Answers(scores, given, np.array(list(weights.values()), dtype=np.float64))
+    return AnswerMatrix(scores, given, np.array(list(weights.values()), dtype=np.float64))
 
 
-def item_rates(answers: Answers) -> tuple[Floats, Floats, Floats, Floats]:
+def item_rates(answers: AnswerMatrix) -> tuple[Floats, Floats, Floats, Floats]:
     """Return rate, low, high (Jeffreys) and effective number of every item; not a number where nobody answered."""
     weight = answers.weight[:, None] * answers.given
     mass = weight.sum(axis=0)
@@ -66,7 +66,7 @@ def jeffreys(right: Floats, n: Floats) -> tuple[Floats, Floats]:
     return np.where(right <= 0, 0.0, low), np.where(right >= n, 1.0, high)
 
 
-def mean_rate(answers: Answers, among: Mask | None = None) -> MeanRate:
+def mean_rate(answers: AnswerMatrix, among: Mask | None = None) -> MeanRate:
     """Return the mean over items of their rates; people who answered some of them are the sample (linearised).
 
     ``among``: the items to take; all that somebody answered where left out.
@@ -76,7 +76,7 @@ def mean_rate(answers: Answers, among: Mask | None = None) -> MeanRate:
     weight = answers.weight[:, None] * given
     mass = weight.sum(axis=0)
     if not mass.size:
-        raise MensuraError("exam: nobody answered any of these items; collect answers first")
+        raise MensuraError("exam: nobody answered any of these items. Run mensura exam serve first")
     rate = (weight * score).sum(axis=0) / mass
     influence = (weight * (score - rate) / mass).sum(axis=1) / len(mass)
     people = int(given.any(axis=1).sum())

@@ -22,16 +22,16 @@ _AROUND = ' \t*_`"“”'
 def read_reply(text: str) -> AnswerReading:
     """Take the final answer: after the last "ANSWER:", or a reply of one short line; the rest are the reasons."""
     if not text.strip():
-        raise UnreadableError("empty")
+        raise UnreadableError(f"empty; expected {MARK}")
     marked = [found for found in _FINAL.finditer(text) if found[1].strip(_AROUND)]
     if marked:
         return AnswerReading(marked[-1][1].strip(_AROUND), text[: marked[-1].start()].strip())
     line = text.strip()
     if _REFUSAL.match(line):
-        raise UnreadableError("refused in words")
+        raise UnreadableError(f"refused in words; expected {MARK}")
     if "\n" not in line and len(line) <= _SHORT:
         return AnswerReading(line.strip(_AROUND))
-    raise UnreadableError(f"no line that begins with {MARK}")
+    raise UnreadableError(f"no answer; expected a line that begins with {MARK}")
 
 
 def understand(item: ExamItem, order: list[int], text: str) -> Given | None:

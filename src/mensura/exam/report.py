@@ -18,7 +18,7 @@ from mensura.exam.exclusion import exclude
 from mensura.exam.file import Exam
 from mensura.exam.gathering import MODELS, PEOPLE
 from mensura.exam.progress import LEAST_SHOWN
-from mensura.exam.rates import Answers, MeanRate, answer_matrix, item_rates, mean_rate
+from mensura.exam.rates import AnswerMatrix, MeanRate, answer_matrix, item_rates, mean_rate
 from mensura.exam.scaling import ExamScale, scale
 from mensura.exam.weights import RakedWeights, rake
 
@@ -87,7 +87,7 @@ def report_exam(
     )
     scored = scored.filter((pl.col("kind") == MODELS) | pl.col("subject").is_in(kept["subject"].to_list()))
     if not scored["score"].drop_nulls().len():
-        raise MensuraError("exam: no answer to score; collect answers with mensura exam serve or exam sit")
+        raise MensuraError("exam: no answer to score. Run mensura exam serve or mensura exam sit first")
     names = [item.item for item in exam.scored]
     answers = answer_matrix(scored.filter(pl.col("kind") == PEOPLE), names, raked.weights)
     scaled = scale(scored, raked.weights)
@@ -105,7 +105,7 @@ def report_exam(
     return ExamReport(
         exam,
         compare(exam, scored, answers, people, scaled),
-        _takers(scored, kept, raked, scaled),
+        _takers(exam, scored, raked, scaled),
         _items(exam, scored, answers, scaled, combined),
         _groups(exam, kept, scored, raked),
         out,
@@ -125,7 +125,7 @@ def mean_of(exam: Exam, outcomes: pl.DataFrame, takers: pl.DataFrame) -> MeanRat
     return mean_rate(answers) if answers.given.any() else None
 
 
-def _combined(answers: Answers, names: list[str], estimates: pl.DataFrame | None) -> CombinedRates | None:
+def _combined(answers: AnswerMatrix, names: list[str], estimates: pl.DataFrame | None) -> CombinedRates | None:
     if estimates is None:
         return None
     known = dict(estimates.select(pl.col("item").cast(pl.String), pl.col("rate").cast(pl.Float64)).iter_rows())
@@ -135,8 +135,16 @@ def _combined(answers: Answers, names: list[str], estimates: pl.DataFrame | None
     return combine(answers, np.array([known[name] for name in names]))
 
 
-def _takers(scored: pl.DataFrame, kept: pl.DataFrame, raked: RakedWeights, scaled: ExamScale) -> pl.DataFrame:
+def _takers(exam: Exam, scored: pl.DataFrame, raked: RakedWeights, scaled: ExamScale) -> pl.DataFrame:
     """Return one row per person and model: pseudonymous, without what people told about themselves."""
+    worth = {item.item: item.points for item in exam.scored}
+    points = (
+        scored.drop_nulls("score")
+        .group_by("subject", "item")
+        .agg(pl.col("score").mean())
+        .group_by("subject")
+        .agg(points=(pl.col("score") * pl.col("item").replace_strict(worth, return_dtype=pl.Float64)).sum())
+    )
     found = scored.group_by("subject", "kind", maintain_order=True).agg(
         n=pl.col("item").n_unique(),
         rate=pl.col("score").mean(),
@@ -151,6 +159,7 @@ def _takers(scored: pl.DataFrame, kept: pl.DataFrame, raked: RakedWeights, scale
         percentile_low=100.0 * (1.0 - pl.col("high")),
         percentile_high=100.0 * (1.0 - pl.col("low")),
     )
+    found = found.join(points, on="subject", how="left", maintain_order="left")
     weights = pl.DataFrame(
         list(raked.weights.items()), schema={"subject": pl.String, "weight": pl.Float64}, orient="row"
     )
@@ -162,13 +171,25 @@ def _takers(scored: pl.DataFrame, kept: pl.DataFrame, raked: RakedWeights, scale
         table = table.with_columns(pl.lit(None, dtype=pl.Float64).alias(name) for name in ("low", "high"))
     table = table.join(weights, on="subject", how="left", maintain_order="left")
     return table.select(
-        *("subject", "kind", "n", "rate", "ability", "low", "high", "percentile", "percentile_low", "percentile_high"),
+        *(
+            "subject",
+            "kind",
+            "n",
+            "points",
+            "rate",
+            "ability",
+            "low",
+            "high",
+            "percentile",
+            "percentile_low",
+            "percentile_high",
+        ),
         *("one_in", "seconds", pl.when(pl.col("kind") == MODELS).then("cost").alias("cost"), "weight"),
     )
 
 
 def _items(
-    exam: Exam, scored: pl.DataFrame, answers: Answers, scaled: ExamScale, combined: CombinedRates | None
+    exam: Exam, scored: pl.DataFrame, answers: AnswerMatrix, scaled: ExamScale, combined: CombinedRates | None
 ) -> pl.DataFrame:
     rate, low, high, _ = item_rates(answers)
     models = scored.filter(pl.col("kind") == MODELS).drop_nulls("score")
@@ -230,7 +251,7 @@ def _groups(exam: Exam, kept: pl.DataFrame, scored: pl.DataFrame, raked: RakedWe
     return pl.DataFrame(rows, schema=schema | dict.fromkeys(("rate", "low", "high"), pl.Float64), orient="row")
 
 
-def _anchors(names: list[str], answers: Answers) -> pl.DataFrame:
+def _anchors(names: list[str], answers: AnswerMatrix) -> pl.DataFrame:
     rate, _, _, n = item_rates(answers)
     table = pl.DataFrame({"item": names, "rate": rate, "n": np.round(n).astype(np.int64)})
     return table.filter(pl.col("n") > 0)

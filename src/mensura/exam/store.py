@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
+import math
 import os
 import secrets
 import sqlite3
@@ -28,6 +29,7 @@ GRACE = 5.0
 """Seconds that an answer may travel after its time limit."""
 LONGEST_ANSWER = 5_000
 """Characters of an open answer."""
+_COUNT_EVERY = 60.0  # seconds after which the answers are counted again; in between new forms are added
 _ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 _CODE, _COMPLETION = 20, 8
 _VERSION = "1"
@@ -89,6 +91,8 @@ class AnswerStore:
     def __init__(self, path: Path, exam: Exam, *, clock: Callable[[], float] = time.time) -> None:
         self._exam, self._clock, self.path = exam, clock, path
         self._lock = threading.RLock()
+        self._forms: list[Sequence[str]] = []
+        self._counted = -math.inf
         if not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
         try:
@@ -182,7 +186,10 @@ class AnswerStore:
                 raise RefusedError("You have begun this exam before. Open the link that you got then.", 403)
             last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'sittings'").fetchone()
             number = 1 + (last[0] if last else 0)
-            form = make_form(self._exam, number, self._taken(now))
+            if now - self._counted > _COUNT_EVERY:
+                self._forms, self._counted = self._taken(now), now
+            form = make_form(self._exam, number, self._forms)
+            self._forms.append(form.items)
             made = "".join(secrets.choice(_ALPHABET) for _ in range(_COMPLETION))
             completion = self._exam.settings.completion_code or made
             person = f"person-{secrets.token_hex(5)}"
@@ -288,7 +295,7 @@ class AnswerStore:
             self._refuse_closed()
             row = db.execute("SELECT started, finished FROM sittings WHERE number = ?", (sitting.number,)).fetchone()
             if row is None or row[0] is None or row[1] is not None:
-                raise RefusedError("This sitting is finished or has not started.")
+                raise RefusedError("This sitting is finished or has not started. Open the first page.")
             now = self._clock()
             opened = dict(db.execute("SELECT item, at FROM shown WHERE number = ?", (sitting.number,)).fetchall())
             late = now > deadline(self._exam, row[0], opened, item) + GRACE
@@ -308,15 +315,13 @@ class AnswerStore:
     def _refuse_foreign(self, sitting: Sitting, item: str, given: Given) -> None:
         """Refuse an answer to an item of another form, or of a shape that the item cannot have."""
         if item not in sitting.form.items:
-            raise RefusedError("This item is not part of your exam.", 404)
+            raise RefusedError("This item is not part of your exam. Open the first page.", 404)
         options = len(self._exam.by_name[item].options)
         if isinstance(given, str):
             if options or len(given) > LONGEST_ANSWER:
-                raise RefusedError(
-                    f"The answer does not fit the item, or has more than {LONGEST_ANSWER} characters.", 422
-                )
+                raise RefusedError(f"The answer does not fit the item; give at most {LONGEST_ANSWER} characters.", 422)
         elif not options or len(set(given)) < len(given) or any(not 0 <= place < options for place in given):
-            raise RefusedError("The answer names an option that the item does not have.", 422)
+            raise RefusedError("The item does not have this option. Choose another.", 422)
 
     def forget(self, code: str) -> bool:
         """Delete everything about the sitting of a code, also from the log of the file; False where there is none."""
@@ -325,7 +330,7 @@ class AnswerStore:
 
     def _refuse_closed(self) -> None:
         if self._fact("closed") == "1":
-            raise RefusedError("The exam is closed.", 403)
+            raise RefusedError("The exam is closed. Ask the organiser to open it again.", 403)
 
 
 def forget_code(path: Path, code: str) -> bool:

@@ -210,7 +210,7 @@ class TakerPages:
     def _store_answer(self, sitting: Sitting, form: Form) -> bool:
         name = form.get("item", "")
         if name not in sitting.form.items:
-            raise RefusedError("This item is not part of your exam.", 404)
+            raise RefusedError("This item is not part of your exam. Open the first page.", 404)
         edit, seconds, left = (_number(form.get(key, "0")) for key in ("edit", "seconds", "left"))
         given = _given(form, sitting.form.options[name])
         if is_blank(given) and name not in self._store.answers(sitting):
