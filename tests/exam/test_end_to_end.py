@@ -1,5 +1,6 @@
 """People in a real browser and a real small model sit one exam, and the report tells of both. Quality is not judged."""
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -7,8 +8,11 @@ pytest.importorskip("starlette", reason="starlette is not installed (extra: serv
 
 from benchmarks.site_axe import grave_findings
 from mensura.exam import AnswerStore, read_exam
+from mensura.exam.report import report_exam
 from mensura.serve.exams import exam_app
+from mensura.site.exam_page import exam_page
 from tests.exam.conftest import TOML, write_exam
+from tests.exam.invented import invent
 from tests.serve.conftest import listening
 from tests.serve.test_exams import Taker
 from tests.serve.test_exams_browser import answer, enter
@@ -77,6 +81,11 @@ def test_people_and_a_small_model_sit_one_exam(small_model, browser, mensura_com
     assert items["n"].to_list() == [6] * 4
     assert items.filter(pl.col("item") == "poet")["rate"][0] == pytest.approx(2 / 6)
 
+    assert "openai-api/local/smollm2" in read_page(browser, tmp_path / "out" / "report.html")
+
+
+def read_page(browser, path):  # noqa: F811
+    """Read a report in both themes, wide and narrow: it is accessible, fits, and asks nothing of other places."""
     faults = []
     page = browser.new_page()
     page.on("request", lambda asked: None if asked.url.startswith(("file:", "data:")) else faults.append(asked.url))
@@ -84,9 +93,23 @@ def test_people_and_a_small_model_sit_one_exam(small_model, browser, mensura_com
     for theme, width in (("light", 1280), ("dark", 390)):
         page.emulate_media(color_scheme=theme)
         page.set_viewport_size({"width": width, "height": 800})
-        page.goto((tmp_path / "out" / "report.html").as_uri())
+        page.goto(path.as_uri())
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
         assert grave_findings(page) == []
-    assert "openai-api/local/smollm2" in page.content()
     assert faults == []
+    text = page.content()
     page.close()
+    return text
+
+
+def test_the_page_of_a_report_shows_hostile_texts_as_text(browser, tmp_path):  # noqa: F811
+    rows = "".join(f"q{n},<script>alert({n})</script> **Text**,a | b,a\n" for n in range(12))
+    toml = TOML.replace("Small exam", "<img src=x onerror=alert(1)>")
+    exam = read_exam(write_exam(tmp_path / "exam", toml, f"item,text,options,key\n{rows}"))
+    outcomes, takers = invent(exam, np.random.default_rng(0).normal(size=40), [-1.0, 0.0, 1.0, 2.0])
+    path = tmp_path / "report.html"
+    path.write_text(exam_page(report_exam(exam, outcomes, takers)), encoding="utf-8")
+    text = read_page(browser, path)
+    assert "<strong>Text</strong>" in text
+    assert "<script>alert" not in text
+    assert text.count("<figure") == 3

@@ -79,32 +79,32 @@ def test_the_whole_path_is_accessible_and_fits(visit, store, width, theme):
     page = visit(width, theme)
     looked = 0
 
-    def look():
+    def look(heading):
         nonlocal looked
+        page.get_by_role("heading", name=heading, exact=True, level=1).wait_for()
+        page.wait_for_load_state()
         page.evaluate("document.documentElement.style.fontSize = '150%'")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
         assert grave_findings(page) == [], page.url
         assert page.evaluate("document.documentElement.dataset.theme") == theme
         looked += 1
 
-    look()
+    look("Small exam")
     page.get_by_label("I have read this").check()
     page.get_by_role("button", name="Continue").click()
-    look()
+    look("About you")
     page.get_by_role("button", name="Continue").click()
-    look()
+    look("Instructions")
     page.get_by_role("button", name="Start").click()
     for number in range(1, 6):
         page.wait_for_selector(f"#place:has-text('Question {number} of 5')")
         assert page.locator("#time-left").inner_text().startswith(("29:", "30:"))
-        look()
+        look(f"Question {number}")
         answer(page)
         page.locator("#next").click()
-    page.wait_for_url("**/review")
-    look()
+    look("Review")
     page.get_by_role("button", name="Finish the exam").click()
-    page.wait_for_url("**/done")
-    look()
+    look("Thank you")
     assert looked == 10
     (sitting,) = store.rows("sittings")
     assert sitting["finished"] is not None
