@@ -12,7 +12,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
-from mensura.exam.store import RefusedError
+from mensura.exam.records import RefusedError
 from tests.exam.conftest import ITEMS, TOML, write_exam
 
 

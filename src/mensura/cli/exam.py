@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -25,11 +25,6 @@ from mensura.cli.output import Json, Out, console, emit, notices, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
 from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
-
-if TYPE_CHECKING:
-    import polars as pl
-
-    from mensura.exam import Exam
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode="rich", help="Give one exam to people and models; compare them."
@@ -222,13 +217,13 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Compare people and models: rates, percentiles, items, errors, effort."""
-    from mensura.cli.exam_out import write_report
+    from mensura.cli.exam_out import gather, write_report
     from mensura.core.tables import read_table
     from mensura.exam import read_exam
     from mensura.exam.report import report_exam
 
     read = read_exam(exam)
-    outcomes, takers = _gathered(read, sources)
+    outcomes, takers = gather(read, sources)
     if grader is not None:
         from mensura.exam.grading import grade
 
@@ -251,27 +246,6 @@ def report(
     print_table(made.comparison.select(_SHOWN), title=made.heading)
     for warning in made.warnings:
         print_note(warning)
-
-
-def _gathered(exam: Exam, sources: list[Path]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the outcomes of people and models, and the takers among people."""
-    import polars as pl
-
-    from mensura.exam import AnswerStore
-    from mensura.exam.gathering import OUTCOMES, TAKERS, model_outcomes, people_outcomes, people_takers
-
-    stores = [source for source in sources if source.is_file() and source.suffix != ".csv"]
-    if len(stores) > 1:
-        raise MensuraError(f"exam report: {len(stores)} stores; give one store and any number of folders")
-    names = [question.name for question in exam.settings.questions]
-    parts, takers = [pl.DataFrame(schema=OUTCOMES)], pl.DataFrame(schema=TAKERS | dict.fromkeys(names, pl.String))
-    for store in stores:
-        answers = AnswerStore(store, exam)
-        parts.append(people_outcomes(exam, answers))
-        takers = people_takers(exam, answers, parts[-1])
-        answers.close()
-    parts += [model_outcomes(exam, source) for source in sources if source not in stores]
-    return pl.concat(parts), takers
 
 
 @app.command(epilog="Example: mensura exam plan myexam --precision 0.03 --pay-per-hour 12")
@@ -309,7 +283,7 @@ def plan(
 @app.command(epilog="Example: mensura exam forget ABCDEFGHJKLMNPQRSTUV --store answers.db")
 def forget(code: Annotated[str, typer.Argument(help="The person's code.")], store: StorePath) -> None:
     """Delete everything about the person with this code."""
-    from mensura.exam.store import forget_code
+    from mensura.exam.codes import forget_code
 
     if not forget_code(store, code):
         raise MensuraError("code: no answers belong to it; check the code")

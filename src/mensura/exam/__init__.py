@@ -15,6 +15,9 @@ from mensura.core.exports import on_first_use
 if TYPE_CHECKING:
     from mensura.exam.file import Exam as Exam, inspect_exam as inspect_exam, read_exam as read_exam
     from mensura.exam.forms import ExamForm as ExamForm, make_form as make_form
+    from mensura.exam.planning import ExamPlan as ExamPlan, PlanTerms as PlanTerms, plan_exam as plan_exam
+    from mensura.exam.report import ExamReport as ExamReport, report_exam as report_exam
+    from mensura.exam.sitting import ModelSittings as ModelSittings, sit_exam as sit_exam
     from mensura.exam.store import AnswerStore as AnswerStore
 
 __getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import json
 import math
@@ -13,13 +12,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError
+from mensura.exam.codes import forget_in, hash_of, new_code, plain_code
 from mensura.exam.file import Exam
 from mensura.exam.forms import ExamForm, make_form
+from mensura.exam.records import SCHEMA, RefusedError, Sitting, StoredAnswer
 from mensura.exam.scoring import Given
 from mensura.exam.timing import deadline
 
@@ -30,59 +30,8 @@ GRACE = 5.0
 LONGEST_ANSWER = 5_000
 """Characters of an open answer."""
 _COUNT_EVERY = 60.0  # seconds after which the answers are counted again; in between new forms are added
-_ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-_CODE, _COMPLETION = 20, 8
+_COMPLETION = 8
 _VERSION = "1"
-_SCHEMA = """
-CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE sittings (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, person TEXT NOT NULL UNIQUE, code BLOB NOT NULL UNIQUE,
-    panel TEXT UNIQUE, form TEXT NOT NULL, begun REAL NOT NULL, about TEXT, started REAL, finished REAL,
-    completion TEXT NOT NULL
-);
-CREATE TABLE tokens (token BLOB PRIMARY KEY, used REAL NOT NULL) WITHOUT ROWID;
-CREATE TABLE shown (
-    number INTEGER NOT NULL, item TEXT NOT NULL, at REAL NOT NULL, left INTEGER NOT NULL DEFAULT 0,
-    PRIMARY KEY (number, item)
-) WITHOUT ROWID;
-CREATE TABLE answers (
-    number INTEGER NOT NULL, item TEXT NOT NULL, answer TEXT NOT NULL, edit INTEGER NOT NULL, at REAL NOT NULL,
-    seconds REAL NOT NULL, late INTEGER NOT NULL, PRIMARY KEY (number, item)
-) WITHOUT ROWID;
-"""
-
-
-class RefusedError(MensuraError):
-    """A taker's request that the store does not accept; ``status`` as HTTP has it."""
-
-    def __init__(self, message: str, status: int = 409) -> None:
-        super().__init__(message)
-        self.status = status
-
-
-@dataclass(frozen=True)
-class Sitting:
-    """One person's pass through the exam. ``completion`` is the code shown at the end."""
-
-    number: int
-    person: str
-    form: ExamForm
-    begun: float
-    about: dict[str, str] | None
-    started: float | None
-    finished: float | None
-    completion: str
-
-
-@dataclass(frozen=True)
-class StoredAnswer:
-    """The last answer to one item; ``edit`` orders the versions that a page sends."""
-
-    given: Given
-    edit: int
-    at: float
-    seconds: float
-    late: bool
 
 
 class AnswerStore:
@@ -107,7 +56,7 @@ class AnswerStore:
     def _prepare(self) -> None:
         with self._writing() as db:
             if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-                for statement in _SCHEMA.split(";\n"):
+                for statement in SCHEMA.split(";\n"):
                     if statement.strip():
                         db.execute(statement)
                 facts = {"version": _VERSION, "digest": self._exam.digest, "title": self._exam.settings.title}
@@ -175,7 +124,7 @@ class AnswerStore:
 
     def begin(self, *, token: str | None = None, panel: str | None = None) -> tuple[str, Sitting]:
         """Open a sitting and return its secret code; a token, and a panel's id, let one person in once."""
-        code = "".join(secrets.choice(_ALPHABET) for _ in range(_CODE))
+        code = new_code()
         with self._writing() as db:
             self._refuse_closed()
             now = self._clock()
@@ -190,20 +139,20 @@ class AnswerStore:
                 self._forms, self._counted = self._taken(now), now
             form = make_form(self._exam, number, self._forms)
             self._forms.append(form.items)
-            made = "".join(secrets.choice(_ALPHABET) for _ in range(_COMPLETION))
+            made = new_code(_COMPLETION)
             completion = self._exam.settings.completion_code or made
             person = f"person-{secrets.token_hex(5)}"
             db.execute(
                 "INSERT INTO sittings (number, person, code, panel, form, begun, completion) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (number, person, _hash(code), hidden, json.dumps(form.as_dict()), now, completion),
+                (number, person, hash_of(code), hidden, json.dumps(form.as_dict()), now, completion),
             )
         return code, Sitting(number, person, form, now, None, None, None, completion)
 
     def _use(self, db: sqlite3.Connection, token: str, now: float) -> None:
-        if db.execute("SELECT 1 FROM tokens WHERE token = ?", (_hash(token),)).fetchone():
+        if db.execute("SELECT 1 FROM tokens WHERE token = ?", (hash_of(token),)).fetchone():
             raise RefusedError("This invitation was used before. Open the link that you got then.", 403)
-        db.execute("INSERT INTO tokens VALUES (?, ?)", (_hash(token), now))
+        db.execute("INSERT INTO tokens VALUES (?, ?)", (hash_of(token), now))
 
     def _hidden(self, panel: str) -> str:
         """Return the opaque id for a panel's id; the key that makes it never leaves the store."""
@@ -227,7 +176,7 @@ class AnswerStore:
         with self._lock:
             row = self._db.execute(
                 "SELECT number, person, form, begun, about, started, finished, completion FROM sittings WHERE code = ?",
-                (_hash(plain_code(code)),),
+                (hash_of(plain_code(code)),),
             ).fetchone()
         if row is None:
             return None
@@ -326,47 +275,8 @@ class AnswerStore:
     def forget(self, code: str) -> bool:
         """Delete everything about the sitting of a code, also from the log of the file; False where there is none."""
         with self._lock:
-            return _forget(self._db, code)
+            return forget_in(self._db, code)
 
     def _refuse_closed(self) -> None:
         if self._fact("closed") == "1":
             raise RefusedError("The exam is closed. Ask the organiser to open it again.", 403)
-
-
-def forget_code(path: Path, code: str) -> bool:
-    """Delete everything about the sitting of a code from a store; False where there is none."""
-    if not path.is_file():
-        raise MensuraError(f"{path}: no such file; give the store of mensura exam serve")
-    db = sqlite3.connect(path, isolation_level=None, timeout=30.0)
-    try:
-        return _forget(db, code)
-    except sqlite3.DatabaseError as fault:
-        raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
-    finally:
-        db.close()
-
-
-def _forget(db: sqlite3.Connection, code: str) -> bool:
-    db.execute("PRAGMA secure_delete = ON")
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        found = db.execute("SELECT number FROM sittings WHERE code = ?", (_hash(plain_code(code)),)).fetchone()
-        for table in ("answers", "shown", "sittings") if found else ():
-            db.execute(f"DELETE FROM {table} WHERE number = ?", found)
-        if found:
-            db.execute("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE name = 'forgotten'")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
-    db.execute("COMMIT")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return found is not None
-
-
-def plain_code(code: str) -> str:
-    """Return a code without the spaces and dashes that people add."""
-    return "".join(char for char in code.upper() if char in _ALPHABET)[: 2 * _CODE]
-
-
-def _hash(text: str) -> bytes:
-    return hashlib.sha256(text.encode("utf-8", errors="surrogatepass")).digest()

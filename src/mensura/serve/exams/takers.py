@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import time
 from collections.abc import Awaitable, Callable, Collection
@@ -14,11 +13,13 @@ from starlette.responses import FileResponse, HTMLResponse, JSONResponse, Redire
 from starlette.routing import Route
 
 from mensura.exam import AnswerStore, Exam
+from mensura.exam.codes import plain_code
 from mensura.exam.markdown import render_line, render_markdown
 from mensura.exam.pictures import media_of
-from mensura.exam.scoring import Given, is_blank
-from mensura.exam.store import RefusedError, Sitting, plain_code
+from mensura.exam.records import RefusedError, Sitting
+from mensura.exam.scoring import is_blank
 from mensura.exam.timing import deadline, rules_text
+from mensura.serve.exams.fields import digest_of, given_in, next_page, number_in
 from mensura.serve.review.forms import Form, is_own, read_form
 from mensura.serve.review.secret import Attempts
 from mensura.site.inlined import EARLY
@@ -28,7 +29,6 @@ COOKIE = "mensura_taker"
 _UNSTORED = {"cache-control": "no-store"}
 _COOKIE_DAYS = 30 * 86_400
 _LONGEST_ID = 200
-_MOST_EDIT = 2**53
 Facts = dict[str, Any]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -45,7 +45,7 @@ class TakerPages:
 
     def __init__(self, exam: Exam, store: AnswerStore, tokens: Collection[str]) -> None:
         self._exam, self._store = exam, store
-        self._tokens = frozenset(map(_digest, tokens))
+        self._tokens = frozenset(map(digest_of, tokens))
         self._begins, self._deletions = _Begins(), Attempts()
         self._templates = Templates("mensura.serve.exams")
         self._templates.filters |= {"markdown": render_markdown, "line": render_line}
@@ -109,7 +109,7 @@ class TakerPages:
         return self._page("exam_consent.html", {"token": token, "panel": panel})
 
     def _is_invited(self, token: str) -> bool:
-        return _digest(token) in self._tokens
+        return digest_of(token) in self._tokens
 
     async def _begin(self, request: Request) -> Response:
         form = await read_form(request)
@@ -200,7 +200,7 @@ class TakerPages:
                 late = await run_in_threadpool(self._store_answer, sitting, form)
                 if by_script:
                     return JSONResponse({"saved": True, "late": late}, headers=_UNSTORED)
-                return RedirectResponse(_next_page(sitting, form), 303, headers=_UNSTORED)
+                return RedirectResponse(next_page(sitting, form), 303, headers=_UNSTORED)
             except RefusedError as fault:
                 said, status = str(fault), fault.status
         if by_script:
@@ -211,8 +211,8 @@ class TakerPages:
         name = form.get("item", "")
         if name not in sitting.form.items:
             raise RefusedError("This item is not part of your exam. Open the first page.", 404)
-        edit, seconds, left = (_number(form.get(key, "0")) for key in ("edit", "seconds", "left"))
-        given = _given(form, sitting.form.options[name])
+        edit, seconds, left = (number_in(form.get(key, "0")) for key in ("edit", "seconds", "left"))
+        given = given_in(form, sitting.form.options[name])
         if is_blank(given) and name not in self._store.answers(sitting):
             return False  # nothing to store: the item was passed over
         return self._store.answer(sitting, name, given, edit=int(edit), seconds=seconds, left=int(left))
@@ -274,33 +274,3 @@ class TakerPages:
         answer = self._page("exam_forgotten.html", {})
         answer.delete_cookie(COOKIE)
         return answer
-
-
-def _digest(token: str) -> bytes:
-    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
-
-
-def _given(form: Form, order: list[int]) -> Given:
-    """Return the answer of a form in the table's order of options; options are sent as places on the page."""
-    if not order:
-        return form.get("text", "").replace("\r\n", "\n").strip()
-    sent = [form["option"]] if "option" in form else [name[7:] for name in form if name.startswith("option-")]
-    places = [int(place) if place.isascii() and place.isdigit() and len(place) < 4 else -1 for place in sent]
-    return sorted(order[place] if 0 <= place < len(order) else -1 for place in places)
-
-
-def _number(text: str) -> float:
-    """Return a number that a page sent, 0 where it is none."""
-    try:
-        number = float(text[:30])
-    except ValueError:
-        return 0.0
-    return min(max(number, 0.0), float(_MOST_EDIT)) if math.isfinite(number) else 0.0
-
-
-def _next_page(sitting: Sitting, form: Form) -> str:
-    at = sitting.form.items.index(form["item"]) + 1
-    go = form.get("go", "next")
-    if go == "back" and at > 1:
-        return f"/sit?n={at - 1}"
-    return f"/sit?n={at + 1}" if go == "next" and at < len(sitting.form.items) else "/review"
