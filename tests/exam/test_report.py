@@ -272,6 +272,22 @@ def test_stored_answers_become_outcomes_with_blank_and_late_apart(tmp_path):
     store.close()
 
 
+def test_the_item_at_which_a_person_stopped_was_not_reached(tmp_path, exam):
+    now = [0.0]
+    store = AnswerStore(tmp_path / "a.db", exam, clock=lambda: now[0])
+    _, sitting = store.begin()
+    store.start(sitting)
+    for item in ("capital", "primes", "half"):
+        now[0] += 5.0
+        store.show(sitting, item)
+    store.answer(sitting, "capital", [0], edit=1, seconds=4)
+    found = lambda: dict(people_outcomes(exam, store).select("item", "outcome").iter_rows())  # noqa: E731
+    assert found() == {"capital": "right", "primes": "blank"}
+    store.finish(sitting)
+    assert found() == {"capital": "right", "primes": "blank", "half": "blank"}
+    store.close()
+
+
 def test_sittings_of_another_exam_are_refused(bank, exam, tmp_path):
     outcomes, _ = invent(bank, [0.0], [0.0])
     (tmp_path / "runs").mkdir()

@@ -73,6 +73,14 @@ def test_a_page_cannot_claim_more_time_than_has_passed(store, clock):
     assert store.answers(sitting)["half"].seconds == 10
 
 
+def test_the_server_times_a_page_without_scripts(store, clock):
+    _, sitting = started(store)
+    store.show(sitting, "half")
+    clock.now += 12
+    store.answer(sitting, "half", "2.5", edit=1, seconds=0)
+    assert store.answers(sitting)["half"].seconds == 12
+
+
 @pytest.mark.parametrize(
     ("item", "given"),
     [

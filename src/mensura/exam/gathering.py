@@ -59,8 +59,8 @@ def answer_text(item: ExamItem, given: Given) -> str:
 def people_outcomes(exam: Exam, store: AnswerStore) -> pl.DataFrame:
     """Return one row per person who started and item of their form, attention checks included.
 
-    A blank or late answer has score 0 where the person finished or went on to a later item; items that nobody saw
-    have no row: they were not reached.
+    A blank or late answer has score 0. Items that the person never saw have no row, nor has the item at which an
+    unfinished sitting stopped: they were not reached.
     """
     stored = _by_number(store.rows("answers"))
     seen = _by_number(store.rows("shown"))
@@ -69,8 +69,9 @@ def people_outcomes(exam: Exam, store: AnswerStore) -> pl.DataFrame:
         if sitting["started"] is None:
             continue
         answers, shown = stored.get(sitting["number"], {}), seen.get(sitting["number"], {})
+        last = max(shown, key=lambda name: shown[name]["at"], default=None) if sitting["finished"] is None else None
         for name in json.loads(sitting["form"])["items"]:
-            if name in answers or name in shown:
+            if name in answers or (name in shown and name != last):
                 rows.append(_row(exam.by_name[name], sitting["person"], answers.get(name)))
     return pl.DataFrame(rows, schema=OUTCOMES, orient="row")
 

@@ -248,7 +248,8 @@ class AnswerStore:
             now = self._clock()
             opened = dict(db.execute("SELECT item, at FROM shown WHERE number = ?", (sitting.number,)).fetchall())
             late = now > deadline(self._exam, row[0], opened, item) + GRACE
-            spent = min(max(seconds, 0.0), now - opened[item])
+            passed = now - opened[item]
+            spent = min(seconds, passed) if seconds > 0 else passed  # a page without scripts sends 0
             db.execute(
                 "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET answer = excluded.answer, "
                 "edit = excluded.edit, at = excluded.at, seconds = excluded.seconds, late = excluded.late "
