@@ -1,9 +1,8 @@
 """How many people and items a wanted precision takes, from estimated rates and the planned design.
 
 A person with ability θ answers an item rightly with a logistic chance; abilities are normal. The mean rate of P people,
-each with k of m items, has variance (V + (W + I (1 − k/m)) / k) / P: V is the variance of people's true means, W the
-mean variance of single answers, I that of a person's chances about their mean. Items of the exam that nobody answers
-add the variance of their departures from the estimates.
+each with k items, has variance (V + W / k) / P: V is the variance of people's true means, W the mean variance of single
+answers. Items of the exam that nobody answers add the variance of their departures from the estimates.
 """
 
 from __future__ import annotations
@@ -102,7 +101,7 @@ def plan_exam(exam: Exam, terms: PlanTerms, rates: dict[str, float] | None = Non
 
 def _design(rates: Floats, m: int, k: int, terms: PlanTerms) -> tuple[float | int | None, ...] | None:
     """Return one row of the plan; None where no number of people is enough."""
-    per_person = person_variance(rates, m, k, terms.people_sd)
+    per_person = person_variance(rates, k, terms.people_sd)
     unseen = (1.0 - m / len(rates)) * _departure_variance(rates, terms.departure) / m
     room = (terms.precision / _Z) ** 2 - unseen
     if room <= 0.0 or per_person / room > MOST_PEOPLE:
@@ -115,17 +114,15 @@ def _design(rates: Floats, m: int, k: int, terms: PlanTerms) -> tuple[float | in
     return m, k, people, round(people * k / m, 1), half, minutes, hours, cost
 
 
-def person_variance(rates: Floats, m: int, k: int, people_sd: float) -> float:
-    """Return the variance of one person's mean over k of m items about the items' rates."""
+def person_variance(rates: Floats, k: int, people_sd: float) -> float:
+    """Return the variance of one person's mean over k items about the items' rates."""
     difficulty = -logit(rates) * np.sqrt(1.0 + people_sd**2 * np.pi / 8.0)
     chance = scipy.special.expit(people_sd * _NODES[:, None] - difficulty)
     mass = _MASS / _MASS.sum()
     means = chance.mean(axis=1)
     between = float(mass @ (means - mass @ means) ** 2)
     within = float(mass @ (chance * (1.0 - chance)).mean(axis=1))
-    rest = chance - means[:, None] - (mass @ (chance - means[:, None]))
-    uneven = float(mass @ (rest**2).mean(axis=1))
-    return between + (within + uneven * (1.0 - k / m)) / k
+    return between + within / k
 
 
 def _departure_variance(rates: Floats, departure: float) -> float:
