@@ -11,7 +11,7 @@ SOURCE = Path(mensura.__file__).parent
 BASE = {"core"}
 DATA = {"scale", "people", "llm"}
 OBSERVED = DATA | {"evidence", "charts", "demands"}
-INSTRUMENTS = {"baseline", "calibration", "extrapolation", "iq", "ledger", "responses", "stitching"}
+INSTRUMENTS = {"baseline", "calibration", "exam", "extrapolation", "iq", "ledger", "responses", "stitching"}
 ALLOWED = {
     "core": set(),
     "scale": BASE,
@@ -26,6 +26,7 @@ ALLOWED = {
     "calibration": BASE | DATA | {"evidence", "demands", "extrapolation"},
     "iq": BASE | DATA | {"evidence"},
     "responses": BASE | {"scale", "people", "evidence"},
+    "exam": BASE | DATA | {"evidence", "responses"},
     "stitching": BASE | DATA | {"evidence"},
     "trends": BASE | DATA | {"evidence", "stitching"},
     "study": BASE | OBSERVED | INSTRUMENTS | {"trends"},

@@ -81,6 +81,9 @@ def inputs(tmp_path_factory, few_models, once):
     fit = ["responses", "fit", str(base / "outcomes.csv"), "--model", "rasch", "--out", str(base / "fitted")]
     made = runner.invoke(app, fit)
     assert made.exit_code == 0, made.output
+    sat = ["exam", "sit", "example", "--model", "recorded/exam-example", "--out", str(base / "runs" / "recorded")]
+    made = runner.invoke(app, sat)
+    assert made.exit_code == 0, made.output
     rated = [(f"i{i}", "KNc", (i + r) % 6, f"r{r}") for i in range(21) for r in range(41)]
     pl.DataFrame(rated, schema=["item", "dimension", "level", "annotator"], orient="row").write_csv(base / "raters.csv")
     _write_countries(base / "countries")

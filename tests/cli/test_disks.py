@@ -24,6 +24,7 @@ ELSEWHERE = {
     "cache": "writes nothing; a full disk costs time, not the result: test_cache",
     "llm recover": "replaces the journal itself: tests/llm/test_recovery",
     "serve": "writes no file a user names: test_serve",
+    **dict.fromkeys(("exam check", "exam from", "exam serve", "exam forget"), "test_exam"),
     "mcp": "writes nothing: test_agents",
 }
 """Commands whose disks are tried where their files are, and why not here."""

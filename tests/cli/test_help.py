@@ -31,7 +31,7 @@ def test_every_command_has_an_example():
     assert [path for path, command in found.items() if "xample" not in (command.epilog or "")] == []
 
 
-@pytest.mark.parametrize("group", ["acceleration", "demands", "evidence", "people", "responses", "llm"])
+@pytest.mark.parametrize("group", ["acceleration", "demands", "evidence", "people", "responses", "exam", "llm"])
 def test_a_group_without_a_command_shows_its_help(group, runner):
     bare, asked = runner.invoke(app, [group]), runner.invoke(app, [group, "--help"])
     assert "Usage" in asked.output
@@ -40,7 +40,7 @@ def test_a_group_without_a_command_shows_its_help(group, runner):
 
 def test_every_group_is_among_those_tried():
     groups = {path.split()[0] for path, _ in commands(typer.main.get_command(app)) if " " in path}
-    assert groups == {"acceleration", "demands", "evidence", "people", "responses", "llm"}
+    assert groups == {"acceleration", "demands", "evidence", "people", "responses", "exam", "llm"}
 
 
 def test_a_command_that_is_none_is_refused_with_a_near_one(mensura_command):

@@ -31,6 +31,15 @@ INTERRUPTED = 130
 _LONG_WAIT = 5.0
 """Seconds from which a wait for the provider is reported."""
 
+BaseUrl = Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible endpoint.", rich_help_panel=ASKING)]
+JournalPath = Annotated[
+    Path | None,
+    typer.Option(
+        help=f"File that records every call (default: {JOURNAL} in --out).",
+        callback=check_output,
+        rich_help_panel=ASKING,
+    ),
+]
 PriceIn = Annotated[float | None, typer.Option(help="US dollars per million tokens in.", rich_help_panel=ASKING)]
 PriceOut = Annotated[float | None, typer.Option(help="US dollars per million tokens out.", rich_help_panel=ASKING)]
 
@@ -47,17 +56,8 @@ class Asking:
             rich_help_panel=ASKING,
         ),
     ] = None
-    base_url: Annotated[
-        str | None, typer.Option(help="Address of an OpenAI-compatible endpoint.", rich_help_panel=ASKING)
-    ] = None
-    journal: Annotated[
-        Path | None,
-        typer.Option(
-            help=f"File that records every call (default: {JOURNAL} in --out).",
-            callback=check_output,
-            rich_help_panel=ASKING,
-        ),
-    ] = None
+    base_url: BaseUrl = None
+    journal: JournalPath = None
     max_cost: Annotated[
         float | None, typer.Option(help="Stop before US dollars spent pass this.", rich_help_panel=ASKING)
     ] = None

@@ -44,6 +44,7 @@ COMMANDS = {
     "evidence": "What was observed: coverage, checks, import and export.",
     "people": "Item pools and populations: rates, import, world tables.",
     "responses": "Logs item by item: abilities, items, adaptive tests.",
+    "exam": "Give one exam to people and models; compare them.",
     "llm": "Questions to language models: state, cost, export, recovery.",
     "cite": "How to cite the package and the evidence behind a number.",
     "cache": "What is kept between runs, and its removal.",

@@ -13,6 +13,8 @@ from mensura.llm.settings import DEFAULT_MAX_TOKENS, KeyMaker, Prices, Settings,
 
 MESSAGE_OVERHEAD = 64
 """Tokens that wrapping a question in messages may add at most."""
+PICTURE_TOKENS = 4000
+"""Tokens that a picture may count for at most."""
 _BYTES_PER_TOKEN = 4
 _ENOUGH = 20
 """Answers of a model in the journal from which its token counts are taken rather than guessed."""
@@ -77,7 +79,7 @@ class Budget:
 
 def most_tokens_in(question: Question) -> int:
     """Return an upper bound of the tokens a question takes: tokenizers make at most one token of a byte."""
-    return _bytes_sent(question) + MESSAGE_OVERHEAD
+    return _bytes_sent(question) + MESSAGE_OVERHEAD + PICTURE_TOKENS * len(question.pictures)
 
 
 def likely_tokens(text_bytes: int) -> int:

@@ -144,7 +144,11 @@ class EndpointProvider:
 
 def chat_body(question: Question, settings: Settings, served: str) -> dict[str, object]:
     """Return the request of one question in the chat-completions form; no tools, ever."""
-    messages = [{"role": "user", "content": question.prompt}]
+    content: object = question.prompt
+    if question.pictures:
+        pictures = [{"type": "image_url", "image_url": {"url": address}} for address in question.pictures]
+        content = [{"type": "text", "text": question.prompt}, *pictures]
+    messages: list[dict[str, object]] = [{"role": "user", "content": content}]
     if question.system:
         messages.insert(0, {"role": "system", "content": question.system})
     body: dict[str, object] = {"model": served, "messages": messages, "max_tokens": settings.max_tokens}

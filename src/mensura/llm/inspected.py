@@ -49,9 +49,11 @@ class InspectProvider:
 
     async def complete(self, question: Question) -> Reply:
         """Answer one question or raise :class:`CallError`."""
-        from inspect_ai.model import ChatMessageSystem, ChatMessageUser
+        from inspect_ai.model import ChatMessageSystem, ChatMessageUser, ContentImage, ContentText
 
-        messages: list[Any] = [ChatMessageUser(content=question.prompt)]
+        pictures = [ContentImage(image=address) for address in question.pictures]
+        content: Any = [ContentText(text=question.prompt), *pictures] if pictures else question.prompt
+        messages: list[Any] = [ChatMessageUser(content=content)]
         if question.system:
             messages.insert(0, ChatMessageSystem(content=question.system))
         try:

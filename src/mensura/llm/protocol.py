@@ -20,7 +20,8 @@ class Question:
 
     ``prompt``, ``system``, ``schema`` (a JSON schema the answer must meet) and ``repeat`` (which of several askings
     this is), together with the model and its settings, determine the answer and make the journal's key. ``about``
-    names what is asked about (item, dimension, variant …) for tables and recordings; it is never sent.
+    names what is asked about (item, dimension, variant …) for tables and recordings; it is never sent. ``pictures``
+    (data addresses) go along with the prompt; the prompt must name each, for it alone makes the key.
     """
 
     prompt: str
@@ -28,6 +29,7 @@ class Question:
     schema: Mapping[str, object] | None = None
     repeat: int = 0
     about: Mapping[str, str] = field(default_factory=dict)
+    pictures: tuple[str, ...] = ()
 
 
 class AnswerReading(NamedTuple):

@@ -1,0 +1,262 @@
+"""``mensura exam``: one test for people in a browser and for models, and the report about both."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mensura.cli.asking import Asking, BaseUrl, JournalPath
+from mensura.cli.options import takes_groups
+from mensura.cli.output import Json, Out, console, emit, notices, print_note
+from mensura.cli.paths import check_input, check_inputs, check_output
+from mensura.cli.tables import print_table
+from mensura.core.errors import MensuraError
+
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode="rich", help="Give one exam to people and models; compare them."
+)
+
+ExamPath = Annotated[str, typer.Argument(help="Folder of the exam, its exam.toml, or 'example'.", metavar="EXAM")]
+StorePath = Annotated[Path, typer.Option("--store", help="File with the answers of people.", callback=check_output)]
+NewFolder = Annotated[Path, typer.Argument(help="Folder to write.", file_okay=False, callback=check_output)]
+
+
+LONGEST_REPLY = 4096
+"""Tokens that a model's reply to an item may have."""
+_SHOWN = ("subject", "rate", "low", "high", "people_rate", "difference", "percentile", "one_in", "no_answer")
+"""Columns of the comparison that are printed; --out and --json have all."""
+
+
+@app.command(epilog="Example: mensura exam new myexam")
+def new(folder: NewFolder) -> None:
+    """Write a small working exam to start from."""
+    from mensura.exam.conversion import new_exam
+
+    exam = new_exam(folder)
+    console.print(
+        f"wrote {folder}: {len(exam.scored)} items. Edit exam.toml and items.csv, then: mensura exam check {folder}"
+    )
+
+
+@app.command(epilog="Example: mensura exam check myexam")
+def check(exam: ExamPath) -> None:
+    """Check an exam and report every error at once."""
+    from mensura.exam import inspect_exam
+
+    found, faults = inspect_exam(exam)
+    if found is None:
+        raise MensuraError("\n".join([f"{exam}: {len(faults)} errors. Correct them:", *faults]))
+    settings = found.settings
+    console.print(
+        f"{settings.title}: {len(found.scored)} items, {found.per_person} per person, {len(found.checks)} attention "
+        f"checks, {len(settings.questions)} questions about the person. No errors."
+    )
+    for warning in found.warnings:
+        print_note(warning, kind="warning")
+
+
+@app.command("from", epilog="Example: mensura exam from pools/mine myexam")
+def from_(
+    source: Annotated[
+        Path, typer.Argument(help="Pool with texts, Inspect .eval or harness samples .jsonl.", callback=check_input)
+    ],
+    folder: NewFolder,
+) -> None:
+    """Make an exam from a pool or an evaluation log."""
+    from mensura.exam.conversion import exam_from
+
+    exam, left = exam_from(source, folder)
+    console.print(f"wrote {folder}: {len(exam.scored)} items. Edit consent and instructions in exam.toml")
+    for reason in left[:10]:
+        print_note(f"left out: {reason}")
+    if len(left) > 10:
+        print_note(f"… and {len(left) - 10} more left out")
+
+
+@app.command(epilog="Example: mensura exam export myexam --inspect task")
+def export(
+    exam: ExamPath,
+    inspect: Annotated[
+        Path, typer.Option("--inspect", help="Folder for the Inspect task.", file_okay=False, callback=check_output)
+    ],
+) -> None:
+    """Write the exam as an Inspect task."""
+    from mensura.exam import read_exam
+    from mensura.exam.inspecting import export_inspect
+
+    export_inspect(read_exam(exam), inspect)
+    console.print(f"wrote {inspect}. Run: inspect eval {inspect}/task.py --model NAME")
+
+
+@app.command(epilog="Example: mensura exam serve myexam --store answers.db --organiser-secret-file secret.txt")
+def serve(
+    exam: ExamPath,
+    store: StorePath,
+    port: Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65535)] = 8000,
+    host: Annotated[str, typer.Option(help="Address to listen on; by default this machine only.")] = "127.0.0.1",
+    organiser_secret_file: Annotated[
+        Path | None,
+        typer.Option(
+            help="Open /organiser to whoever knows the secret in this file.", metavar="FILE", callback=check_input
+        ),
+    ] = None,
+    tokens: Annotated[
+        Path | None,
+        typer.Option(help="Invitations, one per line; each lets one person in (?token=…).", callback=check_input),
+    ] = None,
+    name: Annotated[list[str] | None, typer.Option(help="A host name the site goes by; repeatable.")] = None,
+) -> None:
+    """Give the exam to people in a browser."""
+    from mensura.exam import read_exam
+
+    try:
+        from mensura.serve import ReviewerSecret, is_loopback, is_open_to_others
+        from mensura.serve.exams import serve_exam
+    except ModuleNotFoundError as fault:
+        raise MensuraError(f"exam serve: {fault.name} is not installed; run pip install 'mensura[serve]'") from fault
+
+    secret = None if organiser_secret_file is None else ReviewerSecret.read(organiser_secret_file)
+    if organiser_secret_file is not None and is_open_to_others(organiser_secret_file):
+        notices.print(f"warning: others on this machine can read {organiser_secret_file}")
+    if not is_loopback(host):
+        notices.print("warning: without TLS before it, codes and answers cross the network unprotected")
+    known = [] if tokens is None else [line.strip() for line in tokens.read_text(encoding="utf-8").splitlines()]
+    invitations = [token for token in known if token]
+    if tokens is not None and not invitations:
+        raise MensuraError(f"{tokens}: no invitation in it; write one per line, or leave --tokens out")
+    notices.print(f"http://{host}:{port}/ (Ctrl-C ends; answers are kept in {store})")
+    serve_exam(read_exam(exam), store, secret=secret, host=host, port=port, names=name or [], tokens=invitations)
+
+
+@app.command(epilog="Example: mensura exam sit example --model recorded/exam-example --repeats 2 --out runs/recorded")
+@takes_groups
+def sit(
+    exam: ExamPath,
+    repeats: Annotated[int, typer.Option(help="Sittings, each with its own order of items and options.", min=1)] = 1,
+    pictures: Annotated[bool, typer.Option(help="The model takes pictures.")] = False,
+    *,
+    asking: Asking,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Let a model sit the exam: the same items, instructions and scorer."""
+    from mensura.exam import read_exam
+    from mensura.exam.sitting import questions_of, sit_exam
+
+    read = read_exam(exam)
+    asking = asking.one(out, LONGEST_REPLY)
+    if asking.dry_run:
+        asked = [question for *_, question in questions_of(read, repeats, pictures=pictures)]
+        asking.print_estimate([question for question in asked if question is not None])
+        return
+    with asking.open("sitting") as asker:
+        sat = sit_exam(read, asker, repeats=repeats, pictures=pictures)
+    if emit(sat.tables(), out=out, as_json=as_json, warnings=list(sat.warnings)):
+        return
+    print_table(sat.outcomes, title=sat.heading)
+    for warning in sat.warnings:
+        print_note(warning, kind="warning")
+
+
+@app.command(epilog="Example: mensura exam report myexam answers.db runs --out report")
+def report(
+    exam: ExamPath,
+    sources: Annotated[
+        list[Path],
+        typer.Argument(
+            help="Store of people's answers (answers.db) and folders of models' sittings (runs/).",
+            callback=check_inputs,
+        ),
+    ],
+    margins: Annotated[
+        Path | None,
+        typer.Option(help="Table of question, answer, share: weight people to a population.", callback=check_input),
+    ] = None,
+    estimates: Annotated[
+        Path | None, typer.Option(help="Table of item, rate: combine with estimates made before.", callback=check_input)
+    ] = None,
+    grader: Annotated[str | None, typer.Option(help="Language model that grades items with a rubric.")] = None,
+    base_url: BaseUrl = None,
+    journal: JournalPath = None,
+    pool: Annotated[
+        Path | None,
+        typer.Option("--pool", help="Also write a pool for mensura people.", file_okay=False, callback=check_output),
+    ] = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Compare people and models: rates, percentiles, items, errors, effort."""
+    from mensura.cli.exam_out import gather, write_report
+    from mensura.core.tables import read_table
+    from mensura.exam import read_exam
+    from mensura.exam.report import report_exam
+
+    read = read_exam(exam)
+    outcomes, takers = gather(read, sources)
+    if grader is not None:
+        from mensura.exam.grading import grade
+
+        grading = Asking(model=[grader], base_url=base_url, journal=journal).one(out, LONGEST_REPLY)
+        with grading.open("grading") as asker:
+            outcomes = grade(read, outcomes, asker)
+    made = report_exam(
+        read,
+        outcomes,
+        takers,
+        margins=None if margins is None else read_table(margins),
+        estimates=None if estimates is None else read_table(estimates),
+    )
+    if pool is not None:
+        from mensura.exam.pooling import to_pool
+
+        to_pool(made, takers).write(pool)
+        notices.print(f"wrote a pool to {pool}", style="dim")
+    if write_report(made, out=out, as_json=as_json):
+        return
+    print_table(made.comparison.select(_SHOWN), title=made.heading)
+    for warning in made.warnings:
+        print_note(warning)
+
+
+@app.command(epilog="Example: mensura exam plan myexam --precision 0.03 --pay-per-hour 12")
+def plan(
+    exam: ExamPath,
+    precision: Annotated[float, typer.Option(help="Half of the 90% interval of people's mean rate.")] = 0.03,
+    rates: Annotated[
+        Path | None, typer.Option(help="Table of item, rate: estimates of people's rates.", callback=check_input)
+    ] = None,
+    seconds_per_item: Annotated[float, typer.Option(help="Seconds a person needs for an item.", min=1.0)] = 45.0,
+    pay_per_hour: Annotated[float | None, typer.Option(help="Pay per hour; that of exam.toml where left out.")] = None,
+    fee: Annotated[float, typer.Option(help="Fee of the panel as a share of the pay, such as 0.33.", min=0.0)] = 0.0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Plan how many people and items a precision takes, and the cost."""
+    from mensura.core.frames import require_columns
+    from mensura.core.tables import read_table
+    from mensura.exam import read_exam
+    from mensura.exam.planning import PlanTerms, plan_exam
+
+    read = read_exam(exam)
+    known = None
+    if rates is not None:
+        table = read_table(rates)
+        require_columns(table, ["item", "rate"], name=str(rates))
+        known = {str(item): float(rate) for item, rate in table.select("item", "rate").iter_rows()}
+    pay = pay_per_hour if pay_per_hour is not None else read.settings.study.pay_per_hour
+    made = plan_exam(read, PlanTerms(precision, seconds_per_item, pay, fee), known)
+    if emit(made.tables(), out=out, as_json=as_json):
+        return
+    print_table(made.plan, title=made.heading, rows=12, digits=3)
+
+
+@app.command(epilog="Example: mensura exam forget ABCDEFGHJKLMNPQRSTUV --store answers.db")
+def forget(code: Annotated[str, typer.Argument(help="The person's code.")], store: StorePath) -> None:
+    """Delete everything about the person with this code."""
+    from mensura.exam.codes import forget_code
+
+    if not forget_code(store, code):
+        raise MensuraError("code: no answers belong to it; check the code")
+    console.print("deleted")

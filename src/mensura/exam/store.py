@@ -1,0 +1,283 @@
+"""The answers of people: one SQLite file, one transaction per answer, durable before it is acknowledged."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import math
+import os
+import secrets
+import sqlite3
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mensura.core.errors import MensuraError
+from mensura.exam.codes import forget_in, hash_of, new_code, plain_code
+from mensura.exam.file import Exam
+from mensura.exam.forms import ExamForm, make_form
+from mensura.exam.records import SCHEMA, RefusedError, Sitting, StoredAnswer
+from mensura.exam.scoring import Given
+from mensura.exam.timing import deadline
+
+STALE = 2 * 3600.0
+"""Seconds after which an unfinished sitting counts for its answers alone when forms are balanced."""
+GRACE = 5.0
+"""Seconds that an answer may travel after its time limit."""
+LONGEST_ANSWER = 5_000
+"""Characters of an open answer."""
+_COUNT_EVERY = 60.0  # seconds after which the answers are counted again; in between new forms are added
+_COMPLETION = 8
+_VERSION = "1"
+
+
+class AnswerStore:
+    """The store of one exam. Several threads may use it. ``clock`` gives seconds since 1970."""
+
+    def __init__(self, path: Path, exam: Exam, *, clock: Callable[[], float] = time.time) -> None:
+        self._exam, self._clock, self.path = exam, clock, path
+        self._lock = threading.RLock()
+        self._forms: list[Sequence[str]] = []
+        self._counted = -math.inf
+        if not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, 0o600))
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=30.0)
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = FULL")
+            self._db.execute("PRAGMA secure_delete = ON")
+            self._prepare()
+        except sqlite3.DatabaseError as fault:
+            raise MensuraError(f"{path}: not a store of answers ({fault}); choose another file") from fault
+
+    def _prepare(self) -> None:
+        with self._writing() as db:
+            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                for statement in SCHEMA.split(";\n"):
+                    if statement.strip():
+                        db.execute(statement)
+                facts = {"version": _VERSION, "digest": self._exam.digest, "title": self._exam.settings.title}
+                facts |= {"pepper": secrets.token_hex(32), "forgotten": "0", "closed": "0"}
+                db.executemany("INSERT INTO meta VALUES (?, ?)", facts.items())
+        if self._fact("digest") != self._exam.digest:
+            raise MensuraError(
+                f"{self.path}: its answers are to another version of the exam. Restore that version, or give a new file"
+            )
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        """Hold one transaction; it is on the disk when the block ends."""
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+            except BaseException:
+                self._db.execute("ROLLBACK")
+                raise
+            self._db.execute("COMMIT")
+
+    def close(self) -> None:
+        """Close the file."""
+        with self._lock:
+            self._db.close()
+
+    def _fact(self, name: str) -> str:
+        row = self._db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        if row is None:
+            raise MensuraError(f"{self.path}: not a store of answers; choose another file")
+        return str(row[0])
+
+    # The organiser
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether nobody may begin or answer any more."""
+        with self._lock:
+            return self._fact("closed") == "1"
+
+    def set_closed(self, closed: bool) -> None:
+        """Close the exam, or open it again."""
+        with self._writing() as db:
+            db.execute("UPDATE meta SET value = ? WHERE name = 'closed'", (str(int(closed)),))
+
+    @property
+    def forgotten(self) -> int:
+        """Sittings that were deleted by their code."""
+        with self._lock:
+            return int(self._fact("forgotten"))
+
+    def rows(self, table: str) -> list[dict[str, Any]]:
+        """Return every row of ``sittings``, ``shown`` or ``answers``, without what lets somebody in."""
+        columns = {
+            "sittings": "number, person, form, begun, about, started, finished",
+            "shown": "number, item, at, left",
+            "answers": "number, item, answer, edit, at, seconds, late",
+        }[table]
+        with self._lock:
+            names = columns.split(", ")
+            return [dict(zip(names, row, strict=True)) for row in self._db.execute(f"SELECT {columns} FROM {table}")]
+
+    # The taker
+
+    def begin(self, *, token: str | None = None, panel: str | None = None) -> tuple[str, Sitting]:
+        """Open a sitting and return its secret code; a token, and a panel's id, let one person in once."""
+        code = new_code()
+        with self._writing() as db:
+            self._refuse_closed()
+            now = self._clock()
+            if token is not None:
+                self._use(db, token, now)
+            hidden = None if panel is None else self._hidden(panel)
+            if hidden and db.execute("SELECT 1 FROM sittings WHERE panel = ?", (hidden,)).fetchone():
+                raise RefusedError("You have begun this exam before. Open the link that you got then.", 403)
+            last = db.execute("SELECT seq FROM sqlite_sequence WHERE name = 'sittings'").fetchone()
+            number = 1 + (last[0] if last else 0)
+            if now - self._counted > _COUNT_EVERY:
+                self._forms, self._counted = self._taken(now), now
+            form = make_form(self._exam, number, self._forms)
+            self._forms.append(form.items)
+            made = new_code(_COMPLETION)
+            completion = self._exam.settings.completion_code or made
+            person = f"person-{secrets.token_hex(5)}"
+            db.execute(
+                "INSERT INTO sittings (number, person, code, panel, form, begun, completion) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (number, person, hash_of(code), hidden, json.dumps(form.as_dict()), now, completion),
+            )
+        return code, Sitting(number, person, form, now, None, None, None, completion)
+
+    def _use(self, db: sqlite3.Connection, token: str, now: float) -> None:
+        if db.execute("SELECT 1 FROM tokens WHERE token = ?", (hash_of(token),)).fetchone():
+            raise RefusedError("This invitation was used before. Open the link that you got then.", 403)
+        db.execute("INSERT INTO tokens VALUES (?, ?)", (hash_of(token), now))
+
+    def _hidden(self, panel: str) -> str:
+        """Return the opaque id for a panel's id; the key that makes it never leaves the store."""
+        return hmac.new(bytes.fromhex(self._fact("pepper")), panel.encode("utf-8", "replace"), "sha256").hexdigest()[
+            :32
+        ]
+
+    def _taken(self, now: float) -> list[Sequence[str]]:
+        """Return the items that each sitting has answered, or is likely to."""
+        answered: dict[int, list[str]] = {}
+        for number, item in self._db.execute("SELECT number, item FROM answers"):
+            answered.setdefault(number, []).append(item)
+        found: list[Sequence[str]] = []
+        for number, form, begun, finished in self._db.execute("SELECT number, form, begun, finished FROM sittings"):
+            over = finished is not None or now - begun > STALE
+            found.append(answered.get(number, []) if over else json.loads(form)["items"])
+        return found
+
+    def find(self, code: str) -> Sitting | None:
+        """Return the sitting of a code."""
+        with self._lock:
+            row = self._db.execute(
+                "SELECT number, person, form, begun, about, started, finished, completion FROM sittings WHERE code = ?",
+                (hash_of(plain_code(code)),),
+            ).fetchone()
+        if row is None:
+            return None
+        form = json.loads(row[2])
+        drawn = ExamForm(tuple(form["seed"]), tuple(form["items"]), form["options"])
+        about = None if row[4] is None else json.loads(row[4])
+        return Sitting(row[0], row[1], drawn, row[3], about, row[5], row[6], row[7])
+
+    def describe(self, sitting: Sitting, about: dict[str, str]) -> None:
+        """Store the answers about the person; only known questions and their options."""
+        asked = {question.name: question.options for question in self._exam.settings.questions}
+        kept = {name: answer for name, answer in about.items() if answer in asked.get(name, ())}
+        self._set(sitting, "about", json.dumps(kept))
+
+    def start(self, sitting: Sitting) -> None:
+        """Start the clock; a second start changes nothing."""
+        self._set(sitting, "started", self._clock())
+
+    def finish(self, sitting: Sitting) -> None:
+        """End the sitting."""
+        self._set(sitting, "finished", self._clock())
+
+    def _set(self, sitting: Sitting, column: str, value: object) -> None:
+        with self._writing() as db:
+            self._refuse_closed()
+            db.execute(
+                f"UPDATE sittings SET {column} = ? WHERE number = ? AND {column} IS NULL AND finished IS NULL",
+                (value, sitting.number),
+            )
+
+    def show(self, sitting: Sitting, item: str) -> float:
+        """Note when an item was first shown, and return that time."""
+        found = self.shown(sitting).get(item)
+        if found is not None:
+            return found
+        with self._writing() as db:
+            db.execute(
+                "INSERT OR IGNORE INTO shown (number, item, at) VALUES (?, ?, ?)", (sitting.number, item, self._clock())
+            )
+        return self.shown(sitting)[item]
+
+    def shown(self, sitting: Sitting) -> dict[str, float]:
+        """Return when each item was first shown."""
+        with self._lock:
+            return dict(self._db.execute("SELECT item, at FROM shown WHERE number = ?", (sitting.number,)).fetchall())
+
+    def answers(self, sitting: Sitting) -> dict[str, StoredAnswer]:
+        """Return the answers of a sitting by item."""
+        with self._lock:
+            rows = self._db.execute(
+                "SELECT item, answer, edit, at, seconds, late FROM answers WHERE number = ?", (sitting.number,)
+            ).fetchall()
+        return {row[0]: StoredAnswer(json.loads(row[1]), row[2], row[3], row[4], bool(row[5])) for row in rows}
+
+    def answer(self, sitting: Sitting, item: str, given: Given, *, edit: int, seconds: float, left: int = 0) -> bool:
+        """Store one answer and return whether it came too late.
+
+        ``edit`` orders the versions of an answer: an older one, or the same once more, changes nothing. ``seconds``
+        that the item was in view are the page's word, but never more than have passed. ``left``: times the page was
+        left.
+        """
+        self._refuse_foreign(sitting, item, given)
+        self.show(sitting, item)
+        with self._writing() as db:
+            self._refuse_closed()
+            row = db.execute("SELECT started, finished FROM sittings WHERE number = ?", (sitting.number,)).fetchone()
+            if row is None or row[0] is None or row[1] is not None:
+                raise RefusedError("This sitting is finished or has not started. Open the first page.")
+            now = self._clock()
+            opened = dict(db.execute("SELECT item, at FROM shown WHERE number = ?", (sitting.number,)).fetchall())
+            late = now > deadline(self._exam, row[0], opened, item) + GRACE
+            passed = now - opened[item]
+            spent = min(seconds, passed) if seconds > 0 else passed  # a page without scripts sends 0
+            db.execute(
+                "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET answer = excluded.answer, "
+                "edit = excluded.edit, at = excluded.at, seconds = excluded.seconds, late = excluded.late "
+                "WHERE excluded.edit > answers.edit AND (answers.late OR NOT excluded.late)",
+                (sitting.number, item, json.dumps(given), edit, now, spent, late),
+            )
+            db.execute(
+                "UPDATE shown SET left = max(left, ?) WHERE number = ? AND item = ?",
+                (min(left, 10_000), sitting.number, item),
+            )
+        return late
+
+    def _refuse_foreign(self, sitting: Sitting, item: str, given: Given) -> None:
+        """Refuse an answer to an item of another form, or of a shape that the item cannot have."""
+        if item not in sitting.form.items:
+            raise RefusedError("This item is not part of your exam. Open the first page.", 404)
+        options = len(self._exam.by_name[item].options)
+        if isinstance(given, str):
+            if options or len(given) > LONGEST_ANSWER:
+                raise RefusedError(f"The answer does not fit the item; give at most {LONGEST_ANSWER} characters.", 422)
+        elif not options or len(set(given)) < len(given) or any(not 0 <= place < options for place in given):
+            raise RefusedError("The item does not have this option. Choose another.", 422)
+
+    def forget(self, code: str) -> bool:
+        """Delete everything about the sitting of a code, also from the log of the file; False where there is none."""
+        with self._lock:
+            return forget_in(self._db, code)
+
+    def _refuse_closed(self) -> None:
+        if self._fact("closed") == "1":
+            raise RefusedError("The exam is closed. Ask the organiser to open it again.", 403)

@@ -1,0 +1,45 @@
+"""Reading the fields that a taker's page sends; nothing in them is trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+
+from mensura.exam.records import Sitting
+from mensura.exam.scoring import Given
+from mensura.serve.review.forms import Form
+
+MOST = 2**53
+"""Largest number that a page can count to."""
+
+
+def digest_of(token: str) -> bytes:
+    """Return the hash of an invitation: known ones are looked up by it, so that no time tells how near a guess is."""
+    return hashlib.sha256(token.encode("utf-8", "replace")).digest()
+
+
+def given_in(form: Form, order: list[int]) -> Given:
+    """Return the answer of a form in the table's order of options; options are sent as places on the page."""
+    if not order:
+        return form.get("text", "").replace("\r\n", "\n").strip()
+    sent = [form["option"]] if "option" in form else [name[7:] for name in form if name.startswith("option-")]
+    places = [int(place) if place.isascii() and place.isdigit() and len(place) < 4 else -1 for place in sent]
+    return sorted(order[place] if 0 <= place < len(order) else -1 for place in places)
+
+
+def number_in(text: str) -> float:
+    """Return a number that a page sent, 0 where it is none."""
+    try:
+        number = float(text[:30])
+    except ValueError:
+        return 0.0
+    return min(max(number, 0.0), float(MOST)) if math.isfinite(number) else 0.0
+
+
+def next_page(sitting: Sitting, form: Form) -> str:
+    """Return the address that the pressed button leads to."""
+    at = sitting.form.items.index(form["item"]) + 1
+    go = form.get("go", "next")
+    if go == "back" and at > 1:
+        return f"/sit?n={at - 1}"
+    return f"/sit?n={at + 1}" if go == "next" and at < len(sitting.form.items) else "/review"

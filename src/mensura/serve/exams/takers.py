@@ -1,0 +1,276 @@
+"""The pages of a taker: consent, questions about the person, instructions, items, review, end, deletion."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any
+
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from mensura.exam import AnswerStore, Exam
+from mensura.exam.codes import plain_code
+from mensura.exam.markdown import render_line, render_markdown
+from mensura.exam.pictures import media_of
+from mensura.exam.records import RefusedError, Sitting
+from mensura.exam.scoring import is_blank
+from mensura.exam.timing import deadline, rules_text
+from mensura.serve.exams.fields import digest_of, given_in, next_page, number_in
+from mensura.serve.review.forms import Form, is_own, read_form
+from mensura.serve.review.secret import Attempts
+from mensura.site.inlined import EARLY
+from mensura.site.templating import Templates
+
+COOKIE = "mensura_taker"
+_UNSTORED = {"cache-control": "no-store"}
+_COOKIE_DAYS = 30 * 86_400
+_LONGEST_ID = 200
+Facts = dict[str, Any]
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class _Begins(Attempts):
+    """How often sittings begin: a class behind one address may begin at once, a flood may not."""
+
+    EACH, EACH_PAUSE = 300, 2.0
+    ALL, ALL_PAUSE = 3000, 0.2
+
+
+class TakerPages:
+    """The pages of one exam; who is at work is known by a cookie with the code of the sitting."""
+
+    def __init__(self, exam: Exam, store: AnswerStore, tokens: Collection[str]) -> None:
+        self._exam, self._store = exam, store
+        self._tokens = frozenset(map(digest_of, tokens))
+        self._begins, self._deletions = _Begins(), Attempts()
+        self._templates = Templates("mensura.serve.exams")
+        self._templates.filters |= {"markdown": render_markdown, "line": render_line}
+
+    def routes(self) -> list[Route]:
+        """Return every address of takers."""
+        pages: dict[str, Callable[[Request, Sitting, str], Awaitable[Response]]] = {
+            "/sit": self._sit,
+            "/review": self._review,
+            "/done": self._done,
+            "/picture/{item}": self._picture,
+        }
+        changes: dict[str, Callable[[Sitting, Form], None]] = {
+            "/about": self._about,
+            "/start": lambda sitting, _: self._store.start(sitting),
+            "/finish": lambda sitting, _: self._store.finish(sitting),
+        }
+        return [
+            Route("/", self._welcome, methods=["GET"]),
+            Route("/begin", self._begin, methods=["POST"]),
+            Route("/resume/{code}", self._resume, methods=["GET"]),
+            Route("/answer", self._answer, methods=["POST"]),
+            Route("/forget", self._forget, methods=["GET", "POST"]),
+            *(Route(path, self._for_taker(page), methods=["GET"]) for path, page in pages.items()),
+            *(Route(path, self._changing(change), methods=["POST"]) for path, change in changes.items()),
+        ]
+
+    def _page(self, template: str, facts: Facts, status: int = 200) -> HTMLResponse:
+        common = {"exam": self._exam.settings, "early": EARLY}
+        return HTMLResponse(self._templates.get_template(template).render(common | facts), status, headers=_UNSTORED)
+
+    def _refusal(self, said: str, status: int) -> HTMLResponse:
+        return self._page("exam_refused.html", {"said": said}, status)
+
+    async def _find(self, request: Request) -> tuple[Sitting | None, str]:
+        code = request.cookies.get(COOKIE, "")
+        return (await run_in_threadpool(self._store.find, code) if code else None), code
+
+    def _for_taker(self, page: Callable[[Request, Sitting, str], Awaitable[Response]]) -> Endpoint:
+        async def show(request: Request) -> Response:
+            sitting, code = await self._find(request)
+            return (
+                RedirectResponse("/", 303, headers=_UNSTORED) if sitting is None else await page(request, sitting, code)
+            )
+
+        return show
+
+    # Entering
+
+    async def _welcome(self, request: Request) -> Response:
+        sitting, _ = await self._find(request)
+        if sitting is not None:
+            return RedirectResponse("/sit", 303, headers=_UNSTORED)
+        if await run_in_threadpool(lambda: self._store.is_closed):
+            return self._refusal("The exam is closed.", 403)
+        token = request.query_params.get("token", "")[:_LONGEST_ID]
+        if self._tokens and not self._is_invited(token):
+            return self._refusal("This exam needs an invitation. Open the link that you got.", 403)
+        name = self._exam.settings.panel_parameter
+        panel = request.query_params.get(name, "")[:_LONGEST_ID] if name else ""
+        return self._page("exam_consent.html", {"token": token, "panel": panel})
+
+    def _is_invited(self, token: str) -> bool:
+        return digest_of(token) in self._tokens
+
+    async def _begin(self, request: Request) -> Response:
+        form = await read_form(request)
+        if form is None or not is_own(request):
+            return self._refusal("This form did not come from this site.", 403)
+        if form.get("consent") != "yes":
+            return self._refusal("You did not agree, so nothing was stored. You may close this page.", 422)
+        token = form.get("token", "")[:_LONGEST_ID]
+        if self._tokens and not self._is_invited(token):
+            return self._refusal("This exam needs an invitation. Open the link that you got.", 403)
+        visitor = request.client.host if request.client is not None else ""
+        if self._begins.wait(visitor) > 0:
+            return self._refusal("Too many people began from your network; try again in a minute.", 429)
+        self._begins.failed(visitor)
+        panel = form.get("panel", "")[:_LONGEST_ID]
+        try:
+            code, _ = await run_in_threadpool(
+                lambda: self._store.begin(token=token if self._tokens else None, panel=panel or None)
+            )
+        except RefusedError as fault:
+            return self._refusal(str(fault), fault.status)
+        return self._remember(request, code)
+
+    async def _resume(self, request: Request) -> Response:
+        code = plain_code(request.path_params["code"])
+        if await run_in_threadpool(self._store.find, code) is None:
+            return self._refusal("This link leads to no sitting. Check that it is complete.", 404)
+        return self._remember(request, code)
+
+    def _remember(self, request: Request, code: str) -> Response:
+        answer = RedirectResponse("/sit", 303, headers=_UNSTORED)
+        over_tls = request.headers.get("origin", "").startswith("https:")
+        answer.set_cookie(COOKIE, code, max_age=_COOKIE_DAYS, httponly=True, samesite="lax", secure=over_tls)
+        return answer
+
+    # Sitting
+
+    async def _sit(self, request: Request, sitting: Sitting, code: str) -> Response:
+        if sitting.finished is not None:
+            return RedirectResponse("/done", 303, headers=_UNSTORED)
+        shared: Facts = {"sitting": sitting, "code": code}
+        if sitting.about is None and self._exam.settings.questions:
+            return self._page("exam_about.html", shared)
+        if sitting.started is None:
+            return self._page(
+                "exam_start.html", shared | {"rules": rules_text(self._exam), "n": len(sitting.form.items)}
+            )
+        return await run_in_threadpool(self._item_page, request.query_params.get("n", ""), sitting, shared)
+
+    def _item_page(self, asked: str, sitting: Sitting, shared: Facts) -> Response:
+        answers, items = self._store.answers(sitting), sitting.form.items
+        if not (asked.isascii() and asked.isdigit() and len(asked) < 6):
+            first = next((at for at, name in enumerate(items, start=1) if name not in answers), len(items) + 1)
+            return RedirectResponse(f"/sit?n={first}", 303, headers=_UNSTORED)
+        at = int(asked) - 1
+        if not 0 <= at < len(items):
+            return RedirectResponse("/review", 303, headers=_UNSTORED)
+        self._store.show(sitting, items[at])
+        left = self._seconds_left(sitting, items[at])
+        if self._is_over(sitting):
+            return RedirectResponse("/review", 303, headers=_UNSTORED)
+        item, stored = self._exam.by_name[items[at]], answers.get(items[at])
+        section = next((one for one in self._exam.settings.sections if one.name == item.section), None)
+        return self._page(
+            "exam_item.html",
+            shared
+            | {"item": item, "at": at + 1, "n": len(items), "left": left, "section": section}
+            | {"order": sitting.form.options[item.item], "edit": 1 + (stored.edit if stored else 0)}
+            | {"given": stored.given if stored else "", "answered": len(answers), "rules": rules_text(self._exam)},
+        )
+
+    def _seconds_left(self, sitting: Sitting, item: str) -> int | None:
+        end = deadline(self._exam, sitting.started or 0.0, self._store.shown(sitting), item)
+        return None if math.isinf(end) else max(0, round(end - time.time()))
+
+    def _is_over(self, sitting: Sitting) -> bool:
+        minutes = self._exam.settings.time.minutes
+        return minutes is not None and time.time() > (sitting.started or 0.0) + 60.0 * minutes
+
+    async def _answer(self, request: Request) -> Response:
+        sitting, _ = await self._find(request)
+        form = await read_form(request)
+        by_script = request.headers.get("accept", "") == "application/json"
+        if sitting is None or form is None or not is_own(request):
+            said, status = "This answer did not come from a page of your exam.", 403
+        else:
+            try:
+                late = await run_in_threadpool(self._store_answer, sitting, form)
+                if by_script:
+                    return JSONResponse({"saved": True, "late": late}, headers=_UNSTORED)
+                return RedirectResponse(next_page(sitting, form), 303, headers=_UNSTORED)
+            except RefusedError as fault:
+                said, status = str(fault), fault.status
+        if by_script:
+            return JSONResponse({"saved": False, "said": said}, status, headers=_UNSTORED)
+        return self._refusal(said, status)
+
+    def _store_answer(self, sitting: Sitting, form: Form) -> bool:
+        name = form.get("item", "")
+        if name not in sitting.form.items:
+            raise RefusedError("This item is not part of your exam. Open the first page.", 404)
+        edit, seconds, left = (number_in(form.get(key, "0")) for key in ("edit", "seconds", "left"))
+        given = given_in(form, sitting.form.options[name])
+        if is_blank(given) and name not in self._store.answers(sitting):
+            return False  # nothing to store: the item was passed over
+        return self._store.answer(sitting, name, given, edit=int(edit), seconds=seconds, left=int(left))
+
+    def _about(self, sitting: Sitting, form: Form) -> None:
+        self._store.describe(sitting, form)
+
+    def _changing(self, change: Callable[[Sitting, Form], None]) -> Endpoint:
+        async def act(request: Request) -> Response:
+            sitting, _ = await self._find(request)
+            form = await read_form(request)
+            if sitting is None or form is None or not is_own(request):
+                return self._refusal("This form did not come from a page of your exam.", 403)
+            try:
+                await run_in_threadpool(change, sitting, form)
+            except RefusedError as fault:
+                return self._refusal(str(fault), fault.status)
+            return RedirectResponse("/sit", 303, headers=_UNSTORED)
+
+        return act
+
+    async def _review(self, request: Request, sitting: Sitting, code: str) -> Response:
+        if sitting.started is None or sitting.finished is not None:
+            return RedirectResponse("/sit", 303, headers=_UNSTORED)
+        answers = await run_in_threadpool(self._store.answers, sitting)
+        done = [name in answers and not is_blank(answers[name].given) for name in sitting.form.items]
+        facts = {"sitting": sitting, "code": code, "done": done, "over": self._is_over(sitting)}
+        return self._page("exam_review.html", facts)
+
+    async def _done(self, request: Request, sitting: Sitting, code: str) -> Response:
+        if sitting.finished is None:
+            return RedirectResponse("/sit", 303, headers=_UNSTORED)
+        return self._page("exam_done.html", {"sitting": sitting, "code": code})
+
+    async def _picture(self, request: Request, sitting: Sitting, code: str) -> Response:
+        name = request.path_params["item"]
+        item = self._exam.by_name.get(name)
+        if item is None or not item.picture or name not in sitting.form.items or sitting.started is None:
+            return self._refusal("There is no such picture.", 404)
+        kept = {"cache-control": "private, max-age=3600"}
+        return FileResponse(self._exam.folder / item.picture, media_type=media_of(item.picture), headers=kept)
+
+    # Deleting
+
+    async def _forget(self, request: Request) -> Response:
+        if request.method == "GET":
+            return self._page("exam_forget.html", {"typed": request.cookies.get(COOKIE, "")})
+        form = await read_form(request)
+        visitor = request.client.host if request.client is not None else ""
+        if form is None or not is_own(request):
+            return self._refusal("This form did not come from this site.", 403)
+        if await run_in_threadpool(lambda: self._store.is_closed):
+            return self._refusal("The exam is closed. Ask the organiser to delete your answers; give your code.", 403)
+        if self._deletions.wait(visitor) > 0:
+            return self._refusal("Too many wrong codes; wait a while.", 429)
+        if not await run_in_threadpool(self._store.forget, form.get("code", "")):
+            self._deletions.failed(visitor)
+            return self._refusal("No answers belong to this code. Check it and try again.", 404)
+        answer = self._page("exam_forgotten.html", {})
+        answer.delete_cookie(COOKIE)
+        return answer

@@ -1,0 +1,139 @@
+"""``mensura exam`` as a newcomer uses it: from a new exam to a report on people and a recorded model."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+
+import polars as pl
+import pytest
+
+from mensura.exam import AnswerStore, read_exam
+from tests.serve.test_exams import Taker
+
+
+@pytest.fixture
+def sat(mensura_command, tmp_path):
+    """A new exam, seven people who took it over HTTP, and a recorded model."""
+    from mensura.serve.exams import exam_app
+
+    assert mensura_command("exam", "new", tmp_path / "my").code == 0
+    exam = read_exam(tmp_path / "my")
+    store = AnswerStore(tmp_path / "answers.db", exam)
+    codes = []
+    for number in range(7):
+        taker = Taker(exam_app(exam, store))
+        taker.begin()
+        taker.fill("/about", age="30–44", schooling="secondary school")
+        taker.fill("/start")
+        form = store.find(taker.code).form
+        for place, name in enumerate(form.items):
+            item = exam.by_name[name]
+            right = item.check or (number + place) % 3 > 0
+            if item.options:
+                shown = form.options[name]
+                wanted = item.right_options() if right else {next(p for p in shown if p not in item.right_options())}
+                many = item.scoring == "several"
+                given = {f"option-{shown.index(p)}" if many else "option": str(shown.index(p)) for p in wanted}
+            else:
+                given = {"text": item.key[0] if right else "no idea"}
+            taker.fill("/answer", item=name, edit="1", seconds="0", **given)
+        taker.fill("/finish")
+        codes.append(taker.code)
+    store.close()
+    text = (
+        (tmp_path / "my" / "exam.toml")
+        .read_text(encoding="utf-8")
+        .replace("fastest_seconds = 1.0", "fastest_seconds = 0")
+    )
+    (tmp_path / "my" / "exam.toml").write_text(text, encoding="utf-8")
+    asked = ("exam", "sit", tmp_path / "my", "--model", "recorded/exam-example", "--out", tmp_path / "runs" / "one")
+    assert mensura_command(*asked).code == 0
+    return tmp_path, codes
+
+
+def test_from_a_new_exam_to_the_report(sat, mensura_command):
+    folder, codes = sat
+    out = folder / "report"
+    run = mensura_command("exam", "report", folder / "my", folder / "answers.db", folder / "runs", "--out", out)
+    assert run.code == 0, run.err
+    assert "7 people (0 left out), 1 model, 16 items" in run.out
+    comparison = pl.read_csv(out / "comparison.csv")
+    assert comparison["subject"].to_list() == ["people", "recorded/exam-example"]
+    assert comparison["rate"][1] == pytest.approx(12 / 16)
+    takers = (out / "takers.csv").read_text(encoding="utf-8")
+    assert not any(code in takers for code in codes)
+    assert "secondary school" not in takers
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "recorded/exam-example" in page
+    assert "not stated" in (out / "checklist.md").read_text(encoding="utf-8")
+    assert "http" not in "".join(
+        part for part in page.split('"') if part.startswith(("http:", "https:")) and "w3.org" not in part
+    )
+
+
+def test_a_code_is_forgotten_and_the_person_leaves_the_report(sat, mensura_command):
+    folder, codes = sat
+    assert mensura_command("exam", "forget", codes[0], "--store", folder / "answers.db").code == 0
+    again = mensura_command("exam", "forget", codes[0], "--store", folder / "answers.db")
+    assert (again.code, "no answers belong to it" in again.err) == (2, True)
+    run = mensura_command("exam", "report", folder / "my", folder / "answers.db", folder / "runs")
+    assert "6 people (0 left out)" in run.out
+
+
+def test_margins_estimates_and_a_pool(sat, mensura_command):
+    folder, _ = sat
+    exam = read_exam(folder / "my")
+    rates = pl.DataFrame({"item": [item.item for item in exam.scored], "rate": [0.6] * 16})
+    rates.write_csv(folder / "rates.csv")
+    pl.DataFrame({"question": ["age"], "answer": ["30–44"], "share": [1.0]}).write_csv(folder / "margins.csv")
+    words = ("--estimates", folder / "rates.csv", "--margins", folder / "margins.csv", "--pool", folder / "pool")
+    run = mensura_command("exam", "report", folder / "my", folder / "answers.db", *words, "--out", folder / "out")
+    assert run.code == 0, run.err
+    assert "combined_low" in pl.read_csv(folder / "out" / "items.csv").columns
+    assert mensura_command("people", "summary", folder / "pool").code == 0
+
+
+def test_check_prints_every_error(mensura_command, tmp_path):
+    mensura_command("exam", "new", tmp_path / "my")
+    items = tmp_path / "my" / "items.csv"
+    items.write_text(items.read_text(encoding="utf-8").replace("9:29,choice", "9:30,choice"), encoding="utf-8")
+    settings = tmp_path / "my" / "exam.toml"
+    settings.write_text("colour = 3\n" + settings.read_text(encoding="utf-8"), encoding="utf-8")
+    run = mensura_command("exam", "check", tmp_path / "my")
+    assert run.code == 2
+    assert "2 errors" in run.err
+    assert "exam.toml, colour: unknown; remove it" in run.err
+    assert "items.csv, row 2" in run.err
+
+
+def test_from_a_log_without_items_says_so(mensura_command, tmp_path):
+    (tmp_path / "samples_x.jsonl").write_text('{"doc_id": 1, "doc": {}}\n', encoding="utf-8")
+    run = mensura_command("exam", "from", tmp_path / "samples_x.jsonl", tmp_path / "exam")
+    assert run.code == 2
+    assert "no item with a text and a key" in run.err
+
+
+def test_a_plan_in_words(mensura_command):
+    run = mensura_command("exam", "plan", "example", "--precision", "0.05", "--pay-per-hour", "12")
+    assert run.code == 0
+    assert "±0.05 (90%)" in run.out
+
+
+def test_serve_answers_and_ends_when_asked(tmp_path):
+    command = [sys.executable, "-m", "mensura", "exam", "serve", "example", "--store", str(tmp_path / "a.db")]
+    process = subprocess.Popen([*command, "--port", "18467"], stderr=subprocess.DEVNULL)
+    try:
+        for _ in range(600):
+            try:
+                page = urllib.request.urlopen("http://127.0.0.1:18467/", timeout=5).read().decode()
+                break
+            except OSError:
+                time.sleep(0.1)
+        assert "Everyday reasoning" in page
+    finally:
+        os.kill(process.pid, signal.SIGINT)
+        process.wait(30)
+    assert (tmp_path / "a.db").exists()

@@ -1,0 +1,131 @@
+"""An exam is read whole or refused with every error and its place."""
+
+import json
+
+import pytest
+
+from mensura.core.errors import MensuraError
+from mensura.exam import inspect_exam, read_exam
+from mensura.exam.markdown import render_markdown
+from tests.exam.conftest import ITEMS, TOML, write_exam
+
+PNG = b"\x89PNG\r\n\x1a\n" + b"\0\0\0\rIHDR" + (3).to_bytes(4) + (2).to_bytes(4) + b"\x08\x02\0\0\0" + b"\0" * 40
+
+
+def test_the_example_of_the_package_is_whole():
+    exam = read_exam("example")
+    assert len(exam.scored) >= 16
+    assert [item.item for item in exam.checks] == ["attention"]
+    assert exam.per_person < len(exam.scored)
+
+
+def test_items_have_keys_as_text_letter_number_or_list(exam):
+    assert exam.by_name["capital"].right_options() == {0}
+    assert exam.by_name["primes"].right_options() == {0, 2}
+    assert exam.by_name["poet"].key == ("Goethe", "J. W. von Goethe")
+    assert [item.item for item in exam.checks] == ["look"]
+
+
+def test_the_same_items_come_from_csv_jsonl_and_the_file_itself(tmp_path, exam):
+    rows = [item.model_dump(exclude_defaults=True, mode="json") for item in exam.items]
+    lines = tmp_path / "lines"
+    write_exam(lines, 'items = "items.jsonl"\n' + TOML)
+    (lines / "items.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    alone = tmp_path / "alone.toml"
+    tables = "".join(
+        "\n[[items]]\n" + "".join(f"{name} = {json.dumps(value)}\n" for name, value in row.items()) for row in rows
+    )
+    alone.write_text(TOML + tables, encoding="utf-8")
+    assert read_exam(lines).items == exam.items == read_exam(alone).items
+    assert read_exam(lines).digest == exam.digest
+
+
+def test_every_error_is_found_at_once_with_its_place(tmp_path):
+    toml = TOML.replace('order = "fixed"', 'order = "random"\ncolour = "red"\nitems_per_person = 9')
+    items = (
+        ITEMS.replace("Nairobi,choice", "Paris,choice").replace("2.5,number", "two,number").replace("half,", "poet,")
+    )
+    items += "gone,Look at it.,,x,text,,\nlook,Again?,a | a,a,choice,,\n"
+    exam, faults = inspect_exam(write_exam(tmp_path / "bad", toml, items))
+    assert exam is None
+    told = "\n".join(faults)
+    for part in (
+        "exam.toml, order:",
+        "exam.toml, colour: unknown; remove it",
+        "items.csv, row 2: key: 'Paris' is no option; give the text of an option or a letter from A to C",
+        "items.csv, row 4: key: 'two' is no number",
+        "options: one is there twice",
+    ):
+        assert part in told, told
+    with pytest.raises(MensuraError, match="has 5 errors"):
+        read_exam(tmp_path / "bad")
+
+
+def test_settings_and_items_must_fit_together(tmp_path):
+    toml = TOML.replace('order = "fixed"', 'order = "fixed"\nitems_per_person = 9') + (
+        '[[sections]]\nname = "one"\ntitle = "One"\n'
+    )
+    faults = inspect_exam(write_exam(tmp_path / "bad", toml))[1]
+    assert "exam.toml, items_per_person: 9 is above the 4 items that count; lower it or leave it out" in faults
+    assert "item capital, section: empty; give one of one" in faults
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("../../etc/passwd", None, "must lie in the folder"),
+        ("a.svg", b"<svg onload='alert(1)'/>", "is no picture"),
+        ("a.png", b"GIF89a" + b"\0" * 60, "is no PNG file"),
+        ("a.png", PNG[:16] + (50_000).to_bytes(4) + PNG[20:], "50000 × 2 pixels"),
+        ("a.png", PNG + b"\0" * (3 * 2**20), "3.0 MB; expected at most 2 MB"),
+        ("b.png", None, "is not in the folder"),
+    ],
+)
+def test_pictures_outside_huge_or_of_other_kinds_are_refused(tmp_path, name, data, said):
+    items = f"item,text,key,picture,picture_alt\nq,What is it?,x,{name},a drawing\n"
+    folder = write_exam(tmp_path / "bad", TOML, items)
+    if data is not None:
+        (folder / name).write_bytes(data)
+    assert said in "\n".join(inspect_exam(folder)[1])
+
+
+def test_a_small_picture_is_taken_but_needs_words(tmp_path):
+    folder = write_exam(tmp_path / "one", TOML, "item,text,key,picture,picture_alt\nq,What?,x,a.png,a drawing\n")
+    (folder / "a.png").write_bytes(PNG)
+    assert read_exam(folder).items[0].picture == "a.png"
+    write_exam(folder, TOML, "item,text,key,picture\nq,What?,x,a.png\n")
+    assert "picture_alt: empty" in "\n".join(inspect_exam(folder)[1])
+
+
+@pytest.mark.parametrize(
+    "hostile",
+    [
+        "<script>alert(1)</script>",
+        "[click](javascript:alert(1))",
+        "![x](https://elsewhere.example/track.png)",
+        "<img src=x onerror=alert(1)>",
+        "<https://elsewhere.example>",
+        "[a]: https://elsewhere.example\n\n[a]",
+    ],
+)
+def test_markdown_runs_nothing_and_leads_nowhere(hostile):
+    shown = render_markdown(hostile).lower()
+    assert not any(part in shown for part in ("<script", "<a ", "<img", "<iframe", "href="))
+
+
+def test_markdown_shows_the_usual_marks():
+    assert render_markdown("*one* **two**\n\n- three") == (
+        "<p><em>one</em> <strong>two</strong></p>\n<ul>\n<li>three</li>\n</ul>\n"
+    )
+    assert "<table>" in render_markdown("| a | b |\n|---|---|\n| 1 | 2 |")
+
+
+def test_a_corrected_key_keeps_the_exam_and_another_text_does_not(tmp_path, exam):
+    key = write_exam(tmp_path / "key", items=ITEMS.replace("Goethe |", "Goethe | Johann Goethe |"))
+    text = write_exam(tmp_path / "text", items=ITEMS.replace("Capital of Kenya", "Chief city of Kenya"))
+    assert read_exam(key).digest == exam.digest != read_exam(text).digest
+
+
+def test_a_folder_without_an_exam_says_how_to_make_one(tmp_path):
+    with pytest.raises(MensuraError, match="mensura exam new"):
+        read_exam(tmp_path)

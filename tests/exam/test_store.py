@@ -1,0 +1,216 @@
+"""The store: acknowledged answers stay, hostile ones are refused, a code deletes everything."""
+
+import os
+import signal
+import sqlite3
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from mensura.core.errors import MensuraError
+from mensura.exam import AnswerStore, read_exam
+from mensura.exam.records import RefusedError
+from tests.exam.conftest import ITEMS, TOML, write_exam
+
+
+class Clock:
+    def __init__(self):
+        self.now = 1_000_000.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path, exam, clock):
+    store = AnswerStore(tmp_path / "answers.db", exam, clock=clock)
+    yield store
+    store.close()
+
+
+def started(store):
+    code, _ = store.begin()
+    store.start(store.find(code))
+    return code, store.find(code)
+
+
+def test_a_sitting_from_consent_to_its_end(store, clock):
+    code, sitting = store.begin()
+    store.describe(sitting, {"age": "40 or older", "shoe": "44"})
+    store.start(sitting)
+    clock.now += 7
+    assert store.answer(store.find(code), "capital", [0], edit=1, seconds=4.0, left=1) is False
+    store.finish(sitting)
+    found = store.find(f"{code[:5]}-{code[5:].lower()}")
+    assert found.about == {"age": "40 or older"}
+    assert (found.started, found.finished) == (1_000_000.0, 1_000_007.0)
+    assert store.answers(found)["capital"].given == [0]
+    assert store.rows("shown") == [{"number": 1, "item": "capital", "at": clock.now, "left": 1}]
+
+
+def test_an_older_or_repeated_version_of_an_answer_changes_nothing(store):
+    _, sitting = started(store)
+    for edit, given in ((5, [1]), (3, [0]), (5, [2])):
+        store.answer(sitting, "capital", given, edit=edit, seconds=0)
+    assert store.answers(sitting)["capital"].given == [1]
+    store.answer(sitting, "capital", [2], edit=6, seconds=0)
+    assert store.answers(sitting)["capital"].given == [2]
+
+
+def test_a_page_cannot_claim_more_time_than_has_passed(store, clock):
+    _, sitting = started(store)
+    store.show(sitting, "half")
+    clock.now += 10
+    store.answer(sitting, "half", "2.5", edit=1, seconds=3600)
+    assert store.answers(sitting)["half"].seconds == 10
+
+
+def test_the_server_times_a_page_without_scripts(store, clock):
+    _, sitting = started(store)
+    store.show(sitting, "half")
+    clock.now += 12
+    store.answer(sitting, "half", "2.5", edit=1, seconds=0)
+    assert store.answers(sitting)["half"].seconds == 12
+
+
+@pytest.mark.parametrize(
+    ("item", "given"),
+    [
+        *(("other", [0]), ("capital", [3]), ("capital", [-1]), ("capital", [0, 0]), ("capital", "Nairobi")),
+        *(("half", [0]), ("half", "9" * 5_001)),
+    ],
+)
+def test_answers_that_the_form_does_not_have_are_refused(store, item, given):
+    _, sitting = started(store)
+    with pytest.raises(RefusedError):
+        store.answer(sitting, item, given, edit=1, seconds=0)
+    assert store.answers(sitting) == {}
+
+
+def test_nothing_is_answered_before_the_start_or_after_the_end(store):
+    code, sitting = store.begin()
+    with pytest.raises(RefusedError):
+        store.answer(sitting, "capital", [0], edit=1, seconds=0)
+    store.start(sitting)
+    store.finish(sitting)
+    with pytest.raises(RefusedError, match="finished"):
+        store.answer(store.find(code), "capital", [0], edit=1, seconds=0)
+
+
+def test_late_answers_are_kept_and_marked_but_never_replace_one_in_time(tmp_path, clock):
+    exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 1\n"))
+    store = AnswerStore(tmp_path / "timed.db", exam, clock=clock)
+    _, sitting = started(store)
+    store.answer(sitting, "capital", [0], edit=1, seconds=0)
+    clock.now += 64  # within the seconds an answer may travel
+    assert store.answer(sitting, "primes", [0], edit=1, seconds=0) is False
+    clock.now += 2
+    assert store.answer(sitting, "half", "2.5", edit=1, seconds=0) is True
+    assert store.answer(sitting, "capital", [1], edit=2, seconds=0) is True
+    found = store.answers(sitting)
+    assert (found["capital"].given, found["capital"].late, found["half"].late) == ([0], False, True)
+
+
+def test_a_token_and_a_panels_id_let_one_person_in_once(store):
+    store.begin(token="one", panel="5f3a")
+    with pytest.raises(RefusedError, match="used before"):
+        store.begin(token="one")
+    with pytest.raises(RefusedError, match="begun this exam before"):
+        store.begin(panel="5f3a")
+    store.begin(token="two", panel="other")
+
+
+def test_the_file_holds_no_code_no_panel_id_and_no_token_and_is_private(store):
+    code, _ = store.begin(token="invitation-77", panel="PROLIFIC-5f3a9")
+    store.close()
+    data = b"".join(path.read_bytes() for path in store.path.parent.glob("answers.db*"))
+    assert not any(word.encode() in data for word in (code, "invitation-77", "PROLIFIC-5f3a9"))
+    assert stat.S_IMODE(store.path.stat().st_mode) == 0o600
+
+
+def test_forgetting_deletes_everything_also_from_the_file(store):
+    code, sitting = started(store)
+    other, _ = started(store)
+    store.answer(sitting, "poet", "my name is Zebediah", edit=1, seconds=0)
+    assert store.forget(code) is True
+    assert store.forget(code) is False
+    assert store.find(code) is None
+    assert store.find(other) is not None
+    assert store.forgotten == 1
+    data = b"".join(path.read_bytes() for path in store.path.parent.glob("answers.db*"))
+    assert b"Zebediah" not in data
+    _, third = store.begin()
+    assert third.number == 3  # a form is never given twice by a reused number
+
+
+def test_a_closed_exam_takes_nothing_until_it_is_opened_again(store):
+    _, sitting = started(store)
+    store.set_closed(True)
+    for refused in (store.begin, lambda: store.answer(sitting, "capital", [0], edit=1, seconds=0)):
+        with pytest.raises(RefusedError, match="closed"):
+            refused()
+    store.set_closed(False)
+    store.answer(sitting, "capital", [0], edit=1, seconds=0)
+
+
+def test_answers_to_another_exam_are_not_mixed(store, tmp_path):
+    other = read_exam(write_exam(tmp_path / "other", items=ITEMS.replace("Capital of Kenya", "Capital")))
+    with pytest.raises(MensuraError, match="another version of the exam"):
+        AnswerStore(store.path, other)
+    (tmp_path / "noise.db").write_bytes(b"no database" * 100)
+    with pytest.raises(MensuraError, match="not a store of answers"):
+        AnswerStore(tmp_path / "noise.db", other)
+
+
+def test_many_threads_write_at_once(store):
+    sittings = [started(store)[1] for _ in range(8)]
+
+    def answer_all(sitting):
+        for edit in range(1, 11):
+            store.answer(sitting, "half", str(edit), edit=edit, seconds=0)
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(answer_all, sittings))
+    assert [store.answers(sitting)["half"].given for sitting in sittings] == ["10"] * 8
+
+
+WRITER = """
+import sys
+from mensura.exam import AnswerStore, read_exam
+store = AnswerStore(__import__("pathlib").Path(sys.argv[1]), read_exam(sys.argv[2]))
+code, sitting = store.begin()
+store.start(sitting)
+print(code, flush=True)
+edit = 0
+while True:
+    edit += 1
+    store.answer(sitting, "half", str(edit), edit=edit, seconds=0)
+    print(edit, flush=True)
+"""
+
+
+def test_a_killed_writer_loses_no_acknowledged_answer(tmp_path, exam):
+    for _ in range(3):
+        path = tmp_path / "killed.db"
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path), str(exam.folder)], stdout=subprocess.PIPE, text=True
+        )
+        code = process.stdout.readline().strip()
+        for _ in range(20):
+            process.stdout.readline()
+        os.kill(process.pid, signal.SIGKILL)
+        acknowledged = int((["20", *process.stdout.read().split()])[-1])
+        process.wait()
+        process.stdout.close()
+        store = AnswerStore(path, exam)
+        assert int(store.answers(store.find(code))["half"].given) >= acknowledged
+        store.close()
+        assert sqlite3.connect(path).execute("PRAGMA integrity_check").fetchone() == ("ok",)

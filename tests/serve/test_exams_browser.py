@@ -1,0 +1,217 @@
+"""An exam in a real browser: on a phone and a desk, by keyboard, without connection, in both themes and large type."""
+
+import pytest
+
+from benchmarks.site_axe import grave_findings
+from mensura.exam import AnswerStore, read_exam
+from mensura.serve.exams import exam_app
+from mensura.serve.review import ReviewerSecret
+from tests.exam.conftest import TOML, write_exam
+from tests.serve.conftest import listening
+from tests.site.conftest import BROWSER_PATIENCE
+
+SECRET = "an organiser's long secret"
+TEXTS = {"half": "2.5", "poet": "Goethe"}
+
+
+@pytest.fixture
+def exam(tmp_path):
+    return read_exam(write_exam(tmp_path / "small", TOML + "[time]\nminutes = 30\n"))
+
+
+@pytest.fixture
+def store(tmp_path, exam):
+    store = AnswerStore(tmp_path / "answers.db", exam)
+    yield store
+    store.close()
+
+
+@pytest.fixture
+def address(exam, store):
+    with listening(exam_app(exam, store, secret=ReviewerSecret(SECRET), names=["127.0.0.1"])) as address:
+        yield address
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Open a page in a new window; errors of scripts and requests elsewhere fail the test."""
+    faults, contexts = [], []
+
+    def open_window(width=1280, theme="light", path="/"):
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=theme)
+        context.set_default_timeout(1000 * BROWSER_PATIENCE)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda fault: faults.append(str(fault)))
+        page.on("request", lambda asked: None if asked.url.startswith(f"{address}/") else faults.append(asked.url))
+        page.goto(address + path)
+        return page
+
+    yield open_window
+    for context in contexts:
+        context.close()
+    assert [fault for fault in faults if not fault.startswith("data:")] == []
+
+
+def enter(page):
+    page.get_by_label("I have read this").check()
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_label("How old are you?").select_option("40 or older")
+    page.get_by_role("button", name="Continue").click()
+    page.get_by_role("button", name="Start").click()
+    page.wait_for_selector("#item")
+
+
+def answer(page):
+    """Answer the item that is shown."""
+    item = page.locator("input[name=item]").get_attribute("value")
+    if item in TEXTS:
+        page.get_by_label("Your answer").fill(TEXTS[item])
+    elif item == "primes":
+        page.get_by_role("checkbox", name="2").check()
+        page.get_by_role("checkbox", name="5").check()
+    else:
+        page.get_by_label("Nairobi" if item == "capital" else "B thing").check()
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark")])
+def test_the_whole_path_is_accessible_and_fits(visit, store, width, theme):
+    page = visit(width, theme)
+    looked = 0
+
+    def look(heading):
+        nonlocal looked
+        page.get_by_role("heading", name=heading, exact=True, level=1).wait_for()
+        page.wait_for_load_state()
+        page.evaluate("document.documentElement.style.fontSize = '150%'")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), page.url
+        assert grave_findings(page) == [], page.url
+        assert page.evaluate("document.documentElement.dataset.theme") == theme
+        looked += 1
+
+    look("Small exam")
+    page.get_by_label("I have read this").check()
+    page.get_by_role("button", name="Continue").click()
+    look("About you")
+    page.get_by_role("button", name="Continue").click()
+    look("Instructions")
+    page.get_by_role("button", name="Start").click()
+    for number in range(1, 6):
+        page.wait_for_selector(f"#place:has-text('Question {number} of 5')")
+        assert page.locator("#time-left").inner_text().startswith(("29:", "30:"))
+        look(f"Question {number}")
+        answer(page)
+        page.locator("#next").click()
+    look("Review")
+    page.get_by_role("button", name="Finish the exam").click()
+    look("Thank you")
+    assert looked == 10
+    (sitting,) = store.rows("sittings")
+    assert sitting["finished"] is not None
+    assert len(page.locator("#completion").inner_text()) == 8
+    assert {row["item"]: row["answer"] for row in store.rows("answers")} == {
+        "capital": "[0]",
+        "primes": "[0, 2]",
+        "half": '"2.5"',
+        "poet": '"Goethe"',
+        "look": "[1]",
+    }
+    assert all(row["seconds"] > 0 for row in store.rows("answers"))
+
+
+def test_an_exam_can_be_taken_by_keyboard_alone(visit, store):
+    page = visit()
+    press = page.keyboard.press
+    page.get_by_label("I have read this").focus()
+    for key in ("Space", "Tab", "Enter"):
+        press(key)
+    page.wait_for_selector("select")
+    page.locator("select").focus()
+    page.keyboard.type("40")
+    press("Tab")
+    press("Enter")
+    page.get_by_role("button", name="Start").focus()
+    press("Enter")
+    page.wait_for_selector("#item")
+    page.locator("input[type=radio]").first.focus()
+    press("ArrowDown")
+    press("Tab")
+    press("Enter")
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert store.rows("answers")[0]["answer"] == "[1]"
+
+
+def test_each_change_is_saved_at_once(visit, store):
+    page = visit()
+    enter(page)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    page.get_by_label("Nairobi").check()
+    page.wait_for_function("() => document.getElementById('saved').textContent === 'Saved.'")
+    page.reload()
+    assert page.get_by_label("Nairobi").is_checked()
+    assert [row["answer"] for row in store.rows("answers")] == ["[0]"]
+
+
+def test_a_lost_connection_loses_nothing(visit, store):
+    page = visit()
+    enter(page)
+    page.context.set_offline(True)
+    page.get_by_label("Mombasa").check()
+    page.wait_for_selector("#saved:has-text('No connection')")
+    page.locator("#next").click()
+    assert store.rows("answers") == []
+    page.context.set_offline(False)
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert [row["answer"] for row in store.rows("answers")] == ["[1]"]
+
+
+def test_answers_wait_in_the_browser_when_the_page_is_closed_without_connection(visit, store):
+    page = visit()
+    enter(page)
+    page.context.set_offline(True)
+    page.get_by_label("Mombasa").check()
+    page.wait_for_selector("#saved:has-text('No connection')")
+    context, place = page.context, page.url
+    page.close()
+    context.set_offline(False)
+    again = context.new_page()
+    again.goto(place.partition("/sit")[0] + "/sit?n=3")
+    again.wait_for_selector("#saved:has-text('Saved.')")
+    assert [(row["item"], row["answer"]) for row in store.rows("answers")] == [("capital", "[1]")]
+
+
+def test_leaving_the_page_is_noted_and_a_link_goes_on_elsewhere(visit, store):
+    page = visit()
+    enter(page)
+    page.evaluate("""() => { Object.defineProperty(document, 'hidden', {value: true, configurable: true});
+        document.dispatchEvent(new Event('visibilitychange')); }""")
+    page.get_by_label("Nairobi").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    assert store.rows("shown")[0]["left"] == 1
+    page.get_by_text("Stop and continue later").click()
+    link = page.locator("a[data-whole]").inner_text()
+    assert link.startswith("http://127.0.0.1")
+    other = visit(360)
+    other.goto(link)
+    other.wait_for_selector("#place:has-text('Question 2 of 5')")
+
+
+def test_the_organisers_page_is_accessible_and_closes_the_exam(visit, store):
+    page = visit()
+    enter(page)
+    answer(page)
+    page.locator("#next").click()
+    organiser = visit(360, "dark", "/organiser")
+    assert grave_findings(organiser) == []
+    organiser.get_by_label("Secret").fill(SECRET)
+    organiser.get_by_role("button", name="Enter").click()
+    organiser.wait_for_selector("#state")
+    assert organiser.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert grave_findings(organiser) == []
+    organiser.get_by_role("button", name="Close the exam").click()
+    organiser.wait_for_selector("#state:has-text('closed')")
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    page.get_by_role("checkbox", name="2").check()
+    page.wait_for_selector("#saved:has-text('The exam is closed.')")
+    assert len(store.rows("answers")) == 1
