@@ -90,7 +90,7 @@ def trends(
         bool, typer.Option(help="Count models distilled from others in algorithmic progress.")
     ] = False,
     watch_from: Day = None,
-    streams: Annotated[int, typer.Option(help="Simulated streams behind the alarm of the watch.", min=19)] = 99,
+    streams: Annotated[int, typer.Option(help="Simulated streams behind the alarm of the watch.", min=19)] = 199,
     watch: Annotated[bool, typer.Option(help="Watch for an acceleration (takes some seconds).")] = True,
     seed: Annotated[int, typer.Option(help="Seed of the simulations.")] = 0,
     unit: ScoreUnit = None,
