@@ -1,9 +1,10 @@
 """Coverage of pace and forecast where releases of a season share their luck, their mix changes or their scatter grows.
 
 Streams of 40 releases a year over four years, 0.7 a year with a scatter of 0.3, enter as capabilities: no error of a
-fit is mixed in. ``shared shocks``: releases of a quarter are better or worse together, by 0.3. ``changing mix``: the share
-of small models, 0.6 below the others, grows from a tenth to a half. ``growing scatter``: it doubles. Forecasts are made
-after four years, for one, two and three years ahead. The frontier that comes is simulated by the same law. ``pace`` is the share of 90% intervals with the pace of the law, the others those with the frontier.
+fit is mixed in. ``shared shocks``: releases of a quarter are better or worse together, by 0.3. ``changing mix``: the
+share of small models, 0.6 below the others, grows from a tenth to a half. ``growing scatter``: it doubles. Forecasts
+are made after four years, for one, two and three years ahead. The frontier that comes is simulated by the same law.
+``pace`` is the share of 90% intervals with the pace of the law, the others those with the frontier.
 """
 
 from __future__ import annotations
