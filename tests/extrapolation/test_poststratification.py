@@ -57,6 +57,16 @@ def test_two_normal_groups_have_a_closed_form(world, slope, options):
     assert model.predict(posed).rate[0] == pytest.approx(expected, abs=5e-4)
 
 
+@pytest.mark.parametrize("country", ["DEU", "IND"])
+def test_a_country_keeps_its_own_rates_whatever_they_are(country):
+    """Also rates that more people reach than the tables let answer, and with whole intervals."""
+    rates = np.array([0.05, 0.5, 0.9, 0.99])
+    there = TABLES.population(country)
+    found = PostStratification(world=TABLES, draws=40).predict(task(rates, there, there))
+    for part in (found.rate, found.low, found.high):
+        assert part[0] == pytest.approx(rates, abs=1e-6)
+
+
 def test_the_world_itself_keeps_its_rates():
     rates = [0.02, 0.1, 0.4, 0.7]
     found = PostStratification(draws=20).predict(task(rates, WORLD, WORLD.with_(name="again")))

@@ -69,7 +69,9 @@ def test_residuals_and_forward_errors(mensura_command, scores, tmp_path):
     assert first["residual"] == pytest.approx(first["score"] - first["fitted"])
     assert {row["family"] for row in answer["residuals_by_family"]} == {"m0"}
     assert len(answer["residuals_by_domain"]) == 1
-    assert {"benchmark", "chance", "error", "status", "weight"} == set(answer["floors"][0])
+    columns = {"benchmark", "chance", "error", "status", "weight", "ceiling", "ceiling_error"}
+    assert columns == set(answer["floors"][0])
+    assert answer["suspicious"] == []
 
 
 def test_an_anchor_is_found_by_the_name_people_write(mensura_command, few_models):

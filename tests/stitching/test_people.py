@@ -136,7 +136,7 @@ def test_the_chance_of_beating_people_counts_both_errors(embedded, people):
 
 def test_pages_and_ladders_put_a_group_in_the_same_place(embedded, people):
     """``stitch --people`` and ``iq --curves`` read one function."""
-    curves = embedded.benchmarks.join(embedded.floors.select("benchmark", "chance"), on="benchmark")
+    curves = embedded.benchmarks.join(embedded.floors.select("benchmark", "chance", "ceiling"), on="benchmark")
     anchors = derive_ladders(mensura.load(), curves).anchors.select("benchmark", "group", "capability")
     both = anchors.join(people.tests.select("benchmark", "group", "position"), on=["benchmark", "group"])
     assert both.height == anchors.height >= 8
@@ -266,6 +266,7 @@ def test_a_placed_subject_has_the_posterior_of_a_linear_model_where_the_curve_is
 def test_interval_of_a_placed_group_covers_where_it_stands():
     """Subjects simulated with known capability and placed afterwards: nominal 90% intervals hold them."""
     frame, C, _, _ = simulate(70, 14, seed=9, noise=0.04)
+    frame = frame.with_columns(ceiling=pl.lit(1.0))
     held = [f"m{i:03}" for i in range(3, 67, 4)]
     fit = stitch(
         frame.filter(~pl.col("model").is_in(held)), dimensions=1, anchor_subjects={"m000": C[0], "m069": C[69]}
@@ -280,7 +281,7 @@ def test_interval_of_a_placed_group_covers_where_it_stands():
 
 def test_scores_of_classes_are_logits_above_chance_with_the_errors_of_logits():
     """d logit(p) / dp = 1 / (p (1 − p)): an error of 0.05 at one half is one of 0.2 on the logit."""
-    frame = simulate(20, 4, seed=1, noise=0.05, chance=0.2)[0].with_columns(chance=pl.lit(0.2))
+    frame = simulate(20, 4, seed=1, noise=0.05, chance=0.2)[0].with_columns(chance=pl.lit(0.2), ceiling=pl.lit(1.0))
     part = pl.DataFrame(
         {
             "benchmark": ["b01", "b00", "b02", "b03", "b03"],

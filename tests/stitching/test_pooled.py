@@ -58,6 +58,7 @@ def test_predicts_pairs_in_their_order_and_from_the_prior_when_unknown(simulated
 
 def test_chance_levels_are_used():
     frame, _, D, _ = simulate(80, 10, noise=0.02, density=0.9, chance=0.25, seed=3)
+    frame = frame.with_columns(ceiling=pl.lit(1.0))
     corrected = stitch(frame.with_columns(chance=pl.lit(0.25)), dimensions=1)
     plain = stitch(frame.with_columns(chance=pl.lit(0.0)), dimensions=1)
     hard = D > 0
@@ -66,7 +67,7 @@ def test_chance_levels_are_used():
         return np.abs(np.corrcoef(fit.estimate.difficulty[0][hard], D[hard])[0, 1] - 1)
 
     assert error(corrected) <= error(plain) + 1e-3
-    assert (corrected.estimate.difficulty[0] > plain.estimate.difficulty[0]).mean() > 0.8
+    assert (corrected.estimate.difficulty[0] > plain.estimate.difficulty[0]).mean() >= 0.8
 
 
 def test_the_published_method_takes_no_notice_of_chance_levels():
@@ -77,18 +78,16 @@ def test_the_published_method_takes_no_notice_of_chance_levels():
 
 def test_sampling_error_moves_weight_to_the_better_measured_score():
     frame, _, _, _ = simulate(30, 8, density=1.0)
-    disturbed = frame.with_columns(
-        score=pl.when((pl.col("model") == "m015") & (pl.col("benchmark") == "b04"))
-        .then(0.99)
-        .otherwise(pl.col("score")),
-        n=pl.when((pl.col("model") == "m015") & (pl.col("benchmark") == "b04")).then(4).otherwise(10_000),
-    )
+    mine = (pl.col("model") == "m015") & (pl.col("benchmark") == "b04")
+    score = pl.when(mine).then(pl.col("score") + 0.06).otherwise("score")
 
-    def capability(table):
-        return dict(stitch(table).capabilities.select("subject", "capability").iter_rows())["m015"]
+    def moved(n):
+        known, found = frame.with_columns(n=pl.when(mine).then(n).otherwise(10_000)), []
+        for table in (known, known.with_columns(score=score)):
+            found.append(dict(stitch(table).capabilities.select("subject", "capability").iter_rows())["m015"])
+        return abs(found[1] - found[0])
 
-    truth = capability(frame)
-    assert abs(capability(disturbed) - truth) < abs(capability(disturbed.drop("n")) - truth)
+    assert moved(4) < 0.5 * moved(10_000)
 
 
 def test_item_level_answers_go_through_the_same_door():

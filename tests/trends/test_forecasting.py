@@ -9,7 +9,7 @@ from mensura.core.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import backtest, fit_line, forecast, frontier_line, read_capabilities
 from mensura.trends.backtesting import _on_final_scale, monthly_origins, summarise
-from mensura.trends.forecasting import FUTURES, _draw_lines, _draw_residuals, simulate_frontier
+from mensura.trends.forecasting import FUTURES, _draw_growth, _draw_residuals, simulate_frontier
 
 
 def stream(n=120, pace=0.6, scatter=0.2, seed=0, years=4.0):
@@ -124,7 +124,7 @@ def line_of(n=32, sd=0.3, slope=0.5):
 
 def test_residuals_keep_their_variance_and_are_smoothed_by_silvermans_width():
     line, signs = line_of()
-    drawn = _draw_residuals(line, line.sd * np.sqrt(30 / 32) * signs, (200_000,), np.random.default_rng(0))
+    drawn = line.sd * _draw_residuals(line, np.sqrt(30 / 32) * signs, (200_000,), np.random.default_rng(0))
     width = 1.06 / 2  # 32 to the power −1/5 is 1/2
     centre, around = 1 / np.sqrt(1 + width**2), width / np.sqrt(1 + width**2)
     assert drawn.std() == pytest.approx(line.sd, rel=0.01)
@@ -132,14 +132,28 @@ def test_residuals_keep_their_variance_and_are_smoothed_by_silvermans_width():
     assert np.abs(drawn).std() == pytest.approx(line.sd * foldnorm.std(centre / around, scale=around), rel=0.02)
 
 
-def test_lines_are_drawn_with_the_errors_of_regression():
-    line, _ = line_of()
-    heights, slopes = _draw_lines(line, np.random.default_rng(1))
-    student = np.sqrt(30 / 28)  # standard deviation of Student's t with 30 degrees of freedom
-    assert heights.mean() == pytest.approx(line.height, abs=0.004)
-    assert slopes.mean() == pytest.approx(line.slope, abs=0.002)
-    assert heights.std() == pytest.approx(student * line.sd / np.sqrt(32), rel=0.04)
-    assert slopes.std() == pytest.approx(student * line.slope_error, rel=0.04)
+def test_growing_scatter_is_found_and_short_streams_claim_none():
+    rng = np.random.default_rng(4)
+    t = np.sort(rng.uniform(0, 4, 4000))
+    for rate in (0.0, 0.3):
+        grown = _draw_growth(t, t + np.exp(rate * t) * rng.standard_normal(t.size), rng)
+        assert grown.mean() == pytest.approx(rate, abs=0.05)
+    few = t[::400]
+    assert abs(_draw_growth(few, few + rng.standard_normal(few.size), rng).mean()) < 0.1
+
+
+def test_shocks_that_seasons_share_widen_the_forecast():
+    """Releases of a quarter are better or worse together: the next quarters will be as well."""
+    rng = np.random.default_rng(8)
+    t = np.sort(rng.uniform(0, 4, 160))
+    own, season = 0.3 * rng.standard_normal(160), rng.standard_normal(16)[(4 * t).astype(int)]
+    widths = []
+    for off in (own, np.hypot(0.3, 0.3) / 0.3 * own, own + 0.3 * season):
+        futures = simulate_frontier(t, 0.7 * t + off, np.array([5.0, 7.0]), np.random.default_rng(0))
+        low, high = np.quantile(futures, [0.05, 0.95], axis=0)
+        widths.append(high - low)
+    assert (widths[2] > 1.3 * widths[1]).all()
+    assert (widths[1] > widths[0]).all()
 
 
 def test_without_scatter_the_frontier_is_the_line_at_the_last_release():

@@ -128,6 +128,36 @@ def simulate_command(
     print_table(found.table, title=found.heading)
 
 
+@app.command(
+    "slopes",
+    epilog="Examples: mensura acceleration slopes --break gpt-5 · mensura acceleration slopes scores.csv --json",
+)
+def slopes_command(
+    scores: ScoresFile = None,
+    models: ModelDates = None,
+    at: Annotated[
+        str | None, typer.Option("--break", help="Model at whose release the slope may change.", metavar="MODEL")
+    ] = None,
+    streams: Annotated[int, typer.Option(help="Simulated streams without change.", min=19)] = 200,
+    seed: Seed = 0,
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Compare the slopes before and after a release, with the interval of their ratio and its false-alarm rate."""
+    from mensura.stitching import stitch
+    from mensura.trends import anchor_unit, slope_ratios
+
+    fit = anchor_unit(stitch(read_dated_scores(scores, models, evidence, add)))
+    found = slope_ratios(fit, at=at, streams=streams, seed=seed)
+    facts = {"chosen_alarms": found.chosen_alarms, "any_alarms": found.any_alarms}
+    if emit({"slopes": found.table}, out=out, as_json=as_json, **facts):
+        return
+    console.print(found.heading)
+    print_table(found.table, title="Slope ratio at every record: pace after the release over pace before it")
+
+
 def _years(months: int | None) -> float | None:
     """Months as years."""
     return None if months is None else months / MONTHS

@@ -10,7 +10,7 @@ import typer
 from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, added_subjects, load_evidence
 from mensura.cli.iq_checks import print_changes, print_derived_ladders, print_sensitivity, print_validation
-from mensura.cli.output import Json, Out, console, emit, print_json
+from mensura.cli.output import Json, Out, console, emit, print_json, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
@@ -77,6 +77,10 @@ def iq(
     scale: Scale = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    selected: Annotated[
+        bool,
+        typer.Option("--selected", help="The scores of --add were chosen by whoever profits: correct for that."),
+    ] = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -87,6 +91,8 @@ def iq(
     if explain and model is None:
         raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
     loaded = load_evidence(evidence, add)
+    if selected and not added_subjects():
+        raise MensuraError("--selected: no scores of your own are given; add them with --add FILE")
     if model is not None:
         model = require_subject(loaded, model)
     if scale is not None:
@@ -102,6 +108,7 @@ def iq(
             "--rules": rules,
             "--weight": weight,
             "--least-measured": least_measured is not None,
+            "--selected": selected,
         }
         _on_frozen(loaded, model, scale, [name for name, given in others.items() if given], draws, seed, out, as_json)
         return
@@ -117,6 +124,7 @@ def iq(
         "source": source,
         "rules": rules,
         "weights": weights,
+        "selected": sorted(added_subjects()) if selected else [],
         "draws": 0 if plain else draws,
         "seed": seed,
     }
@@ -256,6 +264,9 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
         print_json({**{name: table.to_dicts() for name, table in tables.items()}, "explanation": tree.to_dict()})
         return
     emit(tables, out=out, as_json=False)
+    for warning in result.warnings:
+        if warning.startswith(f"{model}: "):
+            print_note(warning)
     if explain:
         _print_tree(tree)
         return
@@ -267,6 +278,8 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
     if "not_told_apart" in tables:
         others = tables["not_told_apart"]["other"].to_list()
         console.print(f"Cannot be told apart from: {listed_names(others) if others else 'none'}")
+    if result.n_draws and model in added_subjects():
+        print_trust("iq")
 
 
 def _print_tree(tree: Explanation) -> None:

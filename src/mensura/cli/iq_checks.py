@@ -21,7 +21,9 @@ def print_derived_ladders(evidence: Evidence, curves: Path, out: Path | None, as
 
     table, floors = read_frame(curves), curves.with_name("floors.csv")
     if floors.is_file() and "chance" not in table.columns:  # as ``mensura stitch --out`` writes both
-        table = table.join(read_frame(floors).select("benchmark", "chance"), on="benchmark", how="left")
+        levels = read_frame(floors)
+        own = [name for name in ("chance", "ceiling") if name in levels.columns]
+        table = table.join(levels.select("benchmark", *own), on="benchmark", how="left")
     found = derive_ladders(evidence, table)
     if emit(found.tables(), out=out, as_json=as_json, slope=found.slope, spread=found.spread):
         return

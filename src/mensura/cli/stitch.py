@@ -123,7 +123,7 @@ def stitch(
     warnings = list(fit.warnings)
     tables = {"capabilities": fit.capabilities, "benchmarks": fit.benchmarks, "ranks": fit.laplace.ranks}
     if fit.method == "pooled":
-        tables |= {"dimensions": fit.dimensions, "floors": fit.floors}
+        tables |= {"suspicious": fit.suspicious, "dimensions": fit.dimensions, "floors": fit.floors}
     if bootstrap:
         with progress_bar("bootstrap", bootstrap) as advance:
             draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance)  # type: ignore[arg-type]

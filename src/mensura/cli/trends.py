@@ -87,7 +87,7 @@ def trends(
     fewest_benchmarks: Annotated[int | None, rare("Benchmarks a model needs (rosetta: 4).", min=1)] = None,
     distilled: Annotated[bool, rare("Count models distilled from others in algorithmic progress.")] = False,
     watch_from: Day = None,
-    streams: Annotated[int, typer.Option(help="Simulated streams behind the alarm of the watch.", min=19)] = 99,
+    streams: Annotated[int, typer.Option(help="Simulated streams behind the alarm of the watch.", min=19)] = 199,
     watch: Annotated[bool, typer.Option(help="Watch for an acceleration (takes some seconds).")] = True,
     seed: Annotated[int, rare("Seed of the simulations.")] = 0,
     unit: ScoreUnit = None,

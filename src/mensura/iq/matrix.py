@@ -51,6 +51,7 @@ class ScoreMatrix:
     by_peers: Mask  # per benchmark
     zero_before: Ints  # per benchmark
     relatives: Relatives  # tests that are no part of the IQ, every model's scores on them
+    selected: frozenset[str] = frozenset()  # models whose scores were chosen by those who profit from them
 
     @cached_property
     def measured(self) -> Mask:

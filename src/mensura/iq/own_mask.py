@@ -6,6 +6,10 @@ taken off the model's estimates, and where it is larger than the spread that was
 joint model does not know (that tests of one kind say little about another, that models with many scores are the better
 ones of their time) thus enters by experience. The joint model is fitted without the models that are entered, a part of
 them at a time: what it has seen it would seem to know too well.
+
+A maker publishes what flatters. Models whose scores were so selected are compared with well-measured ones entered with
+as many scores, chosen by how far each lies above the level of its model: the best ones for every other model, for the
+rest some of the better half. Nobody knows how strictly a maker chose; the spread between the two widens intervals.
 """
 
 from __future__ import annotations
@@ -75,11 +79,30 @@ def find_entries(matrix: ScoreMatrix, iqs: Floats, targets: Mask) -> Entries:
     kept = measured[:, None] & measured[donors]
     hidden = ~measured[:, None] & measured[donors]
     fits = (kept.sum(axis=2) >= _LEAST_KEPT) & (hidden.sum(axis=2) >= _LEAST_HIDDEN) & (gap <= ALIKE)
+    selected = np.isin(matrix.subjects, list(matrix.selected))
+    several = measured.sum(axis=1)[:, None] + _LEAST_HIDDEN <= measured[donors].sum(axis=1)
+    fits = np.where(selected[:, None], several & (gap <= ALIKE), fits)
     fits &= targets[:, None] & (np.arange(len(measured))[:, None] != donors)
     nearest = np.argsort(np.argsort(np.where(fits, gap, np.inf), axis=1, kind="stable"), axis=1, kind="stable")
     most = min(MOST, max(1, _MOST_PAIRS // max(1, int(targets.sum()))))
     rows, places = np.nonzero(fits & (nearest < most))
-    return Entries(rows, donors[places], kept[rows, places])
+    return Entries(rows, donors[places], _flattering(matrix, rows, donors[places], kept[rows, places], selected))
+
+
+def _flattering(matrix: ScoreMatrix, rows: Ints, donors: Ints, kept: Mask, selected: Mask) -> Mask:
+    """Return the masks of the pairs, those of selected models replaced by the donor's own most flattering scores."""
+    there, kept, rng = matrix.measured, kept.copy(), np.random.default_rng(0)
+    iqs = np.where(there, matrix.iqs, 0.0)
+    above = iqs - (iqs.sum(axis=1) / np.maximum(there.sum(axis=1), 1))[:, None]
+    above -= (above * there).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+    for pair in np.flatnonzero(selected[rows]):
+        own = np.flatnonzero(there[donors[pair]])
+        best = own[np.argsort(-above[donors[pair], own], kind="stable")]
+        count = int(there[rows[pair]].sum())
+        if donors[pair] % 2:
+            best = rng.permutation(best[: max(count, own.size // 2)])
+        kept[pair] = np.isin(np.arange(kept.shape[1]), best[:count])
+    return kept
 
 
 def in_parts(entries: Entries, parts: int) -> list[Mask]:
@@ -107,7 +130,8 @@ def correct(matrix: ScoreMatrix, entries: Entries, iqs: Iterable[Floats]) -> Mas
     def total(values: Floats) -> Floats:
         return np.bincount(entries.targets, values, minlength=len(matrix.subjects)).astype(np.float64)
 
-    shift = total(error) / (count + _WORTH)
+    worth = np.where(np.isin(matrix.subjects, list(matrix.selected)) & (count > 0), 0.0, _WORTH)
+    shift = total(error) / (count + worth)
     surprise = ((error - shift[entries.targets]) / spread) ** 2
     factor = np.sqrt((total(surprise) + _WORTH) / (count + _WORTH))
     return MaskCorrection(shift, np.maximum(factor, 1.0))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +31,7 @@ def score_iq(
     source: str | None = None,
     rules: IqRules | str | Path | None = None,
     weights: Mapping[str, float] | None = None,
+    selected: Collection[str] = (),
     draws: int = 0,
     seed: int = 0,
 ) -> IqResult:
@@ -39,8 +40,9 @@ def score_iq(
     ``method`` is ``joint`` (the default: gaps drawn from one model of all scores, ladders ``recut``) or ``published``
     (the page's waterfall and ladders, to the digit); not given, the rules say how gaps are filled. ``ladders`` names
     another set, a CSV file or a table; ``source`` keeps the scores of one source; ``rules`` is a TOML file or
-    :class:`IqRules`; ``weights`` gives dimensions other weights than equal ones. With ``draws`` the result has
-    intervals (1,000 are enough for whole IQ points). The evidence is never changed.
+    :class:`IqRules`; ``weights`` gives dimensions other weights than equal ones; ``selected`` names models whose
+    scores were chosen by those who profit from them, and whose estimates the joint method corrects for that. With
+    ``draws`` the result has intervals (1,000 are enough for whole IQ points). The evidence is never changed.
     """
     if method is not None and method not in METHODS:
         raise MensuraError(f"method: {method!r} is unknown; expected one of {', '.join(METHODS)}")
@@ -50,6 +52,10 @@ def score_iq(
         ladders = RECUT if method is None else METHODS[method][1]
     shares = _shares(weights, rules)
     matrix = build_matrix(evidence, used, ladders=ladders, source=source)
+    unknown = sorted(set(selected) - set(matrix.subjects))
+    if unknown:
+        raise MensuraError(f"selected: {unknown[0]!r} is no model of the evidence; expected a name of mensura iq")
+    matrix = replace(matrix, selected=frozenset(selected))
     filled = fill_benchmarks(matrix, matrix.iqs[None], used)
     scored = score_dimensions(matrix, filled, used, shares)
     name = "table" if isinstance(ladders, pl.DataFrame) else str(ladders)

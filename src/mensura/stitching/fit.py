@@ -34,6 +34,8 @@ CARRIED = 3
 DIMENSIONS = 4
 """Latent dimensions of the default method (capability and three residual ones), chosen by held-out error at random and
 forward in time (``benchmarks/stitch_heldout.py``, ``benchmarks/stitch_forward.py``)."""
+BATTERY = "intervals are about these benchmarks; other benchmarks could order the subjects otherwise"
+"""Said with every fit: a general ability behind strongly specific tests is not what the intervals cover."""
 REPORTING = "intervals suppose that scores are reported whatever they are; see docs/stitching.md, Selective reporting"
 """Said with every fit, because no score table says what was left out of it."""
 
@@ -103,7 +105,8 @@ def stitch(
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
     settings |= {"mensura": package_version(), "evidence": evidence.edition if evidence else None}
     about = (*warnings_of(data), *constant_warnings(data))
-    notes += (*left_out, *_guessed(model), *_apart(model), REPORTING)
+    notes += (*left_out, *_guessed(model), *_two_steps(data if method == "rosetta" else model.data))
+    notes += (*_apart(model), REPORTING, BATTERY)
     return Stitch(method, model, scale, settings, about, notes)
 
 
@@ -136,6 +139,13 @@ def _guessed(model: Model) -> tuple[str, ...]:
     if not isinstance(model, PooledModel) or not unknown or not model.floors.error.any():
         return ()
     return (f"chance level estimated for {unknown} of {len(model.data.benchmarks)} benchmarks, which state none",)
+
+
+def _two_steps(data: ScoreSet) -> tuple[str, ...]:
+    """Say that success rises in two steps on these benchmarks."""
+    if not data.step:
+        return ()
+    return (f"success rises in two steps, {2 * data.step:g} logits apart: easy and hard questions, few between them",)
 
 
 def _apart(model: Model) -> tuple[str, ...]:

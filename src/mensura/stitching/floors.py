@@ -1,4 +1,4 @@
-"""Lower asymptotes: the score that guessing gives, estimated where nobody says it.
+"""Asymptotes: the score that guessing gives and the best score there is, estimated where nobody says them.
 
 Left at 0, an unknown chance level makes weak subjects look able and stretches the top of the scale. Given s = σ(η), a
 score's expectation is linear in its benchmark's floor g,
@@ -10,6 +10,9 @@ the likelihood of g as a normal one, N(g; ĝ_b, v_b). The prior of g is a list o
 (free answers) to one in two, whose weights are learned over the benchmarks (EM): where no subject comes near a
 benchmark's floor, it takes what the others have. Capability alone explains the scores here; the posterior means then
 stand as given in the full fit.
+
+An unstated ceiling c is estimated in the same way: f is linear in c too. Left at 1, a test that ends at 0.93, for wrong
+answer keys or unclear questions, makes all the best subjects look alike.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ import numpy as np
 
 from mensura.core.arrays import Floats, Mask
 from mensura.stitching.pooled import solve_pooled
-from mensura.stitching.posterior import Cells, Pooled, expect, extended
+from mensura.stitching.posterior import Cells, Expected, Pooled, expect, extended, score_variance
 from mensura.stitching.response import variance_shape
 from mensura.stitching.symmetric import unpack
 
@@ -29,75 +32,170 @@ FLOORS = np.linspace(0.0, 0.5, 11)
 """Floors that are thought possible: free answers, mixtures, ten, four, three and two options."""
 FIRST_WEIGHTS = np.where(FLOORS == 0, 0.5, 0.5 / (FLOORS.size - 1))
 """Half of all tests are taken to ask for free answers before any is seen."""
+CEILINGS = np.linspace(1.0, 0.7, 16)
+"""Ceilings that are thought possible: sound tests, and tests with up to three wrong keys in ten."""
+FIRST_CEILING_WEIGHTS = np.where(CEILINGS == 1, 0.95, 0.05 / (CEILINGS.size - 1))
+"""All but one of twenty tests are taken to be sound before any is seen."""
 PRIOR_BENCHMARKS = 4.0
 """Pseudo-benchmarks that hold these weights where they began."""
 FLOOR_ROUNDS, FIRST_SWEEPS, FLOOR_SWEEPS = 60, 40, 4
 """Rounds of floors after capability; sweeps of capability before the first round and in each later one."""
 FLOOR_TOLERANCE = 1e-3
 """Change of any floor in a round below which they have settled."""
+BEST = 0.25
+"""Share of a benchmark's scores, the best ones, whose mean starts its ceiling."""
+FIRM = 1e9
+"""Information about an asymptote that is given."""
 SLIGHT_INFORMATION = 1e-6
 """Keeps the likelihood of a floor finite where no score is anywhere near it."""
 
 
-class Floors(NamedTuple):
-    """Estimated floor and its posterior standard deviation per benchmark (0 where it was given)."""
+class Asymptotes(NamedTuple):
+    """Estimated floor and ceiling with their posterior standard deviations per benchmark (0 where they were given).
+
+    ``explained`` is the evidence lower bound of the fit by capability alone.
+    """
 
     chance: Floats
     error: Floats
+    ceiling: Floats
+    ceiling_error: Floats
+    explained: float = 0.0
 
 
-def estimate_floors(cells: Cells, unknown: Mask, pooling: float, shares: Floats) -> Floors:
-    """Estimate the floors of the ``unknown`` benchmarks; the others keep what ``cells`` gives them.
+def estimate_asymptotes(
+    cells: Cells, unknown: Mask, unknown_ceiling: Mask, pooling: float, shares: Floats, *, rounds: int = FLOOR_ROUNDS
+) -> Asymptotes:
+    """Estimate floors and ceilings of the ``unknown`` benchmarks; the others keep what ``cells`` gives them.
 
-    ``shares`` (benchmarks,), which the weights of ``cells`` hold, keep near-duplicates from counting twice in the
-    prior; a benchmark's own scores count in full for its own floor.
+    Floors come first, every test taken to be sound; then ceilings, begun low: estimated together by capability alone,
+    the two would also explain what residual dimensions do. ``shares`` (benchmarks,), which the weights of ``cells``
+    hold, keep near-duplicates from counting twice in the prior; a benchmark's own scores count in full for its own.
     """
-    chance, error = cells.chance.copy(), np.zeros(cells.chance.size)
-    if not unknown.any():
-        return Floors(chance, error)
-    chance[unknown] = 0.0
-    weights = FIRST_WEIGHTS
-    fit: Pooled | None = None
-    for _ in range(FLOOR_ROUNDS):
-        now = replace(cells, chance=chance)
-        sweeps = FIRST_SWEEPS if fit is None else FLOOR_SWEEPS
-        fit = solve_pooled(now, 1, start=fit, pooling=pooling, max_iterations=sweeps)
-        centre, variance = _likelihood(replace(now, weights=now.weights / shares[now.layout.cols]), fit, pooling)
-        each = _posterior(centre[unknown], variance[unknown], weights)
-        own = shares[unknown]
-        weights = (PRIOR_BENCHMARKS * FIRST_WEIGHTS + own @ each) / (PRIOR_BENCHMARKS + own.sum())
-        before, chance = chance, chance.copy()
-        chance[unknown] = each @ FLOORS
-        error[unknown] = np.sqrt(each @ FLOORS**2 - chance[unknown] ** 2)
-        if float(np.abs(chance - before).max()) < FLOOR_TOLERANCE:
+    chance, ceiling = np.where(unknown, 0.0, cells.chance), np.where(unknown_ceiling, 1.0, cells.ceiling)
+    first = Asymptotes(chance, np.zeros(chance.size), ceiling, np.zeros(chance.size))
+    none = np.zeros_like(unknown_ceiling)
+    found = _alternated(cells, first, unknown, none, pooling, shares, rounds if unknown.any() else 1)
+    if not unknown_ceiling.any():
+        return found
+    lower = found._replace(ceiling=np.where(unknown_ceiling, _first_ceilings(cells), ceiling))
+    both = _alternated(cells, lower, none, unknown_ceiling, pooling, shares, rounds)
+    return both._replace(error=found.error)
+
+
+def _alternated(
+    cells: Cells, at: Asymptotes, unknown: Mask, unknown_ceiling: Mask, pooling: float, shares: Floats, rounds: int
+) -> Asymptotes:
+    """Alternate between capability and the unknown asymptotes, begun ``at`` some, until they have settled."""
+    chance, ceiling = at.chance, at.ceiling
+    weights, ceiling_weights = FIRST_WEIGHTS, FIRST_CEILING_WEIGHTS
+    now, error, ceiling_error = replace(cells, chance=chance, ceiling=ceiling), at.error, at.ceiling_error
+    fit = solve_pooled(now, 1, surprise=False, pooling=pooling, max_iterations=FIRST_SWEEPS)
+    for turn in range(rounds):
+        if turn:
+            now = replace(cells, chance=chance, ceiling=ceiling)
+            fit = solve_pooled(now, 1, start=fit, surprise=False, pooling=pooling, max_iterations=FLOOR_SWEEPS)
+        likely = replace(now, weights=now.weights / shares[now.layout.cols])
+        centre, variance = _likelihood(likely, fit, pooling, unknown, unknown_ceiling)
+        before = chance, ceiling
+        chance, error, weights = _learned(
+            chance, centre[0], variance[0], FLOORS, weights, FIRST_WEIGHTS, unknown, shares
+        )
+        ceiling, ceiling_error, ceiling_weights = _learned(
+            ceiling, centre[1], variance[1], CEILINGS, ceiling_weights, FIRST_CEILING_WEIGHTS, unknown_ceiling, shares
+        )
+        if max(float(np.abs(chance - before[0]).max()), float(np.abs(ceiling - before[1]).max())) < FLOOR_TOLERANCE:
             break
-    return Floors(chance, error)
+    return Asymptotes(chance, error, ceiling, ceiling_error, _explained(now, fit))
 
 
-def _posterior(centre: Floats, variance: Floats, weights: Floats) -> Floats:
-    """Probability of every possible floor (benchmarks, floors) under a normal likelihood and the learned weights."""
-    log = np.log(weights) - (FLOORS - centre[:, None]) ** 2 / (2 * variance[:, None])
+def _explained(cells: Cells, fit: Pooled) -> float:
+    """Evidence lower bound of a fit, up to a constant: expected log-likelihood less divergence from the prior."""
+    at = expect(cells, fit)
+    variance = cells.sampling + fit.dispersion[cells.layout.cols] * variance_shape(at.f)
+    squared = (cells.y - at.f) ** 2 + at.slope**2 * score_variance(cells.layout, fit)
+    lost = float(cells.weights @ (np.log(variance) + squared / variance))
+    off = fit.theta - cells.x @ fit.gamma
+    lost += float((off**2).sum() + np.einsum("mii->", fit.theta_cov) - np.linalg.slogdet(fit.theta_cov)[1].sum())
+    prior, off = np.linalg.inv(fit.phi_spread), fit.phi - fit.phi_mean
+    lost += float(np.einsum("bi,ij,bj->", off, prior, off) + np.einsum("ij,bji->", prior, fit.phi_cov))
+    lost += len(off) * float(np.linalg.slogdet(fit.phi_spread)[1]) - float(np.linalg.slogdet(fit.phi_cov)[1].sum())
+    return -lost / 2
+
+
+def _first_ceilings(cells: Cells) -> Floats:
+    """Start each ceiling low, at the mean of its benchmark's best scores, or at 1 where even these are far from it.
+
+    A ceiling that begins too low meets scores above it and rises. One that begins at 1 may stay: subjects draw together
+    at the top instead.
+    """
+    layout = cells.layout
+    first = np.ones(layout.n_benchmarks)
+    for b, scores in enumerate(np.split(cells.y[layout.by_benchmark], layout.benchmark_starts[1:])):
+        best = np.sort(scores)[-max(1, int(BEST * scores.size)) :].mean()
+        first[b] = best if best > CEILINGS[-1] else 1.0
+    return first
+
+
+def _learned(
+    level: Floats,
+    centre: Floats,
+    variance: Floats,
+    possible: Floats,
+    weights: Floats,
+    first: Floats,
+    unknown: Mask,
+    shares: Floats,
+) -> tuple[Floats, Floats, Floats]:
+    """Return posterior means and errors of one asymptote, and the weights of its ``possible`` values learned anew."""
+    level, error = level.copy(), np.zeros(level.size)
+    if not unknown.any():
+        return level, error, weights
+    each = _posterior(centre[unknown], variance[unknown], possible, weights)
+    own = shares[unknown]
+    weights = (PRIOR_BENCHMARKS * first + own @ each) / (PRIOR_BENCHMARKS + own.sum())
+    level[unknown] = each @ possible
+    error[unknown] = np.sqrt(np.maximum(each @ possible**2 - level[unknown] ** 2, 0.0))
+    return level, error, weights
+
+
+def _posterior(centre: Floats, variance: Floats, possible: Floats, weights: Floats) -> Floats:
+    """Probability of every possible value (benchmarks, values) under a normal likelihood and the learned weights."""
+    log = np.log(weights) - (possible - centre[:, None]) ** 2 / (2 * variance[:, None])
     odds = np.exp(log - log.max(axis=1, keepdims=True))
     return np.asarray(odds / odds.sum(axis=1, keepdims=True))
 
 
-def _likelihood(cells: Cells, fit: Pooled, pooling: float) -> tuple[Floats, Floats]:
-    """Centre and variance of every floor's likelihood, intercept and slope free to follow within their prior."""
+def _likelihood(
+    cells: Cells, fit: Pooled, pooling: float, unknown: Mask, unknown_ceiling: Mask
+) -> tuple[Floats, Floats]:
+    """Centre and variance (2, benchmarks) of the likelihoods of floors and ceilings.
+
+    Intercept and slope are free to follow within their prior, and so is the other asymptote where it is unknown.
+    """
     layout, cols = cells.layout, cells.layout.cols
     at = expect(cells, fit)
     w = cells.weights / (cells.sampling + fit.dispersion[cols] * variance_shape(at.f))
     first, second = extended(fit.theta, fit.theta_cov)
-    chance, ceiling = cells.bounds
-    lift = (ceiling - at.f) / (ceiling - chance)
     prior = pooling * np.linalg.inv(fit.phi_spread)
     n, k = fit.phi.shape
-    matrix = np.empty((n, k + 1, k + 1))
+    matrix, right = np.empty((n, k + 2, k + 2)), np.empty((n, k + 2))
     matrix[:, :k, :k] = unpack(layout.matrix(w * at.slope**2).T @ second, k) + prior
-    matrix[:, :k, k] = matrix[:, k, :k] = layout.matrix(w * at.slope * lift).T @ first
-    matrix[:, k, k] = np.bincount(cols, w * lift**2, n) + SLIGHT_INFORMATION
     residual = w * (cells.y - at.f)
-    right = np.empty((n, k + 1))
     right[:, :k] = layout.matrix(residual * at.slope).T @ first + (fit.phi_mean - fit.phi) @ prior
-    right[:, k] = np.bincount(cols, residual * lift, n)
-    step = np.linalg.solve(matrix, right[:, :, None])[:, -1, 0]
-    return cells.chance + step, np.linalg.inv(matrix)[:, -1, -1].astype(float)
+    lifts = asymptote_slopes(cells, at)
+    for place, (lift, free) in enumerate(zip(lifts, (unknown, unknown_ceiling), strict=True), start=k):
+        matrix[:, :k, place] = matrix[:, place, :k] = layout.matrix(w * at.slope * lift).T @ first
+        matrix[:, place, place] = np.bincount(cols, w * lift**2, n) + np.where(free, SLIGHT_INFORMATION, FIRM)
+        right[:, place] = np.bincount(cols, residual * lift, n)
+    matrix[:, k, k + 1] = matrix[:, k + 1, k] = np.bincount(cols, w * lifts[0] * lifts[1], n)
+    step = np.linalg.solve(matrix, right[:, :, None])[:, k:, 0].T
+    variance = np.linalg.inv(matrix)[:, [k, k + 1], [k, k + 1]].T
+    return np.stack((cells.chance, cells.ceiling)) + step, variance.astype(float)
+
+
+def asymptote_slopes(cells: Cells, at: Expected) -> tuple[Floats, Floats]:
+    """Derivatives of every expected score in the floor and in the ceiling of its benchmark."""
+    chance, ceiling = cells.bounds
+    share = (at.f - chance) / (ceiling - chance)
+    return 1 - share, share

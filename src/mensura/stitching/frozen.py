@@ -65,6 +65,7 @@ class FrozenScale(Result):
     dispersion: Floats
     references: pl.DataFrame
     settings: dict[str, Any]
+    step: float = 0.0
 
     @property
     def heading(self) -> str:
@@ -85,7 +86,7 @@ class FrozenScale(Result):
         if not np.isfinite(capability):
             raise MensuraError(f"capability: got {capability}; expected a finite number")
         here, above = (
-            levels(self.chance, self.ceiling, self.phi[:, 0] + self.phi[:, 1] * value)[0]
+            levels(self.chance, self.ceiling, self.phi[:, 0] + self.phi[:, 1] * value, self.step)[0]
             for value in (capability, capability + 1)
         )
         table = pl.DataFrame({"benchmark": self.names, "score": here, "score_above": above})
@@ -130,7 +131,8 @@ class FrozenScale(Result):
         own = encode(self._read(scores).filter(mine).drop("chance", "ceiling", strict=False), "mean")
         cols = positions_of(self.names, list(own.benchmarks))[own.layout.cols]
         C = np.array([capability[name] for name in own.subjects])[own.layout.rows]
-        expected, _ = levels(self.chance[cols], self.ceiling[cols], self.phi[cols, 0] + self.phi[cols, 1] * C)
+        eta = self.phi[cols, 0] + self.phi[cols, 1] * C
+        expected, _ = levels(self.chance[cols], self.ceiling[cols], eta, self.step)
         return own.table.with_columns(variance=pl.Series(own.sampling), above=pl.Series(own.y - expected))
 
     def _read(self, scores: Any) -> pl.DataFrame:  # noqa: ANN401
@@ -149,6 +151,7 @@ class FrozenScale(Result):
                 "layout": layout,
                 "chance": self.chance,
                 "ceiling": self.ceiling,
+                "step": self.step,
             }
         )
 
@@ -175,6 +178,7 @@ class FrozenScale(Result):
             "phi": _rounded(self.phi),
             "phi_cov": _rounded(self.phi_cov),
             "spread": _rounded(self.spread),
+            **({"step": self.step} if self.step else {}),
             "references": _rounded_table(self.references),
         }
         write_text(path, json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":")) + "\n")
@@ -201,6 +205,7 @@ def freeze(fit: Stitch, name: str, evidence: Evidence) -> FrozenScale:
         dispersion=fit.model.fitted.dispersion,
         references=elo_references(evidence).sort("benchmark"),
         settings=dict(fit.settings),
+        step=fit.data.step,
     )
 
 
@@ -229,6 +234,7 @@ def load_scale(name: str | Path) -> FrozenScale:
             **{key: np.array(columns[key], dtype=float) for key in ("chance", "ceiling", "dispersion")},
             references=pl.DataFrame(told["references"], schema={"benchmark": pl.String, "reference": pl.Float64}),
             settings=told["settings"],
+            step=float(told.get("step", 0.0)),
         )
     except (ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as fault:
         raise MensuraError(

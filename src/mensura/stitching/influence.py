@@ -80,7 +80,7 @@ def subject_information(fit: Stitch) -> pl.DataFrame:
 
 def _information(fit: Stitch, capability: Floats, cols: Ints) -> Floats:
     phi, data = fit.estimate.phi[0][cols], fit.data
-    f, slope = levels(data.chance[cols], data.ceiling[cols], phi[:, 0] + phi[:, 1] * capability)
+    f, slope = levels(data.chance[cols], data.ceiling[cols], phi[:, 0] + phi[:, 1] * capability, data.step)
     return np.asarray((slope * phi[:, 1]) ** 2 / fit.model.noise(f, cols))
 
 

@@ -27,6 +27,7 @@ from mensura.stitching.links import link
 from mensura.stitching.passing import pass_tests, win_chance
 from mensura.stitching.people_classes import ClassScores, draw_classes
 from mensura.stitching.positions import Positions
+from mensura.stitching.response import straighten
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
@@ -118,9 +119,9 @@ def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0
         )
     cols = positions_of(fit.data.benchmarks, known["benchmark"].to_list())
     at, data = fit.estimate, fit.data
-    own = score_to_capability(
-        known["score"].to_numpy(), at.difficulty[0, cols], at.slope[0, cols], data.chance[cols], data.ceiling[cols]
-    )
+    chance, ceiling = data.chance[cols], data.ceiling[cols]
+    score = straighten(known["score"].to_numpy(), chance, ceiling, data.step)
+    own = score_to_capability(score, at.difficulty[0, cols], at.slope[0, cols], chance, ceiling)
     tests = pass_tests(fit, known.rename({"subject": "group"}).with_columns(position=pl.Series(own)))
     draws, table = _placed_classes(fit, tests, seed)
     return People(fit, tests, draws, table)
@@ -189,7 +190,8 @@ def _class_scores(fit: Stitch, part: pl.DataFrame, names: list[str]) -> ClassSco
     """Scores as logits of the share above chance, with their errors and bounds."""
     cols = positions_of(fit.data.benchmarks, part["benchmark"].to_list())
     chance, ceiling = fit.data.chance[cols], fit.data.ceiling[cols]
-    share = share_above_chance(part["score"].to_numpy(), chance, ceiling)
+    score = straighten(part["score"].to_numpy(), chance, ceiling, fit.data.step)
+    share = share_above_chance(score, chance, ceiling)
     error = np.maximum(part["stderr"].to_numpy() / (ceiling - chance), SMALLEST_SHARE_ERROR)
     at_most = (share <= EDGE) | (part["bound"] == "at most").fill_null(value=False).to_numpy()
     inside = np.clip(share, EDGE, 1 - EDGE)

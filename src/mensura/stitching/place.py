@@ -69,7 +69,9 @@ def _on_benchmarks_of(fit: Stitch, frame: pl.DataFrame) -> ScoreSet:
         )
     layout = ScoreLayout(own.layout.rows, cols[own.layout.cols], len(own.subjects), len(fit.data.benchmarks))
     chance, ceiling = fit.data.chance, fit.data.ceiling
-    return replace(own, benchmarks=fit.data.benchmarks, layout=layout, chance=chance, ceiling=ceiling)
+    return replace(
+        own, benchmarks=fit.data.benchmarks, layout=layout, chance=chance, ceiling=ceiling, step=fit.data.step
+    )
 
 
 def _placed(fit: Stitch, new: ScoreSet, kind: str, seed: int) -> PositionDraws:

@@ -55,7 +55,7 @@ def place_subjects(
     step, length, arrived = np.zeros_like(theta), np.ones((layout.n_subjects, 1)), False
     for _ in range(PLACING_SWEEPS):
         eta = offset + np.einsum("ij,ij->i", loadings, theta[layout.rows])
-        f, slope = levels(new.chance[layout.cols], new.ceiling[layout.cols], eta)
+        f, slope = levels(new.chance[layout.cols], new.ceiling[layout.cols], eta, new.step)
         slope = np.maximum(slope, SMALLEST_PLACING_SLOPE)
         noise: Floats = variance(f)
         if phi_cov is not None:

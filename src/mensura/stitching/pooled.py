@@ -24,6 +24,7 @@ from mensura.core.arrays import Floats, logit
 from mensura.stitching.damping import Damping
 from mensura.stitching.laplace import factorise, joint_covariances
 from mensura.stitching.posterior import Cells, Pooled, expect, fitted_eta, score_variance, variance_vectors
+from mensura.stitching.surprise import learn_surprise, unsurprised
 from mensura.stitching.sweeps import (
     learn_benchmark_prior,
     learn_dispersion,
@@ -38,6 +39,8 @@ WIDE_SWEEPS = 15
 """Sweeps with the first, wide prior of residual dimensions: learned at once, it would shrink them away unseen."""
 WARM_SWEEPS = 3
 """First sweeps of one dimension, from a rough start, that leave the prior as it is."""
+PATIENT_SWEEPS = 5
+"""Sweeps before scores can be surprising: a fit that has only begun explains none."""
 FEWEST_SWEEPS = 5
 """Sweeps before a small change of η counts as arrival."""
 SWEEP_TOLERANCE = 2e-3
@@ -61,6 +64,7 @@ def solve_pooled(
     *,
     start: Pooled | None = None,
     learn: bool = True,
+    surprise: bool = True,
     pooling: float = 1.0,
     tolerance: float = SWEEP_TOLERANCE,
     max_iterations: int = MOST_SWEEPS,
@@ -68,7 +72,8 @@ def solve_pooled(
     """Fit the model with ``dimensions`` latent dimensions (capability plus residual ones).
 
     ``pooling`` multiplies the precision of the benchmarks' prior: above 1 pools more, below 1 less than the data say.
-    With ``learn=False`` the prior and the overdispersions stay as in ``start`` (bootstrap replicates).
+    With ``surprise=False`` every score counts in full. With ``learn=False`` the prior and the overdispersions stay as
+    in ``start`` (bootstrap replicates).
     """
     fit = start if start is not None else _start(cells, dimensions, pooling)
     at = expect(cells, fit)
@@ -86,7 +91,10 @@ def solve_pooled(
             fit = learn_benchmark_prior(fit)
         before, at = at, expect(cells, fit)
         if learn:
-            fit = learn_dispersion(cells, fit, at, score_variance(cells.layout, fit))
+            variance = score_variance(cells.layout, fit)
+            if surprise and iteration > warm + PATIENT_SWEEPS:
+                fit = learn_surprise(cells, fit, at, variance)
+            fit = learn_dispersion(cells, fit, at, variance)
         change = float(np.abs(at.eta - before.eta).max())
         fit = replace(fit, iterations=iteration, change=change, tolerance=tolerance)
         if fit.converged and iteration > warm + FEWEST_SWEEPS:
@@ -122,6 +130,7 @@ def _with_joint_prior(cells: Cells, fit: Pooled, pooling: float) -> Pooled:
     joint = replace(fit, theta_cov=found.subjects, phi_cov=found.benchmarks)
     alone = layout.products(*variance_vectors(joint, both=False))
     together = 2 * found.coupled / np.maximum(precision, np.finfo(float).tiny)
+    joint = learn_surprise(cells, joint, at, np.maximum(alone + together, 0.0))
     joint = learn_dispersion(cells, joint, at, alone + together)
     return learn_benchmark_prior(learn_subject_prior(cells, joint))
 
@@ -130,11 +139,11 @@ def _start(cells: Cells, dimensions: int, pooling: float) -> Pooled:
     """Start one dimension from the mean scores, several from the fitted one-dimensional model.
 
     So capability has taken its place before the residual dimensions look for the rest, and these have taken shape
-    under a wide prior before it is learned.
+    under a wide prior before it is learned. No score is surprising before they have.
     """
     layout = cells.layout
     if dimensions > 1:
-        one = solve_pooled(cells, 1, pooling=pooling, tolerance=0.02, max_iterations=40)
+        one = solve_pooled(cells, 1, surprise=False, pooling=pooling, tolerance=0.02, max_iterations=40)
         wide = _widened(cells, one, dimensions)
         return solve_pooled(cells, dimensions, start=wide, learn=False, tolerance=0, max_iterations=WIDE_SWEEPS)
     total = np.bincount(layout.cols, cells.weights, layout.n_benchmarks)
@@ -151,6 +160,7 @@ def _start(cells: Cells, dimensions: int, pooling: float) -> Pooled:
         phi_mean=np.array([0.0, 1.0]),
         phi_spread=np.diag([4.0, 0.25]),
         dispersion=np.full(layout.n_benchmarks, 1.0 if cells.right_or_wrong else FIRST_DISPERSION),
+        surprise=unsurprised(layout),
     )
 
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.stitching.convergence import Convergence
-from mensura.stitching.floors import Floors, estimate_floors
+from mensura.stitching.draws import LEVEL
+from mensura.stitching.floors import Asymptotes
 from mensura.stitching.laplace import draw_deviations, factorise
 from mensura.stitching.placing import Placed, SubjectPrior, place_subjects
 from mensura.stitching.pooled import calibrated, solve_pooled
@@ -19,6 +20,8 @@ from mensura.stitching.redundancy import benchmark_weights
 from mensura.stitching.regressors import Background
 from mensura.stitching.response import variance_shape
 from mensura.stitching.scores import ScoreSet
+from mensura.stitching.steps import choose_curve
+from mensura.stitching.surprise import mixed_variance, unsure_which
 from mensura.stitching.sweeps import posterior_precision
 
 WIDENING = 1.12
@@ -42,7 +45,7 @@ class PooledModel:
     cells: Cells
     fitted: Pooled
     pooling: float
-    floors: Floors
+    floors: Asymptotes
     background: Background
     shares: Floats
 
@@ -71,10 +74,11 @@ class PooledModel:
         background = Background.of(data.layout, weights, data.years, informed=informed)
         plain = np.ones((len(data.subjects), 1))
         cells = Cells(data.layout, data.y, data.chance, data.ceiling, data.sampling, weights, plain, single)
-        unknown = np.zeros_like(data.chance_given) if single else ~data.chance_given
-        floors = estimate_floors(cells, unknown, pooling, shares)
-        data = replace(data, chance=floors.chance)
-        cells = replace(cells, chance=floors.chance, x=background.x, lasting=background.lasting)
+        unknown, unknown_ceiling = (~given & (not single) for given in (data.chance_given, data.ceiling_given))
+        step, floors = choose_curve(cells, unknown, unknown_ceiling, pooling, shares)
+        data = replace(data, chance=floors.chance, ceiling=floors.ceiling, step=step)
+        cells = replace(cells, chance=floors.chance, ceiling=floors.ceiling, step=step)
+        cells = replace(cells, x=background.x, lasting=background.lasting)
         fitted = solve_pooled(cells, dimensions, pooling=pooling)
         return cls(data, cells, fitted, pooling, floors, background, shares)
 
@@ -122,19 +126,33 @@ class PooledModel:
     def sample(self, n: int, rng: np.random.Generator) -> Positions:
         """Draw both sides together; when too large for that, each side by itself (mean field)."""
         fit = self.fitted
-        precision = posterior_precision(self.cells, fit, self.pooling)
+        unsure = unsure_which(self.cells, fit)
+        precision = posterior_precision(self.cells, unsure, self.pooling, self.floors.ceiling_error > 0)
         if not precision.factorable:
             theta = _draw(fit.theta, fit.theta_cov, n, rng)
             return Positions(theta, _draw(fit.phi, fit.phi_cov, n, rng))
         drawn = draw_deviations(factorise(precision), n, rng)
         for deviations, mean in zip(drawn, (fit.theta, fit.phi), strict=True):
             deviations *= WIDENING
-            deviations += mean
-        return Positions(*drawn)
+            deviations[:, :, : mean.shape[1]] += mean
+        return Positions(drawn[0], drawn[1][:, :, : fit.phi.shape[1]])
 
     def noise(self, expected: Floats, cols: Ints) -> Floats:
         """Overdispersion of the benchmark at that expectation."""
         return np.asarray(self.fitted.dispersion[cols] * variance_shape(expected))
+
+    def wide_variance(self, expected: Floats, cols: Ints, variance: Floats) -> Floats:
+        """Return the normal variance whose 90% interval holds what it must of scores that may surprise.
+
+        ``variance`` is that of an ordinary score. Surprising ones add their spread, with the share of the fit.
+        """
+        found = self.fitted.surprise
+        share = float(found.chance.mean())
+        if self.cells.right_or_wrong or share == 0:
+            return variance
+        chance, ceiling = self.data.chance[cols], self.data.ceiling[cols]
+        slope = np.maximum((expected - chance) * (ceiling - expected) / (ceiling - chance), 0.0)
+        return mixed_variance(variance, share, found.spread * slope**2, LEVEL)
 
     def place(self, new: ScoreSet, phi: Floats | None = None) -> Placed:
         """Posterior of θ from what is known of new subjects (:meth:`prior_of`) and their scores.

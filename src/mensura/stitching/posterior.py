@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +21,7 @@ class Cells:
     ``sampling`` (scores,) is the known sampling variance of each score (0 where unknown); ``weights`` (scores,) count
     each score (bootstrap); ``x`` (subjects, q) are the prior's regressors, a constant first, of which the first
     ``lasting`` inform the residual dimensions too (default all). ``right_or_wrong`` marks single answers, 0 or 1, whose
-    variance is f (1 − f) and needs no overdispersion.
+    variance is f (1 − f) and needs no overdispersion. ``step`` is the shape of the curve (:mod:`.steps`).
     """
 
     layout: ScoreLayout
@@ -33,11 +33,29 @@ class Cells:
     x: Floats
     right_or_wrong: bool = False
     lasting: int | None = None
+    step: float = 0.0
 
     @cached_property
     def bounds(self) -> tuple[Floats, Floats]:
         """Chance and ceiling at every score."""
         return self.chance[self.layout.cols], self.ceiling[self.layout.cols]
+
+
+class Surprise(NamedTuple):
+    """Scores that neither the fit nor ordinary noise explains.
+
+    ``chance`` (scores,) is the probability of that for each score, ``trust`` (scores,) the factor on its precision,
+    ``share`` (subjects,) the share of such scores of each subject, and ``spread`` their variance in logits.
+    """
+
+    chance: Floats
+    trust: Floats
+    share: Floats
+    spread: float
+
+
+NO_SURPRISE = Surprise(np.zeros(1), np.ones(1), np.zeros(1), 0.0)
+"""Every score is ordinary and counts in full."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +64,7 @@ class Pooled:
 
     ``theta`` (subjects, K), ``phi`` (benchmarks, 1 + K): intercept, then loadings; ``gamma`` (q, K); ``phi_mean``
     (1 + K,) and ``phi_spread`` (1 + K, 1 + K) are the benchmarks' prior; ``dispersion`` (benchmarks,) is ρ.
+    ``surprise`` says how much each score counts, and why (:mod:`mensura.stitching.surprise`).
     ``length`` is the part of its steps that each benchmark takes (:mod:`mensura.stitching.damping`).
     ``iterations`` counts the sweeps, ``change`` is the last change of any η, ``tolerance`` what it had to come below.
     """
@@ -58,6 +77,7 @@ class Pooled:
     phi_mean: Floats
     phi_spread: Floats
     dispersion: Floats
+    surprise: Surprise = NO_SURPRISE
     length: Floats = field(default_factory=lambda: np.ones(1))
     iterations: int = 0
     change: float = np.inf
@@ -85,7 +105,7 @@ class Expected(NamedTuple):
 def expect(cells: Cells, fit: Pooled) -> Expected:
     """Return η, expected score and its derivative of every score at the posterior means."""
     eta = fitted_eta(cells.layout, fit)
-    return Expected(eta, *by_pieces(levels, *cells.bounds, eta))
+    return Expected(eta, *by_pieces(partial(levels, step=cells.step), *cells.bounds, eta))
 
 
 def fitted_eta(layout: ScoreLayout, fit: Pooled) -> Floats:

@@ -25,7 +25,7 @@ SMALLEST_MEAN, SMALLEST_SIZE = 1e-4, 0.05
 def expected_scores(model: Model, positions: Positions, rows: Ints, cols: Ints) -> Floats:
     """Return f = chance + (ceiling − chance) σ(η) of every pair in every draw: (draws, pairs)."""
     data = model.data
-    return levels(data.chance[cols], data.ceiling[cols], positions.eta(rows, cols))[0]
+    return levels(data.chance[cols], data.ceiling[cols], positions.eta(rows, cols), data.step)[0]
 
 
 def predictive(model: Model, draws: Positions, rows: Ints, cols: Ints, level: float) -> tuple[Floats, Floats, Floats]:
@@ -41,7 +41,10 @@ def predictive(model: Model, draws: Positions, rows: Ints, cols: Ints, level: fl
         mean = point_scores(model, r, c)
         spread = expected_scores(model, draws, r, c).var(axis=0)
         score[known] = mean
-        low[known], high[known] = _beta_interval(mean, spread + model.noise(mean, c), level)
+        variance = spread + model.noise(mean, c)
+        if isinstance(model, PooledModel):
+            variance = model.wide_variance(mean, c, variance)
+        low[known], high[known] = _beta_interval(mean, variance, level)
     if isinstance(model, PooledModel) and not known.all():
         mean, variance = _from_prior(model, rows[~known], cols[~known])
         score[~known] = mean
@@ -58,7 +61,7 @@ def point_scores(model: Model, rows: Ints, cols: Ints) -> Floats:
     eta = model.positions.eta(rows, cols)[0]
     if isinstance(model, PooledModel):
         eta = eta / np.sqrt(1 + np.pi * eta_variance(model.fitted, rows, cols) / 8)
-    return levels(data.chance[cols], data.ceiling[cols], eta)[0]
+    return levels(data.chance[cols], data.ceiling[cols], eta, data.step)[0]
 
 
 def _from_prior(model: PooledModel, rows: Ints, cols: Ints) -> tuple[Floats, Floats]:
@@ -76,8 +79,8 @@ def _from_prior(model: PooledModel, rows: Ints, cols: Ints) -> tuple[Floats, Flo
     eta = phi[:, 0] + np.einsum("ij,ij->i", phi[:, 1:], theta)
     chance = np.where(new_benchmark, 0.0, data.chance[cols])
     ceiling = np.where(new_benchmark, 1.0, data.ceiling[cols])
-    mean, _ = levels(chance, ceiling, eta / np.sqrt(1 + np.pi * variance / 8))
-    grid, _ = levels(chance[:, None], ceiling[:, None], eta[:, None] + np.sqrt(variance)[:, None] * NODES)
+    mean, _ = levels(chance, ceiling, eta / np.sqrt(1 + np.pi * variance / 8), data.step)
+    grid, _ = levels(chance[:, None], ceiling[:, None], eta[:, None] + np.sqrt(variance)[:, None] * NODES, data.step)
     about = (grid - mean[:, None]) ** 2 @ NODE_WEIGHTS / NODE_WEIGHTS.sum()
     dispersion = np.where(new_benchmark, np.median(fit.dispersion), fit.dispersion[cols])
     return mean, about + dispersion * variance_shape(mean)

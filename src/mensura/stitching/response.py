@@ -17,10 +17,27 @@ PIECE = 1 << 14
 """Numbers that are worked on together, few enough for all steps of a formula to stay in the processor's cache."""
 
 
-def levels(chance: Floats, ceiling: Floats, eta: Floats) -> tuple[Floats, Floats]:
-    """Return the expected score chance + (ceiling − chance) σ(η) and its derivative in η."""
-    s = expit(eta)
-    return chance + (ceiling - chance) * s, (ceiling - chance) * s * (1 - s)
+def levels(chance: Floats, ceiling: Floats, eta: Floats, step: float = 0.0) -> tuple[Floats, Floats]:
+    """Return the expected score chance + (ceiling − chance) σ(η) and its derivative in η.
+
+    With a ``step`` success rises twice, at η = ±step: σ(η) becomes the mean of σ(η − step) and σ(η + step).
+    """
+    s = expit(eta) if not step else expit(eta - step)
+    steep = s * (1 - s)
+    if step:
+        second = expit(eta + step)
+        s, steep = (s + second) / 2, (steep + second * (1 - second)) / 2
+    return chance + (ceiling - chance) * s, (ceiling - chance) * steep
+
+
+def straighten(score: Floats, chance: Floats, ceiling: Floats, step: float) -> Floats:
+    """Return the score that the curve of one step has where the curve with this ``step`` has ``score``."""
+    if not step:
+        return score
+    share = np.clip((score - chance) / (ceiling - chance), 0.0, 1.0)
+    lean = 2 * (share - 0.5) * np.cosh(step)
+    odds = (lean + np.sqrt(lean**2 + 4 * share * (1 - share))) / 2
+    return np.asarray(chance + (ceiling - chance) * odds / (odds + 1 - share))
 
 
 def variance_shape(f: Floats) -> Floats:

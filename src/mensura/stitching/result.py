@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.core.arrays import logit
 from mensura.core.results import Result
 from mensura.stitching.bootstrap import Kind, bootstrap_weights, resampled
 from mensura.stitching.checks import positions_of
@@ -24,6 +25,8 @@ from mensura.stitching.scores import ScoreSet, read_pairs
 from mensura.stitching.separation import estimate_warnings
 from mensura.stitching.years import to_date
 
+SUSPICIOUS = 0.5
+"""A score is listed where it is surprising rather than ordinary."""
 SMALLEST_SHARE = 0.01
 """A residual dimension that explains less of the variance has shrunk away."""
 DRAWS = 500
@@ -37,12 +40,21 @@ class Stitch(Result):
     """Subjects and benchmarks on one scale.
 
     Tables: ``capabilities`` (subject, capability, low, high; 90% Laplace intervals, highest first), ``benchmarks``
-    (benchmark, difficulty, slope), ``floors``, ``dimensions``, ``profiles``, ``residuals``. ``convergence`` says how
-    the fit ended, ``warnings`` whether it did not arrive and what the scores cannot tell, ``notes`` what was done to
-    them on the way in (links, duplicates, sources) and what the intervals suppose, ``settings`` what was asked for.
+    (benchmark, difficulty, slope), ``suspicious``, ``floors``, ``dimensions``, ``profiles``, ``residuals``.
+    ``convergence`` says how the fit ended, ``warnings`` whether it did not arrive and what the scores cannot tell,
+    ``notes`` what was done to them on the way in (links, duplicates, sources) and what the intervals suppose,
+    ``settings`` what was asked for.
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("capabilities", "benchmarks", "floors", "dimensions", "profiles", "residuals")
+    TABLES: ClassVar[tuple[str, ...]] = (
+        "capabilities",
+        "benchmarks",
+        "suspicious",
+        "floors",
+        "dimensions",
+        "profiles",
+        "residuals",
+    )
 
     method: str
     model: Model
@@ -139,17 +151,37 @@ class Stitch(Result):
         return cell_residuals(self.model, self.estimate)
 
     @property
+    def suspicious(self) -> pl.DataFrame:
+        """Scores that the fit takes to be more than ordinary noise, most suspicious first.
+
+        Columns subject, benchmark, score, expected (by all other scores of the fit, nearly), logits (by how much the
+        score is off), probability.
+        """
+        model = self.model
+        if not isinstance(model, PooledModel):
+            return cell_residuals(model, self.estimate).clear().select("subject", "benchmark", "score")
+        chance = model.fitted.surprise.chance
+        table = cell_residuals(model, self.estimate).select("subject", "benchmark", "score", expected="fitted")
+        off = (logit(np.clip(table[name].to_numpy(), 1e-3, 1 - 1e-3)) for name in ("score", "expected"))
+        table = table.with_columns(logits=pl.Series(np.subtract(*off)), probability=pl.Series(chance))
+        listed = table.filter(pl.col("probability") > SUSPICIOUS)
+        return listed.sort("probability", "subject", "benchmark", descending=[True, False, False])
+
+    @property
     def floors(self) -> pl.DataFrame:
-        """Lower asymptote of every benchmark: benchmark, chance, error (standard, 0 where given), status, weight.
+        """Asymptotes of every benchmark: benchmark, chance, error (standard, 0 where given), status, weight, ceiling.
 
         ``status`` is "given", "estimated" or "none" (the published method has no floors); ``weight`` is below 1 where
         other benchmarks say the same (:mod:`mensura.stitching.redundancy`).
         """
         model, given = self.model, self.data.chance_given
-        error = model.floors.error if isinstance(model, PooledModel) else np.zeros(given.size)
+        error = ceiling_error = np.zeros(given.size)
+        if isinstance(model, PooledModel):
+            error, ceiling_error = model.floors.error, model.floors.ceiling_error
         other = "estimated" if isinstance(model, PooledModel) else "none"
         status = [other if not known or other == "none" else "given" for known in given]
         columns = {"chance": self.data.chance, "error": error, "status": status, "weight": model.shares}
+        columns |= {"ceiling": self.data.ceiling, "ceiling_error": ceiling_error}
         return pl.DataFrame({"benchmark": self.data.benchmarks} | columns)
 
     @property

@@ -3,7 +3,7 @@
 A score table has one row per score: ``subject`` (or ``model``), ``benchmark`` (or ``item``), ``score`` in [0, 1] (0 or
 1 for item-level data). Used when there: ``stderr`` or ``n`` (items behind it) for its sampling error, ``source``,
 ``released`` (or ``release_date``), ``chance`` and ``ceiling`` of the benchmark.
-A chance level that is not given is unknown, not 0 (:mod:`mensura.stitching.floors`).
+A chance level that is not given is unknown, not 0, and a ceiling not 1 (:mod:`mensura.stitching.floors`).
 """
 
 from __future__ import annotations
@@ -38,9 +38,10 @@ class ScoreSet(Result):
     """Checked scores, one per subject and benchmark, sorted by subject.
 
     ``counts`` tells how many rows made each score (1 unless all rows count); ``sampling`` is its known sampling
-    variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks (``chance_given`` says for which somebody
-    stated the chance level; it is 0 elsewhere until estimated), ``years`` (release, since 1970-01-01; NaN unknown) to
-    the subjects. ``table``: subject, benchmark, score.
+    variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks (``chance_given`` and ``ceiling_given``
+    say for which somebody stated them; they are 0 and 1 elsewhere until estimated), ``years`` (release, since
+    1970-01-01; NaN unknown) to the subjects. ``step`` is the shape of the curve that a fit found
+    (:mod:`mensura.stitching.steps`). ``table``: subject, benchmark, score.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("table",)
@@ -55,6 +56,8 @@ class ScoreSet(Result):
     ceiling: Floats
     years: Floats
     chance_given: Mask
+    ceiling_given: Mask
+    step: float = 0.0
 
     @property
     def heading(self) -> str:
@@ -171,7 +174,7 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
         .sort("subject", "benchmark")
     )
     subjects, benchmarks = merged["subject"].unique().sort(), merged["benchmark"].unique().sort()
-    chance, ceiling, given = _levels(frame, benchmarks)
+    chance, ceiling, chance_given, ceiling_given = _levels(frame, benchmarks)
     return ScoreSet(
         subjects=tuple(subjects),
         benchmarks=tuple(benchmarks),
@@ -182,7 +185,8 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
         chance=chance,
         ceiling=ceiling,
         years=_years(frame, subjects),
-        chance_given=given,
+        chance_given=chance_given,
+        ceiling_given=ceiling_given,
     )
 
 
@@ -199,8 +203,8 @@ def _sampling(frame: pl.DataFrame) -> pl.Expr:
     return variance.fill_null(0.0).fill_nan(0.0)
 
 
-def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats, Mask]:
-    """Chance and ceiling of every benchmark, 0 and 1 where the table gives none, and whether it gives a chance."""
+def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats, Mask, Mask]:
+    """Chance and ceiling of every benchmark, 0 and 1 where the table gives none, and whether it gives each."""
     values = {}
     for column in ("chance", "ceiling"):
         joined = benchmarks.to_frame("benchmark").with_columns(pl.lit(None, dtype=pl.Float64).alias(column))
@@ -217,7 +221,7 @@ def _levels(frame: pl.DataFrame, benchmarks: pl.Series) -> tuple[Floats, Floats,
             f"scores: benchmark {benchmarks[int(i)]!r} has chance {chance[i]:g} and ceiling {ceiling[i]:g}; "
             "0 ≤ chance < ceiling ≤ 1 is expected"
         )
-    return chance, ceiling, values["chance"].is_not_null().to_numpy()
+    return chance, ceiling, values["chance"].is_not_null().to_numpy(), values["ceiling"].is_not_null().to_numpy()
 
 
 def _years(frame: pl.DataFrame, subjects: pl.Series) -> Floats:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mensura.core.arrays import Floats, Ints
+from mensura.core.arrays import Floats, Ints, Mask
 from mensura.stitching.laplace import ArrowPrecision
 from mensura.stitching.posterior import Cells, Expected, Pooled, expect, extended, with_constant
 from mensura.stitching.response import bounded, by_pieces, variance_shape
@@ -22,6 +22,8 @@ SMALLEST_SLOPE = 1e-4
 """Least derivative of a score in η taken in a working response: beyond, a score says nothing about η."""
 SMALLEST_SPREAD = 1e-6
 """Floor of prior variances and overdispersions, so that every precision stays finite."""
+CEILING_SPREAD = 0.05
+"""Prior standard deviation of a ceiling that nobody states, in scores, when its error is carried into draws."""
 SLIGHT_RIDGE = 1e-6
 """Keeps the regression of θ solvable when regressors coincide."""
 
@@ -36,7 +38,8 @@ def linearise(cells: Cells, fit: Pooled, at: Expected) -> tuple[Floats, Floats]:
         variance = sampling + fit.dispersion[cols] * variance_shape(f)
         return eta + bounded(y - f, slope, variance), weights * slope**2 / variance
 
-    response, precision = by_pieces(formula, cells.y, cells.sampling, cells.weights, cells.layout.cols, *at)
+    weights = cells.weights * fit.surprise.trust
+    response, precision = by_pieces(formula, cells.y, cells.sampling, weights, cells.layout.cols, *at)
     return response, precision
 
 
@@ -127,23 +130,42 @@ def learn_dispersion(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -
         return (weights * (share**2 * squared + own * (1 - share)) / shape,)
 
     cols = cells.layout.cols
-    (excess,) = by_pieces(formula, cells.y, cells.sampling, cells.weights, cols, at.f, at.slope, eta_var)
-    n = np.bincount(cols, cells.weights, len(fit.phi))
+    weights = cells.weights * (1 - fit.surprise.chance)
+    (excess,) = by_pieces(formula, cells.y, cells.sampling, weights, cols, at.f, at.slope, eta_var)
+    n = np.bincount(cols, weights, len(fit.phi))
     common = np.exp(np.average(np.log(fit.dispersion), weights=n))
     total = np.bincount(cols, excess, len(fit.phi))
     return replace(fit, dispersion=np.maximum((PRIOR_WEIGHT * common + total) / (PRIOR_WEIGHT + n), SMALLEST_SPREAD))
 
 
-def posterior_precision(cells: Cells, fit: Pooled, pooling: float) -> ArrowPrecision:
-    """Joint posterior precision of both sides at the fitted means (Gauss-Newton)."""
+def posterior_precision(cells: Cells, fit: Pooled, pooling: float, loose: Mask | None = None) -> ArrowPrecision:
+    """Joint posterior precision of both sides at the fitted means (Gauss-Newton).
+
+    With ``loose`` (benchmarks,) the ceilings of these benchmarks vary too, as one more unknown of every benchmark.
+    """
     layout, k = cells.layout, fit.dimensions
-    _, w = linearise(cells, fit, expect(cells, fit))
+    at = expect(cells, fit)
+    _, w = linearise(cells, fit, at)
     weights, loadings, first = layout.matrix(w), fit.phi[:, 1:], with_constant(fit.theta)
-
-    def coupling(scores: slice | Ints) -> Floats:
-        toward = w[scores, None] * loadings[layout.cols[scores]]
-        return np.asarray(toward[:, :, None] * first[layout.rows[scores]][:, None])
-
     subjects = unpack(weights @ pack_squares(loadings), k) + np.eye(k)
     benchmarks = unpack(weights.T @ pack_squares(first), 1 + k) + pooling * np.linalg.inv(fit.phi_spread)
-    return ArrowPrecision(layout, subjects, benchmarks, coupling)
+    if loose is None or not loose.any():
+
+        def coupling(scores: slice | Ints) -> Floats:
+            toward = w[scores, None] * loadings[layout.cols[scores]]
+            return np.asarray(toward[:, :, None] * first[layout.rows[scores]][:, None])
+
+        return ArrowPrecision(layout, subjects, benchmarks, coupling)
+    chance, ceiling = cells.bounds
+    lift = loose[layout.cols] * (at.f - chance) / ((ceiling - chance) * np.maximum(at.slope, SMALLEST_SLOPE))
+    wider = np.zeros((len(benchmarks), k + 2, k + 2))
+    wider[:, :-1, :-1] = benchmarks
+    wider[:, -1, :-1] = wider[:, :-1, -1] = layout.matrix(w * lift).T @ first
+    wider[:, -1, -1] = np.bincount(layout.cols, w * lift**2, len(benchmarks)) + CEILING_SPREAD**-2
+
+    def coupling_with_ceilings(scores: slice | Ints) -> Floats:
+        toward = w[scores, None] * loadings[layout.cols[scores]]
+        both = np.concatenate((first[layout.rows[scores]], lift[scores, None]), axis=1)
+        return np.asarray(toward[:, :, None] * both[:, None])
+
+    return ArrowPrecision(layout, subjects, wider, coupling_with_ceilings)

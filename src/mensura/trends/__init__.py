@@ -20,6 +20,7 @@ from mensura.trends.lines import TrendLine, fit_line
 from mensura.trends.pace import ReleasePace, measure_pace
 from mensura.trends.plans import Plan
 from mensura.trends.progress import Progress, measure_progress
+from mensura.trends.slopes import SlopeRatios, slope_ratios
 from mensura.trends.streams import Stream
 from mensura.trends.synthetic import PUBLISHED, StreamModel, make_stream
 from mensura.trends.units import anchor_unit, unit_of
@@ -37,6 +38,7 @@ __all__ = [
     "Plan",
     "Progress",
     "ReleasePace",
+    "SlopeRatios",
     "Stream",
     "StreamModel",
     "TrendLine",
@@ -61,6 +63,7 @@ __all__ = [
     "relate_horizons",
     "rosetta_ratio",
     "simulate_detection",
+    "slope_ratios",
     "unit_of",
     "watch_acceleration",
     "watch_stream",

@@ -25,7 +25,8 @@ from mensura.stitching import to_date, to_years
 from mensura.trends.capabilities import read_with_draws
 from mensura.trends.frontier import find_frontier, frontier_line
 from mensura.trends.lines import TrendLine, fit_line
-from mensura.trends.pace import pace_table, recent_releases
+from mensura.trends.pace import WINDOW, pace_table, recent_releases
+from mensura.trends.scatter import WARY, describe_scatter
 
 METHODS = ("releases", "rosetta")
 YEARS_AHEAD = (1, 2, 3)
@@ -35,6 +36,12 @@ FUTURES = 4000
 """Simulated futures."""
 _AT_ONCE = 2_000_000
 """Releases simulated at once, over all futures: sixteen megabytes."""
+SEASON = 1 / 12
+"""Years within which future releases share one shock."""
+GROWTH = 0.1
+"""Prior standard deviation of the yearly growth of the scatter, as a logarithm."""
+SMALLEST_SIZE = 0.05
+"""Residuals below this part of the median one count as this large: their logarithm would count for nothing else."""
 SILVERMAN = 1.06
 """Silverman's rule: the width of a Gaussian kernel is so many standard deviations times n to the power −1/5."""
 
@@ -113,14 +120,16 @@ def simulate_frontier(
 ) -> Floats:
     """Simulate the frontier at the times ``ahead``, (futures, times), from releases sorted by ``years``.
 
-    A residual is drawn from the observed ones with a little Gaussian smoothing (Silverman's width, variance kept), so
-    that the best of many releases is not held at the best seen.
+    Releases of one season share shocks, as they did so far (:mod:`mensura.trends.scatter`), and scatter grows or
+    shrinks on. A residual of a release's own is drawn from the observed ones with a little Gaussian smoothing
+    (Silverman's width, variance kept), so that the best of many releases is not held at the best seen.
     """
     now, span = years[-1], max(float(ahead.max() - years[-1]), 1e-9)
     recent = recent_releases(years)
     t, y = years[recent], values[recent]
     line = fit_line(t, y)
-    heights, slopes = _draw_lines(line, rng)
+    drawn = describe_scatter(t, y, prior=WARY).draw(FUTURES, rng)
+    heights, slopes = drawn.level, drawn.pace
     best = np.full(FUTURES, values.max())
     if draws is not None:
         picked = draws[rng.integers(0, draws.shape[0], FUTURES)]
@@ -129,31 +138,49 @@ def simulate_frontier(
         slopes = slopes + shift @ (t - line.center) / line.spread
         best = picked[:, int(np.argmax(values))]
     counts = rng.poisson(line.n / max(now - t[0], SHORTEST_SPAN) * span, FUTURES)
-    most, residuals = max(int(counts.max()), 1), y - line.at(t)
+    seasons = now + np.arange(int(np.ceil(span / SEASON)) + 1) * SEASON
+    shocks, growth = drawn.shocks(seasons, rng), _draw_growth(years, values, rng)
+    own = drawn.spread * np.sqrt(1 - drawn.share)
+    most, residuals = max(int(counts.max()), 1), (y - line.at(t)) / (line.sd or 1.0)
     step, found = max(1, _AT_ONCE // most), []
     for start in range(0, FUTURES, step):  # thousands of releases in each of all futures would fill a small computer
         some = slice(start, start + step)
         when = rng.uniform(0, span, (len(counts[some]), most))
         when = now + np.sort(np.where(np.arange(most) < counts[some, None], when, np.inf), axis=1)
         released = np.isfinite(when)
-        path = heights[some, None] + slopes[some, None] * (np.where(released, when, now) - line.center)
-        path = np.where(released, path + _draw_residuals(line, residuals, when.shape, rng), -np.inf)
+        at = np.where(released, when, now)
+        path = heights[some, None] + slopes[some, None] * (at - line.center)
+        off = own[some, None] * _draw_residuals(line, residuals, when.shape, rng)
+        off += np.take_along_axis(shocks[some], ((at - now) / SEASON).astype(np.int64), axis=1)
+        path = np.where(released, path + off * np.exp(growth[some, None] * (at - line.center)), -np.inf)
         path = np.maximum.accumulate(np.concatenate([best[some, None], path], axis=1), axis=1)
         known = np.stack([np.count_nonzero(when <= day, axis=1) for day in ahead], axis=1)
         found.append(np.take_along_axis(path, known, axis=1))
     return np.concatenate(found)
 
 
-def _draw_lines(line: TrendLine, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Draw heights and slopes of the line from their joint error (Student: the residual variance is drawn too)."""
-    sd = line.sd * np.sqrt(line.freedom / rng.chisquare(line.freedom, FUTURES))
-    heights = line.height + sd * rng.standard_normal(FUTURES) / np.sqrt(line.n)
-    return heights, line.slope + sd * rng.standard_normal(FUTURES) / np.sqrt(line.spread)
+def _draw_growth(years: Floats, values: Floats, rng: np.random.Generator) -> Floats:
+    """Draw by how much the scatter grows a year, as a logarithm.
+
+    The logarithms of the residuals' sizes are regressed on time, twice the usual window; for normal residuals their
+    variance is π²/8. A prior about no growth keeps short streams from exploding.
+    """
+    longer = years > years[-1] - 2 * WINDOW
+    t = years[longer]
+    size = np.abs(values[longer] - fit_line(t, values[longer]).at(t))
+    floor = SMALLEST_SIZE * float(np.median(size))
+    if floor == 0:
+        return np.zeros(FUTURES)
+    off = t - t.mean()
+    precision = float(off @ off) / (np.pi**2 / 8)
+    total = precision + GROWTH**-2
+    mean = precision * fit_line(t, np.log(np.maximum(size, floor))).slope / total
+    return np.asarray(mean + rng.standard_normal(FUTURES) / np.sqrt(total))
 
 
 def _draw_residuals(line: TrendLine, residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
-    """Draw from the observed residuals, smoothed; mean and variance are those of the line's error."""
+    """Draw from the observed standardised residuals, smoothed; their variance is 1."""
     spread = residuals * np.sqrt(line.n / line.freedom)
     width = SILVERMAN * line.n**-0.2
-    smoothed = rng.choice(spread, shape) + width * line.sd * rng.standard_normal(shape)
+    smoothed = rng.choice(spread, shape) + width * rng.standard_normal(shape)
     return np.asarray(smoothed / np.sqrt(1 + width**2))

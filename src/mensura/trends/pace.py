@@ -23,13 +23,11 @@ from mensura.stitching import Stitch, to_date, to_years
 from mensura.trends.capabilities import hand_over, read_with_draws
 from mensura.trends.frontier import find_frontier
 from mensura.trends.lines import FEWEST_POINTS, fit_line
-from mensura.trends.scatter import describe_scatter
+from mensura.trends.scatter import WARY, describe_scatter
 from mensura.trends.units import unit_of
 
 WINDOW, FEWEST_RECENT = 2.0, 10
 """Years of releases the line is fitted to, and how many there must be; fewer: all releases are used."""
-LONGEST_SHOCK = 0.25
-"""Years within which a shock fades that is scatter about the line; what lasts longer is pace, over two years."""
 DRAWN = 4000
 """Draws behind the interval of the pace."""
 SEED = 0
@@ -121,7 +119,7 @@ def _of_releases(years: Floats, values: Floats, level: float) -> Row:
     t = years[recent]
     if t.size < FEWEST_RELEASES or t[-1] == t[0]:
         return "releases", None, None, None, t.size, to_date(t[0])
-    posterior = describe_scatter(t, np.atleast_2d(values)[:, recent], longest=LONGEST_SHOCK)
+    posterior = describe_scatter(t, np.atleast_2d(values)[:, recent], prior=WARY)
     paces = posterior.draw(DRAWN, np.random.default_rng(SEED)).pace
     low, middle, high = np.quantile(paces, [0.5 - level / 2, 0.5, 0.5 + level / 2])
     return "releases", float(middle), float(low), float(high), t.size, to_date(t[0])

@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 
 from mensura.core.arrays import Floats, Ints
 
@@ -24,6 +25,9 @@ SHARES = np.linspace(0, 0.9, 19)
 PRIOR = np.where(SHARES == 0, 10.0, 1.0) * (1 - SHARES) ** 3
 """Seven in ten that releases share nothing; otherwise Beta(1, 4) over the grid: a fifth of the variance in common is
 expected, any share is possible."""
+WARY = np.where(SHARES == 0, 5.0, 1.0) * (1 - SHARES) ** 2
+"""The same for pace and forecast, half as sure of nothing shared: shocks that are missed make both look too certain
+(``benchmarks/trends_shocks.py``), while for the watch they would only dull it."""
 FADINGS = np.array([1 / 12, 1 / 4, 1 / 2, 1.0])
 """Grid of ℓ in years, equally likely: below a month shocks pass for independent, beyond a year for the line."""
 _AT_ONCE = 6_000_000
@@ -43,6 +47,8 @@ class ScatterDraws:
     """w, the share of the variance that is common."""
     fading: Floats
     """ℓ, years over which the common part fades."""
+    change: Floats
+    """Change of pace at the bend, 0 where none was allowed."""
 
     def shocks(self, years: Floats, rng: np.random.Generator) -> Floats:
         """Draw the common part u at ``years`` for every draw, (draws, years)."""
@@ -86,7 +92,16 @@ class ScatterPosterior:
         spread = np.sqrt(self.squares[node, row] / rng.chisquare(self.freedom, n))
         off = np.einsum("nij,nj->ni", self.root[node], rng.standard_normal((n, self.root.shape[1])))
         line = self.line[node, row] + spread[:, None] * off
-        return ScatterDraws(self.origin, line[:, 0], line[:, 1], spread, self.share[node], self.fading[node])
+        change = line[:, 2] if line.shape[1] > 2 else np.zeros(n)
+        return ScatterDraws(self.origin, line[:, 0], line[:, 1], spread, self.share[node], self.fading[node], change)
+
+    @property
+    def faster(self) -> Floats:
+        """Probability (rows,) that the pace is higher after the bend than before it."""
+        error = np.sqrt(self.squares / self.freedom * (self.root[:, 2] ** 2).sum(axis=1)[:, None])
+        return np.asarray(
+            (self.probability * scipy.special.stdtr(self.freedom, self.line[:, :, 2] / error)).sum(axis=0)
+        )
 
     @property
     def common(self) -> float:
@@ -95,17 +110,17 @@ class ScatterPosterior:
 
 
 def describe_scatter(
-    years: Floats, values: Floats, *, bend: float | None = None, longest: float = float(FADINGS[-1])
+    years: Floats, values: Floats, *, bend: float | None = None, prior: Floats = PRIOR
 ) -> ScatterPosterior:
     """Find the posterior of line and scatter from releases at sorted ``years``, for values (releases,) or rows of them.
 
     With a ``bend`` the line may change its slope there: what releases do after it then says how they scatter, and
-    nothing about the line before. Shocks that take more than ``longest`` years to fade are left to the line.
+    nothing about the line before. ``prior`` weighs the shares on the grid.
     """
     origin = float(years.mean())
     hinge = [] if bend is None else [np.maximum(years - bend, 0)]
     design = np.stack([np.ones_like(years), years - origin, *hinge])
-    share, fading = (grid.ravel() for grid in np.meshgrid(SHARES, FADINGS[longest >= FADINGS], indexing="ij"))
+    share, fading = (grid.ravel() for grid in np.meshgrid(SHARES, FADINGS, indexing="ij"))
     rows = np.atleast_2d(values)
     step = max(1, _AT_ONCE // (years.size * share.size))
     lines, sizes = [], []
@@ -118,7 +133,7 @@ def describe_scatter(
         sizes.append(np.einsum("kri,kri->kr", rest, rest))
     line: Floats = np.concatenate(lines, axis=1)
     squares = np.maximum(np.concatenate(sizes, axis=1), np.finfo(float).tiny)
-    log = np.log(np.interp(share, SHARES, PRIOR)) - log_size / 2 - np.linalg.slogdet(information)[1] / 2
+    log = np.log(np.interp(share, SHARES, prior)) - log_size / 2 - np.linalg.slogdet(information)[1] / 2
     freedom = years.size - len(design)
     log = log[:, None] - freedom / 2 * np.log(squares)
     weight = np.exp(log - log.max(axis=0))

@@ -139,7 +139,7 @@ class Transfer:
         apart = _squared_gap(here, there) / 2
         low, high = self.focal.ages
         inside = self.reference_cells.filter(pl.col("age").is_between(low - 1, high + 2))
-        outside = 1.0 - float(inside["weight"].sum())
+        outside = max(0.0, 1.0 - float(inside["weight"].sum()))
         return float(np.sqrt(min(1.0, apart + outside)))
 
     def stated(self, draws: AssumptionDraws) -> Drawn:
@@ -211,7 +211,12 @@ class Transfer:
         sought = success(strata.weight, there, kernel, steep)
         rate = drawn.focal_rate
         floor = np.minimum(self.observed.floor[rows, None] * draws["guessing"], rate / seen.present)
-        return depart(sought.rate(seen.difficulty(rate, floor), floor), drawn.departure, sought.present)
+        difficulty = seen.difficulty(rate, floor)
+        reached, carried = seen.rate(difficulty, floor), sought.rate(difficulty, floor)
+        # Where more of the focal group answered than the tables let answer, as many of the others do as well.
+        beyond = np.maximum(rate - reached, 0.0) / np.maximum(1 - reached, TINY)
+        carried = carried + beyond * (1 - carried)
+        return depart(carried, drawn.departure, np.maximum(sought.present, carried))
 
 
 def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:

@@ -76,7 +76,7 @@ class OrganiserPages:
             return late
         if not self._secret.is_it(form.get("secret", "").strip()):
             self._attempts.failed(visitor)
-            self._metrics.refused_secrets += 1
+            self._metrics.refused_secrets.inc()
             return self._page("organiser_enter.html", {"fault": "That is not the secret."}, 403)
         answer = RedirectResponse(HOME, 303, headers=_UNSTORED)
         over_tls = request.headers.get("origin", "").startswith("https:")

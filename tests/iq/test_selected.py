@@ -1,0 +1,58 @@
+"""Scores that makers chose: estimates are corrected by what such a choice does to well-measured models."""
+
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mensura
+from mensura.core.errors import MensuraError
+
+FIVE = 5
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    """Six well-measured models with only the five scores that flatter them most, and their IQs on all others."""
+    evidence = mensura.load()
+    matrix = mensura.score_iq(evidence, method="published", ladders="recut").matrix
+    rows = np.argsort(-matrix.measured.sum(axis=1), kind="stable")[:60:10]
+    iqs = np.where(matrix.measured, matrix.iqs, np.nan)
+    above = iqs - np.nanmean(iqs, axis=0)
+    kept, hidden = [], {}
+    for row in rows:
+        own = np.flatnonzero(matrix.measured[row])
+        best = own[np.argsort(-above[row, own], kind="stable")][:FIVE]
+        kept += [(matrix.subjects[row], matrix.benchmarks[place]) for place in best]
+        hidden[matrix.subjects[row]] = np.setdiff1d(own, best)
+    pairs = pl.DataFrame(kept, schema=["subject", "benchmark"], orient="row")
+    mine = pl.col("subject").is_in(list(hidden))
+    scores = evidence.scores
+    few = pl.concat([scores.filter(~mine), scores.join(pairs, on=["subject", "benchmark"], how="semi")])
+    return replace(evidence, scores=few), matrix, hidden
+
+
+def test_a_flattering_choice_is_corrected_and_nobody_else_moves(chosen):
+    evidence, matrix, hidden = chosen
+    plain = mensura.score_iq(evidence)
+    told = mensura.score_iq(evidence, selected=list(hidden))
+
+    def bias(result):
+        rows = {name: matrix.row(name) for name in hidden}
+        off = [(result.filled.iqs[0, row] - matrix.iqs[row])[hidden[name]].mean() for name, row in rows.items()]
+        return float(np.mean(off))
+
+    assert bias(plain) > 2
+    assert abs(bias(told)) < bias(plain) / 2
+    rest = [row for row, name in enumerate(matrix.subjects) if name not in hidden]
+    moved = (told.scored.composites - plain.scored.composites)[0, rest]
+    assert np.nanmax(np.abs(moved)) < 1  # what random draws do
+    words = [text for text in told.warnings if "chosen by whoever profits" in text]
+    assert len(words) == len(hidden)
+    assert all("lower" in text for text in words)
+
+
+def test_only_models_of_the_evidence_can_be_called_selected(chosen):
+    with pytest.raises(MensuraError, match="selected: 'nobody' is no model"):
+        mensura.score_iq(chosen[0], selected=["nobody"])
