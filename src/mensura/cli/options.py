@@ -138,5 +138,5 @@ def _read_settings(context: Any, option: Any, given: str | None) -> None:  # noq
             )
         if isinstance(value, dict):
             raise MensuraError(f"--settings {file}: {key!r} is a table; expected a value, as in {key} = 1")
-        values[known.name] = value
+        values[known.name] = [value] if known.multiple and not isinstance(value, list) else value
     context.default_map = values
