@@ -26,6 +26,12 @@ def test_every_item_has_a_row_per_population_with_the_promised_columns(items, sa
     assert found.baseline["population"].to_list() == ["world", "DEU", PEOPLE]
 
 
+def test_names_may_be_joined_by_commas_and_a_sentence_stays_whole(items, said):
+    people = ["world, DEU", "students of law, medicine and history"]
+    expected = ["world", "DEU", "students of law, medicine and history"]
+    assert estimate(items, said, people).baseline["population"].to_list() == expected
+
+
 def test_only_the_world_has_levels_and_rarer_items_are_higher(items, said):
     found = estimate(items, said, ["world", "DEU"]).items
     world = found.filter(pl.col("population") == "world").sort("rate")
