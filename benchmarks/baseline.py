@@ -147,6 +147,25 @@ def measure_speed() -> tuple[float, float]:
     return time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def measure_bases() -> tuple[float, float]:
+    """Return the mean width of the bases' intervals (natural logarithm of high / low) on the open pool.
+
+    First with the world rates as a language model gave them, then with the same rates corrected as a baseline.
+    """
+    from mensura import calibrate, estimate_baseline
+    from mensura.calibration import open_demands, open_rates
+
+    asked, demands = open_rates("asked"), open_demands()
+    said = asked.select("item", "rate", "low", "high")
+    corrected = estimate_baseline(asked.select("item"), "world", estimates=said).items
+    corrected = corrected.join(asked.select("item", "pool", "options"), on="item")
+    widths = []
+    for rates in (asked, corrected):
+        bases = calibrate(rates, demands, draws=300).tables()["bases"]
+        widths.append(float(np.mean(np.log(bases["high"].to_numpy() / bases["low"].to_numpy()))))
+    return widths[0], widths[1]
+
+
 def summarise(judged: list[Judged]) -> dict[str, float]:
     """Return the figures of one way of reading the recordings."""
     errors, held = (np.concatenate([getattr(one, name) for one in judged]) for name in ("errors", "held"))
@@ -234,6 +253,8 @@ def main() -> None:
     held = ", ".join(f"{one.pool} {one.held.mean():.2f} of {one.rate.size}" for one in far)
     print(f"low-income people left out: {held}")
     print(f"correlation of the errors of two runs: {correlation_of_runs():.2f} (used: {RUNS})")
+    before, after = measure_bases()
+    print(f"bases of the open pool, mean log width of intervals: {before:.3f} as asked, {after:.3f} as a baseline")
     print("12 cells turned: invented words, whose estimates and rates speak of opposite answers, read alike")
     record(figures, again)
     print(json.dumps({key: round(value, 4) for key, value in figures.items()}))

@@ -26,6 +26,12 @@ def test_every_item_has_a_row_per_population_with_the_promised_columns(items, sa
     assert found.baseline["population"].to_list() == ["world", "DEU", PEOPLE]
 
 
+def test_names_may_be_joined_by_commas_and_a_sentence_stays_whole(items, said):
+    people = ["world, DEU", "students of law, medicine and history"]
+    expected = ["world", "DEU", "students of law, medicine and history"]
+    assert estimate(items, said, people).baseline["population"].to_list() == expected
+
+
 def test_only_the_world_has_levels_and_rarer_items_are_higher(items, said):
     found = estimate(items, said, ["world", "DEU"]).items
     world = found.filter(pl.col("population") == "world").sort("rate")
@@ -112,6 +118,18 @@ def test_a_sample_widens_the_mean(items, said):
     assert part.baseline["high"][0] - part.baseline["low"][0] > whole.baseline["high"][0] - whole.baseline["low"][0]
 
 
+def test_the_same_items_are_less_sure_as_a_sample_than_as_a_whole(items):
+    rate = np.where(np.arange(items.height) % 2, 0.1, 0.9)
+    said = pl.DataFrame({"item": items["id"], "rate": rate, "low": rate - 0.02, "high": rate + 0.02})
+    sample = estimate(items, said, sample=10, seed=1)
+    whole = estimate(items.filter(pl.col("id").is_in(sample.items["item"].implode())), said)
+    widths = [
+        row["high"] - row["low"] for row in (sample.baseline.row(0, named=True), whole.baseline.row(0, named=True))
+    ]
+    assert sample.baseline["mean"][0] == pytest.approx(whole.baseline["mean"][0], abs=0.05)
+    assert widths[0] > 1.5 * widths[1]
+
+
 def test_items_without_an_estimate_stay_in_the_table_and_are_counted(items, said):
     found = estimate(items, said.head(25))
     assert found.items["status"].to_list()[24:26] == ["estimated", "missing"]
@@ -179,6 +197,12 @@ def test_a_plan_names_a_panel_that_halves_the_interval_and_more_people_never_hur
     assert (plan["cost"] == plan["answers"]).all(), "36 dollars an hour and 100 seconds: one dollar per answer"
     for (_,), rows in plan.group_by("items"):
         assert (rows.sort("people")["width"].diff().drop_nulls() < 0).all()
+
+
+def test_people_who_differ_more_cost_more(items, said):
+    part = estimate(items, said).parts[0]
+    alike, unlike = (plan_panel(part.estimate, sd, PanelCost())["width"].to_list() for sd in (0.0, 2.0))
+    assert all(one < other for one, other in zip(alike, unlike, strict=True))
 
 
 def test_recorded_estimates_ship_without_texts_and_true_rates():

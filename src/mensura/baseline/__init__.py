@@ -2,7 +2,7 @@
 
 from mensura.baseline.asking import plan_questions
 from mensura.baseline.card import card_json, card_markdown, card_svg
-from mensura.baseline.estimate import KnownMean, estimate_baseline, find_people
+from mensura.baseline.estimate import KnownMean, estimate_baseline, find_people, list_people
 from mensura.baseline.estimates import read_estimates, read_recorded
 from mensura.baseline.items import BaselineItems, read_items
 from mensura.baseline.learned import shipped
@@ -22,6 +22,7 @@ __all__ = [
     "estimate_baseline",
     "find_known",
     "find_people",
+    "list_people",
     "plan_panel",
     "plan_questions",
     "read_estimates",

@@ -73,7 +73,7 @@ def estimate_baseline(
     benchmark = read_items(items)
     if sample is not None:
         benchmark = benchmark.sample(sample, seed)
-    populations = [find_people(who, world) for who in _listed(people)]
+    populations = [find_people(who, world) for who in list_people(people, world)]
     warnings: list[str] = [*benchmark.notes]
     if estimates is not None:
         table = read_estimates(estimates)
@@ -110,11 +110,20 @@ def find_people(who: str | Population, world: World) -> Population:
     return Population(name=text, prose=text)
 
 
-def _listed(people: Any) -> list[str | Population]:  # noqa: ANN401
+def list_people(people: str | Population | Sequence[str | Population], world: World) -> list[str | Population]:
+    """Return the populations one by one; names and countries may also be joined by commas, a sentence stays whole."""
     listed = [people] if isinstance(people, str | Population) else list(people)
     if not listed:
         raise MensuraError("--people: nobody is named; give a population, a country or a sentence")
-    return listed
+    found: list[str | Population] = []
+    for who in listed:
+        parts = [part.strip() for part in who.split(",")] if isinstance(who, str) else []
+        found += parts if len(parts) > 1 and all(_is_known(part, world) for part in parts) else [who]
+    return found
+
+
+def _is_known(name: str, world: World) -> bool:
+    return name.lower() in world.populations["population"].to_list() or world.knows(name)
 
 
 @dataclass(frozen=True, eq=False)

@@ -183,7 +183,7 @@ def _estimate(
 def _print_cost(
     items: BaselineItems, people: list[str], askings: list[Asking], runs: int, sample: int | None, seed: int
 ) -> None:
-    from mensura.baseline import find_people, plan_questions
+    from mensura.baseline import find_people, list_people, plan_questions
     from mensura.people import World
 
     if not askings:
@@ -191,7 +191,7 @@ def _print_cost(
     items.refuse_unaskable()
     world = World.load()
     chosen = items if sample is None else items.sample(sample, seed)
-    questions = plan_questions(chosen, [find_people(who, world) for who in people], runs)
+    questions = plan_questions(chosen, [find_people(who, world) for who in list_people(people, world)], runs)
     for asking in askings:
         asking.print_estimate(questions, USUAL_ANSWER)
 

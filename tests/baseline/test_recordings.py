@@ -1,0 +1,23 @@
+"""The shipped parameters are those that the recordings teach (needs the development data)."""
+
+import numpy as np
+import pytest
+
+from mensura.baseline.learned import shipped_errors
+from mensura.baseline.learning import learn
+
+pools = pytest.importorskip("benchmarks.baseline_pools")
+
+
+@pytest.mark.skipif(not (pools.DATA / "items" / "zero_shot.csv").is_file(), reason="the development data are not here")
+def test_shipped_parameters_are_what_the_recordings_teach():
+    shipped = shipped_errors()
+    again = learn(pools.read(mend=True).cells, runs=pools.RUNS, models=pools.MODELS, usual_spread=shipped.usual_spread)
+    assert again.names == shipped.names
+    np.testing.assert_allclose(again.mean, shipped.mean, atol=0.01)
+    assert again.spreads == pytest.approx(dict(shipped.spreads), abs=0.01)
+
+
+@pytest.mark.skipif(not (pools.DATA / "items" / "zero_shot.csv").is_file(), reason="the development data are not here")
+def test_the_assumed_correlation_of_runs_is_the_measured_one():
+    assert pools.correlation_of_runs() == pytest.approx(pools.RUNS, abs=0.05)
