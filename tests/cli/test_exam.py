@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -116,6 +117,14 @@ def test_from_a_log_without_items_says_so(mensura_command, tmp_path):
     assert "no item with a text and a key" in run.err
 
 
+def test_a_file_without_invitations_is_refused(mensura_command, tmp_path):
+    (tmp_path / "tokens.txt").write_text("\n \n", encoding="utf-8")
+    words = ("--store", tmp_path / "a.db", "--tokens", tmp_path / "tokens.txt")
+    run = mensura_command("exam", "serve", "example", *words)
+    assert run.code == 2
+    assert "no invitation in it; write one per line" in run.err
+
+
 def test_a_plan_in_words(mensura_command):
     run = mensura_command("exam", "plan", "example", "--precision", "0.05", "--pay-per-hour", "12")
     assert run.code == 0
@@ -123,12 +132,15 @@ def test_a_plan_in_words(mensura_command):
 
 
 def test_serve_answers_and_ends_when_asked(tmp_path):
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
     command = [sys.executable, "-m", "mensura", "exam", "serve", "example", "--store", str(tmp_path / "a.db")]
-    process = subprocess.Popen([*command, "--port", "18467"], stderr=subprocess.DEVNULL)
+    process = subprocess.Popen([*command, "--port", str(port)], stderr=subprocess.DEVNULL)
     try:
         for _ in range(600):
             try:
-                page = urllib.request.urlopen("http://127.0.0.1:18467/", timeout=5).read().decode()
+                page = urllib.request.urlopen(f"http://127.0.0.1:{port}/", timeout=5).read().decode()
                 break
             except OSError:
                 time.sleep(0.1)
