@@ -22,6 +22,7 @@ COMMANDS = {
     "validate": ["{pool}", "--out", "{out}"],
     "trends": ["{scores}", "--no-watch", "--out", "{out}"],
     "acceleration watch": ["{scores}", "--streams", "19", "--out", "{out}"],
+    "acceleration slopes": ["{scores}", "--streams", "19", "--out", "{out}"],
     "acceleration simulate": ["--runs", "1", "--streams", "19", "--acceleration", "2", "--out", "{out}"],
     "demands dimensions": ["--out", "{out}"],
     "demands sheet": ["example", "--dimensions", "KNc", "--out", "{out}"],

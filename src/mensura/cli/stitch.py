@@ -150,7 +150,8 @@ def stitch(
     title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
     print_own_first(tables["capabilities"], own, title=title, rows=30)
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
-    for name in (name for name in tables if name not in ("capabilities", "benchmarks")):
+    printed = ("capabilities", "benchmarks", *(() if fit.suspicious.height else ("suspicious",)))
+    for name in (name for name in tables if name not in printed):
         shown = tables[name].select(SHOWN) if name == "people" else tables[name]
         most = None if name.startswith("people") else 15
         if name == "ranks":
@@ -239,6 +240,7 @@ def _title(name: str) -> str:
     words = {
         "people": "People, test by test: who scored above them first, and the chance that the best model does",
         "people_classes": "Classes of people on the scale (90% intervals hold the spread between tests)",
+        "suspicious": "Suspicious scores: more than ordinary noise apart from what all other scores predict",
         "residuals": "Measured minus fitted (residual) and minus what capability alone predicts (above)",
     }
     return words.get(name, name.replace("_", " ").capitalize())
