@@ -171,6 +171,7 @@ def test_a_population_that_nobody_described_is_refused(items, said, who):
         estimate(items, said, who)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_items_are_no_problem():
     size = 100_000
     ids = pl.Series([f"q{n}" for n in range(size)])

@@ -84,6 +84,7 @@ print(json.dumps({sample.id: next(iter(sample.scores.values())).value for sample
 """
 
 
+@pytest.mark.slow
 def test_the_inspect_task_scores_as_the_exam_does(exam, tmp_path):
     pytest.importorskip("inspect_ai", reason="the extra llm is not installed")
     export_inspect(exam, tmp_path / "task")

@@ -101,6 +101,7 @@ def test_the_checklist_says_what_is_known_and_what_is_not(made):
     assert "| ethics review | not stated |" in checklist_text(made[0])
 
 
+@pytest.mark.slow
 def test_items_that_favour_a_kind_are_named(bank):
     outcomes, takers = invent(bank, np.random.default_rng(1).normal(size=150), [0.5] * 8)
     turned = outcomes.with_columns(

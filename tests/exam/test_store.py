@@ -197,6 +197,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_a_killed_writer_loses_no_acknowledged_answer(tmp_path, exam):
     for _ in range(3):
         path = tmp_path / "killed.db"

@@ -21,6 +21,7 @@ def leaked():
     return frame.with_columns(score=pl.when(mine).then(odds / (1 + odds)).otherwise("score")), frame, C
 
 
+@pytest.mark.slow
 def test_leaked_scores_are_named_and_move_their_model_little(leaked):
     changed, clean, _ = leaked
     fit, before = stitch(changed), stitch(clean)
