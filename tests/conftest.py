@@ -22,6 +22,8 @@ hypothesis.settings.register_profile("mensura", deadline=None, derandomize=True)
 hypothesis.settings.load_profile("mensura")
 
 _CACHE = pytest.StashKey[str]()
+_PLAIN = "MENSURA_PLAIN_TESTS"
+"""Set for the workers of a ``pytest`` without arguments."""
 PATIENCE = 600.0  # seconds to wait for the process that makes what all tests read, on however busy a machine
 SHARED = Path(__file__).parents[2] / "shared"
 
@@ -33,7 +35,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if not is_worker and not config.invocation_params.args and config.pluginmanager.hasplugin("xdist"):
         config.option.numprocesses = os.cpu_count() or 1
         config.option.dist = "loadfile"
-        config.option.markexpr = "not slow and not browser"
+        os.environ[_PLAIN] = "1"  # workers inherit it; options that are set here do not reach them
 
 
 def pytest_configure(config):
@@ -48,11 +50,15 @@ def pytest_unconfigure(config):
         shutil.rmtree(config.stash[_CACHE], ignore_errors=True)
 
 
-def pytest_collection_modifyitems(items):
-    """Mark the tests that drive a browser, so that ``-m "not browser"`` leaves them out."""
+def pytest_collection_modifyitems(config, items):
+    """Mark the tests that drive a browser; of a plain ``pytest`` leave these and slow ones out."""
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
+    if _PLAIN in os.environ:
+        left_out = [item for item in items if item.get_closest_marker("slow") or item.get_closest_marker("browser")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in set(left_out)]
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,8 @@ def test_prices_come_from_the_user_or_the_evidence():
 
 def test_commands_share_one_way_of_asking(serve, tmp_path, capsys):
     server = serve()
-    asking = Asking("mine", tmp_path / "j.sqlite", base_url=server.url, max_calls=3, price_in=1, price_out=1)
+    given = Asking(["mine"], journal=tmp_path / "j.sqlite", base_url=server.url, max_calls=3, price_in=1, price_out=1)
+    asking = given.one(None, 2048)
     asking.print_estimate(questions(5))
     with asking.open("asking") as asker:
         answers = asker.ask(questions(5), read_level)
@@ -105,7 +106,7 @@ def test_commands_share_one_way_of_asking(serve, tmp_path, capsys):
     assert "5 questions to mine: 0 answered already, 5 calls" in printed.out.replace("\n", " ")
     assert sum(answer.value is not None for answer in answers) == 3
     assert "stopped early: budget: the 3 calls allowed were made" in printed.err.replace("\n", " ")
-    batch = Asking("mine", tmp_path / "j.sqlite", base_url=server.url, batch=True)
+    batch = Asking(["mine"], journal=tmp_path / "j.sqlite", base_url=server.url, batch=True).one(None, 2048)
     with batch.open("asking") as asker:
         assert all(answer.value is not None for answer in asker.ask(questions(5), read_level))
 
@@ -126,10 +127,13 @@ def test_a_price_is_found_by_the_id_or_the_name_of_a_model_in_any_case():
         prices_of("anything", None, 2.0)
 
 
-def test_what_is_not_said_of_asking_is_an_answer_of_2048_tokens(capsys):
-    Asking("mine", None, price_in=0.0, price_out=1e6).print_estimate(questions(1))
+def test_an_answer_is_as_long_as_the_command_says_unless_the_user_does(capsys):
+    priced = Asking(["mine"], price_in=0.0, price_out=1e6)
+    priced.one(None, 2048).print_estimate(questions(1))
     assert "and 2,048 out; about $2048.00, at most $2048.00" in capsys.readouterr().out
-    Asking("mine", None, price_in=0.0, price_out=1e6).print_estimate(questions(2), 100)
+    replace(priced, max_tokens=10).one(None, 2048).print_estimate(questions(1))
+    assert "and 10 out; about $10.00, at most $10.00" in capsys.readouterr().out
+    priced.one(None, 2048).print_estimate(questions(2), 100)
     assert "and 200 out; about $200.00, at most $4096.00" in capsys.readouterr().out
 
 
@@ -147,3 +151,15 @@ def test_a_bar_without_an_end_in_sight_says_rate_and_cost():
     assert told_of(replace(standing, seconds_left=59.6)).endswith(" · 1:00 left")
     assert told_of(replace(standing, cost=None)) == "0.5/s · cost unknown"
     assert told_of(replace(standing, waiting=61.0, seconds_left=5.0)) == "0.5/s · $0.00 · waiting 61 s"
+
+
+def test_several_models_are_asked_one_by_one_where_a_command_can():
+    both = Asking(["a", "b", "a"]).each(Path("out"), 100)
+    assert [(one.name, one.journal, one.max_tokens) for one in both] == [
+        ("a", Path("out/journal.sqlite"), 100),
+        ("b", Path("out/journal.sqlite"), 100),
+    ]
+    with pytest.raises(MensuraError, match="--model: got 2; this command asks one"):
+        Asking(["a", "b"]).one(None, 100)
+    with pytest.raises(MensuraError, match="give --model"):
+        Asking().one(None, 100)

@@ -100,7 +100,7 @@ def test_an_answer_is_expected_to_take_200_tokens_and_36_for_each_of_several_ite
         ({"model": "recorded/example-rates", "draws": 50}, "no setting 'draws'"),
         ({"model": "recorded/example-rates", "chunk": 5}, "could not be read: not in the recording"),
         ({"model": "recorded/example"}, "not in the recording: extrapolation (it holds demands)"),
-        ({"model": "recorded/nobody"}, "no recording 'nobody'; expected one of demo, example, example-rates"),
+        ({"model": "recorded/nobody"}, "no recording 'nobody'; expected one of demo, exam-example, example"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_the_reason(mensura_command, settings, message):
