@@ -71,8 +71,8 @@ def leaders_figure(study: Study) -> Figure:
         "leaders",
         "Who leads",
         f"Composite IQ with 90% intervals, for the {len(rows)} highest of {study.ranked.height} ranked models. A "
-        f"full mark: at least {MOST_DIMENSIONS} dimensions were measured. Under each tick: how many people are said to be "
-        "above it. That reading rests on ladders that were judged; nobody gave these tests to people of known IQ.",
+        f"full mark: at least {MOST_DIMENSIONS} dimensions were measured. Under each tick: how many people are said to "
+        "be above it. That reading rests on ladders that were judged; nobody gave these tests to people of known IQ.",
         finding=finding,
         drawing=draw_forest(
             strips,
