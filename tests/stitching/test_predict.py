@@ -24,14 +24,18 @@ def test_limits_beside_zero_and_one_are_zero_and_one():
 
 @pytest.mark.parametrize(("method", "rho", "noise"), [("rosetta", 0.0, 0.06), ("pooled", 0.02, 0.0)])
 def test_interval_of_a_new_score_is_as_wide_as_its_noise(method, rho, noise):
-    frame, *_ = simulate(80, 12, seed=4, noise=0, density=0.9)
-    f = frame["score"].to_numpy()
-    error = np.sqrt(noise**2 + rho * (f * (1 - f) + 0.01))
-    frame = frame.with_columns(score=np.clip(f + error * np.random.default_rng(0).standard_normal(f.size), 0, 1))
-    found = stitch(frame, method=method, dimensions=1).predict(frame)
-    middle = np.abs(f - 0.5) < 0.15
-    half = ((found["high"] - found["low"]) / 2).to_numpy()[middle]
-    assert np.median(half / (1.645 * error[middle])) == pytest.approx(1, abs=0.1)
+    """On the mean of three simulations: one alone is off by up to 0.14."""
+    ratios = []
+    for seed in range(3):
+        frame, *_ = simulate(80, 12, seed=4 + seed, noise=0, density=0.9)
+        f = frame["score"].to_numpy()
+        error = np.sqrt(noise**2 + rho * (f * (1 - f) + 0.01))
+        drawn = error * np.random.default_rng(seed).standard_normal(f.size)
+        found = stitch(frame.with_columns(score=np.clip(f + drawn, 0, 1)), method=method, dimensions=1).predict(frame)
+        middle = np.abs(f - 0.5) < 0.15
+        half = ((found["high"] - found["low"]) / 2).to_numpy()[middle]
+        ratios.append(np.median(half / (1.645 * error[middle])))
+    assert np.mean(ratios) == pytest.approx(1, abs=0.1)
 
 
 def test_the_variance_of_a_prediction_is_that_of_its_expectation_plus_noise():

@@ -1,8 +1,10 @@
-"""Surprising scores: errors that ordinary noise does not make, such as leaked tests, mistakes and odd settings.
+"""Surprising scores: higher than ordinary noise makes them, such as those on leaked tests.
 
 Every score is ordinary, or, with a probability that is learned for each subject, surprising: then it is off by N(0,
-spread) logits more. Whether it is, shows against what all *other* scores say of it: the cavity distribution, which is
-the posterior of η without this score. A surprising score counts less in the fit and in the overdispersions.
+spread) logits more. Only a score above what the others say can be surprising: a leak lifts, and a low score that is
+discounted would make way for the high ones that somebody chose. Whether it is, shows against what all *other* scores
+say of it: the cavity distribution, which is the posterior of η without this score. A surprising score counts less in
+the fit and in the overdispersions.
 """
 
 from __future__ import annotations
@@ -63,6 +65,7 @@ def learn_surprise(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -> 
         plain = noise + variance / others
         wide = plain + spread
         chance = expit(odds[rows] + 0.5 * (np.log(plain / wide) + off**2 * (1 / plain - 1 / wide)))
+        chance = np.where(off > 0, chance, 0.0)
         squared = chance * ((off * spread / wide) ** 2 + spread * plain / wide)
         return chance, 1 - chance + chance * noise / (noise + spread), squared
 
