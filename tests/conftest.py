@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mensura.cli import main, output
+from mensura.core.processes import ONE_THREAD
 from tests.few_models import of_models
 from tests.llm import small_model as small
 from tests.site.hostile import hostile_evidence
@@ -36,6 +37,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
         config.option.numprocesses = os.cpu_count() or 1
         config.option.dist = "loadfile"
         os.environ[_PLAIN] = "1"  # workers inherit it; options that are set here do not reach them
+        os.environ.update(ONE_THREAD, POLARS_MAX_THREADS="1")  # the processes use the processors, not their threads
 
 
 def pytest_configure(config):

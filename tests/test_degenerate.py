@@ -46,6 +46,7 @@ def assert_inside(frame, middle):
     return np.abs(values).max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["pooled", "rosetta"])
 @settings(max_examples=25)
 @given(scores=matrices())

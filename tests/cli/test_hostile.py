@@ -10,6 +10,8 @@ from mensura.demands import read_demands
 from mensura.stitching import stitch
 from tests.test_degenerate import sensible, table
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("options", "ridge", "message"),

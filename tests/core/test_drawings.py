@@ -7,6 +7,8 @@ import pytest
 from mensura.core.drawings import check_figure, draw_jobs, draw_spec, pixels_of, write_drawing
 from mensura.core.errors import MensuraError
 
+pytestmark = pytest.mark.slow
+
 POINTS_PER_INCH, MM_PER_INCH = 72, 25.4
 
 

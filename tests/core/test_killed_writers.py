@@ -23,6 +23,8 @@ from tests.cli.conftest import inputs  # noqa: F401
 from tests.cli.every_command import arguments
 from tests.core.test_folders import contents, write
 
+pytestmark = pytest.mark.slow
+
 OLD = {"index": "old", "pages/a": "old a", "pages/b": "old b"}
 NEW = {"index": "new", "pages/b": "new b", "pages/c": "new c"}
 

@@ -18,6 +18,8 @@ from mensura.core.files import write_text
 from mensura.core.frames import read_csv
 from mensura.core.processes import Processes, run_apart
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "import os; open(os.environ['RAN'], 'a').write(__name__ + '\\n'); raise SystemExit('hostile')\n"
 
 

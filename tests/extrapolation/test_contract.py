@@ -31,6 +31,8 @@ from mensura.extrapolation.asking import ErrorShape, SimulatedModel
 from mensura.extrapolation.validation.situations import trials_of
 from mensura.people import ItemPool, World
 
+pytestmark = pytest.mark.slow
+
 ITEMS = pl.DataFrame({"item": ["a", "b", "c", "d"], "domain": ["mathematics"] * 4})
 RATES = pl.DataFrame({"item": ["a", "b", "c", "d"], "n": [500] * 4, "rate": [0.2, 0.4, 0.6, 0.8]})
 LINKS = pl.DataFrame({"item": ["a", "b"], "rate": [0.1, 0.25], "n": [900, 900]})

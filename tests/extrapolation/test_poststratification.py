@@ -18,6 +18,8 @@ from mensura.extrapolation.world.sensitivity import triangular_sd
 from mensura.extrapolation.world.transfer import Transfer, depart
 from mensura.people import WORLD, Ability, ItemPool, Population, World, cells_of
 
+pytestmark = pytest.mark.slow
+
 TABLES = World.load()
 SAHARAN = {"Eastern Africa", "Middle Africa", "Southern Africa", "Western Africa"}
 

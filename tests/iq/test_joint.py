@@ -13,6 +13,8 @@ from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.metric import Metric
 from mensura.iq.sampler import sample
 
+pytestmark = pytest.mark.slow
+
 DIMENSIONS = np.repeat([0, 1, 2], 4)
 
 

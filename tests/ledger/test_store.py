@@ -15,6 +15,8 @@ import mensura
 from mensura.ledger import CellChange, export_ledger, import_ledger, init_ledger, open_ledger
 from tests.ledger.small import ANN, BOB, new_score, score, update
 
+pytestmark = pytest.mark.slow
+
 
 def dump(path):
     """Every row of every table of a store, and its schema."""

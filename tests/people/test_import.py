@@ -191,6 +191,7 @@ def test_columns_are_renamed_before_all_else(mensura_command, tmp_path):
         assert message in mensura_command(*call, "--rename", wrong, "--out", tmp_path / "other").err
 
 
+@pytest.mark.slow
 def test_extrapolate_sees_the_countries_of_pisa_and_asks_for_the_domain(mensura_command, tmp_path):
     file = wide_file(tmp_path / "a.csv")
     call = ["people", "import", file, "--items", "q?", "--person", "who", "--covariates", "CNT"]

@@ -17,6 +17,8 @@ from mensura.site.pictures.people import outcome_rates
 from mensura.site.pictures.registry import PICTURES
 from mensura.study.ability import SYSTEMS, ability_rows
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def figure(study):

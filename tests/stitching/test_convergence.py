@@ -12,6 +12,7 @@ from mensura.stitching import Solution, benchmark_influence, evidence_scores, pl
 from mensura.stitching.posterior import fitted_eta
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "seed"), [("pooled", 1), ("rosetta", 1), ("rosetta", 2), ("rosetta", 3)])
 def test_thinned_evidence_converges(method, seed):
     scores = evidence_scores(mensura.load())[0].sample(fraction=0.7, seed=seed)

@@ -19,6 +19,8 @@ from mensura.stitching.scores import encode, read_scores
 
 from .conftest import simulate
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def draws():

@@ -109,6 +109,7 @@ def test_item_level_answers_go_through_the_same_door():
     assert set(fit.model.fitted.dispersion) == {1.0}
 
 
+@pytest.mark.slow
 def test_a_second_dimension_is_found_when_it_is_there_and_shrinks_when_not():
     rng = np.random.default_rng(5)
     rows, cols = np.nonzero(rng.random((60, 12)) < 0.8)

@@ -9,6 +9,8 @@ from tools import mutate, mutate_runs
 from tools.mutants import Mutant, mutants_of
 from tools.mutate_runs import HeardTest, Room, Tree
 
+pytestmark = pytest.mark.slow
+
 SOURCE = """
 def doubled(x):
     return 2 * x

@@ -29,6 +29,8 @@ from mensura.trends import (
     watch_stream,
 )
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def scores():
