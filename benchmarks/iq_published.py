@@ -50,7 +50,7 @@ def meet_embedded() -> None:
     published = pl.read_csv(EMBEDDED)
     figures: dict[str, object] = {}
     for ladders in ("published", "recut"):
-        result = score_iq(load(), method="published", source="aiiq", ladders=ladders)
+        result = score_iq(as_publisher_has_it(load()), method="published", source="aiiq", ladders=ladders)
         errors = composite_errors(result, published)["error"]
         size = errors.abs()
         print(f"Ladders {ladders}: composite of {errors.len()} models, mean absolute error {size.mean():.2f}, ", end="")
@@ -58,6 +58,12 @@ def meet_embedded() -> None:
         figures[ladders] = {"n": errors.len(), "composite_mae": size.mean(), "composite_bias": errors.mean()}
     print("Dimensions, costs and the cross-validated constants need the publisher's own table: give its folder")
     print(json.dumps(figures))
+
+
+def as_publisher_has_it(evidence: Evidence) -> Evidence:
+    """Put both versions of FrontierMath back into one test: the publisher does not separate them."""
+    one = pl.col("benchmark").str.replace("frontiermath_v1_", "frontiermath_", literal=True)
+    return replace(evidence, scores=evidence.scores.with_columns(one))
 
 
 def composite_errors(result: IqResult, published: pl.DataFrame) -> pl.DataFrame:

@@ -18,6 +18,12 @@ from mensura.evidence.store import as_text, read_text_csv
 from tools.facts import import_facts
 
 CORRECTIONS = Path(__file__).parent / "corrections.csv"
+OLD_VERSIONS = {
+    "frontiermath_v1_t4": ("frontiermath_t4", "FrontierMath Tier 4, first version", "48"),
+    "frontiermath_v1_t1_3": ("frontiermath_t1_3", "FrontierMath Tiers 1-3, first version", "290"),
+}
+"""Benchmarks whose faulty problems were taken out later: the scores of the first version are a test of their own.
+Which score is of which version follows from the printed values: they are shares of 290 and 48, or of 285 and 41."""
 PAPER = "Romero et al., From Human-Level AI Tales to AI Leveling Human Scales"
 BASES = {
     "Volume": ("volume", "VO", "Volume"),
@@ -91,6 +97,17 @@ def corrected(name: str, table: pl.DataFrame, corrections: pl.DataFrame) -> pl.D
     return table
 
 
+def with_old_versions(benchmarks: pl.DataFrame) -> pl.DataFrame:
+    """Add the first versions of tests that were revised: same test, no ladder."""
+    fresh = []
+    for old, (current, name, items) in OLD_VERSIONS.items():
+        values = {"benchmark": old, "name": name, "dimension": None, "kind": "tracked", "in_composite": "no"}
+        values |= {"missing_rule": None, "items": items, "description": "before problems with errors were taken out"}
+        row = benchmarks.filter(pl.col("benchmark") == current)
+        fresh.append(row.with_columns(**{column: pl.lit(value, pl.String) for column, value in values.items()}))
+    return pl.concat([benchmarks.filter(~pl.col("benchmark").is_in(list(OLD_VERSIONS))), *fresh])
+
+
 def main() -> None:
     data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
     derived = {build.__name__: build(data / "adele") for build in (demand_outcomes, bases, validations)}
@@ -99,7 +116,8 @@ def main() -> None:
     corrections = read_text_csv(CORRECTIONS)
     for name, table in import_facts(data / "models", via=("lookup", "seed")).tables().items():
         if name not in derived:
-            write_csv(corrected(name, as_text(table), corrections), EMBEDDED / f"{name}.csv")
+            right = corrected(name, as_text(table), corrections)
+            write_csv(with_old_versions(right) if name == "benchmarks" else right, EMBEDDED / f"{name}.csv")
 
 
 if __name__ == "__main__":

@@ -21,6 +21,8 @@ WAYS = ("lookup", "fetch", "seed")
 """How a figure may have been obtained: typed in from a look-up, read from a snapshot, or from a method page."""
 
 _UNITS = {"index_-100_100": "index"}
+_VARIANT = r"variant:? (\S+(?: \d+K)?)|(?:^|\W)(?:(\w+) effort|(version [\d.]+|no tools))"
+"""How a note names what was scored: the source's variant, an effort, a version or a rule."""
 _EVALUATORS = ("Artificial Analysis", "ARC Prize")
 """Evaluators of whom facts hold several printings, as the names of their sources begin."""
 _MISSING_RULES = {
@@ -119,7 +121,8 @@ def _scores(facts: pl.DataFrame, via: Collection[str]) -> pl.DataFrame:
         "primary",
         pl.col("source_key").alias("source"),
         pl.col("source_date").alias("date"),
-        "note",
+        variant=pl.coalesce(pl.col("note").str.extract(_VARIANT, group) for group in (1, 2, 3)),
+        note="note",
     )
 
 

@@ -8,7 +8,7 @@ import polars as pl
 def test_the_benchmarks_of_the_iq_are_listed_with_their_dimension(mensura_command, tmp_path):
     listed = json.loads(mensura_command("benchmarks", "--json").out)["benchmarks"]
     iq = [row for row in listed if row["counts_for"] == "IQ"]
-    assert (len(listed), len(iq), len({row["dimension"] for row in iq})) == (42, 32, 7)
+    assert (len(listed), len(iq), len({row["dimension"] for row in iq})) == (44, 32, 7)
     assert listed[:32] == iq
     found = {row["benchmark"]: row for row in listed}
     assert (found["aime_2025"]["counts_for"], found["aime_2025"]["models"]) == ("IQ (few scores)", 29)
@@ -17,7 +17,7 @@ def test_the_benchmarks_of_the_iq_are_listed_with_their_dimension(mensura_comman
     assert found["attunebench"]["counts_for"] == "neither"
     assert found["hle"]["newest"] == "2026-09-24"
     assert mensura_command("benchmarks", "--out", tmp_path / "out").code == 0
-    assert pl.read_csv(tmp_path / "out" / "benchmarks.csv").height == 42
+    assert pl.read_csv(tmp_path / "out" / "benchmarks.csv").height == 44
 
 
 def test_a_search_reads_names_as_people_write_them(mensura_command):

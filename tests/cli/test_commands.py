@@ -64,8 +64,8 @@ def test_what_a_careless_user_types(mensura_command, arguments, message):
 def test_evidence_summary_counts(mensura_command, tmp_path):
     run = mensura_command("evidence", "summary", "--json", "--out", tmp_path)
     counts = json.loads(run.out)
-    assert (counts["models"], counts["benchmarks"], counts["scores"]) == (138, 42, 2821)
-    assert pl.read_csv(tmp_path / "benchmark_coverage.csv").height == 42
+    assert (counts["models"], counts["benchmarks"], counts["scores"]) == (138, 44, 2819)
+    assert pl.read_csv(tmp_path / "benchmark_coverage.csv").height == 44
 
 
 def test_evidence_models_schema_export_and_check(mensura_command, tmp_path):

@@ -112,8 +112,8 @@ def test_peers_are_named_and_counted(scored):
     row = scored.trail.filter(step="peers").row(0, named=True)
     place = scored.matrix.dimensions.index(row["dimension"])
     [leaf] = [leaf for leaf in scored.explain(row["subject"]).parts[place].parts if leaf.label == row["benchmark"]]
-    assert leaf.note.startswith("missing; percentile 25 of 12 comparable models (")
-    assert leaf.note.endswith(" and 7 more)")
+    assert leaf.note.startswith("missing; percentile 25 of 11 comparable models (")
+    assert leaf.note.endswith(" and 6 more)")
 
 
 def test_an_unknown_model_is_refused_with_its_neighbours(scored):

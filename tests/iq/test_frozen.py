@@ -15,14 +15,16 @@ from mensura.scale.ranking import rank_interval
 pytestmark = pytest.mark.slow
 
 ZETA = {"hle": 30, "gpqa_diamond": 80, "aime_2025": 88, "swe_bench_verified": 60, "mmmu_pro": 70, "ifbench": 65}
+ZETA |= {"scicode": 40, "livecodebench": 70, "terminal_bench_hard": 30, "arc_agi_2": 5}
 OMEGA = {"hle": 45, "gpqa_diamond": 93, "aime_2025": 99, "swe_bench_verified": 80, "mmmu_pro": 82, "ifbench": 75}
+OMEGA |= {"scicode": 55, "livecodebench": 88, "terminal_bench_hard": 55, "arc_agi_2": 60}
 CITED = {
-    "claude-opus-5": (136.868, 134.233, 140.299),
-    "gemini-3.1-pro": (123.137, 121.904, 124.096),
-    "gpt-5.2": (116.279, 115.111, 117.844),
-    "step-3.7-flash": (107.562, 103.316, 111.565),
-    "kimi-k2": (99.183, 96.814, 101.850),
-    "gemini-2.0-flash": (87.824, 84.217, 91.358),
+    "claude-opus-5": (136.790, 134.200, 140.202),
+    "gemini-3.1-pro": (123.137, 121.929, 124.086),
+    "gpt-5.2": (116.305, 115.147, 117.893),
+    "step-3.7-flash": (107.950, 103.924, 111.767),
+    "kimi-k2": (100.166, 96.995, 102.720),
+    "gemini-2.0-flash": (87.860, 84.215, 92.052),
 }
 """Composite, and its interval from a hundred draws, of six models on the scale 2026-11."""
 
@@ -137,12 +139,12 @@ def test_ranks_of_the_edition_stand_and_each_placed_model_is_ranked_among_it(spl
         ranks = 1 + sum((drawn[other] > drawn[name]).astype(float) for other in kept["subject"])
         ends = [end.item() for end in rank_interval(ranks[:, None])]
         assert (row["rank_low"], row["rank_high"]) == (min(ends[0], row["rank"]), max(ends[1], row["rank"]))
-        assert row["measured"] == 4  # of its six; the others count in no composite
+        assert row["measured"] == 8  # of its ten; the others count in no composite
 
 
 def test_a_placed_model_measured_on_too_little_is_left_out_where_asked(spliced):
-    assert {"omega", "zeta"} <= set(spliced.rank(4 / 32)["subject"])
-    assert not {"omega", "zeta"} & set(spliced.rank(4.5 / 32)["subject"])
+    assert {"omega", "zeta"} <= set(spliced.rank(8 / 32)["subject"])
+    assert not {"omega", "zeta"} & set(spliced.rank(8.5 / 32)["subject"])
 
 
 def test_draws_of_two_placed_models_do_not_rise_and_fall_together():

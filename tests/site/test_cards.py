@@ -83,7 +83,7 @@ def test_people_are_those_measured_with_the_best_of_them_named(cards):
 
 
 def test_the_pace_says_whether_it_accelerates_and_who_was_passed(cards):
-    assert (cards[3]["number"], cards[3]["text"]) == ("0.62", "steps a year by releases; 1 is a step")
+    assert (cards[3]["number"], cards[3]["text"]) == ("0.62", "a year by releases; 1 is a step")
     assert cards[3]["under"] == (
         "90% 0.50 to 0.75; no acceleration beyond chance. Experts on two tests: passed by now with a chance of 42%."
     )

@@ -40,7 +40,7 @@ def test_forecast_starts_at_a_release_on_the_29th_of_february(evidence):
     assert pace.forecast["date"].to_list()[:2] == [date(2028, 2, 29), date(2028, 5, 29)]
     assert pace.forecast["date"].to_list()[-1] == date(2031, 2, 28)
     assert pace.low < pace.slope < pace.high
-    assert pace.unit == "the step from gpt-4o to gpt-5"
+    assert pace.unit == "the distance from gpt-4o to gpt-5"
     assert "records rises by" in pace.heading
     start = pace.forecast.row(0, named=True)
     assert start["low"] == start["value"] == start["high"]
@@ -54,13 +54,13 @@ def test_models_without_dates_are_refused_in_words(evidence):
 
 @pytest.mark.parametrize(("alarm", "said"), [(date(2026, 3, 4), "sounded on 4 March 2026."), (None, "has found none")])
 def test_the_sentence_on_pace_says_the_day_of_an_alarm(alarm, said):
-    unit = "the step from a to b"
+    unit = "the distance from a to b"
     pace = SimpleNamespace(slope=0.62, low=0.5, high=0.75, records=0.9, unit=unit, since=date(2024, 9, 24))
-    models = pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"], "capability": [-0.5, 1.26]})
+    models = pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]})
     sentence = pace_sentence(SimpleNamespace(pace=pace, models=models, watch=SimpleNamespace(alarm=alarm)))
     said_first = (
-        "Models released since September 2024 gain 0.62 steps a year (90% interval 0.50 to 0.75; "
-        "one is the step from Ay to Bee, 1.76 of capability)"
+        "Models released since September 2024 gain 0.62 of capability a year "
+        "(90% interval 0.50 to 0.75; 1 is the distance from Ay to Bee)"
     )
     assert sentence.startswith(f"{said_first}, all releases counted; the line through the records rises by 0.90;")
     assert said in sentence

@@ -11,7 +11,7 @@ from scipy.stats import t as student
 import mensura
 from mensura.core.errors import MensuraError
 from mensura.stitching import stitch
-from mensura.trends import anchor_unit, backtest, known_by, measure_pace, unit_of
+from mensura.trends import backtest, known_by, measure_pace
 from mensura.trends.scatter import describe_scatter, whiten
 
 
@@ -145,24 +145,33 @@ def scores():
 
 def test_the_unit_is_the_distance_of_two_models_and_stays_when_models_join(scores):
     few = scores.filter(pl.col("subject") < "m30")
-    references = ("m04", "m28")
-    small, large = (anchor_unit(stitch(table), references) for table in (few, scores))
+    renamed = {"m04": "gpt-4o", "m28": "gpt-5"}
     truth = 12 / (28 - 4)  # steps of 24 months a year
-    for fit in (small, large):
+    for table in (few, scores):
+        fit = stitch(table.with_columns(pl.col("subject").replace(renamed)))
         assert measure_pace(fit).slope == pytest.approx(truth, rel=0.05)
-        assert unit_of(fit) == "the step from m04 to m28"
+        assert fit.unit == "the distance from gpt-4o to gpt-5"
+        at = dict(fit.capabilities.select("subject", "capability").iter_rows())
+        assert (at["gpt-4o"], at["gpt-5"]) == (pytest.approx(0), pytest.approx(1))
+        assert fit.laplace.positions.capability.std(axis=0).min() > 0  # the two have errors like all others
     plain = [measure_pace(stitch(table)).slope for table in (few, scores)]
     assert plain[0] / plain[1] > 1.2  # among more models the standard deviation is larger, and the pace seems to fall
-    assert unit_of(stitch(few)) == "the standard deviation among 30 subjects"
-    assert anchor_unit(small, ("m00", "m10")) is small
-    assert "a logit on b3" in unit_of(stitch(few, method="rosetta", anchor_benchmark="b3"))
+    assert stitch(few).unit == "the standard deviation among 30 subjects"
+    assert stitch(few, method="rosetta", anchor_benchmark="b3").unit == "a logit on b3"
+    assert stitch(few, anchor_subjects={"m04": 0, "m28": 2}).unit == "the distance from m04 to m28 is 2"
 
 
-def test_the_embedded_evidence_counts_in_steps_between_two_fixed_models():
-    fit = anchor_unit(mensura.stitch(method="pooled", dimensions=1))
-    assert unit_of(fit) == "the step from gpt-4o to gpt-5"
-    at = dict(fit.capabilities.select("subject", "capability").iter_rows())
-    assert (at["gpt-4o"], at["gpt-5"]) == (pytest.approx(0), pytest.approx(1))
+def test_the_worse_of_the_two_models_of_the_unit_cannot_be_the_better_one(scores):
+    swapped = scores.with_columns(pl.col("subject").replace({"m04": "gpt-5", "m28": "gpt-4o"}))
+    assert stitch(swapped).unit == "the standard deviation among 40 subjects"
+
+
+def test_every_command_counts_capability_in_one_unit():
+    fit = mensura.stitch()
+    assert fit.unit == measure_pace().unit == "the distance from gpt-4o to gpt-5"
+    frozen = mensura.stitching.load_scale("2026-11").capabilities
+    both = fit.capabilities.join(frozen, on="subject", suffix="_frozen")
+    assert both["capability"].to_list() == pytest.approx(both["capability_frozen"].to_list(), abs=1e-4)
 
 
 def test_a_vintage_holds_what_was_known(scores):

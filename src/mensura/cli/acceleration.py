@@ -147,9 +147,9 @@ def slopes_command(
 ) -> None:
     """Compare the slopes before and after a release, with the interval of their ratio and its false-alarm rate."""
     from mensura.stitching import stitch
-    from mensura.trends import anchor_unit, slope_ratios
+    from mensura.trends import slope_ratios
 
-    fit = anchor_unit(stitch(read_dated_scores(scores, models, evidence, add)))
+    fit = stitch(read_dated_scores(scores, models, evidence, add))
     found = slope_ratios(fit, at=at, streams=streams, seed=seed)
     facts = {"chosen_alarms": found.chosen_alarms, "any_alarms": found.any_alarms}
     if emit({"slopes": found.table}, out=out, as_json=as_json, **facts):

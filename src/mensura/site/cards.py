@@ -10,7 +10,7 @@ from mensura.evidence import slug
 from mensura.scale import iq_to_rate
 from mensura.site.sections import cheapest_rows
 from mensura.study.leaders import NO_PEOPLE
-from mensura.study.sentences import people_sentence, rivals_sentence, step_words
+from mensura.study.sentences import people_sentence, rivals_sentence, unit_words
 from mensura.study.study import Study
 from mensura.study.units import chance, dollars, rarity, show, show_range
 
@@ -93,7 +93,7 @@ def _pace(study: Study) -> Card:
     return _card(
         "How fast?",
         f"{show(pace.slope, 'capability')}",
-        f"steps a year by releases; 1 is {step_words(study)}",
+        f"a year by releases; 1 is {unit_words(study)}",
         f"90% {show_range(pace.low, pace.high, 'capability')}; {said}.{people}",
         "stitched.html#capability-time",
     )

@@ -17,8 +17,8 @@ from mensura.stitching.checks import of_largest_part, position, refuse_parts, wa
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.models import Model
 from mensura.stitching.pooled_model import PooledModel
-from mensura.stitching.positions import Scale
-from mensura.stitching.result import Stitch
+from mensura.stitching.positions import Scale, principal
+from mensura.stitching.result import REFERENCES, Stitch
 from mensura.stitching.rosetta import RIDGE
 from mensura.stitching.rosetta_model import RosettaModel
 from mensura.stitching.scores import Duplicates, ScoreSet, encode, read_scores
@@ -67,9 +67,10 @@ def stitch(
     a prior informed by release dates and by who took which test (``informed=False`` switches that off).
     ``method="rosetta"`` is the published model (arXiv 2512.00193) at its optimum, with its ``ridge``.
 
-    Scale: ``anchor_benchmark`` has difficulty 0 and slope 1, or ``anchor_subjects`` maps two subjects to their values;
-    with neither, subjects have mean 0 and standard deviation 1 (pooled) or the benchmark with most scores is the
-    anchor (rosetta). ``duplicates``: ``max`` (default of rosetta, as published), ``mean`` (default of pooled), ``all``.
+    Scale: ``anchor_benchmark`` has difficulty 0 and slope 1, or ``anchor_subjects`` maps two subjects to their values.
+    With neither, the pooled method gives GPT-4o the estimate 0 and GPT-5 the estimate 1 where both have scores, and
+    else subjects the mean 0 and the standard deviation 1; in rosetta the benchmark with most scores is the anchor.
+    ``duplicates``: ``max`` (default of rosetta, as published), ``mean`` (default of pooled), ``all``.
     ``parts`` says what happens when no score connects some subjects with the others.
     """
     for name, value, allowed in (("method", method, Method), ("parts", parts, Parts)):
@@ -101,7 +102,7 @@ def stitch(
         settings |= {"ridge": ridge}
     else:
         model = PooledModel.fit(data, _affordable(dimensions, data), pooling, informed=informed)
-        scale = _scale(data, anchor_benchmark, anchor_subjects)
+        scale = _scale(model, anchor_benchmark, anchor_subjects)
         settings |= {"dimensions": model.fitted.dimensions, "pooling": pooling, "informed": informed}
     settings |= {"mensura": package_version(), "evidence": evidence.edition if evidence else None}
     about = (*warnings_of(data), *constant_warnings(data))
@@ -173,12 +174,17 @@ def _rosetta_anchor(data: ScoreSet, benchmark: str | None, subjects: Mapping[str
     return int(np.argmax(np.bincount(data.layout.cols)))
 
 
-def _scale(data: ScoreSet, benchmark: str | None, subjects: Mapping[str, float] | None) -> Scale:
+def _scale(model: PooledModel, benchmark: str | None, subjects: Mapping[str, float] | None) -> Scale:
+    data = model.data
     if subjects is not None:
         return _two_subjects(data, subjects)
     if benchmark is not None:
         return Scale(benchmark=position(data.benchmarks, benchmark, "anchor_benchmark"))
-    return Scale()
+    if not set(REFERENCES) <= set(data.subjects):
+        return Scale()
+    C = Scale().apply(principal(model.positions, shares=model.shares)).capability[0]
+    zero, one = (float(C[data.subjects.index(name)]) for name in REFERENCES)
+    return Scale(mean=-zero / (one - zero), spread=1 / (one - zero), named=True) if one > zero else Scale()
 
 
 def _two_subjects(data: ScoreSet, anchors: Mapping[str, float]) -> Scale:

@@ -160,7 +160,9 @@ class FrozenScale(Result):
 
         n, k = len(own.subjects), len(self.spread)
         precision = np.broadcast_to(np.linalg.inv(self.spread), (n, k, k))
-        placed = place_subjects(new, self.phi, variance, SubjectPrior(np.zeros((n, k)), precision), self.phi_cov)
+        mean = np.zeros((n, k))
+        mean[:, 0] = self.capabilities["capability"].mean()
+        placed = place_subjects(new, self.phi, variance, SubjectPrior(mean, precision), self.phi_cov)
         reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * np.sqrt(placed.covariance[:, 0, 0])
         C = placed.theta[:, 0]
         table = {"subject": own.subjects, "capability": C, "low": C - reach, "high": C + reach}

@@ -72,7 +72,7 @@ class Scale:
     """How zero and unit of C are fixed: by one benchmark, by two subjects, or by the mean and spread of the subjects.
 
     ``benchmark`` gets ``difficulty`` and ``slope``; or the two ``subjects`` get ``values``; with neither, the subjects
-    have mean 0 and standard deviation 1.
+    have this ``mean`` and standard deviation (``spread``); ``named`` says that these give two known models 0 and 1.
     """
 
     benchmark: int | None = None
@@ -80,6 +80,9 @@ class Scale:
     slope: float = 1.0
     subjects: tuple[int, int] | None = None
     values: tuple[float, float] = (0.0, 1.0)
+    mean: float = 0.0
+    spread: float = 1.0
+    named: bool = False
 
     def apply(self, positions: Positions, basis: int | None = None) -> Positions:
         """Put every draw on this scale; only the first ``basis`` subjects (default all) define it."""
@@ -91,8 +94,8 @@ class Scale:
         if self.benchmark is not None:
             zero = positions.phi[:, self.benchmark, 0] / self.slope
             return positions.moved(zero + self.difficulty, positions.slope[:, self.benchmark] / self.slope)
-        spread = np.maximum(C.std(axis=1), SMALLEST_SPREAD)
-        return positions.moved(-C.mean(axis=1) / spread, 1 / spread)
+        unit = self.spread / np.maximum(C.std(axis=1), SMALLEST_SPREAD)
+        return positions.moved(self.mean - unit * C.mean(axis=1), unit)
 
 
 def principal(positions: Positions, basis: int | None = None, shares: Floats | None = None) -> Positions:

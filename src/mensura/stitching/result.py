@@ -33,6 +33,9 @@ DRAWS = 500
 """Draws behind the Laplace intervals."""
 NUMBERS_AT_ONCE = 1 << 20
 """Numbers of draws that are put on the scale together."""
+REFERENCES = ("gpt-4o", "gpt-5")
+"""Zero and one of capability: two widely tested models, fifteen months and a generation apart. A unit made of all
+subjects would shrink or stretch with every model that is added."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,6 +79,18 @@ class Stitch(Result):
             return head
         pays = self.dimensions.filter(pl.col("verdict") == "pays").height
         return f"{head}; {pays} residual dimension{'' if pays == 1 else 's'} pay{'s' if pays == 1 else ''}"
+
+    @property
+    def unit(self) -> str:
+        """What one unit of capability is, in words."""
+        scale, data = self.scale, self.data
+        if scale.benchmark is not None:
+            return f"a logit on {data.benchmarks[scale.benchmark]}"
+        if scale.subjects is None and not scale.named:
+            return f"the standard deviation among {len(data.subjects)} subjects"
+        low, high = REFERENCES if scale.subjects is None else (data.subjects[i] for i in scale.subjects)
+        steps = abs(scale.values[1] - scale.values[0])
+        return f"the distance from {low} to {high}" + ("" if steps == 1 else f" is {steps:g}")
 
     @property
     def convergence(self) -> Convergence:

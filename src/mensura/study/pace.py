@@ -12,7 +12,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.evidence import Evidence
 from mensura.stitching import Stitch, evidence_scores
-from mensura.trends import ReleasePace, Watch, anchor_unit, measure_pace, unit_of, watch_acceleration
+from mensura.trends import Watch, measure_pace, watch_acceleration
 from mensura.trends.capabilities import read_with_draws
 from mensura.trends.forecasting import forecast_known
 from mensura.trends.pace import FEWEST_RELEASES
@@ -35,9 +35,8 @@ _BEFORE = 0.4
 class Pace(Result):
     """The slope per year of all recent releases with its interval, and where the frontier may go.
 
-    ``slope``, ``low`` and ``high`` count in steps between two fixed models (``unit``), ``records`` is the slope of the
-    line through the records beside them; ``forecast`` is on the scale of the fit. ``since`` and ``until`` are the first
-    and the last release the pace takes in.
+    ``slope``, ``low`` and ``high`` are in the ``unit`` of the fit, ``records`` is the slope of the line through the
+    records beside them. ``since`` and ``until`` are the first and the last release the pace takes in.
     """
 
     TABLES: ClassVar = ("forecast",)
@@ -72,7 +71,7 @@ def report_pace(fit: Stitch, evidence: Evidence) -> Pace:
             f"{FEWEST_RELEASES} or more (mensura where says where one model stands)"
         )
     until = released[-1]
-    found = _anchored_pace(fit, dated)
+    found = measure_pace(dated, draws=fit.laplace)
     known, draws = read_with_draws(dated, fit.laplace)
     days = quarters_after(until, _QUARTERS)
     ahead = forecast_known(known, days, draws=draws, level=_LEVEL, method="releases", seed=0)
@@ -80,15 +79,7 @@ def report_pace(fit: Stitch, evidence: Evidence) -> Pace:
     best = float(dated["capability"].max())  # type: ignore[arg-type]
     start = pl.DataFrame({"date": [until], "low": [best], "high": [best], "value": [best]})
     (low, high), (since, _), (_, records) = found.interval, found.table["since"], found.table["slope"]
-    return Pace(found.slope, low, high, records, found.unit, since, until, pl.concat([start, table]))
-
-
-def _anchored_pace(fit: Stitch, dated: pl.DataFrame) -> ReleasePace:
-    """Measure the pace in steps between two fixed models, where the fit has both."""
-    anchored = anchor_unit(fit)
-    on_scale = dated.drop("capability").join(anchored.capabilities.select("subject", "capability"), on="subject")
-    found = measure_pace(on_scale, draws=anchored.laplace)
-    return ReleasePace(found.table, found.level, unit_of(anchored))
+    return Pace(found.slope, low, high, records, fit.unit, since, until, pl.concat([start, table]))
 
 
 def quarters_after(day: date, count: int) -> list[date]:

@@ -15,8 +15,8 @@ from mensura.stitching import stitch
 
 LEAST_IQ = 0.05
 """Points of composite IQ below which nothing is said to move: half of the last digit shown."""
-LEAST_CAPABILITY = 0.005
-"""The same for capabilities, in standard deviations of the models."""
+LEAST_CAPABILITY = 0.0025
+"""The same for capabilities."""
 SAMPLING = 0.6
 """Points of composite IQ that two scorings may differ by sampling alone: filled gaps are means of draws, so that each
 scoring errs by about 0.15 (:data:`mensura.iq.joint.POINT_DRAWS`); three standard errors of a difference are 0.6."""

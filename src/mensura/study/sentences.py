@@ -15,7 +15,7 @@ from mensura.study.units import chance, show
 _NAMED = 3  # rivals by name; more would make the sentence a list
 _WORTH_NAMING = 0.01  # chance of being first from which a rival is named
 _EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
-"""Benchmarks that say what a step of capability is worth: known, of four dimensions, hard and easy."""
+"""Benchmarks that say what capability is worth: known, of four dimensions, hard and easy."""
 
 
 def leader_sentence(study: Study) -> str:
@@ -49,8 +49,8 @@ def pace_sentence(study: Study) -> str:
     """Say how fast capability rises, with all releases and along the records, and whether it is speeding up."""
     pace, watch = study.pace, study.watch
     first = (
-        f"Models released since {pace.since:%B %Y} gain {pace.slope:.2f} steps a year (90% interval {pace.low:.2f} to "
-        f"{pace.high:.2f}; one is {step_words(study)}), all releases counted"
+        f"Models released since {pace.since:%B %Y} gain {pace.slope:.2f} of capability a year (90% interval "
+        f"{pace.low:.2f} to {pace.high:.2f}; 1 is {unit_words(study)}), all releases counted"
     )
     if pace.records is not None:
         first += f"; the line through the records rises by {pace.records:.2f}"
@@ -61,17 +61,12 @@ def pace_sentence(study: Study) -> str:
     return f"{first}; a watch for acceleration sounded on {watch.alarm.day} {watch.alarm:%B %Y}."
 
 
-def step_words(study: Study) -> str:
-    """Say what one step of the pace is: between which models, by name, and how much capability that is here."""
-    ends = re.fullmatch(r"the step from (.+) to (.+)", study.pace.unit)
-    rows = {row["subject"]: row for row in study.models.select("subject", "name", "capability").iter_rows(named=True)}
-    if ends is None or ends[1] not in rows or ends[2] not in rows:
-        return study.pace.unit
-    low, high = rows[ends[1]], rows[ends[2]]
-    words = f"the step from {low['name']} to {high['name']}"
-    if low["capability"] is None or high["capability"] is None:
-        return words
-    return f"{words}, {show(high['capability'] - low['capability'], 'capability')} of capability"
+def unit_words(study: Study) -> str:
+    """Say what 1 of capability is, with the names of models."""
+    names = dict(study.models.select("subject", "name").iter_rows())
+    return re.sub(
+        r"(?<=from )(.+) to (.+)", lambda ends: " to ".join(names.get(e, e) for e in ends.groups()), study.pace.unit
+    )
 
 
 def people_sentence(study: Study) -> str:
@@ -87,7 +82,7 @@ def people_sentence(study: Study) -> str:
 
 
 def unit_sentences(study: Study) -> list[str]:
-    """Say what 1 capability is worth in expected scores on known benchmarks, from a step below the best model up."""
+    """Say what 1 of capability is worth in expected scores on known benchmarks, from 1 below the best model up."""
     best = float(study.models["capability"].max())  # type: ignore[arg-type]
     data, at = study.fit.data, study.fit.estimate
     sentences = []

@@ -23,7 +23,6 @@ from mensura.trends.progress import Progress, measure_progress
 from mensura.trends.slopes import SlopeRatios, slope_ratios
 from mensura.trends.streams import Stream
 from mensura.trends.synthetic import PUBLISHED, StreamModel, make_stream
-from mensura.trends.units import anchor_unit, unit_of
 from mensura.trends.vintages import known_by
 from mensura.trends.watching import Watch, watch_acceleration, watch_stream
 
@@ -44,7 +43,6 @@ __all__ = [
     "TrendLine",
     "Watch",
     "add_dates",
-    "anchor_unit",
     "backtest",
     "check_inclusion",
     "find_break",
@@ -64,7 +62,6 @@ __all__ = [
     "rosetta_ratio",
     "simulate_detection",
     "slope_ratios",
-    "unit_of",
     "watch_acceleration",
     "watch_stream",
 ]

@@ -12,7 +12,6 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame, require_columns
 from mensura.evidence import Evidence
 from mensura.stitching import PositionDraws, Stitch, stitch
-from mensura.trends.units import anchor_unit
 
 FEWEST_SUBJECTS = 3
 """A line with an error needs so many points."""
@@ -21,16 +20,13 @@ DATE_NAMES = {"model": "subject", "release_date": "released", "date": "released"
 
 
 def hand_over(source: Any) -> Any:  # noqa: ANN401
-    """Stitch evidence (none: the embedded one) or a table of scores; fits and tables of capabilities stay.
-
-    What is stitched here is put on the scale of two fixed models, where both are there.
-    """
+    """Stitch evidence (none: the embedded one) or a table of scores; fits and tables of capabilities stay."""
     if source is None or isinstance(source, Evidence):
-        return anchor_unit(stitch(source))
+        return stitch(source)
     if isinstance(source, Stitch):
         return source
     frame = as_frame(source, name="capabilities")
-    return anchor_unit(stitch(frame)) if "score" in frame.columns and "capability" not in frame.columns else frame
+    return stitch(frame) if "score" in frame.columns and "capability" not in frame.columns else frame
 
 
 def read_capabilities(source: Any, *, name: str = "capabilities") -> pl.DataFrame:  # noqa: ANN401

@@ -24,7 +24,6 @@ from mensura.trends.capabilities import hand_over, read_with_draws
 from mensura.trends.frontier import find_frontier
 from mensura.trends.lines import FEWEST_POINTS, fit_line
 from mensura.trends.scatter import WARY, describe_scatter
-from mensura.trends.units import unit_of
 
 WINDOW, FEWEST_RECENT = 2.0, 10
 """Years of releases the line is fitted to, and how many there must be; fewer: all releases are used."""
@@ -86,14 +85,13 @@ def measure_pace(
 ) -> ReleasePace:
     """Measure the slope per year of all releases of the last two years, and that of the records beside it.
 
-    ``capabilities`` and ``draws`` are what :func:`mensura.trends.forecast` takes. Evidence and scores are fitted, with
-    the distance between two fixed models for a unit where both are there (:mod:`mensura.trends.units`).
+    ``capabilities`` and ``draws`` are what :func:`mensura.trends.forecast` takes. Evidence and scores are fitted.
     """
     if not 0 < level < 1:
         raise MensuraError(f"level: must be between 0 and 1 (exclusive), got {level}")
     given = hand_over(capabilities)
     frame, matrix = read_with_draws(given, draws)
-    unit = unit_of(given) if isinstance(given, Stitch) else "the unit of the capabilities"
+    unit = given.unit if isinstance(given, Stitch) else "the unit of the capabilities"
     return ReleasePace(pace_table(frame, matrix, level), level, unit)
 
 

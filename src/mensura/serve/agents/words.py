@@ -11,7 +11,7 @@ GUIDE = """\
   intervals overlap may stand either way; `compare` gives the chance.
 - Status: measured (a source printed it), inherited (taken from a near model), estimated (computed from other scores),
   judged (somebody's judgement), extrapolated (carried to people who were not observed). Pass it on with the number.
-- Capability: the position on a scale that all benchmarks share, in standard deviations among models.
+- Capability: the position on a scale that all benchmarks share, on which GPT-4o is 0 and GPT-5 is 1.
 - Level: the position on a logarithmic scale. On the common scale one level more means a tenth of the success rate.
 - Population: a rate speaks of the people it was measured in. `extrapolate_rate` carries it to others.
 - Answers are brief. Ask with `detail` "full" for every score, source, region or part.

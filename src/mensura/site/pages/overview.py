@@ -12,7 +12,7 @@ from mensura.site.cards import overview_cards
 from mensura.site.pages.page import Page
 from mensura.site.pictures import Figure
 from mensura.study.ranking import MOST_DIMENSIONS
-from mensura.study.sentences import leader_sentence, pace_sentence, unit_sentences
+from mensura.study.sentences import leader_sentence, pace_sentence, unit_sentences, unit_words
 from mensura.study.study import Study
 from mensura.study.units import rarity, show, show_range
 
@@ -34,6 +34,7 @@ def overview(study: Study) -> Page:
         {
             "cards": cards,
             "units": unit_sentences(study),
+            "unit": unit_words(study),
             "leader": f"{leader_sentence(study)} {study.scale_said}".rstrip(),
             "pace": pace_sentence(study),
             "ranked": study.ranked.head(LEADERS).to_dicts(),

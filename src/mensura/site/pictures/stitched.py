@@ -10,7 +10,7 @@ from mensura import charts
 from mensura.charts.marks import empty
 from mensura.core.frames import read_csv
 from mensura.site.pictures.registry import Picture, labelled, picture
-from mensura.study.sentences import capability_leader_sentence, pace_sentence, step_words
+from mensura.study.sentences import capability_leader_sentence, pace_sentence, unit_words
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -87,15 +87,15 @@ def capability_time(study: Study) -> Picture:
         "people, from measured scores on the tests named, with 90% bands.",
         charts.timeline(
             labelled(points, "value", study.policy.labels),
-            y_title="capability, standard deviations among models",
+            y_title="capability",
             forecast=pace.forecast,
             levels=_human_lines(study.groups).with_columns(
                 pl.col("label").replace(study.class_names), subject=_class_subjects("label")
             ),
             today=pace.until,
         ),
-        finding=f"Releases gain {pace.slope:.2f} steps a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
-        f"one is {step_words(study)}",
+        finding=f"Releases gain {pace.slope:.2f} a year (90% interval {pace.low:.2f} to {pace.high:.2f}); "
+        f"1 is {unit_words(study)}",
         columns={"value": "capability"},
     )
 
