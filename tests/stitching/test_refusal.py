@@ -32,12 +32,12 @@ def test_message_says_what_is_wrong(change, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "magic"}, "method: 'magic' is not known; choose one of pooled, rosetta"),
-        ({"duplicates": "min"}, "duplicates: 'min' is not known; choose one of max, mean, all"),
+        ({"method": "magic"}, "method: got 'magic'; expected one of pooled, rosetta"),
+        ({"duplicates": "min"}, "duplicates: got 'min'; expected one of max, mean, all"),
         ({"anchor_benchmark": "z"}, "anchor_benchmark: 'z' has no scores; choose one of x, y"),
         ({"anchor_subjects": {"a": 1.0}}, "two subjects with two different values are expected"),
         ({"dimensions": 0}, "dimensions: at least 1"),
-        ({"parts": "some"}, "parts: 'some' is not known"),
+        ({"parts": "some"}, "parts: got 'some'; expected one of refuse, largest, keep"),
     ],
 )
 def test_unknown_options_name_the_allowed_ones(options, message):

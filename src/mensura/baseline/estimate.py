@@ -18,8 +18,10 @@ from mensura.baseline.learned import shipped, shipped_errors
 from mensura.baseline.persons import PersonSpread, score_persons
 from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
 from mensura.baseline.result import Baseline, PopulationPart
+from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, expit
 from mensura.core.errors import MensuraError
+from mensura.core.frames import require_columns
 from mensura.people import Population, World
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ class KnownMean:
             )
 
 
+@check_arguments
 def estimate_baseline(
     items: Any,  # noqa: ANN401
     people: str | Population | Sequence[str | Population],
@@ -69,6 +72,8 @@ def estimate_baseline(
     ``anchors``: human rates on some items. ``known_mean``: the mean that a group of people reached. ``scores``: subject
     and score (0 to 1) of models. ``domain``: of all items without one. ``sample``: estimate only so many items.
     """
+    if scores is not None:
+        require_columns(scores, ["subject", "score"], name="scores")
     world = world or World.load()
     benchmark = read_items(items)
     if sample is not None:

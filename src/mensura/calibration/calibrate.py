@@ -18,6 +18,7 @@ from mensura.calibration.means import LEVELS, fit_means
 from mensura.calibration.rated_items import RatedItems
 from mensura.calibration.result import BASE_COLUMNS, STAGE_COLUMNS, CalibrationResult
 from mensura.calibration.verdicts import FEWEST_PER_LEVEL, judge, judge_means
+from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame
@@ -29,6 +30,7 @@ DRAWS = 1_000
 FEWEST_ITEMS_AT_ALL = 3
 
 
+@check_arguments
 def calibrate(
     rates: Any,  # noqa: ANN401
     demands: Any,  # noqa: ANN401

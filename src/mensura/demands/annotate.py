@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.demands.aggregation import AGGREGATIONS, pool_readings
@@ -77,6 +78,7 @@ class Annotation(Result):
         return self.demands.pivot("dimension", index="item", values="level", maintain_order=True)
 
 
+@check_arguments
 def annotate(
     pool: Any,  # noqa: ANN401
     *,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.frames import text_table
 from mensura.core.results import Result
@@ -153,6 +154,7 @@ class Evidence(Result):
         return f"{self.heading}\n{text_table(self.shown, rows=len(self.TABLES))}"
 
 
+@check_arguments
 def load(path: str | Path | None = None) -> Evidence:
     """Load evidence: the embedded one, or a folder of CSV files or SQLite store of your own.
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.extrapolation.asking.item_by_item import ItemByItem
 from mensura.extrapolation.asking.whole_pool import WholePool
@@ -95,6 +96,7 @@ def method_from(method: str | Extrapolator, settings: Mapping[str, object]) -> E
     return method
 
 
+@check_arguments
 def extrapolate(
     pool: ItemPool | str | Path,
     *,

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.results import Result
 from mensura.iq.dimensions import ESTIMATED, MEASURED, STATUSES
 from mensura.iq.result import COUNTS, IqResult
@@ -42,6 +43,7 @@ class IqChange(Result):
         return self.composites.filter(pl.col("change").abs() > 0)
 
 
+@check_arguments
 def compare_iq(before: IqResult, after: IqResult) -> IqChange:
     """Compare two scorings: of two evidence versions, ladder sets, rules or sources."""
     exact = [before.exact, after.exact]

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.evidence import Evidence
@@ -62,6 +63,7 @@ class CostResult(Result):
         return known.select("subject", "sticker_price", "usage_multiplier", "effective_cost", "status")
 
 
+@check_arguments
 def score_costs(evidence: Evidence, rules: IqRules | str | Path | None = None) -> CostResult:
     """Compute prices, usage multipliers and effective costs.
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence
@@ -23,6 +24,7 @@ METHODS = {"joint": ("joint", RECUT), "published": ("waterfall", PUBLISHED)}
 """How gaps are filled and which ladders are read, by the name of the method."""
 
 
+@check_arguments
 def score_iq(
     evidence: Evidence,
     *,

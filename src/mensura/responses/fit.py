@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
 from mensura.responses.comparing import RATE, SMALL, compare_groups, empty_dif
@@ -53,6 +54,7 @@ class FitOptions:
     seed: int = 0
 
 
+@check_arguments
 def fit_responses(
     responses: Any,  # noqa: ANN401
     *,

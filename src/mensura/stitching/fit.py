@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.results import package_version
 from mensura.evidence import Evidence, load
@@ -40,6 +41,7 @@ REPORTING = "intervals suppose that scores are reported whatever they are; see d
 """Said with every fit, because no score table says what was left out of it."""
 
 
+@check_arguments
 def stitch(
     scores: Any = None,  # noqa: ANN401
     *,
@@ -73,9 +75,6 @@ def stitch(
     ``duplicates``: ``max`` (default of rosetta, as published), ``mean`` (default of pooled), ``all``.
     ``parts`` says what happens when no score connects some subjects with the others.
     """
-    for name, value, allowed in (("method", method, Method), ("parts", parts, Parts)):
-        if value not in get_args(allowed):
-            raise MensuraError(f"{name}: {value!r} is not known; choose one of {', '.join(get_args(allowed))}")
     for name, strength in (("ridge", ridge), ("pooling", pooling)):
         if not np.isfinite(strength) or strength < 0:
             raise MensuraError(f"{name}: got {strength}; expected a number of zero or more")

@@ -161,7 +161,7 @@ class FrozenScale(Result):
         n, k = len(own.subjects), len(self.spread)
         precision = np.broadcast_to(np.linalg.inv(self.spread), (n, k, k))
         mean = np.zeros((n, k))
-        mean[:, 0] = self.capabilities["capability"].mean()
+        mean[:, 0] = np.mean(self.capabilities["capability"].to_numpy())
         placed = place_subjects(new, self.phi, variance, SubjectPrior(mean, precision), self.phi_cov)
         reach = NormalDist().inv_cdf((1 + LEVEL) / 2) * np.sqrt(placed.covariance[:, 0, 0])
         C = placed.theta[:, 0]

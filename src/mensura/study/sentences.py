@@ -63,10 +63,11 @@ def pace_sentence(study: Study) -> str:
 
 def unit_words(study: Study) -> str:
     """Say what 1 of capability is, with the names of models."""
-    names = dict(study.models.select("subject", "name").iter_rows())
-    return re.sub(
-        r"(?<=from )(.+) to (.+)", lambda ends: " to ".join(names.get(e, e) for e in ends.groups()), study.pace.unit
-    )
+    names: dict[str, str] = dict(study.models.select("subject", "name").iter_rows())
+    ends = re.fullmatch(r"(.+ from )(.+) to (.+)", study.pace.unit)
+    if ends is None:
+        return study.pace.unit
+    return ends[1] + " to ".join(names.get(end, end) for end in ends.groups()[1:])
 
 
 def people_sentence(study: Study) -> str:

@@ -18,6 +18,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
@@ -73,6 +74,7 @@ class Forecast(Result):
         return f"frontier: {self.frontier.height} records{pace}"
 
 
+@check_arguments
 def forecast(
     capabilities: Any = None,  # noqa: ANN401
     *,

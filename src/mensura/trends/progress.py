@@ -20,6 +20,7 @@ import numpy as np
 import polars as pl
 import scipy
 
+from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame, require_columns
@@ -75,6 +76,7 @@ class _Slope:
     freedom: float
 
 
+@check_arguments
 def measure_progress(
     models: Any,  # noqa: ANN401
     compute: Any = None,  # noqa: ANN401

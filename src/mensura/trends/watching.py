@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
@@ -106,6 +107,7 @@ class Watch(Result):
         return self.looks.tail(LOOKS_SHOWN)
 
 
+@check_arguments
 def watch_acceleration(
     scores: Any = None,  # noqa: ANN401
     *,

@@ -16,6 +16,7 @@ from mensura.calibration.profiles.joint import JointFit, NonCompensatory, chance
 from mensura.calibration.profiles.level_grid import LevelGrid
 from mensura.calibration.profiles.outcomes import Answered, line_up, read_levels
 from mensura.calibration.profiles.positions import placed_tables
+from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame, require_columns
 from mensura.core.results import Result
@@ -90,6 +91,7 @@ def default_lines() -> Calibration:
     return open_lines().over(load().calibration)
 
 
+@check_arguments
 def profile(
     outcomes: Any,  # noqa: ANN401
     demands: Any,  # noqa: ANN401

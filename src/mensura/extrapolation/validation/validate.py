@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 import polars as pl
 
+from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.extrapolation.extrapolate import (
@@ -100,6 +101,7 @@ class Validation(Result):
         return {name: table for name, table in super().tables().items() if table.height or name == "summary"}
 
 
+@check_arguments
 def validate(
     pool: ItemPool | str | Path,
     situation: str = DESCRIBED,

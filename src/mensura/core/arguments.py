@@ -1,0 +1,147 @@
+"""The one place that checks arguments of public verbs: the kind that the signature states, by the argument's name."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import typing
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import date
+from functools import wraps
+from pathlib import Path
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+import polars as pl
+
+from mensura.core.errors import MensuraError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+BOUNDS = {
+    "seed": (0, 2**63 - 1),
+    "draws": (0, 1_000_000),
+    "streams": (1, 1_000_000),
+    "runs": (1, 10_000),
+    "sample": (1, 10**9),
+}
+"""Whole numbers that a verb can use, by the name of the argument."""
+LONGEST = 4096
+"""Characters of a text: more than any name, and as many as a path may have."""
+LOOKED_AT = 10_000
+"""Entries of a list that are checked; a longer one is checked by what reads it."""
+SHOWN = 60
+"""Characters of a wrong value in a message."""
+WORDS: dict[Any, str] = {
+    bool: "True or False",
+    int: "a whole number",
+    float: "a number",
+    str: "a text",
+    Path: "a path",
+    date: "a date",
+    pl.DataFrame: "a polars table",
+    type(None): "None",
+}
+
+
+def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
+    """Refuse arguments of another kind than the signature states, with the name of the argument.
+
+    ``Any`` takes everything: tables and results are checked by what reads them. A wrong number of arguments stays a
+    TypeError.
+    """
+    signature = inspect.signature(verb)
+    kinds: dict[str, Any] = {}
+
+    @wraps(verb)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        if not kinds:  # read when first called: annotations may name what is imported later
+            kinds.update((name, _kind(one.annotation, verb)) for name, one in signature.parameters.items())
+        for name, value in signature.bind(*args, **kwargs).arguments.items():
+            if signature.parameters[name].kind in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL):
+                continue
+            if not _fits(value, kinds[name]) or (isinstance(value, str) and not _fits(value, str)):
+                raise MensuraError(f"{name}: got {_shown(value)}; expected {_words(kinds[name])}")
+            low, high = BOUNDS.get(name, (-np.inf, np.inf))
+            if isinstance(value, int) and not low <= value <= high:
+                raise MensuraError(f"{name}: got {_shown(value)}; expected a whole number from {low} to {high}")
+        return verb(*args, **kwargs)
+
+    return checked
+
+
+def _kind(annotation: Any, verb: Callable[..., Any]) -> Any:  # noqa: ANN401
+    """Return what an annotation means; what cannot be read here means anything."""
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        return eval(annotation, {**vars(typing), **verb.__globals__})
+    except Exception:
+        return Any
+
+
+def _fits(value: Any, kind: Any) -> bool:  # noqa: ANN401
+    origin, inner = get_origin(kind), get_args(kind)
+    if kind is Any or isinstance(kind, TypeVar) or kind is inspect.Parameter.empty:
+        return True
+    if origin in (Union, types.UnionType):
+        return any(_fits(value, one) for one in inner)
+    if origin is Literal or kind is None:
+        return value is None if kind is None else isinstance(value, str | int) and value in inner
+    if kind is float:
+        return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if kind is str:
+        return isinstance(value, str) and len(value) <= LONGEST and _can_be_written(value)
+    if kind is Path:
+        return isinstance(value, Path) and len(str(value)) <= LONGEST and _can_be_written(str(value))
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
+        return isinstance(value, Mapping) and all(_fits(k, inner[0]) and _fits(v, inner[1]) for k, v in value.items())
+    if origin in (list, tuple, set, Sequence, Iterable, Collection):
+        return _is_list(value, origin) and all(_fits(one, inner[0]) for one in list(value)[:LOOKED_AT])
+    if origin is not None:
+        kind = origin
+    if getattr(kind, "_is_protocol", False) or not isinstance(kind, type):
+        return not isinstance(kind, type) or _has_members(value, kind)
+    return isinstance(value, kind)
+
+
+def _is_list(value: Any, origin: Any) -> bool:  # noqa: ANN401
+    if isinstance(value, str | bytes | Mapping | pl.DataFrame | type):
+        return False
+    if origin in (list, tuple, set):
+        return isinstance(value, origin | np.ndarray)
+    return isinstance(value, Collection) and getattr(value, "ndim", 1) == 1
+
+
+def _has_members(value: Any, protocol: type) -> bool:  # noqa: ANN401
+    names = {name for one in (vars(protocol), getattr(protocol, "__annotations__", {})) for name in one}
+    return all(hasattr(value, name) for name in names if not name.startswith("_"))
+
+
+def _can_be_written(text: str) -> bool:
+    """Tell whether a text can be a name: no lone surrogates, no null."""
+    return "\x00" not in text and not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _words(kind: Any) -> str:  # noqa: ANN401
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin in (Union, types.UnionType):
+        return " or ".join(dict.fromkeys(_words(one) for one in inner))
+    if origin is Literal:
+        return "one of " + ", ".join(map(str, inner))
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
+        return "a mapping"
+    if origin in (list, tuple, set, Sequence, Iterable, Collection):
+        return f"a list of {_words(inner[0]).removeprefix('a ')}s" if inner and inner[0] in WORDS else "a list"
+    if kind in WORDS:
+        return WORDS[kind]
+    name = getattr(origin or kind, "__name__", str(kind))
+    return "evidence, as mensura.load() returns it" if name == "Evidence" else f"a {name}"
+
+
+def _shown(value: Any) -> str:  # noqa: ANN401
+    told = ascii(value) if isinstance(value, str | bytes | int | float | Path) else f"a {type(value).__name__}"
+    return told if len(told) <= SHOWN else f"{told[: SHOWN - 1]}…"

@@ -1,0 +1,89 @@
+"""Arguments of another kind than a verb takes are refused by their name, in words, before any work."""
+
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import mensura
+from benchmarks import fuzz
+from mensura.core.arguments import check_arguments
+from mensura.core.errors import MensuraError
+
+
+@check_arguments
+def verb(
+    table: object,
+    *,
+    name: str = "a",
+    path: str | Path | None = None,
+    level: float = 0.9,
+    draws: int = 1,
+    seed: int = 0,
+    day: date | None = None,
+    weights: "dict[str, float] | None" = None,
+    names: "list[str] | None" = None,
+    **settings: object,
+) -> str:
+    """Do nothing."""
+    return name
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        {"name": "x", "level": 1, "draws": np.int64(3), "seed": 0, "day": date(2025, 1, 1)},
+        {"path": Path("here"), "weights": {"a": 1, "b": 0.5}, "names": ["a"], "anything": object()},
+        {"level": np.float64(0.5), "path": "there"},
+    ],
+)
+def test_what_the_signature_states_is_taken(given):
+    assert verb(pl.DataFrame(), **given) == given.get("name", "a")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"draws": "many"}, "draws: got 'many'; expected a whole number"),
+        ({"draws": 1.5}, "draws: got 1.5; expected a whole number"),
+        ({"draws": True}, "draws: got True; expected a whole number"),
+        ({"draws": 10**30}, "draws: got 1000000000000000000000000000000; expected a whole number from 0 to 1000000"),
+        ({"seed": -1}, "seed: got -1; expected a whole number from 0 to"),
+        ({"level": "high"}, "level: got 'high'; expected a number"),
+        ({"level": None}, "level: got a NoneType; expected a number"),
+        ({"name": "\ud800"}, r"name: got '\\ud800'; expected a text"),
+        ({"name": "n" * 10_000}, "expected a text"),
+        ({"path": b"bytes"}, "expected a text or a path or None"),
+        ({"day": "2025-01-01"}, "day: got '2025-01-01'; expected a date or None"),
+        ({"weights": {"a": "much"}}, "weights: got a dict; expected a mapping or None"),
+        ({"names": "a"}, "names: got 'a'; expected a list of texts or None"),
+        ({"names": [1]}, "names: got a list; expected a list of texts or None"),
+    ],
+)
+def test_what_it_does_not_state_is_refused_by_name(given, said):
+    with pytest.raises(MensuraError, match=said):
+        verb(pl.DataFrame(), **given)
+
+
+def test_a_wrong_number_of_arguments_stays_a_type_error():
+    with pytest.raises(TypeError, match="missing a required argument"):
+        verb()
+
+
+def test_public_verbs_name_the_argument():
+    with pytest.raises(MensuraError, match=r"evidence: got 'board.csv'; expected evidence, as mensura.load"):
+        mensura.score_iq("board.csv")
+    with pytest.raises(MensuraError, match="seed: got -3"):
+        mensura.forecast(seed=-3)
+    with pytest.raises(MensuraError, match="rules: got 'x'; expected a CountRules or None"):
+        mensura.fit_responses(pl.DataFrame(), rules="x")
+
+
+@pytest.mark.slow
+def test_a_few_hundred_wrong_calls_end_in_words(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["fuzz", "--tries", "300", "--seed", "77"])
+    fuzz.main()
+    assert "failed 0" in capsys.readouterr().out
