@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import collections
 import datetime as dt
+import inspect
 import signal
 import traceback
 import warnings
@@ -145,37 +146,33 @@ def attempt(verb: Callable[..., Any], arguments: dict[str, Any]) -> str | None:
     except TypeError as fault:
         if "unexpected keyword argument" in str(fault) or "required" in str(fault):
             return None
-        return _where(fault)
+        return where(fault)
     except Exception as fault:
-        return _where(fault)
+        return where(fault)
     finally:
         signal.alarm(0)
     return None
 
 
-def _where(fault: BaseException) -> str:
+def where(fault: BaseException) -> str:
+    """Say what an exception is and where in the package it came from."""
     last = [frame for frame in traceback.extract_tb(fault.__traceback__) if "mensura" in frame.filename]
     place = f"{Path(last[-1].filename).name}:{last[-1].lineno}" if last else "?"
     return f"{type(fault).__name__} at {place}: {str(fault)[:90]}"
 
 
-def main() -> None:
-    import inspect
+def late(*_: object) -> None:
+    """Stop a try that takes too long."""
+    raise TooSlowError
 
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--tries", type=int, default=4000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--verb")
-    chosen = parser.parse_args()
 
-    def late(*_: object) -> None:
-        raise TooSlowError
-
+def attack(tries: int, seed: int, only: str | None = None) -> int:
+    """Make so many wrong calls; print each new fault and return how many calls failed."""
     signal.signal(signal.SIGALRM, late)
-    rng, calls = np.random.default_rng(chosen.seed), base_calls()
-    verbs = [chosen.verb] if chosen.verb else sorted(calls)
+    rng, calls = np.random.default_rng(seed), base_calls()
+    verbs = [only] if only else sorted(calls)
     faults: collections.Counter[str] = collections.Counter()
-    for turn in range(chosen.tries):
+    for turn in range(tries):
         name = verbs[turn % len(verbs)]
         verb = getattr(mensura, name)
         keys = [one.name for one in inspect.signature(verb).parameters.values() if one.kind is not one.VAR_KEYWORD]
@@ -186,7 +183,16 @@ def main() -> None:
             faults[f"{name}: {fault}"] += 1
             if faults[f"{name}: {fault}"] == 1:
                 print(ascii(f"{name}: {fault} with {odd}"), flush=True)
-    failed = sum(faults.values())
+    return sum(faults.values())
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tries", type=int, default=4000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--verb")
+    chosen = parser.parse_args()
+    failed = attack(chosen.tries, chosen.seed, chosen.verb)
     print(f"tried {chosen.tries}, held {chosen.tries - failed}, failed {failed}")
 
 

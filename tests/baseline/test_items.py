@@ -90,3 +90,11 @@ def test_a_sample_keeps_the_mixture_of_domains_and_says_so():
 def test_a_sample_of_nobody_is_refused(items):
     with pytest.raises(MensuraError, match="at least 1"):
         read_items(items).sample(0)
+
+
+@pytest.mark.parametrize("text", ["null", "3", '"text"', "[]", '{"items": null}', "[1, 2]"])
+def test_json_without_items_is_refused_in_words(tmp_path, text):
+    file = tmp_path / "items.json"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(MensuraError, match="no items|needs"):
+        read_items(file)

@@ -149,6 +149,6 @@ def test_every_score_says_what_it_counts_for(mensura_command, tmp_path):
     ]
     reasons = [row["because"] for row in scores]
     assert reasons[0] == "part of scientific-reasoning"
-    assert "relatives are not needed" in reasons[2]
+    assert "no part of the IQ" in reasons[2]
     assert "(now 1)" in reasons[3]
     assert reasons[5] == "only one model took it, so that it compares nobody"

@@ -149,8 +149,8 @@ def _from_json(text: str) -> list[Any]:
     except ValueError:
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     if isinstance(told, Mapping):
-        return next((told[name] for name in ("samples", "items", "questions", "data") if name in told), [told])
-    return list(told)
+        told = next((told[name] for name in ("samples", "items", "questions", "data") if name in told), [told])
+    return told if isinstance(told, list) else []
 
 
 def _archived(path: Path) -> list[Any]:

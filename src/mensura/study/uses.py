@@ -42,7 +42,7 @@ def say_uses(evidence: Evidence, scores: pl.DataFrame) -> pl.DataFrame:
     part = evidence.benchmarks.filter("in_composite")["benchmark"].implode()
     own = evidence.primary_scores.filter(pl.col("benchmark").is_in(part)).group_by("subject").agg(own=pl.len())
     enough = (pl.col("counts_for") == FEW) & (pl.col("own") >= ENOUGH)
-    said = pl.format("its model has {} scores on the benchmarks of the IQ, so that relatives are not needed", "own")
+    said = pl.lit("no part of the IQ, and its model has enough scores on tests that are")
     return (
         scores.join(listed, on="benchmark", how="left", maintain_order="left")
         .join(own, on="subject", how="left", maintain_order="left")

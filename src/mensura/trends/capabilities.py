@@ -39,7 +39,7 @@ def read_capabilities(source: Any, *, name: str = "capabilities") -> pl.DataFram
     given = hand_over(source)
     frame = read_dates(given.dated if isinstance(given, Stitch) else given, name=name)
     require_columns(frame, ["subject", "released", "capability"], name=name)
-    frame = frame.with_columns(pl.col("capability").cast(pl.Float64))
+    frame = frame.with_columns(pl.col("capability").cast(pl.Float64, strict=False))
     bad = frame.filter(~pl.col("capability").is_finite().fill_null(value=False))
     if bad.height:
         raise MensuraError(f"{name}: no finite capability for {_named(bad)}; drop those rows or fit them first")

@@ -6,6 +6,7 @@ import pytest
 
 from mensura import MensuraError
 from mensura.evidence.intake import read_own_scores
+from mensura.evidence.intake.names import KnownNames
 from mensura.stitching import stitch
 
 TIDY = pl.DataFrame(
@@ -150,3 +151,7 @@ def test_an_option_gives_the_unit_of_rows_that_have_none(tmp_path):
 def test_other_columns_of_a_plain_table_stay_as_they_are():
     table = TIDY.with_columns(family=pl.lit("f"), name=pl.lit("x"), value=pl.lit(3))
     assert read_own_scores(table).equals(table)
+
+
+def test_where_no_name_is_known_none_is_offered():
+    assert KnownNames([]).match("my-model").near == ()

@@ -107,7 +107,8 @@ class _Letters:
     def __init__(self, spelled: list[str]) -> None:
         self._spelled = spelled
         self._place = {sign: place for place, sign in enumerate(sorted(set("".join(spelled))))}
-        self._counts = np.array([self._count(one) for one in spelled], dtype=np.int64).reshape(len(spelled), -1)
+        counts = np.array([self._count(one) for one in spelled], dtype=np.int64)
+        self._counts = counts.reshape(len(spelled), len(self._place))
         self._lengths = np.array([len(one) for one in spelled], dtype=np.int64)
 
     def _count(self, text: str) -> list[int]:
