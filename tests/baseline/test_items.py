@@ -96,5 +96,5 @@ def test_a_sample_of_nobody_is_refused(items):
 def test_json_without_items_is_refused_in_words(tmp_path, text):
     file = tmp_path / "items.json"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(MensuraError, match="no items|needs"):
+    with pytest.raises(MensuraError, match=r"no items|needs"):
         read_items(file)
