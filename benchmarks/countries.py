@@ -1,6 +1,6 @@
 """From one country to another: error and coverage of the procedure that ships, on surveys and countries left out.
 
-``python -m benchmarks.countries [--pairs N]``. Ordered pairs of countries of one survey: the rates of the first are carried
+``python -m benchmarks.countries [--pairs N]``. Ordered pairs of countries of one survey: the first's rates are carried
 to the second as ``mensura extrapolate --rate … --from A --to B`` does (method poststratification). The departures of
 knowledge (``tools.embed_departures``) are learned again: without the whole survey, and without a fifth of the countries
 of all surveys, from which and to which the rates then go. What school surveys need was learned on none of these pools.
