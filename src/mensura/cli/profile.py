@@ -54,9 +54,7 @@ def profile(
     ] = None,
     calibration: Annotated[
         str | None,
-        typer.Option(
-            help="published, open or a file, as for mensura scale; default open, else published.", metavar="FILE"
-        ),
+        typer.Option(help="published (default), open or a file, as for mensura scale.", metavar="FILE"),
     ] = None,
     draws: Annotated[int, typer.Option(help="Draws behind the intervals of the published recipe.", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,

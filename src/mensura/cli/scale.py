@@ -48,7 +48,7 @@ def scale(
         str | None,
         typer.Option(
             help="published, open, or a file: calibration.json or bases.csv of mensura calibrate, or a CSV with "
-            "dimension, slope, intercept. Default: open where it identifies a base, else published.",
+            "dimension, slope, intercept. Default: published.",
             metavar="FILE",
         ),
     ] = None,
