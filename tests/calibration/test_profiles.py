@@ -192,3 +192,12 @@ def test_wrong_counts_are_refused(change, message):
 def test_a_method_that_is_not_known_is_refused():
     with pytest.raises(MensuraError, match="choose one of joint, adele"):
         profile({"subject": ["a"], "item": ["i"], "correct": [1]}, {"item": ["i"], "KNn": [1]}, method="best")
+
+
+def test_beyond_the_items_of_a_calibration_an_ability_is_at_least_so_rare():
+    line = LevelLine("volume", 1.5, 0.5, "VO", covered=(1, 4))
+    inside, beyond = place(line, 3.9, 3.8, 4.0), place(line, 5.0, 4.5, 5.5)
+    assert inside.rates[0] == pytest.approx(10 ** (-1.5 * 3.9)) and "at least" not in inside.note
+    assert beyond.rates[:2] == pytest.approx((1e-6, 1e-6))
+    assert beyond.rates[2] >= 1e-6
+    assert "at least 1 in 1,000,000 people: the items of the calibration end at level 4" in beyond.note

@@ -77,7 +77,7 @@ def judge_rulers(items: RatedItems) -> pl.DataFrame:
     Both on the pools where the dimension varies, pools counting alike. The other pools give a dimension's direction.
     Without three such pools nothing can be said, and ``ruler`` is null.
     """
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for at, name in enumerate(items.dimensions):
         level = items.levels[:, at]
         usable = [
@@ -126,7 +126,7 @@ def skill_of(items: RatedItems, guess: Floats) -> tuple[int, int, float | None, 
 
 
 def _varied(level: Floats, rate: Floats) -> bool:
-    return level.size >= FEWEST_IN_POOL and np.ptp(level) > 0 and np.ptp(rate) > 0
+    return bool(level.size >= FEWEST_IN_POOL and np.ptp(level) > 0 and np.ptp(rate) > 0)
 
 
 def _rank_correlation(one: Floats, other: Floats) -> float:

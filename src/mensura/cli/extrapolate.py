@@ -209,7 +209,9 @@ def _narrowed(population: Population, ages: str | None, pupils: bool) -> Populat
 
 
 def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> None:
-    from mensura.scale import Position
+    import numpy as np
+
+    from mensura.scale import Position, say_rarity
 
     for word, who in (("Observed", result.focal), ("Wanted", result.reference)):
         ages = "–".join(map(str, dict.fromkeys(who.ages)))
@@ -220,9 +222,9 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
     print_table(result.table.drop("method"), title=title, rows=30, digits=4)
     if result.table.height == 1 and result.reference.name == "world":
         rate, low, high = result.table.select("rate", "low", "high").row(0)
-        place = Position(rate, low, high)
+        place, tested = Position(rate, low, high), float(result.task.n[0])
         console.print(
-            f"{rate:.1%} ({low:.1%} to {high:.1%}): 1 in {place.one_in.value:.3g} people, "
+            f"{rate:.1%} ({low:.1%} to {high:.1%}): {say_rarity(rate, tested if np.isfinite(tested) else None)}, "
             f"an IQ-equivalent of {place.iq.value:.0f} ({place.iq.low:.0f} to {place.iq.high:.0f})"
         )
     if "distance" in parts:

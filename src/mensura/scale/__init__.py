@@ -16,6 +16,7 @@ from mensura.scale.ruler import (
     rate_to_level,
     rate_to_one_in,
     rate_to_percentile,
+    say_rarity,
 )
 from mensura.scale.stitched import EDGE_SHARE, score_to_capability, share_above_chance
 
@@ -33,6 +34,7 @@ __all__ = [
     "rate_to_level",
     "rate_to_one_in",
     "rate_to_percentile",
+    "say_rarity",
     "scaling_of",
     "score_to_capability",
     "share_above_chance",
