@@ -17,7 +17,7 @@ from mensura.scale import Calibration
 
 QUALITY_COLUMNS: Mapping[str, Any] = {
     "dimension": pl.String,
-    **dict.fromkeys(("base", "r2", "skill", "by_pools"), pl.Float64),
+    **dict.fromkeys(("base", "r2", "skill", "by_pools", "largest"), pl.Float64),
 }
 
 
@@ -39,15 +39,16 @@ def predict_by_lines(items: RatedItems, lines: Calibration) -> Floats:
 
 
 def quality_of(lines: Calibration) -> pl.DataFrame:
-    """Return dimension, base, r2, skill, by_pools: how well a calibration's lines predict people.
+    """Return dimension, base, r2, skill, by_pools, largest: how well a calibration's lines predict people.
 
     ``r2``: of each line, as its calibration states it. ``skill``: rank correlation of the dimension's level with
     people's success, within the pools of the open items. ``by_pools``: that of all lines together, the rarest demand
-    deciding, the same in every row. The published lines were fitted elsewhere, so both are held out for them; the open
-    lines were fitted on these pools.
+    deciding, the same in every row; ``largest``: that of the largest demand. The published lines were fitted elsewhere,
+    so all are held out for them; the open lines were fitted on these pools.
     """
     items = read_items(open_items().select("item", "pool", "options", "n", "rate"), open_demands())
     whole = skill_of(items, predict_by_lines(items, lines))[3]
+    largest = skill_of(items, -items.levels.max(axis=1))[3]
     rows = [
         (
             line.dimension,
@@ -55,6 +56,7 @@ def quality_of(lines: Calibration) -> pl.DataFrame:
             line.r_squared,
             skill_of(items, predict_by_lines(items, Calibration((line,))))[3],
             whole,
+            largest,
         )
         for line in lines
     ]
