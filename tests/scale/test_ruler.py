@@ -108,3 +108,10 @@ def test_one_iq_and_a_column_of_them_have_the_same_rates():
 )
 def test_a_rarity_is_cut_at_what_the_people_tested_can_tell(rate, tested, said):
     assert scale.say_rarity(rate, tested) == said
+
+
+@pytest.mark.parametrize(
+    ("rate", "band"), [(1.0, "10–100%"), (0.5, "10–100%"), (0.1, "10–100%"), (0.038, "1–10%"), (1e-6, "0.0001–0.001%")]
+)
+def test_bands_of_the_common_scale_have_names(rate, band):
+    assert scale.band_of(rate) == band

@@ -8,6 +8,7 @@ dimension), ``stitched`` (capability as a level).
 from mensura.scale.calibration import Calibration, LevelLine, scaling_of
 from mensura.scale.position import Position, Reading
 from mensura.scale.ruler import (
+    band_of,
     iq_to_rate,
     level_to_rate,
     one_in_to_rate,
@@ -26,6 +27,7 @@ __all__ = [
     "LevelLine",
     "Position",
     "Reading",
+    "band_of",
     "iq_to_rate",
     "level_to_rate",
     "one_in_to_rate",
