@@ -147,23 +147,31 @@ def measure_speed() -> tuple[float, float]:
     return time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def measure_bases() -> tuple[float, float]:
-    """Return the mean width of the bases' intervals (natural logarithm of high / low) on the open pool.
+def measure_bases() -> tuple[tuple[float, float], tuple[float, float]]:
+    """Return what the open pool's bases gain from rates that are estimated as a baseline.
 
-    First with the world rates as a language model gave them, then with the same rates corrected as a baseline.
+    Mean width of the bases' intervals (natural logarithm of high / low), and the rank correlation of predicted with
+    measured success in pools left out. First with the world rates as a language model gave them, then with the same
+    rates corrected as a baseline.
     """
     from mensura import calibrate, estimate_baseline
-    from mensura.calibration import open_demands, open_rates
+    from mensura.calibration import open_demands, open_items, open_rates, read_items
+    from mensura.calibration.skill import predict_pools, skill_of
 
     asked, demands = open_rates("asked"), open_demands()
     said = asked.select("item", "rate", "low", "high")
     corrected = estimate_baseline(asked.select("item"), "world", estimates=said).items
     corrected = corrected.join(asked.select("item", "pool", "options"), on="item")
-    widths = []
+    measured_rates = dict(open_items().select("item", "rate").iter_rows())
+    found = []
     for rates in (asked, corrected):
         bases = calibrate(rates, demands, draws=300).tables()["bases"]
-        widths.append(float(np.mean(np.log(bases["high"].to_numpy() / bases["low"].to_numpy()))))
-    return widths[0], widths[1]
+        width = float(np.mean(np.log(bases["high"].to_numpy() / bases["low"].to_numpy())))
+        items = read_items(rates, demands)
+        guess = predict_pools(items)
+        truth = np.array([measured_rates[item] for item in items.items])
+        found.append((width, skill_of(replace(items, observed=truth), guess)[3] or 0.0))
+    return found[0], found[1]
 
 
 def summarise(judged: list[Judged]) -> dict[str, float]:
@@ -254,7 +262,12 @@ def main() -> None:
     print(f"low-income people left out: {held}")
     print(f"correlation of the errors of two runs: {correlation_of_runs():.2f} (used: {RUNS})")
     before, after = measure_bases()
-    print(f"bases of the open pool, mean log width of intervals: {before:.3f} as asked, {after:.3f} as a baseline")
+    print(
+        f"bases of the open pool, mean log width of intervals: {before[0]:.3f} as asked, {after[0]:.3f} as a baseline"
+    )
+    print(f"rank correlation with measured success, pools left out: {before[1]:.3f} as asked, {after[1]:.3f} corrected")
+    measured.record("baseline.bases_width", f"{after[0]:.2f}")
+    measured.record("baseline.bases_skill", f"{after[1]:.2f}")
     print("12 cells turned: invented words, whose estimates and rates speak of opposite answers, read alike")
     record(figures, again)
     print(json.dumps({key: round(value, 4) for key, value in figures.items()}))

@@ -17,12 +17,14 @@ import numpy as np
 import polars as pl
 
 from benchmarks import run
-from mensura.calibration import open_demands, open_outcomes, profile_counts
+from benchmarks.measured import record
+from mensura.calibration import chosen_lines, open_demands, open_outcomes, profile_counts
 from mensura.calibration.profiles.heldout import compare_models
 from mensura.calibration.profiles.joint import MODELS, NonCompensatory, chance, fit_joint
 from mensura.calibration.profiles.level_grid import LevelGrid
 from mensura.calibration.profiles.outcomes import Answered, line_up
 from mensura.calibration.profiles.profile import profile_answered
+from mensura.core.frames import text_table
 from mensura.evidence import load
 
 PUBLISHED = Path(__file__).parents[2] / "shared" / "data" / "adele" / "ability_scores.csv"
@@ -121,6 +123,26 @@ def speed(subjects: int, rng: np.random.Generator) -> dict[str, float]:
     return figures
 
 
+def strong_and_weak() -> dict[str, float]:
+    """Print the median rarity of 15 language models per group of dimensions, by the published lines.
+
+    The papers find AI "strong in knowledge, weak in volume and attention".
+    """
+    made = profile_counts(load().demand_outcomes, calibration=chosen_lines("published")).profile
+    table = (
+        made.with_columns(group=pl.col("dimension").str.head(2))
+        .group_by("group")
+        .agg(median_level=pl.col("ability").median(), one_in=1 / pl.col("world_rate").drop_nulls().median())
+        .sort("one_in", descending=True, nulls_last=True)
+    )
+    print("\nMedian level and rarity of 15 language models, published lines")
+    print(text_table(table, digits=3))
+    found = dict(table.drop_nulls().select("group", "one_in").iter_rows())
+    for group in ("AT", "VO", "KN"):
+        record(f"profiles.rarity_{group.lower()}", f"{found[group]:,.0f}")
+    return found
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--subjects", type=int, default=1000, help="subjects of the speed run")
@@ -131,6 +153,7 @@ def main() -> None:
         "published_auroc": PUBLISHED_AUROC,
         "real": real(),
         "simulated": simulated(rng),
+        "rarity": strong_and_weak(),
     }
     figures["speed"] = speed(subjects, rng)
     print(json.dumps(figures))

@@ -8,7 +8,7 @@ import pytest
 from mensura import MensuraError
 from mensura.calibration import calibrate, compare_calibrations, read_calibration_file, write_calibration
 from mensura.calibration.open_pool import FOLDER
-from mensura.scale import Calibration, LevelLine
+from mensura.scale import LevelLine
 from tests.calibration.conftest import on_lines
 
 LINES = {"KNn": (0.5, 0.8), "VO": (0.3, 0.9), "AT": (-0.1, 1.5)}
@@ -76,11 +76,13 @@ def test_levels_of_another_base_and_convention(mensura_command):
         assert mensura_command("scale", "--level", "2", *wrong).code == 2
 
 
-def test_by_default_published_lines_stand_where_the_open_pool_has_none(mensura_command):
+def test_lines_of_two_calibrations_are_never_mixed(mensura_command):
     rows = json.loads(mensura_command("scale", "0.05", "--json").out)["dimensions"]
     by = {row["dimension"]: row for row in rows}
     assert (by["volume"]["base"], by["volume"]["class"], by["volume"]["calibration"]) == (31.95, "High", "published")
-    assert {row["calibration"] for row in rows} == {"open", "published"}
+    assert {row["calibration"] for row in rows} == {"published"}
+    own = json.loads(mensura_command("scale", "0.05", "--calibration", "open", "--json").out)["dimensions"]
+    assert {row["calibration"] for row in own} == {"open"}
     published = json.loads(mensura_command("scale", "0.05", "--calibration", "published", "--json").out)["dimensions"]
     assert [row["base"] for row in published] == [31.95, 17.19, 6.70, 5.08, 3.17, 2.99, 1.74, 1.60, 1.26]
     old = mensura_command("scale", "--level", "2", "--dimension", "metacognition", "--json")
@@ -172,11 +174,6 @@ def test_the_ruler_reads_plain_lines(mensura_command, tmp_path):
     assert json.loads(run.out)["rate"] == pytest.approx(10 ** (0.5 - 1.8))
 
 
-def test_lines_say_where_items_end_and_fall_back_on_another_calibration():
+def test_lines_say_where_items_end():
     line = LevelLine("KNn", 0.5, 0.8, "KNn", covered=(0, 4))
     assert line.outside(4.0) == "" and "0 to 4" in line.outside(4.2)
-    below = Calibration((LevelLine("volume", 1.5, -0.55, "VO", "Volume"), LevelLine("knowledge", 0.71, 0.8, "KN")))
-    merged = Calibration((line,), {"VO": "few items", "MS": "one level"}).over(below)
-    assert [one.dimension for one in merged] == ["KNn", "volume"]
-    assert (merged["KNn"].slope, merged["KNs"].slope, merged["VO"].slope) == (0.5, 0.71, 1.5)
-    assert dict(merged.unusable) == {"MS": "one level"}

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.calibration import profile, profile_counts
+from mensura.calibration import chosen_lines, profile, profile_counts
 from mensura.calibration.profiles.placing import find_line, place
 from mensura.calibration.profiles.statements import statement
 from mensura.core.errors import MensuraError
@@ -73,7 +73,9 @@ def test_every_reading_of_a_place_lies_between_its_own_ends(counted):
 def test_a_dimension_without_a_line_says_why(counted):
     social = counted.positions.filter(dimension="MS")
     assert social["rate_low"].null_count() == 15
-    assert set(social["note"]) == {"base not identified: interval spans 1"}
+    assert set(social["note"]) == {"the calibration has no line for it"}
+    own = profile_counts(mensura.load().demand_outcomes, calibration=chosen_lines("open"))
+    assert set(own.positions.filter(dimension="MS")["note"]) == {"base not identified: interval spans 1"}
     assert counted.statements["statement"].str.contains("not placed in mind modelling").all()
 
 
@@ -167,9 +169,9 @@ def test_extrapolated_claims_say_so():
 
 
 def test_another_calibration_moves_the_places_not_the_abilities(counted):
-    published = profile_counts(mensura.load().demand_outcomes, calibration=mensura.load().calibration)
-    assert published.profile["ability"].equals(counted.profile["ability"])
-    one, other = (made.profile.filter(subject="gpt4o", dimension="MCt")["iq"][0] for made in (published, counted))
+    own = profile_counts(mensura.load().demand_outcomes, calibration=chosen_lines("open"))
+    assert own.profile["ability"].equals(counted.profile["ability"])
+    one, other = (made.profile.filter(subject="gpt4o", dimension="MCt")["iq"][0] for made in (counted, own))
     assert one > other + 20
 
 
@@ -190,3 +192,12 @@ def test_wrong_counts_are_refused(change, message):
 def test_a_method_that_is_not_known_is_refused():
     with pytest.raises(MensuraError, match="choose one of joint, adele"):
         profile({"subject": ["a"], "item": ["i"], "correct": [1]}, {"item": ["i"], "KNn": [1]}, method="best")
+
+
+def test_beyond_the_items_of_a_calibration_an_ability_is_at_least_so_rare():
+    line = LevelLine("volume", 1.5, 0.5, "VO", covered=(1, 4))
+    inside, beyond = place(line, 3.9, 3.8, 4.0), place(line, 5.0, 4.5, 5.5)
+    assert inside.rates[0] == pytest.approx(10 ** (-1.5 * 3.9)) and "at least" not in inside.note
+    assert beyond.rates[:2] == pytest.approx((1e-6, 1e-6))
+    assert beyond.rates[2] >= 1e-6
+    assert "at least 1 in 1,000,000 people: the items of the calibration end at level 4" in beyond.note

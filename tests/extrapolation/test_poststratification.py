@@ -395,3 +395,55 @@ def test_a_single_country_is_less_sure_than_the_world(world):
     assert near.distance(near.reference_cells) == pytest.approx(0)
     assert far.distance(far.reference_cells) == pytest.approx(np.sqrt(2))
     assert 1 < wide.distance(wide.reference_cells) < 1.1
+
+
+def adults(country):
+    return TABLES.population(country).with_(ages=(18, 120))
+
+
+def known(rate, focal, reference, world=TABLES, **columns):
+    """The reference adults' rate on one knowledge item."""
+    posed = task([rate], focal, reference, **columns)
+    posed = replace(posed, items=posed.items.with_columns(domain=pl.lit("general knowledge")))
+    return PostStratification(world=world, draws=20).predict(posed).rate[0, 0]
+
+
+def test_knowledge_follows_learning_scores_only_in_part():
+    """A fact that school does not teach differs less between countries than their learning scores say."""
+    germany, ghana = adults("DEU"), adults("GHA")
+    whole = known(0.7, germany, ghana, TABLES.assume(follow_knowledge=1.0))
+    assert whole + 0.1 < known(0.7, germany, ghana) < 0.6
+
+
+def test_poorer_countries_say_dont_know_more_often():
+    """Germany and Russia learn alike; where "don't know" is an answer, Russians lose, where they must choose, not."""
+    germany, russia = adults("DEU"), adults("RUS")
+    alike = TABLES.assume(income_knowledge=0.0)
+    assert known(0.6, germany, russia) < known(0.6, germany, russia, alike) - 0.02
+    assert known(0.6, germany, russia, n_options=[3]) == known(0.6, germany, russia, alike, n_options=[3])
+
+
+def test_people_who_cannot_read_can_know_an_answer():
+    """Surveys of knowledge ask aloud, so illiteracy is no ceiling there."""
+    rich, poor = adults("FRA"), adults("NER")
+    assert known(0.95, rich, poor) > known(0.95, rich, poor, TABLES.assume(reading_knowledge=1.0)) + 0.1
+
+
+@pytest.mark.parametrize(("narrower", "wider"), [("reading", "mathematics"), ("reading", "knowledge")])
+def test_countries_depart_more_in_some_domains(narrower, wider):
+    def width(domain):
+        posed = task([0.5], adults("DEU"), adults("FRA"))
+        posed = replace(posed, items=posed.items.with_columns(domain=pl.lit(domain)))
+        found = PostStratification(draws=400).predict(posed)
+        return found.high[0, 0] - found.low[0, 0]
+
+    assert width(narrower) < width(wider)
+
+
+def test_income_groups_of_cells(world):
+    """A country has its own group, a subregion the mean of its people; a table without groups makes no difference."""
+    assert set(cells_of(world.population("IND"), world)["income"]) == {1.0}
+    south = cells_of(WORLD, world).filter(pl.col("subregion") == "Southern Asia")["income"]
+    assert 0.8 < south[0] < 1.2
+    bare = world.with_tables(countries=world.countries.drop("income"))
+    assert set(cells_of(WORLD, bare)["income"]) == {3.0}

@@ -233,6 +233,8 @@ def test_every_column_method_and_kind_is_documented(results):
         "clusters",
         "dif",
         "comparison",
+        "distance",
+        "distance_slopes",
     }
     for name, table in tables.items():
         row = next(line for line in page.splitlines() if line.startswith(f"| {name} | "))

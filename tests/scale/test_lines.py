@@ -58,15 +58,3 @@ def test_a_table_gives_lines_and_says_which_cannot_be_read():
         calibration["D"]
     with pytest.raises(MensuraError, match=r"\(none is usable\)"):
         Calibration((), {"d": "Inverted"})["e"]
-
-
-def test_own_lines_stand_before_published_ones_which_answer_for_the_rest():
-    own = Calibration((LevelLine("our volume", 1.2, 0.0, "VO"),), {"KN": "Inverted", "AS": "Inverted"})
-    published = Calibration((LevelLine("volume", 1.5, -0.55, "VO"), LevelLine("knowledge", 0.7, 0.8, "KN")))
-    both = own.over(published)
-    assert [line.dimension for line in both] == ["our volume", "knowledge"]
-    assert both["VO"].slope == 1.2
-    assert both["volume"].slope == 1.5, "by its own name the published line is still found"
-    assert both.unusable == {"AS": "Inverted"}
-    with pytest.raises(MensuraError, match="'AS' has no calibrated line; choose one of volume, knowledge"):
-        both["AS"]

@@ -94,3 +94,24 @@ def test_one_iq_and_a_column_of_them_have_the_same_rates():
     iqs = [-24, 55, 99.5, 100, 137, 210, 656]
     assert [scale.iq_to_rate(iq) for iq in iqs] == pytest.approx(list(scale.iq_to_rate(iqs)), rel=1e-12)
     assert scale.iq_to_rate(100) == 0.5
+
+
+@pytest.mark.parametrize(
+    ("rate", "tested", "said"),
+    [
+        (0.25, None, "1 in 4 people"),
+        (1 / 6_850_000, None, "1 in 6,850,000 people"),
+        (1 / 6_850_000, 142, "at least 1 in 142 tested"),
+        (1 / 142, 142, "1 in 142 people"),
+        (0.25, 142, "1 in 4 people"),
+    ],
+)
+def test_a_rarity_is_cut_at_what_the_people_tested_can_tell(rate, tested, said):
+    assert scale.say_rarity(rate, tested) == said
+
+
+@pytest.mark.parametrize(
+    ("rate", "band"), [(1.0, "10–100%"), (0.5, "10–100%"), (0.1, "10–100%"), (0.038, "1–10%"), (1e-6, "0.0001–0.001%")]
+)
+def test_bands_of_the_common_scale_have_names(rate, band):
+    assert scale.band_of(rate) == band

@@ -18,8 +18,10 @@ from mensura.calibration.file import (
 from mensura.calibration.inputs import published_groups, read_items
 from mensura.calibration.open_pool import open_demands, open_items, open_lines, open_outcomes, open_rates
 from mensura.calibration.profiles import ProfileResult, profile, profile_counts, read_outcomes
+from mensura.calibration.quality import predict_by_lines, quality_of
 from mensura.calibration.rated_items import RatedItems
 from mensura.calibration.result import CalibrationResult
+from mensura.calibration.skill import compare_predictors, judge_rulers, largest_demand
 
 __all__ = [
     "METHODS",
@@ -32,15 +34,20 @@ __all__ = [
     "calibrate_items",
     "chosen_lines",
     "compare_calibrations",
+    "compare_predictors",
     "equate",
+    "judge_rulers",
+    "largest_demand",
     "open_demands",
     "open_items",
     "open_lines",
     "open_outcomes",
     "open_rates",
+    "predict_by_lines",
     "profile",
     "profile_counts",
     "published_groups",
+    "quality_of",
     "read_calibration_file",
     "read_items",
     "read_outcomes",

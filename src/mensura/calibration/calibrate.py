@@ -17,6 +17,7 @@ from mensura.calibration.levels import TOP, empirical_levels
 from mensura.calibration.means import LEVELS, fit_means
 from mensura.calibration.rated_items import RatedItems
 from mensura.calibration.result import BASE_COLUMNS, STAGE_COLUMNS, CalibrationResult
+from mensura.calibration.skill import EVERY, LARGEST, compare_predictors, judge_rulers, largest_demand
 from mensura.calibration.verdicts import FEWEST_PER_LEVEL, judge, judge_means
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
@@ -24,7 +25,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame
 from mensura.demands.dimensions import annotated_dimensions
 
-METHODS = ("hierarchical", "means")
+METHODS = ("hierarchical", "largest", "chosen", "means")
 TAILS = (0.05, 0.95)
 DRAWS = 1_000
 FEWEST_ITEMS_AT_ALL = 3
@@ -47,9 +48,10 @@ def calibrate(
 
     ``rates``: item, rate and, where known, low, high, n, options, pool; ``demands``: long (item, dimension, level) or
     wide; see :func:`mensura.calibration.read_items` for both and for ``level_error``, ``readers`` and ``codes``.
-    ``method``: ``hierarchical``, every demand at once with guessing, errors, pools and partial pooling; or ``means``,
-    the published procedure. ``groups``: by the published groups, such as KN, instead of single dimensions. ``draws``:
-    of the posterior, or bootstrap samples of the items.
+    ``method``: ``hierarchical``, every demand at once with guessing, errors, pools and partial pooling; ``largest``,
+    the same with the largest demand of each item alone; ``chosen``, whichever of these two orders the items of pools
+    left out better; or ``means``, the published procedure. ``groups``: by the published groups, such as KN, instead of
+    single dimensions. ``draws``: of the posterior, or bootstrap samples of the items.
     """
     check_method(method)
     items = read_items(rates, demands, level_error=level_error, readers=readers, codes=codes)
@@ -75,10 +77,27 @@ def calibrate_items(
     if items.size < FEWEST_ITEMS_AT_ALL:
         raise MensuraError(f"calibrate: {items.size} items with rate and levels; a line needs at least three")
     rng = np.random.default_rng(seed)
+    if method == "chosen":
+        method, items = _choose(items)
+    if method == "largest":
+        if groups:
+            raise MensuraError("groups: the largest demand has one scale for all; leave --groups out")
+        one = largest_demand(items)
+        return replace(_by_model(one, one, draws, rng), method="largest", rulers=judge_rulers(items))
     shown = items.grouped(published_groups()) if groups else items
-    if method == "means":
-        return _by_means(shown, draws, rng)
-    return _by_model(items, shown, draws, rng)
+    made = _by_means(shown, draws, rng) if method == "means" else _by_model(items, shown, draws, rng)
+    return replace(made, rulers=judge_rulers(shown))
+
+
+def _choose(items: RatedItems) -> tuple[str, RatedItems]:
+    """Return the method that orders the items of pools left out better, and the items with a note of the reason."""
+    skill = dict(compare_predictors(items).select("predictor", "by_pools").iter_rows())
+    method = "hierarchical" if skill[EVERY] > skill[LARGEST] else "largest"
+    note = (
+        f"method {method}: rank correlation with people's success in pools left out is {skill[EVERY]:.2f} by every "
+        f"demand and {skill[LARGEST]:.2f} by the largest demand"
+    )
+    return method, replace(items, warnings=(*items.warnings, note))
 
 
 def _by_means(items: RatedItems, draws: int, rng: np.random.Generator) -> CalibrationResult:

@@ -13,15 +13,13 @@ from mensura.scale import Calibration
 def chosen_lines(calibration: str | None = None, published: Calibration | None = None) -> Calibration:
     """Return the lines asked for: ``open``, ``published`` or a file's (of :func:`write_calibration`, or a CSV).
 
-    By default the open ones where a base is identified, over the published, which are those of the embedded evidence
-    unless given.
+    By default the published ones, which are those of the embedded evidence unless given. Lines of two calibrations are
+    never mixed: their bases differ tenfold, and a picture of both compares nothing.
     """
-    if published is None:
-        published = load().calibration
-    if calibration is None:
-        return open_lines().over(published)
-    if calibration in ("open", "published"):
-        return open_lines() if calibration == "open" else published
+    if calibration is None or calibration == "published":
+        return load().calibration if published is None else published
+    if calibration == "open":
+        return open_lines()
     path = Path(calibration)
     if path.is_dir() or path.suffix.lower() == ".json" or "verdict" in _header(path):
         return read_calibration_file(path).lines

@@ -28,6 +28,7 @@ LEAST_DOUBT = 0.15
 USUAL_CELLS = 20.0
 """Cells read twice by which the error over all dimensions counts in each: with few repeats, dimensions lean on it."""
 _RATE_COLUMNS = {"rate": True, "low": False, "high": False, "n": False, "options": False}
+_RUN = r"[-_ :.#]*(run|repeat|pass)?[-_ :.#]*\d+$"  # the number of a run at the end of an annotator's name
 _NEAR = 0.6  # how like a column's name must be to a wanted one to be offered for it
 
 
@@ -74,6 +75,11 @@ def read_items(
         warnings.append(f"{wide.height - whole.height} items lack a level in some dimension and are left out")
     joined = table.join(whole, on="item", how="inner", maintain_order="left")
     _note_unmatched(table, whole, joined, warnings)
+    if level_error is None and _one_reader(demands):
+        warnings.append(
+            "levels: the readings are runs of one annotator and share its errors, so that intervals of bases are too "
+            "narrow; add an independent annotator (mensura annotate --model OTHER) or give level_error"
+        )
     errors, doubt = _level_errors(readings, demands, dimensions, level_error, warnings)
     rate = joined["rate"].to_numpy()
     lifted = lift_zeros(rate, joined["n"].to_numpy(), joined["high"].to_numpy())
@@ -267,6 +273,15 @@ def _level_errors(
     mean = (n * told_mean + USUAL_CELLS * usual) / (n + USUAL_CELLS)
     sampled = sd / np.sqrt(n + USUAL_CELLS) / (2.0 * np.where(mean > 0, mean, 1.0))
     return np.sqrt(mean), np.hypot(doubt, np.minimum(sampled, 1.0))
+
+
+def _one_reader(demands: Any) -> bool:  # noqa: ANN401
+    """Tell whether several readings come from one annotator: names that differ in the number of a run alone."""
+    names = as_frame(demands, name="demands")
+    if "annotator" not in names.columns:
+        return False
+    told = names["annotator"].cast(pl.String).drop_nulls().unique()
+    return told.len() > 1 and told.str.replace(_RUN, "").n_unique() == 1
 
 
 def _repeated(readings: pl.DataFrame, dimensions: list[str]) -> pl.DataFrame:

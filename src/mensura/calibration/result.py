@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from mensura.calibration.rated_items import RatedItems
+from mensura.calibration.skill import RULER_COLUMNS
 from mensura.core.arrays import Floats
 from mensura.core.results import Result
 from mensura.scale import Calibration
@@ -47,10 +48,12 @@ class CalibrationResult(Result):
     intercept (stage 3: empirical against it lies on the diagonal). ``cover``: dimension, name, lowest and highest level
     with items enough, number of levels. ``item_levels``: the empirical level of each item, ours without guessing.
     ``slope_draws``, ``intercept_draws``: of the lines of ``together``, draws × dimensions. ``spreads``: what the model
-    found of errors and differences (empty for the published procedure). ``inputs``: fingerprints of rates and demands.
+    found of errors and differences (empty for the published procedure). ``rulers``: dimension, pools, skill, largest,
+    ruler: whether a dimension orders the items of pools left out better than the largest demand does. ``inputs``:
+    fingerprints of rates and demands.
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("bases", "together", "stages", "cover", "spreads")
+    TABLES: ClassVar[tuple[str, ...]] = ("bases", "together", "stages", "cover", "spreads", "rulers")
 
     bases: pl.DataFrame
     together: pl.DataFrame
@@ -62,6 +65,7 @@ class CalibrationResult(Result):
     item_levels: Floats
     slope_draws: Floats
     intercept_draws: Floats
+    rulers: pl.DataFrame = field(default_factory=lambda: pl.DataFrame(schema=RULER_COLUMNS))
     inputs: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, object] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()

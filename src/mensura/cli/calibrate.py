@@ -43,9 +43,9 @@ def calibrate(
     estimate: Annotated[
         str | None, typer.Option(help="World rates of the open pool: both (default), asked or carried.")
     ] = None,
-    method: Annotated[str, typer.Option(help="hierarchical (every demand at once) or means (as published).")] = (
-        "hierarchical"
-    ),
+    method: Annotated[
+        str, typer.Option(help="hierarchical, largest (demand), chosen (of both) or means (published).")
+    ] = ("hierarchical"),
     groups: Annotated[bool, typer.Option("--groups", help="By the published groups, such as KN.")] = False,
     level_error: Annotated[
         float | None, rare("Error of one reading of a level; learned from repeats when left out.")
@@ -65,6 +65,8 @@ def calibrate(
     as_json: Json = False,
 ) -> None:
     """Find by how much success falls per demand level."""
+    import polars as pl
+
     from mensura.calibration import calibrate as find_bases, compare_calibrations, read_calibration_file
     from mensura.calibration.file import as_file
 
@@ -87,15 +89,20 @@ def calibrate(
     if emit(tables, out=None, as_json=as_json, **facts, inputs=dict(made.inputs), warnings=list(made.warnings)):
         return
     print_table(tables["bases"], title=made.heading)
-    if made.method == "hierarchical":
-        title = "Items as they are: the other demands move along (the ruler reads these lines)"
+    if made.method != "means":
+        title = "Items as they are: the other demands move along (levels are read off these lines)"
         print_table(tables["together"].select("dimension", "base", "low", "high", "verdict"), title=title)
         print_table(made.spreads, title="Errors and differences found")
+    if made.rulers["skill"].count():
+        title = "Rank correlation with people's success in pools left out, beside that of the largest demand"
+        print_table(made.rulers.drop_nulls("skill"), title=title, digits=2)
+        rulers = made.rulers.filter(pl.col("ruler"))["dimension"].to_list()
+        console.print(f"Rulers (better than the largest demand): {', '.join(rulers) or 'none'}")
     if compare is not None:
         print_table(tables["comparison"], title=f"Against {compare} (ratio of bases)")
     for warning in made.warnings:
         print_note(warning)
-    print_trust("calibrate" if made.method == "hierarchical" else "calibrate by means")
+    print_trust("calibrate by means" if made.method == "means" else "calibrate")
     if pool is not None:
         console.print(
             "Open pool: human rates measured; levels judged by a language model; world rates judged by one, "

@@ -28,6 +28,7 @@ EXAMPLES = """
 
   mensura extrapolate --rate 0.19 --from pisa --to world --domain mathematics
   mensura extrapolate --rate 0.62 --n 500 --options 4 --from DEU --ages 15-15 --pupils --domain reading
+  mensura extrapolate --rate 0.55 --from USA --ages 18-120 --to IND --to-ages 18-120 --domain knowledge
   mensura extrapolate pools/pisa2009 --group country=JPN --to world --out rates
   mensura extrapolate pools/mine --from icar --by age --tables my_world_tables
   mensura extrapolate pools/mine --from DEU --to FRA --method linked --links known_rates.csv
@@ -47,6 +48,8 @@ def extrapolate(
     reference: Annotated[str, typer.Option("--to", help="Population wanted: a name or a country.")] = "world",
     ages: Annotated[str | None, typer.Option(help="Ages of the population observed, such as 15-16.")] = None,
     pupils: Annotated[bool, typer.Option("--pupils", help="Those observed are all at school.")] = False,
+    to_ages: Annotated[str | None, typer.Option(help="Ages of the population wanted, such as 15-120.")] = None,
+    to_pupils: Annotated[bool, typer.Option("--to-pupils", help="Those wanted are all at school.")] = False,
     group: Annotated[str, typer.Option(help="Group of the pool, such as country=JPN.")] = "all",
     method: Annotated[
         str | None,
@@ -84,7 +87,8 @@ def extrapolate(
     observed = None if focal is None else _narrowed(world.population(focal), ages, pupils)
     statistical = {"draws": draws, "seed": seed, "difference": difference}
     estimating = choose_estimating(method, asking, out, own, statistical)
-    run = partial(carry, items, to=reference, group=group, focal=observed, links=links, world=world, description=told)
+    wanted = _narrowed(world.population(reference), to_ages, to_pupils)
+    run = partial(carry, items, to=wanted, group=group, focal=observed, links=links, world=world, description=told)
     if estimating:
         if asking.dry_run:
             for one in estimating:
@@ -205,7 +209,9 @@ def _narrowed(population: Population, ages: str | None, pupils: bool) -> Populat
 
 
 def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> None:
-    from mensura.scale import Position
+    import numpy as np
+
+    from mensura.scale import Position, say_rarity
 
     for word, who in (("Observed", result.focal), ("Wanted", result.reference)):
         ages = "–".join(map(str, dict.fromkeys(who.ages)))
@@ -216,9 +222,9 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
     print_table(result.table.drop("method"), title=title, rows=30, digits=4)
     if result.table.height == 1 and result.reference.name == "world":
         rate, low, high = result.table.select("rate", "low", "high").row(0)
-        place = Position(rate, low, high)
+        place, tested = Position(rate, low, high), float(result.task.n[0])
         console.print(
-            f"{rate:.1%} ({low:.1%} to {high:.1%}): 1 in {place.one_in.value:.3g} people, "
+            f"{rate:.1%} ({low:.1%} to {high:.1%}): {say_rarity(rate, tested if np.isfinite(tested) else None)}, "
             f"an IQ-equivalent of {place.iq.value:.0f} ({place.iq.low:.0f} to {place.iq.high:.0f})"
         )
     if "distance" in parts:

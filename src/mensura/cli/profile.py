@@ -54,9 +54,7 @@ def profile(
     ] = None,
     calibration: Annotated[
         str | None,
-        typer.Option(
-            help="published, open or a file, as for mensura scale; default open, else published.", metavar="FILE"
-        ),
+        typer.Option(help="published (default), open or a file, as for mensura scale.", metavar="FILE"),
     ] = None,
     draws: Annotated[int, typer.Option(help="Draws behind the intervals of the published recipe.", min=1)] = 200,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
@@ -64,7 +62,7 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Find abilities per dimension, and place them among the people of the world."""
-    from mensura.calibration import chosen_lines
+    from mensura.calibration import chosen_lines, quality_of
     from mensura.calibration.profiles import profile as profile_of
 
     lines = chosen_lines(calibration)
@@ -85,6 +83,16 @@ def profile(
     if emit(result.tables(), out=out, as_json=as_json, **facts):
         return
     _print(result)
+    rows = quality_of(lines)
+    if rows["by_pools"].count():
+        middle = rows.select(rows["r2"].median()).item()
+        fitted = "" if middle is None else f", median R² {float(middle):.2f}"
+        console.print(
+            f"calibration {calibration or 'published'}: {rows.height} lines{fitted}; rank "
+            f"correlation with people's success on the open items {rows['by_pools'][0]:.2f} (largest demand alone: "
+            f"{rows['largest'][0]:.2f}).",
+            style="dim",
+        )
 
 
 def _counted(wanted: list[str], **settings: object) -> ProfileResult:

@@ -48,7 +48,7 @@ def scale(
         str | None,
         typer.Option(
             help="published, open, or a file: calibration.json or bases.csv of mensura calibrate, or a CSV with "
-            "dimension, slope, intercept. Default: open where it identifies a base, else published.",
+            "dimension, slope, intercept. Default: published.",
             metavar="FILE",
         ),
     ] = None,
@@ -164,7 +164,7 @@ def _print_readings(readings: dict[str, Reading], unit: _Unit) -> None:
         "one_in": ("rarity", "1 in {:,.4g}", "people"),
         "percentile": ("percentile", "{:.6g}", "percent of people do not succeed"),
         "iq": ("IQ-equivalent", "{:.1f}", "mean 100, standard deviation 15"),
-        "level": ("level", "{:.2f}", unit.words),
+        "level": ("level", "{:.2f}", unit.words + _band(readings["rate"].value, unit)),
     }
     table = Table(title="On the human ruler", title_justify="left", show_header=False)
     for name, (title, form, meaning) in units.items():
@@ -172,6 +172,14 @@ def _print_readings(readings: dict[str, Reading], unit: _Unit) -> None:
         interval = "" if low is None or high is None else f"{form.format(low)} to {form.format(high)}"
         table.add_row(title, form.format(value), *([interval] if interval else []), meaning)
     console.print(table)
+
+
+def _band(rate: float, unit: _Unit) -> str:
+    """Return the band of the common scale in words; other scales have no named bands."""
+    from mensura.scale import band_of
+
+    common = unit.line is None and unit.base in (None, DEFAULT_BASE) and unit.convention == "adele"
+    return f"; band {band_of(rate)}" if common else ""
 
 
 def _table(readings: dict[str, Reading]) -> pl.DataFrame:

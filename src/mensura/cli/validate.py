@@ -11,12 +11,14 @@ import typer
 from mensura.cli.asking import Asking
 from mensura.cli.estimating import MethodSettings, choose_estimating, read_pool, stack_models
 from mensura.cli.options import rare, takes_groups
-from mensura.cli.output import Json, Out, emit, print_note
+from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from mensura.extrapolation import Validation
 
 EXAMPLES = """
 [bold]Examples[/]
@@ -69,10 +71,18 @@ def validate(
             _emit_models(found, result.pool, situation, out=out, as_json=as_json)
             return
     parts = result.tables() if models is None else {**result.tables(), "models": models}
-    facts = {"pool": result.pool, "situation": situation, "method": result.method, "warnings": list(result.warnings)}
+    facts: dict[str, object] = {
+        "pool": result.pool,
+        "situation": situation,
+        "method": result.method,
+        "warnings": list(result.warnings),
+    }
+    if models is not None:
+        facts["variants"] = _variants(result)
     if emit(parts, out=out, as_json=as_json, **facts):
         return
     if models is not None:
+        console.print(f"Prompt variants per item: {_variants(result)}; errors by country are in 'By focal group'.")
         print_table(models, title="The model's own answers, as published: each, and the mean per item", digits=3)
     errors = ["groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
     plain = ["mae_shift"] if situation == "linked" else []
@@ -88,10 +98,19 @@ def validate(
     if result.clusters.height:
         title = "Countries by alignment (k-means on r and mean absolute error), with cluster means"
         print_table(result.clusters, title=title, digits=3)
+    if result.distance_slopes.height:
+        title = "Change of error per step of cultural distance (country to country), 90% intervals"
+        print_table(result.distance_slopes, title=title, digits=4)
     if result.dif.height:
         print_table(result.dif, title="Items that behave differently in a group (largest first)", rows=8)
     for warning in result.warnings:
         print_note(warning, kind="warning")
+
+
+def _variants(result: Validation) -> int:
+    """Return how many variants of the prompt a language model was asked in; whole pools have one."""
+    settings = result.settings.get("method")
+    return int(settings.get("variants", 1)) if isinstance(settings, dict) else 1
 
 
 def _emit_models(

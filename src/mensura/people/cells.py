@@ -16,15 +16,17 @@ if TYPE_CHECKING:
 ADULT_FROM = 15  # age from which people are counted in bands of five years
 BAND_YEARS = 5
 _TINY = 1e-12
+HIGHEST_INCOME = 3.0  # the last of the income groups
 GIVEN, IN_SCHOOL = "given", "in_school"
-_ORDER = ["country", "region", "subregion", "age", "attainment", "weight", "learning", "spread", "regional"]
+_ORDER = ["country", "region", "subregion", "age", "attainment", "weight", "learning", "spread", "regional", "income"]
 
 
 def cells_of(population: Population, world: World) -> pl.DataFrame:
     """Return the cells a population is made of.
 
     Columns: country (null: a whole subregion), region, subregion, age, attainment, weight (they sum to 1),
-    learning and spread, regional (the subregion's shift in the world table ``links``, 0 where it has none).
+    learning and spread, regional (the subregion's shift in the world table ``links``, 0 where it has none), income (the
+    country's income group from 0 to 3, in cells of a whole subregion the mean over its people; 3 where unknown).
 
     Children are split into single years of age, evenly within their five. A country without strata of its
     own has its subregion's ages and attainment and its own learning score. Where everyone is a pupil, each
@@ -52,7 +54,21 @@ def cells_of(population: Population, world: World) -> pl.DataFrame:
     linked = strata.join(shifts, on="subregion", how="left", maintain_order="left").with_columns(
         pl.col("regional").fill_null(0.0), weight=pl.col("weight") / pl.col("weight").sum()
     )
-    return linked.select(_ORDER)
+    return _with_income(linked, world).select(_ORDER)
+
+
+def _with_income(cells: pl.DataFrame, world: World) -> pl.DataFrame:
+    """Add the income group of each cell's country, or the mean of its subregion."""
+    if "income" not in world.countries.columns:
+        return cells.with_columns(income=pl.lit(HIGHEST_INCOME))
+    groups = world.countries.drop_nulls("income")
+    people = (pl.col("income") * pl.col("population")).sum() / pl.col("population").sum()
+    means = groups.group_by("subregion").agg(usual=people)
+    own = groups.select("country", own=pl.col("income").cast(pl.Float64))
+    joined = cells.join(own, on="country", how="left", maintain_order="left").join(
+        means, on="subregion", how="left", maintain_order="left"
+    )
+    return joined.with_columns(income=pl.coalesce("own", "usual", pl.lit(HIGHEST_INCOME)))
 
 
 def _one_cell(population: Population, ability: Ability) -> pl.DataFrame:
@@ -66,6 +82,7 @@ def _one_cell(population: Population, ability: Ability) -> pl.DataFrame:
         "learning": ability.mean,
         "spread": ability.sd,
         "regional": 0.0,
+        "income": HIGHEST_INCOME,
     }
     text = {"country": pl.String, "region": pl.String, "subregion": pl.String, "attainment": pl.String}
     return pl.DataFrame([row], schema_overrides=text).select(_ORDER)

@@ -24,16 +24,21 @@ ATTAINMENT = ("none", "incomplete_primary", "primary", "lower_secondary", "upper
 PUPIL = "pupil"
 SETTLED_AGE = 25
 COHORT_SHIFT = 5
+INCOME_GROUPS = ("Low income", "Lower middle income", "Upper middle income", "High income")
+"""The World Bank's groups, from 0 to 3."""
 
 
 def build_world(folder: Path, names: pl.DataFrame) -> dict[str, pl.DataFrame]:
     """Return the tables ``strata`` and ``countries``; ``names`` gives country, iso2 and name."""
     population = read_table(folder / "population_2025.csv").rename({"iso3": "country", "age_lo": "age"})
     education = read_table(folder / "education_2020.csv").rename({"iso3": "country", "age_lo": "age"})
-    places = read_table(folder / "countries.csv").select(
+    listed = read_table(folder / "countries.csv")
+    group = pl.col("wb_income") if "wb_income" in listed.columns else pl.lit(None, dtype=pl.String)
+    places = listed.select(
         country="iso3",
         subregion="un_subregion",
         region=pl.col("un_region").str.to_titlecase().str.replace("And The", "and the", literal=True),
+        income=group.replace_strict(INCOME_GROUPS, range(len(INCOME_GROUPS)), default=None, return_dtype=pl.Int64),
     )
     scores = (
         read_table(folder / "quality_hlo.csv")
@@ -143,5 +148,5 @@ def _country_table(places: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
     """Return names, place, people (thousands) and the learning score where there is one."""
     table = names.select("country", "iso2", "name").join(places, on="country", how="left")
     return table.select(
-        "country", "iso2", "name", "subregion", "region", pl.col("population").round(0), "learning_score"
+        "country", "iso2", "name", "subregion", "region", pl.col("population").round(0), "learning_score", "income"
     ).sort("country")

@@ -8,6 +8,7 @@ dimension), ``stitched`` (capability as a level).
 from mensura.scale.calibration import Calibration, LevelLine, scaling_of
 from mensura.scale.position import Position, Reading
 from mensura.scale.ruler import (
+    band_of,
     iq_to_rate,
     level_to_rate,
     one_in_to_rate,
@@ -16,6 +17,7 @@ from mensura.scale.ruler import (
     rate_to_level,
     rate_to_one_in,
     rate_to_percentile,
+    say_rarity,
 )
 from mensura.scale.stitched import EDGE_SHARE, score_to_capability, share_above_chance
 
@@ -25,6 +27,7 @@ __all__ = [
     "LevelLine",
     "Position",
     "Reading",
+    "band_of",
     "iq_to_rate",
     "level_to_rate",
     "one_in_to_rate",
@@ -33,6 +36,7 @@ __all__ = [
     "rate_to_level",
     "rate_to_one_in",
     "rate_to_percentile",
+    "say_rarity",
     "scaling_of",
     "score_to_capability",
     "share_above_chance",

@@ -107,13 +107,11 @@ class LevelLine:
 class Calibration:
     """A set of calibrated lines, found by dimension id, ADeLe code or name.
 
-    ``unusable``: dimensions that the calibration lists but no level can be read on, with the reason. ``fallback``:
-    where else to look.
+    ``unusable``: dimensions that the calibration lists but no level can be read on, with the reason.
     """
 
     lines: tuple[LevelLine, ...]
     unusable: Mapping[str, str] = field(default_factory=dict)
-    fallback: Calibration | None = None
 
     @classmethod
     def from_rows(cls, rows: Iterable[Mapping[str, object]]) -> Calibration:
@@ -147,19 +145,9 @@ class Calibration:
         for line in self.lines:
             if line.code and wanted[:2] == line.code.casefold() and len(wanted) == 3:
                 return line
-        if self.fallback is not None:
-            return self.fallback[dimension]
         why = next((f"cannot be read: {why}" for name, why in self.unusable.items() if name.casefold() == wanted), "")
         known = ", ".join(line.dimension for line in self.lines) or "(none is usable)"
         raise MensuraError(f"dimension: {dimension!r} {why or 'has no calibrated line'}; choose one of {known}")
-
-    def over(self, other: Calibration) -> Calibration:
-        """Return these lines before those of ``other``, which still answers for what has no line here."""
-        ours = {line.code[:2].casefold() for line in self.lines if line.code}
-        rest = tuple(line for line in other.lines if line.code[:2].casefold() not in ours)
-        there = {line.code[:2].casefold() for line in rest}
-        unusable = {name: why for name, why in self.unusable.items() if name[:2].casefold() not in there}
-        return Calibration((*self.lines, *rest), unusable, other)
 
 
 def _why_unusable(row: Mapping[str, object]) -> str:

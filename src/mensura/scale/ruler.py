@@ -39,6 +39,8 @@ Below about IQ 25 a rate as a double is so near 1 that neighbouring IQs begin to
 _MEAN_IQ, _SD_IQ = 100.0, 15.0  # by the definition of an IQ
 _SMALLEST_LOOSE = SMALLEST_RATE * (1.0 - 1e-9)  # so that the readings of the smallest rate lead back to it
 _OFFSETS = {"adele": 0.5, "calibrated": 0.0}  # the level at which everybody succeeds
+_AT_AN_EDGE = 1e-9  # a rate this near to the lower end of a band is in it
+_WHOLE_FROM = 1000.0  # rarities from here are said without a decimal point
 _HIGHEST_PERCENTILE = float(np.nextafter(100.0, 0.0))  # so that no rate, however small, gives a percentile of 100
 
 
@@ -135,6 +137,35 @@ def iq_to_rate(iq: ArrayLike) -> float | Floats:
     from scipy.special import ndtr
 
     return _shaped(ndtr(z))
+
+
+def band_of(rate: float) -> str:
+    """Return the band of the common base-10 scale that a rate is in: level 1 is 10–100% of people, and so on.
+
+    >>> band_of(0.038)
+    '1–10%'
+    """
+    _rate(rate)
+    step = max(1, math.ceil(-math.log10(rate) - _AT_AN_EDGE))
+    low, high = (f"{100 * 10.0**-power:.12g}" for power in (step, step - 1))
+    return f"{low}–{high}%"
+
+
+def say_rarity(rate: float, tested: float | None = None) -> str:
+    """Return a rarity in words, cut at what the data can tell.
+
+    ``tested``: how many people the rate rests on. Where fewer than one of them would succeed, nobody can know how rare
+    it is, only that it is at least so rare.
+
+    >>> say_rarity(0.04)
+    '1 in 25 people'
+    >>> say_rarity(1.5e-7, tested=142)
+    'at least 1 in 142 tested'
+    """
+    one_in = rate_to_one_in(rate)
+    if tested is not None and one_in > tested:
+        return f"at least 1 in {tested:,.0f} tested"
+    return f"1 in {one_in:,.3g} people" if one_in < _WHOLE_FROM else f"1 in {one_in:,.0f} people"
 
 
 def _offset(convention: str) -> float:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from mensura.calibration.inputs import Z90
 from mensura.calibration.levels import TOP
 from mensura.core.errors import MensuraError
-from mensura.scale import Calibration, LevelLine
+from mensura.scale import Calibration, LevelLine, say_rarity
 
 T90 = 2.3533634348018264
 """Student's t with 3 degrees of freedom at 0.95: five level means less two parameters."""
@@ -36,7 +36,11 @@ class Place:
 
 
 def place(line: LevelLine | str, ability: float, low: float, high: float) -> Place:
-    """Read an ability with its 90% interval off the calibrated line of its dimension, as :func:`find_line` gives it."""
+    """Read an ability with its 90% interval off the calibrated line of its dimension, as :func:`find_line` gives it.
+
+    Beyond the highest level of the calibration's items a line tells nothing: the rate is cut there, and the note says
+    that the ability is at least so rare.
+    """
     if isinstance(line, str):
         return Place(None, line)
     if not math.isfinite(ability):
@@ -48,10 +52,15 @@ def place(line: LevelLine | str, ability: float, low: float, high: float) -> Pla
     down = math.hypot(line.slope * (ability - low), error)
     up = math.hypot(line.slope * (high - ability), error)
     rate = min(_rate(empirical), NEARLY_ALL)
-    rates = rate, min(_rate(empirical + up), rate), max(min(_rate(empirical - down), NEARLY_ALL), rate)
+    high_rate = max(min(_rate(empirical - down), NEARLY_ALL), rate)
+    top = line.reach[1]
+    rarest = min(_rate(line.slope * top + line.intercept), NEARLY_ALL)
+    if rate < rarest:
+        notes.append(f"at least {say_rarity(rarest)}: the items of the calibration end at level {top:g}")
+        return Place((rarest, rarest, max(high_rate, rarest)), "; ".join(notes))
     if outside := line.outside(ability):
         notes.append(outside)
-    return Place(rates, "; ".join(notes))
+    return Place((rate, min(_rate(empirical + up), rate), high_rate), "; ".join(notes))
 
 
 def find_line(lines: Calibration, dimension: str) -> LevelLine | str:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 
-from mensura.calibration.open_pool import open_lines
+from mensura.calibration.chosen import chosen_lines
 from mensura.calibration.profiles.abilities import TAILS, FoundAbilities, abilities_by_curves, abilities_by_model
 from mensura.calibration.profiles.adele import LEVELS
 from mensura.calibration.profiles.joint import JointFit, NonCompensatory, chance
@@ -21,7 +21,6 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame, require_columns
 from mensura.core.results import Result
 from mensura.demands.dimensions import annotated_dimensions
-from mensura.evidence import load
 from mensura.scale import Calibration
 
 METHODS = ("joint", "adele")
@@ -86,11 +85,6 @@ class ProfileResult(Result):
         return pl.concat(parts)
 
 
-def default_lines() -> Calibration:
-    """Return the calibration in use: the open one where it identifies a base, else the published one."""
-    return open_lines().over(load().calibration)
-
-
 @check_arguments
 def profile(
     outcomes: Any,  # noqa: ANN401
@@ -105,7 +99,7 @@ def profile(
 
     ``outcomes``: subject, item, correct[, options], a share where several tried; ``demands``: long or wide. ``method``:
     ``joint``, every demand must be met, guessing counted; or ``adele``, the published recipe, one dimension at a time.
-    ``calibration``: lines to place abilities by; by default open where it identifies a base, else published.
+    ``calibration``: lines to place abilities by; by default the published ones, all of one calibration.
     """
     check_profile_method(method)
     return profile_answered(line_up(outcomes, demands), method=method, calibration=calibration, draws=draws, seed=seed)
@@ -171,5 +165,5 @@ def profile_counts(
 
 def _placed(found: FoundAbilities, calibration: Calibration | None, method: str) -> ProfileResult:
     """Put abilities among people, by the calibration's lines."""
-    lines = default_lines() if calibration is None else calibration
+    lines = chosen_lines() if calibration is None else calibration
     return ProfileResult(*placed_tables(found, lines), method, found.dimensions)

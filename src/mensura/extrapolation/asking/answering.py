@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import polars as pl
 
@@ -31,6 +31,28 @@ _NEVER_CHECKED = (
     "no world estimate has ever been checked against the world: the intervals are those of estimates for whole "
     "samples, where the truth is known"
 )
+
+
+class AskingMethod:
+    """Share what the methods have that ask a language model: whom they ask, and under which name."""
+
+    NAME: ClassVar[str] = ""
+    asker: Asker | None
+
+    @property
+    def name(self) -> str:
+        """The name used in tables and by ``--method``."""
+        return self.NAME
+
+    @property
+    def model(self) -> str:
+        """The name of the language model."""
+        return self.whom.model
+
+    @property
+    def whom(self) -> Asker:
+        """Whom to ask; a method without anybody is refused."""
+        return somebody(self.asker, self.NAME)
 
 
 def somebody(asker: Asker | None, method: str) -> Asker:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.extrapolation.asking.adaptive import Call, CallPlan, ask_adaptively, effects_design, levels_of
-from mensura.extrapolation.asking.answering import ANSWER_COLUMNS, failures_told, somebody, world_told
+from mensura.extrapolation.asking.answering import ANSWER_COLUMNS, AskingMethod, failures_told, world_told
 from mensura.extrapolation.asking.correction import NEAREST, Correction, Z, published_correction
 from mensura.extrapolation.asking.item_facts import item_facts
 from mensura.extrapolation.asking.percentages import read_percentage
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ItemByItem:
+class ItemByItem(AskingMethod):
     """One item per call, as published.
 
     ``variants`` (of 27) × ``repeats`` calls per item; with ``width``, an item is done as soon as the interval of its
@@ -36,6 +36,8 @@ class ItemByItem:
     of free text. ``correction``: the model's errors, as known from elsewhere; without one, the published error level.
     ``template``: a prompt of your own.
     """
+
+    NAME: ClassVar[str] = "item-by-item"
 
     asker: Asker | None = None
     variants: int = 27
@@ -49,7 +51,7 @@ class ItemByItem:
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        somebody(self.asker, self.name)
+        self.whom  # noqa: B018  refused here, before anything is asked
         if not 1 <= self.variants <= len(all_variants()):
             raise MensuraError(f"variants: expected 1 to {len(all_variants())}, got {self.variants}")
         self.plan  # noqa: B018  settings that make no plan are refused here, before anything is asked
@@ -58,16 +60,6 @@ class ItemByItem:
     def plan(self) -> CallPlan:
         """How often each item is asked about."""
         return CallPlan(variants=self.variants, repeats=self.repeats, width=self.width, budget=self.budget)
-
-    @property
-    def name(self) -> str:
-        """The name used in tables and by ``--method``."""
-        return "item-by-item"
-
-    @property
-    def model(self) -> str:
-        """The name of the language model."""
-        return somebody(self.asker, self.name).model
 
     def predict(self, task: Task) -> Prediction:
         """Return the mean answers, corrected, with intervals of the error that such estimates have."""
@@ -115,7 +107,7 @@ class _Conversation:
             )
             for item, variant, repeat in calls
         ]
-        answers = somebody(self._method.asker, self._method.name).ask(questions, read_percentage)
+        answers = self._method.whom.ask(questions, read_percentage)
         return np.array([self._take(answer) for answer in answers])
 
     def _take(self, answer: Answer) -> float:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats, Ints, expit, logit
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.asking.answering import ANSWER_COLUMNS, failures_told, somebody, world_told
+from mensura.extrapolation.asking.answering import ANSWER_COLUMNS, AskingMethod, failures_told, world_told
 from mensura.extrapolation.asking.correction import NEAREST, Correction, shipped_correction
 from mensura.extrapolation.asking.item_facts import item_facts
 from mensura.extrapolation.asking.pool_prompt import ItemEstimate, ask_pool, match, read_estimates
@@ -29,7 +29,7 @@ CHUNK = 45
 
 
 @dataclass(frozen=True, eq=False)
-class WholePool:
+class WholePool(AskingMethod):
     """One focal group's rates on all items in one prompt, ``chunk`` items at a time, asked ``repeats`` times.
 
     Items that an answer leaves out, answers twice or gives no sound interval for are asked again, in chunks half as
@@ -37,6 +37,8 @@ class WholePool:
     misjudge groups, learned on other pools; without one, the shipped one (which leaves out the pool at hand).
     ``template``: a prompt of your own.
     """
+
+    NAME: ClassVar[str] = "whole-pool"
 
     asker: Asker | None = None
     chunk: int = CHUNK
@@ -48,20 +50,10 @@ class WholePool:
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        somebody(self.asker, self.name)
+        self.whom  # noqa: B018  refused here, before anything is asked
         for setting in ("chunk", "repeats", "rounds"):
             if getattr(self, setting) < 1:
                 raise MensuraError(f"{setting} must be at least 1, got {getattr(self, setting)}")
-
-    @property
-    def name(self) -> str:
-        """The name used in tables and by ``--method``."""
-        return "whole-pool"
-
-    @property
-    def model(self) -> str:
-        """The name of the language model."""
-        return somebody(self.asker, self.name).model
 
     def predict(self, task: Task) -> Prediction:
         """Return the estimates, corrected, with intervals of the error that such estimates have."""
@@ -102,7 +94,7 @@ class WholePool:
                 ask_pool([facts[place] for place in places], share, repeat + attempt * self.repeats, self.template)
                 for repeat, places in chunks
             ]
-            answers = somebody(self.asker, self.name).ask(questions, read_estimates)
+            answers = self.whom.ask(questions, read_estimates)
             for (repeat, places), answer in zip(chunks, answers, strict=True):
                 replies.take(repeat, places, answer)
             size = max(size // 2, 1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
@@ -39,11 +39,10 @@ _RATE_EDGE = 1e-4  # the same, of observed rates
 
 
 @dataclass(frozen=True, eq=False)
-class Identity:
-    """The focal rate is the prediction: the paper's baseline. Intervals come from the line's priors.
+class LineMethod:
+    """Share what the line methods have: the ``level`` of intervals, the ``priors`` that replace the shipped ones."""
 
-    It assumes nothing that could be otherwise, so its sensitivity is empty.
-    """
+    NAME: ClassVar[str] = ""
 
     level: float = LEVEL
     priors: pl.DataFrame | None = None
@@ -54,7 +53,17 @@ class Identity:
     @property
     def name(self) -> str:
         """The name used in tables and by ``--method``."""
-        return "identity"
+        return self.NAME
+
+
+@dataclass(frozen=True, eq=False)
+class Identity(LineMethod):
+    """The focal rate is the prediction: the paper's baseline. Intervals come from the line's priors.
+
+    It assumes nothing that could be otherwise, so its sensitivity is empty.
+    """
+
+    NAME: ClassVar[str] = "identity"
 
     def predict(self, task: Task) -> Prediction:
         """Return the focal rates, whatever is known."""
@@ -67,25 +76,20 @@ class Identity:
 
 
 @dataclass(frozen=True, eq=False)
-class ConstantShift:
+class ConstantShift(LineMethod):
     """One logit shift for all items: the mean difference on the links, undamped, or a known difference.
 
     ``difference``: reference minus focal mean, in logits, where it is known from elsewhere.
     """
 
+    NAME: ClassVar[str] = "shift"
+
     difference: float | None = None
-    level: float = LEVEL
-    priors: pl.DataFrame | None = None
 
     def __post_init__(self) -> None:
-        check_level(self.level)
+        super().__post_init__()
         if self.difference is not None and not np.isfinite(self.difference):
             raise MensuraError(f"difference: expected a number of logits, got {self.difference}")
-
-    @property
-    def name(self) -> str:
-        """The name used in tables and by ``--method``."""
-        return "shift"
 
     def predict(self, task: Task) -> Prediction:
         """Shift the focal logits by the mean difference of the links (no links, no known difference: by 0)."""
@@ -117,19 +121,10 @@ class ConstantShift:
 
 
 @dataclass(frozen=True, eq=False)
-class Described:
+class Described(LineMethod):
     """The line with the shift that public facts predict, whatever links there are: nothing but descriptions."""
 
-    level: float = LEVEL
-    priors: pl.DataFrame | None = None
-
-    def __post_init__(self) -> None:
-        check_level(self.level)
-
-    @property
-    def name(self) -> str:
-        """The name used in tables and by ``--method``."""
-        return "described"
+    NAME: ClassVar[str] = "described"
 
     def predict(self, task: Task) -> Prediction:
         """Return the prediction of the prior."""
@@ -139,19 +134,10 @@ class Described:
 
 
 @dataclass(frozen=True, eq=False)
-class Linked:
+class Linked(LineMethod):
     """The line updated by the links: a shift damped towards what the descriptions predict."""
 
-    level: float = LEVEL
-    priors: pl.DataFrame | None = None
-
-    def __post_init__(self) -> None:
-        check_level(self.level)
-
-    @property
-    def name(self) -> str:
-        """The name used in tables and by ``--method``."""
-        return "linked"
+    NAME: ClassVar[str] = "linked"
 
     def predict(self, task: Task) -> Prediction:
         """Return the prediction of the posterior given each row of links."""
@@ -161,7 +147,7 @@ class Linked:
 
 
 @dataclass(frozen=True, eq=False)
-class Hierarchical:
+class Hierarchical(LineMethod):
     """The line with priors learned from the other groups of the pool, and a shift per grouping of items.
 
     With ``means``, the other groups' mean success on the items to be predicted is known too, though not their rate on
@@ -171,11 +157,6 @@ class Hierarchical:
 
     means: bool = True
     groupings: bool = True
-    level: float = LEVEL
-    priors: pl.DataFrame | None = None
-
-    def __post_init__(self) -> None:
-        check_level(self.level)
 
     @property
     def name(self) -> str:

@@ -29,6 +29,7 @@ from mensura.extrapolation.validation.breakdown import cluster_countries, differ
 from mensura.extrapolation.validation.cases import cases_of, pairs_of
 from mensura.extrapolation.validation.metrics import METRICS, interval, mean_correlation, pearson, spearman
 from mensura.extrapolation.validation.published import comparison
+from mensura.extrapolation.validation.remoteness import by_distance, distance_slopes
 from mensura.extrapolation.validation.scoring import ScoredCase
 from mensura.extrapolation.validation.situations import FEWEST_LEFT, FOLDS, Trial, trials_of
 from mensura.people import ItemPool
@@ -54,8 +55,9 @@ class Validation(Result):
     the MAE of identity and of the undamped shift on the same items. ``intervals``: bootstrap intervals of the
     metrics over items. ``items``: error per item over groups. ``predictions``: every predicted rate.
     ``comparison``: the paper's language models beside ours, in the described situation. ``pairs``: country to
-    country; ``clusters``: countries by alignment; ``dif``: items that behave differently in a group. ``level``:
-    probability of the method's intervals.
+    country; ``clusters``: countries by alignment; ``dif``: items that behave differently in a group. ``distance``:
+    error of each country, predicted from every other one, against its cultural distance; ``distance_slopes``: change
+    of error and bias per step of it. ``level``: probability of the method's intervals.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
@@ -68,6 +70,8 @@ class Validation(Result):
         "clusters",
         "dif",
         "comparison",
+        "distance",
+        "distance_slopes",
     )
 
     pool: str
@@ -82,6 +86,8 @@ class Validation(Result):
     clusters: pl.DataFrame
     dif: pl.DataFrame
     comparison: pl.DataFrame
+    distance: pl.DataFrame
+    distance_slopes: pl.DataFrame
     level: float = LEVEL
     settings: Mapping[str, object] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -153,6 +159,8 @@ def validate(
     predictions = pl.concat([found.table() for found in run.scored])
     alone = chosen if situation == DESCRIBED and not run.calls else make_method(DESCRIBED)
     known_as = description if situation == DESCRIBED else ""
+    pairs = _pairs(pairs_of(source, cases, description), alone)
+    countries = by_distance(pairs)
     stated = {"links": links, "draws": draws, "folds": FOLDS, "seed": seed, "description": description}
     return Validation(
         pool=source.name,
@@ -163,10 +171,12 @@ def validate(
         intervals=_intervals(run.scored, summary, rng),
         items=_per_item(predictions),
         predictions=predictions,
-        pairs=_pairs(pairs_of(source, cases, description), alone),
+        pairs=pairs,
         clusters=cluster_countries(cases, summary),
         dif=differential_items(cases),
         comparison=comparison(known_as, overall.row(-1, named=True), chosen.name, predictions.height),
+        distance=countries,
+        distance_slopes=distance_slopes(countries),
         level=chosen.level,
         settings={**stated, "method": settings_of(chosen), **({"calls": run.calls} if run.calls else {})},
         warnings=tuple(dict.fromkeys([*source.warnings, *left_out, *run.warnings])),

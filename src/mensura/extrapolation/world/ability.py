@@ -9,7 +9,9 @@ Unit: 100 points of the PISA or HLO scale, 0 at 500. For a stratum with learning
 
 ``link`` is the common error of learning scores plus ``regional_link`` of the shift that puts a subregion's share of
 15- to 19-year-olds below 420 points where Gust, Hanushek and Woessmann find it. ``language`` is the loss of adults who
-answer in a language they do not speak best. Adults also differ in what they specialised in: their spread in taught and
+answer in a language they do not speak best. In knowledge, which school does not teach, ``H + link`` counts by
+``follow_knowledge`` only, and people of poorer countries lose ``income_knowledge`` per income group where "don't know"
+counts as wrong. Adults also differ in what they specialised in: their spread in taught and
 knowledge domains has the part ``specialisation`` besides.
 
 Answering takes being old enough, reading the item and being well: ``present`` is the share of a stratum
@@ -25,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from mensura.people.cells import ADULT_FROM, GIVEN, IN_SCHOOL
+from mensura.people.cells import ADULT_FROM, GIVEN, HIGHEST_INCOME, IN_SCHOOL
 from mensura.people.strata import ATTAINMENT
 
 if TYPE_CHECKING:
@@ -81,15 +83,16 @@ class Strata:
     spread: Floats
     age: Floats
     regional: Floats
+    income: Floats
     kinds: Kinds
 
     @classmethod
     def from_cells(cls, cells: pl.DataFrame) -> Strata:
         """Read the columns of :func:`mensura.people.cells.cells_of`; weights are scaled to sum to 1."""
-        names = ("weight", "learning", "spread", "age", "regional")
-        weight, learning, spread, age, regional = (cells[name].cast(pl.Float64).to_numpy() for name in names)
+        names = ("weight", "learning", "spread", "age", "regional", "income")
+        weight, learning, spread, age, regional, income = (cells[name].cast(pl.Float64).to_numpy() for name in names)
         kinds = Kinds.of(age, np.array(cells["attainment"].to_list()))
-        return cls(weight / weight.sum(), learning, spread, age, regional, kinds)
+        return cls(weight / weight.sum(), learning, spread, age, regional, income, kinds)
 
     def like(self, mean: float, sd: float) -> Strata:
         """Return the same people with the learning of one group."""
@@ -98,11 +101,15 @@ class Strata:
 
 @dataclass(frozen=True)
 class Domain:
-    """A domain of the model: its name, whether school teaches it, and the age curves."""
+    """A domain of the model: its name, whether school teaches it, and the age curves.
+
+    ``dont_know``: "don't know" was an answer and counts as wrong.
+    """
 
     name: str
     curricular: bool
     curves: dict[str, tuple[Floats, Floats]]
+    dont_know: bool = False
 
     def curve(self, name: str, age: Floats) -> Floats:
         """Return a curve at the given ages, flat beyond its ends."""
@@ -149,8 +156,12 @@ def abilities(
 
 def _means(strata: Strata, kinds: Kinds, value: AssumptionDraws, domain: Domain, off: frozenset[str]) -> Floats:
     """Return the mean ability of every cell, as in the head of this file."""
-    link = 0.0 if "learning" in off else value["score_link"] + value["regional_link"] * strata.regional
-    base = strata.learning + link + np.zeros_like(value["slope"])
+    base = strata.learning + np.zeros_like(value["slope"])
+    if "learning" not in off:
+        base = base + value["score_link"] + value["regional_link"] * strata.regional
+        base = _followed(domain, value) * base
+        if domain.name == KNOWLEDGE and domain.dont_know:
+            base = base - value["income_knowledge"] * (HIGHEST_INCOME - strata.income)
     mean, adult = base, kinds.adult
     weight = 0.0 if "schooling" in off else value[f"schooling_{domain.name}"]
     if "schooling" not in off:
@@ -181,8 +192,13 @@ def _variances(strata: Strata, kinds: Kinds, value: AssumptionDraws, domain: Dom
     within = np.where(adult, value["adult_sd"], value["pupil_sd"])
     if "specialisation" not in off and (domain.curricular or domain.name == KNOWLEDGE):
         within = np.where(adult, np.hypot(within, value["specialisation"]), within)
-    between = np.where(adult, value["adult_slope"], 1.0) * strata.spread
+    between = np.where(adult, value["adult_slope"], 1.0) * _followed(domain, value) * strata.spread
     return np.where(kinds.given | ("learning" in off), strata.spread**2, within**2 + between**2)
+
+
+def _followed(domain: Domain, value: AssumptionDraws) -> Floats | float:
+    """Return the part of a difference between countries' learning scores that shows in a domain."""
+    return value["follow_knowledge"] if domain.name == KNOWLEDGE else 1.0
 
 
 def _growth_left(domain: Domain, age: Floats) -> Floats:
@@ -197,8 +213,9 @@ def _able(strata: Strata, kinds: Kinds, value: AssumptionDraws, domain: Domain, 
     """Return the share of each cell that reads the item and is well; those in class or sampled are both."""
     able = np.ones((value["slope"].shape[0], strata.age.size))
     if "illiteracy" not in off:
+        needed = value["reading_knowledge"] if domain.name == KNOWLEDGE else 1.0
         for level in ("none", "incomplete_primary", "primary"):
-            able = np.where(kinds.level[level], able * (1 - value[f"illiterate_{level}"]), able)
+            able = np.where(kinds.level[level], able * (1 - needed * value[f"illiterate_{level}"]), able)
     if "health" not in off:
         demented = np.clip(value["dementia"] * domain.curve("dementia", strata.age), 0, 1)
         able = able * (1 - demented) * (1 - value["intellectual_disability"])

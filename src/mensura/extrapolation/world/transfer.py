@@ -28,7 +28,7 @@ FALLBACK_DOMAIN = ("literacy", False)
 CHUNK = 128  # draws at a time: strata × draws stay in the processor's cache
 SLOPE_RATIO = 1.1  # between neighbouring values that known slopes are rounded to
 
-_Kind = tuple[tuple[str, bool], float | None]
+_Kind = tuple[tuple[str, bool], float | None, bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Drawn:
 
     ``draws``: the assumptions. ``focal_rate``: items × draws. ``departure``: items × draws, in probit units, by how
     much the reference finds an item easier than its ability says. ``shift``: per draw, in units of ability, by how
-    much the reference is abler than its countries' learning scores say.
+    much the reference is abler than its countries' learning scores say. Both are multiplied by ``departures_DOMAIN``.
     """
 
     draws: AssumptionDraws
@@ -187,24 +187,29 @@ class Transfer:
 
     @cached_property
     def _alike(self) -> dict[_Kind, Ints]:
-        """The items that share a domain and a slope; known slopes are rounded to within 5%."""
+        """The items that share a domain, a slope (known ones rounded to within 5%), and being open.
+
+        An open item is one on which "don't know" is an answer.
+        """
         words = [self.domain] * self.observed.size if self.domain else self.observed.domains
         steps = np.log(self.observed.slope) / np.log(SLOPE_RATIO)
         groups: dict[_Kind, list[int]] = {}
         for index, (word, step) in enumerate(zip(words, steps, strict=True)):
             slope = None if np.isnan(step) else SLOPE_RATIO ** round(step)
-            groups.setdefault((self.world.domain(word) or FALLBACK_DOMAIN, slope), []).append(index)
+            kind = self.world.domain(word) or FALLBACK_DOMAIN, slope, bool(self.observed.floor[index] == 0)
+            groups.setdefault(kind, []).append(index)
         return {kind: np.array(rows) for kind, rows in groups.items()}
 
     def _carry(self, kind: _Kind, rows: Ints, strata: Strata, drawn: Drawn, off: frozenset[str]) -> Floats:
-        (name, curricular), slope = kind
-        domain = Domain(name, curricular, self._curves)
+        (name, curricular), slope, dont_know = kind
+        domain = Domain(name, curricular, self._curves, dont_know)
         focal, draws = self._focal_strata, drawn.draws
+        apart = draws[f"departures_{name}"]
         here = abilities(focal, draws, domain, given=_mean_of(self.focal))
         if "learning" in off:
             strata = strata.like(*moments(focal.weight, here))
         there = abilities(strata, draws, domain, given=_mean_of(self.reference), off=off)
-        there = replace(there, mean=there.mean + drawn.shift[:, None])
+        there = replace(there, mean=there.mean + (apart * drawn.shift)[:, None])
         kernel = np.minimum(_least(here), _least(there))
         steep = draws["slope"] if slope is None else np.full(kernel.size, slope)
         seen = success(focal.weight, here, kernel, steep)
@@ -216,7 +221,7 @@ class Transfer:
         # Where more of the focal group answered than the tables let answer, as many of the others do as well.
         beyond = np.maximum(rate - reached, 0.0) / np.maximum(1 - reached, TINY)
         carried = carried + beyond * (1 - carried)
-        return depart(carried, drawn.departure, np.maximum(sought.present, carried))
+        return depart(carried, apart * drawn.departure, np.maximum(sought.present, carried))
 
 
 def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:

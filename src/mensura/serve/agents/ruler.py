@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from mensura.calibration.open_pool import open_lines
+from mensura.calibration import chosen_lines
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence
 from mensura.extrapolation import Extrapolation, PostStratification, extrapolate
@@ -21,7 +21,7 @@ def convert(
     evidence: Evidence, value: float, unit: Unit, low: float | None, high: float | None, dimension: str | None
 ) -> Converted:
     """Return a place on the ruler in every unit."""
-    line = None if dimension is None else open_lines().over(evidence.calibration)[dimension]
+    line = None if dimension is None else chosen_lines(published=evidence.calibration)[dimension]
     if unit == "level" and line is not None:
         place = Position.from_dimension(line, value, low, high)
     else:
