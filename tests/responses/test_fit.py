@@ -278,3 +278,28 @@ def test_difficulties_are_as_wrong_as_their_errors_say():
     fit = fit_responses(truth.wide, options=FitOptions(checks=False))
     wrong = fit.items["difficulty"].to_numpy() + truth.intercept / truth.slope
     assert np.mean((wrong / fit.items["se_difficulty"].to_numpy()) ** 2) == pytest.approx(1.0, abs=0.9)
+
+
+@pytest.mark.parametrize("model", ["rasch", "2pl", "3pl"])
+def test_items_in_blocks_give_the_fit_of_all_at_once(model, monkeypatch):
+    """Two groups, gaps and 60 items: blocks of seven items change nothing."""
+    wide = draw(150, 60, seed=6).wide.with_columns(
+        pl.when(pl.int_range(pl.len()) % 5 == 0).then(None).otherwise("i3").alias("i3"),
+        group=pl.when(pl.int_range(pl.len()) < 60).then(pl.lit("g")).otherwise(pl.lit("h")),
+    )
+    whole = fit_responses(wide, model=model)
+    monkeypatch.setattr("mensura.responses.irt.model._BLOCK_VALUES", 400)
+    blocks = fit_responses(wide, model=model)
+    for name, table in whole.tables().items():
+        numbers = table.select(pl.selectors.numeric()).fill_null(0.0).to_numpy()
+        assert np.allclose(blocks.tables()[name].select(pl.selectors.numeric()).fill_null(0.0), numbers, atol=1e-3), (
+            name
+        )
+
+
+def test_few_subjects_need_few_columns_of_missing_information():
+    """Twelve subjects on 3,000 items: the coupled part of the errors has the rank of the subjects, not of the nodes."""
+    right = draw(12, 3_000, seed=1).wide.drop("subject").to_numpy().astype(np.uint8)
+    held = of_matrix(right, None, np.zeros(12, dtype=int))
+    fitted = fit_held(namespace(), held, start("2pl", right.mean(axis=0), 1))
+    assert fitted.information.item_columns.shape[2] <= 25 < len(fitted.grid.nodes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,8 +15,6 @@ from mensura.responses.table import LOG_SCHEMA, Counts, ResponseTable, build_tab
 
 OUTCOMES = {"subject": pl.String, "group": pl.String, "item": pl.String, "value": pl.Float64, "n": pl.Int64}
 """Columns of outcomes: ``value`` is the share right of ``n`` trials, null where the outcome is missing."""
-
-
 _BLOCK = 8_000_000
 """Values of a wide table that are counted at a time."""
 
@@ -36,6 +34,16 @@ class CountLog:
         """Return what, count, rule."""
         rows = [(what, count, rule) for (what, rule), count in self._found.items()]
         return pl.DataFrame(rows, schema=LOG_SCHEMA, orient="row")
+
+
+@dataclass(frozen=True)
+class WideTable:
+    """One row per subject and one column per item: outcomes from 0 to 1, NaN where one is missing."""
+
+    subjects: pl.Series
+    groups: list[str]
+    items: list[str]
+    values: np.ndarray[Any, np.dtype[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -80,31 +88,35 @@ def count_outcomes(
     return CountPart(who["subject"].to_list(), who["group"].to_list(), columns, _small(right), trials)
 
 
-def count_wide(frame: pl.DataFrame, who: str, group: list[str], rules: CountRules, log: CountLog) -> CountPart:
-    """Count a wide table: a column of subjects, one column per item with values from 0 to 1 or null."""
-    subjects, values = frame[who].cast(pl.String), frame.drop(who)
+def count_wide(wide: WideTable, rules: CountRules, log: CountLog) -> CountPart:
+    """Count a wide table."""
+    subjects, items = wide.subjects, wide.items
     if subjects.null_count():
-        raise MensuraError(f"responses: {subjects.null_count()} rows have no {who}; every row needs one")
+        raise MensuraError(f"responses: {subjects.null_count()} rows have no subject; every row needs one")
     if subjects.n_unique() < subjects.len():
         name = subjects.filter(subjects.is_duplicated())[0]
         raise MensuraError(
-            f"responses: {who} {name!r} has several rows; give repeats as a long table (subject, item, correct)"
+            f"responses: subject {name!r} has several rows; give repeats as a long table (subject, item, correct)"
         )
-    items = values.columns
-    right = np.zeros((frame.height, len(items)), dtype=np.float32 if _has_shares(values) else np.uint8)
+    right = np.zeros(wide.values.shape, dtype=np.float32 if _has_shares(wide.values) else np.uint8)
     trials = np.ones(right.shape, dtype=np.uint8)
-    width = max(1, _BLOCK // max(1, frame.height))
-    for start in range(0, len(items), width):
-        block = slice(start, start + width)
-        given = values[:, block].cast(pl.Float64).to_numpy()
+    for rows in _row_blocks(wide.values):
+        given = wide.values[rows]
         gone = np.isnan(given)
         beyond = np.argwhere((given < 0.0) | (given > 1.0))
         for row, place in beyond[:1]:
-            _refuse_outcome(items[start + place], given[row, place])
+            _refuse_outcome(items[place], float(given[row, place]))
         log.note("missing outcomes", int(gone.sum()), _missing_rule(rules))
-        trials[:, block][gone] = 0 if rules.missing == "ignore" else 1
-        right[:, block] = _credited(np.where(gone, 0.0, given), rules, log)
-    return CountPart(subjects.to_list(), group, items, _small(right), trials)
+        trials[rows][gone] = 0 if rules.missing == "ignore" else 1
+        right[rows] = _credited(np.where(gone, 0.0, given), rules, log)
+    return CountPart(subjects.to_list(), wide.groups, items, _small(right), trials)
+
+
+def _row_blocks(values: Counts) -> Iterator[slice]:
+    """Yield slices of rows with about ``_BLOCK`` values each."""
+    step = max(1, _BLOCK // max(1, values.shape[1]))
+    for start in range(0, len(values), step):
+        yield slice(start, start + step)
 
 
 def join_parts(parts: Sequence[CountPart], rules: CountRules, log: CountLog) -> ResponseTable:
@@ -188,9 +200,8 @@ def _missing_rule(rules: CountRules) -> str:
     return "left out" if rules.missing == "ignore" else "counted as wrong"
 
 
-def _has_shares(values: pl.DataFrame) -> bool:
-    found = values.select((pl.selectors.float() % 1.0 != 0.0).any())
-    return any(found.row(0)) if found.width else False
+def _has_shares(values: Counts) -> bool:
+    return any(bool(np.any(values[rows] % 1.0 > 0.0)) for rows in _row_blocks(values))
 
 
 def _check_range(column: pl.Series, name: str) -> None:

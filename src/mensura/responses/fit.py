@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -189,11 +190,9 @@ def _result(
 
 
 def _item_table(fitted: Fitted, sums: Any, items: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401
-    from scipy.special import ndtr
-
     p = fitted.parameters.standardised()
     misfit, z = item_misfit(fitted, sums)
-    p_value = 2.0 * ndtr(-np.abs(z))
+    p_value = np.array([math.erfc(abs(one) / math.sqrt(2.0)) for one in z])
     slope = np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
     difficulty = -p.intercept / slope
     errors = _item_errors(fitted, difficulty, slope)

@@ -6,9 +6,9 @@ from typing import Any
 
 import polars as pl
 
-from mensura.responses.counting import CountLog, CountPart, count_outcomes, count_wide, join_parts
+from mensura.responses.counting import CountLog, CountPart, WideTable, count_outcomes, count_wide, join_parts
 from mensura.responses.rules import CountRules
-from mensura.responses.sources import WideTable, is_people, owned, pieces
+from mensura.responses.sources import is_people, owned, pieces
 from mensura.responses.table import ResponseTable
 
 
@@ -42,7 +42,7 @@ def read_responses(
 def _counted(source: Any, rules: CountRules, log: CountLog, **settings: Any) -> CountPart:  # noqa: ANN401
     found = list(pieces(source, log=log, **settings))
     if isinstance(found[0], WideTable):
-        return count_wide(found[0].frame, found[0].who, found[0].groups, rules, log)
+        return count_wide(found[0], rules, log)
     return count_outcomes(pl.concat([piece for piece in found if isinstance(piece, pl.DataFrame)]), rules, log)
 
 

@@ -22,10 +22,10 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder
-from mensura.responses.counting import CountLog, CountPart, count_outcomes
+from mensura.responses.counting import CountLog, CountPart, WideTable, count_outcomes
 from mensura.responses.irt.shards import Shard
 from mensura.responses.rules import CountRules
-from mensura.responses.sources import WideTable, owned, pieces
+from mensura.responses.sources import owned, pieces
 
 WRITER = "responses store"
 PARTS = 32
@@ -190,17 +190,18 @@ def _long(piece: pl.DataFrame | WideTable) -> Iterator[pl.DataFrame]:
     if isinstance(piece, pl.DataFrame):
         yield piece
         return
-    rows = max(1, _WIDE_CELLS // max(1, piece.frame.width - 1))
-    owners = pl.Series("group", piece.groups)
-    for start in range(0, piece.frame.height, rows):
-        some = piece.frame.slice(start, rows).with_columns(group=owners.slice(start, rows))
-        yield some.unpivot(index=[piece.who, "group"], variable_name="item", value_name="value").select(
-            pl.col(piece.who).cast(pl.String).alias("subject"),
-            "group",
-            "item",
-            pl.col("value").cast(pl.Float64),
-            pl.lit(1, pl.Int64).alias("n"),
-        )
+    rows, items = max(1, _WIDE_CELLS // max(1, len(piece.items))), pl.Series("item", piece.items)
+    for start in range(0, len(piece.groups), rows):
+        some = piece.values[start : start + rows]
+        subject, item = (places.ravel().astype(np.uint32) for places in np.indices(some.shape))
+        yield pl.DataFrame(
+            {
+                "subject": piece.subjects[start : start + rows].gather(subject),
+                "group": pl.Series(piece.groups[start : start + rows]).gather(subject),
+                "item": items.gather(item),
+                "value": pl.Series(some.ravel(), dtype=pl.Float64).fill_nan(None),
+            }
+        ).with_columns(n=pl.lit(1, pl.Int64))
 
 
 def _part(name: str | None, parts: int) -> int:
