@@ -14,7 +14,7 @@ import numpy as np
 
 from mensura.core.arrays import Floats, Mask
 from mensura.responses.irt.fitting import Fitted
-from mensura.responses.irt.model import Curves, Parameters, chances, curves, item_blocks
+from mensura.responses.irt.model import ItemCurves, Parameters, chances, curves, item_blocks
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import NodeTables, PassSums, shard_posteriors
 from mensura.responses.irt.quadrature import Grid
@@ -41,7 +41,7 @@ def item_misfit(fitted: Fitted, sums: PassSums) -> tuple[Floats, Floats]:
     return misfit, z
 
 
-def _bend(slope: Floats, nodes: Floats, sums: PassSums, at: Curves, taken: Floats, off: Floats) -> Floats:
+def _bend(slope: Floats, nodes: Floats, sums: PassSums, at: ItemCurves, taken: Floats, off: Floats) -> Floats:
     """Return the score of a bend in standard errors; what the item's own parameters could take up is taken off.
 
     Like an item's score (y − P) u, that of a bend is (y − P) w(θ), with w = (θ − θ̄)² P′ / (a P(1−P)) at first.

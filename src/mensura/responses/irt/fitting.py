@@ -105,8 +105,7 @@ def fit_held(
 ) -> Fitted:
     """Fit responses in memory; many subjects start from a sample of them."""
     priors, effort = priors or Priors(), effort or Effort()
-    if held.subjects > 4 * SAMPLE:
-        sample = thinned(held, SAMPLE)
+    if held.subjects > 4 * SAMPLE and (sample := thinned(held, SAMPLE)) is not held:
         begin = climb(over(space, sample), begin, priors, replace(effort, tolerance=0.1, passes=30)).parameters
     fitted = climb(over(space, held), begin, priors, effort)
     if held.items * begin.of_item > EXACT_UNKNOWNS:

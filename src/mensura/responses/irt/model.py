@@ -165,7 +165,7 @@ def curve_derivatives(p: Parameters, nodes: Floats) -> tuple[Floats, Floats, Flo
     return rate, np.stack([bend * nodes, bend, by_guess], axis=2), p.slope[:, None] * bend
 
 
-class Curves(NamedTuple):
+class ItemCurves(NamedTuple):
     """Items at nodes (items × nodes): P, P(1−P) and P′ = ∂P/∂θ.
 
     An item's score is (y − P) u with u = ∂P/∂ξ / P(1−P); ``bent`` is ∂u/∂θ. Both are items × nodes × parameters, with
@@ -187,20 +187,20 @@ class Curves(NamedTuple):
         return np.asarray((weights @ products).reshape(-1, u.shape[2], u.shape[2]))
 
 
-def curves(p: Parameters, nodes: Floats) -> Curves:
+def curves(p: Parameters, nodes: Floats) -> ItemCurves:
     """Return the curves of items and their scores at equally spaced nodes."""
     if p.model == "3pl":
         rate, by_item, by_ability = curve_derivatives(p, nodes)
         spread = np.maximum(rate * (1.0 - rate), _FLOOR)
         u = by_item / spread[:, :, None]
-        return Curves(rate, spread, by_ability, u, np.gradient(u, nodes, axis=1))
+        return ItemCurves(rate, spread, by_ability, u, np.gradient(u, nodes, axis=1))
     rate = _rise(p, nodes)
     spread = np.maximum(rate * (1.0 - rate), _FLOOR)
     by_ability = p.slope[:, None] * spread
     ones = np.ones_like(nodes)
     of_model = slice(1, 2) if p.model == "rasch" else slice(0, 2)
     u = np.stack([nodes, ones], axis=1)[None, :, of_model]
-    return Curves(rate, spread, by_ability, u, np.stack([ones, 0.0 * ones], axis=1)[None, :, of_model])
+    return ItemCurves(rate, spread, by_ability, u, np.stack([ones, 0.0 * ones], axis=1)[None, :, of_model])
 
 
 def item_blocks(items: int, nodes: int) -> Iterator[slice]:
