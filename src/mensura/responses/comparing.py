@@ -52,8 +52,9 @@ def compare_groups(
     """Return the difference of every item between every group and the first.
 
     ``difference``: logits by which the item is easier (+) or harder (−) for the group than for the reference, at the
-    group's mean ability. ``gap``: the same as a difference of rates. ``class`` A, B, C by size; ``flagged``: B or C,
-    and found at a false discovery rate of 5%.
+    group's mean ability. ``gap``: the same as a difference of rates. ``class`` A, B, C by size, none where the
+    standard error is above ``LARGE``: the answers do not tell. ``flagged``: B or C, and found at a false discovery
+    rate of 5%.
     """
     held = placed(space, home)
     first = _gaps(space, held, fitted, priors)
@@ -72,7 +73,8 @@ def compare_groups(
     for place, gap in enumerate(first, start=1):
         p_value, q, flagged = _flagged(gap)
         size = np.abs(gap.difference)
-        classes = np.where(size < SMALL, "A", np.where(size < LARGE, "B", "C"))
+        classes = np.where(size < SMALL, "A", np.where(size < LARGE, "B", "C")).astype(object)
+        classes[~(gap.error <= LARGE)] = None
         columns = (items, gap.difference, gap.error, gap.rate_gap, p_value, q, classes, flagged)
         for item, *values in zip(*columns, strict=True):
             numbers = [value.item() if hasattr(value, "item") else value for value in values]

@@ -91,6 +91,7 @@ def _fit_table(
 ) -> ResponseFit:
     home = table.held()
     _refuse_hopeless(home, table)
+    apart = _unlinked(table)
     held = placed(space, home)
     begin = start(model, table.items["rate"].to_numpy(), held.groups)
     if run is None:
@@ -105,7 +106,35 @@ def _fit_table(
         result = replace(
             result, dif=compare_groups(space, home, fitted, options.priors, table.groups, table.items["item"])
         )
-    return _with_findings(_checked(space, home, fitted, result, options) if options.checks else result)
+    result = _with_findings(_checked(space, home, fitted, result, options) if options.checks else result)
+    return replace(result, warnings=(*result.warnings, *apart))
+
+
+def _unlinked(table: ResponseTable) -> tuple[str, ...]:
+    """Refuse groups that share no item with the first, directly or through others; warn of such subjects within it."""
+    if table.trials is None:
+        return ()
+    taken = table.trials > 0
+    linked = np.zeros(table.subjects.height, dtype=bool)
+    linked[0], count = True, 0
+    while linked.sum() > count:
+        count = int(linked.sum())
+        items = np.asarray(taken[linked].sum(axis=0)).ravel() > 0
+        linked = np.asarray(taken[:, items].sum(axis=1)).ravel() > 0
+    inside = set(table.subjects.filter(pl.Series(linked))["group"])
+    for group in table.groups:
+        if group not in inside:
+            raise MensuraError(
+                f"responses: group {group!r} shares no item with group {table.groups[0]!r}, so they have no common "
+                "scale. Add items that both took, or fit each alone"
+            )
+    if linked.all():
+        return ()
+    left = listed_names(table.subjects.filter(pl.Series(~linked))["subject"].to_list())
+    return (
+        f"{int((~linked).sum())} subjects share no item with the others ({left}); they are compared as if both had "
+        "the same abilities on average",
+    )
 
 
 def _fit_store(

@@ -20,13 +20,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.model import Parameters, Priors, curves, item_blocks, prior_terms
+from mensura.responses.irt.model import Parameters, Priors, curves, group_prior_terms, item_blocks, prior_terms
 from mensura.responses.irt.passes import PassSums
 from mensura.responses.irt.quadrature import Grid
 
 _RIDGE = 1e-9
 _LARGEST_SHARE = 0.9999
 """Largest share of a direction's information that may be missing; beyond, the scale is not held by the responses."""
+_LARGEST_IN_STEPS = 0.98
+"""The same for steps: where nearly all is missing, as of the spread of a few alike subjects, the rest is uncertain."""
 _OWN_SHARES = (1.0, 0.5, 0.25, 0.0)
 _LEAST_MISSING = 1e-9
 """Directions that miss a smaller share of their information are left out."""
@@ -88,7 +90,7 @@ def gradient(p: Parameters, grid: Grid, sums: PassSums, priors: Priors) -> tuple
             items[rows] += np.einsum("jq,jqk->jk", sums.right[rows] - expected, at.u)
         else:
             items[rows] += sums.right[rows, 2 - p.of_item :] - expected @ at.u[0]
-    return items, _group_terms(p, grid, sums)[0]
+    return items, _group_terms(p, grid, sums)[0] + group_prior_terms(p, priors)[1]
 
 
 def _rows(taken: Floats, rows: slice) -> Floats:
@@ -105,7 +107,7 @@ def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, wh
     leave nothing of a direction; then less of it is taken.
     """
     columns = _Columns(p, grid, sums, steps=not whole)
-    group_inverse = 1.0 / np.maximum(_group_terms(p, grid, sums)[1], _RIDGE)
+    group_inverse = 1.0 / np.maximum(_group_terms(p, grid, sums)[1] + group_prior_terms(p, priors)[2], _RIDGE)
     group_solved = group_inverse[:, None] * columns.groups
     stiffness = prior_terms(p, priors)[2] + _RIDGE
     inverse, solved = np.empty((*stiffness.shape, p.of_item)), np.empty((*stiffness.shape, columns.count))
@@ -121,7 +123,8 @@ def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, wh
         if values[-1] < _LARGEST_SHARE and np.all(np.diagonal(inverse, axis1=1, axis2=2) > 0.0):
             break
     said = values > _LEAST_MISSING  # few subjects leave most directions without anything missing
-    factor = vectors[:, said] / np.sqrt(1.0 - np.clip(values[said], 0.0, _LARGEST_SHARE))
+    largest = _LARGEST_SHARE if whole else _LARGEST_IN_STEPS
+    factor = vectors[:, said] / np.sqrt(1.0 - np.clip(values[said], 0.0, largest))
     return Information(inverse, group_inverse, solved @ factor, group_solved @ factor)
 
 

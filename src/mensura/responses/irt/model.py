@@ -35,18 +35,28 @@ class ItemPrior(NamedTuple):
     sd: float
 
 
+class GroupPrior(NamedTuple):
+    """Normal priors of a group beside the first: standard deviations of its mean and of its log sd, in the first's."""
+
+    mean: float
+    log_sd: float
+
+
 @dataclass(frozen=True)
 class Priors:
     """Priors of item parameters, weak by default: they decide only where responses are few or one-sided.
 
     ``slope``: standard deviation of slopes relative to their mean (not for ``rasch``). ``intercept``: that of
-    intercepts about those of items of common difficulty. ``guessing``: of logit c. None: no prior. Neither mean is
-    fixed: priors that knew where the scale lies would move it, all items together, wherever items outnumber subjects.
+    intercepts about those of items of common difficulty. ``guessing``: of logit c. ``groups``: of groups beside the
+    first; it holds a group that answers all items alike, whose mean and spread would run away. None: no prior. Neither
+    mean of items is fixed: priors that knew where the scale lies would move it, all items together, wherever items
+    outnumber subjects.
     """
 
     slope: float | None = 0.5
     intercept: float | None = 3.0
     guessing: ItemPrior | None = ItemPrior(-1.4, 0.5)  # noqa: RUF009
+    groups: GroupPrior | None = GroupPrior(5.0, 1.5)  # noqa: RUF009
 
 
 @dataclass(frozen=True)
@@ -236,4 +246,20 @@ def prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
         off = (p.guess - priors.guessing.mean) / priors.guessing.sd
         density -= 0.5 * float(off @ off)
         gradient[:, 2], curvature[:, 2] = -off / priors.guessing.sd, priors.guessing.sd**-2.0
+    return density, gradient, curvature
+
+
+def group_prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
+    """Return the log density of the priors of groups, its gradient and curvature in the order of ``p.free``."""
+    density, gradient, curvature = 0.0, np.zeros(len(p.free)), np.zeros(len(p.free))
+    if priors.groups is None:
+        return density, gradient, curvature
+    unit = float(p.sd[0])
+    for place, (name, group) in enumerate(p.free):
+        if not group:
+            continue
+        width = priors.groups.mean * unit if name == "mean" else priors.groups.log_sd
+        off = p.mean[group] / width if name == "mean" else np.log(p.sd[group] / unit) / width
+        density -= 0.5 * float(off) ** 2
+        gradient[place], curvature[place] = -off / width, width**-2.0
     return density, gradient, curvature

@@ -120,7 +120,7 @@ class TorchArrays:
     def _sparse(self, array: Any) -> Any:  # noqa: ANN401
         parts = (array.indptr.astype(np.int64), array.indices.astype(np.int64), array.data.astype(np.float32))
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*Sparse.*beta")
+            warnings.filterwarnings("ignore", message="Sparse")
             return self.xp.sparse_csr_tensor(*map(self.put, parts), size=array.shape)
 
     def real(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
