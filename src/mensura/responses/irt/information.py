@@ -173,12 +173,16 @@ class _Columns:
 
 def information_of(curvature: Floats, p: Parameters) -> Information:
     """Return the inverse of an information matrix that is known in full, in the order of :meth:`Parameters.flat`."""
-    items, count = len(p.slope), p.of_item
+    return information_of_matrix(curvature, len(p.slope), p.of_item, len(p.free))
+
+
+def information_of_matrix(curvature: Floats, items: int, count: int, groups: int) -> Information:
+    """Return the same for items of ``count`` parameters each, and so many parameters of groups."""
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
     root = vectors / np.sqrt(np.maximum(values, values[-1] * _RIDGE))
     cut = items * count
     nothing = np.zeros((items, count, count))
-    return Information(nothing, np.zeros(len(p.free)), root[:cut].reshape(items, count, -1), root[cut:])
+    return Information(nothing, np.zeros(groups), root[:cut].reshape(items, count, -1), root[cut:])
 
 
 def group_slopes(p: Parameters, grid: Grid) -> Floats:
