@@ -12,7 +12,7 @@ from mensura.responses import CountRules, FitOptions, fit_responses, read_respon
 from mensura.responses.irt.fitting import Effort, climb, fit_held, over, start
 from mensura.responses.irt.information import gradient
 from mensura.responses.irt.louis import exact_information
-from mensura.responses.irt.model import Parameters, Priors, prior_terms
+from mensura.responses.irt.model import Parameters, Priors, group_prior_terms, prior_terms
 from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.quadrature import Grid, posteriors
 from mensura.responses.irt.shards import of_matrix, thinned
@@ -110,12 +110,13 @@ def test_exact_errors_are_those_of_differences_of_gradients(model):
 
     def slope(step):
         moved = p.moved(step[:cut].reshape(6, -1), step[cut:])
-        items, groups = gradient(moved, grid, run(moved, grid, False), Priors(None, None, None))
+        items, groups = gradient(moved, grid, run(moved, grid, False), Priors(None, None, None, None))
         return np.r_[items.ravel(), groups]
 
     axes = small * np.eye(cut + len(p.free))
     curvature = np.array([(slope(-axis) - slope(axis)) / (2 * small) for axis in axes])
-    curvature[np.arange(cut), np.arange(cut)] += prior_terms(p, Priors())[2].ravel()
+    stiffness = np.concatenate([prior_terms(p, Priors())[2].ravel(), group_prior_terms(p, Priors())[2]])
+    curvature[np.diag_indices_from(curvature)] += stiffness
     expected = np.sqrt(np.diag(np.linalg.inv((curvature + curvature.T) / 2)))
     assert np.allclose(fitted.information.errors(), expected, rtol=1e-3)
 
@@ -278,3 +279,56 @@ def test_difficulties_are_as_wrong_as_their_errors_say():
     fit = fit_responses(truth.wide, options=FitOptions(checks=False))
     wrong = fit.items["difficulty"].to_numpy() + truth.intercept / truth.slope
     assert np.mean((wrong / fit.items["se_difficulty"].to_numpy()) ** 2) == pytest.approx(1.0, abs=0.9)
+
+
+@pytest.mark.parametrize("model", ["rasch", "2pl", "3pl"])
+def test_items_in_blocks_give_the_fit_of_all_at_once(model, monkeypatch):
+    """Two groups, gaps and 60 items: blocks of seven items change nothing."""
+    wide = draw(150, 60, seed=6).wide.with_columns(
+        pl.when(pl.int_range(pl.len()) % 5 == 0).then(None).otherwise("i3").alias("i3"),
+        group=pl.when(pl.int_range(pl.len()) < 60).then(pl.lit("g")).otherwise(pl.lit("h")),
+    )
+    whole = fit_responses(wide, model=model)
+    monkeypatch.setattr("mensura.responses.irt.model._BLOCK_VALUES", 400)
+    blocks = fit_responses(wide, model=model)
+    for name, table in whole.tables().items():
+        numbers = table.select(pl.selectors.numeric()).fill_null(0.0).to_numpy()
+        assert np.allclose(blocks.tables()[name].select(pl.selectors.numeric()).fill_null(0.0), numbers, atol=1e-3), (
+            name
+        )
+
+
+def test_few_subjects_need_few_columns_of_missing_information():
+    """Twelve subjects on 3,000 items: the coupled part of the errors has the rank of the subjects, not of the nodes."""
+    right = draw(12, 3_000, seed=1).wide.drop("subject").to_numpy().astype(np.uint8)
+    held = of_matrix(right, None, np.zeros(12, dtype=int))
+    fitted = fit_held(namespace(), held, start("2pl", right.mean(axis=0), 1))
+    assert fitted.information.item_columns.shape[2] <= 25 < len(fitted.grid.nodes)
+
+
+@pytest.mark.parametrize("model", ["rasch", "2pl"])
+@pytest.mark.parametrize("answer", [0, 1])
+def test_a_group_that_answers_all_items_alike_ends_far_out_with_an_error_that_says_so(model, answer):
+    """Its mean and spread have no maximum of the likelihood; the fit neither runs away nor runs out of passes."""
+    people = draw(40, 10, seed=1).wide.with_columns(group=pl.lit("people"))
+    models = people.head(5).with_columns(
+        *(pl.lit(answer, pl.Int8).alias(f"i{at}") for at in range(10)),
+        group=pl.lit("models"),
+        subject="m" + pl.col("subject"),
+    )
+    fit = fit_responses(pl.concat([people, models]), model=model)
+    row = fit.groups.row(1, named=True)
+    assert fit.converged and fit.passes < 60
+    assert 2 < (2 * answer - 1) * row["mean"] < 8 and row["sd"] < 5
+    assert row["se_mean"] > 1
+    assert fit.dif["class"].null_count() == 10, "no answer says whether an item differs"
+
+
+def test_subjects_who_answer_alike_do_not_hold_up_a_fit():
+    """Eight models of one ability beside 150 people: nearly all information on the models' spread is missing."""
+    people = draw(150, 20, seed=1, slope=np.ones(20))
+    models = draw(8, 20, seed=2, mean=0.5, sd=0.01, slope=people.slope, intercept=people.intercept, name="m")
+    both = pl.concat([people.wide.with_columns(group=pl.lit("p")), models.wide.with_columns(group=pl.lit("m"))])
+    fit = fit_responses(both, model="rasch", options=FitOptions(checks=False))
+    assert fit.converged and fit.passes < 30
+    assert fit.groups["sd"][1] < 0.7

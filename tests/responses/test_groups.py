@@ -112,3 +112,25 @@ def test_rates_of_a_population_place_it_and_subjects_among_it():
     )
     with pytest.raises(MensuraError, match="at least 5 are needed"):
         place_among(fit, rates=rates.head(3))
+
+
+def test_groups_without_a_common_item_are_refused_and_such_subjects_named():
+    one, other = draw(60, 8, seed=1, name="p").wide, draw(40, 8, seed=2, name="m").wide
+    apart = other.rename({f"i{at}": f"j{at}" for at in range(8)})
+    with pytest.raises(MensuraError, match="group 'm' shares no item with group 'p'"):
+        fit_responses([one.with_columns(group=pl.lit("p")), apart.with_columns(group=pl.lit("m"))])
+    fit = fit_responses([one, apart], options=FitOptions(checks=False))
+    assert any("40 subjects share no item with the others (m0, m1" in said for said in fit.warnings)
+    linked = fit_responses([one, apart.with_columns(i0=other["i0"])], options=FitOptions(checks=False))
+    assert not any("share no item" in said for said in linked.warnings)
+
+
+def test_a_difference_that_few_answers_leave_open_has_no_class():
+    """Eight models: the errors of a difference are above 0.64 logits, so that its size says nothing."""
+    people = draw(400, 20, seed=1, name="p")
+    models = draw(8, 20, seed=2, slope=people.slope, intercept=people.intercept, name="m")
+    both = [people.wide.with_columns(group=pl.lit("p")), models.wide.with_columns(group=pl.lit("m"))]
+    dif = fit_responses(pl.concat(both), model="rasch", options=FitOptions(checks=False)).dif
+    assert dif.filter(pl.col("class").is_null() != (pl.col("se") > 0.64)).is_empty()
+    assert dif["class"].null_count() > 10
+    assert not dif["flagged"].any()

@@ -279,3 +279,45 @@ def test_as_many_repeats_as_a_byte_holds_are_kept_as_they_are():
     table = read_responses({"subject": ["a", "b"], "item": ["x", "x"], "correct": [100 / 255, 1.0], "n": [255, 1]})
     assert counts(table, "a")["x"] == (pytest.approx(100), 255)
     assert table.log["rule"].to_list() == ["counted as k of n"]
+
+
+def test_a_table_of_very_many_items_is_read_at_once_and_means_the_same(tmp_path, monkeypatch):
+    """From 2,000 columns on, numbers are parsed into one array; subjects, groups and gaps stay what they are."""
+    rng = np.random.default_rng(0)
+    values = rng.choice(["1", "0", "", "0.5", "NA"], size=(4, 2_100))
+    lines = [",".join(["id", *(f"q{at}" for at in range(2_100)), "group"])]
+    lines += [",".join([f"m{row}", *values[row], "ab"[row % 2]]) for row in range(4)]
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    monkeypatch.setattr("mensura.responses.sources.read_noted", None)  # the general reader is not asked
+    table = read_responses(path)
+    monkeypatch.undo()
+    other = read_responses(pl.read_csv(path, null_values=["NA"]))
+    assert table.subjects.equals(other.subjects)
+    assert table.items.equals(other.items)
+    assert table.log.equals(other.log)
+    assert np.array_equal(table.right, other.right)
+    assert np.array_equal(table.trials, other.trials)
+
+
+def test_many_items_without_names_of_columns_are_read_where_that_is_said(tmp_path):
+    rows = [[f"m{row}", *(str((row + at) % 3 % 2) for at in range(2_100))] for row in range(5)]
+    path = tmp_path / "m.csv"
+    path.write_text("\n".join(map(",".join, rows)), encoding="utf-8")
+    with pytest.raises(MensuraError, match=r"2,100 numbers .* say: mensura responses read .* --no-header"):
+        read_responses(path)
+    table = read_responses(path, header=False)
+    assert table.subjects["subject"].to_list() == [f"m{row}" for row in range(5)]
+    assert table.right.tolist() == [[int(cell) for cell in row[1:]] for row in rows]
+    path.write_text("\n".join(",".join(row[1:]) for row in rows), encoding="utf-8")
+    assert read_responses(path, header=False).subjects["subject"].to_list() == ["1", "2", "3", "4", "5"]
+
+
+def test_a_wide_table_grouped_by_a_column_leaves_out_rows_without_it(tmp_path):
+    body = ",".join(["1", "0"] * 1_050)
+    path = tmp_path / "m.csv"
+    header = ",".join(["subject", "lab", *(f"q{at}" for at in range(2_100))])
+    path.write_text(f"{header}\na,x,{body}\nb,,{body}\nc,y,{body}\n", encoding="utf-8")
+    table = read_responses(path, by="lab")
+    assert table.subjects.select("subject", "group").rows() == [("a", "x"), ("c", "y")]
+    assert table.log.rows() == [("rows without lab", 1, "left out")]

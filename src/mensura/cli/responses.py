@@ -94,7 +94,9 @@ def read(
 @app.command(epilog="Example: mensura responses fit logs/*.eval --model 2pl --out fitted")
 def fit(
     files: Files,
-    model: Annotated[str, typer.Option(help="rasch, 2pl or 3pl.")] = "2pl",
+    model: Annotated[
+        str, typer.Option(help="rasch, 2pl or 3pl; for several categories graded, partial-credit or nominal.")
+    ] = "2pl",
     reference: Annotated[
         str | None, typer.Option(help="Group whose abilities have mean 0 and sd 1 (people, by default).")
     ] = None,
@@ -112,7 +114,13 @@ def fit(
 ) -> None:
     """Fit an item response model: abilities, items, groups, differences between them, checks."""
     from mensura.responses import FitOptions, fit_responses, read_responses
+    from mensura.responses.categories import CATEGORY_MODELS
 
+    if model in CATEGORY_MODELS:
+        kept = {"--partial": partial == "share", "--missing": missing == "ignore", "--repeats": repeats == "count"}
+        kept |= {"--duplicates": duplicates == "pool", "--subject": subject is None}
+        _fit_categories(files, model, by, reference, header, device, kept, out, as_json)
+        return
     options = FitOptions(device=device, seed=seed)
     if len(files) == 1 and (files[0] / "part-00000.parquet").is_file():
         result = fit_responses(files[0], model=model, reference=reference, options=options)
@@ -141,6 +149,44 @@ def fit(
         print_table(result.log, title="What rules decided")
     for row in result.checks["said"]:
         print_note(row, kind="check")
+    for warning in result.warnings:
+        print_note(warning, kind="warning")
+
+
+def _fit_categories(
+    files: list[Path],
+    model: str,
+    by: str | None,
+    reference: str | None,
+    header: bool,
+    device: str,
+    rules: dict[str, bool],
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Fit items with several categories; ``rules``: options for right answers, and whether each has its default."""
+    from mensura.responses import fit_categories
+
+    given = [option for option, default in rules.items() if not default]
+    if given:
+        raise MensuraError(f"{given[0]}: of no use to --model {model}, whose outcomes are categories. Leave it out")
+    result = fit_categories(list(files), model=model, by=by, reference=reference, header=header, device=device)
+    facts = {"model": model, "log_likelihood": result.log_likelihood, "reliability": result.reliability}
+    facts |= {"passes": result.passes, "converged": result.converged}
+    if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
+        return
+    ranked = result.subjects.sort("ability", descending=True)
+    print_table(
+        ranked,
+        title=f"Abilities (90% intervals; unit: one sd of {result.groups['group'][0]}). {result.heading}",
+        rows=20,
+    )
+    print_table(result.items, title="Items", rows=10)
+    print_table(result.categories, title="Categories above the lowest", rows=20)
+    if result.groups.height > 1:
+        print_table(result.groups, title="Groups")
+    if result.log.height:
+        print_table(result.log, title="What rules decided")
     for warning in result.warnings:
         print_note(warning, kind="warning")
 

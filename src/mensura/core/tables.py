@@ -246,17 +246,24 @@ def without_quotes(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.when(kept).then(cells.str.slice(1)).otherwise(cells).name.keep())
 
 
-def _read_text(
-    data: bytes,
-    name: str,
-    encoding: str | None,
-    header: bool,
-    infer: bool,
-    codes: Sequence[str],
-    row: str | None,
-    unnamed: str,
-) -> NotedTable:
-    """Read the bytes of a table of text."""
+@dataclass(frozen=True, eq=False)
+class TextStart:
+    """The start of a table of text: its bytes as UTF-8, separator, titles, the header's row and its end in bytes."""
+
+    data: bytes
+    separator: str
+    titles: list[str]
+    row: int
+    end: int
+    notes: tuple[str, ...]
+
+
+def start_of_text(path: Path, *, header: bool, unnamed: str) -> TextStart:
+    """Read the bytes and the header of a file of text; see :func:`read_noted`."""
+    return _start(read_bytes(path), str(path), None, header, unnamed)
+
+
+def _start(data: bytes, name: str, encoding: str | None, header: bool, unnamed: str) -> TextStart:
     data, found = _as_utf8(data, name, encoding)
     start = data[:_HEAD]
     start = start[: start.rfind(b"\n") + 1] if len(data) > _HEAD and b"\n" in start else start
@@ -268,14 +275,30 @@ def _read_text(
         refuse_twice(titles, name)
     else:
         titles, first, end = [f"V{place}" for place in range(1, len(titles) + 1)], 0, 0
-    refuse_vast(name, data.count(b"\n"), len(titles))
-    names = [title or f"\0{place}" for place, title in enumerate(titles, start=1)]
-    frame = _parsed(names, memoryview(data)[end:], separator, infer, name, first + 1)
-    frame = frame.with_row_index(_ROW, offset=first + 1)
-    if len(names) > 1 and (infer or row):
-        frame = frame.filter(pl.any_horizontal(pl.col(names).is_not_null()))
     notes = [] if found.casefold() in _UTF8 else [f"read as {found}"]
     notes += [f"columns separated by {SEPARATORS[separator]}"] if separator != "," else []
+    return TextStart(data, separator, titles, first, end, tuple(notes))
+
+
+def _read_text(
+    data: bytes,
+    name: str,
+    encoding: str | None,
+    header: bool,
+    infer: bool,
+    codes: Sequence[str],
+    row: str | None,
+    unnamed: str,
+) -> NotedTable:
+    """Read the bytes of a table of text."""
+    start = _start(data, name, encoding, header, unnamed)
+    titles, notes = start.titles, list(start.notes)
+    refuse_vast(name, start.data.count(b"\n"), len(titles))
+    names = [title or f"\0{place}" for place, title in enumerate(titles, start=1)]
+    frame = _parsed(names, memoryview(start.data)[start.end :], start.separator, infer, name, start.row + 1)
+    frame = frame.with_row_index(_ROW, offset=start.row + 1)
+    if len(names) > 1 and (infer or row):
+        frame = frame.filter(pl.any_horizontal(pl.col(names).is_not_null()))
     if infer:
         frame, comma = _typed(frame, [word for word in BLANK if word not in map(str.casefold, codes)])
         notes += ["decimal commas"] if comma else []
@@ -312,12 +335,13 @@ def _header(head: str, separator: str, name: str) -> tuple[list[str], int, int]:
 
 
 def _refuse_unnamed(titles: Sequence[str], name: str, advice: str) -> None:
-    """Refuse a first row of numbers alone, some of them twice: data, and no names of columns."""
+    """Refuse a first row of numbers, some of them twice, below a word at most: data, and no names of columns."""
+    if not all(_is_number(title) or title.casefold() in BLANK for title in titles[1:]):
+        return
     numbers = [title for title in titles if _is_number(title)]
-    blank = sum(title.casefold() in BLANK for title in titles)
-    if len(numbers) > 1 and len(numbers) + blank == len(titles) and len(set(numbers)) < len(numbers):
+    if len(set(numbers)) < len(numbers):
         raise MensuraError(
-            f"{name}: the first row has {len(titles):,} numbers ({', '.join(titles[:3])} …) and no names of columns. "
+            f"{name}: the first row has {len(numbers):,} numbers ({', '.join(numbers[:3])} …) and no names of columns. "
             f"{advice}"
         )
 

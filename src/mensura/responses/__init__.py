@@ -3,8 +3,8 @@
 In: evaluation logs, tables of answers or item pools. Out: a :class:`ResponseFit` with abilities, items, fit and
 differences.
 Read first: ``sources`` and ``counting`` (files become counts), ``table`` and ``store`` (in memory, on disk), ``fit``
-(the verb), ``irt/`` (the mathematics, on NumPy or PyTorch), ``comparing`` (groups), ``adaptive`` (short forms),
-``among`` (abilities among people).
+(the verb), ``irt/`` (the mathematics, on NumPy or PyTorch), ``comparing`` (groups), ``categories`` (rubric scores,
+ratings, options), ``adaptive`` (short forms), ``among`` (abilities among people).
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from mensura.responses.among import AmongPeople as AmongPeople, place_among as place_among
     from mensura.responses.bank import ItemBank as ItemBank, Placement as Placement
+    from mensura.responses.categories import CategoryFit as CategoryFit, fit_categories as fit_categories
     from mensura.responses.fit import FitOptions as FitOptions, fit_responses as fit_responses
     from mensura.responses.reading import read_responses as read_responses
     from mensura.responses.result import ResponseFit as ResponseFit

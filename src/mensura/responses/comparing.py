@@ -17,7 +17,7 @@ from mensura.responses.irt.fitting import Effort, Fitted, climb, over
 from mensura.responses.irt.model import Parameters, Priors
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import NodeTables, tally
-from mensura.responses.irt.shards import Held, Shard
+from mensura.responses.irt.shards import Held, Shard, is_sparse, placed
 from mensura.responses.multiple import discovery_rates
 
 SMALL, LARGE = 0.43, 0.64
@@ -47,20 +47,22 @@ def empty_dif() -> pl.DataFrame:
 
 
 def compare_groups(
-    space: Namespace, held: Held, fitted: Fitted, priors: Priors, groups: list[str], items: pl.Series
+    space: Namespace, home: Held, fitted: Fitted, priors: Priors, groups: list[str], items: pl.Series
 ) -> pl.DataFrame:
     """Return the difference of every item between every group and the first.
 
     ``difference``: logits by which the item is easier (+) or harder (−) for the group than for the reference, at the
-    group's mean ability. ``gap``: the same as a difference of rates. ``class`` A, B, C by size; ``flagged``: B or C,
-    and found at a false discovery rate of 5%.
+    group's mean ability. ``gap``: the same as a difference of rates. ``class`` A, B, C by size, none where the
+    standard error is above ``LARGE``: the answers do not tell. ``flagged``: B or C, and found at a false discovery
+    rate of 5%.
     """
+    held = placed(space, home)
     first = _gaps(space, held, fitted, priors)
     freed = np.zeros(held.items, dtype=bool)
     for gap in first:
         freed |= _flagged(gap)[2]
     if freed.any() and freed.mean() <= _MOST_FREED:
-        split = _split(held, freed)
+        split = placed(space, _split(home, freed))
         p = fitted.parameters
         wide = _widened(p, freed, held.groups)
         again = climb(over(space, split), wide, priors, Effort(tolerance=0.05, passes=60))
@@ -71,7 +73,8 @@ def compare_groups(
     for place, gap in enumerate(first, start=1):
         p_value, q, flagged = _flagged(gap)
         size = np.abs(gap.difference)
-        classes = np.where(size < SMALL, "A", np.where(size < LARGE, "B", "C"))
+        classes = np.where(size < SMALL, "A", np.where(size < LARGE, "B", "C")).astype(object)
+        classes[~(gap.error <= LARGE)] = None
         columns = (items, gap.difference, gap.error, gap.rate_gap, p_value, q, classes, flagged)
         for item, *values in zip(*columns, strict=True):
             numbers = [value.item() if hasattr(value, "item") else value for value in values]
@@ -116,8 +119,15 @@ def _split(held: Held, freed: Mask) -> Held:
     parts = []
     columns, count = np.flatnonzero(freed), int(freed.sum())
     for part in held.parts:
-        right, trials = np.asarray(_home(part.right)), part.trials
-        taken = np.ones(right.shape, dtype=np.uint8) if trials is None else np.asarray(_home(trials))
+        if is_sparse(part.right):
+            own = np.arange(held.items)
+            if part.group:
+                own[columns] = held.items + count * (part.group - 1) + np.arange(count)
+            width = held.items + count * (held.groups - 1)
+            parts.append(Shard(_renumbered(part.right, own, width), _renumbered(part.trials, own, width), part.group))
+            continue
+        right = part.right
+        taken = np.ones(right.shape, dtype=np.uint8) if part.trials is None else part.trials
         wide = np.zeros((len(right), held.items + count * (held.groups - 1)), dtype=right.dtype)
         mask = np.zeros(wide.shape, dtype=np.uint8)
         wide[:, : held.items], mask[:, : held.items] = right, taken
@@ -129,8 +139,9 @@ def _split(held: Held, freed: Mask) -> Held:
     return Held(parts)
 
 
-def _home(array: Any) -> Any:  # noqa: ANN401
-    return array.cpu() if hasattr(array, "cpu") else array
+def _renumbered(counts: Any, places: np.ndarray[Any, Any], width: int) -> Any:  # noqa: ANN401
+    """Return sparse counts with every item at its new place."""
+    return type(counts)((counts.data, places[counts.indices], counts.indptr), shape=(counts.shape[0], width))
 
 
 def _widened(p: Parameters, freed: Mask, groups: int) -> Parameters:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from mensura.responses.irt.fit_checks import dimensionality, item_misfit
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
 from mensura.responses.irt.model import LEAST_SD, Parameters, Priors, chances, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
-from mensura.responses.irt.shards import Held, Shard, ShardSource, placed
+from mensura.responses.irt.shards import Held, Shard, ShardSource, Streamed, dense, placed
 from mensura.responses.multiple import discovery_rates
 from mensura.responses.reading import read_responses
 from mensura.responses.result import Z90, ResponseFit
@@ -92,6 +93,7 @@ def _fit_table(
 ) -> ResponseFit:
     home = table.held()
     _refuse_hopeless(home, table)
+    apart = _unlinked(table)
     held = placed(space, home)
     begin = start(model, table.items["rate"].to_numpy(), held.groups)
     if run is None:
@@ -104,25 +106,55 @@ def _fit_table(
     result = replace(result, log=table.log)
     if options.dif and held.groups > 1:
         result = replace(
-            result, dif=compare_groups(space, held, fitted, options.priors, table.groups, table.items["item"])
+            result, dif=compare_groups(space, home, fitted, options.priors, table.groups, table.items["item"])
         )
-    return _with_findings(_checked(space, home, fitted, result, options) if options.checks else result)
+    result = _with_findings(_checked(space, home, fitted, result, options) if options.checks else result)
+    return replace(result, warnings=(*result.warnings, *apart))
+
+
+def _unlinked(table: ResponseTable) -> tuple[str, ...]:
+    """Refuse groups that share no item with the first, directly or through others; warn of such subjects within it."""
+    if table.trials is None:
+        return ()
+    taken = table.trials > 0
+    linked = np.zeros(table.subjects.height, dtype=bool)
+    linked[0], count = True, 0
+    while linked.sum() > count:
+        count = int(linked.sum())
+        items = np.asarray(taken[linked].sum(axis=0)).ravel() > 0
+        linked = np.asarray(taken[:, items].sum(axis=1)).ravel() > 0
+    inside = set(table.subjects.filter(pl.Series(linked))["group"])
+    for group in table.groups:
+        if group not in inside:
+            raise MensuraError(
+                f"responses: group {group!r} shares no item with group {table.groups[0]!r}, so they have no common "
+                "scale. Add items that both took, or fit each alone"
+            )
+    if linked.all():
+        return ()
+    left = listed_names(table.subjects.filter(pl.Series(~linked))["subject"].to_list())
+    return (
+        f"{int((~linked).sum())} subjects share no item with the others ({left}); they are compared as if both had "
+        "the same abilities on average",
+    )
 
 
 def _fit_store(
     space: Namespace, store: ResponseStore, model: str, options: FitOptions, run: Pass | None
 ) -> ResponseFit:
     """Fit from parts; what needs all responses at once (differences between groups, the one dimension) is left out."""
-    right, taken = np.zeros(store.items), np.zeros(store.items)
+    right, taken, people = np.zeros(store.items), np.zeros(store.items), np.zeros(store.items, dtype=np.int64)
     counts, rates = [], []
     for shard in store.shards():
         trials = np.ones(shard.right.shape, dtype=np.uint8) if shard.trials is None else shard.trials
         right += shard.right.sum(axis=0, dtype=np.float64)
         taken += trials.sum(axis=0, dtype=np.float64)
+        people += (trials > 0).sum(axis=0)
         counts.append((trials > 0).sum(axis=1))
         rates.append(shard.right.sum(axis=1, dtype=np.float64) / np.maximum(trials.sum(axis=1, dtype=np.float64), 1.0))
+    streamed = Streamed(space, store)
     begin = start(model, right / np.maximum(taken, 1.0), store.groups)
-    run = run or over(space, store)
+    run = run or over(space, streamed)
     fitted = climb(run, begin, options.priors, options.effort)
     names = store.names.select(
         "subject",
@@ -130,11 +162,9 @@ def _fit_store(
         n=pl.Series(np.concatenate(counts)),
         rate=pl.Series(np.concatenate(rates)),
     )
-    items = pl.DataFrame(
-        {"item": store.item_names, "n": taken.astype(np.int64), "rate": right / np.maximum(taken, 1.0)}
-    )
+    items = pl.DataFrame({"item": store.item_names, "n": people, "rate": right / np.maximum(taken, 1.0)})
     sums = run(fitted.parameters, fitted.grid, True)
-    result = _result(space, store, fitted, sums, names, items, store.group_names)
+    result = _result(space, streamed, fitted, sums, names, items, store.group_names)
     return _with_findings(replace(result, log=store.log))
 
 
@@ -191,11 +221,9 @@ def _result(
 
 
 def _item_table(fitted: Fitted, sums: Any, items: pl.DataFrame) -> pl.DataFrame:  # noqa: ANN401
-    from scipy.special import ndtr
-
     p = fitted.parameters.standardised()
     misfit, z = item_misfit(fitted, sums)
-    p_value = 2.0 * ndtr(-np.abs(z))
+    p_value = np.array([math.erfc(abs(one) / math.sqrt(2.0)) for one in z])
     slope = np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
     difficulty = -p.intercept / slope
     errors = _item_errors(fitted, difficulty, slope)
@@ -256,10 +284,9 @@ def _checked(space: Namespace, home: Held, fitted: Fitted, result: ResponseFit, 
     part = max(home.parts, key=len)
     rows = np.sort(rng.permutation(len(part))[:_CHECKED_SUBJECTS])
     columns = np.sort(rng.permutation(home.items)[:_CHECKED_ITEMS])
-    trials = None if part.trials is None else part.trials[np.ix_(rows, columns)]
-    p = fitted.parameters
-    some = Parameters(p.model, p.slope[columns], p.intercept[columns], p.guess[columns], p.mean, p.sd)
-    sample = Shard(part.right[np.ix_(rows, columns)], trials, part.group)
+    trials = None if part.trials is None else dense(part.trials[rows][:, columns])
+    some = fitted.parameters.of_items(columns)
+    sample = Shard(dense(part.right[rows][:, columns]), trials, part.group)
     if len(rows) < 3:
         return result
     found = dimensionality(namespace(), sample, some, fitted.grid, rng)

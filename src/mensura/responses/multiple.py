@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import scipy
+import numpy as np
 
 from mensura.core.arrays import Floats
 
 
 def discovery_rates(p_values: Floats) -> Floats:
     """Return q-values (Benjamini and Hochberg): the least false discovery rate at which each test is a discovery."""
-    q: Floats = scipy.stats.false_discovery_control(p_values)
+    order, count = np.argsort(p_values)[::-1], len(p_values)
+    q = np.empty(count)
+    q[order] = np.minimum.accumulate(p_values[order] * count / np.arange(count, 0, -1))
     return q

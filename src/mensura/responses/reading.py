@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import polars as pl
 
-from mensura.responses.counting import CountLog, CountPart, count_outcomes, count_wide, join_parts
+from mensura.responses.counting import CountLog, CountPart, WideTable, count_outcomes, count_wide, join_parts
 from mensura.responses.rules import CountRules
-from mensura.responses.sources import WideTable, is_people, owned, pieces
+from mensura.responses.sources import is_people, owned, pieces
 from mensura.responses.table import ResponseTable
 
 
@@ -40,10 +41,12 @@ def read_responses(
 
 
 def _counted(source: Any, rules: CountRules, log: CountLog, **settings: Any) -> CountPart:  # noqa: ANN401
-    found = list(pieces(source, log=log, **settings))
-    if isinstance(found[0], WideTable):
-        return count_wide(found[0].frame, found[0].who, found[0].groups, rules, log)
-    return count_outcomes(pl.concat([piece for piece in found if isinstance(piece, pl.DataFrame)]), rules, log)
+    found = pieces(source, log=log, **settings)
+    first = next(found)
+    if isinstance(first, WideTable):
+        return count_wide(first, rules, log)
+    others = (piece for piece in found if isinstance(piece, pl.DataFrame))
+    return count_outcomes(chain([first], others), rules, log)
 
 
 def _shortened(part: CountPart, known: set[str]) -> CountPart:

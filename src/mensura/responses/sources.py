@@ -5,19 +5,20 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame
+from mensura.core.matrices import WideCsv, read_matrix
 from mensura.core.tables import read_noted
 from mensura.evidence.samples import is_sample_log, read_samples
 from mensura.people import ItemPool
-from mensura.responses.counting import OUTCOMES, CountLog
+from mensura.responses.counting import OUTCOMES, CountLog, WideTable
 
 BATCH = 200_000
 """Outcomes that are in memory at a time while a log is read."""
@@ -29,19 +30,13 @@ TITLES = {
     "group": ("group", "population"),
 }
 """Names under which tables bring their columns, the first that is there."""
+_TEXTS = TITLES["subject"] + TITLES["group"]
+_BLOCK = 8_000_000
+"""Values of a wide frame that are converted at a time."""
 _MODELS, _ALL = "models", "all"
 _UNNAMED = "If each row is one subject and each column one item, say: mensura responses read {} --no-header"
 _INSPECT_JSON = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d.*_.+_[0-9A-Za-z]{22}\.json$")
 """Inspect's names of logs that are one JSON file: time, task and a short unique id."""
-
-
-@dataclass(frozen=True)
-class WideTable:
-    """A table with one row per subject and one column per item."""
-
-    frame: pl.DataFrame
-    who: str
-    groups: list[str]
 
 
 Piece = pl.DataFrame | WideTable
@@ -75,7 +70,12 @@ def pieces(
         if is_sample_log(path):
             yield from _of_log(path, subject, group)
             return
-        read = read_noted(path, header=header, unnamed=_UNNAMED.format(path))
+        unnamed = _UNNAMED.format(path)
+        matrix = read_matrix(path, texts=[by or "", *_TEXTS], header=header, unnamed=unnamed)
+        if matrix is not None and (wide := _of_matrix(matrix, by, group, header, log)) is not None:
+            yield wide
+            return
+        read = read_noted(path, header=header, unnamed=unnamed)
         for note in read.notes:
             log.note("files", 1, note)
         frame = read.frame if header else _numbered(read.frame)
@@ -142,6 +142,31 @@ def _numbered(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.select(pl.int_range(1, pl.len() + 1).cast(pl.String).alias("subject"), pl.all())
 
 
+def _of_matrix(matrix: WideCsv, by: str | None, group: str | None, header: bool, log: CountLog) -> WideTable | None:
+    """Return the wide table in a matrix; None where a general reader has to find out more, or what is wrong."""
+    columns = dict(matrix.texts)
+    titles = {title.casefold(): title for title in columns}
+    nobody: list[str | None] = [None] * len(matrix.values)
+    if header:
+        who = next((titles[title] for title in TITLES["subject"] if title in titles), "")
+        grouped = by if by in columns else next((titles[title] for title in TITLES["group"] if title in titles), "")
+        subjects, owners = columns.pop(who, None), columns.pop(grouped or "", nobody)
+    else:
+        numbers: list[str | None] = [str(row) for row in range(1, len(nobody) + 1)]
+        subjects, owners = columns.pop("V1", numbers), nobody
+    if subjects is None or columns:
+        return None
+    for note in matrix.notes:
+        log.note("files", 1, note)
+    kept = np.full(len(nobody), True)
+    if by in matrix.texts:
+        kept = np.array([owner is not None for owner in owners])
+        log.note(f"rows without {by}", int((~kept).sum()), "left out")
+    names = pl.Series(subjects, dtype=pl.String).filter(pl.Series(kept))
+    groups = [owner or group or _ALL for owner, stays in zip(owners, kept, strict=True) if stays]
+    return WideTable(names, groups, matrix.titles, matrix.values if kept.all() else matrix.values[kept])
+
+
 def _of_folder(folder: Path, by: str | None, log: CountLog) -> WideTable:
     if not is_people(folder):
         raise MensuraError(
@@ -167,7 +192,7 @@ def _of_pool(pool: ItemPool, by: str | None, log: CountLog) -> WideTable:
             f"pool {pool.name!r}: it has rates but no answers of persons; place subjects with rates instead"
         )
     if by is None:
-        return WideTable(pool.responses, "person", [pool.name] * pool.responses.height)
+        return _table(pool.responses, "person", [pool.name] * pool.responses.height)
     if pool.persons is None or by not in pool.persons.columns:
         known = ", ".join(pool.persons.columns) if pool.persons is not None else "none"
         raise MensuraError(f"by: pool {pool.name!r} has no column {by!r}; expected a column of persons: {known}")
@@ -176,7 +201,7 @@ def _of_pool(pool: ItemPool, by: str | None, log: CountLog) -> WideTable:
     owners = [f"{pool.name}:{value}" for value in groups.drop_nulls()]
     if not owners:
         raise MensuraError(f"by: nobody in pool {pool.name!r} has a value of {by!r}; choose another column")
-    return WideTable(pool.responses.filter(groups.is_not_null()), "person", owners)
+    return _table(pool.responses.filter(groups.is_not_null()), "person", owners)
 
 
 def _of_table(frame: pl.DataFrame, by: str | None, group: str | None, name: str, log: CountLog) -> Iterator[Piece]:
@@ -228,13 +253,20 @@ def _wide(frame: pl.DataFrame, who: str, grouped: str | None, group: str | None,
         )
     if values.width < 2:
         raise MensuraError(f"{name}: no column of an item next to {who!r}; add one per item")
-    values = values.with_columns(
-        pl.selectors.float().fill_nan(None), pl.selectors.string().exclude(who).cast(pl.Float64)
-    )
     owners = (
         frame[grouped].cast(pl.String).fill_null(group or _ALL).to_list() if grouped else [group or _ALL] * frame.height
     )
-    return WideTable(values, who, owners)
+    return _table(values, who, owners)
+
+
+def _table(frame: pl.DataFrame, who: str, groups: list[str]) -> WideTable:
+    """Return a frame of outcomes as a wide table, some columns at a time."""
+    items = [title for title in frame.columns if title != who]
+    values = np.empty((frame.height, len(items)), dtype=np.float32)
+    width = max(1, _BLOCK // max(1, frame.height))
+    for start in range(0, len(items), width):
+        values[:, start : start + width] = frame.select(items[start : start + width]).cast(pl.Float32).to_numpy()
+    return WideTable(frame[who].cast(pl.String), groups, items, values)
 
 
 def _check_numbers(frame: pl.DataFrame, title: str, kind: pl.DataType, what: str, expected: str) -> None:

@@ -3,7 +3,8 @@
 A folder holds ``items.parquet`` (item), ``groups.parquet`` (group), ``log.parquet`` and ``part-00000.parquet`` …: one
 row per subject with ``subject``, ``group`` (its number) and the counts of all items as bytes, ``right`` and
 ``trials`` (null where every item was taken once; ``right`` holds single-precision numbers where credit is partial).
-Subjects of one part belong to one group.
+Where a part's subjects took few of the items, ``places`` holds the numbers of those taken (int32), and the counts are
+theirs alone; it is null elsewhere. Subjects of one part belong to one group.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder
-from mensura.responses.counting import CountLog, CountPart, count_outcomes
-from mensura.responses.irt.shards import Shard
+from mensura.responses.counting import CountLog, CountPart, WideTable, count_outcomes
+from mensura.responses.irt.shards import Shard, is_sparse
 from mensura.responses.rules import CountRules
-from mensura.responses.sources import WideTable, owned, pieces
+from mensura.responses.sources import owned, pieces
 
 WRITER = "responses store"
 PARTS = 32
@@ -97,10 +98,28 @@ class ResponseStore:
 def read_part(path: Path, items: int) -> Shard:
     """Return the counts of one part."""
     frame = pl.read_parquet(path, glob=False)
+    if "places" in frame.columns and not frame["places"].null_count():
+        return _sparse_part(frame, items)
     size = len(frame["right"][0]) // items
     right = _matrix(frame["right"], np.dtype(np.uint8 if size == 1 else np.float32), items)
     trials = None if frame["trials"].null_count() else _matrix(frame["trials"], np.dtype(np.uint8), items)
     return Shard(right, trials, int(frame["group"][0]))
+
+
+def _sparse_part(frame: pl.DataFrame, items: int) -> Shard:
+    """Return the counts of a part that stores the items taken alone."""
+    from scipy.sparse import csr_array
+
+    sizes = frame["places"].bin.size().to_numpy().astype(np.int64) // 4
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    places = np.frombuffer(b"".join(frame["places"]), dtype=np.int32)
+    right, trials = b"".join(frame["right"]), np.frombuffer(b"".join(frame["trials"]), dtype=np.uint8)
+    counts = np.frombuffer(right, dtype=np.uint8 if len(right) == len(places) else np.float32)
+    shape = (frame.height, items)
+    group = int(frame["group"][0])
+    return Shard(
+        csr_array((counts, places, starts), shape=shape), csr_array((trials, places, starts), shape=shape), group
+    )
 
 
 def _matrix(column: pl.Series, dtype: np.dtype[Any], items: int) -> np.ndarray[Any, Any]:
@@ -190,17 +209,18 @@ def _long(piece: pl.DataFrame | WideTable) -> Iterator[pl.DataFrame]:
     if isinstance(piece, pl.DataFrame):
         yield piece
         return
-    rows = max(1, _WIDE_CELLS // max(1, piece.frame.width - 1))
-    owners = pl.Series("group", piece.groups)
-    for start in range(0, piece.frame.height, rows):
-        some = piece.frame.slice(start, rows).with_columns(group=owners.slice(start, rows))
-        yield some.unpivot(index=[piece.who, "group"], variable_name="item", value_name="value").select(
-            pl.col(piece.who).cast(pl.String).alias("subject"),
-            "group",
-            "item",
-            pl.col("value").cast(pl.Float64),
-            pl.lit(1, pl.Int64).alias("n"),
-        )
+    rows, items = max(1, _WIDE_CELLS // max(1, len(piece.items))), pl.Series("item", piece.items)
+    for start in range(0, len(piece.groups), rows):
+        some = piece.values[start : start + rows]
+        subject, item = (places.ravel().astype(np.uint32) for places in np.indices(some.shape))
+        yield pl.DataFrame(
+            {
+                "subject": piece.subjects[start : start + rows].gather(subject),
+                "group": pl.Series(piece.groups[start : start + rows]).gather(subject),
+                "item": items.gather(item),
+                "value": pl.Series(some.ravel(), dtype=pl.Float64).fill_nan(None),
+            }
+        ).with_columns(n=pl.lit(1, pl.Int64))
 
 
 def _part(name: str | None, parts: int) -> int:
@@ -218,7 +238,7 @@ def _write_parts(spread: _Spread, spill: Path, stage: Path, rules: CountRules, l
             ]
             outcomes = pl.concat(parts).filter(pl.col("group") == group)
             if outcomes.height:
-                counted = count_outcomes(outcomes, rules, log, items)
+                counted = count_outcomes([outcomes], rules, log, items)
                 if counted.subjects:
                     _part_frame(counted, place).write_parquet(stage / f"part-{number:05d}.parquet")
                     number += 1
@@ -232,6 +252,8 @@ def _refuse_twice(subjects: pl.Series) -> None:
 
 
 def _part_frame(part: CountPart, group: int) -> pl.DataFrame:
+    if is_sparse(part.right):
+        return _sparse_frame(part, group)
     trials = part.trials
     whole = trials is None or bool(np.all(trials == 1))
     return pl.DataFrame(
@@ -245,3 +267,12 @@ def _part_frame(part: CountPart, group: int) -> pl.DataFrame:
         },
         schema={"subject": pl.String, "group": pl.Int32, "right": pl.Binary, "trials": pl.Binary},
     )
+
+
+def _sparse_frame(part: CountPart, group: int) -> pl.DataFrame:
+    cuts = part.right.indptr[1:-1]
+    counts = {"places": part.right.indices.astype(np.int32), "right": part.right.data}
+    counts |= {} if part.trials is None else {"trials": part.trials.data}
+    rows = {name: [row.tobytes() for row in np.split(values, cuts)] for name, values in counts.items()}
+    numbers = np.full(len(part.subjects), group, dtype=np.int32)
+    return pl.DataFrame({"subject": part.subjects, "group": numbers, **rows})

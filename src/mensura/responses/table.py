@@ -3,17 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-from mensura.responses.irt.shards import Held, Shard
+from mensura.responses.irt.shards import Held, Shard, is_sparse
 
+Places: TypeAlias = np.ndarray[Any, Any]
 LOG_SCHEMA = {"what": pl.String, "count": pl.Int64, "rule": pl.String}
-Counts = np.ndarray[Any, Any]
+Counts = Any
+"""Counts of subjects × items: an array, or a sparse one (CSR) that stores the items taken alone."""
+SPARSE = 0.2
+"""Share of items taken below which counts are stored sparsely."""
+LEAST_SPARSE = 1_000_000
+"""Subjects × items up to which counts are never sparse: they are small anyway."""
+
+
+def counts_at(
+    rows: Places, columns: Places, right: Places, trials: Places, shape: tuple[int, int]
+) -> tuple[Counts, Counts]:
+    """Return right answers and trials as tables, from one value per cell taken, row by row; sparse where few are."""
+    if shape[0] * shape[1] <= LEAST_SPARSE or len(rows) >= SPARSE * shape[0] * shape[1]:
+        tables = np.zeros(shape, dtype=right.dtype), np.zeros(shape, dtype=trials.dtype)
+        tables[0][rows, columns], tables[1][rows, columns] = right, trials
+        return tables
+    from scipy.sparse import csr_array
+
+    starts, places = np.searchsorted(rows, np.arange(shape[0] + 1)).astype(np.int32), columns.astype(np.int32)
+    return csr_array((right, places, starts), shape=shape), csr_array((trials, places, starts), shape=shape)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -22,7 +42,7 @@ class ResponseTable(Result):
 
     ``subjects``: subject, group, n (items taken), rate; in the order of the rows of ``right``, groups one after the
     other. ``items``: item, n (subjects who took it), rate. ``log``: what was found that a rule decided. ``right`` and
-    ``trials`` (None: every item once by everyone) are subjects × items.
+    ``trials`` (None: every item once by everyone) are subjects × items, both sparse where few items were taken.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "log")
@@ -36,7 +56,7 @@ class ResponseTable(Result):
     @property
     def heading(self) -> str:
         """How much there is."""
-        taken = self.right.size if self.trials is None else int(np.count_nonzero(self.trials))
+        taken = int(self.subjects["n"].sum())
         groups = ", ".join(f"{count:,} {name}" for name, count in zip(self.groups, self.group_sizes, strict=True))
         return f"{taken:,} responses: {self.subjects.height:,} subjects ({groups}) × {self.items.height:,} items"
 
@@ -57,7 +77,7 @@ class ResponseTable(Result):
         for number, size in enumerate(self.group_sizes):
             rows = slice(start, start + size)
             trials = None if self.trials is None else self.trials[rows]
-            if trials is not None and bool(np.all(trials == 1)):
+            if trials is not None and _taken_once(trials):
                 trials = None
             parts.append(Shard(self.right[rows], trials, number))
             start += size
@@ -74,16 +94,20 @@ class ResponseTable(Result):
         return ResponseTable(self.subjects[order], self.items, self.log, self.right[order], trials)
 
 
+def _taken_once(trials: Counts) -> bool:
+    return not is_sparse(trials) and bool(np.all(trials == 1))
+
+
 def build_table(
     subjects: list[str], groups: list[str], items: list[str], right: Counts, trials: Counts | None, log: pl.DataFrame
 ) -> ResponseTable:
     """Return a table, its subjects ordered by group and what nobody took left out."""
-    if trials is not None and bool(np.all(trials == 1)):
+    if trials is not None and _taken_once(trials):
         trials = None
     taken = np.full(right.shape, 1, dtype=np.uint8) if trials is None else trials
-    someone, something = np.any(taken > 0, axis=0), np.any(taken > 0, axis=1)
+    someone, something = ((taken > 0).sum(axis=axis) > 0 for axis in (0, 1))
     if not someone.all() or not something.all():
-        right, taken = right[np.ix_(something, someone)], taken[np.ix_(something, someone)]
+        right, taken = right[something][:, someone], taken[something][:, someone]
         trials = None if trials is None else taken
         items = [item for item, kept in zip(items, someone, strict=True) if kept]
         subjects = [subject for subject, kept in zip(subjects, something, strict=True) if kept]

@@ -14,7 +14,7 @@ import numpy as np
 from mensura.core.arrays import Floats
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.information import Information, group_slopes
-from mensura.responses.irt.model import Parameters, curve_derivatives
+from mensura.responses.irt.model import Parameters, curves, item_blocks
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import NodeTables, shard_posteriors
 from mensura.responses.irt.quadrature import Grid
@@ -44,15 +44,17 @@ def abilities(space: Namespace, shard: Shard, fitted: Fitted) -> ShardAbilities:
 
 def item_error(p: Parameters, grid: Grid, inverse: Information, group: int, mean: Floats, variance: Floats) -> Floats:
     """Return the variance that errors of the parameters add to abilities."""
-    rate, by_item, by_ability = curve_derivatives(p, grid.nodes)
-    spread = np.maximum(rate * (1.0 - rate), 1e-9)
-    slopes = by_item * (by_ability / spread)[:, :, None]
-    lone = np.einsum("jqk,jkl,jql->q", slopes, inverse.item_inverse, slopes, optimize=True)
-    across = np.tensordot(slopes, inverse.item_columns, axes=([0, 2], [0, 1]))
+    count = len(grid.nodes)
+    lone, held, across = np.zeros(count), np.zeros(count), np.zeros((count, inverse.item_columns.shape[2]))
+    for rows in item_blocks(len(p.slope), count):
+        at = curves(p.of_items(rows), grid.nodes)
+        slopes = at.u * at.by_ability[:, :, None]
+        lone += np.sum((slopes @ inverse.item_inverse[rows]) * slopes, axis=(0, 2))
+        across += np.tensordot(slopes, inverse.item_columns[rows], axes=([0, 2], [0, 1]))
+        held += np.sum(at.by_ability**2 / at.spread, axis=0)
     prior = -group_slopes(p, grid)[:, group]
     of_prior = np.sum(inverse.group_inverse[:, None] * prior**2, axis=0)
     across_prior = prior.T @ inverse.group_columns
-    held = np.sum(by_ability**2 / spread, axis=0)
     part = np.clip((1.0 / variance - p.sd[group] ** -2.0) / np.interp(mean, grid.nodes, held), 0.0, 1.0)
     at = np.clip(np.round((mean - grid.nodes[0]) / grid.spacing).astype(int), 0, len(grid.nodes) - 1)
     crossed = np.sum((part[:, None] * across[at] + across_prior[at]) ** 2, axis=1) if across.shape[1] else 0.0

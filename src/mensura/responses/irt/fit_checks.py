@@ -14,7 +14,7 @@ import numpy as np
 
 from mensura.core.arrays import Floats, Mask
 from mensura.responses.irt.fitting import Fitted
-from mensura.responses.irt.model import Parameters, chances, curve_derivatives
+from mensura.responses.irt.model import ItemCurves, Parameters, chances, curves, item_blocks
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import NodeTables, PassSums, shard_posteriors
 from mensura.responses.irt.quadrature import Grid
@@ -29,29 +29,34 @@ _FLOOR = 1e-9
 def item_misfit(fitted: Fitted, sums: PassSums) -> tuple[Floats, Floats]:
     """Return every item's misfit and the z of its bend, from sums by node."""
     p, nodes = fitted.parameters, fitted.grid.nodes
-    rate, by_item, by_ability = curve_derivatives(p, nodes)
-    taken = np.maximum(np.broadcast_to(sums.taken, rate.shape), 0.0)
-    share = taken / np.maximum(taken.sum(axis=1, keepdims=True), _FLOOR)
-    gap = (sums.right - taken * rate) / np.maximum(taken, _FLOOR)
-    misfit = np.sqrt(np.sum(share * np.clip(gap, -1.0, 1.0) ** 2, axis=1))
-    return misfit, _bend(p, nodes, sums, rate, by_item, by_ability, taken)
+    misfit, z = np.empty(len(p.slope)), np.empty(len(p.slope))
+    for rows in item_blocks(len(p.slope), len(nodes)):
+        at = curves(p.of_items(rows), nodes)
+        taken = np.maximum(sums.taken if len(sums.taken) == 1 else sums.taken[rows], 0.0)
+        off = sums.right[rows] - taken * at.rate
+        share = taken / np.maximum(taken.sum(axis=1, keepdims=True), _FLOOR)
+        gap = np.clip(off / np.maximum(taken, _FLOOR), -1.0, 1.0)
+        misfit[rows] = np.sqrt(np.sum(share * gap**2, axis=1))
+        z[rows] = _bend(p.slope[rows], nodes, sums, at, taken, off)
+    return misfit, z
 
 
-def _bend(
-    p: Parameters, nodes: Floats, sums: PassSums, rate: Floats, by_item: Floats, by_ability: Floats, taken: Floats
-) -> Floats:
-    """Return the score of a bend in standard errors; what the item's own parameters could take up is taken off."""
-    spread = np.maximum(rate * (1.0 - rate), _FLOOR)
-    weight = taken / spread
+def _bend(slope: Floats, nodes: Floats, sums: PassSums, at: ItemCurves, taken: Floats, off: Floats) -> Floats:
+    """Return the score of a bend in standard errors; what the item's own parameters could take up is taken off.
+
+    Like an item's score (y − P) u, that of a bend is (y − P) w(θ), with w = (θ − θ̄)² P′ / (a P(1−P)) at first.
+    """
+    weight = taken * at.spread
     middle = np.sum(taken * nodes, axis=1, keepdims=True) / np.maximum(taken.sum(axis=1, keepdims=True), _FLOOR)
-    bend = by_ability / np.where(np.abs(p.slope[:, None]) > 1e-6, p.slope[:, None], 1e-6) * (nodes - middle) ** 2
-    cross = np.einsum("jq,jqk->jk", weight * bend, by_item)
-    blocks = np.einsum("jq,jqk,jql->jkl", weight, by_item, by_item, optimize=True)
-    blocks += _FLOOR * np.eye(blocks.shape[1])
-    bend = bend - np.einsum("jqk,jk->jq", by_item, np.linalg.solve(blocks, cross[:, :, None])[:, :, 0])
-    score = np.sum((sums.right - taken * rate) / spread * bend, axis=1)
+    steepness = at.by_ability / at.spread / np.where(np.abs(slope[:, None]) > 1e-6, slope[:, None], 1e-6)
+    bend = steepness * (nodes - middle) ** 2
+    u = np.broadcast_to(at.u, (*bend.shape, at.u.shape[2]))
+    cross = ((weight * bend)[:, None, :] @ u)[:, 0]
+    blocks = at.squares(weight) + _FLOOR * np.eye(u.shape[2])
+    bend = bend - (u @ np.linalg.solve(blocks, cross[:, :, None]))[:, :, 0]
+    score = np.sum(off * bend, axis=1)
     subjects = np.maximum(sums.mass.sum(axis=0), _FLOOR)
-    moving = (by_ability * bend / spread) ** 2 + spread * np.gradient(bend / spread, nodes, axis=1) ** 2
+    moving = (at.by_ability * bend) ** 2 + at.spread * np.gradient(bend, nodes, axis=1) ** 2
     unseen = np.sum(sums.spread, axis=0) * (taken / subjects) * moving
     known = np.sum(weight * bend**2, axis=1)
     held = np.maximum(known - np.sum(unseen, axis=1), _LEAST_HELD * known)

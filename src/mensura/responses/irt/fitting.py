@@ -19,7 +19,7 @@ from mensura.core.errors import MensuraError
 from mensura.responses.irt.acceleration import Anderson
 from mensura.responses.irt.information import Information, gradient, information
 from mensura.responses.irt.louis import exact_information
-from mensura.responses.irt.model import Parameters, Priors, check_model, prior_terms
+from mensura.responses.irt.model import Parameters, Priors, check_model, group_prior_terms, prior_terms
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import NodeTables, PassSums, tally
 from mensura.responses.irt.quadrature import Grid
@@ -35,6 +35,9 @@ _SHORTER, _SHORTEST = 3.0, 0.02
 """By what a step is shortened that led downhill, and from where on the EM algorithm's own step is taken instead."""
 _NEAR = 3.0
 """Steps shorter than this many standard errors are regular enough to learn from."""
+_SURE = 1.0
+"""Steps shorter than this many standard errors are trusted at any length: a flat direction, such as the spread of a
+group whose subjects answer alike, takes long ones."""
 _NOISE = 1e-6
 """Share of the log likelihood that single precision may blur."""
 _START_GUESS = -1.4
@@ -105,8 +108,7 @@ def fit_held(
 ) -> Fitted:
     """Fit responses in memory; many subjects start from a sample of them."""
     priors, effort = priors or Priors(), effort or Effort()
-    if held.subjects > 4 * SAMPLE:
-        sample = thinned(held, SAMPLE)
+    if held.subjects > 4 * SAMPLE and (sample := thinned(held, SAMPLE)) is not held:
         begin = climb(over(space, sample), begin, priors, replace(effort, tolerance=0.1, passes=30)).parameters
     fitted = climb(over(space, held), begin, priors, effort)
     if held.items * begin.of_item > EXACT_UNKNOWNS:
@@ -125,7 +127,7 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
     for _ in range(effort.passes):
         grid = Grid.over(here.mean, here.sd)
         sums = run(here, grid, False)
-        height = sums.evidence + prior_terms(here, priors)[0]
+        height = sums.evidence + prior_terms(here, priors)[0] + group_prior_terms(here, priors)[0]
         if best is not None and not height >= best.height - _NOISE * abs(best.height):
             shrink /= _SHORTER
             memory.forget()
@@ -138,7 +140,9 @@ def climb(run: Pass, begin: Parameters, priors: Priors, effort: Effort) -> Fitte
         step = here.held_up(_flat(inverse.step(*slope)), plain)
         left = float(np.max(np.abs(step) / errors))
         history.append(Visit(height, left))
-        trusted = float(np.max(np.abs(step))) <= LONGEST_STEP
+        longest = float(np.max(np.abs(step)))
+        trusted = longest <= LONGEST_STEP or left < _SURE
+        step = step * min(1.0, LONGEST_STEP / longest) if trusted and longest > 0.0 else step
         best = _Place(height, here, grid, sums, step if trusted else plain, plain)
         if left < effort.tolerance:
             break

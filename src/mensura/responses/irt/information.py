@@ -20,14 +20,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.model import Parameters, Priors, curve_derivatives, prior_terms
+from mensura.responses.irt.model import Parameters, Priors, curves, group_prior_terms, item_blocks, prior_terms
 from mensura.responses.irt.passes import PassSums
 from mensura.responses.irt.quadrature import Grid
 
 _RIDGE = 1e-9
 _LARGEST_SHARE = 0.9999
 """Largest share of a direction's information that may be missing; beyond, the scale is not held by the responses."""
+_LARGEST_IN_STEPS = 0.98
+"""The same for steps: where nearly all is missing, as of the spread of a few alike subjects, the rest is uncertain."""
 _OWN_SHARES = (1.0, 0.5, 0.25, 0.0)
+_LEAST_MISSING = 1e-9
+"""Directions that miss a smaller share of their information are left out."""
 
 
 @dataclass(frozen=True)
@@ -78,16 +82,20 @@ class Information:
 
 def gradient(p: Parameters, grid: Grid, sums: PassSums, priors: Priors) -> tuple[Floats, Floats]:
     """Return the gradient of the log posterior by items' own and groups' free parameters."""
-    rate, by_item, _ = curve_derivatives(p, grid.nodes)
-    _, from_prior, _ = prior_terms(p, priors)
-    expected = sums.taken * rate
-    if p.model == "3pl":
-        score = (sums.right - expected) / np.maximum(rate * (1.0 - rate), _RIDGE)
-        items = np.einsum("jq,jqk->jk", score, by_item)
-    else:
-        both = np.stack([sums.right[:, 0] - expected @ grid.nodes, sums.right[:, 1] - expected.sum(axis=1)], axis=1)
-        items = both[:, 1:] if p.model == "rasch" else both
-    return items + from_prior, _group_terms(p, grid, sums)[0]
+    _, items, _ = prior_terms(p, priors)
+    for rows in item_blocks(len(p.slope), len(grid.nodes)):
+        at = curves(p.of_items(rows), grid.nodes)
+        expected = _rows(sums.taken, rows) * at.rate
+        if p.model == "3pl":
+            items[rows] += np.einsum("jq,jqk->jk", sums.right[rows] - expected, at.u)
+        else:
+            items[rows] += sums.right[rows, 2 - p.of_item :] - expected @ at.u[0]
+    return items, _group_terms(p, grid, sums)[0] + group_prior_terms(p, priors)[1]
+
+
+def _rows(taken: Floats, rows: slice) -> Floats:
+    """Return the expected answers to some items: the same row where all items were taken by all."""
+    return taken if len(taken) == 1 else taken[rows]
 
 
 def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, whole: bool = False) -> Information:
@@ -98,62 +106,83 @@ def information(p: Parameters, grid: Grid, sums: PassSums, priors: Priors, *, wh
     posterior it is weighed with, v P(1−P) u′u′ᵀ, is taken off the item's block. On tests of a few items that can
     leave nothing of a direction; then less of it is taken.
     """
-    for share in _OWN_SHARES if whole else (None,):
-        blocks, U, Z, group_blocks = _parts(p, grid, sums, priors, share)
-        inverse = np.asarray(np.linalg.inv(blocks), dtype=np.float64)
-        group_inverse = 1.0 / np.maximum(group_blocks, _RIDGE)
-        solved, group_solved = inverse @ U, group_inverse[:, None] * Z
-        missing = np.tensordot(U, solved, axes=([0, 1], [0, 1])) + Z.T @ group_solved
+    columns = _Columns(p, grid, sums, steps=not whole)
+    group_inverse = 1.0 / np.maximum(_group_terms(p, grid, sums)[1] + group_prior_terms(p, priors)[2], _RIDGE)
+    group_solved = group_inverse[:, None] * columns.groups
+    stiffness = prior_terms(p, priors)[2] + _RIDGE
+    inverse, solved = np.empty((*stiffness.shape, p.of_item)), np.empty((*stiffness.shape, columns.count))
+    for share in _OWN_SHARES if whole else (0.0,):
+        missing = columns.groups.T @ group_solved
+        for rows in item_blocks(len(p.slope), len(grid.nodes)):
+            blocks, U = columns.parts(rows, share)
+            blocks[:, np.arange(p.of_item), np.arange(p.of_item)] += stiffness[rows]
+            inverse[rows] = np.linalg.inv(blocks)
+            solved[rows] = inverse[rows] @ U
+            missing += U.reshape(-1, columns.count).T @ solved[rows].reshape(-1, columns.count)
         values, vectors = np.linalg.eigh((missing + missing.T) / 2.0)
         if values[-1] < _LARGEST_SHARE and np.all(np.diagonal(inverse, axis1=1, axis2=2) > 0.0):
             break
-    factor = vectors / np.sqrt(1.0 - np.clip(values, 0.0, _LARGEST_SHARE))
+    said = values > _LEAST_MISSING  # few subjects leave most directions without anything missing
+    largest = _LARGEST_SHARE if whole else _LARGEST_IN_STEPS
+    factor = vectors[:, said] / np.sqrt(1.0 - np.clip(values[said], 0.0, largest))
     return Information(inverse, group_inverse, solved @ factor, group_solved @ factor)
 
 
-def _parts(
-    p: Parameters, grid: Grid, sums: PassSums, priors: Priors, own_share: float | None
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the blocks of A, and U V^½ of items and of groups.
+class _Columns:
+    """The blocks of A and the columns U V^½, of some items at a time, and those of groups.
 
     The score of an item is (y − P) u(θ); along θ it runs with −P′u + (y − P)u′. A posterior's peak lies where
     likelihood and prior balance, so answers there are those of an ability further out by κ = (θ − μ)/(σ² I(θ)), and y
-    − P is P′κ: the slope is −P′(u − κu′).
+    − P is P′κ: the slope is −P′(u − κu′). Steps do without κ.
     """
-    rate, by_item, by_ability = curve_derivatives(p, grid.nodes)
-    spread = np.maximum(rate * (1.0 - rate), _RIDGE)
-    taken = np.maximum(sums.taken, 0.0)
-    share = taken / np.maximum(sums.mass.sum(axis=0), _RIDGE)  # of the subjects at a node, those who took the item
-    u = by_item / spread[:, :, None]
-    bent = np.gradient(u, grid.spacing, axis=1)
-    blocks = np.einsum("jq,jqk,jql->jkl", taken * spread, u, u, optimize=True)
-    if own_share:
-        open_still = own_share * sums.spread.sum(axis=0) * share * spread
-        blocks -= np.einsum("jq,jqk,jql->jkl", open_still, bent, bent, optimize=True)
-    ahead = np.arange(blocks.shape[1])
-    blocks[:, ahead, ahead] += prior_terms(p, priors)[2] + _RIDGE
-    held = np.maximum(np.sum(share * by_ability**2 / spread, axis=0), _RIDGE)
-    columns, group_columns = [], []
-    along = group_slopes(p, grid)
-    for group in range(len(p.mean)):
-        pull = (grid.nodes - p.mean[group]) / (p.sd[group] ** 2 * held) * (own_share is not None)
-        known = np.maximum(sums.mass[group], 0.0) / (held + p.sd[group] ** -2.0)
-        root = np.sqrt(np.clip(sums.spread[group], 0.0, known))
-        slopes = (share * by_ability * root)[:, :, None] * (u - np.clip(pull, -1.0, 1.0)[None, :, None] * bent)
-        columns.append(np.swapaxes(slopes, 1, 2))
-        group_columns.append(-along[:, group] * root)
-    blocks_of_groups = _group_terms(p, grid, sums)[1]
-    return blocks, np.concatenate(columns, axis=2), np.concatenate(group_columns, axis=1), blocks_of_groups
+
+    def __init__(self, p: Parameters, grid: Grid, sums: PassSums, *, steps: bool) -> None:
+        self._p, self._grid, self._sums = p, grid, sums
+        self._here = np.maximum(sums.mass.sum(axis=0), _RIDGE)
+        held = np.zeros(len(grid.nodes))
+        for rows in item_blocks(len(p.slope), len(grid.nodes)):
+            at = curves(p.of_items(rows), grid.nodes)
+            held += np.sum(self._taken(rows) / self._here * at.by_ability**2 / at.spread, axis=0)
+        held = np.maximum(held, _RIDGE)
+        known = np.maximum(sums.mass, 0.0) / (held + p.sd[:, None] ** -2.0)
+        self._roots = np.sqrt(np.clip(sums.spread, 0.0, known))
+        pulls = (grid.nodes - p.mean[:, None]) / (p.sd[:, None] ** 2 * held)
+        self._pulls = np.zeros_like(pulls) if steps else np.clip(pulls, -1.0, 1.0)
+        self._live = self._roots > 0.0  # few subjects leave most nodes empty
+        self.groups = (-group_slopes(p, grid) * self._roots)[:, self._live]
+        self.count = int(self._live.sum())
+
+    def _taken(self, rows: slice) -> Floats:
+        return np.maximum(_rows(self._sums.taken, rows), 0.0)
+
+    def parts(self, rows: slice, own_share: float) -> tuple[Floats, Floats]:
+        """Return blocks (items × k × k, without priors) and columns (items × k × columns) of some items."""
+        at, taken = curves(self._p.of_items(rows), self._grid.nodes), self._taken(rows)
+        share = taken / self._here  # of the subjects at a node, those who took the item
+        blocks = at.squares(taken * at.spread)
+        if own_share:
+            blocks -= at.squares(own_share * self._sums.spread.sum(axis=0) * share * at.spread, bent=True)
+        steep = share * at.by_ability
+        columns = [
+            (steep[:, live] * root[live])[:, None, :]
+            * np.swapaxes(at.u[:, live] - pull[live][None, :, None] * at.bent[:, live], 1, 2)
+            for root, pull, live in zip(self._roots, self._pulls, self._live, strict=True)
+        ]
+        return blocks, np.concatenate(columns, axis=2) if len(columns) > 1 else columns[0]
 
 
 def information_of(curvature: Floats, p: Parameters) -> Information:
     """Return the inverse of an information matrix that is known in full, in the order of :meth:`Parameters.flat`."""
-    items, count = len(p.slope), p.of_item
+    return information_of_matrix(curvature, len(p.slope), p.of_item, len(p.free))
+
+
+def information_of_matrix(curvature: Floats, items: int, count: int, groups: int) -> Information:
+    """Return the same for items of ``count`` parameters each, and so many parameters of groups."""
     values, vectors = np.linalg.eigh((curvature + curvature.T) / 2.0)
     root = vectors / np.sqrt(np.maximum(values, values[-1] * _RIDGE))
     cut = items * count
     nothing = np.zeros((items, count, count))
-    return Information(nothing, np.zeros(len(p.free)), root[:cut].reshape(items, count, -1), root[cut:])
+    return Information(nothing, np.zeros(groups), root[:cut].reshape(items, count, -1), root[cut:])
 
 
 def group_slopes(p: Parameters, grid: Grid) -> Floats:

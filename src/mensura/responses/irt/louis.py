@@ -11,7 +11,7 @@ import numpy as np
 
 from mensura.core.arrays import Floats
 from mensura.responses.irt.information import Information, gradient, information_of
-from mensura.responses.irt.model import Parameters, Priors, curve_derivatives, prior_terms
+from mensura.responses.irt.model import Parameters, Priors, curve_derivatives, group_prior_terms, prior_terms
 from mensura.responses.irt.namespace import NumpyArrays
 from mensura.responses.irt.passes import NodeTables, PassSums, shard_posteriors, tally
 from mensura.responses.irt.quadrature import Grid
@@ -33,8 +33,8 @@ def exact_information(held: Held, p: Parameters, grid: Grid, priors: Priors, sca
         for chunk in chunks(space, shard):
             missing += _missing(p, grid, chunk, shard_posteriors(space, chunk, tables).weights)
     curvature = scale * (known - missing)
-    cut = len(p.slope) * p.of_item
-    curvature[np.arange(cut), np.arange(cut)] += prior_terms(p, priors)[2].ravel()
+    stiffness = np.concatenate([prior_terms(p, priors)[2].ravel(), group_prior_terms(p, priors)[2]])
+    curvature[np.diag_indices_from(curvature)] += stiffness
     return information_of(curvature, p)
 
 
@@ -45,7 +45,7 @@ def _size(p: Parameters) -> int:
 def _known(p: Parameters, grid: Grid, sums: PassSums) -> Floats:
     """Return the information with abilities known: blocks of items, and one of groups."""
     items, count = len(p.slope), p.of_item
-    cut, none = items * count, Priors(None, None, None)
+    cut, none = items * count, Priors(None, None, None, None)
     whole = np.zeros((_size(p), _size(p)))
     rows = np.arange(cut).reshape(items, count)
     for place in range(count):

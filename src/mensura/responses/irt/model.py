@@ -7,8 +7,9 @@ with its own mean and standard deviation; the first group is the measure: mean 0
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,9 @@ LEAST_SD = 0.1
 likelihood rises for ever towards 0, and nothing else would end a fit."""
 _FURTHEST = 35.0
 """Logits beyond which a chance is 0 or 1 in single precision's logarithms."""
+_FLOOR = 1e-9
+_BLOCK_VALUES = 100_000
+"""Items × nodes that are computed at a time: such arrays stay in a processor's cache."""
 
 
 class ItemPrior(NamedTuple):
@@ -31,18 +35,28 @@ class ItemPrior(NamedTuple):
     sd: float
 
 
+class GroupPrior(NamedTuple):
+    """Normal priors of a group beside the first: standard deviations of its mean and of its log sd, in the first's."""
+
+    mean: float
+    log_sd: float
+
+
 @dataclass(frozen=True)
 class Priors:
     """Priors of item parameters, weak by default: they decide only where responses are few or one-sided.
 
     ``slope``: standard deviation of slopes relative to their mean (not for ``rasch``). ``intercept``: that of
-    intercepts about those of items of common difficulty. ``guessing``: of logit c. None: no prior. Neither mean is
-    fixed: priors that knew where the scale lies would move it, all items together, wherever items outnumber subjects.
+    intercepts about those of items of common difficulty. ``guessing``: of logit c. ``groups``: of groups beside the
+    first; it holds a group that answers all items alike, whose mean and spread would run away. None: no prior. Neither
+    mean of items is fixed: priors that knew where the scale lies would move it, all items together, wherever items
+    outnumber subjects.
     """
 
     slope: float | None = 0.5
     intercept: float | None = 3.0
     guessing: ItemPrior | None = ItemPrior(-1.4, 0.5)  # noqa: RUF009
+    groups: GroupPrior | None = GroupPrior(5.0, 1.5)  # noqa: RUF009
 
 
 @dataclass(frozen=True)
@@ -66,6 +80,10 @@ class Parameters:
         """Parameters of groups that are estimated: the first group sets the measure."""
         first = (("sd", 0),) if self.model == "rasch" else ()
         return first + tuple((name, group) for group in range(1, len(self.mean)) for name in ("mean", "sd"))
+
+    def of_items(self, chosen: Any) -> Parameters:  # noqa: ANN401
+        """Return some of the items: a slice, places or a mask."""
+        return replace(self, slope=self.slope[chosen], intercept=self.intercept[chosen], guess=self.guess[chosen])
 
     def flat(self) -> Floats:
         """Return all estimated parameters in one row: item by item, then :attr:`free` (logarithms of sd)."""
@@ -113,13 +131,18 @@ def check_model(model: str) -> str:
 
 def log_chances(p: Parameters, nodes: Floats) -> tuple[Floats, Floats]:
     """Return ln P and ln (1 − P) of every item at every node."""
-    z = np.clip(p.slope[:, None] * nodes[None, :] + p.intercept[:, None], -_FURTHEST, _FURTHEST)
-    log_wrong = -np.logaddexp(0.0, z)
-    log_right = log_wrong + z
+    log_rise = np.log(_rise(p, nodes))
+    log_wrong = log_wrong_chances(p, nodes)
     if p.model != "3pl":
-        return log_right, log_wrong
+        return log_rise, log_wrong
     log_c, log_rest = -np.logaddexp(0.0, -p.guess)[:, None], -np.logaddexp(0.0, p.guess)[:, None]
-    return np.logaddexp(log_c, log_rest + log_right), log_rest + log_wrong
+    return np.logaddexp(log_c, log_rest + log_rise), log_wrong
+
+
+def log_wrong_chances(p: Parameters, nodes: Floats) -> Floats:
+    """Return ln (1 − P) of every item at every node."""
+    log_wrong = np.log(_rise(replace(p, slope=-p.slope, intercept=-p.intercept), nodes))
+    return log_wrong - np.logaddexp(0.0, p.guess)[:, None] if p.model == "3pl" else log_wrong
 
 
 def chances(p: Parameters, nodes: Floats) -> Floats:
@@ -128,10 +151,19 @@ def chances(p: Parameters, nodes: Floats) -> Floats:
     return rate
 
 
+def _rise(p: Parameters, nodes: Floats) -> Floats:
+    """Return σ(aθ + d) of every item at every node."""
+    z = np.multiply.outer(-p.slope, nodes)
+    z -= p.intercept[:, None]
+    np.clip(z, -_FURTHEST, _FURTHEST, out=z)
+    np.exp(z, out=z)
+    z += 1.0
+    return np.reciprocal(z, out=z)
+
+
 def curve_derivatives(p: Parameters, nodes: Floats) -> tuple[Floats, Floats, Floats]:
     """Return P, its derivatives by the item's own parameters (items × nodes × parameters), and by θ."""
-    z = np.clip(p.slope[:, None] * nodes[None, :] + p.intercept[:, None], -_FURTHEST, _FURTHEST)
-    rise = 1.0 / (1.0 + np.exp(-z))
+    rise = _rise(p, nodes)
     bend = rise * (1.0 - rise)
     if p.model == "rasch":
         return rise, bend[:, :, None], p.slope[:, None] * bend
@@ -141,6 +173,51 @@ def curve_derivatives(p: Parameters, nodes: Floats) -> tuple[Floats, Floats, Flo
     rate, bend = c + (1.0 - c) * rise, (1.0 - c) * bend
     by_guess = c * (1.0 - c) * (1.0 - rise)
     return rate, np.stack([bend * nodes, bend, by_guess], axis=2), p.slope[:, None] * bend
+
+
+class ItemCurves(NamedTuple):
+    """Items at nodes (items × nodes): P, P(1−P) and P′ = ∂P/∂θ.
+
+    An item's score is (y − P) u with u = ∂P/∂ξ / P(1−P); ``bent`` is ∂u/∂θ. Both are items × nodes × parameters, with
+    one row where they are the same for all items.
+    """
+
+    rate: Floats
+    spread: Floats
+    by_ability: Floats
+    u: Floats
+    bent: Floats
+
+    def squares(self, weights: Floats, *, bent: bool = False) -> Floats:
+        """Return Σ weight · u uᵀ over the nodes of every item (items × k × k), or the same of ``bent``."""
+        u = self.bent if bent else self.u
+        if len(u) > 1:
+            return np.asarray(np.einsum("jq,jqk,jql->jkl", weights, u, u, optimize=True))
+        products = (u[0, :, :, None] * u[0, :, None, :]).reshape(u.shape[1], -1)
+        return np.asarray((weights @ products).reshape(-1, u.shape[2], u.shape[2]))
+
+
+def curves(p: Parameters, nodes: Floats) -> ItemCurves:
+    """Return the curves of items and their scores at equally spaced nodes."""
+    if p.model == "3pl":
+        rate, by_item, by_ability = curve_derivatives(p, nodes)
+        spread = np.maximum(rate * (1.0 - rate), _FLOOR)
+        u = by_item / spread[:, :, None]
+        return ItemCurves(rate, spread, by_ability, u, np.gradient(u, nodes, axis=1))
+    rate = _rise(p, nodes)
+    spread = np.maximum(rate * (1.0 - rate), _FLOOR)
+    by_ability = p.slope[:, None] * spread
+    ones = np.ones_like(nodes)
+    of_model = slice(1, 2) if p.model == "rasch" else slice(0, 2)
+    u = np.stack([nodes, ones], axis=1)[None, :, of_model]
+    return ItemCurves(rate, spread, by_ability, u, np.stack([ones, 0.0 * ones], axis=1)[None, :, of_model])
+
+
+def item_blocks(items: int, nodes: int) -> Iterator[slice]:
+    """Yield slices of items that are computed at a time."""
+    step = max(1, _BLOCK_VALUES // nodes)
+    for start in range(0, items, step):
+        yield slice(start, start + step)
 
 
 def prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
@@ -169,4 +246,20 @@ def prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
         off = (p.guess - priors.guessing.mean) / priors.guessing.sd
         density -= 0.5 * float(off @ off)
         gradient[:, 2], curvature[:, 2] = -off / priors.guessing.sd, priors.guessing.sd**-2.0
+    return density, gradient, curvature
+
+
+def group_prior_terms(p: Parameters, priors: Priors) -> tuple[float, Floats, Floats]:
+    """Return the log density of the priors of groups, its gradient and curvature in the order of ``p.free``."""
+    density, gradient, curvature = 0.0, np.zeros(len(p.free)), np.zeros(len(p.free))
+    if priors.groups is None:
+        return density, gradient, curvature
+    unit = float(p.sd[0])
+    for place, (name, group) in enumerate(p.free):
+        if not group:
+            continue
+        width = priors.groups.mean * unit if name == "mean" else priors.groups.log_sd
+        off = p.mean[group] / width if name == "mean" else np.log(p.sd[group] / unit) / width
+        density -= 0.5 * float(off) ** 2
+        gradient[place], curvature[place] = -off / width, width**-2.0
     return density, gradient, curvature

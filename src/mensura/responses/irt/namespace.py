@@ -6,8 +6,9 @@ types, moving arrays, and the two products with a table of counts, which carry a
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -49,6 +50,18 @@ class Namespace(Protocol):
         """Return countsᵀ × weights (items × columns) in double precision."""
 
 
+class DeviceCounts(NamedTuple):
+    """Sparse counts on a device: subjects × items, and turned, so that both products run along rows."""
+
+    plain: Any
+    turned: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Subjects and items."""
+        return int(self.plain.shape[0]), int(self.plain.shape[1])
+
+
 @dataclass(frozen=True)
 class NumpyArrays:
     """NumPy in single (the default) or double precision (the reference)."""
@@ -57,8 +70,11 @@ class NumpyArrays:
     device: str = "numpy"
     xp: Any = np
 
-    def put(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        """Return the array."""
+    def put(self, array: Any) -> Any:  # noqa: ANN401
+        """Return the array; sparse counts item by item, whose products keep to a small part of the memory."""
+        if hasattr(array, "tocsr"):
+            by_item = array.astype(self.precision).tocsc()
+            return DeviceCounts(by_item, by_item.T)
         return array
 
     def real(self, array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -73,13 +89,15 @@ class NumpyArrays:
         """Return the array in double precision."""
         return np.asarray(array, dtype=np.float64)
 
-    def score(self, counts: np.ndarray[Any, Any], table: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    def score(self, counts: Any, table: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:  # noqa: ANN401
         """Return counts × table."""
-        product: np.ndarray[Any, Any] = counts.astype(self.precision) @ table
-        return product
+        product = counts.plain @ table if isinstance(counts, DeviceCounts) else counts.astype(self.precision) @ table
+        return np.asarray(product)
 
-    def total(self, counts: np.ndarray[Any, Any], weights: np.ndarray[Any, Any]) -> Floats:
+    def total(self, counts: Any, weights: np.ndarray[Any, Any]) -> Floats:  # noqa: ANN401
         """Return countsᵀ × weights."""
+        if isinstance(counts, DeviceCounts):
+            return self.double(counts.turned @ weights)
         return self.double(counts.T.astype(self.precision) @ weights)
 
 
@@ -93,9 +111,17 @@ class TorchArrays:
     xp: Any
     device: str
 
-    def put(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
-        """Move an array to the device as it is."""
+    def put(self, array: Any) -> Any:  # noqa: ANN401
+        """Move an array to the device as it is; sparse counts as single-precision numbers."""
+        if hasattr(array, "tocsr"):
+            return DeviceCounts(self._sparse(array), self._sparse(array.T.tocsr()))
         return self.xp.from_numpy(np.ascontiguousarray(array)).to(self.device)
+
+    def _sparse(self, array: Any) -> Any:  # noqa: ANN401
+        parts = (array.indptr.astype(np.int64), array.indices.astype(np.int64), array.data.astype(np.float32))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="Sparse")
+            return self.xp.sparse_csr_tensor(*map(self.put, parts), size=array.shape)
 
     def real(self, array: np.ndarray[Any, Any]) -> Any:  # noqa: ANN401
         """Move an array to the device in single precision."""
@@ -111,10 +137,12 @@ class TorchArrays:
 
     def score(self, counts: Any, table: Any) -> Any:  # noqa: ANN401
         """Return counts × table."""
-        return self._product(counts, table)
+        return counts.plain @ table if isinstance(counts, DeviceCounts) else self._product(counts, table)
 
     def total(self, counts: Any, weights: Any) -> Any:  # noqa: ANN401
         """Return countsᵀ × weights."""
+        if isinstance(counts, DeviceCounts):
+            return (counts.turned @ weights).double()
         return self._product(counts.T, weights).double()
 
     def _product(self, counts: Any, table: Any) -> Any:  # noqa: ANN401

@@ -8,12 +8,15 @@ second sum is the same for all. 3PL and missing responses meet one column per no
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from mensura.core.arrays import Floats
-from mensura.responses.irt.model import Parameters, log_chances
+from mensura.responses.irt.model import Parameters, item_blocks, log_chances, log_wrong_chances
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.quadrature import Grid, Posterior, posteriors
 from mensura.responses.irt.shards import Shard, chunks
@@ -50,17 +53,36 @@ class NodeTables:
     """What a pass multiplies the responses with, on the device."""
 
     def __init__(self, space: Namespace, parameters: Parameters, grid: Grid, *, by_node: bool = False) -> None:
-        log_right, log_wrong = log_chances(parameters, grid.nodes)
+        self._space, self._parameters = space, parameters
         self.linear = parameters.model != "3pl"
         self.by_node = by_node or not self.linear
         self.grid = grid
         self.nodes = space.real(grid.nodes)
-        linear = np.stack([parameters.slope, parameters.intercept], axis=1)
-        self.odds = space.real(linear if self.linear else log_right - log_wrong)
-        self.wrong = space.real(log_wrong)
-        self.all_wrong = space.put(log_wrong.sum(axis=0))
         pairs = zip(parameters.mean, parameters.sd, strict=True)
         self.priors = [space.put(grid.log_prior(float(mean), float(sd))) for mean, sd in pairs]
+
+    @cached_property
+    def odds(self) -> Any:  # noqa: ANN401
+        """Ln P/(1−P): slope and intercept where it is linear in θ, else its value at every node."""
+        p = self._parameters
+        if self.linear:
+            return self._space.real(np.stack([p.slope, p.intercept], axis=1))
+        log_right, log_wrong = log_chances(p, self.grid.nodes)
+        return self._space.real(log_right - log_wrong)
+
+    @cached_property
+    def wrong(self) -> Any:  # noqa: ANN401
+        """Ln (1−P) of every item at every node."""
+        return self._space.real(np.concatenate(list(self._log_wrong())))
+
+    @cached_property
+    def all_wrong(self) -> Any:  # noqa: ANN401
+        """The sum of ln (1−P) over all items, at every node."""
+        return self._space.put(np.sum([block.sum(axis=0) for block in self._log_wrong()], axis=0))
+
+    def _log_wrong(self) -> Iterator[Floats]:
+        p, nodes = self._parameters, self.grid.nodes
+        return (log_wrong_chances(p.of_items(rows), nodes) for rows in item_blocks(len(p.slope), len(nodes)))
 
 
 def shard_posteriors(space: Namespace, shard: Shard, tables: NodeTables) -> Posterior:

@@ -7,19 +7,24 @@ other, on a GPU, or on the machines of a cluster.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from mensura.responses.irt.namespace import Namespace, chunk_rows
+from mensura.responses.irt.namespace import DeviceCounts, Namespace, chunk_rows
+
+_SPARSE_ROWS = 10_000
+"""Subjects of a chunk of a sparse shard: their posteriors stay in a cache, and sums by item are few."""
 
 
 @dataclass(frozen=True)
 class Shard:
     """Subjects of one group: ``right`` answers (subjects × items) and ``trials``; None where each item was taken once.
 
-    Both are uint8 where counts are whole (at most 255); ``right`` may hold floats where credit is partial.
+    Both are uint8 where counts are whole (at most 255); ``right`` may hold floats where credit is partial. Where few
+    items were taken, both are sparse (CSR) and store the items taken alone, right answers of 0 included.
     """
 
     right: Any
@@ -87,34 +92,85 @@ class Held:
 
 def placed(space: Namespace, held: Held) -> Held:
     """Return the shards on a device, so that they move there once."""
-    return Held(
-        [
-            Shard(space.put(part.right), None if part.trials is None else space.put(part.trials), part.group)
-            for part in held.parts
-        ]
-    )
+    return Held([shard for part in held.parts for shard in _on_device(space, part)])
+
+
+@dataclass(frozen=True)
+class Streamed:
+    """The shards of a source on a device, one after the other; the next one is read while a pass works on this one."""
+
+    space: Namespace
+    source: ShardSource
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return self.source.groups
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return self.source.items
+
+    @property
+    def complete(self) -> bool:
+        """Whether every subject took every item once."""
+        return self.source.complete
+
+    def shards(self) -> Iterator[Shard]:
+        """Yield every shard."""
+        with ThreadPoolExecutor(1) as reader:
+            left = self.source.shards()
+            ahead = reader.submit(next, left, None)
+            while (shard := ahead.result()) is not None:
+                ahead = reader.submit(next, left, None)
+                yield from _on_device(self.space, shard)
+
+
+def _on_device(space: Namespace, shard: Shard) -> Iterator[Shard]:
+    """Yield a shard on a device; a sparse one in its chunks, since devices cannot cut it."""
+    for piece in chunks(space, shard) if is_sparse(shard.right) else [shard]:
+        trials = None if piece.trials is None else space.put(piece.trials)
+        yield Shard(space.put(piece.right), trials, piece.group)
+
+
+def is_sparse(counts: Any) -> bool:  # noqa: ANN401
+    """Return whether counts are stored sparsely in this process's memory."""
+    return hasattr(counts, "tocsr")
+
+
+def dense(counts: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
+    """Return counts as a plain array, wherever and however they are stored."""
+    if isinstance(counts, DeviceCounts):
+        counts = counts.plain if is_sparse(counts.plain) else counts.plain.to_dense()
+    if is_sparse(counts):
+        return np.asarray(counts.toarray())
+    return np.asarray(counts.cpu() if hasattr(counts, "cpu") else counts)
 
 
 def fetched(held: Held) -> Held:
     """Return the shards as NumPy arrays, wherever they are."""
-
-    def home(array: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
-        return np.asarray(array.cpu() if hasattr(array, "cpu") else array)
-
-    return Held([Shard(home(p.right), None if p.trials is None else home(p.trials), p.group) for p in held.parts])
+    return Held([Shard(dense(p.right), None if p.trials is None else dense(p.trials), p.group) for p in held.parts])
 
 
 def chunks(space: Namespace, shard: Shard) -> Iterator[Shard]:
     """Yield a shard in pieces that suit the device."""
-    rows = chunk_rows(space.device, int(shard.right.shape[1]))
+    if isinstance(shard.right, DeviceCounts):
+        yield shard
+        return
+    rows = _SPARSE_ROWS if is_sparse(shard.right) else chunk_rows(space.device, int(shard.right.shape[1]))
     for start in range(0, len(shard), rows):
         yield shard.rows(start, start + rows)
 
 
 def thinned(held: Held, most: int) -> Held:
-    """Return every so manieth subject of every shard, about ``most`` in all: a sample to start from."""
+    """Return every so manieth subject of every shard, about ``most`` in all: a sample to start from.
+
+    Shards that are sparse on their device stay whole.
+    """
     step = max(1, held.subjects // most)
-    return Held([part.rows(0, len(part), step) for part in held.parts])
+    whole = any(isinstance(part.right, DeviceCounts) for part in held.parts)
+    return held if whole else Held([part.rows(0, len(part), step) for part in held.parts])
 
 
 def of_matrix(right: np.ndarray[Any, Any], trials: np.ndarray[Any, Any] | None, group: np.ndarray[Any, Any]) -> Held:
