@@ -237,13 +237,13 @@ def test_a_drawing_that_fails_is_reported(monkeypatch, tmp_path):
 
 def test_a_drawing_on_a_page_keeps_the_digits_of_its_words():
     drawn = page_svg(
-        '<svg><path aria-label="r 0.853" d="M1.2345,6.789" fill="#1b1f24"/><text x="10.123">0.853</text></svg>'
+        '<svg><path aria-label="r 0.853" d="M1.2345,6.789" fill="#16181d"/><text x="10.123">0.853</text></svg>'
     )
     assert ">0.853</text>" in drawn
     assert 'aria-label="r 0.853"' in drawn
     assert 'd="M1.2,6.7"' in drawn
     assert 'x="10.1"' in drawn
-    assert 'fill="var(--v-1b1f24)"' in drawn
+    assert 'fill="var(--v-16181d)"' in drawn
 
 
 def test_data_for_scripts_reads_any_key_as_a_key():

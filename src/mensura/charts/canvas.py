@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 
 from markupsafe import Markup, escape
 
 from mensura.charts.labels import text_width
-from mensura.charts.theme import DARK, LABS, LIGHT, OTHER, SHAPES, lab_of
+from mensura.charts.theme import DARK, FONT as WEB_FONT, LABS, LIGHT, OTHER, SHAPES, lab_of
 
 FONT = 12
 """Height of the lettering, pixels."""
@@ -62,9 +62,10 @@ def colour(hexadecimal: str) -> str:
     return f"var(--v-{hexadecimal.lstrip('#').lower()})"
 
 
-INK, QUIET, LINE, GRID, PEOPLE, ACCENT, SURFACE = (
-    colour(part) for part in (LIGHT.ink, LIGHT.quiet, LIGHT.line, LIGHT.grid, LIGHT.people, LIGHT.accent, LIGHT.surface)
+INK, SOFT, QUIET, LINE, GRID, ACCENT, SURFACE = (
+    colour(part) for part in (LIGHT.ink, LIGHT.soft, LIGHT.quiet, LIGHT.line, LIGHT.grid, LIGHT.accent, LIGHT.surface)
 )
+PEOPLE, PEOPLE_STRONG, PEOPLE_DOT = (colour(part) for part in (LIGHT.people, LIGHT.people_strong, LIGHT.people_dot))
 
 
 @cache
@@ -95,7 +96,7 @@ def palette_css() -> str:
 
 
 def _pairs() -> dict[str, str]:
-    names = ("surface", "ink", "quiet", "line", "grid", "people", "accent")
+    names = [one.name for one in fields(LIGHT) if one.name not in ("name", "labs", "diverging")]
     pairs = dict(zip(LIGHT.labs, DARK.labs, strict=True))
     pairs |= dict(zip(LIGHT.diverging, DARK.diverging, strict=True))
     return pairs | {getattr(LIGHT, name): getattr(DARK, name) for name in names}
@@ -224,10 +225,10 @@ class Canvas:
 
     def people(self, x: float, y: float, *, status: str, label: str, href: str = "", subject: str = "") -> None:
         """Add a group's mark: an upright bar, full when measured, hollow when judged; its subject names its card."""
-        fill = PEOPLE if status == "measured" else SURFACE
+        fill = PEOPLE_STRONG if status == "measured" else SURFACE
         body = (
             f'<circle r="{TOUCH}" fill="transparent"/>'
-            f'<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{PEOPLE}" stroke-width="1.5"/>'
+            f'<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{PEOPLE_STRONG}" stroke-width="1.5"/>'
         )
         self._marked(x, y, body, label, href, subject)
 
@@ -242,7 +243,7 @@ class Canvas:
     def svg(self) -> Markup:
         """Return the drawing; every text in it was escaped where it came in."""
         long = " long" if self.height > LONG else ""
-        font = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
+        font = WEB_FONT.replace('"', "")
         return Markup(
             f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn{long}" '
             f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}" height="{self.height:.0f}" '

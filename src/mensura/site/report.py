@@ -35,7 +35,7 @@ from mensura.site.editions import (
     read_editions,
     sitemap,
 )
-from mensura.site.inlined import EARLY, STATIC, style_sheet
+from mensura.site.inlined import EARLY, STATIC, page_sheet, style_sheet
 from mensura.site.openapi import openapi_document
 from mensura.site.page_writer import PageWriter, placed, write
 from mensura.site.pages import MORE, NAVIGATION, Page, benchmark_pages, model_pages, named_pages, picture_pages
@@ -96,7 +96,7 @@ def build_report(
             "address": address,
             "version": __version__,
             "early": Markup(EARLY),
-            "sheet": Markup(style_sheet()),
+            "sheet": Markup(page_sheet()),
         }
         drawings = Drawings(processes)
         writer = PageWriter(stage, drawings, shared, advance)
@@ -135,8 +135,9 @@ def _order_drawings(named: list[Page], drawings: Drawings) -> dict[str, str]:
 
 def _write_static(out: Path) -> None:
     """Copy style and scripts, and write the themes."""
-    for file in STATIC.iterdir():
-        shutil.copyfile(file, placed(out, "static", file.name))
+    for file in sorted(STATIC.rglob("*")):
+        if file.is_file():
+            shutil.copyfile(file, placed(out, "static", *file.relative_to(STATIC).parts))
     themes = {name: config(theme) for name, theme in THEMES.items()}
     labs = {name: theme.labs for name, theme in THEMES.items()}
     write(
@@ -145,7 +146,7 @@ def _write_static(out: Path) -> None:
         "static",
         "themes.js",
     )
-    write(style_sheet(), out, "static", "style.css")
+    write(style_sheet("fonts/"), out, "static", "style.css")
 
 
 def _write_data(study: Study, out: Path) -> None:
