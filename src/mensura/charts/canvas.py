@@ -155,6 +155,8 @@ class Canvas:
     height: float
     description: str
     parts: list[str] = field(default_factory=list)
+    kind: str = ""
+    """A further class of the drawing, for the style sheet."""
 
     def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1.0, dash: str = "") -> None:
         """Add a straight line."""
@@ -182,13 +184,15 @@ class Canvas:
         weight: str = "",
         size: int = FONT,
         halo: bool = False,
+        name: str = "",
     ) -> None:
-        """Add a line of text, its middle at y; a halo keeps it readable over lines and marks."""
+        """Add a line of text, its middle at y; a halo keeps it readable over lines and marks; a script may name it."""
         said = (
             ("text-anchor", anchor, "start"),
             ("fill", fill, INK),
             ("font-size", size, FONT),
             ("font-weight", weight, ""),
+            ("class", name, ""),
         )
         own = "".join(f' {name}="{value}"' for name, value, usual in said if value != usual)
         place, letters = f'x="{x:.1f}" y="{y + _MIDDLE * size:.1f}"', escape(text)
@@ -214,7 +218,7 @@ class Canvas:
         ink = lab_colour(provider)
         fill, opacity = (SURFACE, 1.0) if status == "estimated" else (ink, HALF if status == "inherited" else 1.0)
         body = (
-            f'<circle r="{TOUCH}" fill="transparent"/><path d="{_shape(lab_of(provider))}" fill="{fill}" '
+            f'<circle r="{TOUCH}" fill="transparent"/><path d="{shape_of(lab_of(provider))}" fill="{fill}" '
             f'fill-opacity="{opacity}" stroke="{ink}" stroke-width="1.5"/>'
         )
         self._marked(x, y, body, label, href, subject)
@@ -242,7 +246,7 @@ class Canvas:
 
     def svg(self) -> Markup:
         """Return the drawing; every text in it was escaped where it came in."""
-        long = " long" if self.height > LONG else ""
+        long = (" long" if self.height > LONG else "") + (f" {self.kind}" if self.kind else "")
         font = WEB_FONT.replace('"', "")
         return Markup(
             f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn{long}" '
@@ -266,7 +270,8 @@ def scale(low: float, high: float, start: float, end: float, *, log: bool = Fals
 
 
 @cache
-def _shape(lab: str, radius: float = RADIUS) -> str:
+def shape_of(lab: str, radius: float = RADIUS) -> str:
+    """Return the path of a maker's shape around 0, 0."""
     kind = SHAPES[[*LABS, OTHER].index(lab)]
     r = radius
     simple = {
