@@ -86,7 +86,7 @@ class BellLook:
 LOOKS = {
     "wide": BellLook(1200.0, 55.0, 9.2, 15, 236.0, 2),
     "mid": BellLook(704.0, 57.0, 6.0, 15, 122.0, 1),
-    "narrow": BellLook(358.0, 60.0, 3.9, 10, 92.0, 0),
+    "narrow": BellLook(358.0, 60.0, 3.9, 10, 106.0, 0),
 }
 """The widths at which the picture is drawn, by their names in the style sheet."""
 
@@ -221,9 +221,7 @@ class FirstBell:
             sheet.words(x, ground + 34, said, fill=QUIET, anchor="middle", size=_SMALL if wide else 11)
         sheet.line(self.at(100), first - 4, self.at(100), sheet.height, PEOPLE_STRONG, 1.25, "2 3")
 
-    def _pin_places(
-        self, columns: dict[int, list[float]], said: tuple[str, str]
-    ) -> list[tuple[Landmark, float, bool]]:
+    def _pin_places(self, columns: dict[int, list[float]], said: tuple[str, str]) -> list[tuple[Landmark, float, bool]]:
         """Return each landmark with its top, counted down from the line, and whether its words stand left of it.
 
         From right to left, each is as low as the dots and the words right of it allow.
@@ -253,7 +251,9 @@ class FirstBell:
             weight, size = ("600", _NAME + 1) if line == 0 else ("", _SMALL)
             sheet.words(0, 10 + 17 * line, text, fill=PEOPLE, weight=weight, size=size)
         x = self.look.width
-        sheet.words(x, ground - 48, said[0], fill=PEOPLE, weight="600", size=_NAME, anchor="end", name="said", halo=True)
+        sheet.words(
+            x, ground - 48, said[0], fill=PEOPLE, weight="600", size=_NAME, anchor="end", name="said", halo=True
+        )
         sheet.words(x, ground - 32, said[1], fill=PEOPLE, size=_SMALL, anchor="end", name="said", halo=True)
         for mark, top, left in pins:
             self._pin(sheet, mark, self.at(mark.iq), ground + top, ground, left=left)

@@ -10,7 +10,19 @@ import polars as pl
 from markupsafe import Markup
 
 from mensura.charts import first_bell, jagged
-from mensura.charts.canvas import GRID, INK, LINE, PEOPLE, PEOPLE_STRONG, QUIET, SURFACE, Canvas, lab_colour, scale, shape_of
+from mensura.charts.canvas import (
+    GRID,
+    INK,
+    LINE,
+    PEOPLE,
+    PEOPLE_STRONG,
+    QUIET,
+    SURFACE,
+    Canvas,
+    lab_colour,
+    scale,
+    shape_of,
+)
 from mensura.charts.first_bell import BellModel, FirstBell, Landmark, crowd_above
 from mensura.charts.jagged import JaggedModel, Strand, draw_jagged
 from mensura.charts.theme import lab_of
@@ -100,7 +112,13 @@ class FirstScreen:
     def _standing(self, month: Month | None) -> dict[str, Any]:
         """Return the words of a month, or of today: sentence, deck, chances, and what the dark dots are."""
         if not self._rows:
-            return {"sentence": "No model is known well enough to be ranked.", "deck": "", "chances": [], "said": ("", ""), "dark": 0}
+            return {
+                "sentence": "No model is known well enough to be ranked.",
+                "deck": "",
+                "chances": [],
+                "said": ("", ""),
+                "dark": 0,
+            }
         pairs = month.by_chance if month else [(row["subject"], row["p_first"]) for row in self._rows]
         subjects = month.subjects if month else [row["subject"] for row in self._rows]
         best = self._by_subject[subjects[0]]
@@ -228,7 +246,9 @@ class FirstScreen:
         return {
             "sentence": f"{model.name} is {top} in {strong} and {bottom} in {weak}: the same model, "
             f"{top - bottom} points apart.",
-            "deck": Markup("Its one number is <b>{}</b> (90%: {}), the mean of the seven. {} of its {} tests are measured.").format(
+            "deck": Markup(
+                "Its one number is <b>{}</b> (90%: {}), the mean of the seven. {} of its {} tests are measured."
+            ).format(
                 show(row["iq"], "iq"),
                 show_range(row["iq_low"], row["iq_high"], "iq"),
                 row["measured"],
@@ -421,5 +441,8 @@ def _cost(study: Study) -> dict[str, Any]:
 
 def _spark(sheet: Canvas) -> Markup:
     """Return a small drawing that only repeats what the words beside it say."""
-    return Markup(str(sheet.svg()).replace('role="group" aria-label=""', 'aria-hidden="true"').replace('class="drawn"', 'class="spark"'))
-
+    return Markup(
+        str(sheet.svg())
+        .replace('role="group" aria-label=""', 'aria-hidden="true"')
+        .replace('class="drawn"', 'class="spark"')
+    )

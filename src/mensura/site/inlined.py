@@ -35,9 +35,16 @@ document.head.append(font);
 
 _FACE = (
     "@font-face{{font-family:'Mensura {name}';src:url({folder}{file}.woff2) format('woff2');"
-    "font-weight:{weights};font-display:optional}}\n"
+    "font-weight:{weights};font-display:swap}}\n"
 )
 _FACES = (("Serif", "serif", "400 650"), ("Sans", "sans", "400 700"))
+_STAND_INS = (
+    "@font-face{font-family:'Mensura Serif Stand-in';src:local('Georgia'),local('Gelasio'),local('Noto Serif'),"
+    "local('Liberation Serif'),local('Times New Roman');size-adjust:98%}\n"
+    "@font-face{font-family:'Mensura Sans Stand-in';src:local('Arial'),local('Liberation Sans'),local('Roboto'),"
+    "local('Helvetica Neue');size-adjust:107%}\n"
+)
+"""What stands in until the fonts are there: nearly as wide, so that no line breaks elsewhere afterwards."""
 
 
 @cache
@@ -53,7 +60,7 @@ def style_sheet(fonts: str | None = None) -> str:
             _FACE.format(name=name, folder=fonts, file=file, weights=weights) for name, file, weights in _FACES
         )
     )
-    return faces + palette_css() + (STATIC / "style.css").read_text(encoding="utf-8")
+    return faces + _STAND_INS + palette_css() + (STATIC / "style.css").read_text(encoding="utf-8")
 
 
 def page_sheet() -> str:

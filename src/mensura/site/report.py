@@ -39,7 +39,16 @@ from mensura.site.first_screen import FirstScreen
 from mensura.site.inlined import EARLY, STATIC, page_sheet, style_sheet
 from mensura.site.openapi import openapi_document
 from mensura.site.page_writer import PageWriter, placed, write
-from mensura.site.pages import MORE, NAVIGATION, Page, benchmark_pages, maker_pages, model_pages, named_pages, picture_pages
+from mensura.site.pages import (
+    MORE,
+    NAVIGATION,
+    Page,
+    benchmark_pages,
+    maker_pages,
+    model_pages,
+    named_pages,
+    picture_pages,
+)
 from mensura.site.pages.data import study_parts
 from mensura.site.people_cards import people_cards
 from mensura.site.revisions import EvidenceLog
@@ -108,7 +117,9 @@ def build_report(
         _write_data(study, named[0].context["screen"], stage)
         for page in named:
             writer.add(page)
-        for page in chain(benchmark_pages(study), model_pages(study), maker_pages(study)):  # made, written and forgotten
+        for page in chain(
+            benchmark_pages(study), model_pages(study), maker_pages(study)
+        ):  # made, written and forgotten
             writer.add(page)
             writer.write(page)
         single = list(picture_pages(named))

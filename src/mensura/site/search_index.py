@@ -57,7 +57,9 @@ def search_entries(study: Study) -> list[Entry]:
     count = max(1, study.models.height)
     for place, row in enumerate(study.models.iter_rows(named=True)):
         words = f"{row['provider']} {row['subject']}"
-        found.append((row["name"], row["provider"], f"models/{slug(row['subject'])}.html", words, 5 * (1 - place / count)))
+        found.append(
+            (row["name"], row["provider"], f"models/{slug(row['subject'])}.html", words, 5 * (1 - place / count))
+        )
     for provider in study.models["provider"].unique(maintain_order=True):
         found.append((str(provider), "maker", f"makers/{slug(str(provider))}.html", "provider lab company", 10.0))
     for row in study.evidence.benchmarks.iter_rows(named=True):

@@ -15,6 +15,7 @@ from mensura.site.pictures.benchmark import (
 )
 from mensura.site.pictures.human_ladder import ladder_figures
 from mensura.site.pictures.iq import dimension_bell, iq_bell
+from mensura.site.pictures.passed import passed_figure, passed_words
 from mensura.site.pictures.profile import profile, profile_picture
 from mensura.site.pictures.registry import (
     FAMILIES,
@@ -57,6 +58,8 @@ __all__ = [
     "iq_bell",
     "ladder_figure",
     "ladder_figures",
+    "passed_figure",
+    "passed_words",
     "people",
     "people_on",
     "picture_table",
