@@ -273,7 +273,8 @@ class FirstScreen:
             if count
         )
         return Markup(
-            f'<svg viewBox="0 0 1000 40" preserveAspectRatio="none" aria-hidden="true"><g fill="{QUIET}">{bars}</g></svg>'
+            '<svg viewBox="0 0 1000 40" preserveAspectRatio="none" aria-hidden="true">'
+            f'<g fill="{QUIET}">{bars}</g></svg>'
         )
 
     def _questions(self, today: dict[str, Any]) -> list[dict[str, Any]]:
@@ -329,7 +330,7 @@ def _test_name(study: Study, one: Passed) -> str:
 
 
 def _thinned(marks: Sequence[Landmark]) -> list[Landmark]:
-    """Keep landmarks above the average that have room beside each other, the highest first; say that one test says so."""
+    """Keep landmarks above the average with room between them, highest first, and say that one test says so."""
     kept: list[Landmark] = []
     for mark in sorted(marks, key=lambda one: -one.iq):
         if mark.iq > 100 + _APART and all(abs(mark.iq - other.iq) >= _APART for other in kept):

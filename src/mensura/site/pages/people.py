@@ -62,15 +62,17 @@ def registry_rows(study: Study, benchmark: str | None = None) -> list[dict[str, 
     rows = []
     for row in registry().iter_rows(named=True):
         part = row["part"] or ""
-        key = names.get(_plain(row["benchmark"] + part.split(" ")[0])) or names.get(_plain(row["benchmark"]))
+        own = names.get(_plain(row["benchmark"] + part.split(" ")[0]))
+        key = own or names.get(_plain(row["benchmark"]))
         if benchmark is not None and key != benchmark:
             continue
         leader = best.get(key or "")
-        same = leader is not None and leader["unit"] == row["unit"]
+        same = leader is not None and leader["unit"] == row["unit"] and (own is not None or part in ("", "all"))
         rows.append(
             {
                 **row,
                 "part": "" if part == "all" else part,
+                "year": None if str(row["year"]) in (row["source"] or "") else row["year"],
                 "shown": show(row["score"], row["unit"]),
                 "size": "not stated" if row["n"] is None else f"{row['n']:,}",
                 "url": source_link(row["seen"]) or source_link(row["source"]),

@@ -58,8 +58,8 @@ def passed_figure(study: Study, every: list[Passed]) -> Figure:
         "passed",
         "Who was passed, when",
         "For each group of people the first model level with them (hollow) and the first that was above them with a "
-        "chance of 95% (filled), by release date. Warm: people were ahead; pale: a model was level, not surely above. A "
-        "panel is the union of its members, so it is no person. People on OSWorld took the first edition, models its "
+        "chance of 95% (filled), by release date. Warm: people were ahead; pale: a model was level, not surely above. "
+        "A panel is the union of its members, so it is no person. People on OSWorld took the first edition, models its "
         "verified one. Each chance takes the errors of both scores into account.",
         finding=_when(every),
         drawing=draw_passing(rows, start=date(2022, 11, 1), today=today, titles=titles, description=sentence),
@@ -91,7 +91,7 @@ def _row(study: Study, one: Passed) -> PassingRow:
     best = ""
     if one.best:
         name = study.rows.by_subject[one.best[0]]["name"]
-        best = f"{name} {study.rows.printed_scores.get(one.best[0], {}).get(one.benchmark, '')}".strip()
+        best = f"{study.rows.printed_scores.get(one.best[0], {}).get(one.benchmark, '')} {name}".strip()
     panel = ", panel" if one.status == "panel" else ""
     return PassingRow(
         one.verdict,
