@@ -15,10 +15,10 @@ import mensura
 from mensura.iq import Explanation
 from mensura.scale.ranking import say_leader
 from mensura.site.api import ranged, to_json
-from mensura.site.first_screen import FirstScreen
 from mensura.site.derivation import derivation_html
 from mensura.site.pages import compare, model
 from mensura.site.pictures import benchmark_scores, ladder_figure, people, people_on, stitched
+from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.registry import labelled
 from mensura.site.sections import cheapest_rows, cheapest_section, model_scores, rivals
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mensura.charts.first_bell import CROWD, LOOKS, BellModel, FirstBell, crowd_above
-from mensura.site.first_screen import FirstScreen, said_share
+from mensura.site.pictures.first_screen import FirstScreen, said_share
 from mensura.study.months import lead_by_month
 from mensura.study.passed import passed_people
 

@@ -23,6 +23,8 @@ _MIDDLE = 0.35
 """From the middle of a line of text down to its base line, in heights of its lettering."""
 HALF = 0.4
 """Opacity of what was inherited from a predecessor: half full, between measured and estimated."""
+ROOT = "%ROOT%"
+"""Stands in a link of a drawing for the way from its page to the folder of the report."""
 LONG = 1000.0
 """Height of a drawing from which it is longer than a printed page, pixels."""
 _MEASURED_AT = 11
@@ -82,7 +84,7 @@ def themed(svg: str) -> str:
 
 def resolve(svg: str) -> str:
     """Return a drawing with the colours of the light theme, for a file of its own."""
-    return _VARIABLE.sub(lambda match: f"#{match[1]}", svg)
+    return _VARIABLE.sub(lambda match: f"#{match[1]}", svg).replace(ROOT, "")
 
 
 def palette_css() -> str:
@@ -232,7 +234,8 @@ class Canvas:
         fill = PEOPLE_STRONG if status == "measured" else SURFACE
         body = (
             f'<circle r="{TOUCH}" fill="transparent"/>'
-            f'<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{PEOPLE_STRONG}" stroke-width="1.5"/>'
+            f'<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{PEOPLE_STRONG}" '
+            'stroke-width="1.5"/>'
         )
         self._marked(x, y, body, label, href, subject)
 

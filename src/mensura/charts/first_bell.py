@@ -169,9 +169,11 @@ class FirstBell:
     def _label(self, model: BellModel, at: Place) -> tuple[float, float]:
         """Return where the name of a model starts and ends: right of its interval, on a phone left of it."""
         size = text_width(f"{model.name} {model.iq:.0f}", _NAME) + 8
-        if not self.look.labs and at(model.low) - size >= self.look.legend:
-            return at(model.low) - size, at(model.low) - 8
-        return at(model.high) + 8, at(model.high) + size
+        left = (at(model.low) - size, at(model.low) - 8)
+        right = (at(model.high) + 8, at(model.high) + size)
+        if self.look.labs:
+            return right
+        return left if left[0] >= self.look.legend or right[1] > self.look.width else right
 
     @property
     def _legend_height(self) -> float:

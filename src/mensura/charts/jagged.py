@@ -138,7 +138,8 @@ def _faint(sheet: Canvas, model: JaggedModel, strand: Strand, x: float, y: float
     said = f"{model.name}, {kind}: IQ {strand.iq:.0f}, 90% {strand.low:.0f} to {strand.high:.0f}"
     sheet.parts.append(
         f'<a class="faint" data-subject="{escape(model.subject)}" href="{escape(model.href)}" tabindex="-1" '
-        f'aria-label="{escape(said)}" transform="translate({x:.1f},{y:.1f})"><path d="{shape_of(lab_of(model.provider), 4.0)}" '
+        f'aria-label="{escape(said)}" transform="translate({x:.1f},{y:.1f})">'
+        f'<path d="{shape_of(lab_of(model.provider), 4.0)}" '
         f'fill="{ink if strand.full else SURFACE}" stroke="{ink}" stroke-width="1.3" opacity=".38"/></a>'
     )
 

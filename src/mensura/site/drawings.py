@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from concurrent.futures import Future
 from typing import Any
 from urllib.parse import quote, unquote
 
 from markupsafe import escape
 
-from mensura.charts.canvas import themed
+from mensura.charts.canvas import ROOT, themed
 from mensura.charts.theme import LIGHT, config
 from mensura.core.cache import DRAWING, find_kept, keep_results
 from mensura.core.drawings import draw_jobs
@@ -41,8 +41,6 @@ NARROW = 358
 """Width of a drawing for a phone, pixels."""
 _SIDEWAYS = 420
 """Width from which a drawing for a phone scrolls sideways, pixels."""
-ROOT = "%ROOT%"
-"""Stands in a drawing for the way from its page to the folder of the report."""
 
 
 class Drawings:
@@ -135,15 +133,20 @@ def _link_marks(part: Mapping[str, Any], data: str | None, known: set[str]) -> d
     return made
 
 
-def page_svg(svg: str) -> str:
-    """Return a drawing for a page: colours as variables, one font, a tenth of a pixel, marks that open their card."""
+def page_svg(svg: str, models: Container[str] = ()) -> str:
+    """Return a drawing for a page: colours as variables, one font, a tenth of a pixel, marks that open their card.
+
+    ``models``: those that have a page; a mark of another subject leads nowhere.
+    """
     drawn = _GEOMETRY.sub(lambda found: _DIGITS.sub(r"\1", found[0]), _FONT.sub("", themed(svg)))
-    return _LINK.sub(_mark_link, drawn)
+    return _LINK.sub(lambda found: _mark_link(found, models), drawn)
 
 
-def _mark_link(found: re.Match[str]) -> str:
+def _mark_link(found: re.Match[str], models: Container[str]) -> str:
     subject, provider, label = unquote(found[1]), unquote(found[2]), found[4]
     kind, colon, key = subject.partition(":")
+    if not colon and subject not in models:
+        return f"<a>{found[3]}"
     page = {
         "people": "people.html",
         "benchmark": f"benchmarks/{slug(key)}.html",

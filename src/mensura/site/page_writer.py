@@ -13,10 +13,11 @@ from pathlib import Path
 from markupsafe import Markup, escape
 
 from mensura.charts import draw_share_card, resolve
+from mensura.charts.canvas import ROOT
 from mensura.core.frames import neutral_text
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
-from mensura.site.drawings import ROOT, SHARE_SCALE, Drawings
+from mensura.site.drawings import SHARE_SCALE, Drawings
 from mensura.site.links import first_link
 from mensura.site.pages import Page
 from mensura.site.pictures import Figure
@@ -100,6 +101,7 @@ class PageWriter:
         )
         environment.globals["drawing_of"] = self._drawing
         environment.globals["bar_of"] = self._bar
+        environment.globals["rooted"] = lambda drawing, root: Markup(str(drawing).replace(ROOT, escape(root)))
         return environment
 
     def _bar(self, root: str, current: str) -> Markup:
@@ -114,7 +116,7 @@ class PageWriter:
     def _drawing(self, figure: Figure, root: str) -> Markup:
         """Return the picture as it stands in a page, for a screen and for a phone; ``root``: the way to the report."""
         if figure.drawing is not None:
-            return figure.drawing.html
+            return Markup(str(figure.drawing.html).replace(ROOT, escape(root)))
         wide, narrow = self.svgs.get(figure.name, ("", ""))
         drawn = f'<div class="only-wide">{wide}</div><div class="only-narrow">{narrow}</div>'
         return Markup(drawn.replace(ROOT, escape(root)))
@@ -128,7 +130,7 @@ class PageWriter:
         write(csv_text(columns, rows), out, "charts", f"{name}.csv")
         svg = self.svgs.get(name, ("", ""))[0] if figure.drawing is None else str(figure.drawing.wide)
         if svg:
-            write(resolve(svg).replace(ROOT, "../"), out, "charts", f"{name}.svg")
+            write(resolve(svg.replace(ROOT, "../")), out, "charts", f"{name}.svg")
 
 
 def write(text: str, folder: Path, *parts: str) -> None:

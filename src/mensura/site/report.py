@@ -35,7 +35,6 @@ from mensura.site.editions import (
     read_editions,
     sitemap,
 )
-from mensura.site.first_screen import FirstScreen
 from mensura.site.inlined import EARLY, STATIC, page_sheet, style_sheet
 from mensura.site.openapi import openapi_document
 from mensura.site.page_writer import PageWriter, placed, write
@@ -51,6 +50,7 @@ from mensura.site.pages import (
 )
 from mensura.site.pages.data import study_parts
 from mensura.site.people_cards import people_cards
+from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.revisions import EvidenceLog
 from mensura.site.search_index import search_entries
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
@@ -114,7 +114,7 @@ def build_report(
         editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
         named = named_pages(study, editions)
         drawn = _order_drawings(named, drawings)
-        _write_data(study, named[0].context["screen"], stage)
+        _write_data(study, FirstScreen.of(study), stage)
         for page in named:
             writer.add(page)
         for page in chain(
@@ -127,7 +127,8 @@ def build_report(
             writer.add(page)
         drawings.finish()
         for name, (wide, narrow) in drawn.items():
-            writer.svgs[name] = page_svg(drawings.made(wide).decode()), page_svg(drawings.made(narrow).decode())
+            both = (page_svg(drawings.made(key).decode(), study.rows.by_subject) for key in (wide, narrow))
+            writer.svgs[name] = next(both), next(both)
         for page in [*named, *single]:
             writer.write(page)
         writer.place_cards()

@@ -13,6 +13,7 @@ from mensura.site.pictures.benchmark import (
     said_group,
     scores_figure,
 )
+from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.human_ladder import ladder_figures
 from mensura.site.pictures.iq import dimension_bell, iq_bell
 from mensura.site.pictures.passed import passed_figure, passed_words
@@ -45,6 +46,7 @@ FAMILIES.update(
 __all__ = [
     "PICTURES",
     "Figure",
+    "FirstScreen",
     "Picture",
     "abilities",
     "benchmark_scores",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
+from mensura.charts.canvas import ROOT
 from mensura.charts.passing import Passer, PassingRow, draw_passing
 from mensura.charts.rows import counted, listed
 from mensura.core.errors import MensuraError
@@ -102,14 +103,14 @@ def _row(study: Study, one: Passed) -> PassingRow:
         best,
         chance(one.best[1]) if one.best else "–",
         group_subject(one.benchmark, one.group),
-        f"benchmarks/{slug(one.benchmark)}.html#people",
+        f"{ROOT}benchmarks/{slug(one.benchmark)}.html#people",
     )
 
 
 def _passer(study: Study, one: Passed, subject: str, day: date) -> Passer:
     row = study.rows.by_subject[subject]
     score = study.rows.printed_scores.get(subject, {}).get(one.benchmark, "")
-    return Passer(subject, row["name"], row["provider"], day, score, f"models/{slug(subject)}.html")
+    return Passer(subject, row["name"], row["provider"], day, score, f"{ROOT}models/{slug(subject)}.html")
 
 
 def _table_row(study: Study, one: Passed) -> dict[str, Any]:

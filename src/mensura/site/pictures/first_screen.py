@@ -17,8 +17,10 @@ from mensura.charts.canvas import (
     PEOPLE,
     PEOPLE_STRONG,
     QUIET,
+    ROOT,
     SURFACE,
     Canvas,
+    Drawing,
     lab_colour,
     scale,
     shape_of,
@@ -26,10 +28,12 @@ from mensura.charts.canvas import (
 from mensura.charts.first_bell import BellModel, FirstBell, Landmark, crowd_above
 from mensura.charts.jagged import JaggedModel, Strand, draw_jagged
 from mensura.charts.theme import lab_of
+from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.scale import iq_to_rate
 from mensura.scale.ranking import say_chance, say_leader
 from mensura.site.pictures.benchmark import group_subject
+from mensura.site.pictures.registry import Figure, Picture, picture
 from mensura.site.sections import cheapest_rows
 from mensura.study.months import Month, lead_by_month
 from mensura.study.passed import Passed, passed_people
@@ -48,7 +52,10 @@ _PRICED = (115, 125, 135)
 """IQs for which the first screen says what the cheapest model costs."""
 _LONG = 90
 """Letters from which a sentence is set smaller."""
-_OTHERS = f'<svg viewBox="-7 -7 14 14" aria-hidden="true"><rect x="-5" y="-5" width="10" height="10" rx="2" fill="{LINE}"/></svg>'
+_OTHERS = (
+    '<svg viewBox="-7 -7 14 14" aria-hidden="true">'
+    f'<rect x="-5" y="-5" width="10" height="10" rx="2" fill="{LINE}"/></svg>'
+)
 _DATED = 4
 """Sides of a small drawing that stay free, pixels."""
 
@@ -62,6 +69,12 @@ class FirstScreen:
         self._rows: list[dict[str, Any]] = study.ranked.to_dicts()
         self._by_subject = {row["subject"]: row for row in self._rows}
         self._benchmarks = len(study.iq.matrix.benchmarks)
+
+    @classmethod
+    def of(cls, study: Study) -> FirstScreen:
+        """Return the first screen of a study, made once."""
+        made: FirstScreen = study.__dict__.setdefault("_first_screen", cls(study))
+        return made
 
     @cached_property
     def months(self) -> list[Month]:
@@ -79,7 +92,7 @@ class FirstScreen:
                 row["iq_low"],
                 row["iq_high"],
                 row["well_measured"],
-                f"models/{slug(row['subject'])}.html",
+                f"{ROOT}models/{slug(row['subject'])}.html",
             )
             for row in self._rows
         ]
@@ -100,8 +113,9 @@ class FirstScreen:
         return {
             **today,
             "long": len(today["sentence"]) > _LONG,
-            "bells": self._drawn_bells(today),
-            "jagged": self._jagged(),
+            "pictures": self.figures,
+            "jagged": self._jagged,
+            "bells": self._drawn_bells,
             "months": len(self.months),
             "month": self.months[-1].name if self.months else "",
             "releases": self._releases(),
@@ -172,7 +186,43 @@ class FirstScreen:
             )
         return shown
 
-    def _drawn_bells(self, today: dict[str, Any]) -> dict[str, Markup]:
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """Return both views as figures, each with a page, a table and downloads of its own."""
+        if not self._rows:
+            return []
+        facts = ("subject", "name", "provider", "exact_iq", "iq_low", "iq_high", "p_first", "measured", "released")
+        first = Figure(
+            "first",
+            "1,000 people and every ranked AI model",
+            "1,000 people spread as IQ is defined, and every ranked AI model on the same scale by its test results, "
+            "with its 90% interval. Filled marks are mostly measured, hollow ones mostly estimated. Pins are measured "
+            "groups of people, read off the ladder of one test each.",
+            finding=self._standing(None)["sentence"],
+            drawing=_as_drawing(self._drawn_bells),
+            rows=tuple({key: row[key] for key in facts} for row in self._rows),
+            paged=True,
+        )
+        jagged = self._jagged
+        if not jagged["models"]:
+            return [first]
+        chosen = jagged["models"][jagged["chosen"]]
+        rows = self._study.rows
+        second = Figure(
+            "jagged",
+            "Seven kinds of work",
+            "The IQ of the leading models in seven kinds of work, with 90% intervals; warm bars are people who took "
+            "the test named.",
+            finding=chosen["sentence"],
+            drawing=_as_drawing(jagged["drawn"]),
+            rows=tuple(line for one in jagged["models"] for line in rows.profile_rows[one["subject"]]),
+            paged=True,
+        )
+        return [first, second]
+
+    @cached_property
+    def _drawn_bells(self) -> dict[str, Markup]:
+        today = self._standing(None)
         every = range(len(self._rows))
         about = f"Bell curve of 1,000 people, and {len(self._rows)} AI models below it by IQ. {today['sentence']}"
         if not self._rows:
@@ -208,6 +258,7 @@ class FirstScreen:
             )
         return records
 
+    @cached_property
     def _jagged(self) -> dict[str, Any]:
         """Return the strips of the leading models at each width, the words for each, and which opens the view."""
         dimensions = self._study.dimension_names
@@ -254,7 +305,8 @@ class FirstScreen:
                 row["measured"],
                 self._benchmarks,
             ),
-            "see": f"The same model is {bottom} in {weak} and {top} in {strong}: one number hides {top - bottom} points.",
+            "see": f"The same model is {bottom} in {weak} and {top} in {strong}: one number hides "
+            f"{top - bottom} points.",
         }
 
     def _releases(self) -> Markup:
@@ -284,6 +336,30 @@ class FirstScreen:
             {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **_pace(self._study)},
             {"question": "What does it cost?", "href": "cost.html#cheapest-at", **_cost(self._study)},
         ]
+
+
+def _as_drawing(drawn: Mapping[str, Markup]) -> Drawing:
+    """Return drawings by width as one, which a figure for print takes at its widest."""
+    return Drawing(drawn["wide"], drawn["narrow"], lambda _: drawn["wide"])
+
+
+@picture("first")
+def first_picture(study: Study) -> Picture:
+    """1,000 people as dots, and every ranked model with its interval."""
+    return _picture_of(study, 0)
+
+
+@picture("jagged")
+def jagged_picture(study: Study) -> Picture:
+    """The leading models in seven kinds of work, with people who took the tests."""
+    return _picture_of(study, 1)
+
+
+def _picture_of(study: Study, place: int) -> Picture:
+    figures = FirstScreen.of(study).figures
+    if len(figures) <= place:
+        raise MensuraError("figure: no model is ranked, so nothing can be shown; add scores (mensura add)")
+    return figures[place].picture
 
 
 def said_share(iq: float) -> str:
@@ -318,7 +394,7 @@ def people_marks(study: Study) -> dict[str, list[Landmark]]:
             test,
             float(ladder.iq(one.score)),  # type: ignore[arg-type]
             group_subject(one.benchmark, one.group),
-            f"benchmarks/{slug(one.benchmark)}.html#people",
+            f"{ROOT}benchmarks/{slug(one.benchmark)}.html#people",
         )
         found.setdefault(str(dimension[one.benchmark]), []).append(mark)
     return found
@@ -350,7 +426,7 @@ def _jagged_model(study: Study, row: dict[str, Any]) -> JaggedModel:
         if one["iq"] is not None
     }
     ordered = {key: strands[key] for key in study.dimension_names if key in strands}
-    href = f"models/{slug(row['subject'])}.html"
+    href = f"{ROOT}models/{slug(row['subject'])}.html"
     return JaggedModel(row["subject"], row["name"], row["provider"], row["exact_iq"], ordered, href)
 
 
