@@ -57,10 +57,16 @@ def test_ends_of_the_diverging_scale_are_told_apart(theme, blindness):
     assert min(difference(a, b, blindness) for a, b in ((low, high), (low, middle), (middle, high))) > 25
 
 
-def test_every_lab_has_its_own_colour_and_shape():
+def test_every_lab_has_its_own_shape_and_the_largest_a_hue():
     assert len(set(SHAPES)) == len(LABS) + 1
     for theme in THEMES.values():
-        assert len(set(theme.labs)) == len(LABS) + 1
+        assert len(set(theme.labs)) == 7, "five hues, the ink and one grey"
+
+
+@pytest.mark.parametrize("blindness", BLINDNESS)
+@pytest.mark.parametrize("theme", THEMES.values(), ids=THEMES)
+def test_warm_means_people_and_no_maker(theme, blindness):
+    assert min(difference(theme.people_strong, lab, blindness) for lab in theme.labs) > 18
 
 
 def test_unknown_providers_share_one_look():

@@ -15,10 +15,10 @@ import mensura
 from mensura.iq import Explanation
 from mensura.scale.ranking import say_leader
 from mensura.site.api import ranged, to_json
-from mensura.site.cards import overview_cards
 from mensura.site.derivation import derivation_html
 from mensura.site.pages import compare, model
 from mensura.site.pictures import benchmark_scores, ladder_figure, people, people_on, stitched
+from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.registry import labelled
 from mensura.site.sections import cheapest_rows, cheapest_section, model_scores, rivals
 from mensura.site.subjects import chance_layers, comparison_records, group_records, model_records
@@ -136,7 +136,7 @@ def test_a_model_is_well_measured_from_four_dimensions_of_its_own_on(study):
 def test_headline_and_commands_tell_the_same_iq(study):
     """One number per model, wherever it stands: the composite that full measurement would give."""
     leader = study.ranked.row(0, named=True)
-    assert overview_cards(study)[0]["number"] == f"IQ {leader['iq']}"
+    assert f"Its IQ is <b>{leader['iq']}</b>" in FirstScreen(study).context()["deck"]
     told = dict(study.iq.composites.select("subject", "iq").iter_rows())
     assert leader["iq"] == told[leader["subject"]]
 

@@ -32,9 +32,11 @@ def test_a_shared_picture_shows_all_its_texts_one_below_the_other(title, figure)
     assert lines[-1][0] + 0.3 * lines[-1][1] < HEIGHT - 20
 
 
-@pytest.mark.parametrize(("width", "columns", "panel"), [(698, 5, 110), (697, 4, 140), (215, 1, 123), (100, 1, 8)])
+@pytest.mark.parametrize(
+    ("width", "columns", "panel"), [(698, 5, 110), (697, 4, 140), (430, 2, 162), (215, 1, 149), (100, 1, 34)]
+)
 def test_panels_share_the_width_that_frame_and_margins_leave(width, columns, panel):
-    """698 less 18 at both sides and 56 of frame: five panels of 110 with 14 between them."""
+    """698 less 18 at both sides and 56 of frame: five panels of 110 with 14 between them; a phone has slim sides."""
     spec = {"facet": {}, "spec": {"height": 110}, "usermeta": {"panels": {"least": 110, "gap": 14, "frame": 56}}}
     drawn = static_job(spec, width)["spec"]
     assert (drawn["columns"], drawn["spec"]) == (columns, {"height": 110, "width": panel})

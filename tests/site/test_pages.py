@@ -380,7 +380,7 @@ def test_print_is_light_and_without_controls(visit):
     assert page.locator(".bar").is_visible() is False
     assert page.locator(".tools").first.is_visible() is False
     assert (
-        page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--v-1b1f24').trim()") == "#1b1f24"
+        page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--v-16181d').trim()") == "#16181d"
     )
 
 

@@ -86,8 +86,7 @@ def test_rankings_are_the_composites(report, evidence):
     assert [row["rank"] for row in ranked] == list(range(1, len(ranked) + 1))
     scored = mensura.score_iq(evidence, draws=1000).shown
     assert {row["subject"]: row["iq"]["value"] for row in ranked} == dict(scored.select("subject", "iq").iter_rows())
-    overview = (report / "index.html").read_text(encoding="utf-8")
-    assert "Too new to rank" in overview
+    assert "Too new to rank" in (report / "iq.html").read_text(encoding="utf-8")
     assert {row["subject"]: row["measured"] for row in ranked} == dict(scored.select("subject", "measured").iter_rows())
 
 
@@ -143,7 +142,7 @@ def test_links_out_of_the_report_tell_the_other_side_nothing(report):
 def test_pages_say_names_in_full_and_no_keys(report, evidence):
     """On phones no common name is cut in a drawing; sources and dimensions are said by name."""
     names = [name for name in [*evidence.models["name"], *evidence.human_references["group"]] if len(name) < 30]
-    for page in ("index.html", "people.html", "models/gpt-5.5.html", "benchmarks/gpqa_diamond.html"):
+    for page in ("people.html", "models/gpt-5.5.html", "benchmarks/gpqa_diamond.html"):
         text = (report / page).read_text(encoding="utf-8")
         narrow = re.findall(r'<div class="only-narrow">(.*?)</svg>', text, flags=re.DOTALL)
         assert narrow
@@ -194,6 +193,7 @@ def short(monkeypatch):
     )
     monkeypatch.setattr("mensura.site.report.benchmark_pages", lambda study: iter(()))
     monkeypatch.setattr("mensura.site.report.model_pages", lambda study: iter(()))
+    monkeypatch.setattr("mensura.site.report.maker_pages", lambda study: iter(()))
 
 
 def test_a_second_report_replaces_the_first_and_nothing_else(report, evidence, short, tmp_path):
@@ -204,7 +204,7 @@ def test_a_second_report_replaces_the_first_and_nothing_else(report, evidence, s
     kept = {path.relative_to(out).as_posix() for path in out.rglob("*.html")}
     assert kept == {"method.html", "data.html"}
     assert (out / "models" / "notes.txt").read_text(encoding="utf-8") == "mine"
-    assert (out / "static" / "vega.js").read_bytes() == (report / "static" / "vega.js").read_bytes()
+    assert (out / "static" / "card.js").read_bytes() == (report / "static" / "card.js").read_bytes()
     assert [path.name for path in tmp_path.iterdir()] == ["report"]
 
 
@@ -237,13 +237,13 @@ def test_a_drawing_that_fails_is_reported(monkeypatch, tmp_path):
 
 def test_a_drawing_on_a_page_keeps_the_digits_of_its_words():
     drawn = page_svg(
-        '<svg><path aria-label="r 0.853" d="M1.2345,6.789" fill="#1b1f24"/><text x="10.123">0.853</text></svg>'
+        '<svg><path aria-label="r 0.853" d="M1.2345,6.789" fill="#16181d"/><text x="10.123">0.853</text></svg>'
     )
     assert ">0.853</text>" in drawn
     assert 'aria-label="r 0.853"' in drawn
     assert 'd="M1.2,6.7"' in drawn
     assert 'x="10.1"' in drawn
-    assert 'fill="var(--v-1b1f24)"' in drawn
+    assert 'fill="var(--v-16181d)"' in drawn
 
 
 def test_data_for_scripts_reads_any_key_as_a_key():
@@ -254,7 +254,7 @@ def test_data_for_scripts_reads_any_key_as_a_key():
 def test_numbers_for_sorting_have_no_last_bits(report):
     values = {
         value
-        for page in ("index.html", "models/index.html", "benchmarks/hle.html")
+        for page in ("iq.html", "models/index.html", "benchmarks/hle.html")
         for value in re.findall(r'data-value="([-\d.e+]+)"', (report / page).read_text(encoding="utf-8"))
     }
     assert len(values) > 300

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 
 from markupsafe import Markup, escape
 
 from mensura.charts.labels import text_width
-from mensura.charts.theme import DARK, LABS, LIGHT, OTHER, SHAPES, lab_of
+from mensura.charts.theme import DARK, FONT as WEB_FONT, LABS, LIGHT, OTHER, SHAPES, lab_of
 
 FONT = 12
 """Height of the lettering, pixels."""
@@ -23,6 +23,8 @@ _MIDDLE = 0.35
 """From the middle of a line of text down to its base line, in heights of its lettering."""
 HALF = 0.4
 """Opacity of what was inherited from a predecessor: half full, between measured and estimated."""
+ROOT = "%ROOT%"
+"""Stands in a link of a drawing for the way from its page to the folder of the report."""
 LONG = 1000.0
 """Height of a drawing from which it is longer than a printed page, pixels."""
 _MEASURED_AT = 11
@@ -62,9 +64,10 @@ def colour(hexadecimal: str) -> str:
     return f"var(--v-{hexadecimal.lstrip('#').lower()})"
 
 
-INK, QUIET, LINE, GRID, PEOPLE, ACCENT, SURFACE = (
-    colour(part) for part in (LIGHT.ink, LIGHT.quiet, LIGHT.line, LIGHT.grid, LIGHT.people, LIGHT.accent, LIGHT.surface)
+INK, SOFT, QUIET, LINE, GRID, ACCENT, SURFACE = (
+    colour(part) for part in (LIGHT.ink, LIGHT.soft, LIGHT.quiet, LIGHT.line, LIGHT.grid, LIGHT.accent, LIGHT.surface)
 )
+PEOPLE, PEOPLE_STRONG, PEOPLE_DOT = (colour(part) for part in (LIGHT.people, LIGHT.people_strong, LIGHT.people_dot))
 
 
 @cache
@@ -81,7 +84,7 @@ def themed(svg: str) -> str:
 
 def resolve(svg: str) -> str:
     """Return a drawing with the colours of the light theme, for a file of its own."""
-    return _VARIABLE.sub(lambda match: f"#{match[1]}", svg)
+    return _VARIABLE.sub(lambda match: f"#{match[1]}", svg).replace(ROOT, "")
 
 
 def palette_css() -> str:
@@ -95,7 +98,7 @@ def palette_css() -> str:
 
 
 def _pairs() -> dict[str, str]:
-    names = ("surface", "ink", "quiet", "line", "grid", "people", "accent")
+    names = [one.name for one in fields(LIGHT) if one.name not in ("name", "labs", "diverging")]
     pairs = dict(zip(LIGHT.labs, DARK.labs, strict=True))
     pairs |= dict(zip(LIGHT.diverging, DARK.diverging, strict=True))
     return pairs | {getattr(LIGHT, name): getattr(DARK, name) for name in names}
@@ -154,6 +157,8 @@ class Canvas:
     height: float
     description: str
     parts: list[str] = field(default_factory=list)
+    kind: str = ""
+    """A further class of the drawing, for the style sheet."""
 
     def line(self, x1: float, y1: float, x2: float, y2: float, stroke: str, width: float = 1.0, dash: str = "") -> None:
         """Add a straight line."""
@@ -181,13 +186,15 @@ class Canvas:
         weight: str = "",
         size: int = FONT,
         halo: bool = False,
+        name: str = "",
     ) -> None:
-        """Add a line of text, its middle at y; a halo keeps it readable over lines and marks."""
+        """Add a line of text, its middle at y; a halo keeps it readable over lines and marks; a script may name it."""
         said = (
             ("text-anchor", anchor, "start"),
             ("fill", fill, INK),
             ("font-size", size, FONT),
             ("font-weight", weight, ""),
+            ("class", name, ""),
         )
         own = "".join(f' {name}="{value}"' for name, value, usual in said if value != usual)
         place, letters = f'x="{x:.1f}" y="{y + _MIDDLE * size:.1f}"', escape(text)
@@ -213,7 +220,7 @@ class Canvas:
         ink = lab_colour(provider)
         fill, opacity = (SURFACE, 1.0) if status == "estimated" else (ink, HALF if status == "inherited" else 1.0)
         body = (
-            f'<circle r="{TOUCH}" fill="transparent"/><path d="{_shape(lab_of(provider))}" fill="{fill}" '
+            f'<circle r="{TOUCH}" fill="transparent"/><path d="{shape_of(lab_of(provider))}" fill="{fill}" '
             f'fill-opacity="{opacity}" stroke="{ink}" stroke-width="1.5"/>'
         )
         self._marked(x, y, body, label, href, subject)
@@ -224,10 +231,11 @@ class Canvas:
 
     def people(self, x: float, y: float, *, status: str, label: str, href: str = "", subject: str = "") -> None:
         """Add a group's mark: an upright bar, full when measured, hollow when judged; its subject names its card."""
-        fill = PEOPLE if status == "measured" else SURFACE
+        fill = PEOPLE_STRONG if status == "measured" else SURFACE
         body = (
             f'<circle r="{TOUCH}" fill="transparent"/>'
-            f'<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{PEOPLE}" stroke-width="1.5"/>'
+            f'<rect x="-3" y="-7" width="6" height="14" rx="1" fill="{fill}" stroke="{PEOPLE_STRONG}" '
+            'stroke-width="1.5"/>'
         )
         self._marked(x, y, body, label, href, subject)
 
@@ -241,8 +249,8 @@ class Canvas:
 
     def svg(self) -> Markup:
         """Return the drawing; every text in it was escaped where it came in."""
-        long = " long" if self.height > LONG else ""
-        font = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif"
+        long = (" long" if self.height > LONG else "") + (f" {self.kind}" if self.kind else "")
+        font = WEB_FONT.replace('"', "")
         return Markup(
             f'<svg xmlns="http://www.w3.org/2000/svg" class="drawn{long}" '
             f'viewBox="0 0 {self.width:.0f} {self.height:.0f}" width="{self.width:.0f}" height="{self.height:.0f}" '
@@ -265,7 +273,8 @@ def scale(low: float, high: float, start: float, end: float, *, log: bool = Fals
 
 
 @cache
-def _shape(lab: str, radius: float = RADIUS) -> str:
+def shape_of(lab: str, radius: float = RADIUS) -> str:
+    """Return the path of a maker's shape around 0, 0."""
     kind = SHAPES[[*LABS, OTHER].index(lab)]
     r = radius
     simple = {

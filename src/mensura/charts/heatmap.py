@@ -12,7 +12,7 @@ CELL = 17  # pixels
 
 
 def heatmap(points: object, *, title: str = "Score minus what the model's level predicts") -> alt.LayerChart:
-    """Draw one cell per model and benchmark: blue above expectation, brown below, blank where there is no score.
+    """Draw one cell per model and benchmark: purple above expectation, green below, blank where there is no score.
 
     ``points``: subject, name, provider, benchmark, residual, in the order to draw. The colours saturate at the 98th
     percentile of the sizes, so that one odd cell does not pale all others.

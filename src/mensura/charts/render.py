@@ -8,7 +8,7 @@ from typing import Any, Literal
 import altair as alt
 
 from mensura.charts.canvas import Drawing, resolve
-from mensura.charts.theme import LIGHT, PRINT_FONT, THEMES, config
+from mensura.charts.theme import LIGHT, PRINT, PRINT_FONT, THEMES, config
 from mensura.core.drawings import check_figure, draw_spec, pixels_of, write_drawing
 from mensura.core.errors import MensuraError
 
@@ -46,7 +46,7 @@ def paper(chart: Chart, width_mm: float = 89.0) -> dict[str, Any]:
     """
     spec = _spec(chart)
     pixels = pixels_of(width_mm)
-    spec["config"] = {**config(LIGHT, font=PRINT_FONT), "background": LIGHT.surface}
+    spec["config"] = {**config(PRINT, font=PRINT_FONT), "background": PRINT.surface}
     if "facet" in spec:
         spec["columns"], spec["spec"]["width"] = _panels(spec["usermeta"]["panels"], pixels)
     else:
@@ -67,8 +67,9 @@ def save(chart: Picture, path: str | Path, *, width_mm: float = 89.0, dpi: int =
 def drawn(chart: Picture, width_mm: float = 89.0) -> str:
     """Return a figure for print as SVG text, in pixels (:mod:`mensura.core.drawings` gives it its size)."""
     if isinstance(chart, Drawing):
-        head, end, parts = resolve(chart.draw(pixels_of(width_mm))).partition(">")
-        return f'{head}{end}<rect width="100%" height="100%" fill="{LIGHT.surface}"/>{parts}'
+        svg = resolve(chart.draw(pixels_of(width_mm))).replace(LIGHT.surface, PRINT.surface)
+        head, end, parts = svg.partition(">")
+        return f'{head}{end}<rect width="100%" height="100%" fill="{PRINT.surface}"/>{parts}'
     version = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     return draw_spec(paper(chart, width_mm), version)
 

@@ -53,9 +53,9 @@ def draw_spec(spec: dict[str, Any], version: str | None = None) -> str:
 
 
 def draw_jobs(jobs: Sequence[Mapping[str, Any]]) -> list[bytes]:
-    """Draw one job after the other: a specification as SVG, an SVG as PNG, or the drawing library for pages.
+    """Draw one job after the other: a specification as SVG, or an SVG as PNG.
 
-    A job has a ``kind``: ``svg`` with ``spec``, ``png`` with ``svg`` and ``scale``, or ``bundle``.
+    A job has a ``kind``: ``svg`` with ``spec``, or ``png`` with ``svg`` and ``scale``.
     """
     import vl_convert
 
@@ -63,11 +63,8 @@ def draw_jobs(jobs: Sequence[Mapping[str, Any]]) -> list[bytes]:
     for job in jobs:
         if job["kind"] == "svg":
             made.append(draw_spec(job["spec"]).encode())
-        elif job["kind"] == "png":
-            made.append(vl_convert.svg_to_png(job["svg"], scale=job["scale"], ppi=72))
         else:
-            library = vl_convert.javascript_bundle(None)  # type: ignore[arg-type]
-            made.append(f"(function () {{\n{library}\n}})();\n".encode())
+            made.append(vl_convert.svg_to_png(job["svg"], scale=job["scale"], ppi=72))
     return made
 
 

@@ -65,13 +65,20 @@ def rank_interval(ranks: Floats) -> tuple[Floats, Floats]:
     return best + np.isin(nearest, (1, 3)), worst - np.isin(nearest, (2, 3))
 
 
-def say_leader(name: str, p_first: float | None, ranked: int) -> str:
-    """Say in a sentence that a model leads, with its chance of being first among all ranked models."""
+def say_leader(name: str, p_first: float | None, ranked: int, when: str = "") -> str:
+    """Say in a sentence that a model leads, with its chance of being first among all ranked models.
+
+    ``when``: a past month in words, such as March 2025; the sentence then says who led.
+    """
     if p_first is None:
         return f"{name} has the highest estimate of {ranked} models; without draws nobody knows how sure that is."
-    verb = "almost certainly leads" if p_first > _SURE else "probably leads" if p_first > _LIKELY else "may lead"
+    verbs = ("led", "have led") if when else ("leads", "lead")
+    sure = "almost certainly " if p_first > _SURE else "probably " if p_first > _LIKELY else ""
+    verb = f"{sure}{verbs[0]}" if sure else f"may {verbs[1]}"
     article = "an" if p_first > _CERTAIN or round(100 * p_first) in _AN else "a"
-    return f"{name} {verb}: {article} {say_chance(p_first)} chance of being first among all {ranked} ranked models."
+    models = f"all {ranked} ranked models" if ranked > 1 else "1 ranked model"
+    said = f"{name} {verb}: {article} {say_chance(p_first)} chance of being first among {models}."
+    return f"In {when}, {said}" if when else said
 
 
 def say_chance(chance: float) -> str:

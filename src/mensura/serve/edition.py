@@ -23,6 +23,7 @@ _MEDIA = {
     ".csv": "text/csv; charset=utf-8",
     ".svg": "image/svg+xml",
     ".png": "image/png",
+    ".woff2": "font/woff2",
     ".xml": "application/xml",
     ".txt": "text/plain; charset=utf-8",
 }

@@ -9,14 +9,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mensura.serve.metrics import Metrics
 from mensura.serve.reading import plain
-from mensura.site.inlined import EARLY, policy_hash, style_sheet
+from mensura.site.inlined import EARLY, page_sheet, policy_hash
 
 POLICY = "; ".join(
     (
         "default-src 'none'",
         f"script-src 'self' {policy_hash(EARLY)}",
-        f"style-src 'self' {policy_hash(style_sheet())}",
+        f"style-src 'self' {policy_hash(page_sheet())}",
         "img-src 'self' data:",
+        "font-src 'self'",
         "connect-src 'self'",
         "form-action 'self'",
         "base-uri 'none'",

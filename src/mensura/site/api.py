@@ -85,6 +85,15 @@ SCHEMAS: dict[str, dict[str, Any]] = {
             "human_references": {"type": "array"},
         },
     ),
+    "months": _listing(
+        "months",
+        {
+            "month": _TEXT,
+            "ranked": {"type": "integer", "minimum": 1},
+            "leader": _TEXT,
+            "p_first": {"type": "object", "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1}},
+        },
+    ),
     "methodology": _listing(
         "parts", {"id": _TEXT, "title": _TEXT, "text": {"type": "array"}, "rules": {"type": "array"}}
     ),

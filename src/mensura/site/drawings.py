@@ -8,14 +8,19 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Container, Mapping
 from concurrent.futures import Future
 from typing import Any
+from urllib.parse import quote, unquote
 
-from mensura.charts.canvas import themed
+from markupsafe import escape
+
+from mensura.charts.canvas import ROOT, themed
 from mensura.charts.theme import LIGHT, config
 from mensura.core.cache import DRAWING, find_kept, keep_results
 from mensura.core.drawings import draw_jobs
 from mensura.core.processes import Processes
+from mensura.evidence import slug
 
 SHARE_SCALE = 0.5
 """Of the pictures for shared links: 600 × 315, which every reader of links takes."""
@@ -23,10 +28,19 @@ _BATCH = 100
 """Drawings that one process makes: it takes most of a second to start."""
 _MARGIN = {"left": 18, "right": 18, "top": 5, "bottom": 5}
 """Around a static drawing, pixels: a reader's font may be a tenth wider than the one its names were measured in."""
+_SLIM = {"left": 2, "right": 8, "top": 5, "bottom": 5}
 _FONT = re.compile(r' font-family="[^"]*"')
 _GEOMETRY = re.compile(r' (?:d|transform|x|y|x1|x2|y1|y2|dx|dy|cx|cy|r|width|height)="[^"]*"')
 """Attributes that hold pixels. Words and labels keep their digits: an axis from 0.85 to 0.93 has no 0.8 on it."""
 _DIGITS = re.compile(r"(\d+\.\d)\d+")
+_NOWHERE = "https://mensura.invalid/"
+"""Marks of a specification lead to their subject and provider under this address, which the page's own replaces."""
+_LINK = re.compile(rf'<a xlink:href="{re.escape(_NOWHERE)}([^"/]*)/([^"]*)"[^>]*>(<\w+(?: aria-label="([^"]*)")?)')
+_PRESSED = frozenset(("point", "text", "rule", "rect", "bar", "tick", "circle", "square"))
+NARROW = 358
+"""Width of a drawing for a phone, pixels."""
+_SIDEWAYS = 420
+"""Width from which a drawing for a phone scrolls sideways, pixels."""
 
 
 class Drawings:
@@ -77,10 +91,11 @@ class Drawings:
 
 def static_job(spec: dict[str, Any], width: int) -> dict[str, Any]:
     """Return the order for a page's specification as a drawing so many pixels wide, in the light theme."""
-    drawn = {**spec, "config": config(LIGHT), "padding": _MARGIN}
+    drawn = {**_linked(spec), "config": config(LIGHT), "padding": _MARGIN if width > _SIDEWAYS else _SLIM}
+    margin = drawn["padding"]
     if "facet" in drawn:
         panels = drawn["usermeta"]["panels"]
-        room = width - _MARGIN["left"] - _MARGIN["right"] - panels["frame"] + panels["gap"]
+        room = width - margin["left"] - margin["right"] - panels["frame"] + panels["gap"]
         columns = max(1, int(room / (panels["least"] + panels["gap"])))
         drawn["columns"] = columns
         drawn["spec"] = {**drawn["spec"], "width": int(room / columns) - panels["gap"]}
@@ -90,6 +105,52 @@ def static_job(spec: dict[str, Any], width: int) -> dict[str, Any]:
     return {"kind": "svg", "spec": drawn}
 
 
-def page_svg(svg: str) -> str:
-    """Return a drawing for a page: colours as variables, one font, a tenth of a pixel."""
-    return _GEOMETRY.sub(lambda found: _DIGITS.sub(r"\1", found[0]), _FONT.sub("", themed(svg)))
+def _linked(spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a specification whose marks lead to their subjects, so that the first press on a drawing finds them."""
+    tables = {name: [_with_link(row) for row in rows] for name, rows in spec.get("datasets", {}).items()}
+    known = {name for name, rows in tables.items() if any("href" in row for row in rows)}
+    return {**_link_marks(spec, None, known), "datasets": tables}
+
+
+def _with_link(row: dict[str, Any]) -> dict[str, Any]:
+    subject = row.get("subject")
+    if not isinstance(subject, str):
+        return row
+    return {**row, "href": f"{_NOWHERE}{quote(subject, safe='')}/{quote(str(row.get('provider') or ''), safe='')}"}
+
+
+def _link_marks(part: Mapping[str, Any], data: str | None, known: set[str]) -> dict[str, Any]:
+    made = dict(part)
+    data = made.get("data", {}).get("name", data)
+    if "layer" in made:
+        made["layer"] = [_link_marks(one, data, known) for one in made["layer"]]
+    if "spec" in made:
+        made["spec"] = _link_marks(made["spec"], data, known)
+    mark = made.get("mark")
+    kind = mark.get("type") if isinstance(mark, Mapping) else mark
+    if kind in _PRESSED and data in known and "aggregate" not in json.dumps(made.get("transform", [])):
+        made["encoding"] = {**made.get("encoding", {}), "href": {"field": "href", "type": "nominal"}}
+    return made
+
+
+def page_svg(svg: str, models: Container[str] = ()) -> str:
+    """Return a drawing for a page: colours as variables, one font, a tenth of a pixel, marks that open their card.
+
+    ``models``: those that have a page; a mark of another subject leads nowhere.
+    """
+    drawn = _GEOMETRY.sub(lambda found: _DIGITS.sub(r"\1", found[0]), _FONT.sub("", themed(svg)))
+    return _LINK.sub(lambda found: _mark_link(found, models), drawn)
+
+
+def _mark_link(found: re.Match[str], models: Container[str]) -> str:
+    subject, provider, label = unquote(found[1]), unquote(found[2]), found[4]
+    kind, colon, key = subject.partition(":")
+    if not colon and subject not in models:
+        return f"<a>{found[3]}"
+    page = {
+        "people": "people.html",
+        "benchmark": f"benchmarks/{slug(key)}.html",
+    }.get(kind if colon else "", f"models/{slug(subject)}.html")
+    said = f' aria-label="{label}"' if label else ' tabindex="-1"'
+    made_by = f' data-provider="{escape(provider)}"' if provider else ""
+    return f'<a class="mark-link" href="{ROOT}{page}" data-subject="{escape(subject)}"{made_by}{said}>{found[3]}'

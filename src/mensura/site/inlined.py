@@ -21,15 +21,51 @@ const page = document.documentElement;
 let chosen = null;
 try { chosen = localStorage.getItem("theme"); } catch { /* a private window */ }
 page.classList.add("js");
+if (/[?&]embed\\b/.test(location.search)) page.classList.add("embedded");
 page.dataset.theme = chosen || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+if (location.protocol !== "file:" && page.dataset.root !== undefined) for (const name of ["serif", "sans"]) {
+const font = document.createElement("link");
+Object.assign(font, { rel: "preload", as: "font", type: "font/woff2", crossOrigin: "" });
+font.href = page.dataset.root + "static/fonts/" + name + ".woff2";
+document.head.append(font);
+}
 })();"""
 """The lines that run in every page before it is painted."""
 
 
+_FACE = (
+    "@font-face{{font-family:'Mensura {name}';src:url({folder}{file}.woff2) format('woff2');"
+    "font-weight:{weights};font-display:swap}}\n"
+)
+_FACES = (("Serif", "serif", "400 650"), ("Sans", "sans", "400 700"))
+_STAND_INS = (
+    "@font-face{font-family:'Mensura Serif Stand-in';src:local('Georgia'),local('Gelasio'),local('Noto Serif'),"
+    "local('Liberation Serif'),local('Times New Roman');size-adjust:98%}\n"
+    "@font-face{font-family:'Mensura Sans Stand-in';src:local('Arial'),local('Liberation Sans'),local('Roboto'),"
+    "local('Helvetica Neue');size-adjust:107%}\n"
+)
+"""What stands in until the fonts are there: nearly as wide, so that no line breaks elsewhere afterwards."""
+
+
 @cache
-def style_sheet() -> str:
-    """Return the style sheet of every page, the colours of both themes first."""
-    return palette_css() + (STATIC / "style.css").read_text(encoding="utf-8")
+def style_sheet(fonts: str | None = None) -> str:
+    """Return the style sheet of every page, the colours of both themes first.
+
+    ``fonts``: the way from the sheet to the folder of the fonts; without it the reader's own faces serve.
+    """
+    faces = (
+        ""
+        if fonts is None
+        else "".join(
+            _FACE.format(name=name, folder=fonts, file=file, weights=weights) for name, file, weights in _FACES
+        )
+    )
+    return faces + _STAND_INS + palette_css() + (STATIC / "style.css").read_text(encoding="utf-8")
+
+
+def page_sheet() -> str:
+    """Return the style sheet as it stands in the first page."""
+    return style_sheet("static/fonts/")
 
 
 def policy_hash(text: str) -> str:

@@ -12,6 +12,7 @@ _ABOUT = {
     "models": "Every model: facts, IQ and capability with intervals, prices, dimensions.",
     "rankings": "The ranked models, best first, with the interval of their rank.",
     "benchmarks": "Every benchmark: difficulty, slope, ladder, and the people who took it.",
+    "months": "Who led in each month since 2022 among the models out by then, with the chances of being first.",
     "methodology": "Every rule with its formula and source.",
 }
 _HEADERS = {

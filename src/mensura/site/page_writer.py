@@ -10,12 +10,13 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from mensura.charts import draw_share_card, resolve
+from mensura.charts.canvas import ROOT
 from mensura.core.frames import neutral_text
 from mensura.evidence import slug
-from mensura.site.api import VERSION, script_json, to_json
+from mensura.site.api import VERSION, to_json
 from mensura.site.drawings import SHARE_SCALE, Drawings
 from mensura.site.links import first_link
 from mensura.site.pages import Page
@@ -40,7 +41,7 @@ class PageWriter:
         advance: Callable[[], object] | None = None,
     ) -> None:
         """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page."""
-        self.svgs: dict[str, str] = {}
+        self.svgs: dict[str, tuple[str, str]] = {}
         self.listed: list[str] = []  # pages for the sitemap
         self._folder, self._drawings, self._shared, self._advance = folder, drawings, shared, advance
         self._cards: dict[str, str] = {}  # page → the key of its picture for shared links
@@ -100,6 +101,7 @@ class PageWriter:
         )
         environment.globals["drawing_of"] = self._drawing
         environment.globals["bar_of"] = self._bar
+        environment.globals["rooted"] = lambda drawing, root: Markup(str(drawing).replace(ROOT, escape(root)))
         return environment
 
     def _bar(self, root: str, current: str) -> Markup:
@@ -111,25 +113,24 @@ class PageWriter:
             self._bars[key] = Markup(bar)
         return self._bars[key]
 
-    def _drawing(self, figure: Figure) -> Markup:
-        """Return the picture as it stands in the page before any script runs."""
+    def _drawing(self, figure: Figure, root: str) -> Markup:
+        """Return the picture as it stands in a page, for a screen and for a phone; ``root``: the way to the report."""
         if figure.drawing is not None:
-            return figure.drawing.html
-        return Markup(self.svgs.get(figure.name, ""))
+            return Markup(str(figure.drawing.html).replace(ROOT, escape(root)))
+        wide, narrow = self.svgs.get(figure.name, ("", ""))
+        drawn = f'<div class="only-wide">{wide}</div><div class="only-narrow">{narrow}</div>'
+        return Markup(drawn.replace(ROOT, escape(root)))
 
     def _write_figure(self, figure: Figure) -> None:
-        """Write what the frame of a picture offers: SVG, CSV, JSON, and the specification for the drawing library."""
+        """Write what the frame of a picture offers: SVG, CSV and JSON."""
         out, name = self._folder, figure.name
         chart = {"name": name, "title": figure.title, "caption": figure.caption, "points": figure.points}
         write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{name}.json")
         columns, rows = figure.table
         write(csv_text(columns, rows), out, "charts", f"{name}.csv")
-        svg = self.svgs.get(name) if figure.drawing is None else str(figure.drawing.wide)
+        svg = self.svgs.get(name, ("", ""))[0] if figure.drawing is None else str(figure.drawing.wide)
         if svg:
-            write(resolve(svg), out, "charts", f"{name}.svg")
-        if figure.spec is not None:
-            given = ",".join(script_json(part) for part in (name, figure.spec, figure.shown_columns, figure.rows))
-            write(f"mensura.define({given});\n", out, "charts", f"{name}.js")
+            write(resolve(svg.replace(ROOT, "../")), out, "charts", f"{name}.svg")
 
 
 def write(text: str, folder: Path, *parts: str) -> None:

@@ -13,7 +13,7 @@ import polars as pl
 from markupsafe import Markup
 
 from mensura import __version__
-from mensura.charts.theme import LABS, THEMES, config
+from mensura.charts.theme import LABS, THEMES
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder
 from mensura.core.frames import neutral_cells
@@ -22,7 +22,7 @@ from mensura.evidence import Evidence
 from mensura.iq import COUNTS
 from mensura.scale import Calibration
 from mensura.site.api import SCHEMAS, VERSION, JsonText, listing, mapping_json, ranged, script_json, to_json
-from mensura.site.drawings import Drawings, page_svg, static_job
+from mensura.site.drawings import NARROW, Drawings, page_svg, static_job
 from mensura.site.editions import (
     FILE,
     Edition,
@@ -35,19 +35,30 @@ from mensura.site.editions import (
     read_editions,
     sitemap,
 )
-from mensura.site.inlined import EARLY, STATIC, style_sheet
+from mensura.site.inlined import EARLY, STATIC, page_sheet, style_sheet
 from mensura.site.openapi import openapi_document
 from mensura.site.page_writer import PageWriter, placed, write
-from mensura.site.pages import MORE, NAVIGATION, Page, benchmark_pages, model_pages, named_pages, picture_pages
+from mensura.site.pages import (
+    MORE,
+    NAVIGATION,
+    Page,
+    benchmark_pages,
+    maker_pages,
+    model_pages,
+    named_pages,
+    picture_pages,
+)
 from mensura.site.pages.data import study_parts
 from mensura.site.people_cards import people_cards
+from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.revisions import EvidenceLog
+from mensura.site.search_index import search_entries
 from mensura.site.subjects import chance_layers, comparison_records, model_records, score_rows
 from mensura.study.frozen import open_frozen
 from mensura.study.study import Study
 
 Records = dict[str, JsonText]
-_FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", "models", "share", "static"))
+_FOLDERS = tuple(f"{name}/" for name in ("api", "benchmarks", "charts", "data", "makers", "models", "share", "static"))
 HEADLINE = (
     *("rank", "name", "provider", "iq", "iq_low", "iq_high", "published", "measured", "inherited", "estimated"),
     *("scored_dimensions", "status", "capability", "released"),
@@ -96,67 +107,70 @@ def build_report(
             "address": address,
             "version": __version__,
             "early": Markup(EARLY),
-            "sheet": Markup(style_sheet()),
+            "sheet": Markup(page_sheet()),
         }
         drawings = Drawings(processes)
         writer = PageWriter(stage, drawings, shared, advance)
-        library = drawings.order({"kind": "bundle"})
         editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
         named = named_pages(study, editions)
         drawn = _order_drawings(named, drawings)
-        _write_data(study, stage)
+        _write_data(study, FirstScreen.of(study), stage)
         for page in named:
             writer.add(page)
-        for page in chain(benchmark_pages(study), model_pages(study)):  # made, written and forgotten
+        for page in chain(
+            benchmark_pages(study), model_pages(study), maker_pages(study)
+        ):  # made, written and forgotten
             writer.add(page)
             writer.write(page)
         single = list(picture_pages(named))
         for page in single:
             writer.add(page)
         drawings.finish()
-        writer.svgs.update({name: page_svg(drawings.made(key).decode()) for name, key in drawn.items()})
+        for name, (wide, narrow) in drawn.items():
+            both = (page_svg(drawings.made(key).decode(), study.rows.by_subject) for key in (wide, narrow))
+            writer.svgs[name] = next(both), next(both)
         for page in [*named, *single]:
             writer.write(page)
         writer.place_cards()
         _write_feeds(study, editions, writer.listed, stage, address, day)
-        placed(stage, "static", "vega.js").write_bytes(drawings.made(library))
         charts = sorted(file.stem for file in (stage / "api" / VERSION / "charts").glob("*.json"))
         write(to_json(openapi_document(charts)), stage, "api", VERSION, "openapi.json")
     return study.ranked.select(HEADLINE)
 
 
-def _order_drawings(named: list[Page], drawings: Drawings) -> dict[str, str]:
-    """Order the static drawing of every chart, start to draw them, and return the key of each."""
+def _order_drawings(named: list[Page], drawings: Drawings) -> dict[str, tuple[str, str]]:
+    """Order the drawings of every chart for a screen and a phone, start to draw them, and return the keys of each."""
     figures = {figure.name: figure for page in named for figure in page.figures if figure.spec is not None}
-    ordered = {name: drawings.order(static_job(figure.spec or {}, figure.width)) for name, figure in figures.items()}
+    ordered = {
+        name: (
+            drawings.order(static_job(figure.spec or {}, figure.width)),
+            drawings.order(static_job(figure.spec or {}, NARROW)),
+        )
+        for name, figure in figures.items()
+    }
     drawings.start()
     return ordered
 
 
 def _write_static(out: Path) -> None:
-    """Copy style and scripts, and write the themes."""
-    for file in STATIC.iterdir():
-        shutil.copyfile(file, placed(out, "static", file.name))
-    themes = {name: config(theme) for name, theme in THEMES.items()}
+    """Copy style, scripts and fonts, and write the colours of the makers."""
+    for file in sorted(STATIC.rglob("*")):
+        if file.is_file():
+            shutil.copyfile(file, placed(out, "static", *file.relative_to(STATIC).parts))
     labs = {name: theme.labs for name, theme in THEMES.items()}
-    write(
-        f"mensura.themes = {json.dumps(themes)};\nmensura.labs = {json.dumps([list(LABS), labs])};\n",
-        out,
-        "static",
-        "themes.js",
-    )
-    write(style_sheet(), out, "static", "style.css")
+    write(f"mensura.labs = {json.dumps([list(LABS), labs])};\n", out, "static", "themes.js")
+    write(style_sheet("fonts/"), out, "static", "style.css")
 
 
-def _write_data(study: Study, out: Path) -> None:
+def _write_data(study: Study, screen: FirstScreen, out: Path) -> None:
     """Write everything that is no page: what scripts read, the tables, the interface for programs."""
     records = {subject: to_json(record) for subject, record in model_records(study).items()}
-    _write_subjects(study, records, out)
+    _write_subjects(study, screen, records, out)
     _write_tables(study, out)
-    _write_api(study, records, out)
+    _write_api(study, screen, records, out)
 
 
-def _write_subjects(study: Study, records: Records, out: Path) -> None:
+def _write_subjects(study: Study, screen: FirstScreen, records: Records, out: Path) -> None:
     """Write what scripts read on demand, as scripts: a page opened from a folder may load nothing else."""
     parts: dict[str, Callable[[Study], object]] = {
         "models": lambda _: mapping_json(records),
@@ -164,6 +178,8 @@ def _write_subjects(study: Study, records: Records, out: Path) -> None:
         "chances": chance_layers,
         "scores": score_rows,
         "people": people_cards,
+        "search": search_entries,
+        "months": lambda _: screen.record(),
     }
     for name, payload in parts.items():  # one after the other: the largest has every pair of models
         write(f"mensura.{name} = {script_json(payload(study))};\n", out, "data", f"{name}.js")
@@ -192,7 +208,7 @@ def _write_feeds(
     write(editions_json(editions), out, "data", FILE)
 
 
-def _write_api(study: Study, records: Records, out: Path) -> None:
+def _write_api(study: Study, screen: FirstScreen, records: Records, out: Path) -> None:
     ranked = study.ranked.iter_rows(named=True)
     ladders = {one.benchmark: one.to_dict() for one in study.iq.matrix.ladders}
     people = study.evidence.human_references
@@ -224,6 +240,20 @@ def _write_api(study: Study, records: Records, out: Path) -> None:
                 }
                 for row in study.benchmarks.iter_rows(named=True)
             ),
+        ),
+        "months": listing(
+            "months",
+            (
+                {
+                    "month": f"{month.start:%Y-%m}",
+                    "ranked": len(month.subjects),
+                    "leader": month.subjects[0],
+                    "p_first": {subject: chance for subject, chance in month.by_chance if chance > 0},
+                }
+                for month in screen.months
+                if month.subjects
+            ),
+            study.scale_said,
         ),
         "methodology": listing("parts", study_parts(study)),
         "schema": to_json(SCHEMAS),

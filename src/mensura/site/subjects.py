@@ -11,10 +11,11 @@ import polars as pl
 from mensura.core.arrays import Floats, Ints
 from mensura.evidence import slug
 from mensura.iq import COUNTS
+from mensura.scale import iq_to_rate
 from mensura.site.api import ranged
 from mensura.site.links import first_link
 from mensura.study.study import Study
-from mensura.study.units import chance, show
+from mensura.study.units import chance, rarity, show
 
 _PLAIN = (
     *("eq", "input_price", "output_price", "sticker_price", "effective_cost", "task_efficiency", "response_time"),
@@ -28,7 +29,7 @@ _BYTE = 255
 
 def model_records(study: Study) -> dict[str, dict[str, Any]]:
     """Return one record per model, keyed by subject, best IQ first."""
-    dimensions = _dimension_records(study)
+    dimensions, parts = _dimension_records(study), _eq_parts(study)
     return {
         row["subject"]: {
             "subject": row["subject"],
@@ -37,6 +38,8 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
             "provider": row["provider"],
             "released": row["released"],
             "iq": _iq(row, len(study.iq.matrix.benchmarks)),
+            "rarity": None if row["exact_iq"] is None else rarity(1 / iq_to_rate(row["exact_iq"])),
+            "eq_parts": parts.get(row["subject"], []),
             "own_iq": row["own_iq"],
             **{name: row[name] for name in COUNTS},
             "scored_dimensions": row["scored_dimensions"],
@@ -46,6 +49,16 @@ def model_records(study: Study) -> dict[str, dict[str, Any]]:
             "dimensions": dimensions.get(row["subject"], []),
         }
         for row in study.models.iter_rows(named=True)
+    }
+
+
+def _eq_parts(study: Study) -> dict[str, list[list[Any]]]:
+    """Return the components of each EQ as [name, IQ-equivalent or nothing]."""
+    table = study.iq.emotional
+    tests = [name for name in table.columns if name in study.benchmark_names]
+    return {
+        row["subject"]: [[study.benchmark_names[test], row[test]] for test in tests]
+        for row in table.iter_rows(named=True)
     }
 
 

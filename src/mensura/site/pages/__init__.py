@@ -9,6 +9,7 @@ from mensura.site.editions import Edition
 from mensura.site.pages.benchmarks import benchmark, benchmark_list
 from mensura.site.pages.charts import chart_page, cost, human, iq, stitched
 from mensura.site.pages.data import changes, data, method, missing
+from mensura.site.pages.makers import maker_pages
 from mensura.site.pages.models import model, model_file, model_list
 from mensura.site.pages.overview import overview
 from mensura.site.pages.page import MORE, NAVIGATION, Page
@@ -25,6 +26,7 @@ __all__ = [
     "compare",
     "count_pages",
     "data",
+    "maker_pages",
     "method",
     "model",
     "model_file",
@@ -37,7 +39,12 @@ __all__ = [
 def count_pages(evidence: Evidence) -> int:
     """Return how many pages a report on this evidence has, those of single pictures left out."""
     missing_page = 1
-    return len(NAVIGATION) + len(MORE) + missing_page + evidence.models.height + evidence.benchmarks.height
+    return len(NAVIGATION) + len(MORE) + missing_page + sum(_singles(evidence))
+
+
+def _singles(evidence: Evidence) -> tuple[int, int, int]:
+    """Return how many models, benchmarks and makers have a page of their own."""
+    return evidence.models.height, evidence.benchmarks.height, evidence.models["provider"].n_unique()
 
 
 def named_pages(study: Study, editions: Sequence[Edition] = ()) -> list[Page]:

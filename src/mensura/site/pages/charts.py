@@ -8,12 +8,16 @@ from typing import Any
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
+from mensura.scale.ranking import WIDEST_IQ
 from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, dimension_bell
 from mensura.site.sections import cheapest_section
+from mensura.study.sentences import leader_sentence, pace_sentence, unit_sentences
 from mensura.study.study import Study
 from mensura.study.units import show_column
 
+LEADERS = 15
+"""Models in the ranking of the IQ page; the list of models has all."""
 _PANEL = 540
 """Width of a panel where two stand side by side, pixels."""
 _HEADS = {
@@ -38,8 +42,13 @@ def iq(study: Study) -> Page:
         "iq.html",
         "IQ",
         "Seven dimensions, each averaged over its benchmarks; gaps are estimated from all scores and shown as such.",
-        "charts.html",
+        "iq.html",
         {
+            "leader": f"{leader_sentence(study)} {study.scale_said}".rstrip(),
+            "ranked": study.ranked.head(LEADERS).to_dicts(),
+            "too_new": study.too_new.to_dicts(),
+            "benchmarks": len(study.iq.matrix.benchmarks),
+            "widest": WIDEST_IQ,
             "pictures": figures_of(study, "iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response"),
             "sections": [
                 {
@@ -52,7 +61,7 @@ def iq(study: Study) -> Page:
                 }
             ],
         },
-        scripts=("charts",),
+        scripts=("charts", "table"),
     )
 
 
@@ -64,8 +73,8 @@ def stitched(study: Study) -> Page:
         "Scale and time",
         "One capability per model and one difficulty per benchmark, fitted to all scores at once; people stand beside "
         "it, test by test.",
-        "charts.html",
-        {"pictures": figures_of(study, *names)},
+        "stitched.html",
+        {"pictures": figures_of(study, *names), "units": unit_sentences(study), "pace": pace_sentence(study)},
         scripts=("charts",),
     )
 

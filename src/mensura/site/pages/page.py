@@ -10,15 +10,15 @@ from mensura.site.pictures import Figure, draw
 from mensura.study.study import Study
 
 NAVIGATION = (
-    ("index.html", "Overview"),
+    ("iq.html", "IQ"),
+    ("people.html", "People"),
     ("models/index.html", "Models"),
     ("benchmarks/index.html", "Benchmarks"),
-    ("people.html", "People"),
     ("pick.html", "Pick"),
     ("compare.html", "Compare"),
 )
 MORE = (
-    ("iq.html", "IQ"),
+    ("index.html", "Start"),
     ("stitched.html", "Scale and time"),
     ("cost.html", "Cost"),
     ("human.html", "The ruler"),

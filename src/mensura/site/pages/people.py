@@ -1,35 +1,91 @@
-"""The human ladder: AI systems and named groups of people on the calibrated scales, and how those are made."""
+"""People: who was passed and when, every published human result, and last the ladders of judged people."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import polars as pl
 
+from mensura.baseline.registry import registry
+from mensura.evidence import slug
+from mensura.site.links import source_link
 from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import ladder_figures
+from mensura.site.pictures.passed import passed_figure, passed_words
 from mensura.site.sections import passing_section, people_section
+from mensura.study.passed import passed_people
+from mensura.study.sentences import people_sentence
 from mensura.study.study import Study
 from mensura.study.units import rarity, show
 
 
 def people(study: Study) -> Page:
-    """Rows are dimensions, groups of people are anchors, models are dots."""
+    """Who was passed, when; then the registry; the ladders of judged people last."""
     names = ("calibration-levels", "calibration-stages", "observed-world", "country-alignment")
-    ladder, radar = ladder_figures(study)
+    ladders = ladder_figures(study)
+    every = passed_people(study, ("measured", "panel"))
+    sentence, deck = passed_words(study, every)
+    passed = [passed_figure(study, every)] if every else []
+    calibrations = figures_of(study, *names)
     return Page(
         "people.html",
-        "People: the human ladder",
-        "Which people, exactly? Groups with their test, their number and how their score came about; models "
-        "beside them, "
-        "as rare as 1 in so many people.",
+        "People",
+        "Who was passed, and when: measured groups of people on the tests they took, with the first model above each, "
+        "the date and the chance; then every published human result.",
         "people.html",
         {
-            "pictures": [ladder, radar, *figures_of(study, *names)],
+            "kicker": "Who was passed, and when",
+            "sentence": sentence,
+            "deck": deck,
+            "pictures": [*passed, *ladders, *calibrations],
+            "passed": passed,
+            "ladders": ladders,
+            "calibrations": calibrations,
+            "registry": registry_rows(study),
+            "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
+            "beside_said": people_sentence(study),
             "anchors": _anchors(study),
             "sections": [passing_section(study), people_section(study)],
         },
         scripts=("charts", "table"),
-        shared=("1 in how many people?", (ladder.finding,)),
+        shared=("", (sentence,)),
     )
+
+
+def registry_rows(study: Study, benchmark: str | None = None) -> list[dict[str, Any]]:
+    """Return every published human result with its source; the best model where the evidence has the same test.
+
+    ``benchmark``: those of one benchmark alone.
+    """
+    names = {_plain(name): key for key, name in study.benchmark_names.items()}
+    best = {row["benchmark"]: row for row in study.leaders.iter_rows(named=True)}
+    rows = []
+    for row in registry().iter_rows(named=True):
+        part = row["part"] or ""
+        own = names.get(_plain(row["benchmark"] + part.split(" ")[0]))
+        key = own or names.get(_plain(row["benchmark"]))
+        if benchmark is not None and key != benchmark:
+            continue
+        leader = best.get(key or "")
+        same = leader is not None and leader["unit"] == row["unit"] and (own is not None or part in ("", "all"))
+        rows.append(
+            {
+                **row,
+                "part": "" if part == "all" else part,
+                "year": None if str(row["year"]) in (row["source"] or "") else row["year"],
+                "shown": show(row["score"], row["unit"]),
+                "size": "not stated" if row["n"] is None else f"{row['n']:,}",
+                "url": source_link(row["seen"]) or source_link(row["source"]),
+                "page": None if key is None else f"benchmarks/{slug(key)}.html",
+                "best": f"{leader['model']} {show(leader['score'], leader['unit'])}" if same and leader else "",
+                "best_subject": leader["subject"] if same and leader else None,
+            }
+        )
+    return sorted(rows, key=lambda row: not row["best"])
+
+
+def _plain(name: str) -> str:
+    return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
 def _anchors(study: Study) -> list[dict[str, object]]:

@@ -13,8 +13,10 @@ from mensura.site.pictures.benchmark import (
     said_group,
     scores_figure,
 )
+from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.human_ladder import ladder_figures
 from mensura.site.pictures.iq import dimension_bell, iq_bell
+from mensura.site.pictures.passed import passed_figure, passed_words
 from mensura.site.pictures.profile import profile, profile_picture
 from mensura.site.pictures.registry import (
     FAMILIES,
@@ -44,6 +46,7 @@ FAMILIES.update(
 __all__ = [
     "PICTURES",
     "Figure",
+    "FirstScreen",
     "Picture",
     "abilities",
     "benchmark_scores",
@@ -57,6 +60,8 @@ __all__ = [
     "iq_bell",
     "ladder_figure",
     "ladder_figures",
+    "passed_figure",
+    "passed_words",
     "people",
     "people_on",
     "picture_table",

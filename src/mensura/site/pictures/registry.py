@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -18,7 +22,7 @@ from mensura.study.study import Study
 EVIDENCE = "Scores of the evidence, each credited to its source on the data page"
 ADELE = "Derived from the ADeLe project page, CC BY-SA 4.0"
 OPEN = "Open pool of items with human rates; world rates extrapolated by Mensura"
-STATIC_WIDTH = 1000
+STATIC_WIDTH = 1100
 """Of a static drawing, pixels; a page on a narrower screen has it drawn anew for its width."""
 _DRAWING_ONLY = frozenset(
     (
@@ -27,6 +31,28 @@ _DRAWING_ONLY = frozenset(
     )
 )
 """Columns of the points that serve the drawing alone; a picture that names one of them shows it."""
+
+
+_DOUBTS = Path(__file__).parents[1] / "data" / "doubts.toml"
+_END = re.compile(r"(?<=[a-z0-9)%”][.!?]) (?=[A-Z])")
+
+
+@cache
+def _doubts() -> dict[str, str]:
+    return tomllib.loads(_DOUBTS.read_text(encoding="utf-8"))
+
+
+def doubt_of(name: str) -> str:
+    """Return what to doubt of a picture by its name; of one that nobody wrote about, what holds for all."""
+    known = [start for start in _doubts() if name.startswith(start)]
+    if not known:
+        return "Sources run tests in different ways, and estimates are only as good as the scores behind them."
+    return _doubts()[max(known, key=len)]
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a caption."""
+    return _END.split(text, maxsplit=1)[0]
 
 
 class Figure(NamedTuple):
@@ -51,6 +77,16 @@ class Figure(NamedTuple):
     paged: bool = False
     columns: Mapping[str, str] = {}
     width: int = STATIC_WIDTH
+
+    @property
+    def voice(self) -> tuple[tuple[str, str], ...]:
+        """What the picture shows, what to see, what to doubt: one sentence each."""
+        seen = self.finding or self.title
+        return (
+            ("What it shows", first_sentence(self.caption)),
+            ("What to see", seen if seen.endswith(".") else f"{seen}."),
+            ("What to doubt", doubt_of(self.name)),
+        )
 
     @property
     def picture(self) -> Picture:

@@ -166,7 +166,7 @@ def residual_profiles(study: Study) -> Picture:
         "Better at some things than its capability says",
         "Each cell: the measured score, sources taken together, minus the score that the stitched model expects of the "
         "model's capability alone (without the further dimensions of the fit), as a share of the whole range of the "
-        "score (of Elo: as expected win rates); blue is above, brown below, blank was not measured. Colours saturate "
+        "score (of Elo: as expected win rates); purple is above, green below, blank was not measured. Colours saturate "
         "at the 98th percentile of the sizes.",
         charts.heatmap(points),
         finding=_oddest(points),

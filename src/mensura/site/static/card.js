@@ -22,16 +22,39 @@
     return make("span", { class: "meter", role: "img", "aria-label": `${model.measured} of ${whole} measured, ${model.inherited} inherited, ${model.estimated} estimated` }, bar);
   }
 
+  // One block per test, in its groups: full measured, half inherited, hollow estimated.
+  function blocks(model) {
+    const parts = [];
+    let x = 0;
+    for (const one of model.dimensions) {
+      for (const [, , , status] of one.benchmarks) {
+        const full = status === "measured" ? 1 : status === "predecessor" ? 0.4 : 0;
+        parts.push(make("rect", { x: x + 0.75, y: 1, width: 7, height: 12, rx: 1.5, fill: "var(--ink)", "fill-opacity": full, stroke: "var(--ink)", "stroke-width": 1.2 }));
+        x += 9;
+      }
+      x += 6;
+    }
+    return make("svg", { class: "blocks", viewBox: `0 0 ${Math.max(x, 1)} 14`, preserveAspectRatio: "xMinYMid meet", role: "img", "aria-label": `${model.measured} of ${model.measured + model.inherited + model.estimated} measured, ${model.inherited} inherited, ${model.estimated} estimated` }, parts);
+  }
+  const of = (text) => make("span", { class: "of" }, " " + text);
+  const whole = (model) => model.measured + model.inherited + model.estimated;
+  const MONTHS = ["January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"];
+  const day = (text) => text ? `${Number(text.slice(8))} ${MONTHS[Number(text.slice(5, 7)) - 1]} ${text.slice(0, 4)}` : "–";
+
   const summary = (model) => make("div", {},
+    make("div", { class: "big" }, make("b", {}, model.iq ? number(model.iq.value, 0) : "–"), make("div", {},
+      make("span", {}, model.iq ? `IQ, 90%: ${number(model.iq.low, 0)} to ${number(model.iq.high, 0)}` : "IQ: too little is measured to estimate the rest"),
+      model.rarity ? make("span", { class: "warm" }, `reached by ${model.rarity}`) : null)),
     rows([
-      ["IQ", model.iq ? ranged(model.iq) : "not enough evidence"],
-      ["Own scores alone", model.own_iq === null ? "too little measured" : `${number(model.own_iq, 0)} over ${model.own_dimensions} of 7 dimensions`],
-      ["Evidence", meter(model)],
-      ["Emotional reasoning (EQ)", number(model.eq, 0)],
-      ["Effective cost / 1M I/O", model.effective_cost === null ? `${money(model.sticker_price)} (list)` : money(model.effective_cost)],
-      ["Release date", model.released || "–"],
+      ["Emotional reasoning (EQ)", model.eq === null ? "–" : [number(model.eq, 0), of("a side test")]],
+      ["Effective cost", model.effective_cost === null ? [money(model.sticker_price), of("list, per 1M in + out")] : [money(model.effective_cost), of("per 1M in + out")]],
+      ["Task efficiency", model.task_efficiency === null ? "–" : [times(model.task_efficiency), of("1 is typical")]],
+      ["Release date", day(model.released)],
+      ["Evidence", `${model.measured} of ${whole(model)} tests measured`],
     ]),
-    make("p", { class: "small soft" }, model.iq ? model.iq.note : "Too little is measured to estimate the rest."));
+    model.dimensions.length ? blocks(model) : null,
+    make("p", { class: "small soft" }, model.iq ? `One block per test, in its seven groups.${model.p_first === null ? "" : ` Chance of being first: ${model.p_first < 0.01 ? "under 1%" : Math.round(100 * model.p_first) + "%"}.`}` : ""),
+    make("p", { class: "ends" }, make("a", { href: root + "models/" + encodeURIComponent(model.page) + ".html" }, "Model page"), make("a", { href: root + "compare.html?with=" + encodeURIComponent(model.page) }, "Compare")));
 
   const iq = (model) => !model.dimensions.length ? make("p", {}, "No dimension could be scored.") : make("div", {},
     make("dl", {}, model.dimensions.flatMap((one) => [
@@ -40,6 +63,8 @@
         make("dt", {}, `${status === "measured" ? "●" : status === "predecessor" ? "◐" : "○"} ${name}`),
         make("dd", {}, `${score === null ? "" : score + " → "}${number(value, 0)}`)])),
     ])),
+    !model.eq_parts.length ? null : make("dl", {}, make("dt", {}, "Emotional reasoning (EQ), no part of the IQ"), make("dd", {}, number(model.eq, 0)),
+      make("dl", { class: "nested" }, model.eq_parts.flatMap(([name, value]) => [make("dt", {}, `${value === null ? "○" : "●"} ${name}`), make("dd", {}, number(value, 0))]))),
     make("p", { class: "small soft" }, "● measured ◐ inherited ○ estimated"));
 
   const cost = (model) => rows([
@@ -62,7 +87,7 @@
   }
 
   function place(anchor) {
-    if (window.matchMedia("(max-width: 40rem)").matches) return; // the style sheet makes it a sheet
+    if (window.matchMedia("(max-width: 44.99rem)").matches) return; // the style sheet makes it a sheet
     const box = anchor.getBoundingClientRect();
     const width = card.offsetWidth;
     const left = Math.min(Math.max(8, box.left + box.width / 2 - width / 2), document.documentElement.clientWidth - width - 8);
@@ -102,7 +127,7 @@
     if (!model) return;
     const tabs = TABS.map((tab) => make("button", { role: "tab", type: "button", id: "card-tab-" + tab, "data-tab": tab, "aria-controls": "card-panel" }, tab));
     raise(model.name, anchor,
-      make("div", { class: "soft small" }, model.provider, " · ", make("a", { href: root + "models/" + encodeURIComponent(model.page) + ".html" }, "everything known")),
+      make("div", { class: "soft small" }, model.provider),
       make("div", { role: "tablist", "aria-label": "About this model" }, tabs),
       make("div", { class: "panel", id: "card-panel", role: "tabpanel", tabindex: "0" }));
     show("Summary", model);
@@ -143,7 +168,7 @@
   });
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") close(true); });
   window.addEventListener("scroll", (event) => {
-    if (card && event.target === document && !window.matchMedia("(max-width: 40rem)").matches) close(false);
+    if (card && event.target === document && !window.matchMedia("(max-width: 44.99rem)").matches) close(false);
   }, { passive: true, capture: true });
   window.mensura.card = { open, close };
   window.mensura.meter = meter;

@@ -1,8 +1,7 @@
-// What a reader can do with a picture: table in place, PNG, embedding, full screen.
+// What a reader can do with a picture: PNG, embedding, full screen.
 "use strict";
 (function () {
-  const { make, load, root } = window.mensura;
-  const MOST_ROWS = 400; // of a table in place; the CSV file has all
+  const { make, root } = window.mensura;
 
   const shownSvg = (figure) => [...figure.querySelectorAll(".chart svg")].find((svg) => svg.getBoundingClientRect().width > 0);
 
@@ -48,7 +47,7 @@
   function embed(figure) {
     const old = figure.querySelector(".embed");
     if (old) { old.remove(); return; }
-    const address = new URL(root + "charts/" + figure.dataset.chart + ".html", location.href).href;
+    const address = new URL(root + "charts/" + figure.dataset.chart + ".html?embed", location.href).href;
     const code = `<iframe src="${address}" width="100%" height="640" loading="lazy" title="${(figure.querySelector(".finding") || document.querySelector("h1")).textContent.replace(/["<>&]/g, "")}"></iframe>`;
     const box = make("textarea", { class: "embed", readonly: true, rows: "3", "aria-label": "Code to embed this picture" });
     box.value = code;
@@ -57,26 +56,11 @@
     box.select();
   }
 
-  async function table(figure) {
-    const old = figure.querySelector(".figure-table");
-    if (old) { old.remove(); return; }
-    const name = figure.dataset.chart;
-    await load(`charts/${name}.js`);
-    const { columns: every, rows } = window.mensura.tables[name];
-    const columns = every.filter(([key]) => key !== "subject" || !every.some(([other]) => other === "name")); // ids are for programs
-    const points = rows.slice(0, MOST_ROWS);
-    const plain = (value) => value === null || value === undefined ? "–" : typeof value === "number" ? String(Number(value.toPrecision(5))).replace("-", "−") : String(value);
-    figure.querySelector(".tools").after(make("div", { class: "figure-table scroll tall", tabindex: "0", role: "region", "aria-label": "Numbers of the picture" },
-      make("table", {}, make("thead", {}, make("tr", {}, columns.map(([, head]) => make("th", { scope: "col" }, head)))),
-        make("tbody", {}, points.map((row) => make("tr", {}, columns.map(([key]) => make("td", {}, plain(row[key])))))))));
-  }
-
   document.addEventListener("click", (event) => {
     const tool = event.target.closest && event.target.closest("[data-tool]");
     const figure = tool && tool.closest("figure");
     if (!figure) return;
-    if (tool.dataset.tool === "table") { event.preventDefault(); table(figure); }
-    else if (tool.dataset.tool === "png") png(figure);
+    if (tool.dataset.tool === "png") png(figure);
     else if (tool.dataset.tool === "embed") embed(figure);
     else if (document.fullscreenElement) document.exitFullscreen();
     else if (figure.requestFullscreen) figure.requestFullscreen();

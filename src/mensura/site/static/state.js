@@ -64,7 +64,7 @@
   function applyTheme() {
     page.dataset.theme = theme();
     const button = document.getElementById("theme");
-    if (button) button.textContent = theme() === "dark" ? "Light" : "Dark";
+    if (button) button.setAttribute("aria-label", theme() === "dark" ? "Light" : "Dark");
   }
 
   // Where a server's policy forbids the sheet that stands in a page, its file, there for printing, takes over.
@@ -98,5 +98,5 @@
     link.href = link.getAttribute("href").split("?")[0] + (kept ? "?" + kept : "");
   });
 
-  window.mensura = { state: { get, all, set, fill, onChange, theme }, load, make, root: page.dataset.root, define: (name, spec, columns, rows) => { window.mensura.specs[name] = spec; window.mensura.tables[name] = { columns, rows: rows.length ? rows : (spec.datasets || {}).points || [] }; }, specs: {}, tables: {} };
+  window.mensura = { state: { get, all, set, fill, onChange, theme }, load, make, root: page.dataset.root };
 })();

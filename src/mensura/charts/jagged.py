@@ -1,0 +1,186 @@
+"""The jagged picture: the leading models in seven kinds of work, one of them chosen, people beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup, escape
+
+from mensura.charts.canvas import (
+    GRID,
+    INK,
+    PEOPLE,
+    PEOPLE_STRONG,
+    QUIET,
+    SOFT,
+    SURFACE,
+    Canvas,
+    clipped,
+    lab_colour,
+    scale,
+    shape_of,
+)
+from mensura.charts.first_bell import Landmark
+from mensura.charts.labels import text_width
+from mensura.charts.theme import lab_of
+
+LOOKS = {"wide": 1200.0, "mid": 704.0, "narrow": 358.0}
+_TICKS = (85, 100, 115, 130, 145)
+_LOW = 78.0
+_ROW, _TALL = 49.0, 52.0
+"""Height of a strip on a screen and on a phone, where its name stands above it, pixels."""
+
+
+@dataclass(frozen=True)
+class Strand:
+    """A model in one kind of work: IQ with interval, how many tests of that kind were measured, of how many."""
+
+    iq: float
+    low: float
+    high: float
+    measured: int
+    tests: int
+
+    @property
+    def full(self) -> bool:
+        """Whether two or more tests of the kind were measured."""
+        return self.measured >= 2
+
+
+@dataclass(frozen=True)
+class JaggedModel:
+    """A leading model with its strands by dimension and the one number that they average to."""
+
+    subject: str
+    name: str
+    provider: str
+    iq: float
+    strands: Mapping[str, Strand]
+    href: str
+
+
+def draw_jagged(
+    width: float,
+    dimensions: Mapping[str, str],
+    models: Sequence[JaggedModel],
+    people: Mapping[str, Sequence[Landmark]],
+    chosen: int,
+    description: str,
+) -> Markup:
+    """Draw a strip per dimension: every model faint, the chosen one joined by a line, people as upright bars."""
+    narrow = width < 500
+    left, right = (0.0, 44.0) if narrow else (220.0 if width > 1000 else 170.0, 150.0 if width > 1000 else 120.0)
+    row = _TALL if narrow else _ROW
+    top = 34.0
+    sheet = Canvas(width, top + row * len(dimensions) + 26, description, kind="jagged-chart")
+    values = [end for model in models for one in model.strands.values() for end in (one.low, one.high)]
+    at = scale(min([_LOW, *(value - 1 for value in values)]), max([150.0, *values]) + 1, left + 8, width - right)
+    end = top + row * len(dimensions)
+    for iq in _TICKS:
+        sheet.words(at(iq), 12, str(iq), weight="600", fill=PEOPLE if iq == 100 else SOFT, anchor="middle")
+        if iq != 100:
+            sheet.line(at(iq), 22, at(iq), end, GRID)
+    sheet.line(at(100), 22, at(100), end, PEOPLE_STRONG, 1.25, "2 3")
+    sheet.words(at(100), end + 14, "the average person", fill=PEOPLE, anchor="middle", halo=True)
+    levels = {}
+    for place, (key, name) in enumerate(dimensions.items()):
+        y = top + row * place
+        if place:
+            sheet.line(0, y, width, y, GRID)
+        levels[key] = y + (34 if narrow else row / 2)
+        sheet.words(0, y + 12 if narrow else levels[key], name, weight="600", size=13, halo=narrow)
+        _groups(sheet, people.get(key, ()), at, levels[key], y, left, narrow=narrow)
+    for model in models:
+        for key, strand in model.strands.items():
+            _faint(sheet, model, strand, at(strand.iq), levels[key], dimensions[key])
+    for place, model in enumerate(models):
+        _strong(sheet, model, at, levels, width, end, narrow=narrow, chosen=place == chosen)
+    return sheet.svg()
+
+
+def _groups(
+    sheet: Canvas,
+    groups: Sequence[Landmark],
+    at: Callable[[float], float],
+    level: float,
+    top: float,
+    left: float,
+    *,
+    narrow: bool,
+) -> None:
+    """Draw people as bars, their words left of them and above the marks, no two over each other."""
+    if not groups:
+        if narrow:
+            sheet.words(sheet.width, top + 12, "no people measured", fill=QUIET, anchor="end", size=11)
+        else:
+            sheet.words(left, level, "no people measured", fill=QUIET)
+    if narrow and groups:
+        tests = " · ".join(dict.fromkeys(one.note for one in groups))
+        sheet.words(sheet.width, top + 12, clipped(tests, 170), fill=PEOPLE, anchor="end", size=11)
+    last = left
+    for one in sorted(groups, key=lambda group: group.iq):
+        x = at(one.iq)
+        said = f"{one.name}, {one.note}"
+        bar = f'<rect x="{x - 2:.1f}" y="{level - 12:.1f}" width="4" height="21" rx="1" fill="{PEOPLE_STRONG}"/>'
+        sheet.parts.append(
+            f'<a class="pin" data-subject="{escape(one.subject)}" href="{escape(one.href)}" '
+            f'aria-label="{escape(said)}: IQ {one.iq:.0f}">{bar}</a>'
+        )
+        size = text_width(said, 12)
+        if not narrow and x - 8 - size > last:
+            sheet.words(x - 8, level - 12, said, fill=PEOPLE, anchor="end", halo=True)
+        last = x
+
+
+def _faint(sheet: Canvas, model: JaggedModel, strand: Strand, x: float, y: float, kind: str) -> None:
+    ink = lab_colour(model.provider)
+    said = f"{model.name}, {kind}: IQ {strand.iq:.0f}, 90% {strand.low:.0f} to {strand.high:.0f}"
+    sheet.parts.append(
+        f'<a class="faint" data-subject="{escape(model.subject)}" href="{escape(model.href)}" tabindex="-1" '
+        f'aria-label="{escape(said)}" transform="translate({x:.1f},{y:.1f})">'
+        f'<path d="{shape_of(lab_of(model.provider), 4.0)}" '
+        f'fill="{ink if strand.full else SURFACE}" stroke="{ink}" stroke-width="1.3" opacity=".38"/></a>'
+    )
+
+
+def _strong(
+    sheet: Canvas,
+    model: JaggedModel,
+    at: Callable[[float], float],
+    levels: Mapping[str, float],
+    width: float,
+    end: float,
+    *,
+    narrow: bool,
+    chosen: bool,
+) -> None:
+    """Draw one model as it looks when it is chosen; the style sheet shows only that one."""
+    ink, body = lab_colour(model.provider), Canvas(width, 0, "")
+    x = at(model.iq)
+    body.line(x, 22, x, end, INK, 1.5)
+    body.words(x, end + 14, f"one number: {model.iq:.0f}", weight="600", anchor="middle", halo=True)
+    spots = [(at(one.iq), levels[key]) for key, one in model.strands.items()]
+    steps = "L".join(f"{spot[0]:.1f},{spot[1]:.1f}" for spot in spots)
+    body.parts.append(f'<path d="M{steps}" fill="none" stroke="{ink}" stroke-width="2" opacity=".55"/>')
+    ends = {min(model.strands.values(), key=lambda one: one.iq), max(model.strands.values(), key=lambda one: one.iq)}
+    for key, one in model.strands.items():
+        y, fill = levels[key], ink if one.full else SURFACE
+        body.parts.append(
+            f'<path d="M{at(one.low):.1f} {y:.1f}H{at(one.high):.1f}" stroke="{ink}" stroke-width="4" '
+            f'stroke-linecap="round" opacity=".6"/><path transform="translate({at(one.iq):.1f},{y:.1f})" '
+            f'd="{shape_of(lab_of(model.provider), 7.5)}" fill="{fill}" stroke="{ink}" stroke-width="2"/>'
+        )
+        strong = one in ends
+        body.words(
+            width if narrow else width - (76 if width > 1000 else 72),
+            y,
+            f"{one.iq:.0f}",
+            anchor="end",
+            weight="700" if strong else "600",
+            size=19 if strong else 15,
+        )
+        if not narrow:
+            body.words(width - 64, y, f"{one.measured} of {one.tests} tests", fill=SOFT)
+    shown = "strong chosen" if chosen else "strong"
+    sheet.parts.append(f'<g class="{shown}" data-model="{escape(model.subject)}">{"".join(body.parts)}</g>')

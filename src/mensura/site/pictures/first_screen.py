@@ -1,0 +1,525 @@
+"""The first screen: who leads in a sentence, the bell of people with every ranked model, and four short answers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+from markupsafe import Markup
+
+from mensura.charts import first_bell, jagged
+from mensura.charts.canvas import (
+    GRID,
+    INK,
+    LINE,
+    PEOPLE,
+    PEOPLE_STRONG,
+    QUIET,
+    ROOT,
+    SURFACE,
+    Canvas,
+    Drawing,
+    lab_colour,
+    scale,
+    shape_of,
+)
+from mensura.charts.first_bell import BellModel, FirstBell, Landmark, crowd_above
+from mensura.charts.jagged import JaggedModel, Strand, draw_jagged
+from mensura.charts.theme import lab_of
+from mensura.core.errors import MensuraError
+from mensura.evidence import slug
+from mensura.scale import iq_to_rate
+from mensura.scale.ranking import say_chance, say_leader
+from mensura.site.pictures.benchmark import group_subject
+from mensura.site.pictures.registry import Figure, Picture, picture
+from mensura.site.sections import cheapest_rows
+from mensura.study.months import Month, lead_by_month
+from mensura.study.passed import Passed, passed_people
+from mensura.study.sentences import step_words
+from mensura.study.study import Study
+from mensura.study.units import dollars, show, show_range
+
+_CHANCES = 3
+"""Models whose chance of being first is told by name."""
+_PICKED = 12
+"""Models offered in the jagged view."""
+_APART = 3.0
+"""IQ points between two landmarks, so that their words have room."""
+_MOST_LANDMARKS = 3
+_PRICED = (115, 125, 135)
+"""IQs for which the first screen says what the cheapest model costs."""
+_LONG = 90
+"""Letters from which a sentence is set smaller."""
+_OTHERS = (
+    '<svg viewBox="-7 -7 14 14" aria-hidden="true">'
+    f'<rect x="-5" y="-5" width="10" height="10" rx="2" fill="{LINE}"/></svg>'
+)
+_DATED = 4
+"""Sides of a small drawing that stay free, pixels."""
+
+
+class FirstScreen:
+    """What the first page shows, month by month; built once per report."""
+
+    def __init__(self, study: Study) -> None:
+        """Take the ranked models of a study."""
+        self._study = study
+        self._rows: list[dict[str, Any]] = study.ranked.to_dicts()
+        self._by_subject = {row["subject"]: row for row in self._rows}
+        self._benchmarks = len(study.iq.matrix.benchmarks)
+
+    @classmethod
+    def of(cls, study: Study) -> FirstScreen:
+        """Return the first screen of a study, made once."""
+        made: FirstScreen = study.__dict__.setdefault("_first_screen", cls(study))
+        return made
+
+    @cached_property
+    def months(self) -> list[Month]:
+        """Who led in each month."""
+        return lead_by_month(self._study)
+
+    @cached_property
+    def _models(self) -> list[BellModel]:
+        return [
+            BellModel(
+                row["subject"],
+                row["name"],
+                row["provider"],
+                row["exact_iq"],
+                row["iq_low"],
+                row["iq_high"],
+                row["well_measured"],
+                f"{ROOT}models/{slug(row['subject'])}.html",
+            )
+            for row in self._rows
+        ]
+
+    @cached_property
+    def _bells(self) -> dict[str, FirstBell]:
+        marks = _thinned([mark for marks in people_marks(self._study).values() for mark in marks])
+        average = Landmark("The average person", "100, by definition of the scale", 100.0)
+        few = [Landmark("Average person", "100, by definition", 100.0), *marks[:1]]  # what a phone has room for
+        return {
+            name: FirstBell(look, self._models, [average, *marks] if look.labs else few)
+            for name, look in first_bell.LOOKS.items()
+        }
+
+    def context(self) -> dict[str, Any]:
+        """Return what the template of the first page shows."""
+        today = self._standing(None)
+        return {
+            **today,
+            "long": len(today["sentence"]) > _LONG,
+            "pictures": self.figures,
+            "jagged": self._jagged,
+            "bells": self._drawn_bells,
+            "months": len(self.months),
+            "month": self.months[-1].name if self.months else "",
+            "releases": self._releases(),
+            "questions": self._questions(today),
+            "counted": len(self._rows),
+        }
+
+    def _standing(self, month: Month | None) -> dict[str, Any]:
+        """Return the words of a month, or of today: sentence, deck, chances, and what the dark dots are."""
+        if not self._rows:
+            return {
+                "sentence": "No model is known well enough to be ranked.",
+                "deck": "",
+                "chances": [],
+                "said": ("", ""),
+                "dark": 0,
+            }
+        pairs = month.by_chance if month else [(row["subject"], row["p_first"]) for row in self._rows]
+        subjects = month.subjects if month else [row["subject"] for row in self._rows]
+        best = self._by_subject[subjects[0]]
+        chance = dict(pairs)[best["subject"]]
+        iq = round(best["exact_iq"])
+        return {
+            "sentence": say_leader(best["name"], chance, len(subjects), month.name if month else ""),
+            "deck": self._deck(best, [self._by_subject[name] for name in subjects]),
+            "chances": self._chances(pairs),
+            "dark": crowd_above(iq),
+            "said": (f"{crowd_above(iq)} in 1,000 people", f"at {iq} or above"),
+            "short_said": (f"{crowd_above(iq)} in 1,000", f"at {iq}+"),
+        }
+
+    def _deck(self, best: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Markup:
+        reach = Markup('Its IQ is <b>{}</b> (90%: {}), a level that about <span class="warm">{}</span> reach. ').format(
+            show(best["iq"], "iq"), show_range(best["iq_low"], best["iq_high"], "iq"), said_share(best["exact_iq"])
+        )
+        own = f"{best['measured']} of its {self._benchmarks} tests are measured"
+        full = next((row for row in rows if row["well_measured"]), None)
+        if best["well_measured"] or full is None:
+            return reach + f"{own}, the rest estimated."
+        return reach + Markup("Only {}; the best model that is mostly measured is <b>{}</b>, at {}.").format(
+            own, full["name"], show(full["iq"], "iq")
+        )
+
+    def _chances(self, pairs: Sequence[tuple[str, float]]) -> list[dict[str, Any]]:
+        """Return the likeliest models with their chances, and what is left for all others."""
+        ordered = sorted(((name, chance or 0.0) for name, chance in pairs), key=lambda pair: -pair[1])
+        shown = []
+        for name, chance in ordered[:_CHANCES]:
+            row = self._by_subject[name]
+            shown.append(
+                {
+                    "name": row["name"],
+                    "href": f"models/{slug(name)}.html",
+                    "share": round(100 * chance, 1),
+                    "chance": say_chance(chance),
+                    "sign": sign(row["provider"], full=row["well_measured"]),
+                    "ink": lab_colour(row["provider"]),
+                    "full": row["well_measured"],
+                }
+            )
+        rest = len(ordered) - len(shown)
+        if rest > 0:
+            left = max(0.0, 1 - sum(chance for _, chance in ordered[:_CHANCES]))
+            name = "the other one" if rest == 1 else f"all {rest} others"
+            shown.append(
+                {"name": name, "href": "", "share": round(100 * left, 1), "chance": say_chance(left)}
+                | {"sign": Markup(_OTHERS), "ink": LINE, "full": True}
+            )
+        return shown
+
+    @cached_property
+    def figures(self) -> list[Figure]:
+        """Return both views as figures, each with a page, a table and downloads of its own."""
+        if not self._rows:
+            return []
+        facts = ("subject", "name", "provider", "exact_iq", "iq_low", "iq_high", "p_first", "measured", "released")
+        first = Figure(
+            "first",
+            "1,000 people and every ranked AI model",
+            "1,000 people spread as IQ is defined, and every ranked AI model on the same scale by its test results, "
+            "with its 90% interval. Filled marks are mostly measured, hollow ones mostly estimated. Pins are measured "
+            "groups of people, read off the ladder of one test each.",
+            finding=self._standing(None)["sentence"],
+            drawing=_as_drawing(self._drawn_bells),
+            rows=tuple({key: row[key] for key in facts} for row in self._rows),
+            paged=True,
+        )
+        jagged = self._jagged
+        if not jagged["models"]:
+            return [first]
+        chosen = jagged["models"][jagged["chosen"]]
+        rows = self._study.rows
+        second = Figure(
+            "jagged",
+            "Seven kinds of work",
+            "The IQ of the leading models in seven kinds of work, with 90% intervals; warm bars are people who took "
+            "the test named.",
+            finding=chosen["sentence"],
+            drawing=_as_drawing(jagged["drawn"]),
+            rows=tuple(line for one in jagged["models"] for line in rows.profile_rows[one["subject"]]),
+            paged=True,
+        )
+        return [first, second]
+
+    @cached_property
+    def _drawn_bells(self) -> dict[str, Markup]:
+        today = self._standing(None)
+        every = range(len(self._rows))
+        about = f"Bell curve of 1,000 people, and {len(self._rows)} AI models below it by IQ. {today['sentence']}"
+        if not self._rows:
+            return {}
+        return {
+            name: bell.draw(every, today["said" if bell.look.labs else "short_said"], about)
+            for name, bell in self._bells.items()
+        }
+
+    def record(self) -> dict[str, Any]:
+        """Return for the slider what every month says and where every model stands at each width.
+
+        ``subjects``: the models in the order in which months count them; ``named``: leaders with a name, by width.
+        """
+        named = {name: look.named for name, look in first_bell.LOOKS.items()}
+        return {"subjects": [row["subject"] for row in self._rows], "named": named, "months": self._month_records()}
+
+    def _month_records(self) -> list[dict[str, Any]]:
+        places = {row["subject"]: place for place, row in enumerate(self._rows)}
+        records = []
+        for step, month in enumerate(self.months):
+            last = step == len(self.months) - 1
+            said = self._standing(None if last else month)
+            shown = [places[name] for name in month.subjects]
+            records.append(
+                {
+                    "name": "Today" if last else month.name,
+                    **{key: str(said[key]) for key in ("sentence", "deck")},
+                    **{key: said[key] for key in ("chances", "said", "short_said", "dark")},
+                    "shown": shown,
+                    "rows": {name: bell.rows(shown) for name, bell in self._bells.items()},
+                }
+            )
+        return records
+
+    @cached_property
+    def _jagged(self) -> dict[str, Any]:
+        """Return the strips of the leading models at each width, the words for each, and which opens the view."""
+        dimensions = self._study.dimension_names
+        models = [_jagged_model(self._study, row) for row in self._rows[:_PICKED]]
+        models = [model for model in models if len(model.strands) > 1]
+        if not models:
+            return {"models": [], "drawn": {}}
+        full = [place for place, model in enumerate(models) if self._by_subject[model.subject]["well_measured"]]
+        chosen = max(full or range(len(models)), key=lambda place: _gap(models[place]))
+        people = people_marks(self._study)
+        about = "IQ of the leading models in seven kinds of work, with people who took the tests named."
+        return {
+            "models": [
+                {
+                    "subject": model.subject,
+                    "name": model.name,
+                    "sign": sign(model.provider, full=self._by_subject[model.subject]["well_measured"]),
+                    **self._jagged_words(model, dimensions),
+                }
+                for model in models
+            ],
+            "chosen": chosen,
+            "drawn": {
+                name: draw_jagged(width, dimensions, models, people, chosen, about)
+                for name, width in jagged.LOOKS.items()
+            },
+        }
+
+    def _jagged_words(self, model: JaggedModel, dimensions: Mapping[str, str]) -> dict[str, Any]:
+        """Say of one model how far apart its strongest and its weakest dimension are."""
+        row = self._by_subject[model.subject]
+        ends = sorted(model.strands.items(), key=lambda pair: pair[1].iq)
+        (low, weakest), (high, strongest) = ends[0], ends[-1]
+        strong, weak = dimensions[high].lower(), dimensions[low].lower()
+        top, bottom = round(strongest.iq), round(weakest.iq)
+        return {
+            "sentence": f"{model.name} is {top} in {strong} and {bottom} in {weak}: the same model, "
+            f"{top - bottom} points apart.",
+            "deck": Markup(
+                "Its one number is <b>{}</b> (90%: {}), the mean of the seven. {} of its {} tests are measured."
+            ).format(
+                show(row["iq"], "iq"),
+                show_range(row["iq_low"], row["iq_high"], "iq"),
+                row["measured"],
+                self._benchmarks,
+            ),
+            "see": f"The same model is {bottom} in {weak} and {top} in {strong}: one number hides "
+            f"{top - bottom} points.",
+        }
+
+    def _releases(self) -> Markup:
+        """Draw how many models came out in each month, above the slider."""
+        counts = [0] * len(self.months)
+        for row in self._rows:
+            if row["released"] is not None and self.months:
+                start = self.months[0].start
+                step = 12 * (row["released"].year - start.year) + row["released"].month - start.month
+                counts[max(0, step)] += 1
+        most, width = max([*counts, 1]), 1000.0 / max(1, len(counts) - 1)
+        bars = "".join(
+            f'<rect x="{width * (step - 0.3):.1f}" y="{40 - 30 * count / most:.1f}" width="{0.6 * width:.1f}" '
+            f'height="{30 * count / most:.1f}"/>'
+            for step, count in enumerate(counts)
+            if count
+        )
+        return Markup(
+            '<svg viewBox="0 0 1000 40" preserveAspectRatio="none" aria-hidden="true">'
+            f'<g fill="{QUIET}">{bars}</g></svg>'
+        )
+
+    def _questions(self, today: dict[str, Any]) -> list[dict[str, Any]]:
+        return [
+            {"question": "Who leads, and how sure?", "href": "iq.html#ranking", **_who(today["chances"])},
+            {"question": "Which people were passed this year?", "href": "people.html", **_people(self._study)},
+            {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **_pace(self._study)},
+            {"question": "What does it cost?", "href": "cost.html#cheapest-at", **_cost(self._study)},
+        ]
+
+
+def _as_drawing(drawn: Mapping[str, Markup]) -> Drawing:
+    """Return drawings by width as one, which a figure for print takes at its widest."""
+    return Drawing(drawn["wide"], drawn["narrow"], lambda _: drawn["wide"])
+
+
+@picture("first")
+def first_picture(study: Study) -> Picture:
+    """1,000 people as dots, and every ranked model with its interval."""
+    return _picture_of(study, 0)
+
+
+@picture("jagged")
+def jagged_picture(study: Study) -> Picture:
+    """The leading models in seven kinds of work, with people who took the tests."""
+    return _picture_of(study, 1)
+
+
+def _picture_of(study: Study, place: int) -> Picture:
+    figures = FirstScreen.of(study).figures
+    if len(figures) <= place:
+        raise MensuraError("figure: no model is ranked, so nothing can be shown; add scores (mensura add)")
+    return figures[place].picture
+
+
+def said_share(iq: float) -> str:
+    """Say how many people reach an IQ: of a thousand, or of a hundred where they are many."""
+    share = iq_to_rate(iq)
+    if share >= 0.1:
+        return f"{100 * share:.0f} in 100 people"
+    return f"{1000 * share:.0f} in 1,000 people" if share >= 0.002 else f"{1e6 * share:,.0f} in a million people"
+
+
+def sign(provider: str, *, full: bool) -> Markup:
+    """Return a maker's shape as a small drawing for a line of text."""
+    ink = lab_colour(provider)
+    return Markup(
+        f'<svg viewBox="-7 -7 14 14" aria-hidden="true"><path d="{shape_of(lab_of(provider), 5.0)}" '
+        f'fill="{ink if full else SURFACE}" stroke="{ink}" stroke-width="1.6"/></svg>'
+    )
+
+
+def people_marks(study: Study) -> dict[str, list[Landmark]]:
+    """Return measured people by dimension, each read off the ladder of the one test they took."""
+    ladders = {ladder.benchmark: ladder for ladder in study.iq.matrix.ladders}
+    dimension = dict(study.evidence.benchmarks.select("benchmark", "dimension").iter_rows())
+    found: dict[str, list[Landmark]] = {}
+    for one in passed_people(study):
+        ladder = ladders.get(one.benchmark)
+        if ladder is None or not ladder.scores[0] < one.score < ladder.scores[-1]:
+            continue
+        test = _test_name(study, one)
+        mark = Landmark(
+            one.short,
+            test,
+            float(ladder.iq(one.score)),  # type: ignore[arg-type]
+            group_subject(one.benchmark, one.group),
+            f"{ROOT}benchmarks/{slug(one.benchmark)}.html#people",
+        )
+        found.setdefault(str(dimension[one.benchmark]), []).append(mark)
+    return found
+
+
+def _test_name(study: Study, one: Passed) -> str:
+    """Return the test as people call it: a verified edition by its plain name."""
+    return study.benchmark_names[one.benchmark].replace("-Verified", "").replace(" Diamond", "")
+
+
+def _thinned(marks: Sequence[Landmark]) -> list[Landmark]:
+    """Keep landmarks above the average with room between them, highest first, and say that one test says so."""
+    kept: list[Landmark] = []
+    for mark in sorted(marks, key=lambda one: -one.iq):
+        if mark.iq > 100 + _APART and all(abs(mark.iq - other.iq) >= _APART for other in kept):
+            kept.append(mark)
+    return [
+        Landmark(one.name, f"{one.iq:.0f} on {one.note}, one test", one.iq, one.subject, one.href)
+        for one in kept[:_MOST_LANDMARKS]
+    ]
+
+
+def _jagged_model(study: Study, row: dict[str, Any]) -> JaggedModel:
+    strands = {
+        one["dimension"]: Strand(
+            one["iq"], one["low"], one["high"], one["measured"], one["measured"] + one["inherited"] + one["estimated"]
+        )
+        for one in study.dimensions.filter(pl.col("subject") == row["subject"]).iter_rows(named=True)
+        if one["iq"] is not None
+    }
+    ordered = {key: strands[key] for key in study.dimension_names if key in strands}
+    href = f"{ROOT}models/{slug(row['subject'])}.html"
+    return JaggedModel(row["subject"], row["name"], row["provider"], row["exact_iq"], ordered, href)
+
+
+def _gap(model: JaggedModel) -> float:
+    values = [one.iq for one in model.strands.values()]
+    return max(values) - min(values)
+
+
+def _who(chances: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    if not chances:
+        return {"answer": Markup("<b>Nobody is ranked yet.</b>"), "spark": ""}
+    first, *others = chances
+    rest = ", ".join(f"{one['name']} {one['chance']}" for one in others)
+    return {
+        "answer": Markup("<b>{}, {}.</b> {}").format(first["name"], first["chance"], f"{rest}." if rest else ""),
+        "spark": "odds",
+    }
+
+
+def _people(study: Study) -> dict[str, Any]:
+    passed = [one for one in passed_people(study) if one.verdict == "passed" and one.first is not None]
+    newest = study.models["released"].max()
+    year = newest.year if newest is not None else 0  # type: ignore[union-attr]
+    recent = [one for one in passed if one.first and one.first[1].year == year]
+    if not recent:
+        return {"answer": Markup("<b>No measured group, in {}.</b>").format(year or "any year"), "spark": ""}
+    said = [
+        Markup("<b>{} on {}</b> ({})").format(one.short, _test_name(study, one), f"{one.first[1]:%B}")
+        for one in recent
+        if one.first
+    ]
+    sheet = Canvas(210, 40, "")
+    at = scale(0, 12, _DATED + 8, 210 - _DATED)
+    sheet.line(0, 22, 210, 22, GRID, 1.5)
+    for one in recent:
+        if one.first:
+            x = at(one.first[1].month - 1 + one.first[1].day / 31)
+            sheet.parts.append(f'<path d="M{x - 4:.1f},10h8l-4,12z" fill="{PEOPLE_STRONG}"/>')
+            sheet.words(x, 33, f"{one.first[1]:%b}", fill=PEOPLE, anchor="middle", size=11)
+    sheet.words(210, 33, str(year), fill=QUIET, anchor="end", size=11)
+    return {"answer": Markup(", ").join(said) + ".", "spark": _spark(sheet)}
+
+
+def _pace(study: Study) -> dict[str, Any]:
+    pace, watch = study.pace, study.watch
+    step = step_words(study).partition(",")[0]
+    said = f"{step[0].upper()}{step[1:]} takes {1 / pace.slope:.1f} years ({1 / pace.high:.1f} to {1 / pace.low:.1f})."
+    if watch is None:
+        return {"answer": Markup("<b>Too few releases to tell.</b> {}").format(said), "spark": ""}
+    verdict = "Not beyond chance." if watch.alarm is None else f"Yes: the alarm sounded in {watch.alarm:%B %Y}."
+    values = [value for value in watch.looks["statistic"].to_list() if value is not None][-24:]
+    bound = watch.looks["boundary"].to_list()[-1]
+    sheet = Canvas(210, 40, "")
+    up = scale(min([*values, 0.0]), max([*values, bound]) * 1.05, 38, 4)
+    across = scale(0, max(1, len(values) - 1), _DATED, 210 - _DATED - 6)
+    sheet.line(0, up(bound), 210, up(bound), QUIET, 1, "3 3")
+    sheet.words(0, up(bound) + 9, "alarm line", fill=QUIET, size=11)
+    sheet.path([(across(step), up(value)) for step, value in enumerate(values)], INK, 1.75)
+    sheet.dot(across(len(values) - 1), up(values[-1]), INK, 3.5)
+    return {"answer": Markup("<b>{}</b> {}").format(verdict, said), "spark": _spark(sheet)}
+
+
+def _cost(study: Study) -> dict[str, Any]:
+    rows, _ = cheapest_rows(study, floors=_PRICED)
+    if not rows:
+        return {"answer": Markup("<b>No model has a price.</b>"), "spark": ""}
+    said = [
+        f"{'IQ ' if place == 0 else ''}{row['floor']} from {dollars(row['cost'])}"
+        + (" list" if row["basis"] == "list price" else "")
+        for place, row in enumerate(rows)
+    ]
+    every, _ = cheapest_rows(study)
+    sheet = Canvas(210, 40, "")
+    across = scale(min(row["floor"] for row in every), max(row["floor"] for row in every), _DATED, 200)
+    up = scale(min(row["cost"] for row in every), max(row["cost"] for row in every), 35, 5, log=True)
+    path: list[tuple[float, float]] = []
+    for row in every:
+        x, y = across(row["floor"]), up(row["cost"])
+        path += [(x, path[-1][1]), (x, y)] if path else [(x, y)]
+    sheet.path(path, INK, 1.75)
+    for row in every:
+        sheet.parts.append(
+            f'<circle cx="{across(row["floor"]):.1f}" cy="{up(row["cost"]):.1f}" r="3" fill="{SURFACE}" '
+            f'stroke="{INK}" stroke-width="1.5"/>'
+        )
+    answer = Markup("<b>{}</b>, per 1M tokens in and out.").format(", ".join(said))
+    return {"answer": answer, "spark": _spark(sheet)}
+
+
+def _spark(sheet: Canvas) -> Markup:
+    """Return a small drawing that only repeats what the words beside it say."""
+    return Markup(
+        str(sheet.svg())
+        .replace('role="group" aria-label=""', 'aria-hidden="true"')
+        .replace('class="drawn"', 'class="spark"')
+    )

@@ -1,0 +1,112 @@
+"""The first screen: who leads in each month, who was passed, and a picture whose places hold at every width."""
+
+import json
+import re
+from datetime import date
+
+import numpy as np
+import pytest
+
+from mensura.charts.first_bell import CROWD, LOOKS, BellModel, FirstBell, crowd_above
+from mensura.site.pictures.first_screen import FirstScreen, said_share
+from mensura.study.months import lead_by_month
+from mensura.study.passed import passed_people
+
+
+@pytest.fixture(scope="module")
+def screen(study):
+    return FirstScreen(study)
+
+
+def test_the_last_month_is_today(study):
+    months = lead_by_month(study)
+    assert months[0].start == date(2022, 11, 1)
+    ranked = study.ranked
+    assert months[-1].subjects == tuple(ranked["subject"])
+    assert months[-1].p_first == pytest.approx(ranked["p_first"].to_list())
+
+
+def test_a_months_chance_is_the_share_of_draws_among_models_out_by_then(study):
+    """By hand for March 2025."""
+    month = next(one for one in lead_by_month(study) if one.start == date(2025, 3, 1))
+    drawn = study.iq.drawn
+    out = study.ranked.filter(study.ranked["released"] < date(2025, 4, 1))["subject"].to_list()
+    assert sorted(month.subjects) == sorted(out)
+    draws = drawn.composites[:, [drawn.places[name] for name in month.subjects]]
+    first = np.bincount(draws.argmax(axis=1), minlength=len(out)) / len(draws)
+    assert month.p_first == pytest.approx(first.tolist())
+
+
+def test_the_slider_tells_what_the_page_and_the_interface_tell(screen, report):
+    record = json.loads((report / "api/v1/months.json").read_text(encoding="utf-8"))["months"]
+    months = screen.record()["months"]
+    assert len(record) == len(months) == len(screen.months)
+    assert months[-1]["sentence"] == screen.context()["sentence"]
+    assert months[0]["sentence"].startswith("In November 2022, GPT-3.5 Turbo almost certainly led")
+    assert record[-1]["leader"] == screen.months[-1].subjects[0]
+    assert sum(record[-1]["p_first"].values()) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_a_thousand_people_stand_where_the_definition_of_iq_puts_them(screen):
+    assert crowd_above(100) == CROWD / 2
+    assert crowd_above(130) == 23
+    drawing = str(screen.context()["bells"]["wide"])
+    dots = {name: d.count("M") for name, d in re.findall(r'class="(crowd|reached)" d="([^"]*)"', drawing)}
+    assert dots == {"crowd": CROWD, "reached": screen.context()["dark"]}
+
+
+@pytest.mark.parametrize("name", LOOKS)
+def test_no_two_models_of_a_row_overlap_in_any_month(screen, name):
+    bell = screen._bells[name]
+    for month in screen.record()["months"][::6]:
+        rows = month["rows"][name]
+        assert rows[: bell.look.named] == list(range(min(bell.look.named, len(rows))))
+        seen = {}
+        for index, row in zip(month["shown"], rows, strict=True):
+            seen.setdefault(row, []).append(bell.at(bell.models[index].iq))
+        for places in seen.values():
+            assert all(abs(a - b) > 12 for a, b in zip(sorted(places), sorted(places)[1:], strict=False))
+
+
+def test_leaders_have_their_names_inside_the_picture(screen):
+    for bell in screen._bells.values():
+        for model in bell.models[: bell.look.named]:
+            left, right = bell._label(model, bell.at)
+            assert 0 <= left < right <= bell.look.width
+
+
+def test_a_name_is_text_and_never_markup():
+    model = BellModel("x", "<b>&", "OpenAI", 120.0, 118.0, 122.0, full=True, href="models/x.html")
+    drawing = FirstBell(LOOKS["wide"], [model]).draw([0], ("a", "b"), "about")
+    assert "<b>&" not in drawing
+    assert "&lt;b&gt;&amp;" in drawing
+
+
+def test_a_share_of_people_is_said_in_people():
+    assert said_share(137) == "7 in 1,000 people"
+    assert said_share(100) == "50 in 100 people"
+
+
+def test_passed_means_a_chance_of_95_percent(study):
+    groups = passed_people(study)
+    released = dict(study.models.select("subject", "released").iter_rows())
+    for one in groups:
+        chances = study.over_people[one.benchmark, one.group]
+        sure = sorted(released[name] for name, chance in chances.items() if chance >= 0.95)
+        assert (one.first[1] if one.first else None) == (sure[0] if sure else None)
+    assert {one.verdict for one in groups} <= {"passed", "cannot be told", "not passed"}
+    assert not any("panel" in one.group or "guessing" in one.group for one in groups)
+
+
+def test_four_questions_have_one_line_answers_without_words_of_the_method(screen):
+    context = screen.context()
+    assert [one["question"] for one in context["questions"]] == [
+        "Who leads, and how sure?",
+        "Which people were passed this year?",
+        "Is it speeding up?",
+        "What does it cost?",
+    ]
+    said = " ".join(str(one["answer"]) for one in context["questions"]) + context["sentence"] + str(context["deck"])
+    for word in ("capability", "steps", "effective", "own scores", "composite"):
+        assert word not in said
+    assert "<b>The general public on ARC-AGI-2</b> (February)" in said
