@@ -79,3 +79,9 @@ def test_command_prints_the_reason_without_traceback(mensura_command, tmp_path):
     assert run.code == 2
     assert "outside [0, 1]" in run.err
     assert "Traceback" not in run.err
+
+
+def test_a_fit_without_pooling_stands_where_few_took_a_benchmark():
+    rows = [(f"m{i}", f"b{j}", 0.2 + 0.05 * i + 0.02 * j) for i in range(12) for j in range(6) if (i + j) % 5]
+    scores = pl.DataFrame([*rows, ("m1", "rare", 0.4)], schema=["subject", "benchmark", "score"], orient="row")
+    assert stitch(scores, pooling=0.0).capabilities["capability"].is_finite().all()

@@ -46,6 +46,8 @@ BEST = 0.25
 """Share of a benchmark's scores, the best ones, whose mean starts its ceiling."""
 FIRM = 1e9
 """Information about an asymptote that is given."""
+LEAST_POOLING = 1e-6
+"""A benchmark that few subjects took needs a little of the prior for its slope to have an error at all."""
 SLIGHT_INFORMATION = 1e-6
 """Keeps the likelihood of a floor finite where no score is anywhere near it."""
 
@@ -177,7 +179,7 @@ def _likelihood(
     at = expect(cells, fit)
     w = cells.weights / (cells.sampling + fit.dispersion[cols] * variance_shape(at.f))
     first, second = extended(fit.theta, fit.theta_cov)
-    prior = pooling * np.linalg.inv(fit.phi_spread)
+    prior = max(pooling, LEAST_POOLING) * np.linalg.inv(fit.phi_spread)
     n, k = fit.phi.shape
     matrix, right = np.empty((n, k + 2, k + 2)), np.empty((n, k + 2))
     matrix[:, :k, :k] = unpack(layout.matrix(w * at.slope**2).T @ second, k) + prior

@@ -37,7 +37,7 @@ from mensura.site.pictures.registry import Figure, Picture, picture
 from mensura.site.sections import cheapest_rows
 from mensura.study.months import Month, lead_by_month
 from mensura.study.passed import Passed, passed_people
-from mensura.study.sentences import step_words
+from mensura.study.sentences import unit_words
 from mensura.study.study import Study
 from mensura.study.units import dollars, show, show_range
 
@@ -472,7 +472,7 @@ def _people(study: Study) -> dict[str, Any]:
 
 def _pace(study: Study) -> dict[str, Any]:
     pace, watch = study.pace, study.watch
-    step = step_words(study).partition(",")[0]
+    step = unit_words(study)
     said = f"{step[0].upper()}{step[1:]} takes {1 / pace.slope:.1f} years ({1 / pace.high:.1f} to {1 / pace.low:.1f})."
     if watch is None:
         return {"answer": Markup("<b>Too few releases to tell.</b> {}").format(said), "spark": ""}
