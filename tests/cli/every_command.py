@@ -53,6 +53,7 @@ COMMANDS = {
     "responses draw": ["{fitted}", "--out", "{out}"],
     "responses fit": ["{outcomes}", "--model", "rasch", "--out", "{out}"],
     "responses surprises": ["{outcomes}", "--model", "rasch", "--out", "{out}"],
+    "responses link": ["{fitted}", "{fitted}", "--out", "{out}"],
     "responses place": ["{fitted}", "--rates", "{item_rates}", "--out", "{out}"],
     "responses select": ["{fitted}", "--size", "42", "--out", "{out}"],
     "responses next": ["{fitted}", "--out", "{out}"],

@@ -255,6 +255,28 @@ def draw(
     console.print(f"wrote {', '.join(f'{name}.{ending}' for name in drawn)} to {out}")
 
 
+@app.command(epilog="Example: mensura responses link form-b form-a --out linked")
+def link(
+    new: Folder,
+    base: Annotated[Path, typer.Argument(help="Folder of the fit whose scale is kept.", callback=check_input)],
+    method: Annotated[str, typer.Option(help="stocking-lord, haebara or mean-sigma.")] = "stocking-lord",
+    seed: Annotated[int, typer.Option(help="Seed of the draws that give the errors.")] = 0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Put a fit on the scale of another by common items."""
+    from mensura.responses import link_fits
+
+    linked = link_fits(new, base, method=method, seed=seed)
+    if emit(linked.tables(), out=out, as_json=as_json, warnings=list(linked.warnings)):
+        return
+    console.print(linked.heading)
+    print_table(linked.items, title="Common items on the scale of the base", rows=10)
+    print_table(linked.subjects.sort("ability", descending=True), title="Subjects on the scale of the base", rows=20)
+    for warning in linked.warnings:
+        print_note(warning, kind="warning")
+
+
 @app.command(epilog="Example: mensura responses place fitted --rates world.csv --name world")
 def place(
     folder: Folder,
