@@ -52,6 +52,8 @@ COMMANDS = {
     "responses read": ["{outcomes}", "--out", "{out}"],
     "responses draw": ["{fitted}", "--out", "{out}"],
     "responses fit": ["{outcomes}", "--model", "rasch", "--out", "{out}"],
+    "responses surprises": ["{outcomes}", "--model", "rasch", "--out", "{out}"],
+    "responses link": ["{fitted}", "{fitted}", "--out", "{out}"],
     "responses place": ["{fitted}", "--rates", "{item_rates}", "--out", "{out}"],
     "responses select": ["{fitted}", "--size", "42", "--out", "{out}"],
     "responses next": ["{fitted}", "--out", "{out}"],

@@ -198,6 +198,36 @@ def _besides_people(result: ResponseFit) -> list[str]:
     return result.subjects.filter(pl.col("group") != result.reference)["subject"].to_list()
 
 
+@app.command(epilog="Example: mensura responses surprises logs/*.eval --out odd")
+def surprises(
+    files: Files,
+    model: Annotated[str, typer.Option(help="rasch, 2pl or 3pl.")] = "2pl",
+    rate: Annotated[float, typer.Option(help="False discovery rate of both lists.")] = 0.05,
+    partial: Partial = "share",
+    missing: Missing = "ignore",
+    duplicates: Duplicates = "pool",
+    repeats: Repeats = "count",
+    by: By = None,
+    subject: Subject = None,
+    header: Header = True,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """List answers far above a subject's ability, and odd subjects."""
+    from mensura.responses import find_surprises, read_responses
+
+    rules = _rules(partial, missing, duplicates, repeats)
+    table = read_responses(list(files), rules=rules, by=by, subject=subject, header=header)
+    found = find_surprises(table, model=model, rate=rate)
+    if emit(found.tables(), out=out, as_json=as_json, rate=rate, warnings=list(found.warnings)):
+        return
+    console.print(found.heading)
+    print_table(found.answers, title="Answers far above ability (leaked items?)", rows=20)
+    print_table(found.subjects, title="Subjects, the least expected first", rows=10)
+    for warning in found.warnings:
+        print_note(warning, kind="warning")
+
+
 @app.command(epilog="Example: mensura responses draw fitted --item task:12 --out pictures")
 def draw(
     folder: Folder,
@@ -223,6 +253,28 @@ def draw(
         for name, chart in drawn.items():
             save(chart, stage / f"{name}.{ending}", width_mm=width)
     console.print(f"wrote {', '.join(f'{name}.{ending}' for name in drawn)} to {out}")
+
+
+@app.command(epilog="Example: mensura responses link form-b form-a --out linked")
+def link(
+    new: Folder,
+    base: Annotated[Path, typer.Argument(help="Folder of the fit whose scale is kept.", callback=check_input)],
+    method: Annotated[str, typer.Option(help="stocking-lord, haebara or mean-sigma.")] = "stocking-lord",
+    seed: Annotated[int, typer.Option(help="Seed of the draws that give the errors.")] = 0,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """Put a fit on the scale of another by common items."""
+    from mensura.responses import link_fits
+
+    linked = link_fits(new, base, method=method, seed=seed)
+    if emit(linked.tables(), out=out, as_json=as_json, warnings=list(linked.warnings)):
+        return
+    console.print(linked.heading)
+    print_table(linked.items, title="Common items on the scale of the base", rows=10)
+    print_table(linked.subjects.sort("ability", descending=True), title="Subjects on the scale of the base", rows=20)
+    for warning in linked.warnings:
+        print_note(warning, kind="warning")
 
 
 @app.command(epilog="Example: mensura responses place fitted --rates world.csv --name world")

@@ -4,7 +4,8 @@ In: evaluation logs, tables of answers or item pools. Out: a :class:`ResponseFit
 differences.
 Read first: ``sources`` and ``counting`` (files become counts), ``table`` and ``store`` (in memory, on disk), ``fit``
 (the verb), ``irt/`` (the mathematics, on NumPy or PyTorch), ``comparing`` (groups), ``categories`` (rubric scores,
-ratings, options), ``adaptive`` (short forms), ``among`` (abilities among people).
+ratings, options), ``surprises`` (leaked items), ``linking`` (two fits on one scale), ``adaptive`` (short
+forms), ``among`` (abilities among people).
 """
 
 from __future__ import annotations
@@ -25,10 +26,12 @@ if TYPE_CHECKING:
     from mensura.responses.bank import ItemBank as ItemBank, Placement as Placement
     from mensura.responses.categories import CategoryFit as CategoryFit, fit_categories as fit_categories
     from mensura.responses.fit import FitOptions as FitOptions, fit_responses as fit_responses
+    from mensura.responses.linking import LinkedFit as LinkedFit, link_fits as link_fits
     from mensura.responses.reading import read_responses as read_responses
     from mensura.responses.result import ResponseFit as ResponseFit
     from mensura.responses.rules import CountRules as CountRules
     from mensura.responses.store import ResponseStore as ResponseStore, write_store as write_store
+    from mensura.responses.surprises import Surprises as Surprises, find_surprises as find_surprises
     from mensura.responses.table import ResponseTable as ResponseTable
 
 __getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

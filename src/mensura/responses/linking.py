@@ -1,0 +1,169 @@
+"""Link two fits by their common items: abilities and difficulties of one on the scale of the other.
+
+Abilities of a new fit become Aθ + B on the scale of the base, discriminations a/A and difficulties Ab + B. A and B come
+from the common items: by mean and standard deviation of their difficulties (``mean-sigma``), or by their curves, item
+by item (``haebara``) or summed over the test (``stocking-lord``). Their errors come from draws of the items' errors,
+and that of A also from the number of subjects behind either unit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
+from mensura.responses.bank import ItemBank
+from mensura.responses.irt.model import Parameters, chances
+from mensura.responses.result import Z90, ResponseFit, read_fit
+
+METHODS = ("mean-sigma", "haebara", "stocking-lord")
+LEAST_COMMON = 3
+"""Common items that two numbers are found from."""
+_NODES = np.linspace(-4.0, 4.0, 41)
+_DRAWS = 200
+_DRIFT = 3.0
+"""Standard errors beyond which an item is named that moved against the others."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LinkedFit(Result):
+    """A fit on the scale of another.
+
+    ``coefficients``: method, slope (A), intercept (B), se_slope, se_intercept, items (common). ``items``: common items
+    with difficulty (on the scale of the base), base (its difficulty there), difference, z. ``subjects``: subject,
+    ability, low, high (90%), se, group on the scale of the base; the errors of A and B are included.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("coefficients", "items", "subjects")
+
+    coefficients: pl.DataFrame
+    items: pl.DataFrame
+    subjects: pl.DataFrame
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """The numbers that link the scales."""
+        row = self.coefficients.row(0, named=True)
+        return (
+            f"base = {row['slope']:.3f} (±{row['se_slope']:.3f}) × new + {row['intercept']:.3f} "
+            f"(±{row['se_intercept']:.3f}), {row['method']}, {row['items']} common items"
+        )
+
+
+def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int = 0) -> LinkedFit:  # noqa: ANN401
+    """Put a fit on the scale of another one through the items that both have.
+
+    ``new``, ``base``: a :class:`ResponseFit` or the folder of one. ``seed``: of the draws that give the errors.
+    """
+    if method not in METHODS:
+        raise MensuraError(f"method: got {method!r}; expected one of {', '.join(METHODS)}")
+    one, other = (fit if isinstance(fit, ResponseFit) else read_fit(Path(fit)) for fit in (new, base))
+    places = {item: place for place, item in enumerate(other.bank.items)}
+    common = [item for item in one.bank.items if item in places]
+    if len(common) < LEAST_COMMON:
+        raise MensuraError(
+            f"link: the fits have {len(common)} common items; expected {LEAST_COMMON} or more. Use the same "
+            "item ids in both fits"
+        )
+    own = {item: place for place, item in enumerate(one.bank.items)}
+    banks = one.bank.only([own[item] for item in common]), other.bank.only([places[item] for item in common])
+    find = _FINDERS[method]
+    slope, intercept = find(*(bank.parameters for bank in banks))
+    rng = np.random.default_rng(seed)
+    drawn = np.array([find(*(_drawn(bank, rng) for bank in banks)) for _ in range(_DRAWS)])
+    covariance = np.cov(drawn.T)
+    covariance[0, 0] += slope**2 * sum(_spread_error(fit) for fit in (one, other))
+    numbers = {"slope": slope, "intercept": intercept}
+    numbers |= {"se_slope": np.sqrt(covariance[0, 0]), "se_intercept": np.sqrt(covariance[1, 1])}
+    row = {"method": method, **{name: float(value) for name, value in numbers.items()}, "items": len(common)}
+    items = _item_table(common, *banks, slope, intercept)
+    moved = items.filter(pl.col("z").abs() > _DRIFT)["item"].to_list()
+    said = (
+        (f"{len(moved)} common items moved by more than {_DRIFT:g} standard errors: {', '.join(moved[:5])}",)
+        if moved
+        else ()
+    )
+    return LinkedFit(pl.DataFrame([row]), items, _subject_table(one.subjects, slope, intercept, covariance), said)
+
+
+def _spread_error(fit: ResponseFit) -> float:
+    """Return the variance of the logarithm of a fit's unit: the spread of its first group, shared by its items."""
+    first = fit.subjects.filter(pl.col("group") == fit.reference)
+    reliability = max(0.2, 1.0 - float(np.mean(first["se"].to_numpy() ** 2)))
+    return 1.0 / (2.0 * max(1, first.height) * reliability**2)
+
+
+def _difficulty(p: Parameters) -> Floats:
+    return -p.intercept / np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
+
+
+def _mean_sigma(new: Parameters, base: Parameters) -> tuple[float, float]:
+    mine, theirs = _difficulty(new), _difficulty(base)
+    spread = float(np.std(mine))
+    if spread < 1e-9:
+        raise MensuraError("link: the common items have one difficulty; mean-sigma needs several. Use stocking-lord")
+    slope = float(np.std(theirs)) / spread
+    return slope, float(np.mean(theirs) - slope * np.mean(mine))
+
+
+def _by_curves(new: Parameters, base: Parameters, fold: Callable[[Floats], Floats]) -> tuple[float, float]:
+    """Return the numbers under which the curves of the common items agree best, over a normal ability of the base."""
+    from scipy.optimize import least_squares
+
+    weight = np.exp(-0.25 * _NODES**2)
+    goal = chances(base, _NODES)
+
+    def off(x: Floats) -> Floats:
+        own = chances(new, (_NODES - x[1]) / np.exp(x[0]))
+        return (fold(own - goal) * weight).ravel()
+
+    mean, sd = (
+        np.median(_difficulty(base)) - np.median(_difficulty(new)),
+        np.median(new.slope) / np.median(base.slope),
+    )
+    found = least_squares(off, np.array([np.log(np.clip(sd, 0.1, 10.0)), np.clip(mean, -5.0, 5.0)])).x
+    return float(np.exp(found[0])), float(found[1])
+
+
+_FINDERS: dict[str, Callable[[Parameters, Parameters], tuple[float, float]]] = {
+    "mean-sigma": _mean_sigma,
+    "haebara": lambda new, base: _by_curves(new, base, lambda gap: gap),
+    "stocking-lord": lambda new, base: _by_curves(new, base, lambda gap: gap.sum(axis=0)),
+}
+
+
+def _drawn(bank: ItemBank, rng: np.random.Generator) -> Parameters:
+    """Return the items with errors drawn from their standard errors."""
+    p, noise = bank.parameters, rng.normal(size=bank.errors.shape) * bank.errors
+    slope = np.maximum(p.slope + noise[:, 0], 0.05)
+    return Parameters(p.model, slope, -slope * (_difficulty(p) + noise[:, 1]), p.guess, p.mean, p.sd)
+
+
+def _item_table(common: list[str], new: ItemBank, base: ItemBank, slope: float, intercept: float) -> pl.DataFrame:
+    linked, theirs = slope * _difficulty(new.parameters) + intercept, _difficulty(base.parameters)
+    error = np.sqrt((slope * new.errors[:, 1]) ** 2 + base.errors[:, 1] ** 2)
+    z = np.where(error > 0.0, (linked - theirs) / np.maximum(error, 1e-12), 0.0)
+    return pl.DataFrame({"item": common, "difficulty": linked, "base": theirs, "difference": linked - theirs, "z": z})
+
+
+def _subject_table(subjects: pl.DataFrame, slope: float, intercept: float, covariance: Floats) -> pl.DataFrame:
+    ability, se = (subjects[name].to_numpy() for name in ("ability", "se"))
+    linked = slope * ability + intercept
+    of_link = ability**2 * covariance[0, 0] + 2.0 * ability * covariance[0, 1] + covariance[1, 1]
+    error = np.sqrt((slope * se) ** 2 + np.maximum(of_link, 0.0))
+    return subjects.select(
+        "subject",
+        pl.Series("ability", linked),
+        pl.Series("low", linked - Z90 * error),
+        pl.Series("high", linked + Z90 * error),
+        pl.Series("se", error),
+        "group",
+    )

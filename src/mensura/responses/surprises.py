@@ -1,0 +1,144 @@
+"""Find what a fit does not expect: subjects whose answers follow no ability, and answers far above a subject's ability.
+
+A subject's answers are compared with the chances at its ability by the standardised log likelihood, corrected for the
+ability that was estimated from the same answers (Snijders 2001). An answer is tested by the chance of as many right
+answers or more, averaged over the posterior of the ability. Both lists have false discovery rates.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from mensura.core.arrays import Floats
+from mensura.core.errors import MensuraError
+from mensura.core.results import Result
+from mensura.responses.bank import ItemBank
+from mensura.responses.fit import FitOptions, fit_responses
+from mensura.responses.irt.model import curve_derivatives
+from mensura.responses.irt.shards import dense
+from mensura.responses.multiple import discovery_rates
+from mensura.responses.reading import read_responses
+from mensura.responses.rules import CountRules
+from mensura.responses.table import ResponseTable
+
+_POINTS, _WEIGHTS = np.polynomial.hermite_e.hermegauss(9)
+_ROWS_AT_ONCE = 2_000_000
+"""Subjects × items that are compared at a time."""
+_FLOOR = 1e-9
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Surprises(Result):
+    """What a fit does not expect.
+
+    ``subjects``: subject, group, ability, n, fit_z (negative: right and wrong answers are mixed up), p, q. ``answers``:
+    subject, group, item, right, n, expected (right answers), p, q; those below the false discovery rate, the most
+    surprising first.
+    """
+
+    TABLES: ClassVar[tuple[str, ...]] = ("subjects", "answers")
+
+    subjects: pl.DataFrame
+    answers: pl.DataFrame
+    rate: float
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def heading(self) -> str:
+        """How much was found."""
+        odd = self.subjects.filter(pl.col("q") < self.rate).height
+        who = self.answers["subject"].n_unique()
+        return (
+            f"{odd} of {self.subjects.height:,} subjects answer unlike the fit, {self.answers.height:,} answers of "
+            f"{who} subjects are far above their ability (false discovery rate {self.rate:.0%})"
+        )
+
+
+def find_surprises(
+    responses: Any,  # noqa: ANN401
+    *,
+    model: str = "2pl",
+    rules: CountRules | None = None,
+    by: str | None = None,
+    rate: float = 0.05,
+    options: FitOptions | None = None,
+) -> Surprises:
+    """Fit responses, and list subjects and right answers that the fit does not expect.
+
+    Items that leaked to a subject show as right answers far above its ability, which subjects of the same ability do
+    not give. ``rate``: the false discovery rate of the lists. Repeats of an item make small probabilities possible:
+    one right answer is never less probable than guessing.
+    """
+    if not 0.0 < rate < 1.0:
+        raise MensuraError(f"rate: got {rate:g}; expected a false discovery rate between 0 and 1, such as 0.05")
+    table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
+    options = options or FitOptions(dif=False, checks=False)
+    fit = fit_responses(table, model=model, options=options)
+    bank = fit.bank
+    ability, error = (fit.subjects[name].to_numpy() for name in ("ability", "se"))
+    z, found = np.zeros(len(ability)), []
+    step = max(1, _ROWS_AT_ONCE // len(bank.items))
+    for start in range(0, len(ability), step):
+        rows = slice(start, start + step)
+        right = dense(table.right[rows]).astype(np.float64)
+        trials = np.ones(right.shape) if table.trials is None else dense(table.trials[rows]).astype(np.float64)
+        z[rows] = person_fit(bank, ability[rows], right, trials)
+        found.append(_answers(bank, ability[rows], error[rows], right, trials, start))
+    answers, count = pl.concat(found), int(table.subjects["n"].sum())
+    return Surprises(
+        _subject_table(fit.subjects, z), _answer_table(answers, fit.subjects, bank, count, rate), rate, fit.warnings
+    )
+
+
+def person_fit(bank: ItemBank, ability: Floats, right: Floats, trials: Floats) -> Floats:
+    """Return each subject's standardised log likelihood (subjects × items of right answers and trials)."""
+    rate, _, along = (part.T if part.ndim == 2 else part for part in curve_derivatives(bank.parameters, ability))
+    rate = np.clip(rate, 1e-6, 1.0 - 1e-6)
+    spread = np.maximum(rate * (1.0 - rate), _FLOOR)
+    weight, steep = np.log(rate / (1.0 - rate)), along / spread
+    share = np.sum(trials * along * weight, axis=1) / np.maximum(np.sum(trials * along * steep, axis=1), _FLOOR)
+    weight = weight - share[:, None] * steep
+    total = np.sum((right - trials * rate) * weight, axis=1)
+    z: Floats = total / np.sqrt(np.maximum(np.sum(trials * weight**2 * spread, axis=1), _FLOOR))
+    return z
+
+
+def _answers(bank: ItemBank, ability: Floats, error: Floats, right: Floats, trials: Floats, start: int) -> pl.DataFrame:
+    """Return subject (its row), item (its place), p and what else belongs to answers better than expected."""
+    from scipy.special import bdtrc
+
+    row, item = np.nonzero((right >= 1.0) & (right > trials * bank.chances(ability).T))
+    k, n = np.floor(right[row, item]), trials[row, item]
+    p, expected = np.zeros(len(row)), np.zeros(len(row))
+    for point, mass in zip(_POINTS, _WEIGHTS / _WEIGHTS.sum(), strict=True):
+        chance = bank.chances(ability + point * error).T[row, item]
+        p += mass * bdtrc(k - 1.0, n.astype(np.int64), chance)
+        expected += mass * n * chance
+    columns = {"right": right[row, item], "n": n.astype(np.int64), "expected": expected, "p": p}
+    return pl.DataFrame({"row": row + start, "place": item, **columns})
+
+
+def _subject_table(subjects: pl.DataFrame, z: Floats) -> pl.DataFrame:
+    p = np.array([0.5 * math.erfc(-one / math.sqrt(2.0)) for one in z])
+    return subjects.select(
+        "subject", "group", "ability", "n", pl.Series("fit_z", z), pl.Series("p", p), pl.Series("q", discovery_rates(p))
+    ).sort("p")
+
+
+def _answer_table(
+    answers: pl.DataFrame, subjects: pl.DataFrame, bank: ItemBank, tests: int, rate: float
+) -> pl.DataFrame:
+    """Return the answers below the false discovery rate among all answers of the table."""
+    answers = answers.sort("p")
+    p = answers["p"].to_numpy()
+    q = np.minimum.accumulate((p * tests / np.arange(1, len(p) + 1))[::-1])[::-1]
+    answers = answers.with_columns(q=pl.Series(np.minimum(q, 1.0))).filter(pl.col("q") < rate)
+    rows = answers["row"].cast(pl.UInt32)
+    names = {"subject": subjects["subject"].gather(rows), "group": subjects["group"].gather(rows)}
+    items = pl.Series("item", bank.items).gather(answers["place"].cast(pl.UInt32))
+    return pl.DataFrame(names).with_columns(items, *answers.select("right", "n", "expected", "p", "q"))
