@@ -33,6 +33,7 @@ from typing import TYPE_CHECKING
 
 import mensura
 from benchmarks.site_axe import grave_findings, thin_out
+from mensura.evidence import slug
 from mensura.site import build_report
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ KINDS = (
         "benchmarks/gpqa_diamond.html",
     ),
     *("people.html", "pick.html", "compare.html", "iq.html", "stitched.html", "cost.html", "human.html", "data.html"),
-    *("changes.html", "method.html", "404.html", "charts/iq-bell.html", "makers/openai.html"),
+    *("changes.html", "method.html", "404.html", "charts/iq-bell.html", f"makers/{slug('OpenAI')}.html"),
 )
 SLOWER, MEGABITS = 4, 1.6
 LOADS = 5

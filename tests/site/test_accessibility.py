@@ -6,6 +6,7 @@ Each page is opened once per width and turned dark in place, as a reader's syste
 import pytest
 
 from benchmarks.site_axe import grave_findings, thin_out
+from mensura.evidence import slug
 
 ONE_OF_EACH_KIND = [
     "index.html",
@@ -17,7 +18,7 @@ ONE_OF_EACH_KIND = [
     "people.html",
     "pick.html",
     "compare.html",
-    "makers/openai.html",
+    f"makers/{slug('OpenAI')}.html",
     "index.html?view=jagged",
     "stitched.html",  # IQ and cost are made from the same template
     "human.html",

@@ -115,10 +115,10 @@ def test_the_date_of_a_source_is_known_named_or_said_to_be_missing(source, said)
 
 def test_a_picture_fills_the_screen_and_comes_back(visit):
     page = visit("index.html")
-    page.click("#leaders [data-tool=full]")
-    page.wait_for_function("document.fullscreenElement === document.getElementById('leaders')")
-    assert page.locator("#leaders .chart svg").first.is_visible()
-    page.click("#leaders [data-tool=full]")
+    page.click("#first [data-tool=full]")
+    page.wait_for_function("document.fullscreenElement === document.getElementById('first')")
+    assert page.locator("#first .chart svg").first.is_visible()
+    page.click("#first [data-tool=full]")
     page.wait_for_function("document.fullscreenElement === null")
 
 
@@ -156,9 +156,9 @@ def test_the_first_page_is_styled_and_themed_before_any_file_arrives(visit):
     )
     assert page.evaluate("[...document.scripts].every(one => !one.src || one.defer)")
     ground = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(ground) == "rgb(18, 22, 27)"
+    assert page.evaluate(ground) == "rgb(16, 18, 22)"
     other = visit("models/index.html", theme="dark")
-    assert other.evaluate(ground) == "rgb(18, 22, 27)"
+    assert other.evaluate(ground) == "rgb(16, 18, 22)"
 
 
 def test_where_a_policy_forbids_the_sheet_in_the_page_its_file_takes_over(browser, report):
