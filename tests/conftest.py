@@ -161,16 +161,3 @@ def small_model():
         pytest.skip(reason)
     with small.running() as address:
         yield address
-
-
-@pytest.fixture
-def draw_all():
-    """Touch every chart of the drawing library on a page, or the first ``most``, and wait until it is drawn anew."""
-
-    def touch(page, most=None):
-        for name in page.eval_on_selector_all("figure[data-drawn-by=vega]", "all => all.map(f => f.id)")[:most]:
-            page.evaluate("name => mensura.charts.start(document.getElementById(name))", name)
-            page.wait_for_selector(f'figure[id="{name}"] .chart[data-drawn] svg')
-        return page
-
-    return touch

@@ -45,9 +45,10 @@ def test_a_hostile_note_leaves_as_text_and_the_evidence_as_it_was(tmp_path):
     assert (tmp_path / "out" / "t.csv").read_text(encoding="utf-8") == "a,b\n'=1+1,-1.0\n"
 
 
-def test_the_licence_of_the_drawing_library_is_in_the_package_and_the_report():
+def test_the_licences_of_the_fonts_are_in_the_package_beside_them():
     from importlib.resources import files
 
-    text = (files("mensura.site") / "static" / "vega.LICENSE.txt").read_text(encoding="utf-8")
-    assert "Interactive Data Lab" in text
-    assert "Redistributions in binary form must reproduce" in text
+    fonts = files("mensura.site") / "static" / "fonts"
+    for name in ("serif", "sans"):
+        assert "SIL OPEN FONT LICENSE Version 1.1" in (fonts / f"{name}.LICENSE.txt").read_text(encoding="utf-8")
+    assert sum((fonts / f"{name}.woff2").stat().st_size for name in ("serif", "sans")) <= 60_000

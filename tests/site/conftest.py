@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -29,7 +30,8 @@ FLAGS = [
 ]
 
 
-BROWSER_PATIENCE = 120  # seconds to wait for anything on a page: a busy machine is no fault of the page
+BROWSER_PATIENCE = int(os.environ.get("MENSURA_PATIENCE", "120"))
+"""Seconds to wait for anything on a page: a busy machine is no fault of the page."""
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ Each page is opened once per width and turned dark in place, as a reader's syste
 import pytest
 
 from benchmarks.site_axe import grave_findings, thin_out
+from mensura.evidence import slug
 
 ONE_OF_EACH_KIND = [
     "index.html",
@@ -17,6 +18,8 @@ ONE_OF_EACH_KIND = [
     "people.html",
     "pick.html",
     "compare.html",
+    f"makers/{slug('OpenAI')}.html",
+    "index.html?view=jagged",
     "stitched.html",  # IQ and cost are made from the same template
     "human.html",
     "data.html?q=opus+4.8",
@@ -35,9 +38,9 @@ def _axe():
 @pytest.mark.parametrize(
     ("name", "width"), [(name, (1280, 390)[place % 2]) for place, name in enumerate(ONE_OF_EACH_KIND)]
 )
-def test_no_serious_fault_light_and_dark(visit, draw_all, name, width):
+def test_no_serious_fault_light_and_dark(visit, name, width):
     """One width per kind, in turn; ``python -m benchmarks.site_size`` looks at all four looks of each."""
-    page = draw_all(visit(name, width=width), most=1)
+    page = visit(name, width=width)
     thin_out(page)
     found = {"light": grave_findings(page)}
     page.emulate_media(color_scheme="dark")

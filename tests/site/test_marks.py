@@ -44,14 +44,9 @@ def test_every_tick_of_people_opens_a_card_with_test_number_and_how_it_is_known(
 
 
 @pytest.mark.parametrize("figure", ["one-axis", "capability-time"])
-def test_classes_of_people_on_axis_and_trend_name_each_test_with_its_people(visit, draw_all, figure):
+def test_classes_of_people_on_axis_and_trend_name_each_test_with_its_people(visit, figure):
     page = visit("stitched.html")
-    page.evaluate("name => mensura.charts.start(document.getElementById(name))", figure)
-    page.wait_for_selector(f"#{figure} .chart[data-drawn] svg [role=button]{PEOPLE}", state="attached")
-    page.locator(f"#{figure} text{PEOPLE}").last.click()  # a name is easier to hit than its line
-    page.wait_for_selector(".card")
-    page.keyboard.press("Escape")
-    marks = page.locator(f"#{figure} [role=button]{PEOPLE}")
+    marks = page.locator(f"#{figure} .only-wide a{PEOPLE}[aria-label]")
     assert marks.count() >= 2
     for place in range(marks.count()):
         said = press(page, marks.nth(place))
@@ -120,10 +115,10 @@ def test_the_date_of_a_source_is_known_named_or_said_to_be_missing(source, said)
 
 def test_a_picture_fills_the_screen_and_comes_back(visit):
     page = visit("index.html")
-    page.click("#leaders [data-tool=full]")
-    page.wait_for_function("document.fullscreenElement === document.getElementById('leaders')")
-    assert page.locator("#leaders .chart svg").first.is_visible()
-    page.click("#leaders [data-tool=full]")
+    page.click("#first [data-tool=full]")
+    page.wait_for_function("document.fullscreenElement === document.getElementById('first')")
+    assert page.locator("#first .chart svg").first.is_visible()
+    page.click("#first [data-tool=full]")
     page.wait_for_function("document.fullscreenElement === null")
 
 
@@ -161,9 +156,9 @@ def test_the_first_page_is_styled_and_themed_before_any_file_arrives(visit):
     )
     assert page.evaluate("[...document.scripts].every(one => !one.src || one.defer)")
     ground = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(ground) == "rgb(18, 22, 27)"
+    assert page.evaluate(ground) == "rgb(16, 18, 22)"
     other = visit("models/index.html", theme="dark")
-    assert other.evaluate(ground) == "rgb(18, 22, 27)"
+    assert other.evaluate(ground) == "rgb(16, 18, 22)"
 
 
 def test_where_a_policy_forbids_the_sheet_in_the_page_its_file_takes_over(browser, report):

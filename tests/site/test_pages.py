@@ -7,7 +7,6 @@ import pytest
 from mensura.scale import rate_to_iq
 
 WITH_PICTURES = [
-    "index.html",
     "people.html",
     "iq.html",
     "stitched.html",
@@ -42,42 +41,83 @@ def test_pictures_stand_in_the_page_before_any_script_runs(visit, name):
         assert "newest score of" in frame["caption"]
 
 
-def test_the_first_screen_answers_five_questions_with_intervals_people_and_links(visit):
+def test_the_first_screen_answers_four_questions_below_the_bell(visit):
     page = visit("index.html")
-    cards = page.query_selector_all(".cards .fact")
-    asked = [card.query_selector("h2").inner_text() for card in cards]
-    assert asked == ["Who leads?", "How sure?", "Against which people?", "How fast?", "What does it cost?"]
-    for card in cards:
-        assert card.query_selector(".figure").inner_text() not in {"", "–"}
-        assert card.query_selector("a") is not None
-    assert "90%" in cards[0].inner_text()
-    assert "measured" in cards[2].inner_text()
-    assert re.search(r"90% 0\.\d\d to \d\.\d\d", cards[3].inner_text())
-    chart = page.locator("#leaders-picture, figure#leaders").first.bounding_box()
-    assert chart["y"] < 900
+    assert re.search(
+        r"leads?: an? (over )?\d+% chance of being first among all \d+ ranked models", page.inner_text("h1")
+    )
+    assert page.locator(".questions a").count() == 4
+    assert page.locator(".at-wide .model-row.named").count() == 15
+    assert page.locator(".at-wide .bell-chart").bounding_box()["y"] < 400
+    chances = [text.rpartition("\n")[2] for text in page.locator("#chances li").all_inner_texts()]
+    assert len(chances) == 4 and all(text.endswith("%") for text in chances)
 
 
-def test_the_drawing_library_loads_only_when_a_chart_is_touched(visit):
-    page = visit("iq.html")
-    loaded = "[...document.scripts].some(script => script.src.endsWith('vega.js'))"
-    assert page.evaluate(loaded) is False
-    assert page.query_selector("#iq-bell .chart svg") is not None
-    page.hover("#iq-bell .chart")
-    page.wait_for_selector("#iq-bell .chart[data-drawn] svg [data-subject]")
-    assert page.evaluate(loaded) is True
-    assert page.query_selector("#iq-time .chart[data-drawn]") is None
-
-
-def test_the_overview_never_loads_it(visit):
+def test_the_slider_goes_back_in_time_and_says_so(visit):
     page = visit("index.html")
-    page.mouse.wheel(0, 3000)
-    settle(page)
-    assert page.evaluate("[...document.scripts].some(script => script.src.endsWith('vega.js'))") is False
+    today = page.inner_text("h1")
+    page.evaluate("const m = document.getElementById('month'); m.value = 28; m.dispatchEvent(new Event('input'));")
+    page.wait_for_function("document.getElementById('month-said').textContent === 'March 2025'")
+    assert page.inner_text("h1").startswith("In March 2025, ")
+    assert page.locator("#past").is_visible()
+    assert page.locator(".at-wide .model-row:not(.away)").count() < page.locator(".at-wide .model-row").count()
+    page.evaluate("const m = document.getElementById('month'); m.value = m.max; m.dispatchEvent(new Event('input'));")
+    page.wait_for_function("document.getElementById('month-said').textContent === 'Today'")
+    assert page.inner_text("h1") == today
+
+
+def test_jagged_shows_one_model_in_seven_kinds_of_work_and_stays_in_the_address(visit):
+    page = visit("index.html")
+    page.click("text=Jagged")
+    page.wait_for_selector("#jagged .at-wide .strong.chosen")
+    assert "the same model" in page.inner_text("h1")
+    page.click(".picks .chip >> text=GPT-5.5")
+    page.wait_for_function("document.querySelector('h1').textContent.startsWith('GPT-5.5 is ')")
+    assert page.locator("#jagged .at-wide .strong.chosen").count() == 1
+    assert "view=jagged" in page.url and "model=gpt-5.5" in page.url
+
+
+@pytest.mark.parametrize(
+    ("name", "figure"), [("iq.html", "iq-time"), ("cost.html", "iq-cost"), ("people.html", "passed")]
+)
+def test_the_first_click_opens_the_card_and_nothing_moves(visit, name, figure):
+    """No drawing library is loaded: the drawing that stood there before the click stands there after it."""
+    page = visit(name)
+    place = "name => [...document.getElementById(name).querySelectorAll('.only-wide [data-subject]')].map("
+    place += "one => { const box = one.getBoundingClientRect(); return [box.x + scrollX, box.y + scrollY]; })"
+    mark = page.locator(f"#{figure} .only-wide a.mark-link[aria-label]").first
+    mark.scroll_into_view_if_needed()
+    before = page.evaluate(place, figure)
+    mark.click(force=True)
+    page.wait_for_selector(".card")
+    assert page.evaluate(place, figure) == before
+    assert page.evaluate("[...document.scripts].some(script => script.src.includes('vega'))") is False
+
+
+def test_one_search_box_finds_models_tests_people_makers_and_pages_by_keyboard(visit):
+    page = visit("method.html")
+    for typed, found in (
+        ("phd", "PhD-level experts in the field on GPQA Diamond"),
+        ("average person", "people"),
+        ("maths", "Mathematical Reasoning"),
+        ("opus 5.5", "Claude Opus 5.5"),
+        ("anthropic", "Anthropic"),
+        ("cheapest", "Cheapest at an IQ"),
+    ):
+        page.keyboard.press("/")
+        page.fill("#search", typed)
+        page.wait_for_selector("#hits [aria-selected=true]")
+        assert found in page.inner_text("#hits"), typed
+        page.keyboard.press("Escape")
+    page.fill("#search", "gpqa diamond")
+    page.wait_for_selector("#hits [data-href='benchmarks/gpqa_diamond.html'][aria-selected=true]")
+    page.keyboard.press("Enter")
+    page.wait_for_selector("#all-models")
 
 
 def test_card_opens_by_click_and_closes_by_escape_outside_click_and_scroll(visit):
     page = visit("index.html")
-    mark = page.locator(".only-wide a.mark-link").nth(2)
+    mark = page.locator(".at-wide .model-row.named .sign").nth(2)
     mark.hover()
     assert page.query_selector(".card") is None, "hover alone opens nothing"
     for close in (
@@ -96,13 +136,14 @@ def test_card_opens_by_click_and_closes_by_escape_outside_click_and_scroll(visit
 
 def test_card_is_reached_by_keyboard_and_says_what_an_iq_rests_on(visit):
     page = visit("index.html")
-    page.locator(".only-wide a.mark-link").first.focus()
+    page.locator(".at-wide .model-row.named").last.focus()
     page.keyboard.press("Enter")
     card = page.wait_for_selector(".card")
+    assert "IQ, 90%" in card.query_selector(".big").inner_text()
     terms = [term.inner_text() for term in card.query_selector_all("dt")]
-    assert terms[:3] == ["IQ", "Own scores alone", "Evidence"]
+    assert terms == ["Emotional reasoning (EQ)", "Effective cost", "Task efficiency", "Release date", "Evidence"]
     assert re.search(
-        r"\d+ of 32 measured, \d+ inherited, \d+ estimated", card.query_selector(".meter").get_attribute("aria-label")
+        r"\d+ of 32 measured, \d+ inherited, \d+ estimated", card.query_selector(".blocks").get_attribute("aria-label")
     )
     page.keyboard.press("ArrowRight")
     panel = card.query_selector("[role=tabpanel]")
@@ -113,30 +154,26 @@ def test_card_is_reached_by_keyboard_and_says_what_an_iq_rests_on(visit):
 
 def test_on_a_phone_the_card_is_a_sheet_with_its_own_scroll(visit):
     page = visit("index.html", width=390, height=844)
-    mark = page.locator(".only-narrow a.mark-link").first
-    box = mark.bounding_box()
-    assert min(box["width"], box["height"]) >= 24
-    mark.click()
+    page.locator(".at-narrow .model-row.named .sign").first.click()
     card = page.wait_for_selector(".card").bounding_box()
     assert (card["x"], card["width"]) == (0, 390)
     assert card["y"] + card["height"] == pytest.approx(844, abs=1)
     assert card["height"] <= 0.71 * 844
 
 
-def test_on_a_phone_a_press_beside_a_mark_of_a_chart_counts_for_it(visit, draw_all):
-    page = draw_all(visit("iq.html", width=390, height=844), most=1)
-    page.locator("#iq-bell .chart").scroll_into_view_if_needed()
+def test_on_a_phone_a_press_beside_a_mark_of_a_chart_counts_for_it(visit):
+    page = visit("iq.html", width=390, height=844)
+    page.locator("#iq-eq .chart").scroll_into_view_if_needed()
     lonely = """() => {
-      const marks = document.getElementById('iq-bell').marks.map((mark) => mark.getBoundingClientRect());
-      const middle = (box) => [box.left + box.width / 2, box.top + box.height / 2];
-      const apart = (a, b) => Math.hypot(a[0] - b[0], a[1] - b[1]);
-      const places = marks.map(middle);
-      const others = (place) => places.filter((one) => one !== place).map((one) => apart(one, place));
-      const alone = places.map((place) => Math.min(...others(place)));
-      return places[alone.indexOf(Math.max(...alone))];
-    }"""
+      const marks = [...document.querySelectorAll('#iq-eq .only-narrow [data-subject][aria-label]')];
+      const places = marks.map((mark) => mark.getBoundingClientRect()).map((box) => [box.x + box.width / 2, box.y + box.height / 2]);
+      const others = (place) => places.filter((one) => one !== place).map((one) => Math.hypot(one[0] - place[0], one[1] - place[1]));
+      const seen = places.filter((place) => place[1] > 80 && place[1] < 740);
+      const alone = seen.map((place) => Math.min(...others(place)));
+      return seen[alone.indexOf(Math.max(...alone))];
+    }"""  # noqa: E501
     x, y = page.evaluate(lonely)
-    page.mouse.click(x, y + 11)
+    page.mouse.click(x, y + 12)
     page.wait_for_selector(".card")
 
 
@@ -144,7 +181,7 @@ def test_a_menu_leads_to_every_page_on_a_phone(visit):
     page = visit("method.html", width=390)
     assert page.locator(".nav").is_visible() is False
     page.click(".menu summary")
-    page.click(".menu >> text=Benchmarks")
+    page.click(".menu nav >> text=Benchmarks")
     page.wait_for_selector("#benchmarks")
 
 
@@ -181,11 +218,10 @@ def test_filters_rank_within_themselves_and_stay_in_the_address(visit):
 def test_a_provider_filter_leaves_no_chart_empty_without_a_word(visit):
     page = visit("iq.html")
     page.click("text=Three labs")
-    page.wait_for_selector("#iq-bell .chart[data-drawn] svg [data-subject]")
+    page.wait_for_function("document.querySelector('#iq-bell .chart-note').textContent !== ''")
     assert page.evaluate("new URLSearchParams(location.search).getAll('provider')") == ["Anthropic", "Google", "OpenAI"]
     assert re.match(r"\d+ of \d+ models shown", page.inner_text("#iq-bell .chart-note"))
     page = visit("iq.html?provider=Nobody")
-    page.wait_for_selector("#iq-bell .chart[data-drawn]")
     assert page.inner_text("#iq-bell .chart-note") == "No model of Nobody is in this picture."
 
 
@@ -325,10 +361,10 @@ def test_a_number_opens_to_where_it_comes_from_without_a_script(visit):
     ("address", "most"),
     [
         ("people.html#people-table", 100),
-        ("index.html#unit", 100),
-        ("index.html#ranking", 100),  # below parts that are laid out later
-        ("index.html#beside-people", 100),
-        ("human.html#validation", 100),  # below charts that a phone draws anew
+        ("stitched.html#unit", 100),
+        ("iq.html#ranking", 100),
+        ("people.html#beside-people", 100),
+        ("human.html#validation", 100),
         ("models/gpt-5.5.html#capability", 100),
         ("models/gpt-5.5.html#on-hle", 140),  # under the head of a table with its own scroll
         ("models/gpt-5.5.html#on-vibe_code_bench", 140),  # its last row
@@ -365,13 +401,21 @@ def test_a_models_page_says_where_it_stands_without_a_script(visit):
 
 def test_a_picture_gives_its_table_its_png_and_its_embedding(visit):
     page = visit("iq.html")
-    page.click("#iq-eq [data-tool=table]")
-    assert "provider" in page.wait_for_selector("#iq-eq .figure-table").inner_text()
     with page.expect_download() as saved:
         page.click("#iq-eq [data-tool=png]")
     assert saved.value.suggested_filename == "iq-eq.png"
     page.click("#iq-eq [data-tool=embed]")
-    assert "charts/iq-eq.html" in page.input_value("#iq-eq .embed")
+    assert "charts/iq-eq.html?embed" in page.input_value("#iq-eq .embed")
+    page.click("#iq-eq .tools >> text=Table")
+    assert "provider" in page.wait_for_selector("#numbers").inner_text()
+
+
+def test_an_embedded_picture_stands_alone_with_a_link_back(visit):
+    page = visit("charts/iq-eq.html?embed")
+    assert page.locator(".bar").is_visible() is False
+    assert page.locator("#numbers").is_visible() is False
+    assert page.locator("#iq-eq .chart svg").first.is_visible()
+    assert "Mensura" in page.inner_text(".back")
 
 
 def test_print_is_light_and_without_controls(visit):
@@ -387,12 +431,11 @@ def test_print_is_light_and_without_controls(visit):
 def test_print_keeps_the_meaning_of_marks_and_wastes_no_page(visit):
     """Filled and hollow survive printers that leave out grounds; a drawing longer than a page runs on over the next."""
     style = "(selector) => getComputedStyle(document.querySelector(selector))"
-    page = visit("index.html")
+    page = visit("iq.html")
     page.emulate_media(media="print")
     for mark in (".meter", ".key"):
         assert page.evaluate(f"({style})('{mark}').printColorAdjust") == "exact"
     assert page.evaluate(f"({style})('figure').breakInside") == "avoid"
-    assert page.evaluate(f"({style})('.later').contentVisibility") == "visible"
     page = visit("people.html")
     page.emulate_media(media="print")
     assert page.evaluate(f"({style})('#human-ladder').breakInside") == "auto"

@@ -85,7 +85,7 @@ class BellLook:
 
 LOOKS = {
     "wide": BellLook(1200.0, 55.0, 9.2, 15, 236.0, 2),
-    "mid": BellLook(704.0, 57.0, 6.0, 15, 122.0, 1),
+    "mid": BellLook(704.0, 52.0, 6.0, 15, 142.0, 1),
     "narrow": BellLook(358.0, 60.0, 3.9, 10, 106.0, 0),
 }
 """The widths at which the picture is drawn, by their names in the style sheet."""
@@ -213,7 +213,7 @@ class FirstBell:
         sheet.line(0, ground + 5, self.look.width, ground + 5, INK, 1.5)
         if wide:
             sheet.words(0, ground + 18, "IQ", weight="600", size=_NAME)
-            sheet.words(0, ground + 34, "people above", fill=QUIET)
+            sheet.words(0, ground + 34, "people above" if self.look.labs > 1 else "above", fill=QUIET)
         for iq in _TICKS:
             x = self.at(iq)
             if iq != 100:

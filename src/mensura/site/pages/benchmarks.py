@@ -13,12 +13,14 @@ from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.site.links import source_date, source_link
 from mensura.site.pages.page import Page
+from mensura.site.pages.people import registry_rows
 from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
 from mensura.study.leaders import comparable_people
 from mensura.study.study import Study
 from mensura.study.units import show, show_range, unit_name
 
 _NOTES = Path(__file__).parents[1] / "data" / "benchmark_notes.csv"
+_HOMES = _NOTES.with_name("benchmark_homes.csv")
 _FULL = 0.95
 """Share of a benchmark's range beyond which the best model leaves little to tell."""
 _WORDS = {
@@ -33,6 +35,25 @@ _WORDS = {
 def benchmark_notes() -> dict[str, dict[str, str]]:
     """Return format, gameability and its reason per benchmark, in our own judgement."""
     return {row["benchmark"]: row for row in read_csv(_NOTES).iter_rows(named=True)}
+
+
+@cache
+def benchmark_homes() -> dict[str, str]:
+    """Return the address of each benchmark's own home, where one is known."""
+    return dict(read_csv(_HOMES).select("benchmark", "url").iter_rows())
+
+
+def _rungs(study: Study, row: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the seven scores of a benchmark's ladder, the highest IQ it can tell, and who anchors it."""
+    ladder = next((one for one in study.iq.matrix.ladders if one.benchmark == row["benchmark"]), None)
+    if ladder is None:
+        return None
+    ceiling = {"percent": 100.0, "fraction": 1.0}.get(row["unit"]) if row["ceiling"] is None else row["ceiling"]
+    top = None if ceiling is None else float(ladder.iq(ceiling))  # type: ignore[arg-type]
+    return {
+        "scores": [(name.removeprefix("iq"), show(score, row["unit"])) for name, score in ladder.to_dict().items()],
+        "ceiling": "not bounded by the test" if top is None else f"IQ {top:.0f} at {show(ceiling, row['unit'])}",
+    }
 
 
 def benchmark_list(study: Study) -> Page:
@@ -82,6 +103,9 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
             "row": row,
             "facts": _facts(study, row, best),
             "pictures": pictures,
+            "home": benchmark_homes().get(name),
+            "rungs": _rungs(study, row),
+            "known": registry_rows(study, name),
             "people": _people(people, name, unit),
             "scores": _score_rows(study, scores, unit),
             "disagreements": _disagreements(study, name, unit),

@@ -8,9 +8,11 @@ from mensura.evidence import slug
 from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.derivation import derivation_html
 from mensura.site.links import price_source, source_link
+from mensura.site.pages.makers import maker_file
 from mensura.site.pages.page import Page
 from mensura.site.pages.where import where_context
 from mensura.site.pictures import profile
+from mensura.site.pictures.first_screen import said_share
 from mensura.site.sections import model_scores, rivals
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
@@ -38,6 +40,22 @@ def model_file(subject: str) -> str:
     return f"models/{slug(subject)}.html"
 
 
+def model_sentence(study: Study, row: dict[str, Any]) -> str:
+    """Say in one sentence how many people reach a model's IQ, and where it is strongest and weakest."""
+    if row["exact_iq"] is None:
+        return f"{row['name']} of {row['provider']} has no IQ yet: too little of it is measured to estimate the rest."
+    said = f"IQ {show(row['iq'], 'iq')} (90%: {show_range(row['iq_low'], row['iq_high'], 'iq')}), a level that about "
+    said += f"{said_share(row['exact_iq'])} reach"
+    strands = study.rows.profile_rows.get(row["subject"], [])
+    if len(strands) < 2:
+        return f"{said}."
+    best, worst = max(strands, key=lambda one: one["value"]), min(strands, key=lambda one: one["value"])
+    return (
+        f"{said}: {show(best['value'], 'iq')} in {best['dimension'].lower()}, {show(worst['value'], 'iq')} in "
+        f"{worst['dimension'].lower()}."
+    )
+
+
 def model(study: Study, row: dict[str, Any]) -> Page:
     """Everything known about one model."""
     subject = row["subject"]
@@ -52,6 +70,8 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "model.html",
         {
             "row": row,
+            "sentence": model_sentence(study, row),
+            "maker": maker_file(row["provider"]),
             "benchmarks": count,
             "rivals": rivals(study, subject),
             "pictures": [profile(study, subject)] if scored else [],

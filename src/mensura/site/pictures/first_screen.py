@@ -103,7 +103,7 @@ class FirstScreen:
         average = Landmark("The average person", "100, by definition of the scale", 100.0)
         few = [Landmark("Average person", "100, by definition", 100.0), *marks[:1]]  # what a phone has room for
         return {
-            name: FirstBell(look, self._models, [average, *marks] if look.labs else few)
+            name: FirstBell(look, self._models, [few, [average, *marks[:1]], [average, *marks]][look.labs])
             for name, look in first_bell.LOOKS.items()
         }
 
