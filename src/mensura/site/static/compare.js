@@ -183,6 +183,7 @@
       ];
       const said = facts.map(([label, read]) => [label, ...subjects.map(read)]);
       for (const test of shared) said.push([make("a", { href: `${root}benchmarks/${encodeURIComponent(benchmarks[test].page)}.html` }, benchmarks[test].name), ...all.map((one, place) => own(one, test) ? [make("a", { href: whence(subjects[place], test) }, one[test].text), one[test].status === "measured" ? null : ` (${one[test].status})`] : "–")]);
+      document.getElementById("compared").classList.add("ready");
       document.getElementById("compare-table").replaceChildren(subjects.length ? table(["", ...subjects.map((one) => one.name)], said) : "");
     }
 
