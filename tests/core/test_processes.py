@@ -69,11 +69,12 @@ def test_a_report_from_a_hostile_folder_runs_nothing_of_it(tmp_path):
     code = (
         "import sys; from mensura.core.drawings import draw_jobs; from mensura.core.processes import Processes\n"
         "with Processes() as processes:\n"
-        "    print(processes.submit(draw_jobs, [{'kind': 'bundle'}]).result()[0][:9].decode())\n"
+        "    spec = {'mark': 'bar', 'data': {'values': []}}\n"
+        "    print(processes.submit(draw_jobs, [{'kind': 'svg', 'spec': spec}]).result()[0][:4].decode())\n"
     )
     command = [sys.executable, "-P", "-c", code]
     run = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stdout.strip()) == (0, "(function"), run.stderr
+    assert (run.returncode, run.stdout.strip()) == (0, "<svg"), run.stderr
     assert not (tmp_path / "ran.txt").exists()
 
 

@@ -211,7 +211,7 @@ def test_what_extrapolate_needs_is_said(small):
         extrapolate(small, method=ConstantShift())
     with pytest.raises(MensuraError, match="learns from the other groups of a pool"):
         extrapolate(small, method="hierarchical")
-    with pytest.raises(MensuraError, match="a method object, got 3"):
+    with pytest.raises(MensuraError, match="method: got 3; expected a text or an Extrapolator"):
         extrapolate(small, method=3)
     with pytest.raises(MensuraError, match="settings 'level': give them to the method object"):
         extrapolate(small, method=Identity(), level=0.5)

@@ -139,7 +139,11 @@ def _words(kind: Any) -> str:  # noqa: ANN401
     if kind in WORDS:
         return WORDS[kind]
     name = getattr(origin or kind, "__name__", str(kind))
-    return "evidence, as mensura.load() returns it" if name == "Evidence" else f"a {name}"
+    return (
+        "evidence, as mensura.load() returns it"
+        if name == "Evidence"
+        else f"{'an' if name[:1] in 'AEIOU' else 'a'} {name}"
+    )
 
 
 def _shown(value: Any) -> str:  # noqa: ANN401

@@ -188,11 +188,16 @@ def _shorten(folder: Path) -> None:
 
 
 def _key(name: str, inputs: Sequence[str]) -> str:
-    parts = [name, sys.version, *(f"{library} {version(library)}" for library in _LIBRARIES), _code(), *inputs]
+    parts = [name, sys.version, *_versions(), _code(), *inputs]
     digest = hashlib.sha256()
     for part in parts:
         digest.update(f"{len(part)}:{part}".encode())  # lengths: no two lists run into the same text
     return digest.hexdigest()[:40]
+
+
+@cache
+def _versions() -> tuple[str, ...]:
+    return tuple(f"{library} {version(library)}" for library in _LIBRARIES)
 
 
 @cache
