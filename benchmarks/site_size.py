@@ -48,7 +48,7 @@ LIMITS = {
     "index_largest_paint_s": 1.2,
     "index_click_ms": 100.0,
     "largest_shift": 0.02,
-    "index_usable_s": 1.2,
+    "index_usable_s": 1.0,
     "index_interactive_s": 2.5,
     "sort_ms": 200.0,
     "most_screens": 20.0,

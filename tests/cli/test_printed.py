@@ -118,3 +118,16 @@ def test_a_model_stands_before_the_people_it_was_fitted_with(mensura_command, tm
         assert "yours" in first
         assert "my-model" in first
         assert "… and 21 more rows (all of them with --out or --json)" in run.out
+
+
+def test_two_large_groups_of_people_are_ranked_together(mensura_command, tmp_path):
+    rows = [
+        (f"{group}{p}", group, f"i{i}", int((p * 7 + i * 5) % 40 > 3 * i))
+        for group in ("women", "men")
+        for p in range(30)
+        for i in range(10)
+    ]
+    pl.DataFrame(rows, schema=["subject", "group", "item", "correct"], orient="row").write_csv(tmp_path / "answers.csv")
+    printed = mensura_command("responses", "fit", tmp_path / "answers.csv", "--model", "rasch").out
+    assert "women" in printed
+    assert "yours" not in printed

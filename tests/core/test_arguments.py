@@ -1,5 +1,6 @@
 """Arguments of another kind than a verb takes are refused by their name, in words, before any work."""
 
+from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 
@@ -52,6 +53,7 @@ def test_what_the_signature_states_is_taken(given):
         ({"draws": True}, "draws: got True; expected a whole number"),
         ({"draws": 10**30}, "draws: got 1000000000000000000000000000000; expected a whole number from 0 to 1000000"),
         ({"seed": -1}, "seed: got -1; expected a whole number from 0 to"),
+        ({"seed": np.int64(-1)}, "seed: got a int64; expected a whole number from 0 to"),
         ({"level": "high"}, "level: got 'high'; expected a number"),
         ({"level": None}, "level: got a NoneType; expected a number"),
         ({"name": "\ud800"}, r"name: got '\\ud800'; expected a text"),
@@ -66,6 +68,16 @@ def test_what_the_signature_states_is_taken(given):
 def test_what_it_does_not_state_is_refused_by_name(given, said):
     with pytest.raises(MensuraError, match=said):
         verb(pl.DataFrame(), **given)
+
+
+def test_an_iterator_is_taken_and_not_used_up():
+    @check_arguments
+    def listed(names: Iterable[str]) -> list[str]:
+        return list(names)
+
+    assert listed(name for name in ("a", "b")) == ["a", "b"]
+    with pytest.raises(MensuraError, match="names: got 'ab'; expected a list of texts"):
+        listed("ab")
 
 
 def test_a_wrong_number_of_arguments_stays_a_type_error():

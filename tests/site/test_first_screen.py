@@ -3,11 +3,14 @@
 import json
 import re
 from datetime import date
+from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from mensura.charts.first_bell import CROWD, LOOKS, BellModel, FirstBell, crowd_above
+from mensura.site.pictures.first_answers import how_fast
 from mensura.site.pictures.first_screen import FirstScreen, said_share
 from mensura.study.months import lead_by_month
 from mensura.study.passed import passed_people
@@ -110,3 +113,15 @@ def test_four_questions_have_one_line_answers_without_words_of_the_method(screen
     for word in ("capability", "steps", "effective", "own scores", "composite"):
         assert word not in said
     assert "<b>The general public on ARC-AGI-2</b> (February)" in said
+
+
+def test_a_pace_that_may_be_no_gain_is_said_as_a_gain_not_as_years():
+    """One over a pace of about zero would be any number of years, of either sign."""
+    study = SimpleNamespace(
+        pace=SimpleNamespace(slope=0.1, low=-0.05, high=0.3, unit="the distance from a to b"),
+        watch=None,
+        models=pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]}),
+    )
+    assert "A year brings 0.10 (-0.05 to 0.30) of the distance from Ay to Bee." in how_fast(study)["answer"]
+    study.pace.low = 0.05
+    assert "The distance from Ay to Bee takes 10.0 years (3.3 to 20.0)." in how_fast(study)["answer"]

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mensura.cli import adaptive
+from mensura.cli.adaptive import Subject
+from mensura.cli.options import takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
 from mensura.cli.tables import print_own_first, print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    from mensura.responses import CountRules, ItemBank, ResponseFit
+    from mensura.responses import ResponseFit
 
 app = typer.Typer(
     help="Item by item: evaluation logs in, item response models at any size, the ruler, adaptive testing.",
@@ -37,30 +41,44 @@ By = Annotated[str | None, typer.Option(help="Column that makes groups: of a poo
 Header = Annotated[
     bool, typer.Option("--header/--no-header", help="Whether a CSV names its columns; without, a row is one subject.")
 ]
-Subject = Annotated[str | None, typer.Option(help="Whose samples a log holds that does not say so itself.")]
-Items = Annotated[Path, typer.Argument(help="items.csv of a fit, or the folder that holds it.", callback=check_input)]
+SHOWN = 20
+"""Rows of subjects that a command prints."""
 Folder = Annotated[Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)]
-Mean = Annotated[float, typer.Option(help="Mean ability of those to be placed, on the scale of the fit.")]
-Sd = Annotated[float, typer.Option(help="Their standard deviation.")]
-Choice = Annotated[str, typer.Option(help="spread (from hard to easy, by information) or best (most information).")]
 
 
-def _rules(partial: str, missing: str, duplicates: str, repeats: str) -> CountRules:
-    from mensura.responses import CountRules
+@dataclass(frozen=True)
+class CountOptions:
+    """How files become counts of right answers: the options of every command that reads them."""
 
-    return CountRules(partial=partial, missing=missing, duplicates=duplicates, repeats=repeats)
+    partial: Partial = "share"
+    missing: Missing = "ignore"
+    duplicates: Duplicates = "pool"
+    repeats: Repeats = "count"
+    by: By = None
+    subject: Subject = None
+    header: Header = True
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments of :func:`mensura.responses.read_responses` that say how to read."""
+        from mensura.responses import CountRules
+
+        rules = CountRules(self.partial, self.missing, self.duplicates, self.repeats)
+        return {"rules": rules, "by": self.by, "subject": self.subject, "header": self.header}
+
+    def refuse_counting(self, model: str) -> None:
+        """Refuse options about right answers for a model whose outcomes are categories."""
+        for name in ("partial", "missing", "duplicates", "repeats", "subject"):
+            if getattr(self, name) != getattr(CountOptions, name):
+                told = f"--{name}: of no use to --model {model}, whose outcomes are categories. Leave it out"
+                raise MensuraError(told)
 
 
 @app.command(epilog="Example: mensura responses read logs/*.eval answers.csv --out counts")
+@takes_groups
 def read(
     files: Files,
-    partial: Partial = "share",
-    missing: Missing = "ignore",
-    duplicates: Duplicates = "pool",
-    repeats: Repeats = "count",
-    by: By = None,
-    subject: Subject = None,
-    header: Header = True,
+    reading: CountOptions,
     store: Annotated[
         Path | None,
         typer.Option(help="Write a response store (Parquet parts) for what exceeds memory.", callback=check_output),
@@ -71,9 +89,8 @@ def read(
     """Show what is understood of files: subjects, items, and what a rule decided."""
     from mensura.responses import read_responses, write_store
 
-    rules = _rules(partial, missing, duplicates, repeats)
     if store is not None:
-        written = write_store(list(files), store, rules=rules, by=by, subject=subject, header=header)
+        written = write_store(list(files), store, **reading.settings)
         if not emit(
             {"log": written.log}, out=out, as_json=as_json, store=store, subjects=written.subjects, items=written.items
         ):
@@ -81,32 +98,27 @@ def read(
                 f"wrote {written.subjects:,} subjects × {written.items:,} items to {store}, {len(written.parts)} parts"
             )
         return
-    table = read_responses(list(files), rules=rules, by=by, subject=subject, header=header)
+    table = read_responses(list(files), **reading.settings)
     if emit(table.tables(), out=out, as_json=as_json):
         return
     console.print(table.heading)
-    print_table(table.subjects, title="Subjects", rows=20)
+    print_table(table.subjects, title="Subjects", rows=SHOWN)
     print_table(table.items, title="Items", rows=10)
     if table.log.height:
         print_table(table.log, title="What rules decided")
 
 
 @app.command(epilog="Example: mensura responses fit logs/*.eval --model 2pl --out fitted")
+@takes_groups
 def fit(
     files: Files,
+    reading: CountOptions,
     model: Annotated[
         str, typer.Option(help="rasch, 2pl or 3pl; for several categories graded, partial-credit or nominal.")
     ] = "2pl",
     reference: Annotated[
         str | None, typer.Option(help="Group whose abilities have mean 0 and sd 1 (people, by default).")
     ] = None,
-    partial: Partial = "share",
-    missing: Missing = "ignore",
-    duplicates: Duplicates = "pool",
-    repeats: Repeats = "count",
-    by: By = None,
-    subject: Subject = None,
-    header: Header = True,
     device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
     seed: Annotated[int, typer.Option(help="Seed of the samples that checks draw.")] = 0,
     out: Out = None,
@@ -117,16 +129,14 @@ def fit(
     from mensura.responses.categories import CATEGORY_MODELS
 
     if model in CATEGORY_MODELS:
-        kept = {"--partial": partial == "share", "--missing": missing == "ignore", "--repeats": repeats == "count"}
-        kept |= {"--duplicates": duplicates == "pool", "--subject": subject is None}
-        _fit_categories(files, model, by, reference, header, device, kept, out, as_json)
+        reading.refuse_counting(model)
+        _fit_categories(files, model, reading, reference, device, out, as_json)
         return
     options = FitOptions(device=device, seed=seed)
     if len(files) == 1 and (files[0] / "part-00000.parquet").is_file():
         result = fit_responses(files[0], model=model, reference=reference, options=options)
     else:
-        rules = _rules(partial, missing, duplicates, repeats)
-        table = read_responses(list(files), rules=rules, by=by, subject=subject, header=header)
+        table = read_responses(list(files), **reading.settings)
         result = fit_responses(table, model=model, reference=reference, options=options)
     facts = {
         "model": model,
@@ -138,7 +148,7 @@ def fit(
         return
     ranked = result.subjects.sort("ability", descending=True)
     title = f"Abilities (90% intervals; unit: one sd of {result.reference}). {result.heading}"
-    print_own_first(ranked, _besides_people(result), title=title, rows=20)
+    print_own_first(ranked, _few_beside_many(result), title=title, rows=SHOWN)
     print_table(result.items, title="Items", rows=10)
     if result.groups.height > 1:
         print_table(result.groups, title="Groups")
@@ -156,21 +166,17 @@ def fit(
 def _fit_categories(
     files: list[Path],
     model: str,
-    by: str | None,
+    reading: CountOptions,
     reference: str | None,
-    header: bool,
     device: str,
-    rules: dict[str, bool],
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Fit items with several categories; ``rules``: options for right answers, and whether each has its default."""
+    """Fit items with several categories, and show or write the fit."""
     from mensura.responses import fit_categories
 
-    given = [option for option, default in rules.items() if not default]
-    if given:
-        raise MensuraError(f"{given[0]}: of no use to --model {model}, whose outcomes are categories. Leave it out")
-    result = fit_categories(list(files), model=model, by=by, reference=reference, header=header, device=device)
+    how: dict[str, Any] = {"by": reading.by, "header": reading.header, "reference": reference, "device": device}
+    result = fit_categories(list(files), model=model, **how)
     facts = {"model": model, "log_likelihood": result.log_likelihood, "reliability": result.reliability}
     facts |= {"passes": result.passes, "converged": result.converged}
     if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
@@ -179,10 +185,10 @@ def _fit_categories(
     print_table(
         ranked,
         title=f"Abilities (90% intervals; unit: one sd of {result.groups['group'][0]}). {result.heading}",
-        rows=20,
+        rows=SHOWN,
     )
     print_table(result.items, title="Items", rows=10)
-    print_table(result.categories, title="Categories above the lowest", rows=20)
+    print_table(result.categories, title="Categories above the lowest", rows=SHOWN)
     if result.groups.height > 1:
         print_table(result.groups, title="Groups")
     if result.log.height:
@@ -191,38 +197,34 @@ def _fit_categories(
         print_note(warning, kind="warning")
 
 
-def _besides_people(result: ResponseFit) -> list[str]:
-    """Return the subjects outside the reference group: the models, whom a user looks for among hundreds of people."""
+def _few_beside_many(result: ResponseFit) -> list[str]:
+    """Return the subjects of small groups beside a large one: a few models, whom a user looks for among many people."""
     import polars as pl
 
-    return result.subjects.filter(pl.col("group") != result.reference)["subject"].to_list()
+    sizes = result.subjects.group_by("group").len()
+    small = sizes.filter((pl.col("group") != result.reference) & (pl.col("len") <= SHOWN))["group"]
+    return result.subjects.filter(pl.col("group").is_in(small.implode()))["subject"].to_list()
 
 
 @app.command(epilog="Example: mensura responses surprises logs/*.eval --out odd")
+@takes_groups
 def surprises(
     files: Files,
+    reading: CountOptions,
     model: Annotated[str, typer.Option(help="rasch, 2pl or 3pl.")] = "2pl",
     rate: Annotated[float, typer.Option(help="False discovery rate of both lists.")] = 0.05,
-    partial: Partial = "share",
-    missing: Missing = "ignore",
-    duplicates: Duplicates = "pool",
-    repeats: Repeats = "count",
-    by: By = None,
-    subject: Subject = None,
-    header: Header = True,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """List answers far above a subject's ability, and odd subjects."""
     from mensura.responses import find_surprises, read_responses
 
-    rules = _rules(partial, missing, duplicates, repeats)
-    table = read_responses(list(files), rules=rules, by=by, subject=subject, header=header)
+    table = read_responses(list(files), **reading.settings)
     found = find_surprises(table, model=model, rate=rate)
     if emit(found.tables(), out=out, as_json=as_json, rate=rate, warnings=list(found.warnings)):
         return
     console.print(found.heading)
-    print_table(found.answers, title="Answers far above ability (leaked items?)", rows=20)
+    print_table(found.answers, title="Answers far above ability (leaked items?)", rows=SHOWN)
     print_table(found.subjects, title="Subjects, the least expected first", rows=10)
     for warning in found.warnings:
         print_note(warning, kind="warning")
@@ -272,7 +274,7 @@ def link(
         return
     console.print(linked.heading)
     print_table(linked.items, title="Common items on the scale of the base", rows=10)
-    print_table(linked.subjects.sort("ability", descending=True), title="Subjects on the scale of the base", rows=20)
+    print_table(linked.subjects.sort("ability", descending=True), title="Subjects on the scale of the base", rows=SHOWN)
     for warning in linked.warnings:
         print_note(warning, kind="warning")
 
@@ -298,106 +300,10 @@ def place(
     if emit(placed.tables(), out=out, as_json=as_json, warnings=list(placed.warnings)):
         return
     ranked = placed.subjects.sort("iq", descending=True)
-    print_own_first(ranked, _besides_people(fitted), title=placed.heading, rows=20)
+    print_own_first(ranked, _few_beside_many(fitted), title=placed.heading, rows=SHOWN)
     for warning in placed.warnings:
         print_note(warning, kind="warning")
 
 
-@app.command(epilog="Example: mensura responses select fitted/items.csv --size 30")
-def select(
-    items: Items,
-    size: Annotated[int, typer.Option(help="How many items.", min=1)] = 30,
-    mean: Mean = 0.0,
-    sd: Sd = 1.5,
-    content: Annotated[str | None, typer.Option(help="Column of items.csv whose shares the form keeps.")] = None,
-    choice: Choice = "spread",
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Choose a fixed short form: the items that place a group best."""
-    from mensura.responses import Aim, select_items
-
-    bank, contents = _bank(items, content)
-    form = select_items(bank, size, aim=Aim(mean, sd), content=contents, choice=choice)
-    if emit(form.tables(), out=out, as_json=as_json, warnings=list(form.warnings)):
-        return
-    print_table(form.form, title=form.heading, rows=40)
-    for warning in form.warnings:
-        print_note(warning, kind="warning")
-
-
-@app.command("next", epilog="Example: mensura responses next fitted/items.csv partial.eval --within 0.25")
-def next_(
-    items: Items,
-    log: Annotated[
-        Path | None,
-        typer.Argument(help="Answers so far: a log or table; none yet where left out.", callback=check_input),
-    ] = None,
-    count: Annotated[int, typer.Option(help="How many items to run next.", min=1)] = 5,
-    within: Annotated[float, typer.Option(help="Stop when the 90% interval is this far to either side.")] = 0.3,
-    mean: Mean = 0.0,
-    sd: Sd = 1.5,
-    content: Annotated[str | None, typer.Option(help="Column of items.csv whose shares are kept.")] = None,
-    choice: Choice = "spread",
-    subject: Subject = None,
-    exposure: Annotated[
-        int | None, typer.Option(help="Draw among the best with this seed, so that items wear less.")
-    ] = None,
-    out: Out = None,
-    as_json: Json = False,
-) -> None:
-    """Say where a subject stands after some answers, which items to run next, and when to stop."""
-    import numpy as np
-
-    from mensura.responses import Aim, next_items
-
-    bank, contents = _bank(items, content)
-    answers = {} if log is None else _answers(log, subject, bank)
-    rng = None if exposure is None else np.random.default_rng(exposure)
-    found = next_items(
-        bank, answers, count=count, aim=Aim(mean, sd, within), content=contents, exposure=rng, choice=choice
-    )
-    if emit(found.tables(), out=out, as_json=as_json, warnings=list(found.warnings)):
-        return
-    console.print(found.heading)
-    if not found.standing["done"][0]:
-        print_table(found.next, title="Run next")
-    for warning in found.warnings:
-        print_note(warning, kind="warning")
-
-
-def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | None]:
-    from mensura.core.frames import read_frame, require_columns
-    from mensura.responses import ItemBank
-
-    table = read_frame(items / "items.csv" if items.is_dir() else items)
-    bank = ItemBank.from_table(table)
-    if content is None:
-        return bank, None
-    require_columns(table, [content], name="items")
-    return bank, dict(zip(bank.items, map(str, table[content]), strict=True))
-
-
-def _answers(log: Path, subject: str | None, bank: ItemBank) -> dict[str, tuple[float, float]]:
-    """Return item → (right, trials) of the one subject of a log, or the one that is named."""
-    from mensura.responses import read_responses
-
-    table = read_responses(log, subject=subject)
-    names = table.subjects["subject"].to_list()
-    if len(names) > 1 and subject not in names:
-        raise MensuraError(
-            f"{log}: {len(names)} subjects; say with --subject who is to be placed, such as {names[0]!r}"
-        )
-    row = names.index(subject) if subject in names else 0
-    known, found = set(bank.items), {}
-    for place, item in enumerate(table.items["item"]):
-        trials = 1.0 if table.trials is None else float(table.trials[row, place])
-        short = item if item in known else item.partition(":")[2]
-        if trials > 0 and short in known:
-            found[short] = (float(table.right[row, place]), trials)
-    if not found:
-        raise MensuraError(
-            f"{log}: none of its items is in the bank; expected {bank.items[0]!r} or one of {len(bank.items) - 1} "
-            "others"
-        )
-    return found
+app.command(epilog="Example: mensura responses select fitted/items.csv --size 30")(adaptive.select)
+app.command("next", epilog="Example: mensura responses next fitted/items.csv partial.eval")(adaptive.next_)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import types
 import typing
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import wraps
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
@@ -64,7 +65,7 @@ def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
             if not _fits(value, kinds[name]) or (isinstance(value, str) and not _fits(value, str)):
                 raise MensuraError(f"{name}: got {_shown(value)}; expected {_words(kinds[name])}")
             low, high = BOUNDS.get(name, (-np.inf, np.inf))
-            if isinstance(value, int) and not low <= value <= high:
+            if isinstance(value, int | np.integer) and not low <= int(value) <= high:
                 raise MensuraError(f"{name}: got {_shown(value)}; expected a whole number from {low} to {high}")
         return verb(*args, **kwargs)
 
@@ -72,12 +73,12 @@ def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
 
 
 def _kind(annotation: Any, verb: Callable[..., Any]) -> Any:  # noqa: ANN401
-    """Return what an annotation means; what cannot be read here means anything."""
+    """Return what an annotation means; one with a name that only the type checker knows means anything."""
     if not isinstance(annotation, str):
         return annotation
     try:
         return eval(annotation, {**vars(typing), **verb.__globals__})
-    except Exception:
+    except NameError:
         return Any
 
 
@@ -87,8 +88,8 @@ def _fits(value: Any, kind: Any) -> bool:  # noqa: ANN401
         return True
     if origin in (Union, types.UnionType):
         return any(_fits(value, one) for one in inner)
-    if origin is Literal or kind is None:
-        return value is None if kind is None else isinstance(value, str | int) and value in inner
+    if origin is Literal:
+        return isinstance(value, str | int) and value in inner
     if kind is float:
         return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if kind is int:
@@ -99,13 +100,14 @@ def _fits(value: Any, kind: Any) -> bool:  # noqa: ANN401
         return isinstance(value, Path) and len(str(value)) <= LONGEST and _can_be_written(str(value))
     if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
         return isinstance(value, Mapping) and all(_fits(k, inner[0]) and _fits(v, inner[1]) for k, v in value.items())
+    if origin is Iterable and isinstance(value, Iterator):
+        return True  # looking at it would use it up
     if origin in (list, tuple, set, Sequence, Iterable, Collection):
-        return _is_list(value, origin) and all(_fits(one, inner[0]) for one in list(value)[:LOOKED_AT])
-    if origin is not None:
-        kind = origin
-    if getattr(kind, "_is_protocol", False) or not isinstance(kind, type):
-        return not isinstance(kind, type) or _has_members(value, kind)
-    return isinstance(value, kind)
+        return _is_list(value, origin) and all(_fits(one, inner[0]) for one in islice(value, LOOKED_AT))
+    kind = origin or kind
+    if not isinstance(kind, type):
+        return True
+    return _has_members(value, kind) if getattr(kind, "_is_protocol", False) else isinstance(value, kind)
 
 
 def _is_list(value: Any, origin: Any) -> bool:  # noqa: ANN401

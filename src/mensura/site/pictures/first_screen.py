@@ -11,18 +11,12 @@ from markupsafe import Markup
 
 from mensura.charts import first_bell, jagged
 from mensura.charts.canvas import (
-    GRID,
-    INK,
     LINE,
-    PEOPLE,
-    PEOPLE_STRONG,
     QUIET,
     ROOT,
     SURFACE,
-    Canvas,
     Drawing,
     lab_colour,
-    scale,
     shape_of,
 )
 from mensura.charts.first_bell import BellModel, FirstBell, Landmark, crowd_above
@@ -33,13 +27,12 @@ from mensura.evidence import slug
 from mensura.scale import iq_to_rate
 from mensura.scale.ranking import say_chance, say_leader
 from mensura.site.pictures.benchmark import group_subject
+from mensura.site.pictures.first_answers import how_fast, test_name, what_it_costs, who_leads, who_was_passed
 from mensura.site.pictures.registry import Figure, Picture, picture
-from mensura.site.sections import cheapest_rows
 from mensura.study.months import Month, lead_by_month
-from mensura.study.passed import Passed, passed_people
-from mensura.study.sentences import unit_words
+from mensura.study.passed import passed_people
 from mensura.study.study import Study
-from mensura.study.units import dollars, show, show_range
+from mensura.study.units import show, show_range
 
 _CHANCES = 3
 """Models whose chance of being first is told by name."""
@@ -48,16 +41,12 @@ _PICKED = 12
 _APART = 3.0
 """IQ points between two landmarks, so that their words have room."""
 _MOST_LANDMARKS = 3
-_PRICED = (115, 125, 135)
-"""IQs for which the first screen says what the cheapest model costs."""
 _LONG = 90
 """Letters from which a sentence is set smaller."""
 _OTHERS = (
     '<svg viewBox="-7 -7 14 14" aria-hidden="true">'
     f'<rect x="-5" y="-5" width="10" height="10" rx="2" fill="{LINE}"/></svg>'
 )
-_DATED = 4
-"""Sides of a small drawing that stay free, pixels."""
 
 
 class FirstScreen:
@@ -331,10 +320,10 @@ class FirstScreen:
 
     def _questions(self, today: dict[str, Any]) -> list[dict[str, Any]]:
         return [
-            {"question": "Who leads, and how sure?", "href": "iq.html#ranking", **_who(today["chances"])},
-            {"question": "Which people were passed this year?", "href": "people.html", **_people(self._study)},
-            {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **_pace(self._study)},
-            {"question": "What does it cost?", "href": "cost.html#cheapest-at", **_cost(self._study)},
+            {"question": "Who leads, and how sure?", "href": "iq.html#ranking", **who_leads(today["chances"])},
+            {"question": "Which people were passed this year?", "href": "people.html", **who_was_passed(self._study)},
+            {"question": "Is it speeding up?", "href": "stitched.html#acceleration", **how_fast(self._study)},
+            {"question": "What does it cost?", "href": "cost.html#cheapest-at", **what_it_costs(self._study)},
         ]
 
 
@@ -388,7 +377,7 @@ def people_marks(study: Study) -> dict[str, list[Landmark]]:
         ladder = ladders.get(one.benchmark)
         if ladder is None or not ladder.scores[0] < one.score < ladder.scores[-1]:
             continue
-        test = _test_name(study, one)
+        test = test_name(study, one)
         mark = Landmark(
             one.short,
             test,
@@ -398,11 +387,6 @@ def people_marks(study: Study) -> dict[str, list[Landmark]]:
         )
         found.setdefault(str(dimension[one.benchmark]), []).append(mark)
     return found
-
-
-def _test_name(study: Study, one: Passed) -> str:
-    """Return the test as people call it: a verified edition by its plain name."""
-    return study.benchmark_names[one.benchmark].replace("-Verified", "").replace(" Diamond", "")
 
 
 def _thinned(marks: Sequence[Landmark]) -> list[Landmark]:
@@ -433,93 +417,3 @@ def _jagged_model(study: Study, row: dict[str, Any]) -> JaggedModel:
 def _gap(model: JaggedModel) -> float:
     values = [one.iq for one in model.strands.values()]
     return max(values) - min(values)
-
-
-def _who(chances: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    if not chances:
-        return {"answer": Markup("<b>Nobody is ranked yet.</b>"), "spark": ""}
-    first, *others = chances
-    rest = ", ".join(f"{one['name']} {one['chance']}" for one in others)
-    return {
-        "answer": Markup("<b>{}, {}.</b> {}").format(first["name"], first["chance"], f"{rest}." if rest else ""),
-        "spark": "odds",
-    }
-
-
-def _people(study: Study) -> dict[str, Any]:
-    passed = [one for one in passed_people(study) if one.verdict == "passed" and one.first is not None]
-    newest = study.models["released"].max()
-    year = newest.year if newest is not None else 0  # type: ignore[union-attr]
-    recent = [one for one in passed if one.first and one.first[1].year == year]
-    if not recent:
-        return {"answer": Markup("<b>No measured group, in {}.</b>").format(year or "any year"), "spark": ""}
-    said = [
-        Markup("<b>{} on {}</b> ({})").format(one.short, _test_name(study, one), f"{one.first[1]:%B}")
-        for one in recent
-        if one.first
-    ]
-    sheet = Canvas(210, 40, "")
-    at = scale(0, 12, _DATED + 8, 210 - _DATED)
-    sheet.line(0, 22, 210, 22, GRID, 1.5)
-    for one in recent:
-        if one.first:
-            x = at(one.first[1].month - 1 + one.first[1].day / 31)
-            sheet.parts.append(f'<path d="M{x - 4:.1f},10h8l-4,12z" fill="{PEOPLE_STRONG}"/>')
-            sheet.words(x, 33, f"{one.first[1]:%b}", fill=PEOPLE, anchor="middle", size=11)
-    sheet.words(210, 33, str(year), fill=QUIET, anchor="end", size=11)
-    return {"answer": Markup(", ").join(said) + ".", "spark": _spark(sheet)}
-
-
-def _pace(study: Study) -> dict[str, Any]:
-    pace, watch = study.pace, study.watch
-    step = unit_words(study)
-    said = f"{step[0].upper()}{step[1:]} takes {1 / pace.slope:.1f} years ({1 / pace.high:.1f} to {1 / pace.low:.1f})."
-    if watch is None:
-        return {"answer": Markup("<b>Too few releases to tell.</b> {}").format(said), "spark": ""}
-    verdict = "Not beyond chance." if watch.alarm is None else f"Yes: the alarm sounded in {watch.alarm:%B %Y}."
-    values = [value for value in watch.looks["statistic"].to_list() if value is not None][-24:]
-    bound = watch.looks["boundary"].to_list()[-1]
-    sheet = Canvas(210, 40, "")
-    up = scale(min([*values, 0.0]), max([*values, bound]) * 1.05, 38, 4)
-    across = scale(0, max(1, len(values) - 1), _DATED, 210 - _DATED - 6)
-    sheet.line(0, up(bound), 210, up(bound), QUIET, 1, "3 3")
-    sheet.words(0, up(bound) + 9, "alarm line", fill=QUIET, size=11)
-    sheet.path([(across(step), up(value)) for step, value in enumerate(values)], INK, 1.75)
-    sheet.dot(across(len(values) - 1), up(values[-1]), INK, 3.5)
-    return {"answer": Markup("<b>{}</b> {}").format(verdict, said), "spark": _spark(sheet)}
-
-
-def _cost(study: Study) -> dict[str, Any]:
-    rows, _ = cheapest_rows(study, floors=_PRICED)
-    if not rows:
-        return {"answer": Markup("<b>No model has a price.</b>"), "spark": ""}
-    said = [
-        f"{'IQ ' if place == 0 else ''}{row['floor']} from {dollars(row['cost'])}"
-        + (" list" if row["basis"] == "list price" else "")
-        for place, row in enumerate(rows)
-    ]
-    every, _ = cheapest_rows(study)
-    sheet = Canvas(210, 40, "")
-    across = scale(min(row["floor"] for row in every), max(row["floor"] for row in every), _DATED, 200)
-    up = scale(min(row["cost"] for row in every), max(row["cost"] for row in every), 35, 5, log=True)
-    path: list[tuple[float, float]] = []
-    for row in every:
-        x, y = across(row["floor"]), up(row["cost"])
-        path += [(x, path[-1][1]), (x, y)] if path else [(x, y)]
-    sheet.path(path, INK, 1.75)
-    for row in every:
-        sheet.parts.append(
-            f'<circle cx="{across(row["floor"]):.1f}" cy="{up(row["cost"]):.1f}" r="3" fill="{SURFACE}" '
-            f'stroke="{INK}" stroke-width="1.5"/>'
-        )
-    answer = Markup("<b>{}</b>, per 1M tokens in and out.").format(", ".join(said))
-    return {"answer": answer, "spark": _spark(sheet)}
-
-
-def _spark(sheet: Canvas) -> Markup:
-    """Return a small drawing that only repeats what the words beside it say."""
-    return Markup(
-        str(sheet.svg())
-        .replace('role="group" aria-label=""', 'aria-hidden="true"')
-        .replace('class="drawn"', 'class="spark"')
-    )
