@@ -23,6 +23,7 @@ import polars as pl
 
 import mensura
 from benchmarks import run
+from mensura.people import ItemPool
 
 SECONDS = 20
 """A try that takes longer is stopped and counts as held: it is slow, not wrong."""
@@ -65,6 +66,15 @@ def responses() -> pl.DataFrame:
     return table.with_columns(person=pl.Series([f"p{i}" for i in range(60)])).select("person", pl.exclude("person"))
 
 
+def pool() -> ItemPool:
+    """Return a pool of answers by people of two countries."""
+    rng = np.random.default_rng(4)
+    items = pl.DataFrame({"item": [f"q{j}" for j in range(8)], "text": [f"What is {j} + 2?" for j in range(8)]})
+    persons = pl.DataFrame({"person": [f"p{i}" for i in range(60)], "country": ["DEU", "IND"] * 30})
+    answers = responses().with_columns(pl.Series("q0", rng.integers(0, 2, 60)))
+    return ItemPool.from_answers("fuzz", items, answers, persons)
+
+
 def base_calls() -> dict[str, dict[str, Any]]:
     """Return for each verb the arguments of a call that works, by name."""
     rng = np.random.default_rng(3)
@@ -92,8 +102,8 @@ def base_calls() -> dict[str, dict[str, Any]]:
         "score_costs": {"evidence": few},
         "score_iq": {"evidence": few, "method": "published"},
         "stitch": {"scores": scores()},
-        "extrapolate": {"pool": Path("missing-pool")},
-        "validate": {"pool": Path("missing-pool")},
+        "extrapolate": {"pool": pool(), "draws": 20},
+        "validate": {"pool": pool(), "draws": 20},
         "annotate": {"pool": texts, "model": "no-such-model"},
         "watch_acceleration": {"scores": scores(), "streams": 19},
     }

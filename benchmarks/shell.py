@@ -1,4 +1,7 @@
-"""Attack commands that read files, the cache and every verb: ``python -m benchmarks.shell [--files N] [--seed S]``.
+"""Attack everything that can be attacked: ``python -m benchmarks.shell [--files N] [--calls N] [--seed S]``.
+
+Running commands are killed, robbed of their disk and run in hostile folders (:mod:`benchmarks.attacks_machine`). Then a
+provider misbehaves, and visitors flood the site and an exam (:mod:`benchmarks.attacks_network`).
 
 Each try hands a spoiled file to a command, as a careless or hostile user would: cut, doubled, in another encoding,
 packed, with odd cells or headers. A try holds when the command ends with 0, 1 or 2, prints no traceback and writes
@@ -17,12 +20,14 @@ import signal
 import sys
 import tempfile
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 
 from benchmarks import fuzz, run
+from benchmarks.attacks_machine import attack_by_kills, attack_closed_folder, attack_folder, attack_full_disk
+from benchmarks.attacks_network import attack_by_provider, attack_exam, attack_site
 
 SECONDS = 60
 """A command that takes longer is stopped, which counts as a failure: nobody waits so long for an error."""
@@ -234,23 +239,41 @@ def _printed(arguments: list[str]) -> str:
     return said.getvalue()
 
 
+def count(tried: Iterable[str | None]) -> tuple[int, int]:
+    """Print why tries did not hold; return how many tries there were and how many failed."""
+    outcomes = list(tried)
+    for why in filter(None, outcomes):
+        print(ascii(why), flush=True)
+    return len(outcomes), sum(why is not None for why in outcomes)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--files", type=int, default=2000)
     parser.add_argument("--damages", type=int, default=20)
     parser.add_argument("--calls", type=int, default=4000)
+    parser.add_argument("--kills", type=int, default=40)
+    parser.add_argument("--requests", type=int, default=500)
     parser.add_argument("--seed", type=int, default=0)
     chosen = parser.parse_args()
     signal.signal(signal.SIGALRM, fuzz.late)
     rng = np.random.default_rng(chosen.seed)
-    found = {
-        "spoiled files": (chosen.files, attack_files(chosen.files, rng)),
-        "damaged cache": (chosen.damages, attack_cache(chosen.damages, rng) if chosen.damages else 0),
-        "wrong arguments": (chosen.calls, fuzz.attack(chosen.calls, chosen.seed)),
+    attacks: dict[str, Callable[[], tuple[int, int]]] = {
+        "hostile folder": lambda: count(attack_folder(TABLES)),
+        "kills": lambda: count(attack_by_kills(TABLES, chosen.kills, rng)),
+        "full disk": lambda: count(attack_full_disk(TABLES, chosen.kills, rng)),
+        "file in the way": lambda: count(attack_closed_folder(TABLES)),
+        "bad provider": lambda: count(attack_by_provider(chosen.requests, chosen.seed)),
+        "exam": lambda: count(attack_exam(chosen.requests, rng)),
+        "live site": lambda: count(attack_site()),
+        "spoiled files": lambda: (chosen.files, attack_files(chosen.files, rng)),
+        "damaged cache": lambda: (chosen.damages, attack_cache(chosen.damages, rng) if chosen.damages else 0),
+        "wrong arguments": lambda: (chosen.calls, fuzz.attack(chosen.calls, chosen.seed)),
     }
-    print("attack            tried   held  failed")
-    for name, (tried, failed) in found.items():
-        print(f"{name:16} {tried:6} {tried - failed:6} {failed:7}")
+    print("attack            tried   held  failed", flush=True)
+    for name, attack in attacks.items():
+        tried, failed = attack()
+        print(f"{name:16} {tried:6} {tried - failed:6} {failed:7}", flush=True)
 
 
 if __name__ == "__main__":

@@ -39,6 +39,7 @@ class Flood:
     pid: int
     megabytes: int
     connections: int
+    page: str = "/index.html"
 
     def memory(self) -> float:
         """Memory of the server in MB."""
@@ -80,7 +81,7 @@ class Flood:
         """Ask for the page as a reader would."""
         try:
             with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)) as reader:
-                reader.request("GET", "/index.html")
+                reader.request("GET", self.page)
                 return reader.getresponse().status == 200
         except (OSError, http.client.HTTPException):
             return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import random
 from collections import deque
 
 from mensura.llm.pacing import Pacer
@@ -96,8 +97,34 @@ class AtOnceLimit:
         return f"{self.count} requests at once"
 
 
+class RandomRefusals:
+    """Refuses this share of requests, however fast they come."""
+
+    header = False
+
+    def __init__(self, share: float) -> None:
+        self._share = share
+        self._chance = random.Random(0)
+
+    def arrive(self, now: float) -> float | None:
+        """Return 0 where the request is refused, None where it is taken."""
+        return 0.0 if self._chance.random() < self._share else None
+
+    def leave(self) -> None:
+        """A request has been answered."""
+
+    def ideal(self, requests: int, latency: float) -> float:
+        """Return the shortest time, which only the number of requests at once sets."""
+        return latency
+
+
 def simulate(
-    limit: RateLimit | AtOnceLimit, questions: int, latency: float, *, ceiling: int = 32, refusal: float = 0.005
+    limit: RateLimit | AtOnceLimit | RandomRefusals,
+    questions: int,
+    latency: float,
+    *,
+    ceiling: int = 32,
+    refusal: float = 0.005,
 ) -> tuple[float, float]:
     """Ask questions of a limited provider; return requests per question, and the time over the shortest possible."""
     pacer, now, left, sent = Pacer(ceiling), 0.0, questions, 0

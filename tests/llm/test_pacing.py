@@ -4,7 +4,7 @@ import pytest
 
 from mensura.llm.pacing import BUSY_PATIENCE, LONGEST_WAIT, CallFailures, Pacer
 from mensura.llm.protocol import CallError, Trouble
-from tests.llm.limits import AtOnceLimit, RateLimit, simulate
+from tests.llm.limits import AtOnceLimit, RandomRefusals, RateLimit, simulate
 
 MOST_REQUESTS, MOST_TIME = 1.3, 1.4
 RATES = [(600, 60.0), (300, 60.0), (10, 1.0), (5, 1.0)]
@@ -76,3 +76,10 @@ def test_pauses_without_a_header_grow_while_probes_are_refused():
     assert pauses == sorted(pauses)
     assert (pauses[0], pauses[-1]) == (0.1, 60.0)
     assert all(later <= 1.31 * sum(pauses[:place]) for place, later in enumerate(pauses) if later > 5)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.2])
+def test_a_provider_that_refuses_at_random_does_not_bring_a_run_to_a_halt(share):
+    """An overloaded provider refuses one request in ten, or in five, at any rate. A run without refusals takes 10 s."""
+    _, times_the_shortest = simulate(RandomRefusals(share), 1000, 0.3)
+    assert times_the_shortest < 25

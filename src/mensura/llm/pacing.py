@@ -30,6 +30,12 @@ _ENOUGH = 8
 _SLOWER = 0.95
 _FASTER, _QUICKENING, _MOST_FASTER = 0.004, 1.03, 0.03
 """Growth of the rate per answer: slow near the last refusal, quicker the longer there is none."""
+_FALLEN, _TRUSTED = 0.5, 64
+"""A rate that falls to half of what a provider took is not why it refuses: for 64 answers refusals do not slow it.
+
+Each time that this happens again, the number of answers doubles."""
+_BURST = 2
+"""The first estimates may hold a burst that a provider takes once; they do not count as what it takes."""
 _SPREAD = 0.95
 _SLACK = 0.002
 _IDLE = 1.0
@@ -91,11 +97,14 @@ class AtOnce:
 class Rate:
     """Find the number of requests per second that a provider takes; ``value`` is None until it is known.
 
-    The estimate is the number of answers over the last two stretches between refusals, pauses included.
+    The estimate is the number of answers over the last two stretches between refusals, pauses included. An overloaded
+    provider refuses at any rate: where slowing down does not help, the rate goes back to the best one seen.
     """
 
     def __init__(self) -> None:
         self.value: float | None = None
+        self._best, self._estimates = 0.0, 0
+        self._trusted, self._next_trusted = 0, _TRUSTED
         self._growth = _FASTER
         self._answers = 0
         self._since: float | None = None
@@ -109,6 +118,7 @@ class Rate:
     def answered(self) -> None:
         """Count an answer."""
         self._answers += 1
+        self._trusted = max(0, self._trusted - 1)
 
     def grow(self) -> None:
         """Try a little more after an answer."""
@@ -118,15 +128,26 @@ class Rate:
 
     def refused(self, resume_at: float) -> None:
         """Estimate the rate from the answers until now and the pause that follows."""
+        if self._trusted:
+            return
         self._growth = _FASTER
         if self._answers < _ENOUGH or self._since is None:
             return
         answers, seconds = self._answers, resume_at - self._since
         if self._before is not None:
             seen = (answers + self._before[0]) / (seconds + self._before[1])
-            self.value = seen if self.value is None else min(seen, _SLOWER * self.value)
+            self._slow_down(seen)
         self._before = (answers, seconds)
         self._since, self._answers = resume_at, 0
+
+    def _slow_down(self, seen: float) -> None:
+        self._estimates += 1
+        if self._estimates > _BURST:
+            self._best = max(self._best, seen)
+        self.value = seen if self.value is None else min(seen, _SLOWER * self.value)
+        if self.value < _FALLEN * self._best:
+            self.value, self._best = self._best, 0.0
+            self._trusted, self._next_trusted = self._next_trusted, 2 * self._next_trusted
 
 
 class Pacer:
