@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from mensura.people import WORLD as WORLD, ItemPool as ItemPool, Population as Population
     from mensura.responses import ResponseFit as ResponseFit, fit_responses as fit_responses
     from mensura.scale import Position as Position
+    from mensura.site import figure as figure
     from mensura.stitching import Stitch as Stitch, stitch as stitch
     from mensura.trends import (
         forecast as forecast,

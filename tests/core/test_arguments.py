@@ -78,6 +78,8 @@ def test_an_iterator_is_taken_and_not_used_up():
     assert listed(name for name in ("a", "b")) == ["a", "b"]
     with pytest.raises(MensuraError, match="names: got 'ab'; expected a list of texts"):
         listed("ab")
+    with pytest.raises(MensuraError, match="names: got a list; expected a list of texts"):
+        listed(iter([1]))
 
 
 def test_a_wrong_number_of_arguments_stays_a_type_error():

@@ -321,3 +321,8 @@ def test_a_wide_table_grouped_by_a_column_leaves_out_rows_without_it(tmp_path):
     table = read_responses(path, by="lab")
     assert table.subjects.select("subject", "group").rows() == [("a", "x"), ("c", "y")]
     assert table.log.rows() == [("rows without lab", 1, "left out")]
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(MensuraError, match=r"missing\.csv: no such file; check the name"):
+        read_responses(tmp_path / "missing.csv")

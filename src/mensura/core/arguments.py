@@ -59,15 +59,18 @@ def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
     def checked(*args: P.args, **kwargs: P.kwargs) -> R:
         if not kinds:  # read when first called: annotations may name what is imported later
             kinds.update((name, _kind(one.annotation, verb)) for name, one in signature.parameters.items())
-        for name, value in signature.bind(*args, **kwargs).arguments.items():
+        bound = signature.bind(*args, **kwargs)
+        for name, value in bound.arguments.items():
             if signature.parameters[name].kind in (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL):
                 continue
+            if isinstance(value, Iterator) and _may_be_list(kinds[name]):  # looking at it would use it up
+                value = bound.arguments[name] = list(value)
             if not _fits(value, kinds[name]) or (isinstance(value, str) and not _fits(value, str)):
                 raise MensuraError(f"{name}: got {_shown(value)}; expected {_words(kinds[name])}")
             low, high = BOUNDS.get(name, (-np.inf, np.inf))
             if isinstance(value, int | np.integer) and not low <= int(value) <= high:
                 raise MensuraError(f"{name}: got {_shown(value)}; expected a whole number from {low} to {high}")
-        return verb(*args, **kwargs)
+        return verb(*bound.args, **bound.kwargs)
 
     return checked
 
@@ -100,14 +103,16 @@ def _fits(value: Any, kind: Any) -> bool:  # noqa: ANN401
         return isinstance(value, Path) and len(str(value)) <= LONGEST and _can_be_written(str(value))
     if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
         return isinstance(value, Mapping) and all(_fits(k, inner[0]) and _fits(v, inner[1]) for k, v in value.items())
-    if origin is Iterable and isinstance(value, Iterator):
-        return True  # looking at it would use it up
     if origin in (list, tuple, set, Sequence, Iterable, Collection):
         return _is_list(value, origin) and all(_fits(one, inner[0]) for one in islice(value, LOOKED_AT))
     kind = origin or kind
     if not isinstance(kind, type):
         return True
     return _has_members(value, kind) if getattr(kind, "_is_protocol", False) else isinstance(value, kind)
+
+
+def _may_be_list(kind: Any) -> bool:  # noqa: ANN401
+    return get_origin(kind) is Iterable or any(get_origin(one) is Iterable for one in get_args(kind))
 
 
 def _is_list(value: Any, origin: Any) -> bool:  # noqa: ANN401

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 ROWS_SHOWN = 10
+ROWS_PLOTTED = 30
 
 
 def package_version() -> str:
@@ -49,6 +50,13 @@ class Result:
         import pandas as pd  # type: ignore[import-untyped]
 
         return {name: pd.DataFrame(table.to_dict(as_series=False)) for name, table in self.tables().items()}
+
+    def plot(self, rows: int = ROWS_PLOTTED) -> Any:  # noqa: ANN401
+        """Draw the table that :attr:`shown` gives: one row per subject, its value and interval.
+
+        A notebook shows the picture. ``mensura.charts.save(picture, "picture.svg")`` writes it.
+        """
+        return import_module("mensura.charts").plot_table(self.shown, self.heading, rows)
 
     def __str__(self) -> str:
         notices = (f"warning: {text}" for text in getattr(self, "warnings", ()))

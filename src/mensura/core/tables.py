@@ -128,6 +128,8 @@ def refuse_vast(name: Path | str, rows: int, columns: int) -> None:
 def measure(path: Path, most: int | None = None) -> None:
     """Refuse a packed file (gzip, bzip2, xz) that unpacks to more than ``most`` bytes; hold one block at a time."""
     most = MOST_UNPACKED if most is None else most
+    if not path.is_file():
+        raise MensuraError(f"{path}: no such file; check the name and the folder")
     with path.open("rb") as file:
         start = file.read(6)
     opener = next((opener for mark, opener in _PACKED.items() if start.startswith(mark)), None)

@@ -12,6 +12,7 @@ from mensura.core.exports import on_first_use
 
 if TYPE_CHECKING:
     from mensura.site.pages import count_pages as count_pages
+    from mensura.site.pictures.registry import figure as figure
     from mensura.site.report import build_report as build_report
     from mensura.site.revisions import EvidenceLog as EvidenceLog, log_of as log_of
 

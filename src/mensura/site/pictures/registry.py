@@ -15,7 +15,7 @@ import polars as pl
 from mensura import charts
 from mensura.charts import Drawing
 from mensura.core.errors import MensuraError
-from mensura.evidence import Evidence, slug
+from mensura.evidence import Evidence, load, slug
 from mensura.evidence.intake import KnownNames
 from mensura.study.study import Study
 
@@ -206,6 +206,20 @@ def find_picture(evidence: Evidence, name: str) -> Builder:
 def draw(study: Study, name: str) -> Picture:
     """Build one picture by name."""
     return find_picture(study.evidence, name)(study)
+
+
+def figure(name: str, evidence: Evidence | None = None) -> Any:  # noqa: ANN401
+    """Return a picture of the report by its name, as ``mensura figure NAME`` draws it.
+
+    A notebook shows it. ``mensura.charts.save(picture, "picture.svg")`` writes it. Without ``evidence`` the embedded
+    scores are used. ``mensura figure --list`` names all pictures.
+
+    >>> import mensura
+    >>> bell = mensura.figure("iq-bell")
+    """
+    evidence = evidence or load()
+    build = find_picture(evidence, name)
+    return build(Study.open(evidence)).chart
 
 
 def picture_table() -> pl.DataFrame:
