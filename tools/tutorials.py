@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = (*sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "faq.md")
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs" / "tutorials").glob("*.md")), ROOT / "docs" / "faq.md")
 BLOCK = re.compile(r"^```(csv|toml|json|console|python)(?: (\S+))?\n(.*?)^```$", re.M | re.S)
 PICTURE = re.compile(r"!\[[^\]]*\]\(([\w.-]+)\)")
 WIDTH = "96"
