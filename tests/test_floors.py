@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import mensura
@@ -52,7 +53,7 @@ EXTRAPOLATION = {
 def modules_of(file: Path) -> set[str]:
     """The modules of ours that a file imports, at module level, inside functions or for its types."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "mensura":
             found |= {f"{node.module}.{alias.name}" for alias in node.names} | {node.module}
         elif isinstance(node, ast.Import):
@@ -60,10 +61,16 @@ def modules_of(file: Path) -> set[str]:
     return found
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    """A file's tree, read once for all tests."""
+    return ast.parse(file.read_text(encoding="utf-8"))
+
+
 def imports_of(file: Path) -> set[str]:
     """The packages of ours that a file imports, at module level or inside functions."""
     found = set()
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("mensura"):
             parts = node.module.split(".")
             found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
@@ -144,7 +151,7 @@ def test_architecture_page_shows_every_package():
 def test_no_two_classes_share_a_name():
     homes: dict[str, list[str]] = {}
     for file in SOURCE.rglob("*.py"):
-        for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        for node in parsed(file).body:
             if isinstance(node, ast.ClassDef):
                 homes.setdefault(node.name, []).append(str(file.relative_to(SOURCE)))
     assert {name: files for name, files in homes.items() if len(files) > 1} == {}

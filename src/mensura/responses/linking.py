@@ -8,7 +8,7 @@ and that of A also from the number of subjects behind either unit.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -23,11 +23,14 @@ from mensura.responses.bank import ItemBank
 from mensura.responses.irt.model import Parameters, chances
 from mensura.responses.result import Z90, ResponseFit, read_fit
 
+Link = tuple[float, float]
+Pairs = Sequence[tuple[Parameters, Parameters]]
 METHODS = ("mean-sigma", "haebara", "stocking-lord")
 LEAST_COMMON = 3
 """Common items that two numbers are found from."""
 _NODES = np.linspace(-4.0, 4.0, 41)
 _DRAWS = 200
+_STEPS = 3
 _DRIFT = 3.0
 """Standard errors beyond which an item is named that moved against the others."""
 
@@ -75,11 +78,10 @@ def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int =
         )
     own = {item: place for place, item in enumerate(one.bank.items)}
     banks = one.bank.only([own[item] for item in common]), other.bank.only([places[item] for item in common])
-    find = _FINDERS[method]
-    slope, intercept = find(*(bank.parameters for bank in banks))
     rng = np.random.default_rng(seed)
-    drawn = np.array([find(*(_drawn(bank, rng) for bank in banks)) for _ in range(_DRAWS)])
-    covariance = np.cov(drawn.T)
+    draws = [(_drawn(banks[0], rng), _drawn(banks[1], rng)) for _ in range(_DRAWS)]
+    (slope, intercept), *drawn = _FINDERS[method]([(banks[0].parameters, banks[1].parameters), *draws])
+    covariance = np.cov(np.array(drawn).T)
     covariance[0, 0] += slope**2 * sum(_spread_error(fit) for fit in (one, other))
     numbers = {"slope": slope, "intercept": intercept}
     numbers |= {"se_slope": np.sqrt(covariance[0, 0]), "se_intercept": np.sqrt(covariance[1, 1])}
@@ -105,7 +107,7 @@ def _difficulty(p: Parameters) -> Floats:
     return -p.intercept / np.where(np.abs(p.slope) > 1e-6, p.slope, 1e-6)
 
 
-def _mean_sigma(new: Parameters, base: Parameters) -> tuple[float, float]:
+def _mean_sigma(new: Parameters, base: Parameters) -> Link:
     mine, theirs = _difficulty(new), _difficulty(base)
     spread = float(np.std(mine))
     if spread < 1e-9:
@@ -114,30 +116,47 @@ def _mean_sigma(new: Parameters, base: Parameters) -> tuple[float, float]:
     return slope, float(np.mean(theirs) - slope * np.mean(mine))
 
 
-def _by_curves(new: Parameters, base: Parameters, fold: Callable[[Floats], Floats]) -> tuple[float, float]:
-    """Return the numbers under which the curves of the common items agree best, over a normal ability of the base."""
+def _by_curves(pairs: Pairs, fold: Callable[[Floats], Floats]) -> list[Link]:
+    """Return the numbers under which the curves of the common items agree best, over a normal ability of the base.
+
+    The first pair is solved from scratch. Draws of the items' errors lie near it: a few steps suffice.
+    """
     from scipy.optimize import least_squares
 
     weight = np.exp(-0.25 * _NODES**2)
-    goal = chances(base, _NODES)
-
-    def off(x: Floats) -> Floats:
-        own = chances(new, (_NODES - x[1]) / np.exp(x[0]))
-        return (fold(own - goal) * weight).ravel()
-
+    new, base = pairs[0]
     mean, sd = (
         np.median(_difficulty(base)) - np.median(_difficulty(new)),
         np.median(new.slope) / np.median(base.slope),
     )
-    found = least_squares(off, np.array([np.log(np.clip(sd, 0.1, 10.0)), np.clip(mean, -5.0, 5.0)])).x
-    return float(np.exp(found[0])), float(found[1])
+
+    def off(x: Floats, new: Parameters, goal: Floats) -> Floats:
+        own = chances(new, (_NODES - x[1]) / np.exp(x[0]))
+        return (fold(own - goal) * weight).ravel()
+
+    def slopes(x: Floats, new: Parameters, _goal: Floats) -> Floats:
+        at = (_NODES - x[1]) / np.exp(x[0])
+        rate = chances(new, at)
+        floor = 1.0 / (1.0 + np.exp(-new.guess[:, None])) if new.model == "3pl" else 0.0
+        rise = new.slope[:, None] * (rate - floor) * (1.0 - rate) / (1.0 - floor)
+        return np.column_stack([(fold(part) * weight).ravel() for part in (-at * rise, -rise / np.exp(x[0]))])
+
+    start = np.array([np.log(np.clip(sd, 0.1, 10.0)), np.clip(mean, -5.0, 5.0)])
+    found = [least_squares(off, start, slopes, args=(new, chances(base, _NODES))).x]
+    for new, base in pairs[1:]:
+        x, goal = found[0], chances(base, _NODES)
+        for _ in range(_STEPS):
+            x = x - np.linalg.lstsq(slopes(x, new, goal), off(x, new, goal))[0]
+        found.append(x)
+    return [(float(np.exp(x[0])), float(x[1])) for x in found]
 
 
-_FINDERS: dict[str, Callable[[Parameters, Parameters], tuple[float, float]]] = {
-    "mean-sigma": _mean_sigma,
-    "haebara": lambda new, base: _by_curves(new, base, lambda gap: gap),
-    "stocking-lord": lambda new, base: _by_curves(new, base, lambda gap: gap.sum(axis=0)),
+_FINDERS: dict[str, Callable[[Pairs], list[Link]]] = {
+    "mean-sigma": lambda pairs: [_mean_sigma(new, base) for new, base in pairs],
+    "haebara": lambda pairs: _by_curves(pairs, lambda gap: gap),
+    "stocking-lord": lambda pairs: _by_curves(pairs, lambda gap: gap.sum(axis=0)),
 }
+"""What finds slope and intercept of each pair of a new and a base's items; pairs after the first lie near it."""
 
 
 def _drawn(bank: ItemBank, rng: np.random.Generator) -> Parameters:
