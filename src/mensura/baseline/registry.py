@@ -195,6 +195,8 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
     for row in rows.filter(pl.col("unit") == "percent").iter_rows(named=True):
         first_word = (row["part"] or "").split(" ")[0]
         place = ids.get(_plain(row["benchmark"] + first_word)) or ids.get(_plain(row["benchmark"]))
+        if place is None:
+            continue
         best = scores.filter(pl.col("benchmark") == place).sort("score", descending=True)
         best = best.unique("subject", keep="first", maintain_order=True)
         if best.height:
