@@ -20,7 +20,7 @@ PLACES = pl.DataFrame(
     ],
     schema=["subject", "kind", "test", "origin", "dimension", "one_in", "low", "high", "items"],
     orient="row",
-).with_columns(provider=pl.lit("Alibaba"))
+).with_columns(provider=pl.lit("Alibaba"), at_least=pl.col("one_in") >= 1e4)
 STUDY = SimpleNamespace(abilities=SimpleNamespace(places=PLACES))
 
 
@@ -52,6 +52,12 @@ def test_anchors_are_people_first_with_where_they_are_rarest():
     ]
     pupils = found[1]
     assert (pupils["items"], pupils["placed"], pupils["rarest"]) == ("43", 2, "1 in 9 people in Attention")
+
+
+def test_who_is_rarer_than_the_data_can_tell_is_at_least_so_rare():
+    rarest = next(row["rarest"] for row in _anchors(STUDY) if row["subject"] == "o1")
+    assert rarest == "at least 1 in 10,000 people in Knowledge"
+    assert _place(PLACES.row(7, named=True)).label.startswith("o1 on ADeLe, Knowledge: at least 1 in 10,000 people;")
 
 
 def test_the_radar_takes_dimensions_in_which_four_stand():

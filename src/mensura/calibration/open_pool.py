@@ -87,4 +87,6 @@ def open_outcomes() -> pl.DataFrame:
 
 def open_lines() -> Calibration:
     """Return the lines of the embedded calibration of the open pool, as the ruler reads them."""
-    return replace(read_calibration_file(FOLDER / "open_calibration.json"), origin=OPEN).lines
+    read = replace(read_calibration_file(FOLDER / "open_calibration.json"), origin=OPEN).lines
+    most = float(open_items()["n"].max())  # type: ignore[arg-type]
+    return replace(read, lines=tuple(replace(line, tested=most) for line in read.lines))

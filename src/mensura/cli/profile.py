@@ -132,10 +132,11 @@ def _inputs(
 
 def _print(result: ProfileResult) -> None:
     shown = result.profile.join(
-        result.positions.select("subject", "dimension", "percentile_low", "percentile_high"),
+        result.positions.select("subject", "dimension", "at_least", "percentile_low", "percentile_high"),
         on=["subject", "dimension"],
         maintain_order="left",
     ).rename({"percentile_low": "from", "percentile_high": "to"})
+    shown = shown.drop("world_rate")  # one over it stands beside it
     print_table(shown.drop("subject") if result.statements.height == 1 else shown, title=result.heading)
     for row in result.statements.iter_rows(named=True):
         console.print(f"{row['subject']}: {row['statement']}.")

@@ -59,8 +59,9 @@ _ADELE = ("ADeLe", "measured, counts by level")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlacedAbilities(Result):
-    """``places``: subject, dimension, one_in, low, high, percentile, kind, provider, test, origin, note, items.
+    """Subjects among people: ``places``, and the profiles and calibrations that it is made of.
 
+    ``places``: subject, dimension, one_in, low, high, percentile, kind, provider, test, origin, at_least, note, items.
     ``language``: the profile of language models on the ADeLe battery; ``together``: of models and people on the same
     open items; ``published`` and ``ours``: the open calibration by the published procedure and by ours.
     """
@@ -124,6 +125,7 @@ def ability_rows(made: ProfileResult, kinds: dict[str, str], names: dict[str, st
         high="one_in_high",
         percentile="percentile",
         kind=pl.col("subject").replace_strict(kinds, default="AI"),
+        at_least="at_least",
         note="note",
         items="items",
     )

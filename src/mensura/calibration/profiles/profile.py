@@ -36,8 +36,8 @@ class ProfileResult(Result):
     percentile and iq where the calibrated line puts it, empty where it cannot be placed. ``positions``: the name of
     the dimension, items that it decides, the level at one half with its interval, the level met half of the time if
     the demand were ``alone`` (joint only), the 90% intervals of rate, rarity, percentile and IQ (errors of ability and
-    line together), the ``uncalibrated_rate`` (base 10), the ``line`` used, and a ``note``: why there is no position, or
-    what to bear in mind.
+    line together), the ``uncalibrated_rate`` (base 10), the ``line`` used, whether the position is ``at_least`` so rare
+    (the data cannot tell rarer), and a ``note``: why there is no position, or what to bear in mind.
     ``statements``: subject, statement. ``method``: adele or joint.
     """
 

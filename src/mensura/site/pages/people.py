@@ -96,7 +96,7 @@ def _anchors(study: Study) -> list[dict[str, object]]:
             pl.col("items").sum().alias("items"),
             pl.col("one_in").count().alias("placed"),
             pl.col("one_in").max().alias("rarest"),
-            pl.col("dimension").sort_by("one_in", nulls_last=False).last().alias("where"),
+            pl.col("dimension", "at_least").sort_by("one_in", nulls_last=False).last().name.prefix("rarest_"),
         )
         .sort("kind", "test", descending=[True, False])
     )
@@ -105,7 +105,11 @@ def _anchors(study: Study) -> list[dict[str, object]]:
             **row,
             "kind": "people" if row["kind"] == "people" else "AI",
             "items": show(row["items"], "iq"),
-            "rarest": "–" if row["rarest"] is None else f"{rarity(row['rarest'])} in {row['where']}",
+            "rarest": "–" if row["rarest"] is None else _said_rarest(row),
         }
         for row in table.iter_rows(named=True)
     ]
+
+
+def _said_rarest(row: dict[str, Any]) -> str:
+    return f"{rarity(row['rarest'], row['rarest_at_least'])} in {row['rarest_dimension']}"

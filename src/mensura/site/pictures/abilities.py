@@ -11,7 +11,7 @@ from mensura.study.ability import SYSTEMS, TOGETHER, ability_rows, observed_and_
 from mensura.study.study import Study
 from mensura.study.units import rarity
 
-_COLUMNS = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
+_COLUMNS = ("subject", "dimension", "one_in", "low", "high", "kind", "at_least", "note")
 
 
 def _rarest(rows: pl.DataFrame) -> str:
@@ -20,7 +20,7 @@ def _rarest(rows: pl.DataFrame) -> str:
     if known.is_empty():
         return "Nobody could be placed among people"
     top = known.row(0, named=True)
-    return f"{top['subject']} is rarest in {top['dimension']}: {rarity(top['one_in'])}"
+    return f"{top['subject']} is rarest in {top['dimension']}: {rarity(top['one_in'], top['at_least'])}"
 
 
 @picture("abilities")

@@ -83,7 +83,8 @@ def _finding(rows: pl.DataFrame) -> str:
 
 def _place(row: dict[str, object]) -> LadderPlace:
     people = row["kind"] == "people"
-    label = f"{row['subject']} on {row['test']}, {row['dimension']}: {rarity(_number(row['one_in']))}"
+    said = rarity(_number(row["one_in"]), bool(row["at_least"]))
+    label = f"{row['subject']} on {row['test']}, {row['dimension']}: {said}"
     if row["low"] is not None and row["high"] is not None:
         label += f", 90% {rarity(_number(row['low']))} to {rarity(_number(row['high']))}"
     return LadderPlace(
