@@ -62,7 +62,7 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Find abilities per dimension, and place them among the people of the world."""
-    from mensura.calibration import chosen_lines, quality_of
+    from mensura.calibration import calibration_name, chosen_lines, say_quality
     from mensura.calibration.profiles import profile as profile_of
 
     lines = chosen_lines(calibration)
@@ -83,16 +83,8 @@ def profile(
     if emit(result.tables(), out=out, as_json=as_json, **facts):
         return
     _print(result)
-    rows = quality_of(lines)
-    if rows["by_pools"].count():
-        middle = rows.select(rows["r2"].median()).item()
-        fitted = "" if middle is None else f", median R² {float(middle):.2f}"
-        console.print(
-            f"calibration {calibration or 'published'}: {rows.height} lines{fitted}; rank "
-            f"correlation with people's success on the open items {rows['by_pools'][0]:.2f} (largest demand alone: "
-            f"{rows['largest'][0]:.2f}).",
-            style="dim",
-        )
+    other = "published" if calibration_name(lines) == "open" else "open"
+    console.print(f"{say_quality(lines)} Compare with --calibration {other}.", style="dim")
 
 
 def _counted(wanted: list[str], **settings: object) -> ProfileResult:

@@ -14,7 +14,7 @@ from mensura.site.pictures.benchmark import (
     scores_figure,
 )
 from mensura.site.pictures.first_screen import FirstScreen
-from mensura.site.pictures.human_ladder import ladder_figures
+from mensura.site.pictures.human_ladder import beside_figure, ladder_figures
 from mensura.site.pictures.iq import dimension_bell, iq_bell
 from mensura.site.pictures.passed import passed_figure, passed_words
 from mensura.site.pictures.profile import profile, profile_picture
@@ -50,6 +50,7 @@ __all__ = [
     "Picture",
     "abilities",
     "benchmark_scores",
+    "beside_figure",
     "calibration",
     "cost",
     "dimension_bell",

@@ -7,7 +7,7 @@ import polars as pl
 from mensura import charts
 from mensura.site.pictures.people import short_names
 from mensura.site.pictures.registry import ADELE, OPEN, Picture, picture
-from mensura.study.ability import SYSTEMS, TOGETHER, ability_rows, observed_and_world
+from mensura.study.ability import SYSTEMS, TOGETHER, observed_and_world
 from mensura.study.study import Study
 from mensura.study.units import rarity
 
@@ -26,10 +26,22 @@ def _rarest(rows: pl.DataFrame) -> str:
 @picture("abilities")
 def abilities(study: Study) -> Picture:
     """Language models on the calibrated scales."""
-    rows = ability_rows(study.abilities.language, {}, SYSTEMS)
+    return _language_models(study, "abilities", study.abilities.places, study.abilities.quality[0])
+
+
+@picture("abilities-beside")
+def abilities_beside(study: Study) -> Picture:
+    """Language models on the scales of the other calibration."""
+    return _language_models(study, "abilities-beside", study.abilities.beside, study.abilities.quality[1])
+
+
+def _language_models(study: Study, key: str, places: pl.DataFrame, quality: tuple[str, str]) -> Picture:
+    rows = places.filter(pl.col("subject").is_in(list(SYSTEMS.values())))
+    whose, said = quality
     return Picture(
-        "abilities",
-        "Language models on human scales",
+        key,
+        f"Language models on human scales, {whose} calibration",
+        f"{said} "
         "The ability of each model (published recipe) read off the calibrated line of its dimension: as rare as 1 in "
         "so many people of the world who solve such items. Bars: 90%, errors of ability and line together. Dashed: "
         "the median person. Derived from the ADeLe project page, CC BY-SA 4.0.",
@@ -45,7 +57,8 @@ def abilities_together(study: Study) -> Picture:
     places = study.abilities.places.filter(pl.col("subject").is_in(list(TOGETHER)))
     return Picture(
         "abilities-together",
-        "AI systems and people on the same items",
+        f"AI systems and people on the same items, {study.abilities.quality[0][0]} calibration",
+        f"{study.abilities.quality[0][1]} "
         "Items of Brazil's national exam and of NAEP that both answered, levels judged by a language model. A group "
         "stands where it solves half of the items, guessing taken off. Hollow: people. Bars: 90%, errors of ability "
         "and line together. Dashed: the median person.",
