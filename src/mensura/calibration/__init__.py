@@ -16,7 +16,7 @@ from mensura.calibration.file import (
     write_calibration,
 )
 from mensura.calibration.inputs import published_groups, read_items
-from mensura.calibration.open_pool import open_demands, open_items, open_lines, open_outcomes, open_rates
+from mensura.calibration.open_pool import list_pools, open_demands, open_items, open_lines, open_outcomes, open_rates
 from mensura.calibration.profiles import ProfileResult, profile, profile_counts, read_outcomes
 from mensura.calibration.quality import calibration_name, predict_by_lines, quality_of, say_quality
 from mensura.calibration.rated_items import RatedItems
@@ -39,6 +39,7 @@ __all__ = [
     "equate",
     "judge_rulers",
     "largest_demand",
+    "list_pools",
     "open_demands",
     "open_items",
     "open_lines",
