@@ -21,7 +21,10 @@ from mensura.study.units import rarity, show
 
 def people(study: Study) -> Page:
     """Who was passed, when; then the registry; the ladders of judged people last."""
-    names = ("calibration-levels", "calibration-stages", "observed-world", "country-alignment")
+    names = (
+        *("calibration-levels-published", "calibration-levels", "calibration-stages"),
+        *("observed-world", "country-alignment"),
+    )
     ladders = (*ladder_figures(study), beside_figure(study))
     every = passed_people(study, ("measured", "panel"))
     sentence, deck = passed_words(study, every)

@@ -2,6 +2,7 @@
 
 from mensura.iq import read_rules
 from mensura.site.pictures import abilities, calibration, cost, people, stitched
+from mensura.site.pictures.abilities import observed_pool, pool_keys
 from mensura.site.pictures.benchmark import (
     benchmark_keys,
     benchmark_picture,
@@ -37,6 +38,7 @@ FAMILIES.update(
         "scores-": Family(benchmark_picture(scores_figure), benchmark_keys, "BENCHMARK"),
         "ladder-": Family(benchmark_picture(ladder_figure), benchmark_keys, "BENCHMARK"),
         "history-": Family(benchmark_picture(history_figure), benchmark_keys, "BENCHMARK"),
+        "observed-world-": Family(observed_pool, pool_keys, "POOL"),
         "profile-": Family(
             profile_picture, lambda evidence: evidence.models.select("subject", "name").iter_rows(), "MODEL"
         ),

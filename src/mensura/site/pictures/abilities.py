@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
 
 from mensura import charts
+from mensura.calibration import open_items
+from mensura.evidence import Evidence
 from mensura.site.pictures.people import short_names
 from mensura.site.pictures.registry import ADELE, OPEN, Picture, picture
 from mensura.study.ability import SYSTEMS, TOGETHER, observed_and_world
@@ -71,11 +75,25 @@ def abilities_together(study: Study) -> Picture:
 @picture("observed-world")
 def observed_world(study: Study) -> Picture:
     """Rates observed in samples against those estimated for the world, by dominant dimension."""
-    rows = observed_and_world()
+    return _observed_world(study, "observed-world", observed_and_world(), "")
+
+
+def observed_pool(study: Study, pool: str) -> Picture:
+    """Draw what was observed in one pool against the estimate for the world, by dominant dimension."""
+    rows = observed_and_world().filter(pl.col("item").str.starts_with(f"{pool}:"))
+    return _observed_world(study, f"observed-world-{pool}", rows, f", {pool}")
+
+
+def pool_keys(evidence: Evidence) -> Iterable[tuple[str, str]]:
+    """Return the open pools by name."""
+    return ((pool, pool) for pool in open_items()["pool"].unique(maintain_order=True))
+
+
+def _observed_world(study: Study, key: str, rows: pl.DataFrame, which: str) -> Picture:
     gap = float((rows["world"] - rows["observed"]).mean())  # type: ignore[arg-type]
     return Picture(
-        "observed-world",
-        "What was observed, and what the world would score",
+        key,
+        f"What was observed, and what the world would score{which}",
         "Each dot is an item of the open pool: across, the share of the people tested who solved it (measured); "
         "upright, "
         "the share of the world estimated to (extrapolated, with its 90% interval). On the dashed line both are equal. "
