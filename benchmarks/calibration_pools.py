@@ -33,12 +33,13 @@ def simulate_pools(
     residual: float = 0.25,
     people: int = 300,
     highest_slope: float = 0.6,
+    shared_error: float = 0.0,
 ) -> SimulatedPools:
     """Draw pools of items: levels, the share that can solve each, guessing, people asked, and one or two annotators.
 
     Slopes are uniform from 0 to ``highest_slope`` (not normal, as the model has it). Pools differ in which demands
     they make, in ease and in their slopes; every second one has ``options`` to guess from. Half of the items are read
-    twice.
+    twice; ``shared_error`` is the part of the error, in levels, that both readings have in common.
     """
     count = len(dimensions)
     slopes = rng.uniform(0.0, highest_slope, count)
@@ -61,7 +62,8 @@ def simulate_pools(
             "options": np.where(floor > 0, float(options or 0), np.nan),
         }
     ).with_columns(pl.col("options").fill_nan(None))
-    told = [_read(true, reading_error, rng) for _ in range(2)]
+    seen = true + shared_error * rng.standard_normal(true.shape)
+    told = [_read(seen, reading_error, rng) for _ in range(2)]
     twice = rng.random(pool.size) < 0.5
     tables = []
     for name, levels, rows in (("one", told[0], np.ones_like(twice)), ("two", told[1], twice)):

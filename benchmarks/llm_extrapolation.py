@@ -19,6 +19,7 @@ import polars as pl
 
 from benchmarks import run
 from benchmarks.extrapolation_pools import development_pools, priors_without
+from benchmarks.measured import record
 from mensura.core.arrays import Floats, expit, logit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import text_table
@@ -270,6 +271,8 @@ def main() -> None:
     print(
         json.dumps(_rounded({**figures, "chunks": sizes.to_dicts(), "distance": table.to_dicts(), "missing": missing}))
     )
+    record("asking.even_mix_loss", f"{figures['even_mix_against_best_member']:.0%}")
+    record("asking.ensemble_loss", f"{figures['ensemble_against_best_member']:.1%}")
 
 
 def _rounded(value: object) -> object:

@@ -25,6 +25,8 @@ OLD_VERSIONS = {
 """Benchmarks whose faulty problems were taken out later: the scores of the first version are a test of their own.
 Which score is of which version follows from the printed values: they are shares of 290 and 48, or of 285 and 41."""
 PAPER = "Romero et al., From Human-Level AI Tales to AI Leveling Human Scales"
+TESTED = 168_415
+"""Most people who took the same items of the paper: UK Biobank's fluid intelligence test, its appendix E.4."""
 BASES = {
     "Volume": ("volume", "VO", "Volume"),
     "Attention & Scan": ("attention", "AS", "Attention and Scan"),
@@ -53,10 +55,11 @@ def bases(adele: Path) -> pl.DataFrame:
             row["base_B"],
             row["R2"],
             f"{PAPER}, Table 16",
+            TESTED,
         )
         for row in wide.iter_rows(named=True)
     ]
-    columns = ["dimension", "code", "name", "slope", "intercept", "base", "r_squared", "source"]
+    columns = ["dimension", "code", "name", "slope", "intercept", "base", "r_squared", "source", "tested"]
     return pl.DataFrame(rows, schema=columns, orient="row")
 
 

@@ -46,6 +46,20 @@ def test_the_mean_lies_within_its_interval_and_persons_are_ordered(items, said):
     assert row["median"] < row["top_10"] < row["top_1"] <= row["top_01"]
 
 
+def test_rarities_end_at_the_people_of_a_study_or_an_anchor(items, said):
+    """Estimates speak of a study of 50 people; an anchor of 2,000 people can tell 1 in 400."""
+    rare = said.with_columns(rate=pl.lit(1e-5), low=pl.lit(0.0), high=pl.lit(1e-4))
+    anchors = pl.DataFrame({"item": ["q1"], "rate": [0.0025], "n": [2000]})
+    found = estimate(items, rare, anchors=anchors)
+    first, second = found.items.select("one_in", "at_least").rows()[:2]
+    assert 50 < first[0] <= 2000
+    assert second == (50, True)
+    assert found.items["one_in"][1:].max() == 50
+    only = estimate(items, rare)
+    assert only.spans == {PEOPLE: "from 1 in 50 to at least 1 in 50 people"}
+    assert "at least 1 in 50 people" in card_markdown(only)
+
+
 def test_anchors_pull_all_items_and_narrow_the_mean(items, said):
     before = estimate(items, said)
     rates = pl.DataFrame({"item": [f"q{n}" for n in range(1, 11)], "rate": [0.1] * 10, "n": [500] * 10})

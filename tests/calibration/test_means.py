@@ -113,3 +113,22 @@ def test_bootstrap_intervals_shrink_with_items_one_by_one_or_in_blocks():
 
     few, many = width(25), width(800)  # 125 items one by one, 4,000 in blocks
     assert few / many == pytest.approx(math.sqrt(32), rel=0.25)
+
+
+def test_a_regression_on_the_items_counts_levels_by_their_items():
+    """On lines both agree; with nine items of ten at level 1 the means do not care and the regression does."""
+    lines = {"KNn": (0.5, 0.6)}
+    exact = calibrate(*on_lines(lines), method="means").raw_lines().row(0, named=True)
+    assert (exact["base"], exact["base_raw"]) == (pytest.approx(10**0.5), pytest.approx(10**0.5))
+    level = np.array([1] * 18 + [2, 3, 4, 5])
+    empirical = np.where(level == 1, np.linspace(1.0, 1.4, 22), 1.2 + 0.1 * level**2)
+    items = [f"i{at}" for at in range(22)]
+    made = calibrate(
+        {"item": items, "rate": 10 ** (0.5 - empirical), "n": [10**6] * 22},
+        {"item": items, "KNn": level},
+        method="means",
+    )
+    row = made.raw_lines().row(0, named=True)
+    assert row["n"] == 22
+    assert row["base_raw"] == pytest.approx(10 ** np.polyfit(level, empirical, 1)[0])
+    assert row["base"] != pytest.approx(row["base_raw"], rel=0.05)

@@ -7,6 +7,7 @@ from mensura import MensuraError
 from mensura.calibration import (
     calibrate,
     equate,
+    list_pools,
     open_demands,
     open_items,
     open_lines,
@@ -16,6 +17,15 @@ from mensura.calibration import (
 )
 from mensura.calibration.open_pool import ESTIMATES, FOLDER, LEFT_OUT, OPEN_SETTINGS
 from mensura.calibration.prediction import predict_left_out_pools
+
+
+def test_every_open_pool_is_listed_with_its_items_beside_those_of_the_paper():
+    table = list_pools()
+    counted = dict(open_items().group_by("pool").agg(pl.len()).iter_rows())
+    own = dict(table.filter(origin="open").select("pool", "subset").iter_rows())
+    assert own == {pool: f"{count} items" for pool, count in counted.items()}
+    assert table.filter(origin="published")["pool"].len() == 5
+    assert table.null_count().sum_horizontal().item() == 0
 
 
 def test_facts_without_texts_and_without_non_commercial_pools():

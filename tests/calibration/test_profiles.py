@@ -1,5 +1,7 @@
 """Profiles: the published recipe, places among people, and what may be said of them."""
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -64,9 +66,10 @@ def test_the_contract_of_the_table(counted):
 def test_every_reading_of_a_place_lies_between_its_own_ends(counted):
     placed = counted.positions.join(counted.profile, on=["subject", "dimension"]).drop_nulls("rate_low")
     for name, value in (("rate", "world_rate"), ("one_in", "one_in"), ("percentile", "percentile"), ("iq", "iq")):
-        ends = placed.select(pl.min_horizontal(f"{name}_low", f"{name}_high").alias("low"), value,
+        ends = placed.select("at_least", pl.min_horizontal(f"{name}_low", f"{name}_high").alias("low"), value,
                              pl.max_horizontal(f"{name}_low", f"{name}_high").alias("high"))  # fmt: skip
         assert ends.filter(~pl.col(value).is_between("low", "high")).is_empty(), name
+        ends = ends.filter(~pl.col("at_least"))  # a cut place is its own far end
         assert (ends["low"] < ends[value]).mean() > 0.9 and (ends[value] < ends["high"]).mean() > 0.9, name
 
 
@@ -192,6 +195,30 @@ def test_wrong_counts_are_refused(change, message):
 def test_a_method_that_is_not_known_is_refused():
     with pytest.raises(MensuraError, match="choose one of joint, adele"):
         profile({"subject": ["a"], "item": ["i"], "correct": [1]}, {"item": ["i"], "KNn": [1]}, method="best")
+
+
+def test_nobody_is_rarer_than_one_of_the_people_tested():
+    """The line says 1 in 6,850,000; 142 people took the items."""
+    line = LevelLine("volume", 1.5, 0.5 - 1.5 * 4 + math.log10(6_850_000), "VO", covered=(1, 4), tested=142)
+    found = place(line, 4.0, 3.9, 4.1)
+    assert found.at_least
+    assert found.rates[:2] == pytest.approx((1 / 142, 1 / 142))
+    assert found.note.endswith("at least 1 in 142 tested: no more people took the items of the calibration")
+
+
+def test_an_interval_ends_at_the_people_tested():
+    line = LevelLine("volume", 1.0, 0.5, "VO", covered=(0, 5), tested=1000)
+    found = place(line, 2.0, 0.5, 3.5)
+    assert not found.at_least
+    assert found.rates[:2] == pytest.approx((0.01, 0.001))
+
+
+def test_no_profile_is_rarer_than_the_people_of_its_calibration():
+    """Published lines: 168,415 people took the largest pool; open lines: 7,000."""
+    for lines, most in ((None, 168_415), ("open", 7_000)):
+        found = profile_counts(mensura.load().demand_outcomes, calibration=chosen_lines(lines))
+        assert found.positions["one_in_high"].max() <= most * (1 + 1e-9)
+        assert found.positions.filter("at_least")["note"].str.contains("at least 1 in").all()
 
 
 def test_beyond_the_items_of_a_calibration_an_ability_is_at_least_so_rare():

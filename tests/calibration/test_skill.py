@@ -15,6 +15,7 @@ from mensura.calibration import (
     predict_by_lines,
     quality_of,
     read_items,
+    say_quality,
 )
 from mensura.core.errors import MensuraError
 from mensura.scale import Calibration, LevelLine
@@ -107,6 +108,18 @@ def test_each_calibration_states_how_well_it_predicts_people():
     published, own = (quality_of(chosen_lines(name)) for name in ("published", "open"))
     assert published["dimension"].len() == 9 and published["r2"].null_count() == 0
     assert 0 < published["by_pools"][0] < own["by_pools"][0] < 0.6
+
+
+def test_a_calibration_says_its_name_and_its_skill_on_pools_left_out():
+    published, own = (say_quality(chosen_lines(name)) for name in ("published", "open"))
+    assert published == (
+        "Published calibration: 9 lines, median R² 0.65. Its rank correlation with people's success on pools left out "
+        "is 0.22; that of the largest demand alone is 0.47."
+    )
+    assert own.startswith("Open calibration: 5 lines, median R² 0.01. ")
+    assert "on pools left out is 0.39;" in own  # 0.40 on the pools that it was fitted on
+    given = say_quality(Calibration((LevelLine("v", 0.5, 0.5, "VO"),)))
+    assert given.startswith("Given calibration: 1 lines. ") and "on the open items is" in given
 
 
 def test_the_open_items_show_what_the_documents_say():

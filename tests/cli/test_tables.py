@@ -3,6 +3,7 @@
 import io
 
 import hypothesis
+import polars as pl
 from hypothesis import given, strategies as st
 from rich.console import Console
 
@@ -39,3 +40,14 @@ def printed(renderable, **settings):
     to = Console(file=io.StringIO(), width=100, markup=False, emoji=False, highlight=False, **settings)
     to.print(renderable)
     return to.file.getvalue()
+
+
+def test_a_rarity_cut_at_the_people_tested_says_so_beside_its_number(monkeypatch):
+    to = Console(file=io.StringIO(), width=100)
+    monkeypatch.setattr(tables, "console", to)
+    places = pl.DataFrame({"subject": ["a", "b"], "one_in": [142.0, 4.0], "at_least": [True, False]})
+    tables.print_table(places, title="Places")
+    shown = to.file.getvalue()
+    assert "at least 142.00" in shown
+    assert "at_least" not in shown
+    assert shown.count("at least") == 1

@@ -14,7 +14,7 @@ RANGES = {
     "human_references": {"n": (1, None)},
     "costs": {"value": (0, None)},
     "demand_outcomes": {"level": (0, 20), "n": (1, None), "correct": (0, None)},
-    "bases": {"base": (0, None), "r_squared": (0, 1)},
+    "bases": {"base": (0, None), "r_squared": (0, 1), "tested": (1, None)},
     "validations": {
         "n": (0, None),
         "mae": (0, 1),

@@ -48,7 +48,8 @@ def test_the_order_of_abilities_is_found(made):
     assert low["difference_high"] < 0 < high["difference_low"]
     assert low["percentile"] < 30 < 90 < high["percentile"]
     assert high["percentile_low"] < high["percentile"] < high["percentile_high"]
-    assert high["one_in"] == pytest.approx(100.0 / (100.0 - high["percentile"]), rel=1e-6)
+    assert low["one_in"] == pytest.approx(100.0 / (100.0 - low["percentile"]), rel=1e-6)
+    assert (high["one_in"], high["at_least"], low["at_least"]) == (80, True, False)  # 80 people sat the exam
 
 
 def test_effort_per_right_answer_is_total_over_right(made):

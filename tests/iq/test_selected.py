@@ -1,5 +1,6 @@
 """Scores that makers chose: estimates are corrected by what such a choice does to well-measured models."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -56,3 +57,19 @@ def test_a_flattering_choice_is_corrected_and_nobody_else_moves(chosen):
 def test_only_models_of_the_evidence_can_be_called_selected(chosen):
     with pytest.raises(MensuraError, match="selected: 'nobody' is no model"):
         mensura.score_iq(chosen[0], selected=["nobody"])
+
+
+def test_sources_say_which_models_their_makers_report_on():
+    """Nine of ten scores of Claude Opus 5 come from its system card; two of three of a newer model are too few."""
+    found = mensura.iq.reported_by_makers(mensura.load())
+    assert found == ["claude-opus-5", "gpt-6-astra", "kimi-k3"]
+
+
+def test_without_scores_of_ones_own_selected_corrects_the_models_of_makers(mensura_command):
+    plain, corrected = (
+        json.loads(mensura_command("iq", "--draws", 0, "--json", *more).out) for more in ((), ("--selected",))
+    )
+    before, after = ({row["subject"]: row["iq"] for row in made["composites"]} for made in (plain, corrected))
+    lower = {name for name in before if before[name] is not None and after[name] < before[name] - 1}
+    assert lower == {"claude-opus-5", "gpt-6-astra", "kimi-k3"}
+    assert after["gpt-5.5"] == before["gpt-5.5"]

@@ -33,6 +33,20 @@ def test_an_ability_is_read_as_rate_rarity_percentile_and_iq():
     assert (row["population"], row["status"]) == ("people", "measured")
 
 
+def test_a_rarity_is_cut_at_the_people_tested():
+    """Five standard deviations above 142 people: the law says 1 in 3.5 million."""
+    [far, near] = place_among(fit_of([10.5, 3.5], subjects=142), group="people").subjects.to_dicts()
+    assert (far["one_in"], far["at_least"], near["at_least"]) == (142, True, False)
+    assert near["one_in"] == pytest.approx(1 / ndtr(-1.5))
+
+
+def test_rates_cut_a_rarity_at_their_largest_count_or_where_they_end():
+    rates = pl.DataFrame({"item": [f"i{at}" for at in range(6)], "rate": np.linspace(0.7, 0.3, 6)})
+    for known, most in ((rates, 200), (rates.with_columns(n=pl.Series([9, 30, 142, 20, 20, 20])), 142)):
+        [row] = place_among(fit_of([40.0]), rates=known).subjects.to_dicts()
+        assert (row["one_in"], row["at_least"]) == (pytest.approx(most), True)
+
+
 def test_the_measures_own_errors_are_those_of_a_sample_of_its_size():
     """The group that is the measure has no errors of its own: its mean errs by σ/√n, its spread by σ/√(2n)."""
     [row] = place_among(fit_of([0.5]), group="people").population.to_dicts()

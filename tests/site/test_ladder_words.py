@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import polars as pl
 
 from mensura.site.pages.people import _anchors
-from mensura.site.pictures.human_ladder import _finding, _place, ladder_figures
+from mensura.site.pictures.human_ladder import _finding, _place, beside_figure, ladder_figures
 
 PLACES = pl.DataFrame(
     [
@@ -20,8 +20,9 @@ PLACES = pl.DataFrame(
     ],
     schema=["subject", "kind", "test", "origin", "dimension", "one_in", "low", "high", "items"],
     orient="row",
-).with_columns(provider=pl.lit("Alibaba"))
-STUDY = SimpleNamespace(abilities=SimpleNamespace(places=PLACES))
+).with_columns(provider=pl.lit("Alibaba"), at_least=pl.col("one_in") >= 1e4)
+QUALITY = (("published", "Published calibration: 9 lines."), ("open", "Open calibration: 5 lines."))
+STUDY = SimpleNamespace(abilities=SimpleNamespace(places=PLACES, beside=PLACES[:3], quality=QUALITY))
 
 
 def test_the_best_system_of_a_test_is_compared_with_the_people_who_took_it():
@@ -52,6 +53,23 @@ def test_anchors_are_people_first_with_where_they_are_rarest():
     ]
     pupils = found[1]
     assert (pupils["items"], pupils["placed"], pupils["rarest"]) == ("43", 2, "1 in 9 people in Attention")
+
+
+def test_who_is_rarer_than_the_data_can_tell_is_at_least_so_rare():
+    rarest = next(row["rarest"] for row in _anchors(STUDY) if row["subject"] == "o1")
+    assert rarest == "at least 1 in 10,000 people in Knowledge"
+    assert _place(PLACES.row(7, named=True)).label.startswith("o1 on ADeLe, Knowledge: at least 1 in 10,000 people;")
+
+
+def test_each_calibration_has_a_picture_of_its_own_that_says_how_well_it_predicts_people():
+    ladder, other = ladder_figures(STUDY)[0], beside_figure(STUDY)
+    assert (ladder.title, other.title) == (
+        "The human ladder, published calibration",
+        "The human ladder, open calibration",
+    )
+    assert ladder.caption.startswith("Published calibration: 9 lines.")
+    assert other.caption.startswith("Open calibration: 5 lines.")
+    assert {row["subject"] for row in other.rows} == {"pupils"}
 
 
 def test_the_radar_takes_dimensions_in_which_four_stand():

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from mensura.scale import rate_to_iq
+from mensura.scale import rate_to_iq, rate_to_level
 
 WITH_PICTURES = [
     "people.html",
@@ -453,6 +453,24 @@ def test_converter_follows_the_ruler(visit):
     assert "rarer than 1 in all people alive" in page.inner_text("output")
     page.fill("[name=rate]", "140")
     assert page.get_attribute("[name=rate]", "aria-invalid") == "true"
+
+
+def test_converter_has_base_and_convention_of_the_command(visit):
+    page = visit("human.html")
+    page.fill("[name=rate]", "12.5")
+    for base, convention in ((10, "adele"), (2, "adele"), (2, "calibrated"), (31.95, "calibrated")):
+        page.fill("[name=base]", str(base))
+        page.select_option("[name=convention]", convention)
+        wanted = rate_to_level(0.125, base, convention)
+        assert float(page.input_value("[name=level]")) == pytest.approx(wanted, abs=1e-3)
+        page.fill("[name=level]", page.input_value("[name=level]"))
+        assert float(page.input_value("[name=rate]")) == pytest.approx(12.5, abs=0.01)
+        page.fill("[name=rate]", "12.5")
+    page.fill("[name=base]", "1")
+    assert page.get_attribute("[name=base]", "aria-invalid") == "true"
+    page.select_option("[name=dimension]", index=1)
+    assert page.is_disabled("[name=base]")
+    assert page.is_disabled("[name=convention]")
 
 
 def test_converter_knows_the_normal_distribution(visit):

@@ -2,6 +2,7 @@
 
 import re
 
+import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
@@ -34,6 +35,21 @@ def test_models_and_benchmarks_go_by_the_names_people_use(study):
     subject, name = study.models.drop_nulls("iq").select("subject", "name").row(0)
     assert draw(study, f"profile-{name}").name == draw(study, f"profile-{subject}").name
     assert draw(study, "scores-Humanity's Last Exam").name == "scores-hle"
+
+
+def test_every_open_pool_has_a_picture_of_its_own(study):
+    """Of all 433 items, those of Brazil's exam alone: 144."""
+    assert "averaged over 144 items" in draw(study, "observed-world-enem").finding
+    assert draw(study, "observed-world-enem").title.endswith("the world would score, enem")
+    assert "averaged over 433 items" in draw(study, "observed-world").finding
+
+
+def test_the_published_lines_go_through_their_stars(study):
+    """Least squares through level means: the distances of the stars from the line add up to nothing."""
+    stages = study.abilities.published.stages.drop_nulls(["line", "empirical"])
+    off = stages.group_by("dimension").agg((pl.col("empirical") - pl.col("line")).sum().abs().alias("off"))
+    assert off["off"].max() < 1e-9
+    assert "by level means and" in draw(study, "calibration-levels-published").finding
 
 
 def test_a_model_without_an_iq_has_no_profile(study, monkeypatch):

@@ -11,7 +11,7 @@ import polars as pl
 
 from mensura.baseline.anchors import read_anchors
 from mensura.baseline.estimates import read_estimates
-from mensura.baseline.estimator import PoolEstimate, estimate_pool
+from mensura.baseline.estimator import STUDY, PoolEstimate, estimate_pool
 from mensura.baseline.items import BaselineItems, read_items
 from mensura.baseline.kinds import FAR, PeopleKind, describe_people, kind_of_domain, kind_of_format, kind_of_report
 from mensura.baseline.learned import shipped, shipped_errors
@@ -159,7 +159,7 @@ class _Estimating:
         learned = shipped_errors()
         pooled = pool_estimates(judged, learned.usual_spread)
         estimate = estimate_pool(pooled, self._levels(pooled), self.kind.distance, learned)
-        anchored: list[str] = []
+        anchored: dict[str, float] = {}
         if anchors is not None:
             estimate, anchored = self._anchor(estimate, pooled, anchors, warnings)
         if known_mean is not None:
@@ -180,9 +180,10 @@ class _Estimating:
                 "rate": np.concatenate([estimate.rate, expit(memory.logit)]),
                 "low": np.concatenate([low, expit(memory.logit - 1.645 * _recall_sd(memory))]),
                 "high": np.concatenate([high, expit(memory.logit + 1.645 * _recall_sd(memory))]),
-                "status": ["anchored" if item in set(anchored) else "estimated" for item in pooled.items]
+                "status": ["anchored" if item in anchored else "estimated" for item in pooled.items]
                 + ["remembered"] * len(memory.items),
                 "remembered": [False] * len(pooled.items) + [True] * len(memory.items),
+                "tested": [max(float(STUDY), anchored.get(item, 0.0)) for item in (*pooled.items, *memory.items)],
             }
         )
         models = tuple(judged["model"].unique().sort().to_list()) or tuple(recalled["model"].unique().sort().to_list())
@@ -233,7 +234,8 @@ class _Estimating:
 
     def _anchor(
         self, estimate: PoolEstimate, pooled: PooledEstimates, anchors: pl.DataFrame, warnings: list[str]
-    ) -> tuple[PoolEstimate, list[str]]:
+    ) -> tuple[PoolEstimate, dict[str, float]]:
+        """Return the estimate after the anchors, and how many people took each anchored item."""
         places = {item: place for place, item in enumerate(pooled.items)}
         mine = anchors.filter(
             pl.col("population").is_null() | pl.col("population").is_in([self.who.name, self.who.prose])
@@ -247,7 +249,7 @@ class _Estimating:
             warnings.append(f"{mine.height - rows.height} anchors are of items without an estimate; they were left out")
         truth, noise = logit_rate(rows["rate"].to_numpy(), rows["n"].to_numpy())
         at = np.array([places[item] for item in rows["item"]])
-        return estimate.anchored(at, truth, noise), rows["item"].to_list()
+        return estimate.anchored(at, truth, noise), dict(rows.select("item", pl.col("n").cast(pl.Float64)).iter_rows())
 
     def _settle(self, estimate: PoolEstimate, known: KnownMean, warnings: list[str]) -> PoolEstimate:
         """Take a known mean into account; its error is that of n people who differ."""

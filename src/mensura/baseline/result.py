@@ -58,7 +58,8 @@ class Baseline(Result):
     """What described people would score, estimated.
 
     ``items``: item, population, rate with its 90% interval, level and rarity (level for the world only), status
-    (estimated, anchored, remembered, missing). ``baseline``: per population the mean and the percentiles of persons'
+    (estimated, anchored, remembered, missing), at_least: whether the rarity is cut at the people of the study that an
+    interval speaks of, or of the anchor. ``baseline``: per population the mean and the percentiles of persons'
     scores. ``models``: where scores stand among the people. ``parts``: what both were computed from.
     """
 
@@ -105,7 +106,8 @@ class Baseline(Result):
     def spans(self) -> dict[str, str]:
         """Per population, from which rarity to which the items go: "from 1 in 1.1 to 1 in 40 people"."""
         return {
-            str(who): f"from 1 in {_short(rows['one_in'].min())} to 1 in {_short(rows['one_in'].max())} people"
+            str(who): f"from 1 in {_short(rows['one_in'].min())} to {'at least ' * rows['at_least'].any()}"
+            f"1 in {_short(rows['one_in'].max())} people"
             for (who,), rows in self.items.drop_nulls("one_in").group_by("population", maintain_order=True)
         }
 
@@ -131,7 +133,8 @@ def _item_rows(items: BaselineItems, part: PopulationPart) -> pl.DataFrame:
         pl.lit(part.who.name).alias("population"),
         pl.col("status").fill_null("missing"),
         pl.col("remembered").fill_null(False),
-        one_in=1 / rates["rate"],
+        one_in=pl.min_horizontal(1 / rates["rate"], "tested"),
+        at_least=rates["rate"] * pl.col("tested") < 1,
         **levels,
     ).select(
         "item",
@@ -145,6 +148,7 @@ def _item_rows(items: BaselineItems, part: PopulationPart) -> pl.DataFrame:
         "remembered",
         "level_low",
         "level_high",
+        "at_least",
     )
 
 

@@ -16,9 +16,9 @@ from mensura.calibration.file import (
     write_calibration,
 )
 from mensura.calibration.inputs import published_groups, read_items
-from mensura.calibration.open_pool import open_demands, open_items, open_lines, open_outcomes, open_rates
+from mensura.calibration.open_pool import list_pools, open_demands, open_items, open_lines, open_outcomes, open_rates
 from mensura.calibration.profiles import ProfileResult, profile, profile_counts, read_outcomes
-from mensura.calibration.quality import predict_by_lines, quality_of
+from mensura.calibration.quality import calibration_name, predict_by_lines, quality_of, say_quality
 from mensura.calibration.rated_items import RatedItems
 from mensura.calibration.result import CalibrationResult
 from mensura.calibration.skill import compare_predictors, judge_rulers, largest_demand
@@ -32,12 +32,14 @@ __all__ = [
     "RatedItems",
     "calibrate",
     "calibrate_items",
+    "calibration_name",
     "chosen_lines",
     "compare_calibrations",
     "compare_predictors",
     "equate",
     "judge_rulers",
     "largest_demand",
+    "list_pools",
     "open_demands",
     "open_items",
     "open_lines",
@@ -51,5 +53,6 @@ __all__ = [
     "read_calibration_file",
     "read_items",
     "read_outcomes",
+    "say_quality",
     "write_calibration",
 ]

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mensura.calibration.inputs import published_groups, read_items
-from mensura.calibration.open_pool import open_demands, open_items
+from mensura.calibration.open_pool import HELD_OUT, OPEN, open_demands, open_items
 from mensura.calibration.rated_items import RatedItems
 from mensura.calibration.skill import skill_of
 from mensura.core.arrays import Floats
@@ -61,3 +61,28 @@ def quality_of(lines: Calibration) -> pl.DataFrame:
         for line in lines
     ]
     return pl.DataFrame(rows, schema=QUALITY_COLUMNS, orient="row")
+
+
+def calibration_name(lines: Calibration) -> str:
+    """Return whose lines these are: published, open or given."""
+    sources = {line.source for line in lines}
+    return "open" if sources == {OPEN} else "published" if all("Table 16" in text for text in sources) else "given"
+
+
+def say_quality(lines: Calibration) -> str:
+    """Return in a sentence or two how well the lines of a calibration predict people.
+
+    The open lines were fitted on the items that judge them, so their figure is that of fits without the pool judged.
+    """
+    rows, name = quality_of(lines), calibration_name(lines)
+    skill = HELD_OUT if name == "open" else rows["by_pools"][0] if rows.height else None
+    middle = rows["r2"].median()
+    fitted = "" if middle is None else f", median R² {float(str(middle)):.2f}"
+    said = f"{name.capitalize()} calibration: {rows.height} lines{fitted}."
+    if skill is None:
+        return f"{said} No open item asks for its dimensions, so nothing shows how well it predicts people."
+    held = "" if name == "given" else "on pools left out"
+    return (
+        f"{said} Its rank correlation with people's success {held or 'on the open items'} is {skill:.2f}; that of the "
+        f"largest demand alone is {rows['largest'][0]:.2f}."
+    )

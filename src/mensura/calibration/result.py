@@ -85,6 +85,16 @@ class CalibrationResult(Result):
         rows = self.together.join(self.cover, on="dimension", how="left", maintain_order="left")
         return Calibration.from_rows(rows.with_columns(code="dimension", base=None).iter_rows(named=True))
 
+    def raw_lines(self) -> pl.DataFrame:
+        """Return dimension, n, base, base_raw: the base, and that of a regression on the items that it decides.
+
+        Level means count every level alike; the items themselves count levels by their number of items.
+        """
+        slope = pl.cov("level", "empirical") / pl.var("level")
+        raw = self.points().group_by("dimension").agg(n=pl.len(), base_raw=10.0**slope)
+        found = self.together.select("dimension", "base").join(raw, on="dimension", how="left", maintain_order="left")
+        return found.select("dimension", pl.col("n").fill_null(0), "base", pl.col("base_raw").fill_nan(None))
+
     def points(self) -> pl.DataFrame:
         """Return dimension, item, level, empirical: every item under each dimension that decides it."""
         rows, at = np.nonzero(self.items.deciding)

@@ -11,6 +11,7 @@ from mensura.charts.marks import DOTS, KNOWN, ROW_LIMIT, empty, picture, row_ins
 from mensura.charts.rows import Row, counted, listed, rows_of, say, say_range
 from mensura.charts.theme import SHAPES
 from mensura.core.errors import MensuraError
+from mensura.core.frames import as_frame
 
 COLUMNS = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
 MOST = len(SHAPES)
@@ -22,10 +23,12 @@ _ROUND = (1, 2, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
 def among_people(points: object) -> alt.LayerChart:
     """Draw where each subject stands in each dimension, as "1 in N people", with its interval.
 
-    ``points``: subject, dimension (as it is to be written), one_in, low, high, kind (AI, or people: hollow), note, in
-    the order to draw. A dimension in which nobody is placed keeps its row, which says so.
+    ``points``: subject, dimension (as it is to be written), one_in, low, high, kind (AI, or people: hollow), note,
+    and if wanted at_least (cut at what the data can tell), in the order to draw. A dimension in which nobody is placed
+    keeps its row, which says so.
     """
-    told = rows_of(points, COLUMNS, needed=["subject", "dimension"])
+    columns = [*COLUMNS, *({"at_least"} & set(as_frame(points, name="points").columns))]
+    told = rows_of(points, columns, needed=["subject", "dimension"])
     placed = [row for row in told if row["one_in"] is not None]
     if not placed:
         return empty("no ability could be placed among people")
@@ -41,7 +44,7 @@ def among_people(points: object) -> alt.LayerChart:
     ]
     for row in placed:
         row["aria"] = (
-            f"{row['subject']}, {row['dimension']}: 1 in {say(row['one_in'])} people"
+            f"{row['subject']}, {row['dimension']}: {_rarity(row)}"
             f"{say_range(row['low'], row['high'])}{', ' + row['note'] if row['note'] else ''}"
         )
         row |= {key: min(row[key], FARTHEST) for key in ("one_in", "low", "high") if row[key] is not None}
@@ -107,9 +110,13 @@ def _describe(placed: list[Row], shown: list[str], absent: list[Row]) -> str:
         own = [row for row in placed if row["subject"] == name]
         if own:
             best = max(own, key=lambda row: row["one_in"])
-            parts.append(f"{name} is rarest in {best['dimension']} (1 in {say(best['one_in'])} people)")
+            parts.append(f"{name} is rarest in {best['dimension']} ({_rarity(best)})")
         else:
             parts.append(f"{name} is placed nowhere")
     gone = f" Nobody is placed in {listed((row['dimension'] for row in absent), len(absent))}." if absent else ""
     total = counted(len({row["dimension"] for row in placed}) + len(absent), "dimension")
     return f"Places among the people of the world in {total}: {'; '.join(parts)}.{gone}"
+
+
+def _rarity(row: Row) -> str:
+    return f"{'at least ' if row.get('at_least') else ''}1 in {say(row['one_in'])} people"

@@ -80,6 +80,8 @@ def calibrate(
         seed=seed,
     )
     tables = made.tables()
+    if made.method == "means":
+        tables["raw"] = made.raw_lines()
     if compare is not None:
         tables["comparison"] = compare_calibrations(as_file(made), read_calibration_file(compare))
     if out is not None:
@@ -93,6 +95,8 @@ def calibrate(
         title = "Items as they are: the other demands move along (levels are read off these lines)"
         print_table(tables["together"].select("dimension", "base", "low", "high", "verdict"), title=title)
         print_table(made.spreads, title="Errors and differences found")
+    else:
+        print_table(tables["raw"], title="The base by level means, beside that of a regression on the items (base_raw)")
     if made.rulers["skill"].count():
         title = "Rank correlation with people's success in pools left out, beside that of the largest demand"
         print_table(made.rulers.drop_nulls("skill"), title=title, digits=2)

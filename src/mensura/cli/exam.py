@@ -215,7 +215,7 @@ def report(
         notices.print(f"wrote a pool to {pool}", style="dim")
     if write_report(made, out=out, as_json=as_json):
         return
-    print_table(made.comparison.select(_SHOWN), title=made.heading)
+    print_table(made.comparison.select(*_SHOWN, "at_least"), title=made.heading)
     for warning in made.warnings:
         print_note(warning)
 

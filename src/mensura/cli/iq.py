@@ -79,20 +79,22 @@ def iq(
     add: AddedScores = None,
     selected: Annotated[
         bool,
-        typer.Option("--selected", help="The scores of --add were chosen by whoever profits: correct for that."),
+        typer.Option(
+            "--selected",
+            help="Correct scores that whoever profits chose: those of --add, else of models mostly reported by makers.",
+        ),
     ] = False,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Score models: benchmarks, seven dimensions and composite IQ, with intervals, ranks and reasons."""
     from mensura.evidence import require_subject
-    from mensura.iq import score_iq
+    from mensura.iq import reported_by_makers, score_iq
 
     if explain and model is None:
         raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
     loaded = load_evidence(evidence, add)
-    if selected and not added_subjects():
-        raise MensuraError("--selected: no scores of your own are given; add them with --add FILE")
+    chosen = (sorted(added_subjects()) or reported_by_makers(loaded)) if selected else []
     if model is not None:
         model = require_subject(loaded, model)
     if scale is not None:
@@ -124,7 +126,7 @@ def iq(
         "source": source,
         "rules": rules,
         "weights": weights,
-        "selected": sorted(added_subjects()) if selected else [],
+        "selected": chosen,
         "draws": 0 if plain else draws,
         "seed": seed,
     }

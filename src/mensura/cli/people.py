@@ -189,6 +189,16 @@ def populations(out: Out = None, as_json: Json = False) -> None:
         print_table(table.select(columns), title="Populations (ability: 0 = 500 points of PISA, 1 = 100 points)")
 
 
+@app.command(epilog="Example: mensura people pools")
+def pools(out: Out = None, as_json: Json = False) -> None:
+    """List the pools behind the calibrations: test, coverage and subset used."""
+    from mensura.calibration import list_pools
+
+    table = list_pools()
+    if not emit({"pools": table}, out=out, as_json=as_json):
+        print_table(table, title="Pools of the published calibration (its Table 1) and of the open one", keys=2)
+
+
 @app.command(epilog="Example: mensura people strata raw_tables --out my_world_tables")
 def strata(
     folder: Annotated[

@@ -62,7 +62,7 @@ def profile(
     as_json: Json = False,
 ) -> None:
     """Find abilities per dimension, and place them among the people of the world."""
-    from mensura.calibration import chosen_lines, quality_of
+    from mensura.calibration import calibration_name, chosen_lines, say_quality
     from mensura.calibration.profiles import profile as profile_of
 
     lines = chosen_lines(calibration)
@@ -83,16 +83,8 @@ def profile(
     if emit(result.tables(), out=out, as_json=as_json, **facts):
         return
     _print(result)
-    rows = quality_of(lines)
-    if rows["by_pools"].count():
-        middle = rows.select(rows["r2"].median()).item()
-        fitted = "" if middle is None else f", median R² {float(middle):.2f}"
-        console.print(
-            f"calibration {calibration or 'published'}: {rows.height} lines{fitted}; rank "
-            f"correlation with people's success on the open items {rows['by_pools'][0]:.2f} (largest demand alone: "
-            f"{rows['largest'][0]:.2f}).",
-            style="dim",
-        )
+    other = "published" if calibration_name(lines) == "open" else "open"
+    console.print(f"{say_quality(lines)} Compare with --calibration {other}.", style="dim")
 
 
 def _counted(wanted: list[str], **settings: object) -> ProfileResult:
@@ -132,10 +124,11 @@ def _inputs(
 
 def _print(result: ProfileResult) -> None:
     shown = result.profile.join(
-        result.positions.select("subject", "dimension", "percentile_low", "percentile_high"),
+        result.positions.select("subject", "dimension", "at_least", "percentile_low", "percentile_high"),
         on=["subject", "dimension"],
         maintain_order="left",
     ).rename({"percentile_low": "from", "percentile_high": "to"})
+    shown = shown.drop("world_rate")  # one over it stands beside it
     print_table(shown.drop("subject") if result.statements.height == 1 else shown, title=result.heading)
     for row in result.statements.iter_rows(named=True):
         console.print(f"{row['subject']}: {row['statement']}.")

@@ -68,10 +68,15 @@ def print_table(
     """Print the first ``rows`` rows of a table, numbers to the right; wide cells wrap between words, none is cut.
 
     Where a table is too wide for the terminal, columns of ``spare`` stay out, the first of them first. One that is too
-    wide even then is printed in parts, the first ``keys`` columns in each.
+    wide even then is printed in parts, the first ``keys`` columns in each. A rarity that is cut at what the data can
+    tell (column ``at_least``) says so beside its number.
     """
     shown = frame if rows is None else frame.head(rows)
     cells = {name: [_cell(value, digits) for value in shown[name]] for name in shown.columns}
+    if "one_in" in cells and (cut := cells.pop("at_least", None)):
+        cells["one_in"] = [
+            f"at least {text}" if word == "yes" else text for text, word in zip(cells["one_in"], cut, strict=True)
+        ]
     least = {name: _longest_word([visible(name), *texts]) for name, texts in cells.items()}
     left = [name for name in spare if name in least]
     without = []

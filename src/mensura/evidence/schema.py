@@ -221,6 +221,7 @@ TABLES: dict[str, Table] = {
                 Column("base", "factor by which world success falls per level, as printed", "number", low=0),
                 Column("r_squared", "fit of the line to the level means", "number", low=0, high=1),
                 Column("source", "where it was read"),
+                Column("tested", "most people who took the same items; rarities are cut there", "number", low=1),
             ),
         ),
         Table(

@@ -31,6 +31,7 @@ _COMPARISON = {
     "percentile_low": pl.Float64,
     "percentile_high": pl.Float64,
     "one_in": pl.Float64,
+    "at_least": pl.Boolean,
     "spread": pl.Float64,
     "no_answer": pl.Float64,
     "error_agreement": pl.Float64,
@@ -95,7 +96,7 @@ def _model_row(exam: Exam, own: pl.DataFrame, answers: AnswerMatrix, place: dict
         "seconds_per_right": float(seconds.sum()) / right if right and seconds.len() else None,
     }
     if place:
-        row |= {"percentile": place["percentile"], "one_in": place["one_in"]}
+        row |= {name: place[name] for name in ("percentile", "one_in", "at_least")}
         row |= {"percentile_low": 100.0 * (1.0 - place["high"]), "percentile_high": 100.0 * (1.0 - place["low"])}
     return row | _difference(score, answers)
 

@@ -156,6 +156,7 @@ def _takers(exam: Exam, scored: pl.DataFrame, raked: RakedWeights, scaled: ExamS
         "ability",
         "percentile",
         "one_in",
+        "at_least",
         percentile_low=100.0 * (1.0 - pl.col("high")),
         percentile_high=100.0 * (1.0 - pl.col("low")),
     )
@@ -184,7 +185,7 @@ def _takers(exam: Exam, scored: pl.DataFrame, raked: RakedWeights, scaled: ExamS
             "percentile_low",
             "percentile_high",
         ),
-        *("one_in", "seconds", pl.when(pl.col("kind") == MODELS).then("cost").alias("cost"), "weight"),
+        *("one_in", "at_least", "seconds", pl.when(pl.col("kind") == MODELS).then("cost").alias("cost"), "weight"),
     )
 
 

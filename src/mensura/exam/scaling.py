@@ -106,4 +106,5 @@ def _weighted(fit: ResponseFit, weights: dict[str, float]) -> ResponseFit:
 
 def _nobody() -> pl.DataFrame:
     numbers = ("ability", "rate", "low", "high", "one_in", "percentile")
-    return pl.DataFrame(schema={"subject": pl.String, "group": pl.String} | dict.fromkeys(numbers, pl.Float64))
+    words = {"subject": pl.String, "group": pl.String}
+    return pl.DataFrame(schema=words | dict.fromkeys(numbers, pl.Float64) | {"at_least": pl.Boolean})

@@ -26,6 +26,7 @@ from mensura.iq.relatives import ENOUGH, TEACHERS
 from mensura.iq.result import COUNTS, IqResult
 from mensura.iq.rules import IqRules, read_rules
 from mensura.iq.scoring import score_iq
+from mensura.iq.selection import reported_by_makers
 from mensura.iq.sensitivity import Sensitivity, count_changes, sensitivity
 from mensura.iq.splicing import SplicedIq, left_out, splice_iq, spliced_evidence
 from mensura.iq.uncertainty import IqDraws
@@ -65,6 +66,7 @@ __all__ = [
     "new_subjects",
     "place_iq",
     "read_rules",
+    "reported_by_makers",
     "require_axis",
     "score_costs",
     "score_iq",

@@ -25,6 +25,8 @@ from mensura.scale.ruler import rate_to_one_in
 
 LEAST_ITEMS = 5
 """Items with rates that a population is placed by."""
+_LEAST_RATE = 0.005
+"""Rates nearer to 0 or 1 do not place a population; nor can one without counts tell rarer successes."""
 _DRAWS = 4000
 _WIDEST = 10.0
 """Logarithm of the widest, and narrowest, spread of people that is drawn: rates that tell none could draw any."""
@@ -42,6 +44,7 @@ class PeopleScale(NamedTuple):
     covariance: Floats
     status: str
     items: int
+    tested: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -49,8 +52,8 @@ class AmongPeople(Result):
     """Subjects among people.
 
     ``subjects``: subject, group, ability, rate (share of the people who have as much ability or more) with low and
-    high, one_in, percentile, iq with iq_low and iq_high (90%), population, status. ``population``: mean and sd on the
-    item scale.
+    high, one_in, percentile, iq with iq_low and iq_high (90%), population, status, at_least: whether one_in is cut at
+    the number of people tested. ``population``: mean and sd on the item scale, and how many were ``tested``.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "population")
@@ -97,13 +100,14 @@ def place_among(
         rate=pl.Series(scipy.special.ndtr(-middle)),
         low=pl.Series(scipy.special.ndtr(-high)),
         high=pl.Series(scipy.special.ndtr(-low)),
-        one_in=pl.Series(rate_to_one_in(np.asarray(scipy.special.ndtr(-middle)))),
+        one_in=pl.Series(np.minimum(rare := rate_to_one_in(np.asarray(scipy.special.ndtr(-middle))), people.tested)),
         percentile=pl.Series(100.0 * scipy.special.ndtr(middle)),
         iq=pl.Series(100.0 + 15.0 * middle),
         iq_low=pl.Series(100.0 + 15.0 * low),
         iq_high=pl.Series(100.0 + 15.0 * high),
         population=pl.lit(people.name),
         status=pl.lit(people.status),
+        at_least=pl.Series(rare > people.tested),
     )
     errors = np.sqrt(np.diag(people.covariance))
     population = pl.DataFrame(
@@ -114,6 +118,7 @@ def place_among(
             "se_mean": [float(errors[0])],
             "se_sd": [float(errors[1] * np.exp(people.log_sd))],
             "items": [people.items],
+            "tested": [people.tested],
             "status": [people.status],
         }
     )
@@ -136,7 +141,7 @@ def _of_group(fit: ResponseFit, group: str) -> PeopleScale:
     of_mean = row["se_mean"] if row["se_mean"] is not None else row["sd"] / np.sqrt(count)
     of_log_sd = (row["se_sd"] / row["sd"]) if row["se_sd"] is not None else 1.0 / np.sqrt(2.0 * count)
     covariance = np.diag([float(of_mean) ** 2, float(of_log_sd) ** 2])
-    return PeopleScale(group, row["mean"], float(np.log(row["sd"])), covariance, "measured", fit.items.height)
+    return PeopleScale(group, row["mean"], float(np.log(row["sd"])), covariance, "measured", fit.items.height, count)
 
 
 def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: ANN401
@@ -145,7 +150,7 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: AN
     require_columns(frame, ["item", "rate"], name="rates")
     places = {item: place for place, item in enumerate(bank.items)}
     known = frame.with_columns(pl.col("item").cast(pl.String)).filter(
-        pl.col("item").is_in(list(places)) & pl.col("rate").is_between(0.005, 0.995)
+        pl.col("item").is_in(list(places)) & pl.col("rate").is_between(_LEAST_RATE, 1.0 - _LEAST_RATE)
     )
     if known.height < LEAST_ITEMS:
         raise MensuraError(
@@ -166,7 +171,9 @@ def _of_rates(bank: ItemBank, rates: Any, name: str) -> PeopleScale:  # noqa: AN
     slopes = np.asarray(best.jac, dtype=np.float64)
     covariance = np.asarray(np.linalg.inv(slopes.T @ slopes + 1e-9 * np.eye(2)) * max(1.0, scatter), np.float64)
     status = "extrapolated" if {"low", "high"} <= set(frame.columns) else "from rates"
-    return PeopleScale(name, float(best.x[0]), float(best.x[1]), covariance, status, known.height)
+    tested = known["n"].cast(pl.Float64).max() if "n" in known.columns else None
+    most = 1.0 / _LEAST_RATE if tested is None else float(tested)  # type: ignore[arg-type]
+    return PeopleScale(name, float(best.x[0]), float(best.x[1]), covariance, status, known.height, most)
 
 
 def _variance(known: pl.DataFrame) -> Floats:

@@ -35,7 +35,8 @@ class LevelLine:
     The empirical level is the common base-10 one, −log10(p / √10); one annotated level therefore divides the
     world success rate by ``base`` = 10^slope. ``printed_base``: the base as its source prints it, computed there from
     a slope with more digits; shown in its place. ``covered``: the annotated levels that its items reach.
-    ``slope_error``: standard error of the slope, where an interval of the base says it.
+    ``slope_error``: standard error of the slope, where an interval of the base says it. ``tested``: the largest number
+    of people who took the same items of the calibration; a rarer success than one of them cannot be known.
     """
 
     dimension: str
@@ -48,6 +49,7 @@ class LevelLine:
     covered: tuple[float, float] | None = None
     source: str = ""
     slope_error: float | None = None
+    tested: float | None = None
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.slope) and self.slope > 0 and np.isfinite(self.intercept)):
@@ -177,6 +179,7 @@ def _line(dimension: str, row: Mapping[str, object]) -> LevelLine:
         covered=None if low is None or high is None else (low, high),
         source=str(row.get("source") or ""),
         slope_error=_slope_error(row),
+        tested=_number(row, "tested"),
     )
 
 

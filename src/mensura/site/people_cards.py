@@ -89,5 +89,6 @@ def _ladder_card(part: pl.DataFrame) -> dict[str, Any]:
     ]
     for row in part.iter_rows(named=True):
         ends = "" if row["low"] is None else f", 90% {rarity(row['low'])} to {rarity(row['high'])}"
-        lines.append((row["dimension"], f"{rarity(row['one_in'])}{ends}".replace(" people", ""), None))
+        said = f"{rarity(row['one_in'], row['at_least'])}{ends}".replace(" people", "")
+        lines.append((row["dimension"], said, None))
     return {"name": f"{first['subject']} ({first['test']})", "page": "people.html#anchors", "lines": lines}

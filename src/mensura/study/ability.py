@@ -11,12 +11,15 @@ from mensura.calibration import (
     CalibrationResult,
     ProfileResult,
     calibrate,
+    calibration_name,
+    chosen_lines,
     open_demands,
     open_items,
     open_outcomes,
     open_rates,
     profile,
     profile_counts,
+    say_quality,
 )
 from mensura.calibration.open_pool import READERS
 from mensura.core.cache import recall
@@ -59,8 +62,11 @@ _ADELE = ("ADeLe", "measured, counts by level")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PlacedAbilities(Result):
-    """``places``: subject, dimension, one_in, low, high, percentile, kind, provider, test, origin, note, items.
+    """Subjects among people: ``places``, and the profiles and calibrations that it is made of.
 
+    ``places``: subject, dimension, one_in, low, high, percentile, kind, provider, test, origin, at_least, note, items.
+    ``beside``: the same by the lines of the other calibration, open or published; ``quality``: the two names, each with
+    the sentence on how well that calibration predicts people.
     ``language``: the profile of language models on the ADeLe battery; ``together``: of models and people on the same
     open items; ``published`` and ``ours``: the open calibration by the published procedure and by ours.
     """
@@ -68,6 +74,8 @@ class PlacedAbilities(Result):
     TABLES: ClassVar[tuple[str, ...]] = ("places",)
 
     places: pl.DataFrame
+    beside: pl.DataFrame
+    quality: tuple[tuple[str, str], tuple[str, str]]
     language: ProfileResult
     together: ProfileResult
     published: CalibrationResult
@@ -94,15 +102,22 @@ def place_abilities(evidence: Evidence, lines: Calibration) -> PlacedAbilities:
     order = pl.DataFrame({"subject": list(TOGETHER)})
     together = profile(order.join(told, on="subject", maintain_order="left"), open_demands(), calibration=lines)
     kinds = dict(told.select("subject", "kind").unique().iter_rows())
+    other = chosen_lines("published" if calibration_name(lines) == "open" else "open", evidence.calibration)
+    places, beside = (_named(language.placed_by(which), together.placed_by(which), kinds) for which in (lines, other))
+    first, second = ((calibration_name(which), say_quality(which)) for which in (lines, other))
+    published, ours = recall("open-calibrations", (), calibrate_open_pool)
+    return PlacedAbilities(places, beside, (first, second), language, together, published, ours)
+
+
+def _named(language: ProfileResult, together: ProfileResult, kinds: dict[str, str]) -> pl.DataFrame:
+    """Return the places of both profiles with who made each system, which test it took and how its score arose."""
     places = pl.concat([ability_rows(language, {}, SYSTEMS), ability_rows(together, kinds, {})])
     tests = {name: _TESTS.get(name, _ADELE) for name in places["subject"].unique()}
-    named = places.with_columns(
+    return places.with_columns(
         provider=pl.col("subject").replace_strict(_MAKERS, default=None, return_dtype=pl.String),
         test=pl.col("subject").replace_strict({name: test for name, (test, _) in tests.items()}),
         origin=pl.col("subject").replace_strict({name: how for name, (_, how) in tests.items()}),
     )
-    published, ours = recall("open-calibrations", (), calibrate_open_pool)
-    return PlacedAbilities(named, language, together, published, ours)
 
 
 def calibrate_open_pool() -> tuple[CalibrationResult, CalibrationResult]:
@@ -124,6 +139,7 @@ def ability_rows(made: ProfileResult, kinds: dict[str, str], names: dict[str, st
         high="one_in_high",
         percentile="percentile",
         kind=pl.col("subject").replace_strict(kinds, default="AI"),
+        at_least="at_least",
         note="note",
         items="items",
     )

@@ -50,7 +50,7 @@ class Study(Result):
     def run(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
         """Run the instruments; the same evidence gives the same study.
 
-        ``lines``: what levels are read with; by default the open ones, where a base is identified, over the published.
+        ``lines``: what levels are read with; by default the published ones.
         """
         read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
         return cls._of(evidence, compute_iq(evidence), place(evidence), read_with)

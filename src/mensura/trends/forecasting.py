@@ -27,7 +27,7 @@ from mensura.trends.capabilities import read_with_draws
 from mensura.trends.frontier import find_frontier, frontier_line
 from mensura.trends.lines import TrendLine, fit_line
 from mensura.trends.pace import WINDOW, pace_table, recent_releases
-from mensura.trends.scatter import WARY, describe_scatter
+from mensura.trends.scatter import WARY, describe_bent, describe_growth
 
 METHODS = ("releases", "rosetta")
 YEARS_AHEAD = (1, 2, 3)
@@ -39,10 +39,6 @@ _AT_ONCE = 2_000_000
 """Releases simulated at once, over all futures: sixteen megabytes."""
 SEASON = 1 / 12
 """Years within which future releases share one shock."""
-GROWTH = 0.1
-"""Prior standard deviation of the yearly growth of the scatter, as a logarithm."""
-SMALLEST_SIZE = 0.05
-"""Residuals below this part of the median one count as this large: their logarithm would count for nothing else."""
 SILVERMAN = 1.06
 """Silverman's rule: the width of a Gaussian kernel is so many standard deviations times n to the power −1/5."""
 
@@ -130,7 +126,7 @@ def simulate_frontier(
     recent = recent_releases(years)
     t, y = years[recent], values[recent]
     line = fit_line(t, y)
-    drawn = describe_scatter(t, y, prior=WARY).draw(FUTURES, rng)
+    drawn = describe_bent(t, y, prior=WARY).draw(FUTURES, rng)
     heights, slopes = drawn.level, drawn.pace
     best = np.full(FUTURES, values.max())
     if draws is not None:
@@ -162,22 +158,11 @@ def simulate_frontier(
 
 
 def _draw_growth(years: Floats, values: Floats, rng: np.random.Generator) -> Floats:
-    """Draw by how much the scatter grows a year, as a logarithm.
-
-    The logarithms of the residuals' sizes are regressed on time, twice the usual window; for normal residuals their
-    variance is π²/8. A prior about no growth keeps short streams from exploding.
-    """
+    """Draw by how much the scatter grows a year, as a logarithm, from twice the usual window."""
     longer = years > years[-1] - 2 * WINDOW
     t = years[longer]
-    size = np.abs(values[longer] - fit_line(t, values[longer]).at(t))
-    floor = SMALLEST_SIZE * float(np.median(size))
-    if floor == 0:
-        return np.zeros(FUTURES)
-    off = t - t.mean()
-    precision = float(off @ off) / (np.pi**2 / 8)
-    total = precision + GROWTH**-2
-    mean = precision * fit_line(t, np.log(np.maximum(size, floor))).slope / total
-    return np.asarray(mean + rng.standard_normal(FUTURES) / np.sqrt(total))
+    mean, error = describe_growth(t, values[longer] - fit_line(t, values[longer]).at(t))
+    return np.asarray(mean + error * rng.standard_normal(FUTURES))
 
 
 def _draw_residuals(line: TrendLine, residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:

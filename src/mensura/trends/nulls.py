@@ -2,8 +2,8 @@
 
 Which release was tested on which benchmark, and when it came out, stay as they are. A world draws anew
 
-- the *capabilities*: the line of the releases, the scatter about it and the shocks that releases share, from their
-  posterior (:mod:`mensura.trends.scatter`), and every release from those;
+- the *capabilities*: the line of the releases, the scatter about it, its growth and the shocks that releases share,
+  from their posterior (:mod:`mensura.trends.scatter`), and every release from those;
 - the *errors* with which capabilities are seen at every look: scores are drawn from the fitted positions and the
   residuals of the fit, and refitted as the data are; what the refits differ from the fitted positions is their error,
   with the bend of the scale and everything that benchmarks in common do to it.
@@ -30,7 +30,7 @@ import numpy as np
 from mensura.core.arrays import Floats, Ints, expit
 from mensura.stitching import ScoreLayout, Solution
 from mensura.trends.refits import refit_looks
-from mensura.trends.scatter import ScatterPosterior, describe_scatter
+from mensura.trends.scatter import ScatterPosterior, describe_growth, describe_scatter
 from mensura.trends.streams import Stream
 
 LEAST_FREEDOM = 0.2
@@ -55,6 +55,8 @@ class NullModel:
     """Mean variance that its scores leave in a capability; the scatter of fitted capabilities holds it too."""
     departures: Floats
     """How releases depart from their line, with mean 0 and variance 1: what one does alone is drawn from these."""
+    growth: tuple[float, float]
+    """By how much the scatter grows a year, as a logarithm: mean and standard error."""
 
     def draw(self, n: int, counts: Ints, rng: np.random.Generator) -> tuple[Floats, int]:
         """Draw the capabilities seen at every look in n worlds, (worlds, looks, releases), and count failed fits."""
@@ -69,7 +71,11 @@ class NullModel:
         drawn = self.scatter.draw(n, rng)
         own = np.maximum((1 - drawn.share) * drawn.spread**2 - self.own_error, 0)
         alone: Floats = np.sqrt(own)[:, None] * rng.choice(self.departures, (n, self.years.size))
-        return drawn.line(self.years) + drawn.shocks(self.years, rng) + alone
+        mean, error = self.growth
+        yearly = mean + error * rng.standard_normal(n)
+        size = np.exp(yearly[:, None] * (self.years - self.years.mean()))
+        size /= np.sqrt(np.mean(size**2, axis=1, keepdims=True))
+        return np.asarray(drawn.line(self.years) + size * (drawn.shocks(self.years, rng) + alone))
 
 
 def describe_null(stream: Stream, layout: ScoreLayout, fit: Solution, start: float) -> NullModel:
@@ -82,8 +88,10 @@ def describe_null(stream: Stream, layout: ScoreLayout, fit: Solution, start: flo
     information = np.bincount(layout.rows, steep**2, layout.n_subjects)
     own_error = np.minimum(residuals.var() / np.maximum(information, LEAST_INFORMATION), fit.C[0].var())
     scatter = describe_scatter(stream.years, fit.C[0], bend=start)
-    departures = _departures(stream.years, fit.C[0], start)
-    return NullModel(stream.years, layout, fit, scatter, residuals, float(own_error.mean()), departures)
+    rest = _departures(stream.years, fit.C[0], start)
+    growth = describe_growth(stream.years, rest)
+    departures = _unit(rest / np.exp(growth[0] * (stream.years - stream.years.mean())))
+    return NullModel(stream.years, layout, fit, scatter, residuals, float(own_error.mean()), departures, growth)
 
 
 def _errors(seen: Floats, truth: Floats, counts: Ints) -> Floats:
@@ -100,14 +108,18 @@ def _errors(seen: Floats, truth: Floats, counts: Ints) -> Floats:
 
 
 def _departures(years: Floats, values: Floats, bend: float) -> Floats:
-    """Return residuals of the line that may bend, freed of what it took from them, with mean 0 and variance 1."""
+    """Return residuals of the line that may bend, freed of what it took from them."""
     hinge = np.column_stack([np.ones_like(years), years - years.mean(), np.maximum(years - bend, 0)])
     directions = np.linalg.qr(hinge)[0]
     rest = values - directions @ (directions.T @ values)
-    rest /= np.sqrt(np.maximum(1 - (directions**2).sum(axis=1), LEAST_FREEDOM))
-    rest -= rest.mean()
-    spread = float(rest.std())
-    return rest / spread if spread > 0 else rest
+    return np.asarray(rest / np.sqrt(np.maximum(1 - (directions**2).sum(axis=1), LEAST_FREEDOM)))
+
+
+def _unit(values: Floats) -> Floats:
+    """Return the values with mean 0 and variance 1."""
+    off = values - values.mean()
+    spread = float(off.std())
+    return np.asarray(off / spread if spread > 0 else off)
 
 
 def _expected(layout: ScoreLayout, fit: Solution) -> Floats:

@@ -23,7 +23,7 @@ from mensura.stitching import Stitch, to_date, to_years
 from mensura.trends.capabilities import hand_over, read_with_draws
 from mensura.trends.frontier import find_frontier
 from mensura.trends.lines import FEWEST_POINTS, fit_line
-from mensura.trends.scatter import WARY, describe_scatter
+from mensura.trends.scatter import WARY, describe_bent
 
 WINDOW, FEWEST_RECENT = 2.0, 10
 """Years of releases the line is fitted to, and how many there must be; fewer: all releases are used."""
@@ -117,7 +117,7 @@ def _of_releases(years: Floats, values: Floats, level: float) -> Row:
     t = years[recent]
     if t.size < FEWEST_RELEASES or t[-1] == t[0]:
         return "releases", None, None, None, t.size, to_date(t[0])
-    posterior = describe_scatter(t, np.atleast_2d(values)[:, recent], prior=WARY)
+    posterior = describe_bent(t, np.atleast_2d(values)[:, recent], prior=WARY)
     paces = posterior.draw(DRAWN, np.random.default_rng(SEED)).pace
     low, middle, high = np.quantile(paces, [0.5 - level / 2, 0.5, 0.5 + level / 2])
     return "releases", float(middle), float(low), float(high), t.size, to_date(t[0])

@@ -9,6 +9,9 @@ posterior is exact on a grid of (w, ℓ): a, b and s are integrated out (flat in
 restricted likelihood
 
     |R|^(−½) |XᵀR⁻¹X|^(−½) (rᵀR⁻¹r)^(−(n − 2)/2),    R = (1 − w) I + w K_ℓ,  X = (1, t),  r the residual of the line.
+
+The pace may have changed within the time looked at. :func:`describe_bent` weighs the straight line against lines that
+bend, at one of several times, by a change δ ~ N(0, (κ s)²). This prior is proper, so their likelihoods can be compared.
 """
 
 from __future__ import annotations
@@ -30,6 +33,14 @@ WARY = np.where(SHARES == 0, 5.0, 1.0) * (1 - SHARES) ** 2
 (``benchmarks/trends_shocks.py``), while for the watch they would only dull it."""
 FADINGS = np.array([1 / 12, 1 / 4, 1 / 2, 1.0])
 """Grid of ℓ in years, equally likely: below a month shocks pass for independent, beyond a year for the line."""
+BENDS = np.linspace(0.1, 0.9, 5)
+"""Where the pace may have changed, as shares of the time looked at."""
+BENT, CHANGE = 0.3, 2.0
+"""Prior probability that it did, and standard deviation of the change in spreads of a release a year."""
+GROWTH = 0.1
+"""Prior standard deviation of the yearly growth of the scatter, as a logarithm."""
+SMALLEST_SIZE = 0.05
+"""Residuals below this part of the median one count as this large: their logarithm would count for nothing else."""
 _AT_ONCE = 6_000_000
 """Numbers whitened at once (pairs of w and ℓ × rows × releases): 48 megabytes, and a few times that on the way."""
 
@@ -83,6 +94,8 @@ class ScatterPosterior:
     """Level at the origin, pace, and where a bend was allowed the change of pace."""
     root: Floats
     """(nodes, coefficients, coefficients): Cholesky factors of (XᵀR⁻¹X)⁻¹."""
+    evidence: Floats
+    """Logarithm of the likelihood (rows,), all parameters integrated out; comparable where the freedom is the same."""
 
     def draw(self, n: int, rng: np.random.Generator) -> ScatterDraws:
         """Draw n sets of line and scatter, taking the rows of values in turn."""
@@ -109,36 +122,97 @@ class ScatterPosterior:
         return float((self.share @ self.probability).mean())
 
 
+@dataclass(frozen=True)
+class BentPosterior:
+    """Straight and bent lines, each with its posterior; ``probability`` (lines, rows) is that of each line."""
+
+    bends: Floats
+    lines: tuple[ScatterPosterior, ...]
+    probability: Floats
+
+    def draw(self, n: int, rng: np.random.Generator) -> ScatterDraws:
+        """Draw n sets of scatter and of the line after the last bend, taking the rows of values in turn."""
+        row: Ints = np.arange(n) % self.probability.shape[1]
+        below = np.cumsum(self.probability, axis=0)[:, row] < rng.random(n)
+        which = np.minimum(np.count_nonzero(below, axis=0), len(self.lines) - 1)
+        every = [line.draw(n, rng) for line in self.lines]
+        level, pace, spread, share, fading, change = (
+            np.choose(which, [getattr(one, name) for one in every])
+            for name in ("level", "pace", "spread", "share", "fading", "change")
+        )
+        origin = every[0].origin
+        after = level - change * (np.where(which > 0, self.bends[which], origin) - origin)
+        return ScatterDraws(origin, after, pace + change, spread, share, fading, change)
+
+
+def describe_bent(years: Floats, values: Floats, *, prior: Floats = PRIOR) -> BentPosterior:
+    """Find the posterior of line and scatter where the pace may have changed once, at any of ``BENDS`` of the time."""
+    begin, span = years[0], years[-1] - years[0]
+    bends = np.array([begin, *(begin + part * span for part in BENDS)])
+    straight = describe_scatter(years, values, prior=prior)
+    bent = [describe_scatter(years, values, bend=when, prior=prior, change=CHANGE) for when in bends[1:]]
+    lines = (straight, *bent)
+    log = np.stack([line.evidence for line in lines])
+    log += np.log(np.array([1 - BENT, *[BENT / len(bent)] * len(bent)]))[:, None]
+    weight = np.exp(log - log.max(axis=0))
+    return BentPosterior(bends, lines, weight / weight.sum(axis=0))
+
+
 def describe_scatter(
-    years: Floats, values: Floats, *, bend: float | None = None, prior: Floats = PRIOR
+    years: Floats, values: Floats, *, bend: float | None = None, prior: Floats = PRIOR, change: float | None = None
 ) -> ScatterPosterior:
     """Find the posterior of line and scatter from releases at sorted ``years``, for values (releases,) or rows of them.
 
     With a ``bend`` the line may change its slope there: what releases do after it then says how they scatter, and
-    nothing about the line before. ``prior`` weighs the shares on the grid.
+    nothing about the line before. ``prior`` weighs the shares on the grid; ``change`` is the prior standard deviation
+    of the change of pace, in s a year, without which any is as likely.
     """
     origin = float(years.mean())
     hinge = [] if bend is None else [np.maximum(years - bend, 0)]
     design = np.stack([np.ones_like(years), years - origin, *hinge])
     share, fading = (grid.ravel() for grid in np.meshgrid(SHARES, FADINGS, indexing="ij"))
     rows = np.atleast_2d(values)
+    known = np.zeros((len(design), len(design)))
+    if change is not None:
+        known[-1, -1] = change**-2
     step = max(1, _AT_ONCE // (years.size * share.size))
     lines, sizes = [], []
     for start in range(0, len(rows), step):
         white, log_size = whiten(years, np.concatenate([design, rows[start : start + step]]), share, fading)
         x, y = white[:, : len(design)], white[:, len(design) :]
-        information = x @ x.transpose(0, 2, 1)
+        information = x @ x.transpose(0, 2, 1) + known
         lines.append(np.linalg.solve(information, x @ y.transpose(0, 2, 1)).transpose(0, 2, 1).astype(float))
         rest = y - lines[-1] @ x
-        sizes.append(np.einsum("kri,kri->kr", rest, rest))
+        sizes.append(np.einsum("kri,kri->kr", rest, rest) + np.einsum("kri,ij,krj->kr", lines[-1], known, lines[-1]))
     line: Floats = np.concatenate(lines, axis=1)
     squares = np.maximum(np.concatenate(sizes, axis=1), np.finfo(float).tiny)
     log = np.log(np.interp(share, SHARES, prior)) - log_size / 2 - np.linalg.slogdet(information)[1] / 2
     freedom = years.size - len(design)
+    if change is not None:
+        freedom, log = freedom + 1, log - np.log(change)
     log = log[:, None] - freedom / 2 * np.log(squares)
-    weight = np.exp(log - log.max(axis=0))
+    highest = log.max(axis=0)
+    weight = np.exp(log - highest)
+    evidence = highest + np.log(weight.sum(axis=0))
     root = np.linalg.cholesky(np.linalg.inv(information))
-    return ScatterPosterior(origin, freedom, share, fading, weight / weight.sum(axis=0), squares, line, root)
+    return ScatterPosterior(origin, freedom, share, fading, weight / weight.sum(axis=0), squares, line, root, evidence)
+
+
+def describe_growth(years: Floats, residuals: Floats) -> tuple[float, float]:
+    """Return mean and standard error of the yearly growth of the scatter, as a logarithm.
+
+    The logarithms of the residuals' sizes are regressed on time; for normal residuals their variance is π²/8. A prior
+    about no growth keeps short streams from exploding.
+    """
+    size = np.abs(residuals)
+    floor = SMALLEST_SIZE * float(np.median(size))
+    if floor == 0:
+        return 0.0, 0.0
+    off = years - years.mean()
+    precision = float(off @ off) / (np.pi**2 / 8)
+    total = precision + GROWTH**-2
+    found = float(off @ np.log(np.maximum(size, floor))) / (np.pi**2 / 8)
+    return found / total, float(total**-0.5)
 
 
 def whiten(years: Floats, values: Floats, share: Floats, fading: Floats) -> tuple[Floats, Floats]:

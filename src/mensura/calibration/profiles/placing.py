@@ -28,18 +28,20 @@ NEARLY_ALL = 0.9999
 class Place:
     """The world rate of an ability with the ends of its 90% interval, and what must be said of it; or none, and why.
 
-    The interval holds the errors of ability and line together.
+    The interval holds the errors of ability and line together. ``at_least``: the ability is rarer than the data can
+    tell, so the rate is the rarest that they can.
     """
 
     rates: tuple[float, float, float] | None
     note: str = ""
+    at_least: bool = False
 
 
 def place(line: LevelLine | str, ability: float, low: float, high: float) -> Place:
     """Read an ability with its 90% interval off the calibrated line of its dimension, as :func:`find_line` gives it.
 
-    Beyond the highest level of the calibration's items a line tells nothing: the rate is cut there, and the note says
-    that the ability is at least so rare.
+    Beyond the highest level of the calibration's items, and beyond one of the people tested, a line tells nothing: the
+    rate is cut there, and the note says that the ability is at least so rare.
     """
     if isinstance(line, str):
         return Place(None, line)
@@ -53,14 +55,23 @@ def place(line: LevelLine | str, ability: float, low: float, high: float) -> Pla
     up = math.hypot(line.slope * (high - ability), error)
     rate = min(_rate(empirical), NEARLY_ALL)
     high_rate = max(min(_rate(empirical - down), NEARLY_ALL), rate)
-    top = line.reach[1]
-    rarest = min(_rate(line.slope * top + line.intercept), NEARLY_ALL)
+    rarest, why = _rarest(line)
     if rate < rarest:
-        notes.append(f"at least {say_rarity(rarest)}: the items of the calibration end at level {top:g}")
-        return Place((rarest, rarest, max(high_rate, rarest)), "; ".join(notes))
+        notes.append(why)
+        return Place((rarest, rarest, max(high_rate, rarest)), "; ".join(notes), at_least=True)
     if outside := line.outside(ability):
         notes.append(outside)
-    return Place((rate, min(_rate(empirical + up), rate), high_rate), "; ".join(notes))
+    low_rate = min(max(_rate(empirical + up), 1.0 / (line.tested or math.inf)), rate)
+    return Place((rate, low_rate, high_rate), "; ".join(notes))
+
+
+def _rarest(line: LevelLine) -> tuple[float, str]:
+    """Return the rarest success that a line can tell of, and the words for an ability beyond it."""
+    top = line.reach[1]
+    rate = min(_rate(line.slope * top + line.intercept), NEARLY_ALL)
+    if line.tested and rate < 1.0 / line.tested:
+        return 1.0 / line.tested, f"{say_rarity(rate, line.tested)}: no more people took the items of the calibration"
+    return rate, f"at least {say_rarity(rate)}: the items of the calibration end at level {top:g}"
 
 
 def find_line(lines: Calibration, dimension: str) -> LevelLine | str:

@@ -33,6 +33,7 @@ POSITION_COLUMNS: Mapping[str, Any] = {
     **dict.fromkeys(_ENDS, pl.Float64),
     "uncalibrated_rate": pl.Float64,
     "line": pl.String,
+    "at_least": pl.Boolean,
     "note": pl.String,
 }
 
@@ -50,7 +51,8 @@ def placed_tables(found: FoundAbilities, lines: Calibration) -> tuple[pl.DataFra
             where = place(line, *ability)
             rates = None if (i, j) in found.untold else where.rates
             whose = "" if isinstance(line, str) else f"{line.dimension}, {_whose(line)}"
-            cells.append((subject, code, known[code].name, whose, found.untold.get((i, j), where.note)))
+            cut = rates is not None and where.at_least
+            cells.append((subject, code, known[code].name, whose, cut, found.untold.get((i, j), where.note)))
             figures.append((*ability, *(rates or _NO_RATES), uncalibrated_rate(ability[0])))
     return _tables(found, cells, np.array(figures).T)
 
@@ -61,7 +63,7 @@ def _tables(
     """Return the three tables from one entry per subject and dimension, in that order."""
     ability, rates, theory = figures[:3], figures[3:6], figures[6]
     read = {"rate": rates, **{name: _read(rates, name) for name in READINGS[1:]}}
-    words = pl.DataFrame(cells, schema=["subject", "dimension", "name", "line", "note"], orient="row")
+    words = pl.DataFrame(cells, schema=["subject", "dimension", "name", "line", "at_least", "note"], orient="row")
     halves = [part.ravel() for part in (*found.half, *(found.alone or _nothing(found.half)))]
     columns = {
         "items": found.items.ravel(),

@@ -36,8 +36,8 @@ class ProfileResult(Result):
     percentile and iq where the calibrated line puts it, empty where it cannot be placed. ``positions``: the name of
     the dimension, items that it decides, the level at one half with its interval, the level met half of the time if
     the demand were ``alone`` (joint only), the 90% intervals of rate, rarity, percentile and IQ (errors of ability and
-    line together), the ``uncalibrated_rate`` (base 10), the ``line`` used, and a ``note``: why there is no position, or
-    what to bear in mind.
+    line together), the ``uncalibrated_rate`` (base 10), the ``line`` used, whether the position is ``at_least`` so rare
+    (the data cannot tell rarer), and a ``note``: why there is no position, or what to bear in mind.
     ``statements``: subject, statement. ``method``: adele or joint.
     """
 
@@ -50,6 +50,7 @@ class ProfileResult(Result):
     dimensions: tuple[str, ...]
     fits: Mapping[str, JointFit] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
+    found: FoundAbilities | None = None
 
     @property
     def heading(self) -> str:
@@ -59,6 +60,13 @@ class ProfileResult(Result):
             f"Profile ({self.method}): {subjects} subject{'s' if subjects != 1 else ''}, "
             f"{len(self.dimensions)} dimensions; ability in levels with its 90% interval"
         )
+
+    def placed_by(self, calibration: Calibration) -> ProfileResult:
+        """Return the same abilities among people by the lines of another calibration."""
+        if self.found is None:
+            raise MensuraError("placed_by: the profile was read without its abilities; run mensura.profile again")
+        table, positions, statements = placed_tables(self.found, calibration)
+        return replace(self, profile=table, positions=positions, statements=statements)
 
     def predict(self, demands: Any, *, options: float | None = None, seed: int = 0) -> pl.DataFrame:  # noqa: ANN401
         """Return subject, item, chance, low, high: the chance to solve new items, from their demands alone.
@@ -166,4 +174,4 @@ def profile_counts(
 def _placed(found: FoundAbilities, calibration: Calibration | None, method: str) -> ProfileResult:
     """Put abilities among people, by the calibration's lines."""
     lines = chosen_lines() if calibration is None else calibration
-    return ProfileResult(*placed_tables(found, lines), method, found.dimensions)
+    return ProfileResult(*placed_tables(found, lines), method, found.dimensions, found=found)

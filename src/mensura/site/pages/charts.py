@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from mensura.calibration import list_pools
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
@@ -74,7 +75,12 @@ def stitched(study: Study) -> Page:
         "One capability per model and one difficulty per benchmark, fitted to all scores at once; people stand beside "
         "it, test by test.",
         "stitched.html",
-        {"pictures": figures_of(study, *names), "units": unit_sentences(study), "pace": pace_sentence(study)},
+        {
+            "pictures": figures_of(study, *names),
+            "units": unit_sentences(study),
+            "unit": study.fit.unit,
+            "pace": pace_sentence(study),
+        },
         scripts=("charts",),
     )
 
@@ -102,6 +108,7 @@ def human(study: Study) -> Page:
         {
             "pictures": figures_of(study, "bases", "demand-curves", "world-regions", "world-drivers"),
             "calibration": list(study.lines),
+            "pools": list_pools().to_dicts(),
             "validations": published_errors(study.evidence.validations).to_dicts(),
             "distances": published_distances(study.evidence.validations).to_dicts(),
             "own_validations": read_csv(_VALIDATION)

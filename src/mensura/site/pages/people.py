@@ -10,7 +10,7 @@ from mensura.baseline.registry import registry
 from mensura.evidence import slug
 from mensura.site.links import source_link
 from mensura.site.pages.page import Page, figures_of
-from mensura.site.pictures import ladder_figures
+from mensura.site.pictures import beside_figure, ladder_figures
 from mensura.site.pictures.passed import passed_figure, passed_words
 from mensura.site.sections import passing_section, people_section
 from mensura.study.passed import passed_people
@@ -21,8 +21,11 @@ from mensura.study.units import rarity, show
 
 def people(study: Study) -> Page:
     """Who was passed, when; then the registry; the ladders of judged people last."""
-    names = ("calibration-levels", "calibration-stages", "observed-world", "country-alignment")
-    ladders = ladder_figures(study)
+    names = (
+        *("calibration-levels-published", "calibration-levels", "calibration-stages"),
+        *("observed-world", "country-alignment"),
+    )
+    ladders = (*ladder_figures(study), beside_figure(study))
     every = passed_people(study, ("measured", "panel"))
     sentence, deck = passed_words(study, every)
     passed = [passed_figure(study, every)] if every else []
@@ -96,7 +99,7 @@ def _anchors(study: Study) -> list[dict[str, object]]:
             pl.col("items").sum().alias("items"),
             pl.col("one_in").count().alias("placed"),
             pl.col("one_in").max().alias("rarest"),
-            pl.col("dimension").sort_by("one_in", nulls_last=False).last().alias("where"),
+            pl.col("dimension", "at_least").sort_by("one_in", nulls_last=False).last().name.prefix("rarest_"),
         )
         .sort("kind", "test", descending=[True, False])
     )
@@ -105,7 +108,11 @@ def _anchors(study: Study) -> list[dict[str, object]]:
             **row,
             "kind": "people" if row["kind"] == "people" else "AI",
             "items": show(row["items"], "iq"),
-            "rarest": "–" if row["rarest"] is None else f"{rarity(row['rarest'])} in {row['where']}",
+            "rarest": "–" if row["rarest"] is None else _said_rarest(row),
         }
         for row in table.iter_rows(named=True)
     ]
+
+
+def _said_rarest(row: dict[str, Any]) -> str:
+    return f"{rarity(row['rarest'], row['rarest_at_least'])} in {row['rarest_dimension']}"

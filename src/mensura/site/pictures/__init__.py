@@ -2,6 +2,7 @@
 
 from mensura.iq import read_rules
 from mensura.site.pictures import abilities, calibration, cost, people, stitched
+from mensura.site.pictures.abilities import observed_pool, pool_keys
 from mensura.site.pictures.benchmark import (
     benchmark_keys,
     benchmark_picture,
@@ -14,7 +15,7 @@ from mensura.site.pictures.benchmark import (
     scores_figure,
 )
 from mensura.site.pictures.first_screen import FirstScreen
-from mensura.site.pictures.human_ladder import ladder_figures
+from mensura.site.pictures.human_ladder import beside_figure, ladder_figures
 from mensura.site.pictures.iq import dimension_bell, iq_bell
 from mensura.site.pictures.passed import passed_figure, passed_words
 from mensura.site.pictures.profile import profile, profile_picture
@@ -37,6 +38,7 @@ FAMILIES.update(
         "scores-": Family(benchmark_picture(scores_figure), benchmark_keys, "BENCHMARK"),
         "ladder-": Family(benchmark_picture(ladder_figure), benchmark_keys, "BENCHMARK"),
         "history-": Family(benchmark_picture(history_figure), benchmark_keys, "BENCHMARK"),
+        "observed-world-": Family(observed_pool, pool_keys, "POOL"),
         "profile-": Family(
             profile_picture, lambda evidence: evidence.models.select("subject", "name").iter_rows(), "MODEL"
         ),
@@ -50,6 +52,7 @@ __all__ = [
     "Picture",
     "abilities",
     "benchmark_scores",
+    "beside_figure",
     "calibration",
     "cost",
     "dimension_bell",

@@ -20,6 +20,30 @@ def _decided(made: CalibrationResult) -> list[str]:
     return [name for name in made.items.dimensions if name in counts["dimension"]]
 
 
+@picture("calibration-levels-published")
+def calibration_levels_published(study: Study) -> Picture:
+    """The published procedure on the open items: its lines go through the level means."""
+    made = study.abilities.published
+    lines = made.together.join(made.cover.select("dimension", "name"), on="dimension", maintain_order="left")
+    return Picture(
+        "calibration-levels-published",
+        "What a level is worth, by the published procedure",
+        "Items of the open pool whose highest demand is in the group: across, the annotated level (harmonic mean, by a "
+        "language model); upright, the level of the rate estimated for the world. Stars: level means. The line goes "
+        "through the stars, each counting alike; base B with the interval of a bootstrap of items.",
+        charts.level_panels(made.points(), made.stages, lines.filter(pl.col("dimension").is_in(_decided(made)))),
+        finding=_raw_finding(made),
+        source=OPEN,
+    )
+
+
+def _raw_finding(made: CalibrationResult) -> str:
+    """Say what a regression on the items themselves would give."""
+    both = made.raw_lines().filter(pl.col("dimension").is_in(_decided(made))).drop_nulls()
+    means, raw = (median(both[name].to_list()) for name in ("base", "base_raw"))
+    return f"The median base is {means:.2f} by level means and {raw:.2f} by a regression on the items themselves"
+
+
 @picture("calibration-levels")
 def calibration_levels(study: Study) -> Picture:
     """Estimated against annotated level on the open items, one panel per group of dimensions."""
@@ -28,7 +52,7 @@ def calibration_levels(study: Study) -> Picture:
     middle = median(lines["base"].drop_nulls().to_list())
     return Picture(
         "calibration-levels",
-        "What a level is worth",
+        "What a level is worth, by our calibration",
         "Items of the open pool whose highest demand is in the group: across, the annotated level (harmonic mean, by a "
         "language model); upright, the level of the rate estimated for the world, less guessing. Stars: level means; "
         "line and base B with its 90% interval: our calibration of items as they are, with errors and pools taken "

@@ -17,6 +17,12 @@ def human_ladder(study: Study) -> Picture:
     return ladder_figures(study)[0].picture
 
 
+@picture("human-ladder-beside")
+def human_ladder_beside(study: Study) -> Picture:
+    """The human ladder by the other calibration, as a picture of its own."""
+    return beside_figure(study).picture
+
+
 @picture("human-radar")
 def human_radar(study: Study) -> Picture:
     """The human ladder as a radar."""
@@ -25,29 +31,11 @@ def human_radar(study: Study) -> Picture:
 
 def ladder_figures(study: Study) -> tuple[Figure, Figure]:
     """Return the human ladder, and the same places as a radar."""
+    ladder = _ladder("human-ladder", study.abilities.places, study.abilities.quality[0])
     rows = study.abilities.places.drop_nulls("one_in")
-    dimensions = study.abilities.places["dimension"].unique(maintain_order=True).to_list()
-    placed = [name for name in dimensions if name in set(rows["dimension"])]
-    places = [_place(row) for row in rows.iter_rows(named=True)]
-    finding = _finding(rows)
-    table = tuple(rows.to_dicts())
-    described = f"AI systems and groups of people in {len(placed)} dimensions. {finding}."
-    ladder = Figure(
-        "human-ladder",
-        "The human ladder",
-        "Each row block is a dimension with a usable calibrated line. Across: as rare as 1 in so many people of "
-        "the world "
-        "(logarithmic), with the world's percentiles on top. Upright bars are groups of people, full where "
-        "measured, hollow where implied by published item parameters: press one. Other marks are AI systems, "
-        "coloured by maker. Lines: 90%, errors of ability and of the calibrated line together. People and models "
-        "of one test "
-        "answered the same items; across tests only the calibration joins them.",
-        finding=finding,
-        drawing=draw_human_ladder(placed, places, description=described),
-        rows=table,
-        source="ADeLe project page (CC BY-SA 4.0); ENEM (INEP); NAEP (NCES); calibration by Mensura and Romero et al.",
-    )
-    few = [name for name in placed if rows.filter(dimension=name)["subject"].n_unique() >= 4]
+    few = [
+        name for name in _dimensions(study.abilities.places) if rows.filter(dimension=name)["subject"].n_unique() >= 4
+    ]
     radar = Figure(
         "human-radar",
         "The same as a radar",
@@ -55,11 +43,55 @@ def ladder_figures(study: Study) -> tuple[Figure, Figure]:
         "needs a place "
         "in every dimension. Intervals are in the picture above.",
         finding="The same places as a radar",
-        drawing=draw_radar(few, [one for one in places if one.dimension in few], description=described),
-        rows=table,
+        drawing=draw_radar(
+            few,
+            [_place(row) for row in rows.iter_rows(named=True) if row["dimension"] in few],
+            description=_described(rows),
+        ),
+        rows=ladder.rows,
         source=ladder.source,
     )
     return ladder, radar
+
+
+def beside_figure(study: Study) -> Figure:
+    """Return the human ladder by the other calibration: never two calibrations on one axis."""
+    return _ladder("human-ladder-beside", study.abilities.beside, study.abilities.quality[1])
+
+
+def _ladder(key: str, table: pl.DataFrame, quality: tuple[str, str]) -> Figure:
+    """Return the ladder of one calibration, with its name and how well it predicts people."""
+    rows = table.drop_nulls("one_in")
+    whose, said = quality
+    return Figure(
+        key,
+        f"The human ladder, {whose} calibration",
+        f"{said} "
+        "Each row block is a dimension with a usable calibrated line. Across: as rare as 1 in so many people of "
+        "the world "
+        "(logarithmic), with the world's percentiles on top. Upright bars are groups of people, full where "
+        "measured, hollow where implied by published item parameters: press one. Other marks are AI systems, "
+        "coloured by maker. Lines: 90%, errors of ability and of the calibrated line together. People and models "
+        "of one test "
+        "answered the same items; across tests only the calibration joins them.",
+        finding=_finding(rows),
+        drawing=draw_human_ladder(
+            _dimensions(table), [_place(row) for row in rows.iter_rows(named=True)], description=_described(rows)
+        ),
+        rows=tuple(rows.to_dicts()),
+        source="ADeLe project page (CC BY-SA 4.0); ENEM (INEP); NAEP (NCES); calibration by "
+        + ("Mensura" if whose == "open" else "Romero et al." if whose == "published" else "the user"),
+    )
+
+
+def _dimensions(table: pl.DataFrame) -> list[str]:
+    """Return the dimensions in which somebody is placed, in the order of the table."""
+    there = set(table.drop_nulls("one_in")["dimension"])
+    return [name for name in table["dimension"].unique(maintain_order=True) if name in there]
+
+
+def _described(rows: pl.DataFrame) -> str:
+    return f"AI systems and groups of people in {rows['dimension'].n_unique()} dimensions. {_finding(rows)}."
 
 
 def _finding(rows: pl.DataFrame) -> str:
@@ -83,7 +115,8 @@ def _finding(rows: pl.DataFrame) -> str:
 
 def _place(row: dict[str, object]) -> LadderPlace:
     people = row["kind"] == "people"
-    label = f"{row['subject']} on {row['test']}, {row['dimension']}: {rarity(_number(row['one_in']))}"
+    said = rarity(_number(row["one_in"]), bool(row["at_least"]))
+    label = f"{row['subject']} on {row['test']}, {row['dimension']}: {said}"
     if row["low"] is not None and row["high"] is not None:
         label += f", 90% {rarity(_number(row['low']))} to {rarity(_number(row['high']))}"
     return LadderPlace(

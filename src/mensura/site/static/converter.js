@@ -26,9 +26,18 @@
     return (low + high) / 2;
   }
 
-  function lineOf(form) {
+  const OFFSETS = { adele: 0.5, calibrated: 0 }; // the level at which everybody succeeds
+
+  function lineOf(form) { // a calibrated dimension has its own line; the common scale follows base and convention
     const option = form.elements.dimension.selectedOptions[0];
-    return { slope: Number(option.dataset.slope), intercept: Number(option.dataset.intercept) };
+    const common = option.value === "";
+    for (const name of ["base", "convention"]) form.elements[name].disabled = !common;
+    if (!common) return { slope: Number(option.dataset.slope), intercept: Number(option.dataset.intercept) };
+    const base = Number(form.elements.base.value.replace(",", "."));
+    const slope = base > 1 ? Math.log10(base) : NaN;
+    if (Number.isNaN(slope)) form.elements.base.setAttribute("aria-invalid", "true");
+    else form.elements.base.removeAttribute("aria-invalid");
+    return { slope, intercept: 0.5 - slope * OFFSETS[form.elements.convention.value] };
   }
 
   const toRate = {
@@ -45,7 +54,7 @@
     iq: (p) => 100 + 15 * zAbove(p),
     level: (p, line) => (0.5 - Math.log10(p) - line.intercept) / line.slope,
   };
-  const show = (x) => Number(x.toPrecision(5)).toString();
+  const show = (x) => Number.isFinite(x) ? Number(x.toPrecision(5)).toString() : "";
 
   function convert(form, unit) {
     const input = form.elements[unit];
@@ -62,7 +71,8 @@
     for (const name of Object.keys(toRate)) if (name !== unit) form.elements[name].value = show(fromRate[name](rate, line));
     const rare = 1 / rate > PEOPLE ? "rarer than 1 in all people alive" : `1 in ${show(1 / rate)}`;
     words.textContent = `${show(100 * rate)}% of people succeed: ${rare}, IQ-equivalent ${show(fromRate.iq(rate))}.`;
-    state.set({ convert: `${unit}:${input.value}:${form.elements.dimension.value}` }, { replace: true });
+    const scale = ["dimension", "base", "convention"].map((name) => form.elements[name].value);
+    state.set({ convert: [unit, input.value, ...scale].join(":") }, { replace: true });
   }
 
   document.addEventListener("DOMContentLoaded", () => {
@@ -71,9 +81,13 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     let last = "rate";
     for (const name of Object.keys(toRate)) form.elements[name].addEventListener("input", () => { last = name; convert(form, name); });
-    form.elements.dimension.addEventListener("change", () => convert(form, last === "level" ? "level" : "rate"));
-    const [unit, value, dimension] = (state.get("convert") || "rate:3.8:").split(":");
+    for (const name of ["dimension", "base", "convention"]) {
+      form.elements[name].addEventListener("input", () => convert(form, last === "level" ? "level" : "rate"));
+    }
+    const [unit, value, dimension, base, convention] = (state.get("convert") || "rate:3.8:").split(":");
     if (dimension) form.elements.dimension.value = dimension;
+    if (base) form.elements.base.value = base;
+    if (convention in OFFSETS) form.elements.convention.value = convention;
     if (toRate[unit]) { form.elements[unit].value = value; convert(form, unit); }
   });
 })();
