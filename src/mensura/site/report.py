@@ -76,6 +76,7 @@ def build_report(
     log: EvidenceLog | None = None,
     earlier: Sequence[Edition] | None = None,
     scale: str | None = None,
+    method: str | None = None,
 ) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
 
@@ -86,7 +87,8 @@ def build_report(
     without it they are relative. ``today``: the day of the edition, the clock's when not given. ``log``: the log of the
     store the evidence was read from, which says why things changed. ``earlier``: the editions before this one, newest
     first; those that the folder remembers when not given. ``scale``: the frozen scale that everything stands on, such
-    as 2026-11 (:mod:`mensura.study.frozen`); without it all scores make the scale.
+    as 2026-11 (:mod:`mensura.study.frozen`); without it all scores make the scale. ``method``: how IQs are scored
+    (:func:`mensura.score_iq`); a banner on every page names another method than the default.
     """
     if address and not address.startswith(("https://", "http://")):
         raise MensuraError(
@@ -96,7 +98,7 @@ def build_report(
     day = today or date.today()
     with whole_folder(out, "report", certain=["index.html", *_FOLDERS]) as stage, Processes() as processes:
         _write_static(stage)  # first: a full disk is noticed before any work
-        study = Study.open(evidence, lines) if scale is None else open_frozen(evidence, scale, lines, advance)
+        study = Study.open(evidence, lines, method) if scale is None else open_frozen(evidence, scale, lines, advance)
         shared = {
             "navigation": NAVIGATION,
             "more": MORE,
@@ -104,6 +106,8 @@ def build_report(
             "evidence": study.evidence,
             "evidence_day": evidence_day(study.evidence),
             "today": day.isoformat(),
+            "banner": study.scale_said,
+            "published": study.iq.method == "published",
             "address": address,
             "version": __version__,
             "early": Markup(EARLY),

@@ -8,11 +8,10 @@ from typing import Any
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
-from mensura.scale.ranking import WIDEST_IQ
 from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, dimension_bell
 from mensura.site.sections import cheapest_section
-from mensura.study.sentences import leader_sentence, pace_sentence, unit_sentences
+from mensura.study.sentences import leader_sentence, pace_sentence, ranked_sentence, unit_sentences
 from mensura.study.study import Study
 from mensura.study.units import show_column
 
@@ -44,11 +43,11 @@ def iq(study: Study) -> Page:
         "Seven dimensions, each averaged over its benchmarks; gaps are estimated from all scores and shown as such.",
         "iq.html",
         {
-            "leader": f"{leader_sentence(study)} {study.scale_said}".rstrip(),
+            "leader": leader_sentence(study),
             "ranked": study.ranked.head(LEADERS).to_dicts(),
             "too_new": study.too_new.to_dicts(),
             "benchmarks": len(study.iq.matrix.benchmarks),
-            "widest": WIDEST_IQ,
+            "ranked_said": ranked_sentence(study),
             "pictures": figures_of(study, "iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response"),
             "sections": [
                 {

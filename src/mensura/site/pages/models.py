@@ -45,7 +45,7 @@ def model_sentence(study: Study, row: dict[str, Any]) -> str:
     if row["exact_iq"] is None:
         return f"{row['name']} of {row['provider']} has no IQ yet: too little of it is measured to estimate the rest."
     said = f"IQ {show(row['iq'], 'iq')} (90%: {show_range(row['iq_low'], row['iq_high'], 'iq')}), a level that about "
-    said += f"{said_share(row['exact_iq'])} reach"
+    said += f"{said_share(row['iq'])} reach"
     strands = study.rows.profile_rows.get(row["subject"], [])
     if len(strands) < 2:
         return f"{said}."

@@ -16,7 +16,7 @@ def overview(study: Study) -> Page:
         "AI models, benchmarks and groups of people on common, human-anchored scales, with intervals and a source "
         "for every number.",
         "index.html",
-        {**context, "scale_said": study.scale_said},
+        context,
         scripts=("first",),
         shared=("", (context["sentence"],)),
     )

@@ -138,7 +138,7 @@ class FirstScreen:
 
     def _deck(self, best: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Markup:
         reach = Markup('Its IQ is <b>{}</b> (90%: {}), a level that about <span class="warm">{}</span> reach. ').format(
-            show(best["iq"], "iq"), show_range(best["iq_low"], best["iq_high"], "iq"), said_share(best["exact_iq"])
+            show(best["iq"], "iq"), show_range(best["iq_low"], best["iq_high"], "iq"), said_share(best["iq"])
         )
         own = f"{best['measured']} of its {self._benchmarks} tests are measured"
         full = next((row for row in rows if row["well_measured"]), None)
