@@ -46,7 +46,9 @@ def compute_both(evidence: Evidence, lines: Calibration, method: str | None = No
         placed = processes.submit(_place_with_parts, evidence, lines)
         iq = compute_iq(evidence, method)
         _ = iq.drawn
-        return iq, placed.result()
+        world = carry_example()  # here: the other process has more to do
+        fit, people, parts = placed.result()
+        return iq, StitchedParts(fit, people, {**parts, "world": world})
 
 
 def place(evidence: Evidence) -> StitchedParts:
@@ -57,11 +59,10 @@ def place(evidence: Evidence) -> StitchedParts:
 
 def _place_with_parts(evidence: Evidence, lines: Calibration) -> StitchedParts:
     fit, people, _ = place(evidence)
-    found = (
-        mark_passed(people),
-        report_pace(fit, evidence),
-        watch_evidence(evidence),
-        carry_example(),
-        place_abilities(evidence, lines),
-    )
-    return StitchedParts(fit, people, dict(zip(SLOW_PARTS, found, strict=True)))
+    parts = {
+        "groups": mark_passed(people),
+        "pace": report_pace(fit, evidence),
+        "watch": watch_evidence(evidence),
+        "abilities": place_abilities(evidence, lines),
+    }
+    return StitchedParts(fit, people, parts)

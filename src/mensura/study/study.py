@@ -284,8 +284,8 @@ class Study(Result):
 
     @cached_property
     def world(self) -> WorldExample:
-        """One item carried to the world population: the same for every evidence, so that one study computes it."""
-        return recall("world-example", (), carry_example)
+        """One item carried to the world population."""
+        return carry_example()
 
     @cached_property
     def subject_names(self) -> list[str]:
