@@ -9,7 +9,6 @@ from statistics import NormalDist
 
 from markupsafe import Markup, escape
 
-from mensura.charts.bell import above
 from mensura.charts.canvas import (
     GRID,
     INK,
@@ -25,6 +24,7 @@ from mensura.charts.canvas import (
     shape_of,
 )
 from mensura.charts.labels import text_width
+from mensura.charts.rows import people_above as above
 from mensura.charts.theme import LABS, OTHER, lab_of
 
 CROWD = 1000
@@ -100,12 +100,14 @@ def crowd_above(iq: float) -> int:
 class FirstBell:
     """The picture at one width for models (highest IQ first) and landmarks of people.
 
-    ``rows`` arranges any choice of the models; the leaders of the choice have their name.
+    ``rows`` arranges any choice of the models; the leaders of the choice have their name. ``still``: no script will
+    choose others, so that the others have no name in the drawing.
     """
 
     look: BellLook
     models: Sequence[BellModel]
     landmarks: Sequence[Landmark] = field(default=())
+    still: bool = False
 
     @cached_property
     def at(self) -> Place:
@@ -309,12 +311,20 @@ class FirstBell:
         text_x, anchor = (end, ' text-anchor="end"') if left else (start, "")
         said = f"{model.name}, IQ {model.iq:.0f}, 90% {model.low:.0f} to {model.high:.0f}, "
         said += "mostly measured" if model.full else "mostly estimated"
-        sheet.parts.append(
-            f'<a class="model-row{" " + kind if kind else ""}" href="{escape(model.href)}" '
-            f'data-subject="{escape(model.subject)}" aria-label="{escape(said)}" transform="translate(0,{y:.0f})">'
-            f'<path class="line" d="M{self.at(model.low):.1f} 0H{self.at(model.high):.1f}" stroke="{ink}"/>'
+        named = kind == "named"
+        tag = f'a href="{escape(model.href)}"' if model.href else 'g role="img"'
+        look = f' stroke-width="{2.2 if named else 1.5}" stroke-opacity="{0.7 if named else 0.3}"' if self.still else ""
+        made_by = f' data-provider="{escape(model.provider)}"' if self.still else ""
+        drawn = (
+            f'<{tag} class="model-row{" " + kind if kind else ""}" data-subject="{escape(model.subject)}"{made_by} '
+            f'aria-label="{escape(said)}" transform="translate(0,{y:.0f})">'
+            f'<path class="line" d="M{self.at(model.low):.1f} 0H{self.at(model.high):.1f}" stroke="{ink}"{look}/>'
             f'<g transform="translate({x:.1f})"><path class="sign" d="{shape_of(lab_of(model.provider), 4.0)}" '
             f'fill="{ink if model.full else SURFACE}" stroke="{ink}" stroke-width="1.5"/></g>'
-            f'<text class="name" x="{text_x:.1f}" y="4.5"{anchor} font-size="{_NAME}"><tspan font-weight="600">'
-            f'{escape(model.name)}</tspan> <tspan fill="{SOFT}">{model.iq:.0f}</tspan></text></a>'
         )
+        if named or not self.still:
+            drawn += (
+                f'<text class="name" x="{text_x:.1f}" y="4.5"{anchor} font-size="{_NAME}"><tspan font-weight="600">'
+                f'{escape(model.name)}</tspan> <tspan fill="{SOFT}">{model.iq:.0f}</tspan></text>'
+            )
+        sheet.parts.append(f"{drawn}</{tag[0]}>")

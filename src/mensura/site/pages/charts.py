@@ -17,8 +17,6 @@ from mensura.study.units import show_column
 
 LEADERS = 15
 """Models in the ranking of the IQ page; the list of models has all."""
-_PANEL = 540
-"""Width of a panel where two stand side by side, pixels."""
 _HEADS = {
     "iq": "IQ",
     "low": "interval from",
@@ -54,9 +52,7 @@ def iq(study: Study) -> Page:
                     "id": "dimensions",
                     "title": "By dimension",
                     "about": "The same curve for each of the seven dimensions.",
-                    "pictures": [
-                        dimension_bell(study, key).figure._replace(width=_PANEL) for key in study.dimension_names
-                    ],
+                    "pictures": [dimension_bell(study, key).figure for key in study.dimension_names],
                 }
             ],
         },
