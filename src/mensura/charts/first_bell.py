@@ -30,7 +30,7 @@ from mensura.charts.theme import LABS, OTHER, lab_of
 CROWD = 1000
 """People drawn: one dot is one in a thousand."""
 _HUMAN = NormalDist(100.0, 15.0)
-_QUANTILES = tuple(_HUMAN.inv_cdf((place + 0.5) / CROWD) for place in range(CROWD))
+QUANTILES = tuple(_HUMAN.inv_cdf((place + 0.5) / CROWD) for place in range(CROWD))
 _TICKS = (70, 85, 100, 115, 130, 145)
 _NAME, _SMALL = 13, 12
 _ROW = 14.0
@@ -93,7 +93,7 @@ LOOKS = {
 
 def crowd_above(iq: float) -> int:
     """Return how many of a thousand people stand at or above an IQ."""
-    return sum(one >= iq for one in _QUANTILES)
+    return sum(one >= iq for one in QUANTILES)
 
 
 @dataclass(frozen=True)
@@ -191,7 +191,7 @@ class FirstBell:
     def _columns(self) -> dict[int, list[float]]:
         """Return the dots by column: the IQ of each, lowest first."""
         columns: dict[int, list[float]] = {}
-        for iq in _QUANTILES:
+        for iq in QUANTILES:
             columns.setdefault(int(self.at(iq) / self.look.pitch), []).append(iq)
         return columns
 

@@ -11,8 +11,8 @@ from mensura.site.links import price_source, source_link
 from mensura.site.pages.makers import maker_file
 from mensura.site.pages.page import Page
 from mensura.site.pages.where import where_context
-from mensura.site.pictures import profile
-from mensura.site.pictures.first_screen import said_share
+from mensura.site.pictures.first_screen import said_share, sign
+from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
 from mensura.site.sections import model_scores, rivals
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
@@ -56,12 +56,28 @@ def model_sentence(study: Study, row: dict[str, Any]) -> str:
     )
 
 
+def _place(study: Study, row: dict[str, Any]) -> tuple[str, str]:
+    """Say the place among all ranked models and the 90% interval of it."""
+    if row["rank"] is None:
+        return "not ranked", "too little is measured"
+    low, high = ordinal(row["rank_low"]), ordinal(row["rank_high"])
+    return ordinal(row["rank"]), f"of {study.ranked.height} ranked, {low if low == high else f'{low} to {high}'}"
+
+
+def ordinal(number: int) -> str:
+    """Return a place in words of a table: 1st, 2nd, 11th."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if 10 < number % 100 < 14 else ending}"
+
+
 def model(study: Study, row: dict[str, Any]) -> Page:
     """Everything known about one model."""
     subject = row["subject"]
     scored = row["iq"] is not None
     count = len(study.iq.matrix.benchmarks)
     figure = f"IQ {show(row['iq'], 'iq')}" if scored else "no IQ yet"
+    where = where_context(study, row)
+    standing = [against_people(study, row, where["people"]), what_it_costs(study, row)] if scored else []
     interval = f"90% {show_range(row['iq_low'], row['iq_high'], 'iq')}, " if scored else ""
     return Page(
         model_file(subject),
@@ -75,7 +91,15 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "benchmarks": count,
             "rivals": rivals(study, subject),
             "pictures": [profile(study, subject)] if scored else [],
-            "where": where_context(study, row),
+            "where": where,
+            "sign": sign(row["provider"], full=bool(row["well_measured"])),
+            "place": _place(study, row),
+            "among": among_people(study, row) if scored else None,
+            "standing": standing,
+            "known": known_tests(study, subject) if scored else [],
+            "missing": [
+                one["name"] for kind in known_tests(study, subject) for one in kind["tests"] if not one["measured"]
+            ],
             "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
             "scores": model_scores(study, subject),
             "cost_note": EFFECTIVE_COST_NOTE,
