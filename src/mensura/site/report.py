@@ -34,6 +34,7 @@ from mensura.site.editions import (
     json_feed,
     next_edition,
     read_editions,
+    shipped_editions,
     sitemap,
 )
 from mensura.site.inlined import EARLY, STATIC, page_sheet, style_sheet
@@ -120,7 +121,8 @@ def build_report(
         }
         drawings = Drawings(processes)
         writer = PageWriter(stage, drawings, shared, advance)
-        editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
+        before = read_editions(out) if earlier is None else list(earlier)
+        editions = next_edition(study, before or shipped_editions(study), day, log)
         named, drawn = list[Page](), dict[str, tuple[str, str]]()
         for page in named_pages(study, editions):  # its charts are drawn while the next one is made
             named.append(page)
