@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import exp
 
 from markupsafe import Markup
 
@@ -33,6 +34,8 @@ WIDE, HALF = 1200.0, 574.0
 """Widths on a screen: over the whole page, and beside another picture."""
 _TICKS = (70, 85, 100, 115, 130, 145)
 _NARROW = 450.0
+_PEAK = 210.0
+"""Height of the curve of people in a shared picture, pixels."""
 Place = Callable[[float], float]
 
 
@@ -113,6 +116,24 @@ def _crowd(sheet: Canvas, columns: dict[int, list[float]], pitch: float, ground:
         f'<path d="{"".join(steps)}" stroke="{ink}" stroke-width="{0.74 * pitch:.1f}" stroke-linecap="round" '
         f'stroke-dasharray="0 {pitch}" fill="none"/>'
     )
+
+
+def draw_curve(sheet: Canvas, ends: tuple[float, float], ground: float, marks: Sequence[tuple[str, float]]) -> None:
+    """Draw all people as one curve without words, darker above the highest model, and models by provider and IQ."""
+    low, high = 50.0, max([155.0, *(iq + 3 for _, iq in marks)])
+    at = scale(low, high, *ends)
+    best = max(iq for _, iq in marks)
+    for ink, least in ((PEOPLE_DOT, low), (PEOPLE_STRONG, best)):
+        steps = [least + (high - least) * step / 90 for step in range(91)]
+        line = "L".join(f"{at(iq):.1f},{ground - _PEAK * exp(-(((iq - 100) / 15) ** 2) / 2):.1f}" for iq in steps)
+        sheet.parts.append(f'<path d="M{at(least):.1f},{ground}L{line}L{at(high):.1f},{ground}Z" fill="{ink}"/>')
+    sheet.line(ends[0], ground, ends[1], ground, INK, 2)
+    radius = 13.0 if len(marks) == 1 else 8.0
+    for provider, iq in marks:
+        sheet.parts.append(
+            f'<path transform="translate({at(iq):.1f},{ground:.1f})" d="{shape_of(lab_of(provider), radius)}" '
+            f'fill="{lab_colour(provider)}" stroke="{SURFACE}" stroke-width="2"/>'
+        )
 
 
 def _flag(sheet: Canvas, model: Stand, x: float, ground: float, pitch: float) -> None:

@@ -56,8 +56,8 @@ class PageWriter:
         if page.listed:
             self.listed.append(page.file)
         if len(self._cards) < MOST_CARDS:
-            figure, lines = page.shared
-            svg = draw_share_card(page.title, figure, lines or (page.summary,))
+            sentence, marks = page.shared
+            svg = draw_share_card(page.title, sentence or page.summary, marks)
             self._cards[page.file] = self._drawings.order({"kind": "png", "svg": svg, "scale": SHARE_SCALE})
 
     def write(self, page: Page) -> None:

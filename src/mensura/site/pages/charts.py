@@ -8,6 +8,7 @@ from typing import Any
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
+from mensura.site.pages.overview import leader_marks
 from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, dimension_bell
 from mensura.site.sections import cheapest_section
@@ -57,6 +58,7 @@ def iq(study: Study) -> Page:
             ],
         },
         scripts=("charts", "table"),
+        shared=(leader_sentence(study), leader_marks(study)),
     )
 
 

@@ -29,7 +29,7 @@ def data(study: Study) -> Page:
             "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
         },
         scripts=("data/scores", "explorer", "table"),
-        shared=(f"{study.evidence.scores.height:,} scores", ("each with its source and date",)),
+        shared=(f"{study.evidence.scores.height:,} scores, each with its source and date.", ()),
     )
 
 

@@ -31,7 +31,6 @@ def model_list(study: Study) -> Page:
             "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
         },
         scripts=("table",),
-        shared=(f"{study.models.height} models", ("with an evidence meter beside every IQ",)),
     )
 
 
@@ -75,10 +74,9 @@ def model(study: Study, row: dict[str, Any]) -> Page:
     subject = row["subject"]
     scored = row["iq"] is not None
     count = len(study.iq.matrix.benchmarks)
-    figure = f"IQ {show(row['iq'], 'iq')}" if scored else "no IQ yet"
+    sentence = model_sentence(study, row)
     where = where_context(study, row)
     standing = [against_people(study, row, where["people"]), what_it_costs(study, row)] if scored else []
-    interval = f"90% {show_range(row['iq_low'], row['iq_high'], 'iq')}, " if scored else ""
     return Page(
         model_file(subject),
         row["name"],
@@ -86,7 +84,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "model.html",
         {
             "row": row,
-            "sentence": model_sentence(study, row),
+            "sentence": sentence,
             "maker": maker_file(row["provider"]),
             "benchmarks": count,
             "rivals": rivals(study, subject),
@@ -107,5 +105,5 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "priced_at": source_link(price_source(row["source"])),
         },
         scripts=("table",),
-        shared=(figure, (f"{interval}{row['measured']} of {count} benchmarks measured", row["provider"])),
+        shared=(sentence, ((row["provider"], row["exact_iq"]),) if scored else ()),
     )
