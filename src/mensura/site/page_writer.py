@@ -18,6 +18,7 @@ from mensura.core.frames import neutral_text
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
 from mensura.site.drawings import SHARE_SCALE, Drawings
+from mensura.site.glossary import term, term_id
 from mensura.site.links import first_link
 from mensura.site.pages import Page
 from mensura.site.pictures import Figure
@@ -101,6 +102,8 @@ class PageWriter:
         )
         environment.globals["drawing_of"] = self._drawing
         environment.globals["bar_of"] = self._bar
+        environment.globals["term"] = term
+        environment.globals["term_id"] = term_id
         environment.globals["rooted"] = lambda drawing, root: Markup(str(drawing).replace(ROOT, escape(root)))
         return environment
 
