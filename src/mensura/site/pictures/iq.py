@@ -44,7 +44,13 @@ def iq_bell(study: Study) -> Picture:
         f"Composite IQ of current models, estimates included. {_JUDGED} {_ESTIMATED}",
         charts.bell_curve(_linked(_two(points))),
         finding=leader_sentence(study),
+        rows=_rows(points),
     )
+
+
+def _rows(points: pl.DataFrame) -> tuple[dict[str, object], ...]:
+    """Return the table of a bell: models with an IQ, highest first."""
+    return tuple(points.drop_nulls("iq").sort("iq", descending=True).to_dicts())
 
 
 def dimension_bell(study: Study, dimension: str) -> Picture:
@@ -57,6 +63,7 @@ def dimension_bell(study: Study, dimension: str) -> Picture:
         f"IQ in {study.dimension_names[dimension]}. Full: at least two of its benchmarks measured; hollow: estimated.",
         charts.bell_curve(_linked(_two(points)), wide=_PANEL),
         finding=f"Of those measured here, {_leading(points.filter(status='measured'))}",
+        rows=_rows(points),
     )
 
 
