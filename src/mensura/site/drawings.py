@@ -41,6 +41,9 @@ _LINK = re.compile(rf'<a xlink:href="{re.escape(_NOWHERE)}([^"/]*)/([^"]*)"[^>]*
 _PRESSED = frozenset(("point", "text", "rule", "rect", "bar", "tick", "circle", "square"))
 NARROW = 358
 """Width of a drawing for a phone, pixels."""
+_SCREEN = 1000
+"""Width from which a drawing is one for a screen, pixels."""
+_WIDTH = re.compile(r'^<svg [^>]*?width="([\d.]+)"')
 _SIDEWAYS = 420
 """Width from which a drawing for a phone scrolls sideways, pixels."""
 
@@ -141,6 +144,9 @@ def page_svg(svg: str, models: Container[str] = ()) -> str:
     ``models``: those that have a page; a mark of another subject leads nowhere.
     """
     drawn = _GEOMETRY.sub(lambda found: _DIGITS.sub(r"\1", found[0]), _FONT.sub("", themed(svg)))
+    width = _WIDTH.search(drawn)
+    if width and _SIDEWAYS < float(width[1]) < _SCREEN:  # on a phone it keeps its size and scrolls
+        drawn = drawn.replace("<svg ", "<svg data-sideways ", 1)
     return _LINK.sub(lambda found: _mark_link(found, models), drawn)
 
 

@@ -134,6 +134,7 @@ def chart_page(figure: Figure) -> Page:
             "rows": rows,
         },
         scripts=("charts", "table"),
+        shared=(figure.voice[1][1], ()),
         listed=False,
     )
 

@@ -39,14 +39,14 @@ def model_file(subject: str) -> str:
     return f"models/{slug(subject)}.html"
 
 
-def model_sentence(study: Study, row: dict[str, Any]) -> str:
-    """Say in one sentence how many people reach a model's IQ, and where it is strongest and weakest."""
+def model_sentence(study: Study, row: dict[str, Any], *, short: bool = False) -> str:
+    """Say how many people reach a model's IQ and, unless ``short``, where it is strongest and weakest."""
     if row["exact_iq"] is None:
         return f"{row['name']} of {row['provider']} has no IQ yet: too little of it is measured to estimate the rest."
     said = f"IQ {show(row['iq'], 'iq')} (90%: {show_range(row['iq_low'], row['iq_high'], 'iq')}), a level that about "
     said += f"{said_share(row['iq'])} reach"
     strands = study.rows.profile_rows.get(row["subject"], [])
-    if len(strands) < 2:
+    if short or len(strands) < 2:
         return f"{said}."
     best, worst = max(strands, key=lambda one: one["value"]), min(strands, key=lambda one: one["value"])
     return (
@@ -105,5 +105,5 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "priced_at": source_link(price_source(row["source"])),
         },
         scripts=("table",),
-        shared=(sentence, ((row["provider"], row["exact_iq"]),) if scored else ()),
+        shared=(model_sentence(study, row, short=True), ((row["provider"], row["exact_iq"]),) if scored else ()),
     )
