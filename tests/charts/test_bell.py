@@ -1,53 +1,70 @@
-"""The curve that people make on the bell chart is the normal distribution of IQ."""
+"""Models below the bell: leaders with names, links where an address is given, and nothing that needs a script."""
+
+import re
 
 import polars as pl
 import pytest
-from scipy.stats import norm
 
-from mensura import charts
+from mensura import MensuraError, charts
+from mensura.charts.rows import people_above
+
+MODELS = 30
+POINTS = pl.DataFrame(
+    {
+        "subject": [f"m{at}" for at in range(MODELS)],
+        "name": [f"Model {at}" for at in range(MODELS)],
+        "provider": ["OpenAI", "Google", "Somebody"] * 10,
+        "iq": [70.0 + 2 * at for at in range(MODELS)],
+        "status": ["measured", "estimated"] * 15,
+    }
+).with_columns(low=pl.col("iq") - 3, high=pl.when(pl.col("iq") > 80).then(pl.col("iq") + 3))
 
 
-def test_the_human_curve_is_normal_with_mean_100_and_standard_deviation_15():
-    model = {"subject": ["m"], "name": ["M"], "provider": ["P"], "iq": [131.0], "low": [None], "high": [None]}
-    points = pl.DataFrame({**model, "status": ["measured"], "label": [True]}, schema_overrides={"low": pl.Float64})
-    datasets = charts.web_spec(charts.bell_curve(points))["datasets"]
-    curve = [row for row in datasets["people"] if not row.get("text")]
-    people = norm(100, 15)
-    assert len(curve) > 100
-    for row in curve:
-        assert row["curve"] == pytest.approx(people.pdf(row["iq"]) / people.pdf(100), abs=1e-5)
-    assert datasets["points"][0]["curve"] == pytest.approx(people.pdf(131) / people.pdf(100), abs=1e-5)
+@pytest.fixture(scope="module")
+def drawing():
+    return charts.bell_curve(POINTS)
 
 
-def test_no_name_covers_the_words_in_the_curve():
-    """A dot on the left flank is as high as the words, and its name could run over them."""
-    words = charts.labels.text_width("all people")
-    crossed = []
-    for iq in (77, 79, 81):
-        model = {"subject": ["m"], "name": ["A model of a long name"], "provider": ["P"], "iq": [float(iq)]}
-        points = pl.DataFrame({**model, "low": [0.0], "high": [200.0], "status": ["measured"], "label": [True]})
-        (row,) = charts.web_spec(charts.bell_curve(points))["datasets"]["points"]
-        low = min(70, iq - 3)
-        for width, lift, spot in zip(charts.labels.WIDTHS, row["lifts"], row["spots"], strict=True):
-            if spot is None:
-                continue
-            x, centre = ((value - low) / (160 - low) * width for value in (iq, 100))
-            above = 190 * (row["curve"] - 0.4) + lift - spot["dy"]  # from the middle of the words, pixels
-            left, top, right, bottom = charts.labels.Spot(**spot).box(x, 0.0, charts.labels.text_width(row["name"]))
-            beside = right <= centre - words / 2 or left >= centre + words / 2
-            if not beside and abs(above) < bottom - top:
-                crossed.append((iq, width))
-    assert crossed == []
+def test_a_thousand_people_stand_above_every_model(drawing):
+    for svg in (drawing.wide, drawing.narrow):
+        crowd = re.search(r'class="crowd" d="([^"]*)"', svg)[1]
+        assert crowd.count("M") == 1000
+        assert svg.count('class="model-row') == MODELS
+    assert 'aria-label="Model 29, IQ 128, 90% 125 to 131, mostly estimated"' in drawing.wide
+
+
+def test_the_leaders_alone_have_names_so_that_a_file_needs_no_style_sheet(drawing):
+    assert re.findall(r'font-weight="600">(Model \d+)<', drawing.wide)[-3:] == ["Model 27", "Model 28", "Model 29"]
+    assert len(re.findall(r'<tspan font-weight="600">', drawing.wide)) == 15
+    assert len(re.findall(r'<tspan font-weight="600">', drawing.narrow)) == 10
+
+
+def test_a_model_with_an_address_is_a_link(drawing):
+    linked = charts.bell_curve(POINTS.with_columns(href=pl.format("models/{}.html", "subject"))).wide
+    assert '<a href="models/m3.html"' in linked
+    assert "<a " not in drawing.wide
+
+
+def test_the_axis_reaches_whoever_is_lowest():
+    low = charts.bell_curve(POINTS.with_columns(iq=pl.col("iq") - 40, low=pl.col("low") - 40, high=None))
+    starts = [float(x) for x in re.findall(r'class="line" d="M([\d.]+) 0', low.wide)]
+    assert len(set(starts)) == MODELS
+    assert min(starts) > 0
+
+
+def test_no_model_is_said_in_words():
+    assert "no model has an IQ here" in charts.bell_curve(POINTS.clear()).wide
+
+
+def test_unknown_status_and_missing_column_are_refused():
+    with pytest.raises(MensuraError, match="status 'guess' is unknown; expected 'measured' or 'estimated'"):
+        charts.bell_curve(POINTS.with_columns(status=pl.lit("guess")))
+    with pytest.raises(MensuraError, match="missing column 'iq'"):
+        charts.bell_curve(POINTS.drop("iq"))
 
 
 @pytest.mark.parametrize(
-    ("iqs", "ends"), [([120.0], [70, 160]), ([60.0, 120.0], [57, 160]), ([66.0, 172.0], [63, 175])]
+    ("iq", "said"), [(70, "98%"), (100, "50%"), (115, "1 in 6"), (145, "1 in 741"), (160, "1 in 32k")]
 )
-def test_the_axis_runs_from_70_to_160_and_three_points_beyond_whoever_is_further_out(iqs, ends):
-    names = [f"m{place}" for place in range(len(iqs))]
-    facts = {"subject": names, "name": names, "provider": "P", "iq": iqs, "low": None, "high": None}
-    points = pl.DataFrame({**facts, "status": "measured", "label": False}, schema_overrides={"low": pl.Float64})
-    layers = charts.web_spec(charts.bell_curve(points))["layer"]
-    assert {
-        tuple(layer["encoding"]["x"]["scale"]["domain"]) for layer in layers if "scale" in layer["encoding"]["x"]
-    } == {tuple(ends)}
+def test_an_axis_says_how_many_people_are_above(iq, said):
+    assert people_above(iq) == said

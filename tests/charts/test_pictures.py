@@ -38,7 +38,6 @@ def models(*columns: str, **more: list) -> pl.DataFrame:
     return pl.DataFrame({**{key: MODELS[key] for key in columns}, **more}, strict=False)
 
 
-BELL = models(*SUBJECT, "low", "high", "status", "label", iq=VALUES)
 TIMED = models(*SUBJECT, "low", "high", "status", "label", value=VALUES, released=DAYS)
 PLACED = models(*SUBJECT, "status", "label", x=[25.0, 30.0, 2.0, 0.5, 0.05], y=VALUES)
 BARS = models(*SUBJECT, "low", "high", "status", value=VALUES)
@@ -166,7 +165,6 @@ PICTURES = {
     "information_curve": (charts.information_curve, (INFORMED,), {}),
     "item_characteristic": (charts.item_characteristic, (ITEM_CURVE, OBSERVED_RATES), {}),
     "item_differences": (charts.item_differences, (DIFFERENCES,), {}),
-    "bell_curve": (charts.bell_curve, (BELL,), {}),
     "timeline": (
         charts.timeline,
         (TIMED,),
@@ -189,7 +187,7 @@ PICTURES = {
     "among_people": (charts.among_people, (AMONG,), {}),
     "alignment_clusters": (charts.alignment_clusters, (ALIGNED,), {}),
 }
-WITH_STATUS = ["bell_curve", "timeline", "scatter", "bars"]
+WITH_STATUS = ["timeline", "scatter", "bars"]
 
 
 def build(name, **changes):
@@ -348,7 +346,7 @@ def test_missing_column_is_named(name):
 
 def test_unknown_status_and_kind_are_refused():
     with pytest.raises(MensuraError, match="status 'guess' is unknown; expected 'measured' or 'estimated'"):
-        charts.bell_curve(BELL.with_columns(status=pl.lit("guess")))
+        charts.scatter(PLACED.with_columns(status=pl.lit("guess")), x_title="USD", y_title="IQ")
     with pytest.raises(MensuraError, match="kind 'thing' is unknown; expected 'model', 'benchmark', 'people'"):
         charts.one_axis(AXIS.with_columns(kind=pl.lit("thing")))
 
@@ -384,21 +382,6 @@ def test_crowded_human_lines_stay_and_the_first_are_named():
     assert 1 <= sum(row["named"] for row in rows) <= 4
 
 
-def test_bell_curve_says_how_many_people_are_above(drawn):
-    svg = drawn["bell_curve"].svg
-    assert all(f">{text}</" in svg for text in ("84%", "50%", "1 in 6", "1 in 44", "1 in 741", "1 in 32k"))
-
-
-def test_dots_on_the_bell_curve_do_not_overlap():
-    crowd = pl.concat([BELL.head(1).with_columns(subject=pl.lit(f"m{i}"), iq=100 + i / 9) for i in range(60)])
-    rows = charts.web_spec(charts.bell_curve(crowd))["datasets"]["points"]
-    low, high, peak = 70, 160, 190
-    for step, (width, diameter) in enumerate([(720, 10), (460, 9), (250, 7)]):
-        spots = [((r["iq"] - low) / (high - low) * width, r["curve"] * peak + r["lifts"][step]) for r in rows]
-        gaps = [((x - a) ** 2 + (y - b) ** 2) ** 0.5 for i, (x, y) in enumerate(spots) for a, b in spots[:i]]
-        assert min(gaps) >= diameter
-
-
 def test_same_tables_give_the_same_picture(drawn):
     for name, made in drawn.items():
         assert charts.web_spec(build(name)) == made.spec
@@ -413,7 +396,7 @@ def test_every_picture_is_listed_tested_and_documented():
     helpers = {"LABS", "THEMES", "drawn", "paper", "save", "web_spec"}
     ours = set(
         re.findall(
-            r"^from mensura.charts.(?:canvas|estimates|forest|human_ladder|ladders|share_card) import (.*)",
+            r"^from mensura.charts.(?:bell|canvas|estimates|forest|human_ladder|ladders|share_card) import (.*)",
             (Path(charts.__file__)).read_text(encoding="utf-8"),
             re.MULTILINE,
         )

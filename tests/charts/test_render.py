@@ -2,6 +2,7 @@
 
 import re
 import struct
+from datetime import date
 
 import polars as pl
 import pytest
@@ -14,7 +15,8 @@ ROWS = pl.DataFrame(
         "subject": ["a", "b"],
         "name": ["A", "B"],
         "provider": ["OpenAI", "Google"],
-        "iq": [110.0, 120.0],
+        "value": [110.0, 120.0],
+        "released": [date(2025, 1, 1), date(2026, 1, 1)],
         "low": [105.0, 118.0],
         "high": [115.0, 122.0],
         "status": ["measured", "estimated"],
@@ -28,7 +30,7 @@ OUTCOMES = pl.DataFrame(
 
 @pytest.fixture(scope="module")
 def chart():
-    return charts.bell_curve(ROWS)
+    return charts.timeline(ROWS, y_title="IQ")
 
 
 def test_page_fills_its_container_in_either_theme(chart):

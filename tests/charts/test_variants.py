@@ -12,7 +12,6 @@ from mensura.charts.marks import DOTS, empty
 from tests.charts.test_pictures import (
     APPROVED,
     AXIS,
-    BELL,
     DIFFERENCES,
     ITEM_MAP,
     PLACED,
@@ -34,7 +33,6 @@ def many(table: pl.DataFrame, count: int, **columns: pl.Expr) -> pl.DataFrame:
 
 
 AT = pl.col("at")
-CROWD = many(BELL, 14, subject=pl.format("m{}", AT), name=pl.format("Model {} of a line", AT), iq=118 + (AT * AT) % 11)
 LANE = many(
     AXIS,
     48,
@@ -53,13 +51,12 @@ VARIANTS = {
     "one_axis_crowded": lambda: [
         (row["dy"] if row["label"] else None) for row in data_of(charts.one_axis(LANE))["points"]
     ],
-    "bell_crowded": lambda: [(row["lifts"], row["spots"]) for row in data_of(charts.bell_curve(CROWD))["points"]],
     "watch_quiet": lambda: spec_of(charts.watch(WATCHED.with_columns(boundary=pl.Series([None, 9.0, 9.0]))))[
         "datasets"
     ],
     "nothing": lambda: spec_of(empty("no model has an IQ here")),
-    "theme_light": lambda: charts.web_spec(build("bell_curve"), "light")["config"],
-    "theme_dark": lambda: charts.web_spec(build("bell_curve"), "dark")["config"],
+    "theme_light": lambda: charts.web_spec(build("scatter"), "light")["config"],
+    "theme_dark": lambda: charts.web_spec(build("scatter"), "dark")["config"],
     "paper": lambda: {
         key: part for key, part in charts.paper(build("bars")).items() if key not in ("$schema", "datasets")
     },

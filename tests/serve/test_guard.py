@@ -29,6 +29,25 @@ def test_every_answer_carries_the_security_headers(reader, path):
     assert "server" not in headers
 
 
+def test_other_sites_may_frame_a_picture_alone(reader):
+    """Only ``charts/NAME.html?embed``: a page that can be clicked through is framed by nobody."""
+    framed = reader.get("/charts/iq-bell.html?embed").headers
+    assert "frame-ancestors *" in framed["content-security-policy"]
+    assert "default-src 'none'" in framed["content-security-policy"]
+    assert "x-frame-options" not in framed
+    for path in (
+        "/charts/iq-bell.html",
+        "/charts/iq-bell.html?embedded",
+        "/?embed",
+        "/review/?embed",
+        "/index.html?embed",
+    ):
+        headers = reader.get(path).headers
+        assert "frame-ancestors 'none'" in headers["content-security-policy"], path
+        assert headers["x-frame-options"] == "DENY", path
+    assert "frame-ancestors 'none'" in reader.post("/charts/iq-bell.html?embed").headers["content-security-policy"]
+
+
 def test_a_fault_shows_nothing_of_its_inside(press, monkeypatch):
     def fail(*_):
         raise RuntimeError("secret inside")

@@ -179,7 +179,7 @@ def test_an_edition_remembers_what_earlier_ones_changed_and_takes_its_reasons_fr
 ):
     given = []
 
-    def write(evidence, folder, *, log, earlier):
+    def write(evidence, folder, *, log, earlier, method):
         given.append((log, earlier))
         (folder / "data").mkdir(parents=True)
         made = Edition("2026-11-15", "2026-11", ("First edition.",), {}, {}, log.last, ())

@@ -114,7 +114,7 @@ DRAWINGS = {
     "radar": lambda: draw_radar(DIMENSIONS, [*PLACES, CLOSING], description="people").html,
     "radar_open": lambda: draw_radar([*DIMENSIONS, "Logic"], PLACES[:3], description="people").wide,
     "share_card": lambda: draw_share_card(
-        "A title that is much longer than one line of a card", "IQ 131", ["90% 128 to 134", "OpenAI"]
+        "A title that is much longer than one line of a card", "IQ 131, 90% 128 to 134.", (("OpenAI", 131.0),)
     ),
     "every_mark": every_mark,
     "palette": palette_css,

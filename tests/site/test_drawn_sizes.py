@@ -18,18 +18,23 @@ def test_a_drawing_as_high_as_a_page_may_be_broken_and_one_of_half_a_page_may_no
     assert 'class="drawn"' in Canvas(700, A4_PIXELS / 2, "some models").svg()
 
 
-@pytest.mark.parametrize("figure", ["IQ 131", ""])
-@pytest.mark.parametrize("title", ["Short", "A title of more than one line of the picture"])
-def test_a_shared_picture_shows_all_its_texts_one_below_the_other(title, figure):
-    drawn = draw_share_card(title, figure, ["first line", "second line", "third line"])
+SENTENCE = (
+    "IQ 131 (90%: 128 to 134), a level that about 19 in 1,000 people reach: 142 in mathematics, 108 in reliability."
+)
+
+
+@pytest.mark.parametrize("marks", [(), (("OpenAI", 131.0),)])
+@pytest.mark.parametrize("title", ["Short", "A title of more than one line of the whole picture"])
+def test_a_shared_picture_shows_a_whole_sentence_and_the_model_among_people(title, marks):
+    drawn = draw_share_card(title, SENTENCE, marks)
     found = re.findall(r'<text x="70" y="(\d+)"[^>]* font-size="(\d+)"[^>]*>([^<]+)</text>', drawn)
     lines = [(int(baseline), int(size)) for baseline, size, _ in found]
-    texts = [text for *_, text in found]
-    shown = ["Mensura", title, *([figure] if figure else []), "first line", "second line", "third line"]
-    assert " ".join(texts) == " ".join(shown)
+    assert " ".join(text for *_, text in found) == f"Mensura {title} {SENTENCE}"
     for (above, _), (below, size) in pairwise(lines):
         assert 0.8 * size <= below - above <= 2 * max(size, 62), "capitals do not touch, and no hole gapes"
     assert lines[-1][0] + 0.3 * lines[-1][1] < HEIGHT - 20
+    assert drawn.count("<path") == (3 if marks else 0)
+    assert "var(" not in drawn
 
 
 @pytest.mark.parametrize(

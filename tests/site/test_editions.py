@@ -1,6 +1,7 @@
 """Editions: which changes are told, what came in when, and the feeds, by hand."""
 
 import json
+from dataclasses import replace
 from datetime import date
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from mensura.site.editions import (
     feed_entries,
     json_feed,
     next_edition,
+    shipped_editions,
     sitemap,
 )
 
@@ -56,7 +58,11 @@ def test_the_first_edition_counts_what_it_has():
 
 
 def test_models_that_come_and_go_are_named_with_their_scores():
-    assert changes(study_of({"a": 3, "b": 2}), study_of({"a": 3, "c": 4})) == ["New: C, 4 scores.", "Gone: b."]
+    assert changes(study_of({"a": 3, "b": 2}), study_of({"a": 3, "c": 4})) == [
+        "New: C, IQ 100, 4 scores.",
+        "Gone: b.",
+        "Source The board: 2 more than the 5 before.",
+    ]
 
 
 def test_an_iq_is_told_from_half_a_point_on_the_furthest_first():
@@ -68,23 +74,51 @@ def test_an_iq_is_told_from_half_a_point_on_the_furthest_first():
         "C: IQ 100.0 → 97.0, because of scores of other models, or of how they are read.",
         "D: IQ 100.0 → 101.0, because of 2 fewer scores of its own.",
         "B: IQ 100.0 → 100.5, because of 1 more score of its own.",
+        "Source The board: 1 fewer than the 12 before.",
     ]
 
 
 def test_scores_that_move_nothing_are_counted_and_nothing_new_is_no_edition():
     before = study_of({"a": 3})
-    assert changes(before, study_of({"a": 5})) == ["2 scores more; no IQ moved by 0.5 points."]
-    assert changes(before, study_of({"a": 2})) == ["1 scores fewer; no IQ moved by 0.5 points."]
+    assert changes(before, study_of({"a": 5})) == [
+        "2 scores more; no IQ moved by 0.5 points.",
+        "Source The board: 2 more than the 3 before.",
+    ]
+    assert changes(before, study_of({"a": 2})) == [
+        "1 scores fewer; no IQ moved by 0.5 points.",
+        "Source The board: 1 fewer than the 3 before.",
+    ]
     assert changes(before, study_of({"a": 3})) is None
 
 
 def test_eight_changes_are_told_one_by_one_and_forty_editions_are_kept():
     many = study_of({f"m{place}": 1 for place in range(9)})
     assert len(changes(study_of({}), study_of({f"m{place}": 1 for place in range(8)}))) == 8
-    assert changes(study_of({}), many)[7:] == ["New: M7, 1 scores.", "1 more changes."]
+    assert changes(study_of({}), many)[7:9] == ["New: M7, IQ 100, 1 score.", "1 more new models."]
     earlier = [Edition(f"day {place}", "", (), {}, {}) for place in range(40)]
     made = next_edition(study_of({"a": 1}), earlier, DAY)
     assert (len(made), made[-1].day) == (40, "day 38")
+
+
+def test_the_first_build_of_the_embedded_evidence_is_compared_with_the_shipped_edition(study):
+    study = replace(study, evidence=replace(study.evidence, origin="embedded"))
+    [shipped] = shipped_editions(study)
+    made, before = next_edition(study, [shipped], DAY)
+    assert before is shipped
+    new = [one for one in made.scores if one not in shipped.scores]
+    told = [line for line in made.changes if line.startswith("New: ")]
+    assert len(told) == len(new) > 0
+    assert any(line.startswith("Source ") and line.endswith("a new source.") for line in made.changes)
+    assert any(" → " in line for line in made.changes)
+
+
+def test_another_method_or_an_evidence_of_ones_own_is_not_compared_with_it():
+    def like(origin, said):
+        return SimpleNamespace(evidence=SimpleNamespace(origin=origin), scale_said=said)
+
+    assert shipped_editions(like("embedded + mine.csv", "")) != []
+    assert shipped_editions(like("mine", "")) == []
+    assert shipped_editions(like("embedded", "You see the published method.")) == []
 
 
 def test_the_evidence_is_logged_by_day_with_three_models_named():

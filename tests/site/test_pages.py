@@ -386,7 +386,7 @@ def test_a_models_page_says_where_it_stands_without_a_script(visit):
     assert neighbours.count() == 7
     assert "this model" in neighbours.nth(3).inner_text()
     assert page.locator("#neighbours + .scroll .meter").count() == 7, "no IQ without what it rests on"
-    verdicts = page.locator("#over-people td[data-label=verdict]").all_inner_texts()
+    verdicts = page.locator("#over-people td[data-label=verdict]").all_text_contents()
     assert {"passed", "not passed", "cannot be told"} == set(verdicts)
     said = page.inner_text("main")
     assert re.search(

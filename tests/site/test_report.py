@@ -208,6 +208,24 @@ def test_a_second_report_replaces_the_first_and_nothing_else(report, evidence, s
     assert [path.name for path in tmp_path.iterdir()] == ["report"]
 
 
+def test_a_report_is_left_as_it_is_until_something_changes(evidence, short, tmp_path):
+    def times():
+        return {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}
+
+    first = build_report(evidence, tmp_path / "report")
+    before = times()
+    assert build_report(evidence, tmp_path / "report").equals(first)
+    assert times() == before
+    (tmp_path / "report" / "method.html").unlink()
+    build_report(evidence, tmp_path / "report")
+    assert (tmp_path / "report" / "method.html").is_file()
+    (tmp_path / "report" / "data.html").write_text("shorter", encoding="utf-8")
+    build_report(evidence, tmp_path / "report")
+    assert len((tmp_path / "report" / "data.html").read_text(encoding="utf-8")) > 1000
+    build_report(evidence, tmp_path / "report", address="https://example.org/")
+    assert "https://example.org/" in (tmp_path / "report" / "data.html").read_text(encoding="utf-8")
+
+
 def test_a_foreign_page_in_the_way_is_refused_and_kept(mensura_command, evidence_folder, short, tmp_path):
     (tmp_path / "method.html").write_text("mine", encoding="utf-8")
     run = mensura_command("report", "--out", tmp_path, "--evidence", evidence_folder)

@@ -1,121 +1,71 @@
-"""Models on the bell curve of human IQ."""
+"""Models below the bell curve of human IQ."""
 
 from __future__ import annotations
 
-import math
+from dataclasses import replace
 
-import altair as alt
+from markupsafe import Markup
 
-from mensura.charts.labels import DIAMETERS, LINE, WIDTH_INDEX, WIDTHS, Box, swarm, text_width
-from mensura.charts.marks import empty, lab_legend, model_dots, names, picture, scale_of, status_note
-from mensura.charts.rows import Row, Span, add_spots, counted, listed, rows_of, say_range
-from mensura.scale import iq_to_rate
+from mensura.charts.canvas import Canvas, Drawing
+from mensura.charts.first_bell import LOOKS, BellLook, BellModel, FirstBell, crowd_above
+from mensura.charts.rows import Row, counted, listed, rows_of
+from mensura.core.frames import as_frame
 
-COLUMNS = ("subject", "name", "provider", "iq", "low", "high", "status", "label")
-PEAK = 190  # height of the curve, pixels
-PEOPLE = "all people"  # the words in the curve
-WORDS = 0.4  # and their height, as a share of the peak
-LOWEST = 300  # height of the plot at least, pixels
+COLUMNS = ("subject", "name", "provider", "iq", "low", "high", "status")
+_ROOM = 5.0
+"""IQ points left of the lowest model."""
+_SHRINK = 1.1
+"""A look is drawn so much narrower than it was made for, at most."""
 
 
-def bell_curve(points: object, *, x_title: str = "IQ equivalent") -> alt.LayerChart:
-    """Draw models as dots that sit on the curve of human IQ, N(100, 15²), stacked where they would overlap.
+def bell_curve(points: object, *, wide: float = 1100.0) -> Drawing:
+    """Draw 1,000 people as dots, and models below them by IQ, the leaders with their names.
 
-    ``points``: subject, name, provider, iq, low, high, status, label. Under each tick: how many people are above.
+    ``points``: subject, name, provider, iq, low, high, status; an optional ``href`` makes a model a link.
+    ``wide``: pixels of the drawing for a screen.
     """
     rows = rows_of(points, COLUMNS, needed=["subject", "name", "iq"])
-    if not rows:
-        return empty("no model has an IQ here")
+    frame = as_frame(points, name="points")
+    links = dict(frame.select("subject", "href").iter_rows()) if "href" in frame.columns else {}
     rows.sort(key=lambda row: -row["iq"])
-    span = Span(min(70, *(row["iq"] - 3 for row in rows)), max(160, *(row["iq"] + 3 for row in rows)))
-    height = _arrange(rows, span)
-    x = alt.X("iq:Q", scale=scale_of(span), axis=_axis(span, x_title))
-    y = alt.Y("curve:Q", scale=alt.Scale(domain=[0, height / PEAK], nice=False), axis=None)
-    crowd = alt.Chart(alt.NamedData("people")).encode(x=x, y=y)
-    outline = crowd.transform_filter("!datum.text")
-    base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
-    lift = f"-datum.lifts[{WIDTH_INDEX}]"
-    layers = [
-        outline.mark_area(style="crowd", aria=False, tooltip=None),
-        outline.mark_line(style="crowd-edge", aria=False, tooltip=None),
-        crowd.transform_filter("datum.text")
-        .mark_text(style="hint", aria=False, tooltip=None)
-        .encode(text=alt.Text("text:N")),
-        *status_note(rows),
-        *names(base, y_offset=f"({lift})"),
-        model_dots(base, lab_legend(rows), yOffset=alt.ExprRef(lift)),
-    ]
-    curve: list[Row] = [{"iq": iq, "curve": round(_density(iq), 5)} for iq in _grid(span)]
-    curve.append({"iq": 100.0, "curve": WORDS, "text": PEOPLE})
-    return picture(layers, {"points": rows, "people": curve}, height=height, description=_describe(rows))
+    models = [_model(row, links.get(row["subject"], "")) for row in rows]
+    about = _describe(rows)
+    return Drawing.of(lambda width: draw_bell(width, models, about), wide)
 
 
-def _arrange(rows: list[Row], span: Span) -> int:
-    """Stack the dots and place the names at every nominal width; return the height of the plot they need."""
-    for row in rows:
-        row["curve"] = round(_density(row["iq"]), 5)
-        row["aria"] = f"{row['name']}, IQ {row['iq']:.0f}{say_range(row['low'], row['high'])}, {row['status']}"
-    shares = [span.share(row["iq"]) for row in rows]
-    ground = [row["curve"] * PEAK for row in rows]
-    named = [bool(row["label"]) for row in rows]
-    lifts = [
-        [lift + size / 2 + 1 for lift in swarm([share * width for share in shares], ground, size + 1, named)]
-        for width, size in zip(WIDTHS, DIAMETERS, strict=True)
-    ]
-    for index, row in enumerate(rows):
-        row["lifts"] = [round(step[index], 1) for step in lifts]
-    highest = max(base + lift for step in lifts for base, lift in zip(ground, step, strict=True))
-    height = max(LOWEST, int(highest + 3 * LINE))
-    at = [(share, 1 - base / height) for share, base in zip(shares, ground, strict=True)]
-    hint = [_hint_box(span.share(100) * width, height) for width in WIDTHS]
-    add_spots(rows, at, height=height, lifts=lifts, blocked=[[box] for box in hint], upward=True)
-    return height
+def draw_bell(width: float, models: list[BellModel], about: str) -> Markup:
+    """Draw models (highest IQ first) below the bell at any width, with nothing left to a script."""
+    if not models:
+        sheet = Canvas(width, 60, about)
+        sheet.words(width / 2, 30, "no model has an IQ here", anchor="middle")
+        return sheet.svg()
+    look = look_at(width)
+    look = replace(look, low=min(look.low, models[-1].low - _ROOM))
+    iq = round(models[0].iq)
+    people = f"{crowd_above(iq)} in 1,000"
+    said = (f"{people} people", f"at {iq} or above") if look.labs else (people, f"at {iq}+")
+    return FirstBell(look, models, still=True).draw(range(len(models)), said, about)
 
 
-def _hint_box(x: float, height: float) -> Box:
-    """Return the rectangle that the words in the middle of the curve take."""
-    half, y = text_width(PEOPLE) / 2 + 2, height - WORDS * PEAK
-    return x - half, y - LINE / 2, x + half, y + LINE / 2
+def look_at(width: float) -> BellLook:
+    """Return the widest look that fits, stretched to the width asked for."""
+    fits = [look for look in LOOKS.values() if look.width <= _SHRINK * width]
+    look = fits[0] if fits else LOOKS["narrow"]
+    return replace(look, width=width, pitch=look.pitch * width / look.width)
 
 
-def _density(iq: float) -> float:
-    """Return the height of N(100, 15²), as a share of its peak."""
-    return math.exp(-(((iq - 100) / 15) ** 2) / 2)
-
-
-def _grid(span: Span) -> list[float]:
-    return [round(span.low + (span.high - span.low) * step / 180, 3) for step in range(181)]
-
-
-def _axis(span: Span, title: str) -> alt.Axis:
-    """Return the IQ axis: standard-deviation ticks, and under each the share of people above it."""
-    ticks = [iq for iq in range(40, 221, 15) if span.low <= iq <= span.high]
-    hints = ", ".join(f"'{iq}': {above(iq)!r}" for iq in ticks)
-    return alt.Axis(
-        title=[f"{title} (100 = the average person)", "and how many people are above it"],
-        values=ticks,
-        grid=False,
-        labelExpr=f"[datum.label, {{{hints}}}[datum.label]]",
-        labelSeparation=2,
-    )
-
-
-def above(iq: float) -> str:
-    """Return how many people are above an IQ, short enough for an axis: "84%", "1 in 44", "1 in 32k"."""
-    share = iq_to_rate(iq)
-    if share > 0.3:
-        return f"{share:.0%}"
-    for unit, size in (("M", 1e6), ("k", 1e3)):
-        if 1 / share >= size:
-            return f"1 in {1 / share / size:.0f}{unit}"
-    return f"1 in {1 / share:.0f}"
+def _model(row: Row, href: str) -> BellModel:
+    low, high = (row["iq"] if row[end] is None else row[end] for end in ("low", "high"))
+    full = row["status"] == "measured"
+    return BellModel(row["subject"], row["name"], row["provider"], row["iq"], low, high, full, href)
 
 
 def _describe(rows: list[Row]) -> str:
-    best = sorted(rows, key=lambda row: -row["iq"])
-    top = listed(f"{row['name']} (IQ {row['iq']:.0f})" for row in best)
+    if not rows:
+        return "Bell curve of 1,000 people; no model has an IQ here."
+    top = listed(f"{row['name']} (IQ {row['iq']:.0f})" for row in rows)
     estimated = sum(row["status"] == "estimated" for row in rows)
     return (
-        f"Bell curve of human IQ with {counted(len(rows), 'model')} on it, from IQ {best[-1]['iq']:.0f} to "
-        f"{best[0]['iq']:.0f}; highest: {top}. {estimated} of them estimated, drawn hollow."
+        f"Bell curve of 1,000 people with {counted(len(rows), 'model')} below it, from IQ {rows[-1]['iq']:.0f} to "
+        f"{rows[0]['iq']:.0f}; highest: {top}. {estimated} of them estimated, drawn hollow."
     )

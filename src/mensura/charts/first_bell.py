@@ -9,7 +9,6 @@ from statistics import NormalDist
 
 from markupsafe import Markup, escape
 
-from mensura.charts.bell import above
 from mensura.charts.canvas import (
     GRID,
     INK,
@@ -25,12 +24,13 @@ from mensura.charts.canvas import (
     shape_of,
 )
 from mensura.charts.labels import text_width
+from mensura.charts.rows import people_above as above
 from mensura.charts.theme import LABS, OTHER, lab_of
 
 CROWD = 1000
 """People drawn: one dot is one in a thousand."""
 _HUMAN = NormalDist(100.0, 15.0)
-_QUANTILES = tuple(_HUMAN.inv_cdf((place + 0.5) / CROWD) for place in range(CROWD))
+QUANTILES = tuple(_HUMAN.inv_cdf((place + 0.5) / CROWD) for place in range(CROWD))
 _TICKS = (70, 85, 100, 115, 130, 145)
 _NAME, _SMALL = 13, 12
 _ROW = 14.0
@@ -93,19 +93,21 @@ LOOKS = {
 
 def crowd_above(iq: float) -> int:
     """Return how many of a thousand people stand at or above an IQ."""
-    return sum(one >= iq for one in _QUANTILES)
+    return sum(one >= iq for one in QUANTILES)
 
 
 @dataclass(frozen=True)
 class FirstBell:
     """The picture at one width for models (highest IQ first) and landmarks of people.
 
-    ``rows`` arranges any choice of the models; the leaders of the choice have their name.
+    ``rows`` arranges any choice of the models; the leaders of the choice have their name. ``still``: no script will
+    choose others, so that the others have no name in the drawing.
     """
 
     look: BellLook
     models: Sequence[BellModel]
     landmarks: Sequence[Landmark] = field(default=())
+    still: bool = False
 
     @cached_property
     def at(self) -> Place:
@@ -189,7 +191,7 @@ class FirstBell:
     def _columns(self) -> dict[int, list[float]]:
         """Return the dots by column: the IQ of each, lowest first."""
         columns: dict[int, list[float]] = {}
-        for iq in _QUANTILES:
+        for iq in QUANTILES:
             columns.setdefault(int(self.at(iq) / self.look.pitch), []).append(iq)
         return columns
 
@@ -309,12 +311,20 @@ class FirstBell:
         text_x, anchor = (end, ' text-anchor="end"') if left else (start, "")
         said = f"{model.name}, IQ {model.iq:.0f}, 90% {model.low:.0f} to {model.high:.0f}, "
         said += "mostly measured" if model.full else "mostly estimated"
-        sheet.parts.append(
-            f'<a class="model-row{" " + kind if kind else ""}" href="{escape(model.href)}" '
-            f'data-subject="{escape(model.subject)}" aria-label="{escape(said)}" transform="translate(0,{y:.0f})">'
-            f'<path class="line" d="M{self.at(model.low):.1f} 0H{self.at(model.high):.1f}" stroke="{ink}"/>'
+        named = kind == "named"
+        tag = f'a href="{escape(model.href)}"' if model.href else 'g role="img"'
+        look = f' stroke-width="{2.2 if named else 1.5}" stroke-opacity="{0.7 if named else 0.3}"' if self.still else ""
+        made_by = f' data-provider="{escape(model.provider)}"' if self.still else ""
+        drawn = (
+            f'<{tag} class="model-row{" " + kind if kind else ""}" data-subject="{escape(model.subject)}"{made_by} '
+            f'aria-label="{escape(said)}" transform="translate(0,{y:.0f})">'
+            f'<path class="line" d="M{self.at(model.low):.1f} 0H{self.at(model.high):.1f}" stroke="{ink}"{look}/>'
             f'<g transform="translate({x:.1f})"><path class="sign" d="{shape_of(lab_of(model.provider), 4.0)}" '
             f'fill="{ink if model.full else SURFACE}" stroke="{ink}" stroke-width="1.5"/></g>'
-            f'<text class="name" x="{text_x:.1f}" y="4.5"{anchor} font-size="{_NAME}"><tspan font-weight="600">'
-            f'{escape(model.name)}</tspan> <tspan fill="{SOFT}">{model.iq:.0f}</tspan></text></a>'
         )
+        if named or not self.still:
+            drawn += (
+                f'<text class="name" x="{text_x:.1f}" y="4.5"{anchor} font-size="{_NAME}"><tspan font-weight="600">'
+                f'{escape(model.name)}</tspan> <tspan fill="{SOFT}">{model.iq:.0f}</tspan></text>'
+            )
+        sheet.parts.append(f"{drawn}</{tag[0]}>")

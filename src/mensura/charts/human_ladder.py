@@ -21,6 +21,7 @@ from mensura.charts.canvas import (
     scale,
 )
 from mensura.charts.labels import text_width
+from mensura.charts.theme import LABS
 
 FARTHEST = 1e6
 """Rarest place drawn to scale."""
@@ -159,10 +160,12 @@ def _radar(dimensions: Sequence[str], places: Sequence[LadderPlace], description
             fill=QUIET,
             size=11,
         )
+    models = [name for name in subjects if not next(p for p in places if p.named == name).people]
+    looks = {name: LABS[at % len(LABS)] for at, name in enumerate(models)}  # makers repeat, so each model has a look
     for row, subject in enumerate(subjects):
         own = {p.dimension: p for p in places if p.named == subject}
         first = next(iter(own.values()))
-        ink = PEOPLE if first.people else lab_colour(first.provider)
+        ink = PEOPLE if first.people else lab_colour(looks[subject])
         found = [(step, own[name]) for step, name in enumerate(dimensions) if name in own]
         corners = [spot(step, place.one_in) for step, place in found]
         if len(corners) == len(dimensions):
@@ -171,12 +174,12 @@ def _radar(dimensions: Sequence[str], places: Sequence[LadderPlace], description
             if place.people:
                 sheet.people(x, y, status=place.status, label=place.label)
             else:
-                sheet.model(x, y, provider=place.provider, status=place.status, label=place.label)
+                sheet.model(x, y, provider=looks[subject], status=place.status, label=place.label)
         columns = 1 if width < 500 else 2
         x, y = 20 + (row % columns) * width / 2, size + 8 + 24 * (row // columns)
         if first.people:
             sheet.people(x, y, status=first.status, label=subject)
         else:
-            sheet.model(x, y, provider=first.provider, status=first.status, label=subject)
+            sheet.model(x, y, provider=looks[subject], status=first.status, label=subject)
         sheet.words(x + 14, y, clipped(subject, width / columns - 40), size=FONT - 1)
     return sheet.svg()

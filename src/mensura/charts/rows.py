@@ -12,6 +12,7 @@ from mensura.charts.labels import DIAMETERS, WIDTHS, Box, place
 from mensura.charts.theme import lab_of
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame, require_columns
+from mensura.scale import iq_to_rate
 
 Row = dict[str, Any]
 STATUSES = ("measured", "estimated")
@@ -41,6 +42,17 @@ def rows_of(
         for row in rows:
             row["lab"] = lab_of(row["provider"])
     return rows
+
+
+def people_above(iq: float) -> str:
+    """Return how many people are above an IQ, short enough for an axis: "84%", "1 in 44", "1 in 32k"."""
+    share = iq_to_rate(iq)
+    if share > 0.3:
+        return f"{share:.0%}"
+    for unit, size in (("M", 1e6), ("k", 1e3)):
+        if 1 / share >= size:
+            return f"1 in {1 / share / size:.0f}{unit}"
+    return f"1 in {1 / share:.0f}"
 
 
 def milliseconds(day: str | date) -> int:

@@ -6,34 +6,38 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
+from mensura.charts.canvas import Canvas, resolve
 from mensura.charts.labels import text_width
+from mensura.charts.standing import draw_curve
 from mensura.charts.theme import LIGHT
 
 WIDTH, HEIGHT = 1200, 630
+_MARGIN, _ROOM = 70, WIDTH - 140
 _FONT = "Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 _LETTER = 11
 """Height at which widths of texts are known, pixels."""
+_GROUND = 585
+"""Where the line under the people is, pixels."""
+_MOST_LINES = 4
 
 
-def draw_share_card(title: str, figure: str, lines: Sequence[str]) -> str:
-    """Return the picture: the product's name, a title of at most two lines, one large figure, and what it means."""
-    rows = _wrapped(title, 62, WIDTH - 140)[:2]
-    parts = [Markup('<rect width="{}" height="{}" fill="{}"/>').format(WIDTH, HEIGHT, LIGHT.surface)]
-    parts.append(Markup('<rect width="{}" height="14" fill="{}"/>').format(WIDTH, LIGHT.accent))
-    parts.append(_text(70, 90, "Mensura", 34, LIGHT.accent, "700"))
+def draw_share_card(title: str, sentence: str, marks: Sequence[tuple[str, float]] = ()) -> str:
+    """Return the picture: the product's name, the title, a whole sentence, and models among all people.
+
+    ``marks``: provider and IQ of the models; without any there are only words.
+    """
+    sheet = Canvas(WIDTH, HEIGHT, title)
+    sheet.parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{LIGHT.surface}"/>')
+    if marks:
+        draw_curve(sheet, (_MARGIN, WIDTH - _MARGIN), _GROUND, marks)
+    sheet.parts.append(_text(_MARGIN, 74, "Mensura", 30, LIGHT.quiet, "700"))
+    rows = wrapped_lines(title, 56, _ROOM)[:2]
     for step, row in enumerate(rows):
-        parts.append(_text(70, 180 + 72 * step, row, 62, LIGHT.ink, "700"))
-    y = 250 + 72 * (len(rows) - 1)
-    if figure:
-        parts.append(_text(70, y + 90, figure, 104, LIGHT.accent, "700"))
-        y += 120
-    for step, line in enumerate(lines):
-        parts.append(_text(70, y + 50 + 50 * step, _wrapped(line, 34, WIDTH - 140)[0], 34, LIGHT.quiet, "400"))
-    return str(
-        Markup(
-            '<svg xmlns="http://www.w3.org/2000/svg" width="{w}" height="{h}" viewBox="0 0 {w} {h}">{b}</svg>'
-        ).format(w=WIDTH, h=HEIGHT, b=Markup("").join(parts))
-    )
+        sheet.parts.append(_text(_MARGIN, 146 + 64 * step, row, 56, LIGHT.ink, "700"))
+    y, size = 146 + 64 * len(rows), 34
+    for step, row in enumerate(wrapped_lines(sentence, size, _ROOM)[:_MOST_LINES]):
+        sheet.parts.append(_text(_MARGIN, y + 44 * step, row, size, LIGHT.soft, "400"))
+    return resolve(sheet.svg())
 
 
 def _text(x: int, y: int, text: str, size: int, fill: str, weight: str) -> Markup:
@@ -41,7 +45,7 @@ def _text(x: int, y: int, text: str, size: int, fill: str, weight: str) -> Marku
     return Markup(template).format(x, y, _FONT, size, weight, fill, text)
 
 
-def _wrapped(text: str, size: int, room: float) -> list[str]:
+def wrapped_lines(text: str, size: int, room: float) -> list[str]:
     """Return the text in lines that fit; a word longer than a line is cut."""
     lines = [""]
     for word in text.split() or [""]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.iq_method import Method
 from mensura.cli.output import Json, console, emit
 from mensura.cli.paths import check_output
 from mensura.cli.tables import print_table
@@ -36,6 +37,7 @@ def figure(
     width: Annotated[str, typer.Option(help="Width in millimetres; columns are usually 89 or 183.")] = "89mm",
     dpi: Annotated[int, typer.Option(help="Dots per inch of a PNG.")] = 300,
     show_list: Annotated[bool, typer.Option("--list", help="List the pictures.")] = False,
+    method: Method = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     as_json: Json = False,
@@ -54,14 +56,14 @@ def figure(
         )
     millimetres = _millimetres(width)
     check_figure(out, millimetres, dpi)
-    drawing = _drawing(load_evidence(evidence, add), name, millimetres)
+    drawing = _drawing(load_evidence(evidence, add), name, millimetres, method)
     write_drawing(drawing["svg"], out, dpi)
     told = {key: drawing[key] for key in ("figure", "title", "caption")}
     if not emit({}, out=None, as_json=as_json, **told, file=out):
         console.print(f"wrote {out}: {drawing['title']}")
 
 
-def _drawing(evidence: Evidence, name: str, width_mm: float) -> dict[str, str]:
+def _drawing(evidence: Evidence, name: str, width_mm: float, method: str | None) -> dict[str, str]:
     """Return a picture's SVG and the words that go with it; a picture drawn before is kept."""
 
     def compute() -> dict[str, str]:
@@ -70,11 +72,11 @@ def _drawing(evidence: Evidence, name: str, width_mm: float) -> dict[str, str]:
         from mensura.study import Study
 
         build = find_picture(evidence, name)  # a name that is not known is refused before anything is computed
-        found = build(Study.open(evidence))
+        found = build(Study.open(evidence, method=method))
         svg = drawn(found.chart, width_mm)
         return {"figure": found.name, "title": found.title, "caption": found.caption, "svg": svg}
 
-    return keep("figure", evidence, {"name": name, "width": width_mm}, compute)
+    return keep("figure", evidence, {"name": name, "width": width_mm, "method": method}, compute)
 
 
 def _millimetres(width: str) -> float:

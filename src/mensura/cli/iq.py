@@ -10,6 +10,7 @@ import typer
 from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, added_subjects, load_evidence
 from mensura.cli.iq_checks import print_changes, print_derived_ladders, print_sensitivity, print_validation
+from mensura.cli.iq_method import Method
 from mensura.cli.output import Json, Out, console, emit, print_json, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
@@ -29,13 +30,6 @@ Source = Annotated[str | None, typer.Option(help="Use only the scores of this so
 Ladders = Annotated[
     str | None,
     typer.Option(help="Ladder set (recut, published) or a CSV file, instead of the method's.", metavar="SET|FILE"),
-]
-Method = Annotated[
-    str | None,
-    typer.Option(
-        help="joint (default: gaps from one model of all scores, ladders recut) or published: to the digit.",
-        metavar="NAME",
-    ),
 ]
 
 

@@ -10,15 +10,17 @@ import typer
 
 from mensura.cli.frozen_iq import Scale
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.iq_method import Method
 from mensura.cli.output import Json, console, notices, print_json
 from mensura.cli.paths import check_output
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
 
-EXAMPLES = "Examples: mensura report --out report --add mine.csv  ·  mensura report --add mine.csv --scale 2026-11"
+EXAMPLES = "Examples: mensura report --out report --add mine.csv  ·  mensura report --method published --out published"
 
 
 def report(
@@ -26,6 +28,7 @@ def report(
         "report"
     ),
     scale: Scale = None,
+    method: Method = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
     calibration: Annotated[
@@ -45,6 +48,8 @@ def report(
     as_json: Json = False,
 ) -> None:
     """Write the report, a static site that works from its folder, and print its headline table."""
+    if scale is not None and method is not None:
+        raise MensuraError(f"--scale {scale}: a frozen scale has its own method; leave out --method")
     from mensura.core.processes import ONE_THREAD
 
     for name, value in ONE_THREAD.items():  # read when NumPy is imported, which is after this
@@ -61,7 +66,7 @@ def report(
         notices.print(f"warning: {said}")
     with progress_bar("Pages", count_pages(loaded) + len(placed)) as advance:
         headline = build_report(
-            loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence), scale=scale
+            loaded, out, lines=lines, advance=advance, address=url, log=log_of(evidence), scale=scale, method=method
         )
     if as_json:
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})

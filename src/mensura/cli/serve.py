@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from mensura.cli.iq_method import Method
 from mensura.cli.output import notices
 from mensura.cli.paths import check_input
 from mensura.core.errors import MensuraError
@@ -34,6 +35,7 @@ def serve(
             callback=check_input,
         ),
     ] = None,
+    method: Method = None,
     reviewer_secret_file: Annotated[
         Path | None,
         typer.Option(
@@ -66,4 +68,4 @@ def serve(
             "browser; --name HOST names the ones that are right"
         )
     notices.print(f"http://{host}:{port}/ (the pages are there in a minute; Ctrl-C ends)")
-    serve_site(store, host=host, port=port, names=name or [], secret=secret)
+    serve_site(store, host=host, port=port, names=name or [], secret=secret, method=method)

@@ -8,6 +8,7 @@ over as it is. A foreign file in the way of a new one is refused.
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import json
 import os
 import shutil
@@ -49,6 +50,18 @@ def whole_folder(folder: Path, writer: str, *, certain: Sequence[str] = ()) -> I
                 _put_in_place(stage, folder, writer)
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def written_state(folder: Path, writer: str) -> str | None:
+    """Return a mark of the files that a writer left in a folder: their names, sizes and times; None if one is gone."""
+    digest = hashlib.sha256()
+    try:
+        for name in _owners(folder)[writer]:
+            facts = (folder / name).stat()
+            digest.update(f"{name}\0{facts.st_size}\0{facts.st_mtime_ns}\n".encode())
+    except (OSError, KeyError, MensuraError):
+        return None
+    return digest.hexdigest()
 
 
 def _put_in_place(stage: Path, folder: Path, writer: str) -> None:

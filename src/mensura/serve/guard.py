@@ -38,6 +38,19 @@ HEADERS = [
 ]
 
 
+_FRAMED = {
+    b"content-security-policy": POLICY.replace("frame-ancestors 'none'", "frame-ancestors *").encode(),
+    b"cross-origin-resource-policy": b"cross-origin",
+}
+FRAMED_HEADERS = [(name, _FRAMED.get(name, value)) for name, value in HEADERS if name != b"x-frame-options"]
+"""Headers of a picture that other sites may show in a frame: ``charts/NAME.html?embed``, and nothing else."""
+
+
+def _is_embedding(scope: Scope) -> bool:
+    path, query = scope["path"], scope.get("query_string", b"")
+    return scope["method"] in ("GET", "HEAD") and path.startswith("/charts/") and b"embed" in query.split(b"&")
+
+
 class SiteGuard:
     """Wraps an application: refuses foreign host names, adds the headers, counts, and never shows a fault's inside.
 
@@ -56,12 +69,13 @@ class SiteGuard:
             await self._app(scope, receive, send)
             return
         start, status = time.perf_counter(), 500
+        headers = FRAMED_HEADERS if _is_embedding(scope) else HEADERS
 
         async def send_guarded(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message.get("headers", []), *HEADERS]
+                message["headers"] = [*message.get("headers", []), *headers]
             await send(message)
 
         try:

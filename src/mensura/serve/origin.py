@@ -100,14 +100,15 @@ def require_ledger(origin: Origin) -> Path:
     return origin.path
 
 
-def build_edition(origin: Origin, scratch: Path, told: bytes = b"") -> LiveEdition:
+def build_edition(origin: Origin, scratch: Path, told: bytes = b"", method: str | None = None) -> LiveEdition:
     """Build every page of the evidence as it is now, in a folder under ``scratch``, and hold them.
 
     ``told``: what earlier editions changed (:attr:`LiveEdition.told`); the log of a store says why this one did.
+    ``method``: how IQs are scored.
     """
     evidence, version, log = origin.read()
     folder = Path(tempfile.mkdtemp(dir=scratch)) / "site"
-    build_report(evidence, folder, log=log, earlier=parse_editions(told))
+    build_report(evidence, folder, log=log, earlier=parse_editions(told), method=method)
     stamp = stamp_of(version)
     for page in folder.rglob("*.html"):
         page.write_bytes(stamp_page(page.read_bytes(), stamp))

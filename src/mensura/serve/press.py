@@ -7,6 +7,7 @@ import logging
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 
 from mensura.core.errors import MensuraError
@@ -24,10 +25,12 @@ Builder = Callable[[Origin, Path, LiveEdition | None], Awaitable[LiveEdition]]
 _log = logging.getLogger("mensura.site")
 
 
-async def _build_beside(origin: Origin, scratch: Path, shown: LiveEdition | None) -> LiveEdition:
+async def _build_beside(
+    origin: Origin, scratch: Path, shown: LiveEdition | None, method: str | None = None
+) -> LiveEdition:
     if shown is None:  # nobody is served before this edition is there: it may take the whole machine
-        return await run_apart(build_edition, origin, scratch, b"", niceness=0)
-    return await run_apart(build_edition, origin, scratch, shown.told)
+        return await run_apart(build_edition, origin, scratch, b"", method, niceness=0)
+    return await run_apart(build_edition, origin, scratch, shown.told, method)
 
 
 class Press:
@@ -36,7 +39,14 @@ class Press:
     A request takes ``current`` once and answers from it: swapping replaces one reference, so no answer mixes versions.
     """
 
-    def __init__(self, origin: Origin, *, build: Builder = _build_beside, look_every: float = _LOOK_EVERY) -> None:
+    def __init__(
+        self,
+        origin: Origin,
+        *,
+        build: Builder | None = None,
+        look_every: float = _LOOK_EVERY,
+        method: str | None = None,
+    ) -> None:
         self.origin = origin
         self.current: LiveEdition | None = None
         self.fault: str | None = None
@@ -44,7 +54,7 @@ class Press:
         self.failed = 0
         self.build_seconds = 0.0
         self._kept: dict[str, LiveEdition] = {}
-        self._build = build
+        self._build = build or partial(_build_beside, method=method)
         self._look_every = look_every
         self._mark: str | None = None
         self._failed_mark: str | None = None

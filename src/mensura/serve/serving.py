@@ -46,14 +46,16 @@ def serve_site(
     port: int = 8000,
     names: Collection[str] = (),
     secret: ReviewerSecret | None = None,
+    method: str | None = None,
 ) -> None:
     """Serve the site until interrupted; readers get 503 until the first edition is built.
 
     ``names``: host names the site goes by beside its address. ``secret`` opens the reviewer's rooms.
+    ``method``: how IQs are scored.
     """
     if not 0 < port < 65536:
         raise MensuraError(f"port: got {port}; give a port between 1 and 65535, such as 8000")
-    press = Press(find_origin(store, writing=secret is not None))
+    press = Press(find_origin(store, writing=secret is not None), method=method)
     run_app(live_app(press, names=site_names(host, names), secret=secret), host=host, port=port)
 
 

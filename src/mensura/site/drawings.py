@@ -24,8 +24,10 @@ from mensura.evidence import slug
 
 SHARE_SCALE = 0.5
 """Of the pictures for shared links: 600 × 315, which every reader of links takes."""
-_BATCH = 100
-"""Drawings that one process makes: it takes most of a second to start."""
+_BATCH = 120
+"""Work of one process, in small pictures: it takes a second or two to start."""
+_WORK = {"svg": 7, "png": 1}
+"""What a drawing takes, in small pictures."""
 _MARGIN = {"left": 18, "right": 18, "top": 5, "bottom": 5}
 """Around a static drawing, pixels: a reader's font may be a tenth wider than the one its names were measured in."""
 _SLIM = {"left": 2, "right": 8, "top": 5, "bottom": 5}
@@ -39,6 +41,9 @@ _LINK = re.compile(rf'<a xlink:href="{re.escape(_NOWHERE)}([^"/]*)/([^"]*)"[^>]*
 _PRESSED = frozenset(("point", "text", "rule", "rect", "bar", "tick", "circle", "square"))
 NARROW = 358
 """Width of a drawing for a phone, pixels."""
+_SCREEN = 1000
+"""Width from which a drawing is one for a screen, pixels."""
+_WIDTH = re.compile(r'^<svg [^>]*?width="([\d.]+)"')
 _SIDEWAYS = 420
 """Width from which a drawing for a phone scrolls sideways, pixels."""
 
@@ -64,7 +69,7 @@ class Drawings:
                 self._made[key] = kept[0]
             else:
                 self._waiting[key] = job
-                if len(self._waiting) >= _BATCH:
+                if sum(_WORK[one["kind"]] for one in self._waiting.values()) >= _BATCH:
                     self.start()
         return key
 
@@ -139,6 +144,9 @@ def page_svg(svg: str, models: Container[str] = ()) -> str:
     ``models``: those that have a page; a mark of another subject leads nowhere.
     """
     drawn = _GEOMETRY.sub(lambda found: _DIGITS.sub(r"\1", found[0]), _FONT.sub("", themed(svg)))
+    width = _WIDTH.search(drawn)
+    if width and _SIDEWAYS < float(width[1]) < _SCREEN:  # on a phone it keeps its size and scrolls
+        drawn = drawn.replace("<svg ", "<svg data-sideways ", 1)
     return _LINK.sub(lambda found: _mark_link(found, models), drawn)
 
 

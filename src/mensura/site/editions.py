@@ -8,7 +8,7 @@ comes from a store, its log (:class:`mensura.site.revisions.EvidenceLog`) says w
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,14 @@ from mensura.site.revisions import EvidenceLog, Revision, reason, revisions
 from mensura.study.study import Study
 
 FILE = "editions.json"
+SHIPPED = Path(__file__).parent / "data" / "earlier_edition.json"
+"""The edition before the embedded evidence (``python -m tools.embed_earlier_edition``)."""
 _KEPT = 40
 """Editions remembered in the folder of the report."""
 _MOVED = 0.5
 """IQ points by which a composite must move to be told."""
 _NAMED = 8
-"""Changes told one by one; more are counted."""
+"""Changes of a kind told one by one; more are counted."""
 _LOGGED = 30
 """Days of the evidence's log."""
 
@@ -46,6 +48,7 @@ class Edition:
     scores: dict[str, int]
     entry: int | None = None
     revisions: tuple[Revision, ...] = ()
+    sources: dict[str, int] = field(default_factory=dict)
 
 
 def evidence_day(evidence: Evidence) -> str:
@@ -81,28 +84,40 @@ def next_edition(study: Study, earlier: list[Edition], today: date, log: Evidenc
     ``earlier``: the editions before, newest first. ``log``: the log of the store that the evidence was read from; the
     entries after the last edition's are its reasons, all of them where no edition came before.
     """
-    iqs = {
-        row[0]: round(row[1], 2)
-        for row in study.models.drop_nulls("exact_iq").select("subject", "exact_iq").iter_rows()
-    }
-    counted = study.evidence.scores.group_by("subject").agg(pl.len()).sort("subject")
-    scores = {subject: int(n) for subject, n in counted.iter_rows()}
+    iqs = dict(study.models.drop_nulls("exact_iq").select("subject", "exact_iq").iter_rows())
+    made = edition_of(study.evidence, iqs, today.isoformat())
     last = earlier[0] if earlier else None
     since = None if log is None else log.since(None if last is None else last.entry)
-    changes = _first(study) if last is None else _changes(study, last, iqs, scores, since)
+    changes = _first(study) if last is None else _changes(study, last, made, since)
     told = () if since is None else revisions(since, study.evidence)
     if last is not None and not changes and not told:
         return earlier
-    made = Edition(
-        today.isoformat(),
-        evidence_day(study.evidence),
-        tuple(changes),
-        iqs,
-        scores,
-        None if log is None else log.last,
-        told[:_LOGGED],
+    entry = None if log is None else log.last
+    return [replace(made, changes=tuple(changes), entry=entry, revisions=told[:_LOGGED]), *earlier][:_KEPT]
+
+
+def edition_of(evidence: Evidence, iqs: dict[str, float], day: str, changes: tuple[str, ...] = ()) -> Edition:
+    """Return the edition of an evidence with these IQs."""
+    return Edition(
+        day,
+        evidence_day(evidence),
+        changes,
+        {subject: round(iq, 2) for subject, iq in iqs.items()},
+        count_scores(evidence.scores, "subject"),
+        sources=count_scores(evidence.scores, "source"),
     )
-    return [made, *earlier][:_KEPT]
+
+
+def count_scores(scores: pl.DataFrame, by: str) -> dict[str, int]:
+    """Return how many scores each model or source has."""
+    return {key: int(n) for key, n in scores.group_by(by).agg(pl.len()).sort(by).iter_rows()}
+
+
+def shipped_editions(study: Study) -> list[Edition]:
+    """Return the edition that the package ships, where a study can be compared with it: same evidence, same method."""
+    if study.evidence.origin.split(" + ")[0] != "embedded" or study.scale_said:
+        return []
+    return parse_editions(SHIPPED.read_bytes())
 
 
 def _first(study: Study) -> list[str]:
@@ -112,25 +127,59 @@ def _first(study: Study) -> list[str]:
     ]
 
 
-def _changes(
-    study: Study, last: Edition, iqs: dict[str, float], scores: dict[str, int], log: EvidenceLog | None
-) -> list[str]:
+def _changes(study: Study, last: Edition, made: Edition, log: EvidenceLog | None) -> list[str]:
+    """Say which models came and went, which IQs moved and why, and which sources brought scores."""
     names = dict(study.models.select("subject", "name").iter_rows())
-    said = [
-        f"New: {names[one]}, {scores.get(one, 0)} scores." for one in names if one not in last.scores and one in scores
+    iqs, scores = made.iqs, made.scores
+    new = [
+        f"New: {names[one]}{_with_iq(iqs.get(one))}, {_scores(scores[one])}."
+        for one in names
+        if one not in last.scores and one in scores
     ]
-    said += [f"Gone: {one}." for one in last.scores if one not in scores]
+    gone = [f"Gone: {one}." for one in last.scores if one not in scores]
+    moved = []
     for subject, iq in sorted(iqs.items(), key=lambda pair: -abs(pair[1] - last.iqs.get(pair[0], pair[1]))):
         before = last.iqs.get(subject)
         if before is None or abs(iq - before) < _MOVED:
             continue
-        said.append(
+        moved.append(
             f"{names[subject]}: IQ {before:.1f} → {iq:.1f}, because of {_why(study, subject, last, scores, log)}."
         )
+    said = [*_few(new, "new models"), *_few(gone, "models gone"), *_few(moved, "IQs moved")]
     gained = sum(scores.values()) - sum(last.scores.values())
     if gained and not said:
         said.append(f"{abs(gained)} scores {'more' if gained > 0 else 'fewer'}; no IQ moved by {_MOVED} points.")
-    return [*said[:_NAMED], *([f"{len(said) - _NAMED} more changes."] if len(said) > _NAMED else [])]
+    return [*said, *_few(_sources_said(study, last, made), "sources changed")]
+
+
+def _few(said: list[str], kind: str) -> list[str]:
+    return [*said[:_NAMED], *([f"{len(said) - _NAMED} more {kind}."] if len(said) > _NAMED else [])]
+
+
+def _with_iq(iq: float | None) -> str:
+    return "" if iq is None else f", IQ {iq:.0f}"
+
+
+def _scores(count: int) -> str:
+    return f"{count:,} score{'' if count == 1 else 's'}"
+
+
+def _sources_said(study: Study, last: Edition, made: Edition) -> list[str]:
+    """Say which sources are new, brought more scores or lost some; nothing where the last edition counted none."""
+    if not last.sources:
+        return []
+    names = dict(study.evidence.sources.select("source", "name").iter_rows())
+    found = []
+    for source in sorted({*last.sources, *made.sources}):
+        before, now = last.sources.get(source, 0), made.sources.get(source, 0)
+        if now != before:
+            change = (
+                f"{_scores(now)}, a new source"
+                if not before
+                else f"{abs(now - before)} {'more' if now > before else 'fewer'} than the {before:,} before"
+            )
+            found.append((abs(now - before), f"Source {names.get(source, source)}: {change}."))
+    return [text for _, text in sorted(found, key=lambda one: -one[0])]
 
 
 def _why(study: Study, subject: str, last: Edition, scores: dict[str, int], log: EvidenceLog | None) -> str:

@@ -18,6 +18,7 @@ from mensura.core.frames import neutral_text
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
 from mensura.site.drawings import SHARE_SCALE, Drawings
+from mensura.site.glossary import term, term_id
 from mensura.site.links import first_link
 from mensura.site.pages import Page
 from mensura.site.pictures import Figure
@@ -56,8 +57,8 @@ class PageWriter:
         if page.listed:
             self.listed.append(page.file)
         if len(self._cards) < MOST_CARDS:
-            figure, lines = page.shared
-            svg = draw_share_card(page.title, figure, lines or (page.summary,))
+            sentence, marks = page.shared
+            svg = draw_share_card(page.title, sentence or page.summary, marks)
             self._cards[page.file] = self._drawings.order({"kind": "png", "svg": svg, "scale": SHARE_SCALE})
 
     def write(self, page: Page) -> None:
@@ -101,6 +102,8 @@ class PageWriter:
         )
         environment.globals["drawing_of"] = self._drawing
         environment.globals["bar_of"] = self._bar
+        environment.globals["term"] = term
+        environment.globals["term_id"] = term_id
         environment.globals["rooted"] = lambda drawing, root: Markup(str(drawing).replace(ROOT, escape(root)))
         return environment
 

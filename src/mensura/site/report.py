@@ -14,8 +14,9 @@ from markupsafe import Markup
 
 from mensura import __version__
 from mensura.charts.theme import LABS, THEMES
+from mensura.core.cache import find_kept, keep_results
 from mensura.core.errors import MensuraError
-from mensura.core.folders import whole_folder
+from mensura.core.folders import whole_folder, written_state
 from mensura.core.frames import neutral_cells
 from mensura.core.processes import Processes
 from mensura.evidence import Evidence
@@ -33,6 +34,7 @@ from mensura.site.editions import (
     json_feed,
     next_edition,
     read_editions,
+    shipped_editions,
     sitemap,
 )
 from mensura.site.inlined import EARLY, STATIC, page_sheet, style_sheet
@@ -76,6 +78,7 @@ def build_report(
     log: EvidenceLog | None = None,
     earlier: Sequence[Edition] | None = None,
     scale: str | None = None,
+    method: str | None = None,
 ) -> pl.DataFrame:
     """Write the report to the folder ``out`` and return its headline table; ``advance`` is called once per page.
 
@@ -86,7 +89,8 @@ def build_report(
     without it they are relative. ``today``: the day of the edition, the clock's when not given. ``log``: the log of the
     store the evidence was read from, which says why things changed. ``earlier``: the editions before this one, newest
     first; those that the folder remembers when not given. ``scale``: the frozen scale that everything stands on, such
-    as 2026-11 (:mod:`mensura.study.frozen`); without it all scores make the scale.
+    as 2026-11 (:mod:`mensura.study.frozen`); without it all scores make the scale. ``method``: how IQs are scored
+    (:func:`mensura.score_iq`); a banner on every page names another method than the default.
     """
     if address and not address.startswith(("https://", "http://")):
         raise MensuraError(
@@ -94,9 +98,13 @@ def build_report(
         )
     address = address and address.rstrip("/") + "/"
     day = today or date.today()
+    inputs = _inputs(evidence, lines, out, address, day, log, scale, method)
+    if earlier is None and (kept := find_kept("report", inputs)) and kept[0][0] == written_state(out, "report"):
+        headline: pl.DataFrame = kept[0][1]  # nothing changed since this folder was written
+        return headline
     with whole_folder(out, "report", certain=["index.html", *_FOLDERS]) as stage, Processes() as processes:
         _write_static(stage)  # first: a full disk is noticed before any work
-        study = Study.open(evidence, lines) if scale is None else open_frozen(evidence, scale, lines, advance)
+        study = Study.open(evidence, lines, method) if scale is None else open_frozen(evidence, scale, lines, advance)
         shared = {
             "navigation": NAVIGATION,
             "more": MORE,
@@ -104,6 +112,8 @@ def build_report(
             "evidence": study.evidence,
             "evidence_day": evidence_day(study.evidence),
             "today": day.isoformat(),
+            "banner": study.scale_said,
+            "published": study.iq.method == "published",
             "address": address,
             "version": __version__,
             "early": Markup(EARLY),
@@ -111,11 +121,15 @@ def build_report(
         }
         drawings = Drawings(processes)
         writer = PageWriter(stage, drawings, shared, advance)
-        editions = next_edition(study, read_editions(out) if earlier is None else list(earlier), day, log)
-        named = named_pages(study, editions)
-        drawn = _order_drawings(named, drawings)
+        before = read_editions(out) if earlier is None else list(earlier)
+        editions = next_edition(study, before or shipped_editions(study), day, log)
+        named, drawn = list[Page](), dict[str, tuple[str, str]]()
+        for page in named_pages(study, editions):  # its charts are drawn while the next one is made
+            named.append(page)
+            drawn |= _order_drawings(page, drawings)
+        drawings.start()
         _write_data(study, FirstScreen.of(study), stage)
-        for page in named:
+        for page in sorted(named, key=lambda page: page.file != "index.html"):
             writer.add(page)
         for page in chain(
             benchmark_pages(study), model_pages(study), maker_pages(study)
@@ -135,21 +149,27 @@ def build_report(
         _write_feeds(study, editions, writer.listed, stage, address, day)
         charts = sorted(file.stem for file in (stage / "api" / VERSION / "charts").glob("*.json"))
         write(to_json(openapi_document(charts)), stage, "api", VERSION, "openapi.json")
-    return study.ranked.select(HEADLINE)
+    headline = study.ranked.select(HEADLINE)
+    keep_results("report", [(inputs, (written_state(out, "report"), headline))])
+    return headline
 
 
-def _order_drawings(named: list[Page], drawings: Drawings) -> dict[str, tuple[str, str]]:
-    """Order the drawings of every chart for a screen and a phone, start to draw them, and return the keys of each."""
-    figures = {figure.name: figure for page in named for figure in page.figures if figure.spec is not None}
-    ordered = {
-        name: (
-            drawings.order(static_job(figure.spec or {}, figure.width)),
-            drawings.order(static_job(figure.spec or {}, NARROW)),
+def _inputs(evidence: Evidence, lines: Calibration | None, out: Path, *settings: object) -> list[str]:
+    """Return everything that a report depends on, for the cache."""
+    told = [repr(one.last if isinstance(one, EvidenceLog) else one) for one in (out.resolve(), *settings)]
+    return [evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, lines or ()), *told]
+
+
+def _order_drawings(page: Page, drawings: Drawings) -> dict[str, tuple[str, str]]:
+    """Order the drawings of every chart of a page for a screen and a phone, and return the keys of each."""
+    return {
+        figure.name: (
+            drawings.order(static_job(figure.spec, figure.width)),
+            drawings.order(static_job(figure.spec, NARROW)),
         )
-        for name, figure in figures.items()
+        for figure in page.figures
+        if figure.spec is not None
     }
-    drawings.start()
-    return ordered
 
 
 def _write_static(out: Path) -> None:

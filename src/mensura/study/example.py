@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import polars as pl
 
+from mensura.core.cache import recall
 from mensura.core.results import Result
 
 OBSERVED = 0.19
@@ -36,7 +37,11 @@ class WorldExample(Result):
 
 
 def carry_example() -> WorldExample:
-    """Carry the example to the world by post-stratification."""
+    """Carry the example to the world by post-stratification: the same for every evidence, so it is kept."""
+    return recall("world-example", (), _carried)
+
+
+def _carried() -> WorldExample:
     from mensura.extrapolation import PostStratification, make_task  # here: reading a kept example needs neither
     from mensura.people import WORLD, World
 

@@ -30,9 +30,9 @@ class StitchedParts(NamedTuple):
     parts: dict[str, Any]
 
 
-def compute_iq(evidence: Evidence) -> IqResult:
-    """Score the IQs of an evidence."""
-    return score_iq(evidence, draws=draws_for(evidence.models.height))
+def compute_iq(evidence: Evidence, method: str | None = None) -> IqResult:
+    """Score the IQs of an evidence by a method of :func:`mensura.score_iq`."""
+    return score_iq(evidence, method=method, draws=draws_for(evidence.models.height))
 
 
 def draws_for(models: int) -> int:
@@ -40,13 +40,15 @@ def draws_for(models: int) -> int:
     return min(DRAWS, max(_FEWEST_DRAWS, _MOST_DRAWN // max(1, models)))
 
 
-def compute_both(evidence: Evidence, lines: Calibration) -> tuple[IqResult, StitchedParts]:
+def compute_both(evidence: Evidence, lines: Calibration, method: str | None = None) -> tuple[IqResult, StitchedParts]:
     """Score IQs here and compute everything else in another process at the same time."""
     with Processes(1) as processes:
         placed = processes.submit(_place_with_parts, evidence, lines)
-        iq = compute_iq(evidence)
+        iq = compute_iq(evidence, method)
         _ = iq.drawn
-        return iq, placed.result()
+        world = carry_example()  # here: the other process has more to do
+        fit, people, parts = placed.result()
+        return iq, StitchedParts(fit, people, {**parts, "world": world})
 
 
 def place(evidence: Evidence) -> StitchedParts:
@@ -57,11 +59,10 @@ def place(evidence: Evidence) -> StitchedParts:
 
 def _place_with_parts(evidence: Evidence, lines: Calibration) -> StitchedParts:
     fit, people, _ = place(evidence)
-    found = (
-        mark_passed(people),
-        report_pace(fit, evidence),
-        watch_evidence(evidence),
-        carry_example(),
-        place_abilities(evidence, lines),
-    )
-    return StitchedParts(fit, people, dict(zip(SLOW_PARTS, found, strict=True)))
+    parts = {
+        "groups": mark_passed(people),
+        "pace": report_pace(fit, evidence),
+        "watch": watch_evidence(evidence),
+        "abilities": place_abilities(evidence, lines),
+    }
+    return StitchedParts(fit, people, parts)

@@ -97,6 +97,16 @@ class PlainRows:
         return said
 
     @cached_property
+    def own_scores(self) -> dict[str, dict[str, float]]:
+        """Primary scores in the benchmark's unit: model → benchmark → score."""
+        found: dict[str, dict[str, float]] = {}
+        for subject, benchmark, score in self.evidence.primary_scores.select(
+            "subject", "benchmark", "score"
+        ).iter_rows():
+            found.setdefault(subject, {})[benchmark] = score
+        return found
+
+    @cached_property
     def score_rows(self) -> dict[str, list[dict[str, Any]]]:
         """Every score by model, with the names of benchmark and source, what it is used for and its gap to the primary.
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import expit
-from mensura.scale.ranking import say_leader
+from mensura.scale.ranking import WIDEST_IQ, say_leader
 from mensura.study.study import Study
 from mensura.study.units import chance, show
 
@@ -25,6 +25,19 @@ def leader_sentence(study: Study) -> str:
     best = study.ranked.row(0, named=True)
     said = say_leader(best["name"], best["p_first"], study.ranked.height)
     return f"{said} Its IQ is {best['iq']} (90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})."
+
+
+def ranked_sentence(study: Study) -> str:
+    """Say who is ranked, by the rule of the method."""
+    if study.iq.method == "published":
+        return (
+            f"Every model with scores on {study.iq.ranked_from} or more of the {len(study.iq.matrix.benchmarks)} "
+            "benchmarks is ranked, by its IQ. Fixed rules fill the gaps of each model."
+        )
+    return (
+        f"Every model whose 90% interval spans at most {WIDEST_IQ:.0f} IQ points is ranked, by its IQ. What was not "
+        "measured is estimated from all scores."
+    )
 
 
 def rivals_sentence(study: Study) -> str:

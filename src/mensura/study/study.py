@@ -27,6 +27,11 @@ from mensura.study.policy import Policy, apply_policy, load_policy
 from mensura.study.ranking import OWN_SCORES, measure_own
 from mensura.trends import Watch, mark_passed
 
+PUBLISHED_SAID = (
+    "You see AI IQ's published method: its ladders, its rules for gaps, and its status for each model (Full, Partial, "
+    "Provisional, Unranked). Intervals and chances are Mensura's."
+)
+"""The banner of a report by the published method."""
 _TESTS_NAMED = 2  # tests of a class of people that are named beside it; more are counted
 _MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
@@ -47,13 +52,14 @@ class Study(Result):
     lines: Calibration
 
     @classmethod
-    def run(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
+    def run(cls, evidence: Evidence, lines: Calibration | None = None, method: str | None = None) -> Study:
         """Run the instruments; the same evidence gives the same study.
 
         ``lines``: what levels are read with; by default the published ones.
+        ``method``: how IQs are scored, as :func:`mensura.score_iq` takes it.
         """
         read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
-        return cls._of(evidence, compute_iq(evidence), place(evidence), read_with)
+        return cls._of(evidence, compute_iq(evidence, method), place(evidence), read_with)
 
     @classmethod
     def _of(cls, evidence: Evidence, iq: IqResult, placed: StitchedParts, lines: Calibration) -> Study:
@@ -70,15 +76,15 @@ class Study(Result):
         return study
 
     @classmethod
-    def open(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
+    def open(cls, evidence: Evidence, lines: Calibration | None = None, method: str | None = None) -> Study:
         """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it."""
         read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
-        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, read_with))
-        return recall("study", inputs, lambda: cls._computed(evidence, read_with))
+        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, read_with), method or "joint")
+        return recall("study", inputs, lambda: cls._computed(evidence, read_with, method))
 
     @classmethod
-    def _computed(cls, evidence: Evidence, lines: Calibration) -> Study:
-        return cls._of(evidence, *compute_both(evidence, lines), lines)._completed()
+    def _computed(cls, evidence: Evidence, lines: Calibration, method: str | None) -> Study:
+        return cls._of(evidence, *compute_both(evidence, lines, method), lines)._completed()
 
     def _completed(self) -> Study:
         """Return the study with everything computed that takes long, so that it is kept with it."""
@@ -131,8 +137,8 @@ class Study(Result):
 
     @property
     def scale_said(self) -> str:
-        """What a reader should know of the scale that everything stands on; nothing where all scores made it."""
-        return ""
+        """What a reader should know of the scale that every page stands on; nothing by Mensura's own method."""
+        return PUBLISHED_SAID if self.iq.method == "published" else ""
 
     def place_said(self, subject: str) -> str:
         """Say how a model came to its place, where the scale stands still."""
@@ -278,8 +284,8 @@ class Study(Result):
 
     @cached_property
     def world(self) -> WorldExample:
-        """One item carried to the world population: the same for every evidence, so that one study computes it."""
-        return recall("world-example", (), carry_example)
+        """One item carried to the world population."""
+        return carry_example()
 
     @cached_property
     def subject_names(self) -> list[str]:

@@ -47,24 +47,16 @@ def _singles(evidence: Evidence) -> tuple[int, int, int]:
     return evidence.models.height, evidence.benchmarks.height, evidence.models["provider"].n_unique()
 
 
-def named_pages(study: Study, editions: Sequence[Edition] = ()) -> list[Page]:
-    """Return the pages that every report has once; every chart that the drawing library draws is on one of them."""
-    return [
-        overview(study),
-        model_list(study),
-        benchmark_list(study),
-        people(study),
-        pick(study),
-        compare(study),
-        iq(study),
-        stitched(study),
-        cost(study),
-        human(study),
-        data(study),
-        changes(study, list(editions)),
-        method(study),
-        missing(),
-    ]
+def named_pages(study: Study, editions: Sequence[Edition] = ()) -> Iterator[Page]:
+    """Yield the pages that every report has once; every chart that the drawing library draws is on one of them.
+
+    Those with most charts come first, because their drawing takes longest.
+    """
+    for make in (stitched, iq, human, cost, overview, model_list, benchmark_list, people, pick, compare, data):
+        yield make(study)
+    yield changes(study, list(editions))
+    yield method(study)
+    yield missing()
 
 
 def benchmark_pages(study: Study) -> Iterator[Page]:

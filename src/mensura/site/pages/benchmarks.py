@@ -81,7 +81,7 @@ def benchmark_list(study: Study) -> Page:
         "benchmarks.html",
         {"rows": rows},
         scripts=("table",),
-        shared=(f"{len(rows)} benchmarks", ("what each asks, who leads, and how far to trust it",)),
+        shared=(f"{len(rows)} benchmarks: what each asks, who leads, and how far to trust it.", ()),
     )
 
 
@@ -113,8 +113,10 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
         },
         scripts=("table",),
         shared=(
-            show(best["score"], unit) if best else "no scores",
-            (f"{best['name']} leads" if best else "", f"{scores.height} models with a score"),
+            f"{best['name']} leads {scores.height} models with {show(best['score'], unit)}."
+            if best
+            else "No scores yet.",
+            (),
         ),
     )
 

@@ -9,18 +9,16 @@ from mensura.calibration import list_pools
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.extrapolation import published_distances, published_errors
-from mensura.scale.ranking import WIDEST_IQ
+from mensura.site.pages.overview import leader_marks
 from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, dimension_bell
 from mensura.site.sections import cheapest_section
-from mensura.study.sentences import leader_sentence, pace_sentence, unit_sentences
+from mensura.study.sentences import leader_sentence, pace_sentence, ranked_sentence, unit_sentences
 from mensura.study.study import Study
 from mensura.study.units import show_column
 
 LEADERS = 15
 """Models in the ranking of the IQ page; the list of models has all."""
-_PANEL = 540
-"""Width of a panel where two stand side by side, pixels."""
 _HEADS = {
     "iq": "IQ",
     "low": "interval from",
@@ -45,24 +43,23 @@ def iq(study: Study) -> Page:
         "Seven dimensions, each averaged over its benchmarks; gaps are estimated from all scores and shown as such.",
         "iq.html",
         {
-            "leader": f"{leader_sentence(study)} {study.scale_said}".rstrip(),
+            "leader": leader_sentence(study),
             "ranked": study.ranked.head(LEADERS).to_dicts(),
             "too_new": study.too_new.to_dicts(),
             "benchmarks": len(study.iq.matrix.benchmarks),
-            "widest": WIDEST_IQ,
+            "ranked_said": ranked_sentence(study),
             "pictures": figures_of(study, "iq-bell", "iq-time", "iq-eq", "iq-cost", "iq-response"),
             "sections": [
                 {
                     "id": "dimensions",
                     "title": "By dimension",
                     "about": "The same curve for each of the seven dimensions.",
-                    "pictures": [
-                        dimension_bell(study, key).figure._replace(width=_PANEL) for key in study.dimension_names
-                    ],
+                    "pictures": [dimension_bell(study, key).figure for key in study.dimension_names],
                 }
             ],
         },
         scripts=("charts", "table"),
+        shared=(leader_sentence(study), leader_marks(study)),
     )
 
 
@@ -144,6 +141,7 @@ def chart_page(figure: Figure) -> Page:
             "rows": rows,
         },
         scripts=("charts", "table"),
+        shared=(figure.voice[1][1], ()),
         listed=False,
     )
 

@@ -8,6 +8,7 @@ import polars as pl
 
 from mensura.evidence import TABLES
 from mensura.site.editions import Edition, evidence_log
+from mensura.site.glossary import glossary
 from mensura.site.method import method_parts
 from mensura.site.pages.page import Page
 from mensura.study.policy import policy_part
@@ -29,7 +30,7 @@ def data(study: Study) -> Page:
             "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
         },
         scripts=("data/scores", "explorer", "table"),
-        shared=(f"{study.evidence.scores.height:,} scores", ("each with its source and date",)),
+        shared=(f"{study.evidence.scores.height:,} scores, each with its source and date.", ()),
     )
 
 
@@ -42,7 +43,7 @@ def method(study: Study) -> Page:
         "numbers "
         "are not.",
         "method.html",
-        {"parts_of_method": study_parts(study)},
+        {"parts_of_method": study_parts(study), "glossary": glossary()},
     )
 
 

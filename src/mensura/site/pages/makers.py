@@ -55,7 +55,7 @@ def maker(study: Study, provider: str) -> Page:
             "benchmarks": len(study.iq.matrix.benchmarks),
         },
         scripts=("table",),
-        shared=("", (sentence,)),
+        shared=(sentence, ()),
     )
 
 

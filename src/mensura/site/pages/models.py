@@ -11,8 +11,8 @@ from mensura.site.links import price_source, source_link
 from mensura.site.pages.makers import maker_file
 from mensura.site.pages.page import Page
 from mensura.site.pages.where import where_context
-from mensura.site.pictures import profile
-from mensura.site.pictures.first_screen import said_share
+from mensura.site.pictures.first_screen import said_share, sign
+from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
 from mensura.site.sections import model_scores, rivals
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
@@ -31,7 +31,6 @@ def model_list(study: Study) -> Page:
             "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
         },
         scripts=("table",),
-        shared=(f"{study.models.height} models", ("with an evidence meter beside every IQ",)),
     )
 
 
@@ -40,14 +39,14 @@ def model_file(subject: str) -> str:
     return f"models/{slug(subject)}.html"
 
 
-def model_sentence(study: Study, row: dict[str, Any]) -> str:
-    """Say in one sentence how many people reach a model's IQ, and where it is strongest and weakest."""
+def model_sentence(study: Study, row: dict[str, Any], *, short: bool = False) -> str:
+    """Say how many people reach a model's IQ and, unless ``short``, where it is strongest and weakest."""
     if row["exact_iq"] is None:
         return f"{row['name']} of {row['provider']} has no IQ yet: too little of it is measured to estimate the rest."
     said = f"IQ {show(row['iq'], 'iq')} (90%: {show_range(row['iq_low'], row['iq_high'], 'iq')}), a level that about "
-    said += f"{said_share(row['exact_iq'])} reach"
+    said += f"{said_share(row['iq'])} reach"
     strands = study.rows.profile_rows.get(row["subject"], [])
-    if len(strands) < 2:
+    if short or len(strands) < 2:
         return f"{said}."
     best, worst = max(strands, key=lambda one: one["value"]), min(strands, key=lambda one: one["value"])
     return (
@@ -56,13 +55,28 @@ def model_sentence(study: Study, row: dict[str, Any]) -> str:
     )
 
 
+def _place(study: Study, row: dict[str, Any]) -> tuple[str, str]:
+    """Say the place among all ranked models and the 90% interval of it."""
+    if row["rank"] is None:
+        return "not ranked", "too little is measured"
+    low, high = ordinal(row["rank_low"]), ordinal(row["rank_high"])
+    return ordinal(row["rank"]), f"of {study.ranked.height} ranked, {low if low == high else f'{low} to {high}'}"
+
+
+def ordinal(number: int) -> str:
+    """Return a place in words of a table: 1st, 2nd, 11th."""
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{'th' if 10 < number % 100 < 14 else ending}"
+
+
 def model(study: Study, row: dict[str, Any]) -> Page:
     """Everything known about one model."""
     subject = row["subject"]
     scored = row["iq"] is not None
     count = len(study.iq.matrix.benchmarks)
-    figure = f"IQ {show(row['iq'], 'iq')}" if scored else "no IQ yet"
-    interval = f"90% {show_range(row['iq_low'], row['iq_high'], 'iq')}, " if scored else ""
+    sentence = model_sentence(study, row)
+    where = where_context(study, row)
+    standing = [against_people(study, row, where["people"]), what_it_costs(study, row)] if scored else []
     return Page(
         model_file(subject),
         row["name"],
@@ -70,12 +84,20 @@ def model(study: Study, row: dict[str, Any]) -> Page:
         "model.html",
         {
             "row": row,
-            "sentence": model_sentence(study, row),
+            "sentence": sentence,
             "maker": maker_file(row["provider"]),
             "benchmarks": count,
             "rivals": rivals(study, subject),
             "pictures": [profile(study, subject)] if scored else [],
-            "where": where_context(study, row),
+            "where": where,
+            "sign": sign(row["provider"], full=bool(row["well_measured"])),
+            "place": _place(study, row),
+            "among": among_people(study, row) if scored else None,
+            "standing": standing,
+            "known": known_tests(study, subject) if scored else [],
+            "missing": [
+                one["name"] for kind in known_tests(study, subject) for one in kind["tests"] if not one["measured"]
+            ],
             "tree": derivation_html(study.iq.explain(subject), study.benchmark_names),
             "scores": model_scores(study, subject),
             "cost_note": EFFECTIVE_COST_NOTE,
@@ -83,5 +105,5 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "priced_at": source_link(price_source(row["source"])),
         },
         scripts=("table",),
-        shared=(figure, (f"{interval}{row['measured']} of {count} benchmarks measured", row["provider"])),
+        shared=(model_sentence(study, row, short=True), ((row["provider"], row["exact_iq"]),) if scored else ()),
     )

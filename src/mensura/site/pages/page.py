@@ -32,8 +32,8 @@ MORE = (
 class Page:
     """One page: where it goes, how it is drawn, what it shows, and the picture that stands for it when shared.
 
-    ``shared``: a large figure and two lines for that picture; ``listed`` is false for pages that search engines and
-    the sitemap leave out.
+    ``shared``: a whole sentence and the models (provider, IQ) of that picture; ``listed`` is false for pages that
+    search engines and the sitemap leave out.
     """
 
     file: str
@@ -42,7 +42,7 @@ class Page:
     template: str
     context: dict[str, Any] = field(default_factory=dict)
     scripts: tuple[str, ...] = ()
-    shared: tuple[str, tuple[str, ...]] = ("", ())
+    shared: tuple[str, tuple[tuple[str, float], ...]] = ("", ())
     listed: bool = True
 
     @property

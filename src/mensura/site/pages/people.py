@@ -51,7 +51,7 @@ def people(study: Study) -> Page:
             "sections": [passing_section(study), people_section(study)],
         },
         scripts=("charts", "table"),
-        shared=("", (sentence,)),
+        shared=(sentence, ()),
     )
 
 

@@ -21,7 +21,7 @@ def pick(study: Study) -> Page:
         "pick.html",
         {"dimensions": list(study.dimension_names.items())},
         scripts=("data/models", "data/chances", "odds", "pick"),
-        shared=("Which model?", ("task, budget, speed, open weights: three models with reasons",)),
+        shared=("Task, budget, speed, open weights: three models with reasons.", ()),
     )
 
 
@@ -35,5 +35,5 @@ def compare(study: Study) -> Page:
         "compare.html",
         {"compared": first.head(_COMPARED).to_list(), "most": MOST_COMPARED},
         scripts=("data/models", "data/compare", "data/chances", "themes", "odds", "compare"),
-        shared=("A or B?", ("the chance that one is above the other, on the tests they share",)),
+        shared=("The chance that one model is above the other, on the tests they share.", ()),
     )

@@ -18,7 +18,6 @@ from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.human_ladder import beside_figure, ladder_figures
 from mensura.site.pictures.iq import dimension_bell, iq_bell
 from mensura.site.pictures.passed import passed_figure, passed_words
-from mensura.site.pictures.profile import profile, profile_picture
 from mensura.site.pictures.registry import (
     FAMILIES,
     PICTURES,
@@ -29,6 +28,7 @@ from mensura.site.pictures.registry import (
     find_picture,
     picture_table,
 )
+from mensura.site.pictures.standing import profile, profile_picture
 
 FAMILIES.update(
     {

@@ -10,6 +10,7 @@ import polars as pl
 from markupsafe import Markup
 
 from mensura.charts import first_bell, jagged
+from mensura.charts.bell import look_at
 from mensura.charts.canvas import (
     LINE,
     QUIET,
@@ -87,14 +88,24 @@ class FirstScreen:
         ]
 
     @cached_property
-    def _bells(self) -> dict[str, FirstBell]:
+    def _landmarks(self) -> list[list[Landmark]]:
+        """The people that a phone, a tablet and a screen have room for."""
         marks = _thinned([mark for marks in people_marks(self._study).values() for mark in marks])
         average = Landmark("The average person", "100, by definition of the scale", 100.0)
         few = [Landmark("Average person", "100, by definition", 100.0), *marks[:1]]  # what a phone has room for
+        return [few, [average, *marks[:1]], [average, *marks]]
+
+    @cached_property
+    def _bells(self) -> dict[str, FirstBell]:
         return {
-            name: FirstBell(look, self._models, [few, [average, *marks[:1]], [average, *marks]][look.labs])
-            for name, look in first_bell.LOOKS.items()
+            name: FirstBell(look, self._models, self._landmarks[look.labs]) for name, look in first_bell.LOOKS.items()
         }
+
+    def _draw(self, bell: FirstBell) -> Markup:
+        """Draw all ranked models as they stand today."""
+        today = self._standing(None)
+        about = f"Bell curve of 1,000 people, and {len(self._rows)} AI models below it by IQ. {today['sentence']}"
+        return bell.draw(range(len(self._rows)), today["said" if bell.look.labs else "short_said"], about)
 
     def context(self) -> dict[str, Any]:
         """Return what the template of the first page shows."""
@@ -138,7 +149,7 @@ class FirstScreen:
 
     def _deck(self, best: dict[str, Any], rows: Sequence[dict[str, Any]]) -> Markup:
         reach = Markup('Its IQ is <b>{}</b> (90%: {}), a level that about <span class="warm">{}</span> reach. ').format(
-            show(best["iq"], "iq"), show_range(best["iq_low"], best["iq_high"], "iq"), said_share(best["exact_iq"])
+            show(best["iq"], "iq"), show_range(best["iq_low"], best["iq_high"], "iq"), said_share(best["iq"])
         )
         own = f"{best['measured']} of its {self._benchmarks} tests are measured"
         full = next((row for row in rows if row["well_measured"]), None)
@@ -188,7 +199,7 @@ class FirstScreen:
             "with its 90% interval. Filled marks are mostly measured, hollow ones mostly estimated. Pins are measured "
             "groups of people, read off the ladder of one test each.",
             finding=self._standing(None)["sentence"],
-            drawing=_as_drawing(self._drawn_bells),
+            drawing=self._still_bell,
             rows=tuple({key: row[key] for key in facts} for row in self._rows),
             paged=True,
         )
@@ -211,15 +222,17 @@ class FirstScreen:
 
     @cached_property
     def _drawn_bells(self) -> dict[str, Markup]:
-        today = self._standing(None)
-        every = range(len(self._rows))
-        about = f"Bell curve of 1,000 people, and {len(self._rows)} AI models below it by IQ. {today['sentence']}"
-        if not self._rows:
-            return {}
-        return {
-            name: bell.draw(every, today["said" if bell.look.labs else "short_said"], about)
-            for name, bell in self._bells.items()
-        }
+        return {name: self._draw(bell) for name, bell in self._bells.items()} if self._rows else {}
+
+    @property
+    def _still_bell(self) -> Drawing:
+        """The picture of today at any width, for a file of its own."""
+
+        def draw(width: float) -> Markup:
+            look = look_at(width)
+            return self._draw(FirstBell(look, self._models, self._landmarks[look.labs], still=True))
+
+        return Drawing.of(draw, first_bell.LOOKS["wide"].width)
 
     def record(self) -> dict[str, Any]:
         """Return for the slider what every month says and where every model stands at each width.

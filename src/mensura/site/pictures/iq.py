@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from mensura import charts
+from mensura.charts.canvas import ROOT
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Picture, labelled, picture
 from mensura.study.policy import frontier_lines
@@ -24,7 +25,7 @@ _JUDGED = (
 _NEAR = 10.0  # IQ points within which a cheaper model is worth naming
 _TOP = 10  # models among which the quickest is named
 _FEW = 3  # pairs below which a correlation says nothing
-_PANEL_LABELS = 6  # the bells of single dimensions are small
+_PANEL = 540.0  # width of the bells of single dimensions, two of which stand side by side, pixels
 
 
 @picture("iq-bell")
@@ -41,24 +42,28 @@ def iq_bell(study: Study) -> Picture:
         "iq-bell",
         "Models on the human bell curve",
         f"Composite IQ of current models, estimates included. {_JUDGED} {_ESTIMATED}",
-        charts.bell_curve(labelled(_two(points), "iq", study.policy.labels)),
+        charts.bell_curve(_linked(_two(points))),
         finding=leader_sentence(study),
+        rows=_rows(points),
     )
+
+
+def _rows(points: pl.DataFrame) -> tuple[dict[str, object], ...]:
+    """Return the table of a bell: models with an IQ, highest first."""
+    return tuple(points.drop_nulls("iq").sort("iq", descending=True).to_dicts())
 
 
 def dimension_bell(study: Study, dimension: str) -> Picture:
     """One dimension's IQs on the human bell curve."""
     rows = study.dimensions.filter(dimension=dimension).select("subject", "iq", "low", "high", status="shown")
     points = study.charted().select("subject", "name", "provider").join(rows, on="subject", maintain_order="left")
-    labels = points.with_columns(
-        label=(pl.col("status") == "measured") & (pl.col("iq").rank("ordinal", descending=True) <= _PANEL_LABELS)
-    )
     return Picture(
         f"iq-bell-{slug(dimension)}",
         study.dimension_names[dimension],
         f"IQ in {study.dimension_names[dimension]}. Full: at least two of its benchmarks measured; hollow: estimated.",
-        charts.bell_curve(_two(labels)),
-        finding=f"Of those measured here, {_leading(labels.filter(status='measured'))}",
+        charts.bell_curve(_linked(_two(points)), wide=_PANEL),
+        finding=f"Of those measured here, {_leading(points.filter(status='measured'))}",
+        rows=_rows(points),
     )
 
 
@@ -82,6 +87,12 @@ def iq_time(study: Study) -> Picture:
         finding=_risen(points),
         columns={"value": "composite IQ"},
     )
+
+
+def _linked(points: pl.DataFrame) -> pl.DataFrame:
+    """Give every model the address of its page."""
+    pages = [f"{ROOT}models/{slug(subject)}.html" for subject in points["subject"]]
+    return points.with_columns(href=pl.Series(pages, dtype=pl.String))
 
 
 def _trade_off(study: Study, x: str) -> pl.DataFrame:

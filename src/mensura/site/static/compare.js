@@ -115,7 +115,7 @@
     const cut = (text, most) => text.length > most ? text.slice(0, most - 1) + "…" : text;
 
     function strips(holder, rows, subjects, describe) {
-      const width = Math.max(320, Math.min(1040, holder.clientWidth || 1040));
+      const width = Math.max(320, Math.min(1040, holder.clientWidth || document.documentElement.clientWidth - 32));
       const narrow = width < 560;
       const left = narrow ? 8 : 220;
       const lane = 14;

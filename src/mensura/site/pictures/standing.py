@@ -1,0 +1,148 @@
+"""The pictures of one model's page: where it stands among people, what it does best, whom it passed, what it costs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
+from mensura.core.errors import MensuraError
+from mensura.evidence import slug
+from mensura.site.pictures.registry import Figure, Picture
+from mensura.study.study import Study
+from mensura.study.units import show
+
+_LEADERS = 12
+"""Leading models that stand behind a model's own strips."""
+_DUELS = 10
+"""Groups of people drawn; the table has all."""
+_SHARES = ("percent", "fraction")
+
+
+def among_people(study: Study, row: dict[str, Any]) -> Figure:
+    """Return the bell of people with one model's mark."""
+    others = [one["exact_iq"] for one in study.rows.by_iq if one["subject"] != row["subject"]]
+    return Figure(
+        f"among-{slug(row['subject'])}",
+        "Where it stands among people",
+        "1,000 people spread as IQ is defined, the model with its 90% interval, and all other models as ticks.",
+        drawing=draw_among(_standing(row), others, f"{row['name']}, IQ {row['iq']}, among 1,000 people."),
+    )
+
+
+def _standing(row: dict[str, Any]) -> Stand:
+    low, high = (row["exact_iq"] if row[end] is None else row[end] for end in ("iq_low", "iq_high"))
+    return Stand(row["name"], row["provider"], row["exact_iq"], low, high, bool(row["well_measured"]))
+
+
+def profile(study: Study, subject: str) -> Figure:
+    """Return the profile of a model for its page."""
+    rows, row = study.rows.profile_rows[subject], study.rows.by_subject[subject]
+    leaders = [one["subject"] for one in study.rows.ranked_rows[:_LEADERS] if one["subject"] != subject]
+    others: dict[str, list[tuple[str, float]]] = {}
+    for leader in leaders:
+        for one in study.rows.profile_rows[leader]:
+            others.setdefault(one["dimension"], []).append((one["provider"], one["value"]))
+    kinds = [
+        Kind(
+            Stand(
+                one["dimension"], one["provider"], one["value"], one["low"], one["high"], one["status"] == "measured"
+            ),
+            others.get(one["dimension"], []),
+        )
+        for one in rows
+    ]
+    best, worst = max(rows, key=lambda one: one["value"]), min(rows, key=lambda one: one["value"])
+    finding = (
+        f"{show(worst['value'], 'iq')} in {worst['dimension']}, {show(best['value'], 'iq')} in {best['dimension']}"
+    )
+    return Figure(
+        f"profile-{slug(subject)}",
+        "Seven kinds of work",
+        f"Its IQ in each kind of work with 90% intervals; grey marks are {len(leaders)} leading models. "
+        "Filled: at least two tests of that kind measured; hollow: mostly estimated.",
+        finding=finding,
+        drawing=draw_kinds(kinds, f"IQ by dimension of {row['name']}: {finding}."),
+        rows=tuple(rows),
+    )
+
+
+def profile_picture(study: Study, subject: str) -> Picture:
+    """Return the profile of one model as a picture of its own, for print."""
+    row = study.rows.by_subject[subject]
+    if row["exact_iq"] is None:
+        raise MensuraError(
+            f"profile-{slug(subject)}: {row['name']} has too few scores for an IQ; choose another model or add scores"
+        )
+    found = profile(study, subject)
+    return Picture(found.name, row["name"], found.caption, found.drawing)
+
+
+def against_people(study: Study, row: dict[str, Any], tested: list[dict[str, Any]]) -> Figure | None:
+    """Return people and the model on the tests both took; ``tested``: the rows of the table beside it."""
+    own = study.rows.own_scores.get(row["subject"], {})
+    duels = []
+    for one in reversed(tested):
+        people = study.rows.printed_people[one["benchmark"], one["group"]]
+        if people["unit"] not in _SHARES or one["chance_above"] is None:
+            continue
+        factor = 100.0 if people["unit"] == "fraction" else 1.0
+        duels.append(
+            Duel(
+                one["group"][:1].upper() + one["group"][1:],
+                one["test"],
+                factor * people["score"],
+                factor * own[one["benchmark"]],
+                show(one["chance_above"], "chance"),
+                one["verdict"],
+                one["status"].startswith("measured"),
+            )
+        )
+    duels.sort(key=lambda one: not one.measured)
+    duels = duels[:_DUELS]
+    if not duels:
+        return None
+    passed = [one for one in duels if one.verdict == "passed"]
+    return Figure(
+        f"against-{slug(row['subject'])}",
+        "Against people on the same test",
+        "The score of people (bar: filled when measured) and of the model (mark) on each test, with the chance that it "
+        "is above them.",
+        finding=f"It passed {len(passed)} of these {len(duels)} groups of people",
+        drawing=draw_duels(duels, row["provider"], f"{row['name']} and {len(duels)} groups of people, test by test."),
+    )
+
+
+def what_it_costs(study: Study, row: dict[str, Any]) -> Figure | None:
+    """Return IQ against effective cost with one model named; None where it has no such cost."""
+    if row["exact_iq"] is None or row["effective_cost"] is None:
+        return None
+    others = [
+        (one["provider"], one["effective_cost"], one["exact_iq"], bool(one["well_measured"]))
+        for one in study.rows.by_iq
+        if one["effective_cost"] is not None and one["subject"] != row["subject"]
+    ]
+    cheaper = [one for one in others if one[1] < row["effective_cost"] and one[2] >= row["exact_iq"]]
+    said = f"{len(cheaper) or 'No'} other model{'s are' if len(cheaper) > 1 else ' is'}"
+    return Figure(
+        f"price-{slug(row['subject'])}",
+        "What it costs",
+        f"IQ and effective cost of {len(others) + 1} models, dollars per million tokens in and out.",
+        finding=f"{said} cheaper and at least as high",
+        drawing=draw_price(
+            (row["name"], row["provider"], row["effective_cost"], row["exact_iq"]),
+            others,
+            f"IQ against effective cost; {row['name']} costs {show(row['effective_cost'], 'dollars')}.",
+        ),
+    )
+
+
+def known_tests(study: Study, subject: str) -> list[dict[str, Any]]:
+    """Return the tests of each kind of work, with whether the model was measured on them."""
+    matrix = study.iq.matrix
+    measured = matrix.measured[matrix.row(subject)]
+    groups: dict[str, list[dict[str, Any]]] = {key: [] for key in matrix.dimensions}
+    for place, (benchmark, dimension) in enumerate(zip(matrix.benchmarks, matrix.dimension_of, strict=True)):
+        groups[matrix.dimensions[dimension]].append(
+            {"benchmark": benchmark, "name": study.benchmark_names[benchmark], "measured": bool(measured[place])}
+        )
+    return [{"name": study.dimension_names[key], "tests": tests} for key, tests in groups.items()]

@@ -1,0 +1,73 @@
+"""The pictures of a model's page: every mark where its number is, filled or hollow by what was measured."""
+
+import re
+
+import pytest
+
+from mensura.charts.canvas import PEOPLE_STRONG, SURFACE
+from mensura.charts.first_bell import crowd_above
+from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
+
+MODEL = Stand("GPT-9", "OpenAI", 128.2, 126.0, 130.0)
+
+
+def dots(path):
+    """How many people a line of round dashes shows."""
+    pitch = float(re.search(r'stroke-dasharray="0 ([\d.]+)"', path)[1])
+    return sum(1 + int(-float(step) / pitch) for step in re.findall(r"v(-[\d.]+)", path))
+
+
+@pytest.mark.parametrize("width", [1200.0, 358.0])
+def test_a_thousand_people_are_drawn_and_those_at_or_above_the_model_darker(width):
+    svg = draw_among(MODEL, [90.0, 120.0], "among").draw(width)
+    people, above = re.findall(r"<path [^>]*stroke-dasharray[^>]*>", svg)
+    assert dots(people) == 1000
+    assert PEOPLE_STRONG in above
+    assert dots(above) == crowd_above(128) == 31
+    assert "31 of 1,000" in svg
+    assert "GPT-9, IQ 128" in svg
+
+
+def test_the_other_models_are_ticks_in_the_order_of_their_iq():
+    svg = draw_among(MODEL, [90.0, 120.0, 105.0], "among").wide
+    rug = next(path for path in re.findall(r' d="([^"]*)"', svg) if path.count("v14") == 3)
+    x = [float(value) for value in re.findall(r"M([\d.]+) ", rug)]
+    assert x[0] < x[2] < x[1]
+    assert x[2] - x[0] == pytest.approx(x[1] - x[2], abs=0.2)
+
+
+def test_strips_say_the_value_and_fill_what_was_measured():
+    kinds = [
+        Kind(Stand("Maths", "OpenAI", 141.0, 138.0, 144.0), [("Google", 130.0)]),
+        Kind(Stand("Abstract Reasoning", "OpenAI", 108.0, 104.0, 112.0, full=False), []),
+    ]
+    drawing = draw_kinds(kinds, "kinds")
+    marks = re.findall(
+        r'translate\(([\d.]+),[\d.]+\)" d="[^"]*" fill="([^"]*)" stroke="[^"]*" stroke-width="2"', drawing.wide
+    )
+    (best, full), (worst, hollow) = marks
+    assert float(best) > float(worst)
+    assert full != SURFACE == hollow
+    assert re.findall(r'font-size="19"[^>]*>(\d+)<', drawing.wide) == ["141", "108"]
+    assert ">Abstract<" in drawing.narrow
+    assert ">Abstract Reasoning<" in drawing.wide
+
+
+def test_people_and_model_stand_at_their_scores():
+    duels = [Duel("Experts", "GPQA", 80.0, 95.0, "over 99%", "passed", measured=True)]
+    svg = draw_duels(duels, "OpenAI", "duels").wide
+    people = float(re.search(r'translate\(([\d.]+),[\d.]+\)" role="img" aria-label="Experts, GPQA"', svg)[1])
+    model = float(re.search(r'translate\(([\d.]+),[\d.]+\)" d=', svg)[1])
+    grid = [float(x) for x in re.findall(r'<line x1="([\d.]+)" y1="20', svg)]
+    share = (grid[-1] - grid[0]) / 100
+    assert [(people - grid[0]) / share, (model - grid[0]) / share] == pytest.approx([80, 95], abs=0.1)
+
+
+def test_dearer_is_further_right_and_a_tenfold_price_is_one_step():
+    svg = draw_price(
+        ("GPT-9", "OpenAI", 10.0, 128.0), [("Google", 0.1, 90.0, True), ("xAI", 1.0, 110.0, False)], "price"
+    ).wide
+    a, b, own = (float(x) for x in re.findall(r"translate\(([\d.]+),", svg))
+    assert b - a == pytest.approx(own - b, abs=0.2)
+    assert own > b > a
+    assert "GPT-9 $10.00" in svg
