@@ -67,10 +67,10 @@ def _drawing(evidence: Evidence, name: str, width_mm: float) -> dict[str, str]:
     def compute() -> dict[str, str]:
         from mensura.charts import drawn
         from mensura.site.pictures import find_picture
-        from mensura.study import Study
+        from mensura.study.piecewise import open_piecewise
 
         build = find_picture(evidence, name)  # a name that is not known is refused before anything is computed
-        found = build(Study.open(evidence))
+        found = build(open_piecewise(evidence))
         svg = drawn(found.chart, width_mm)
         return {"figure": found.name, "title": found.title, "caption": found.caption, "svg": svg}
 

@@ -32,6 +32,16 @@ _MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
 
 
+STUDY = "study"
+"""Name of kept studies."""
+
+
+def study_inputs(evidence: Evidence, lines: Calibration | None = None) -> tuple[Calibration, tuple[str, ...]]:
+    """Return the lines that levels are read with, and everything a study depends on."""
+    read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
+    return read_with, (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, read_with))
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Result):
     """The results of every instrument on one evidence."""
@@ -72,9 +82,8 @@ class Study(Result):
     @classmethod
     def open(cls, evidence: Evidence, lines: Calibration | None = None) -> Study:
         """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it."""
-        read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
-        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, read_with))
-        return recall("study", inputs, lambda: cls._computed(evidence, read_with))
+        read_with, inputs = study_inputs(evidence, lines)
+        return recall(STUDY, inputs, lambda: cls._computed(evidence, read_with))
 
     @classmethod
     def _computed(cls, evidence: Evidence, lines: Calibration) -> Study:
