@@ -123,8 +123,8 @@ def trends(
         )
         show_published(found, out, as_json)
         return
-    asked = Asked(method, anchor_benchmark, level, tuple(days), begin, fewest_benchmarks or 1, seed)
-    files = Files(compute, horizons, levels, distilled)
+    asked = TrendSettings(method, anchor_benchmark, level, tuple(days), begin, fewest_benchmarks or 1, seed)
+    files = TrendFiles(compute, horizons, levels, distilled)
     start = watch_from.date() if watch_from else None
     watched = (start, streams) if watch else None
     settings = {**asked._asdict(), **files._asdict(), "watched": watched}
@@ -141,7 +141,7 @@ def trends(
     _print(tables, facts, level)
 
 
-class Asked(NamedTuple):
+class TrendSettings(NamedTuple):
     """What to fit and forecast."""
 
     method: str
@@ -153,7 +153,7 @@ class Asked(NamedTuple):
     seed: int
 
 
-class Files(NamedTuple):
+class TrendFiles(NamedTuple):
     """Tables beside the scores; ``distilled`` says which rows of the first count."""
 
     compute: Path | None
@@ -163,7 +163,7 @@ class Files(NamedTuple):
 
 
 def _follow(
-    table: pl.DataFrame, asked: Asked, files: Files, watched: tuple[date | None, int] | None
+    table: pl.DataFrame, asked: TrendSettings, files: TrendFiles, watched: tuple[date | None, int] | None
 ) -> tuple[dict[str, pl.DataFrame], dict[str, object]]:
     """Compute the tables and the facts of the command."""
     from mensura.stitching import stitch
