@@ -17,7 +17,7 @@ from mensura.cli.tables import print_own_first, print_table
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
-    from mensura.responses import ResponseFit
+    from mensura.responses import ResponseFit, Survey
 
 app = typer.Typer(
     help="Item by item: evaluation logs in, item response models at any size, the ruler, adaptive testing.",
@@ -74,6 +74,40 @@ class CountOptions:
                 raise MensuraError(told)
 
 
+@dataclass(frozen=True)
+class SurveyOptions:
+    """Columns about subjects: of a survey's design."""
+
+    weights: Annotated[str | None, typer.Option(help="Column of survey weights.", metavar="COLUMN")] = None
+    replicates: Annotated[
+        str | None, typer.Option(help="Columns of replicate weights, such as 'W_FSTR*'.", metavar="PATTERN")
+    ] = None
+    replication: Annotated[
+        str, typer.Option(help="Design of --replicates: fay (PISA), brr, jackknife1 or jackknife2 (TIMSS).")
+    ] = "fay"
+    cluster: Annotated[
+        str | None, typer.Option(help="Column of what was drawn at once, such as a school.", metavar="COLUMN")
+    ] = None
+    people: Annotated[
+        Path | None,
+        typer.Option(help="Table of subject and such columns, if the responses lack them.", callback=check_input),
+    ] = None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns, or patterns of them, that are no items."""
+        return [name for name in (self.weights, self.replicates, self.cluster) if name is not None]
+
+    def taken(self, files: list[Path]) -> tuple[list[Any], Survey | None]:
+        """Return the responses without those columns, and the survey."""
+        from mensura.responses import Survey, take_columns
+
+        if not self.columns:
+            return list(files), None
+        rest, people = take_columns(list(files), self.columns, self.people)
+        return rest, Survey(people, self.weights, self.replicates, self.cluster, self.replication)
+
+
 @app.command(epilog="Example: mensura responses read logs/*.eval answers.csv --out counts")
 @takes_groups
 def read(
@@ -113,6 +147,7 @@ def read(
 def fit(
     files: Files,
     reading: CountOptions,
+    design: SurveyOptions,
     model: Annotated[
         str, typer.Option(help="rasch, 2pl or 3pl; for several categories graded, partial-credit or nominal.")
     ] = "2pl",
@@ -129,15 +164,20 @@ def fit(
     from mensura.responses.categories import CATEGORY_MODELS
 
     if model in CATEGORY_MODELS:
+        if design.columns:
+            raise MensuraError(
+                f"--weights, --replicates, --cluster: got --model {model}; expected rasch, 2pl or 3pl. Leave them out"
+            )
         reading.refuse_counting(model)
         _fit_categories(files, model, reading, reference, device, out, as_json)
         return
     options = FitOptions(device=device, seed=seed)
-    if len(files) == 1 and (files[0] / "part-00000.parquet").is_file():
+    if len(files) == 1 and not design.columns and (files[0] / "part-00000.parquet").is_file():
         result = fit_responses(files[0], model=model, reference=reference, options=options)
     else:
-        table = read_responses(list(files), **reading.settings)
-        result = fit_responses(table, model=model, reference=reference, options=options)
+        rest, survey = design.taken(files)
+        table = read_responses(rest, **reading.settings)
+        result = fit_responses(table, model=model, reference=reference, options=options, survey=survey)
     facts = {
         "model": model,
         "log_likelihood": result.log_likelihood,

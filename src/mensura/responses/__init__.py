@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from mensura.responses.rules import CountRules as CountRules
     from mensura.responses.store import ResponseStore as ResponseStore, write_store as write_store
     from mensura.responses.surprises import Surprises as Surprises, find_surprises as find_surprises
+    from mensura.responses.survey import Survey as Survey, take_columns as take_columns
     from mensura.responses.table import ResponseTable as ResponseTable
 
 __getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

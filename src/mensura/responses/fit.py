@@ -20,12 +20,13 @@ from mensura.responses.irt.fit_checks import dimensionality, item_misfit
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
 from mensura.responses.irt.model import LEAST_SD, Parameters, Priors, chances, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
-from mensura.responses.irt.shards import Held, Shard, ShardSource, Streamed, dense, placed
+from mensura.responses.irt.shards import Held, Shard, ShardSource, Streamed, dense, placed, weighed
 from mensura.responses.multiple import discovery_rates
 from mensura.responses.reading import read_responses
 from mensura.responses.result import Z90, ResponseFit
 from mensura.responses.rules import CountRules
 from mensura.responses.store import ResponseStore
+from mensura.responses.survey import Survey
 from mensura.responses.table import ResponseTable
 
 POOR_FIT = 0.1
@@ -64,14 +65,15 @@ def fit_responses(
     rules: CountRules | None = None,
     by: str | None = None,
     options: FitOptions | None = None,
+    survey: Survey | None = None,
     run: Pass | None = None,
 ) -> ResponseFit:
     """Fit ``rasch``, ``2pl`` or ``3pl`` to responses by marginal maximum likelihood.
 
     ``responses``: whatever :func:`mensura.responses.read_responses` takes, a :class:`ResponseTable`, or a
     :class:`ResponseStore`. ``reference``: the group whose abilities have mean 0 and standard deviation 1; by default
-    people where there are any. ``run``: another pass over the same shards, such as
-    :func:`mensura.responses.cluster.ray_pass`.
+    people where there are any. ``survey``: weights, replicate weights and clusters of the subjects. ``run``: another
+    pass over the same shards, such as :func:`mensura.responses.cluster.ray_pass`.
     """
     check_model(model)
     options = options or FitOptions()
@@ -83,32 +85,48 @@ def fit_responses(
             raise MensuraError(
                 f"reference: expected {responses.group_names[0]!r}, the first group of the store, got {reference!r}"
             )
+        if survey is not None:
+            raise MensuraError("survey: a response store has no weights or clusters; give the files it was made of")
         return _fit_store(space, responses, model, options, run)
+    if survey is not None and run is not None:
+        raise MensuraError("survey: weights and clusters work in one process; leave out run")
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
-    return _fit_table(space, table.of_groups(reference), model, options, run)
+    return _fit_table(space, table.of_groups(reference), model, options, run, survey)
 
 
 def _fit_table(
-    space: Namespace, table: ResponseTable, model: str, options: FitOptions, run: Pass | None
+    space: Namespace,
+    table: ResponseTable,
+    model: str,
+    options: FitOptions,
+    run: Pass | None,
+    survey: Survey | None = None,
 ) -> ResponseFit:
     home = table.held()
+    survey = None if survey is None else survey.of(table.subjects["subject"])
+    if survey is not None and survey.weights is not None:
+        home = weighed(home, survey.column(survey.weights))
     _refuse_hopeless(home, table)
     apart = _unlinked(table)
     held = placed(space, home)
     begin = start(model, table.items["rate"].to_numpy(), held.groups)
     if run is None:
         fitted = fit_held(space, held, begin, options.priors, options.effort)
+        fitted = fitted if survey is None else survey.information(space, held, fitted, options.priors)
     else:
         fitted = climb(run, begin, options.priors, options.effort)
     run = run or over(space, held)
     names = table.subjects.select("subject", "group", "n", "rate")
     result = _result(space, held, fitted, run(fitted.parameters, fitted.grid, True), names, table.items, table.groups)
     result = replace(result, log=table.log)
-    if options.dif and held.groups > 1:
+    if options.dif and held.groups > 1 and survey is None:
         result = replace(
             result, dif=compare_groups(space, home, fitted, options.priors, table.groups, table.items["item"])
         )
     result = _with_findings(_checked(space, home, fitted, result, options) if options.checks else result)
+    if survey is not None:
+        told = pl.DataFrame([("survey", None, survey.said)], schema=_CHECKS, orient="row")
+        result = replace(result, checks=pl.concat([result.checks, told]))
     return replace(result, warnings=(*result.warnings, *apart))
 
 

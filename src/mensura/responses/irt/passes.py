@@ -111,10 +111,14 @@ def tally(space: Namespace, shard: Shard, tables: NodeTables, groups: int, *, co
     nodes, total = len(tables.grid.nodes), None
     for chunk in chunks(space, shard):
         found = shard_posteriors(space, chunk, tables)
-        here = xp.sum(space.double(found.weights), axis=0)
-        spread = xp.matmul(found.weights.T, xp.asarray(found.variance, dtype=found.weights.dtype))
         means = xp.asarray(found.mean, dtype=found.weights.dtype)
         columns = found.weights if tables.by_node else xp.stack([means, xp.ones_like(means)], axis=1)
+        if chunk.weights is not None:
+            given = xp.asarray(chunk.weights, dtype=found.weights.dtype)[:, None]
+            found = found._replace(weights=found.weights * given, evidence=found.evidence * space.double(given[:, 0]))
+            columns = columns * given
+        here = xp.sum(space.double(found.weights), axis=0)
+        spread = xp.matmul(found.weights.T, xp.asarray(found.variance, dtype=found.weights.dtype))
         right = space.total(chunk.right, columns)
         if complete:
             taken = here[None, :]
