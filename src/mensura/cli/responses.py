@@ -13,11 +13,13 @@ from mensura.cli.adaptive import Subject
 from mensura.cli.options import takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
+from mensura.cli.response_design import DesignOptions
 from mensura.cli.tables import print_own_first, print_table
 from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 
 if TYPE_CHECKING:
-    from mensura.responses import ResponseFit, Survey
+    from mensura.responses import ResponseFit
 
 app = typer.Typer(
     help="Item by item: evaluation logs in, item response models at any size, the ruler, adaptive testing.",
@@ -74,40 +76,6 @@ class CountOptions:
                 raise MensuraError(told)
 
 
-@dataclass(frozen=True)
-class SurveyOptions:
-    """Columns about subjects: of a survey's design."""
-
-    weights: Annotated[str | None, typer.Option(help="Column of survey weights.", metavar="COLUMN")] = None
-    replicates: Annotated[
-        str | None, typer.Option(help="Columns of replicate weights, such as 'W_FSTR*'.", metavar="PATTERN")
-    ] = None
-    replication: Annotated[
-        str, typer.Option(help="Design of --replicates: fay (PISA), brr, jackknife1 or jackknife2 (TIMSS).")
-    ] = "fay"
-    cluster: Annotated[
-        str | None, typer.Option(help="Column of what was drawn at once, such as a school.", metavar="COLUMN")
-    ] = None
-    people: Annotated[
-        Path | None,
-        typer.Option(help="Table of subject and such columns, if the responses lack them.", callback=check_input),
-    ] = None
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns, or patterns of them, that are no items."""
-        return [name for name in (self.weights, self.replicates, self.cluster) if name is not None]
-
-    def taken(self, files: list[Path]) -> tuple[list[Any], Survey | None]:
-        """Return the responses without those columns, and the survey."""
-        from mensura.responses import Survey, take_columns
-
-        if not self.columns:
-            return list(files), None
-        rest, people = take_columns(list(files), self.columns, self.people)
-        return rest, Survey(people, self.weights, self.replicates, self.cluster, self.replication)
-
-
 @app.command(epilog="Example: mensura responses read logs/*.eval answers.csv --out counts")
 @takes_groups
 def read(
@@ -147,13 +115,16 @@ def read(
 def fit(
     files: Files,
     reading: CountOptions,
-    design: SurveyOptions,
+    design: DesignOptions,
     model: Annotated[
         str, typer.Option(help="rasch, 2pl or 3pl; for several categories graded, partial-credit or nominal.")
     ] = "2pl",
     reference: Annotated[
         str | None, typer.Option(help="Group whose abilities have mean 0 and sd 1 (people, by default).")
     ] = None,
+    abilities: Annotated[
+        str, typer.Option(help="Density of abilities: normal, or estimated (skewed, two humps).")
+    ] = "normal",
     device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
     seed: Annotated[int, typer.Option(help="Seed of the samples that checks draw.")] = 0,
     out: Out = None,
@@ -171,20 +142,23 @@ def fit(
         reading.refuse_counting(model)
         _fit_categories(files, model, reading, reference, device, out, as_json)
         return
-    options = FitOptions(device=device, seed=seed)
+    options = FitOptions(device=device, abilities=abilities, seed=seed)
     if len(files) == 1 and not design.columns and (files[0] / "part-00000.parquet").is_file():
         result = fit_responses(files[0], model=model, reference=reference, options=options)
+        more: list[Result | None] = [design.item_explanation(result)]
     else:
-        rest, survey = design.taken(files)
+        rest, survey, people = design.taken(files)
         table = read_responses(rest, **reading.settings)
         result = fit_responses(table, model=model, reference=reference, options=options, survey=survey)
+        more = [design.regressed(result, table, people, survey, seed), design.item_explanation(result)]
     facts = {
         "model": model,
         "log_likelihood": result.log_likelihood,
         "passes": result.passes,
         "converged": result.converged,
     }
-    if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
+    tables = result.tables() | {name: one for found in more if found for name, one in found.tables().items()}
+    if emit(tables, out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         return
     ranked = result.subjects.sort("ability", descending=True)
     title = f"Abilities (90% intervals; unit: one sd of {result.reference}). {result.heading}"
@@ -192,6 +166,9 @@ def fit(
     print_table(result.items, title="Items", rows=10)
     if result.groups.height > 1:
         print_table(result.groups, title="Groups")
+    for found in more:
+        if found is not None:
+            print_table(next(iter(found.tables().values())), title=found.heading, rows=SHOWN, digits=3)
     flagged = result.dif.filter("flagged")
     if flagged.height:
         print_table(flagged, title="Items that differ between groups", rows=10)

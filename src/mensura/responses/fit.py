@@ -20,6 +20,7 @@ from mensura.responses.irt.fit_checks import dimensionality, item_misfit
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
 from mensura.responses.irt.model import LEAST_SD, Parameters, Priors, chances, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
+from mensura.responses.irt.shaped import fit_shaped, skewness
 from mensura.responses.irt.shards import Held, Shard, ShardSource, Streamed, dense, placed, weighed
 from mensura.responses.multiple import discovery_rates
 from mensura.responses.reading import read_responses
@@ -29,6 +30,7 @@ from mensura.responses.store import ResponseStore
 from mensura.responses.survey import Survey
 from mensura.responses.table import ResponseTable
 
+ABILITIES = ("normal", "estimated")
 POOR_FIT = 0.1
 """Root mean square gap between answers and curve from which an item is named."""
 FEW_SUBJECTS = 50
@@ -45,12 +47,14 @@ _CHECKS = {"check": pl.String, "value": pl.Float64, "said": pl.String}
 class FitOptions:
     """How to fit: priors of items, effort, device, whether to compare groups and to check the one dimension.
 
-    ``device``: ``numpy``, or ``cpu`` or ``cuda`` of PyTorch.
+    ``device``: ``numpy``, or ``cpu`` or ``cuda`` of PyTorch. ``abilities``: ``normal``, or ``estimated`` where their
+    density is to be fitted too.
     """
 
     priors: Priors = Priors()  # noqa: RUF009
     effort: Effort = Effort()  # noqa: RUF009
     device: str = "numpy"
+    abilities: str = "normal"
     dif: bool = True
     checks: bool = True
     seed: int = 0
@@ -77,6 +81,8 @@ def fit_responses(
     """
     check_model(model)
     options = options or FitOptions()
+    if options.abilities not in ABILITIES:
+        raise MensuraError(f"abilities: got {options.abilities!r}; expected one of {', '.join(ABILITIES)}")
     space = namespace(options.device)
     if isinstance(responses, str | Path) and (Path(responses) / "part-00000.parquet").is_file():
         responses = ResponseStore(Path(responses))
@@ -111,7 +117,8 @@ def _fit_table(
     held = placed(space, home)
     begin = start(model, table.items["rate"].to_numpy(), held.groups)
     if run is None:
-        fitted = fit_held(space, held, begin, options.priors, options.effort)
+        shaped = options.abilities == "estimated"
+        fitted = (fit_shaped if shaped else fit_held)(space, held, begin, options.priors, options.effort)
         fitted = fitted if survey is None else survey.information(space, held, fitted, options.priors)
     else:
         fitted = climb(run, begin, options.priors, options.effort)
@@ -124,9 +131,11 @@ def _fit_table(
             result, dif=compare_groups(space, home, fitted, options.priors, table.groups, table.items["item"])
         )
     result = _with_findings(_checked(space, home, fitted, result, options) if options.checks else result)
-    if survey is not None:
-        told = pl.DataFrame([("survey", None, survey.said)], schema=_CHECKS, orient="row")
-        result = replace(result, checks=pl.concat([result.checks, told]))
+    told: list[tuple[str, float | None, str]] = [] if survey is None else [("survey", None, survey.said)]
+    if fitted.parameters.shapes is not None:
+        found = [(name, skewness(fitted.parameters, place)) for place, name in enumerate(table.groups)]
+        told += [("skewness", one, f"Abilities of {name} have skewness {one:.2f} (normal: 0).") for name, one in found]
+    result = replace(result, checks=pl.concat([result.checks, pl.DataFrame(told, schema=_CHECKS, orient="row")]))
     return replace(result, warnings=(*result.warnings, *apart))
 
 

@@ -87,10 +87,14 @@ class Survey:
             return replace(
                 fitted, information=replicate_information(space, held, fitted, priors, weights, self.replication)
             )
-        places = np.arange(self.people.height)
-        if self.cluster is not None:
-            places = self.people[self.cluster].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
-        return replace(fitted, information=cluster_information(space, held, fitted, places))
+        return replace(fitted, information=cluster_information(space, held, fitted, self.clusters))
+
+    @property
+    def clusters(self) -> np.ndarray[Any, np.dtype[np.int64]]:
+        """The number of every subject's cluster; without clusters, of the subject."""
+        if self.cluster is None:
+            return np.arange(self.people.height)
+        return self.people[self.cluster].cast(pl.String).rank("dense").to_numpy().astype(np.int64) - 1
 
     @property
     def said(self) -> str:
