@@ -1,4 +1,4 @@
-"""Recover simulated items with several categories, and items of subjects with skewed abilities.
+"""Recover simulated items with several categories, skewed abilities or several dimensions.
 
 Errors are those against the truth; coverage is that of 90% intervals; ``--part`` chooses the models. Each setting is
 drawn ``--replications`` times. The table gives root mean square errors of slopes a, intercepts d (or difficulties b)
@@ -17,10 +17,10 @@ import polars as pl
 
 from benchmarks import run
 from benchmarks.measured import percent_range, record
-from mensura.responses import FitOptions, fit_categories, fit_responses
+from mensura.responses import FitOptions, fit_categories, fit_dimensions, fit_responses
 from mensura.responses.irt.categories import CategoryItems, begin, log_chances
 
-PARTS = ("all", "categories", "shapes")
+PARTS = ("all", "categories", "shapes", "dimensions")
 Z90 = 1.6448536269514722
 
 
@@ -151,7 +151,63 @@ def main() -> None:
         rows += show_categories(chosen.replications)
     if chosen.part in ("all", "shapes"):
         rows += show_shapes(chosen.replications)
+    if chosen.part in ("all", "dimensions"):
+        rows += show_dimensions(chosen.replications)
     print(json.dumps(rows))
+
+
+def recover_dimensions(dimensions: int, bifactor: bool, replications: int) -> dict[str, Any]:
+    """Fit 1,000 subjects on 24 items, each of one dimension; correlations are 0.5, or a general ability is added."""
+    found: dict[str, list[float]] = {}
+    items = 24
+    own = np.arange(items) % dimensions
+    names = [f"i{at}" for at in range(items)]
+    pairs = pl.DataFrame({"item": names, "dimension": [f"d{one}" for one in own]})
+    for seed in range(replications):
+        rng = np.random.default_rng(seed)
+        slopes = np.exp(rng.normal(0.0, 0.25, (items, 1))) * (own[:, None] == np.arange(dimensions))
+        shared = np.full((dimensions, dimensions), 0.5) + 0.5 * np.eye(dimensions)
+        if bifactor:
+            slopes = np.column_stack([np.exp(rng.normal(0.2, 0.2, items)), slopes])
+            shared = np.eye(dimensions + 1)
+        ability, intercept = rng.multivariate_normal(np.zeros(len(shared)), shared, 1000), rng.normal(size=items)
+        right = (rng.random((1000, items)) < 1 / (1 + np.exp(-(ability @ slopes.T + intercept)))).astype(np.int8)
+        wide = pl.DataFrame({"subject": np.arange(1000), **dict(zip(names, right.T, strict=True))})
+        began = time.process_time()
+        fit = fit_dimensions(wide, pairs, bifactor=bifactor)
+        found.setdefault("cpu_s", []).append(time.process_time() - began)
+        compared = {
+            "slope": (fit.items["discrimination"], slopes.T[slopes.T != 0], fit.items["se"]),
+            "intercept": (fit.intercepts["intercept"], intercept, fit.intercepts["se"]),
+            "ability": (fit.subjects["ability"], ability.T.ravel(), fit.subjects["se"]),
+        }
+        if not bifactor:
+            compared["correlation"] = fit.correlations["correlation"], np.array(0.5), fit.correlations["se"]
+        for name, (estimate, truth, error) in compared.items():
+            off = estimate.to_numpy() - truth
+            found.setdefault(f"{name}_rmse", []).append(float(np.sqrt(np.mean(off**2))))
+            found.setdefault(f"{name}_held", []).append(float(np.mean(np.abs(off) < Z90 * error.to_numpy())))
+        found.setdefault("converged", []).append(float(fit.converged))
+    means = {name: round(float(np.mean(values)), 4) for name, values in found.items()}
+    return {"dimensions": dimensions, "bifactor": bifactor} | means
+
+
+def show_dimensions(replications: int) -> list[dict[str, Any]]:
+    """Print and return the rows of several dimensions."""
+    names = ("slope", "intercept", "ability", "correlation")
+    head = f"{'dimensions':>12} |{'RMSE a':>8}{'d':>7}{'θ':>7}{'r':>7} |"
+    print(f"{head}{'held a':>8}{'d':>7}{'θ':>7}{'r':>7} |{'CPU s':>7}")
+    rows = []
+    for dimensions, bifactor in ((2, False), (3, False), (4, False), (2, True)):
+        row = recover_dimensions(dimensions, bifactor, replications)
+        rows.append(row)
+        size = "".join(f"{row.get(f'{name}_rmse', float('nan')):>7.3f}" for name in names)
+        held = "".join(f"{row.get(f'{name}_held', float('nan')):>7.1%}" for name in names)
+        title = f"{dimensions}{' + general' if bifactor else ''}"
+        print(f"{title:>12} | {size} | {held} |{row['cpu_s']:>7.2f}", flush=True)
+    held = [np.mean([row[f"{name}_held"] for row in rows if f"{name}_held" in row]) for name in names]
+    record("irt.dimensions", percent_range(held))
+    return rows
 
 
 def show_categories(replications: int) -> list[dict[str, Any]]:

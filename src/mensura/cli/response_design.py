@@ -43,6 +43,13 @@ class DesignOptions:
         typer.Option(help="Table of item and numbers, such as demands: explains difficulties.", callback=check_input),
     ] = None
 
+    dimensions: Annotated[
+        str | None,
+        typer.Option(help="Several abilities (2pl): 2 to 4, or a table of item and dimension.", metavar="N|FILE"),
+    ] = None
+    rotation: Annotated[str, typer.Option(help="Of --dimensions N: varimax, oblimin or none.")] = "varimax"
+    bifactor: Annotated[bool, typer.Option("--bifactor", help="All items also ask for a general ability.")] = False
+
     @property
     def columns(self) -> list[str]:
         """The columns, or patterns of them, that are no items."""
@@ -76,3 +83,22 @@ class DesignOptions:
         from mensura.responses import explain_items
 
         return None if self.explain is None else explain_items(fit, read_frame(self.explain))
+
+    def print_dimensions(self, table: ResponseTable, model: str, out: Path | None, as_json: bool) -> None:
+        """Fit several abilities, and show or write the fit."""
+        from mensura.cli.output import emit, print_note
+        from mensura.cli.tables import print_table
+        from mensura.core.errors import MensuraError
+        from mensura.responses import fit_dimensions
+
+        if model != "2pl":
+            raise MensuraError(f"--dimensions: got --model {model}; expected 2pl. Leave out one of the two")
+        fit = fit_dimensions(table, self.dimensions, bifactor=self.bifactor, rotation=self.rotation)
+        facts = {"log_likelihood": fit.log_likelihood, "passes": fit.passes, "converged": fit.converged}
+        if emit(fit.tables(), out=out, as_json=as_json, **facts, warnings=list(fit.warnings)):
+            return
+        print_table(fit.items, title=f"Items. {fit.heading}", rows=20)
+        print_table(fit.correlations, title="Correlations of abilities")
+        print_table(fit.subjects, title="Abilities (90% intervals; mean 0, sd 1)", rows=20)
+        for warning in fit.warnings:
+            print_note(warning, kind="warning")

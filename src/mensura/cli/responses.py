@@ -126,6 +126,10 @@ def fit(
         str, typer.Option(help="Density of abilities: normal, or estimated (skewed, two humps).")
     ] = "normal",
     device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
+    ray: Annotated[
+        str | None,
+        typer.Option(help="Run passes on Ray: local, or the address of a cluster.", metavar="local|ADDRESS"),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the samples that checks draw.")] = 0,
     out: Out = None,
     as_json: Json = False,
@@ -142,14 +146,17 @@ def fit(
         reading.refuse_counting(model)
         _fit_categories(files, model, reading, reference, device, out, as_json)
         return
+    if design.dimensions is not None:
+        design.print_dimensions(read_responses(list(files), **reading.settings), model, out, as_json)
+        return
     options = FitOptions(device=device, abilities=abilities, seed=seed)
     if len(files) == 1 and not design.columns and (files[0] / "part-00000.parquet").is_file():
-        result = fit_responses(files[0], model=model, reference=reference, options=options)
+        result = fit_responses(files[0], model=model, reference=reference, options=options, ray=ray)
         more: list[Result | None] = [design.item_explanation(result)]
     else:
         rest, survey, people = design.taken(files)
         table = read_responses(rest, **reading.settings)
-        result = fit_responses(table, model=model, reference=reference, options=options, survey=survey)
+        result = fit_responses(table, model=model, reference=reference, options=options, survey=survey, ray=ray)
         more = [design.regressed(result, table, people, survey, seed), design.item_explanation(result)]
     facts = {
         "model": model,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from mensura.responses.among import AmongPeople as AmongPeople, place_among as place_among
     from mensura.responses.bank import ItemBank as ItemBank, Placement as Placement
     from mensura.responses.categories import CategoryFit as CategoryFit, fit_categories as fit_categories
+    from mensura.responses.dimensions import DimensionFit as DimensionFit, fit_dimensions as fit_dimensions
     from mensura.responses.fit import FitOptions as FitOptions, fit_responses as fit_responses
     from mensura.responses.linking import LinkedFit as LinkedFit, link_fits as link_fits
     from mensura.responses.reading import read_responses as read_responses

@@ -13,6 +13,7 @@ import polars as pl
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
+from mensura.responses.cluster import on_ray
 from mensura.responses.comparing import RATE, SMALL, compare_groups, empty_dif
 from mensura.responses.drawing import observed_rates
 from mensura.responses.irt.abilities import abilities
@@ -70,14 +71,15 @@ def fit_responses(
     by: str | None = None,
     options: FitOptions | None = None,
     survey: Survey | None = None,
+    ray: str | None = None,
     run: Pass | None = None,
 ) -> ResponseFit:
     """Fit ``rasch``, ``2pl`` or ``3pl`` to responses by marginal maximum likelihood.
 
     ``responses``: whatever :func:`mensura.responses.read_responses` takes, a :class:`ResponseTable`, or a
     :class:`ResponseStore`. ``reference``: the group whose abilities have mean 0 and standard deviation 1; by default
-    people where there are any. ``survey``: weights, replicate weights and clusters of the subjects. ``run``: another
-    pass over the same shards, such as :func:`mensura.responses.cluster.ray_pass`.
+    people where there are any. ``survey``: weights, replicate weights and clusters of the subjects. ``ray``: where
+    passes run on Ray (:func:`mensura.responses.cluster.on_ray`). ``run``: another pass over the same shards.
     """
     check_model(model)
     options = options or FitOptions()
@@ -93,10 +95,14 @@ def fit_responses(
             )
         if survey is not None:
             raise MensuraError("survey: a response store has no weights or clusters; give the files it was made of")
+        run = run if ray is None else on_ray(responses, ray, options.device)
         return _fit_store(space, responses, model, options, run)
-    if survey is not None and run is not None:
-        raise MensuraError("survey: weights and clusters work in one process; leave out run")
+    if ray is not None and (survey is not None or options.abilities != "normal"):
+        raise MensuraError("ray: surveys and estimated abilities work in one process; leave out one of the two")
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
+    if ray is not None:
+        table = table.of_groups(reference)
+        run = on_ray(table.held(), ray, options.device)
     return _fit_table(space, table.of_groups(reference), model, options, run, survey)
 
 
