@@ -31,7 +31,8 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         help="CSV or Parquet (long or wide), Inspect .eval/.json, harness samples .jsonl, HELM "
-        "per_instance_stats.json, folders of logs, pools of people, or a response store.",
+        "per_instance_stats.json, folders of logs, pools of people, a response store, or a folder of Parquet files "
+        "(also s3://…).",
         callback=check_inputs,
     ),
 ]
@@ -137,6 +138,7 @@ def fit(
     """Fit an item response model: abilities, items, groups, differences between them, checks."""
     from mensura.responses import FitOptions, fit_responses, read_responses
     from mensura.responses.categories import CATEGORY_MODELS
+    from mensura.responses.store import is_store
 
     if model in CATEGORY_MODELS:
         if design.columns:
@@ -150,7 +152,7 @@ def fit(
         design.print_dimensions(read_responses(list(files), **reading.settings), model, out, as_json)
         return
     options = FitOptions(device=device, abilities=abilities, seed=seed)
-    if len(files) == 1 and not design.columns and (files[0] / "part-00000.parquet").is_file():
+    if len(files) == 1 and not design.columns and is_store(files[0]):
         result = fit_responses(files[0], model=model, reference=reference, options=options, ray=ray)
         more: list[Result | None] = [design.item_explanation(result)]
     else:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mensura.core.addresses import address_of, is_address
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
@@ -27,7 +28,7 @@ from mensura.responses.multiple import discovery_rates
 from mensura.responses.reading import read_responses
 from mensura.responses.result import Z90, ResponseFit
 from mensura.responses.rules import CountRules
-from mensura.responses.store import ResponseStore
+from mensura.responses.store import ResponseStore, is_store
 from mensura.responses.survey import Survey
 from mensura.responses.table import ResponseTable
 
@@ -86,8 +87,8 @@ def fit_responses(
     if options.abilities not in ABILITIES:
         raise MensuraError(f"abilities: got {options.abilities!r}; expected one of {', '.join(ABILITIES)}")
     space = namespace(options.device)
-    if isinstance(responses, str | Path) and (Path(responses) / "part-00000.parquet").is_file():
-        responses = ResponseStore(Path(responses))
+    if is_store(responses):
+        responses = ResponseStore(address_of(responses) if is_address(responses) else Path(responses))
     if isinstance(responses, ResponseStore):
         if reference not in (None, responses.group_names[0]):
             raise MensuraError(
