@@ -4,7 +4,7 @@
 (``--responses``: the largest). Where mirt (R) or girth (Python) is installed it is fitted too, in the same run, to the
 same responses of a table that it finishes in minutes (``--peer-size``; 0 leaves it out); both log likelihoods are
 computed by the same function. ``--gpu`` fits 10⁵ to 10⁹ responses on a GPU and a tenth of the last in double
-precision on the processor. It needs NumPy and PyTorch alone.
+precision on the processor. It needs NumPy and PyTorch alone. ``--shapes`` reads and fits a wide and a sparse file.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import numpy as np
 
 from benchmarks import run
 from benchmarks.irt_data import simulate, simulate_on
+from benchmarks.irt_shapes import show_shapes
 from benchmarks.measured import record
 from mensura.responses.irt.fitting import Fitted, fit_held, start
 from mensura.responses.irt.namespace import namespace
@@ -245,7 +246,11 @@ def main() -> None:
     parser.add_argument(
         "--peer-size", type=int, nargs=2, default=PEER_SIZE, help="subjects and items beside a peer; 0 0: none"
     )
+    parser.add_argument("--shapes", action="store_true", help="read and fit wide and sparse files instead")
     chosen = parser.parse_args()
+    if chosen.shapes:
+        print(json.dumps(show_shapes()))
+        return
     if chosen.gpu:
         figures = on_gpu(int(chosen.responses or 1e9), chosen.device)
     else:

@@ -1,9 +1,14 @@
 """The commands as a user types them."""
 
 import json
+import os
+import subprocess
+import sys
 
 import polars as pl
 import pytest
+
+from mensura.cli.main import main
 
 
 def test_scale_json_holds_every_reading(mensura_command):
@@ -119,9 +124,9 @@ def test_only_what_the_system_refused_is_told_in_a_sentence(mensura_command, mon
     monkeypatch.setattr("mensura.calibration.chosen_lines", fail)
     if code is None:
         with pytest.raises(type(fault)):
-            mensura_command("scale", "0.1")
+            mensura_command("scale", "0.1", "--dimensions")
         return
-    run = mensura_command("scale", "0.1")
+    run = mensura_command("scale", "0.1", "--dimensions")
     assert run.code == code
     assert run.err.startswith("error: ") and run.err.endswith("; nothing was changed there\n")
 
@@ -145,3 +150,20 @@ def test_a_secret_that_others_could_read_is_warned_of(mensura_command, monkeypat
     assert (store, options["host"], options["port"], options["names"]) == (None, host, 8123, ["a.b"])
     assert mensura_command("serve").code == 0
     assert served[1][1]["names"] == [] and served[1][1]["secret"] is None
+
+
+@pytest.mark.parametrize(("command", "threads"), [("scale", "1"), ("responses", None)])
+def test_only_commands_with_large_matrices_use_many_threads(monkeypatch, command, threads):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    monkeypatch.setattr("sys.argv", ["mensura", command, "--help"])
+    with pytest.raises(SystemExit):
+        main()
+    assert os.environ.get("OPENBLAS_NUM_THREADS") == threads
+
+
+def test_the_ruler_needs_no_table_library():
+    asked = "import sys; from mensura.cli.main import app; app(['scale', '0.038'], standalone_mode=False); "
+    found = subprocess.run(
+        [sys.executable, "-c", asked + "print({'polars', 'scipy'} & set(sys.modules))"], capture_output=True, text=True
+    )
+    assert found.stdout.endswith("set()\n")

@@ -62,7 +62,7 @@ def test_a_fault_of_the_program_is_told_as_python_tells_it(mensura_command, monk
     """A frame around it would hold the values of variables, a user's own among them."""
     monkeypatch.setattr("mensura.calibration.chosen_lines", lambda _: {}["gone"])
     with pytest.raises(KeyError) as caught:
-        mensura_command("scale", "0.1")
+        mensura_command("scale", "0.1", "--dimensions")
     sys.excepthook(caught.type, caught.value, caught.tb)
     told = capsys.readouterr().err
     assert told.startswith("Traceback (most recent call last)")

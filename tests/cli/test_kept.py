@@ -20,6 +20,7 @@ def forbid(*_, **__):
         (("iq", "--draws", "20"), "mensura.iq.score_iq"),
         (("cost",), "mensura.iq.score_iq"),
         (("stitch",), "mensura.stitching.stitch"),
+        (("trends", "--no-watch"), "mensura.stitching.stitch"),
     ],
 )
 def test_a_command_computes_once(mensura_command, monkeypatch, few_models, arguments, work):
@@ -28,6 +29,15 @@ def test_a_command_computes_once(mensura_command, monkeypatch, few_models, argum
     assert first.code == 0
     monkeypatch.setattr(work, forbid)
     assert mensura_command(*arguments) == first
+
+
+def test_a_watch_computes_once(mensura_command, monkeypatch):
+    arguments = ("acceleration", "watch", "--streams", "19")
+    first = mensura_command(*arguments)
+    monkeypatch.setattr("mensura.trends.watch_acceleration", forbid)
+    assert mensura_command(*arguments) == first
+    with pytest.raises(AssertionError, match="computed again"):
+        mensura_command(*arguments, "--rolling", "12")
 
 
 def test_other_draws_are_computed(mensura_command, monkeypatch, few_models):
@@ -40,13 +50,19 @@ def test_other_draws_are_computed(mensura_command, monkeypatch, few_models):
 
 def test_a_picture_is_drawn_once_for_all_formats(mensura_command, monkeypatch, few_models, tmp_path):
     assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "first.svg").code == 0
-    monkeypatch.setattr("mensura.study.study.Study.open", forbid)
+    monkeypatch.setattr("mensura.study.piecewise.open_piecewise", forbid)
     assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "second.svg").code == 0
     assert (tmp_path / "first.svg").read_bytes() == (tmp_path / "second.svg").read_bytes()
     assert mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "second.pdf").code == 0
     assert (tmp_path / "second.pdf").read_bytes().startswith(b"%PDF")
     with pytest.raises(AssertionError, match="computed again"):
         mensura_command(*DRAWN, "--evidence", few_models, "--width", "183", "--out", tmp_path / "wide.svg")
+
+
+def test_a_picture_computes_only_what_it_needs(mensura_command, monkeypatch, few_models, tmp_path):
+    monkeypatch.setattr("mensura.study.piecewise.compute_iq", forbid)
+    drawn = mensura_command(*DRAWN, "--evidence", few_models, "--out", tmp_path / "new.svg")
+    assert drawn.code == 0
 
 
 def test_a_setting_that_names_a_file_is_what_the_file_holds(tmp_path):

@@ -63,3 +63,14 @@ def test_fits_without_common_items_and_unknown_methods_are_refused(base):
         link_fits(other, base)
     with pytest.raises(MensuraError, match="expected one of mean-sigma, haebara, stocking-lord"):
         link_fits(base, base, method="magic")
+
+
+def test_no_link_knows_more_than_the_means_of_its_samples():
+    """Each scale has its zero at the mean of 400 subjects; even known items would leave their sampling error."""
+    slope, intercept = np.linspace(0.7, 1.5, 15), np.linspace(-1.5, 1.5, 15)
+    base = draw(400, 15, seed=100, slope=slope, intercept=intercept)
+    new = draw(400, 15, seed=200, mean=0.5, sd=1.2, slope=slope, intercept=intercept)
+    fits = [fit_responses(one.wide, options=QUIET) for one in (new, base)]
+    row = link_fits(*fits, method="mean-sigma").coefficients.row(0, named=True)
+    least = np.sqrt((1.2**2 + 1.0) / 400)
+    assert least < row["se_intercept"] < 2.0 * least

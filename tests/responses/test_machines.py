@@ -1,8 +1,12 @@
 """One algorithm, several machines: PyTorch, double precision and Ray give the numbers of NumPy."""
 
+import json
 import os
+import pickle
 import signal
+import sys
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -80,3 +84,59 @@ def test_shards_on_ray_give_the_same_fit_though_a_worker_is_killed(ray, tmp_path
     table = read_responses(long)
     memory = fit_responses(table, options=options, run=ray_pass(parts_of(table.held()), 1, complete=True))
     assert memory.log_likelihood == pytest.approx(alone.log_likelihood, abs=0.01)
+
+
+class HereRay:
+    """The five functions of Ray that passes use, in this process: what is handed over is pickled as Ray would."""
+
+    def __init__(self):
+        self.asked = []
+
+    def is_initialized(self):
+        return bool(self.asked)
+
+    def init(self, **settings):
+        if settings["address"] == "nowhere":
+            raise ConnectionError("nothing listens there")
+        self.asked.append(settings["address"])
+
+    def put(self, value):
+        return pickle.dumps(value)
+
+    def remote(self, **_):
+        def make(function):
+            return SimpleNamespace(remote=lambda *held: function(*(pickle.loads(one) for one in held)))
+
+        return make
+
+    def get(self, found):
+        return found
+
+
+@pytest.fixture
+def here_ray(monkeypatch):
+    stand_in = HereRay()
+    monkeypatch.setitem(sys.modules, "ray", stand_in)
+    return stand_in
+
+
+def test_the_option_ray_spreads_a_table_and_a_store(here_ray, mensura_command, tmp_path, monkeypatch):
+    monkeypatch.setattr("mensura.responses.cluster.PART_ROWS", 100)
+    wide = draw(300, 12, seed=6).wide
+    wide.write_csv(tmp_path / "answers.csv")
+    write_store([wide], tmp_path / "store", parts=3)
+    for source in ("answers.csv", "store"):
+        plain = json.loads(mensura_command("responses", "fit", tmp_path / source, "--json").out)
+        spread = json.loads(mensura_command("responses", "fit", tmp_path / source, "--ray", "local", "--json").out)
+        assert spread["log_likelihood"] == pytest.approx(plain["log_likelihood"], rel=1e-6)
+        assert len(spread["subjects"]) == 300
+    assert here_ray.asked == ["local"]
+
+
+def test_no_cluster_and_no_ray_are_said(here_ray, mensura_command, tmp_path, monkeypatch):
+    draw(60, 5, seed=6).wide.write_csv(tmp_path / "answers.csv")
+    told = mensura_command("responses", "fit", tmp_path / "answers.csv", "--ray", "nowhere")
+    assert (told.code, "no cluster answers" in told.err) == (2, True)
+    monkeypatch.setitem(sys.modules, "ray", None)
+    told = mensura_command("responses", "fit", tmp_path / "answers.csv", "--ray", "local")
+    assert (told.code, "needs the extra 'ray'" in told.err) == (2, True)

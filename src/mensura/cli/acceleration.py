@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,7 +12,12 @@ from mensura.cli.options import rare
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
-from mensura.cli.trends import ModelDates, ScoresFile, read_dated_scores
+from mensura.cli.trends import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mensura.trends import Watch
 
 app = typer.Typer(
     help="Has progress accelerated? A watch with a stated false-alarm rate, a rolling detector, and simulated changes.",
@@ -59,26 +64,30 @@ def watch_command(
 
     Every look takes in all releases known by then or, with --rolling 12, those of the last 12 months only.
     """
-    from mensura.trends import watch_acceleration
-
-    table = read_dated_scores(scores, models, evidence, add)
-    with progress_bar("worlds without change", streams) as advance:
-        found = watch_acceleration(
-            table,
-            start=start.date() if start else None,
-            until=until.date() if until else None,
-            window=_years(rolling),
-            rate=rate,
-            streams=streams,
-            seed=seed,
-            advance=advance,
-        )
+    settings: dict[str, Any] = {
+        "start": start.date() if start else None,
+        "until": until.date() if until else None,
+        "window": _years(rolling),
+        "rate": rate,
+        "streams": streams,
+        "seed": seed,
+    }
+    found = once_per_evidence(
+        "watch", scores, evidence, add, settings, lambda data: _watched(dated_scores(data, models), settings)
+    )
     if emit({"looks": found.looks, "plan": found.plan.table}, out=out, as_json=as_json, **found.facts):
         return
     console.print(found.heading)
     print_table(found.looks, title="Looks: the statistic in null standard deviations, and the boundary it must pass")
     for text in found.warnings:
         print_note(text, kind="warning")
+
+
+def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
+    from mensura.trends import watch_acceleration
+
+    with progress_bar("worlds without change", settings["streams"]) as advance:
+        return watch_acceleration(table, **settings, advance=advance)
 
 
 @app.command(

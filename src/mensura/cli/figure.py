@@ -69,10 +69,10 @@ def _drawing(evidence: Evidence, name: str, width_mm: float, method: str | None)
     def compute() -> dict[str, str]:
         from mensura.charts import drawn
         from mensura.site.pictures import find_picture
-        from mensura.study import Study
+        from mensura.study.piecewise import open_piecewise
 
         build = find_picture(evidence, name)  # a name that is not known is refused before anything is computed
-        found = build(Study.open(evidence, method=method))
+        found = build(open_piecewise(evidence, method))
         svg = drawn(found.chart, width_mm)
         return {"figure": found.name, "title": found.title, "caption": found.caption, "svg": svg}
 

@@ -18,6 +18,7 @@ from mensura.cli.new_models import offer_options
 from mensura.cli.options import offer_settings
 from mensura.cli.output import console, exit_codes, notices
 from mensura.core.errors import MensuraError
+from mensura.core.processes import ONE_THREAD
 
 COMMANDS = {
     "report": "Write the report, a static site, and print its headline table.",
@@ -55,6 +56,9 @@ The module of the same name in this folder holds the command's function under th
 group of commands, its ``app``. It is imported when the command is called, not before.
 """
 
+MANY_THREADS = {"responses"}
+"""Commands with matrices large enough to gain from threads. All others work on many small ones, which threads slow
+down three to four times."""
 _COMPLETION = {
     "install_completion": "Install completion for this shell.",
     "show_completion": "Print completion for this shell.",
@@ -137,6 +141,9 @@ def main() -> None:
     """Run the command line; an expected error prints its message and exits with 2, without a traceback."""
     exit_codes.clear()
     _end_when_asked()
+    if not MANY_THREADS & set(sys.argv[1:2]):
+        for name, value in ONE_THREAD.items():  # NumPy reads them when a command imports it, which is after this
+            os.environ.setdefault(name, value)
     try:
         app()
     except SystemExit as end:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from mensura.core.addresses import is_address
 from mensura.core.errors import MensuraError
 
 
 def check_input(path: Path | None) -> Path | None:
     """Refuse a file or folder to be read that is not there, or may not be read."""
+    if is_address(path):  # its reader finds out
+        return path
     if path is not None and not path.exists():
         raise MensuraError(f"{path}: no such file or folder; check the path")
     if path is not None and not os.access(path, os.R_OK):
@@ -26,8 +29,8 @@ def check_inputs(paths: list[Path] | None) -> list[Path] | None:
 
 def check_output(path: Path | None) -> Path | None:
     """Refuse a place that cannot be written: below a file, on a disk that is read-only, behind a dead link."""
-    if path is None:
-        return None
+    if path is None or is_address(path):
+        return path
     place = path
     while not os.path.lexists(place):
         place = place.parent

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -50,11 +49,6 @@ def report(
     """Write the report, a static site that works from its folder, and print its headline table."""
     if scale is not None and method is not None:
         raise MensuraError(f"--scale {scale}: a frozen scale has its own method; leave out --method")
-    from mensura.core.processes import ONE_THREAD
-
-    for name, value in ONE_THREAD.items():  # read when NumPy is imported, which is after this
-        os.environ.setdefault(name, value)
-
     from mensura.calibration import chosen_lines
     from mensura.iq import frozen_evidence, left_out, new_subjects
     from mensura.site import build_report, count_pages, log_of

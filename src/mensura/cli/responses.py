@@ -13,8 +13,10 @@ from mensura.cli.adaptive import Subject
 from mensura.cli.options import takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
+from mensura.cli.response_design import DesignOptions
 from mensura.cli.tables import print_own_first, print_table
 from mensura.core.errors import MensuraError
+from mensura.core.results import Result
 
 if TYPE_CHECKING:
     from mensura.responses import ResponseFit
@@ -29,7 +31,8 @@ Files = Annotated[
     list[Path],
     typer.Argument(
         help="CSV or Parquet (long or wide), Inspect .eval/.json, harness samples .jsonl, HELM "
-        "per_instance_stats.json, folders of logs, pools of people, or a response store.",
+        "per_instance_stats.json, folders of logs, pools of people, a response store, or a folder of Parquet files "
+        "(also s3://…).",
         callback=check_inputs,
     ),
 ]
@@ -113,13 +116,21 @@ def read(
 def fit(
     files: Files,
     reading: CountOptions,
+    design: DesignOptions,
     model: Annotated[
         str, typer.Option(help="rasch, 2pl or 3pl; for several categories graded, partial-credit or nominal.")
     ] = "2pl",
     reference: Annotated[
         str | None, typer.Option(help="Group whose abilities have mean 0 and sd 1 (people, by default).")
     ] = None,
+    abilities: Annotated[
+        str, typer.Option(help="Density of abilities: normal, or estimated (skewed, two humps).")
+    ] = "normal",
     device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
+    ray: Annotated[
+        str | None,
+        typer.Option(help="Run passes on Ray: local, or the address of a cluster.", metavar="local|ADDRESS"),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the samples that checks draw.")] = 0,
     out: Out = None,
     as_json: Json = False,
@@ -127,24 +138,36 @@ def fit(
     """Fit an item response model: abilities, items, groups, differences between them, checks."""
     from mensura.responses import FitOptions, fit_responses, read_responses
     from mensura.responses.categories import CATEGORY_MODELS
+    from mensura.responses.store import is_store
 
     if model in CATEGORY_MODELS:
+        if design.columns:
+            raise MensuraError(
+                f"--weights, --replicates, --cluster: got --model {model}; expected rasch, 2pl or 3pl. Leave them out"
+            )
         reading.refuse_counting(model)
         _fit_categories(files, model, reading, reference, device, out, as_json)
         return
-    options = FitOptions(device=device, seed=seed)
-    if len(files) == 1 and (files[0] / "part-00000.parquet").is_file():
-        result = fit_responses(files[0], model=model, reference=reference, options=options)
+    if design.dimensions is not None:
+        design.print_dimensions(read_responses(list(files), **reading.settings), model, out, as_json)
+        return
+    options = FitOptions(device=device, abilities=abilities, seed=seed)
+    if len(files) == 1 and not design.columns and is_store(files[0]):
+        result = fit_responses(files[0], model=model, reference=reference, options=options, ray=ray)
+        more: list[Result | None] = [design.item_explanation(result)]
     else:
-        table = read_responses(list(files), **reading.settings)
-        result = fit_responses(table, model=model, reference=reference, options=options)
+        rest, survey, people = design.taken(files)
+        table = read_responses(rest, **reading.settings)
+        result = fit_responses(table, model=model, reference=reference, options=options, survey=survey, ray=ray)
+        more = [design.regressed(result, table, people, survey, seed), design.item_explanation(result)]
     facts = {
         "model": model,
         "log_likelihood": result.log_likelihood,
         "passes": result.passes,
         "converged": result.converged,
     }
-    if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
+    tables = result.tables() | {name: one for found in more if found for name, one in found.tables().items()}
+    if emit(tables, out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         return
     ranked = result.subjects.sort("ability", descending=True)
     title = f"Abilities (90% intervals; unit: one sd of {result.reference}). {result.heading}"
@@ -152,6 +175,9 @@ def fit(
     print_table(result.items, title="Items", rows=10)
     if result.groups.height > 1:
         print_table(result.groups, title="Groups")
+    for found in more:
+        if found is not None:
+            print_table(next(iter(found.tables().values())), title=found.heading, rows=SHOWN, digits=3)
     flagged = result.dif.filter("flagged")
     if flagged.height:
         print_table(flagged, title="Items that differ between groups", rows=10)

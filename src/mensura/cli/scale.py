@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mensura.scale.ruler import Convention
 
 DEFAULT_BASE = 10.0
+_WHOSE = "Rates speak of the population they were measured in or extrapolated to."
 EXAMPLES = """
 [bold]Examples[/]
 
@@ -60,12 +61,18 @@ def scale(
     as_json: Json = False,
 ) -> None:
     """Read a success rate as level, rarity, percentile, IQ; and back."""
+    start = {"rate": rate, "iq": iq, "level": level, "one_in": one_in, "percentile": percentile}
+    if not (dimension or dimensions or calibration or out or as_json):  # a formula: nothing is read, so it is quick
+        unit = _Unit(None, base, convention)
+        _print_readings(_readings(_position(start, low, high, unit), unit), unit)
+        console.print("--dimensions: the level this is on each calibrated dimension.", style="dim")
+        console.print(_WHOSE, style="dim")
+        return
     from mensura.calibration import chosen_lines
 
     lines = chosen_lines(calibration)
     line = None if dimension is None else lines[dimension]
     unit = _Unit(line, base, convention)
-    start = {"rate": rate, "iq": iq, "level": level, "one_in": one_in, "percentile": percentile}
     position = _position(start, low, high, unit)
     readings = _readings(position, unit)
     tables = {"scale": _table(readings), "dimensions": _dimension_table(position, lines)}
@@ -87,7 +94,7 @@ def scale(
         _print_dimensions(tables["dimensions"], lines)
     else:
         console.print("--dimensions: the level this is on each calibrated dimension.", style="dim")
-    console.print("Rates speak of the population they were measured in or extrapolated to.", style="dim")
+    console.print(_WHOSE, style="dim")
 
 
 def _print_dimensions(table: pl.DataFrame, lines: Calibration) -> None:

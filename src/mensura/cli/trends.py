@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Callable, Mapping
+from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import typer
 
@@ -15,12 +16,15 @@ from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
+from mensura.core.cache import keep
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from mensura.evidence import Evidence
     from mensura.trends.published import PublishedTrends
 
+T = TypeVar("T")
 EXAMPLES = (
     "Examples: mensura trends · mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande"
     " · mensura trends --no-watch --out trends · mensura trends scores.csv --compute compute.csv --horizons metr.csv"
@@ -100,16 +104,13 @@ def trends(
 
     With --method rosetta: the published analyses, to the digit, instead.
     """
-    from mensura.stitching import stitch
-    from mensura.trends import find_crossings, forecast, measure_progress, relate_horizons
-    from mensura.trends.progress import read_compute
-    from mensura.trends.published import follow_published
-    from mensura.trends.selection import select_scores
-
     days = [day.date() for day in to or ()]
+    begin = since.date() if since else None
     if method == "rosetta":
+        from mensura.trends.published import follow_published
+
         table = read_dated_scores(scores, models, evidence, add, undated=True, unit=unit)
-        selection = {"fewest": fewest_benchmarks, "since": since.date() if since else None}
+        selection = {"fewest": fewest_benchmarks, "since": begin}
         given = {name: value for name, value in selection.items() if value is not None}
         found = follow_published(
             table,
@@ -122,26 +123,87 @@ def trends(
         )
         show_published(found, out, as_json)
         return
-    table = read_dated_scores(scores, models, evidence, add, unit=unit)
-    table = select_scores(table, since=since.date() if since else None, fewest=fewest_benchmarks or 1)
-    fit = stitch(table, method=method, anchor_benchmark=anchor_benchmark)  # type: ignore[arg-type]
-    ahead = forecast(fit, to=days or None, level=level, seed=seed)
-    tables = {"pace": ahead.pace, "frontier": ahead.frontier, "forecast": ahead.table}
-    facts: dict[str, object] = {"method": method, "level": level, "unit": fit.unit}
-    facts["notes"] = [*fit.notes, *fit.warnings]
-    if levels is not None:
-        tables["crossings"] = find_crossings(fit, levels, level=level, seed=seed)
-    if compute is not None:
-        progress = measure_progress(fit, read_compute(compute, distilled=distilled), level=level)
-        tables |= {"families": progress.families, "progress": progress.estimates}
-        tables |= {"joint": progress.joint, "fixed_capability": progress.buckets}
-    if horizons is not None:
-        tables["horizons"] = relate_horizons(fit, horizons, level=level).table
-    if watch:
-        tables["looks"], facts["watch"] = _watch(table, watch_from, streams, seed)
+    asked = TrendSettings(method, anchor_benchmark, level, tuple(days), begin, fewest_benchmarks or 1, seed)
+    files = TrendFiles(compute, horizons, levels, distilled)
+    start = watch_from.date() if watch_from else None
+    watched = (start, streams) if watch else None
+    settings = {**asked._asdict(), **files._asdict(), "watched": watched}
+    tables, facts = once_per_evidence(
+        "trends",
+        scores,
+        evidence,
+        add,
+        settings,
+        lambda data: _follow(dated_scores(data, models, unit), asked, files, watched),
+    )
     if emit(tables, out=out, as_json=as_json, **facts):
         return
     _print(tables, facts, level)
+
+
+class TrendSettings(NamedTuple):
+    """What to fit and forecast."""
+
+    method: str
+    anchor: str | None
+    level: float
+    days: tuple[date, ...]
+    since: date | None
+    fewest: int
+    seed: int
+
+
+class TrendFiles(NamedTuple):
+    """Tables beside the scores; ``distilled`` says which rows of the first count."""
+
+    compute: Path | None
+    horizons: Path | None
+    levels: Path | None
+    distilled: bool
+
+
+def _follow(
+    table: pl.DataFrame, asked: TrendSettings, files: TrendFiles, watched: tuple[date | None, int] | None
+) -> tuple[dict[str, pl.DataFrame], dict[str, object]]:
+    """Compute the tables and the facts of the command."""
+    from mensura.stitching import stitch
+    from mensura.trends import find_crossings, forecast, measure_progress, relate_horizons
+    from mensura.trends.progress import read_compute
+    from mensura.trends.selection import select_scores
+
+    level, seed = asked.level, asked.seed
+    table = select_scores(table, since=asked.since, fewest=asked.fewest)
+    fit = stitch(table, method=asked.method, anchor_benchmark=asked.anchor)  # type: ignore[arg-type]
+    ahead = forecast(fit, to=list(asked.days) or None, level=level, seed=seed)
+    tables = {"pace": ahead.pace, "frontier": ahead.frontier, "forecast": ahead.table}
+    facts: dict[str, object] = {"method": asked.method, "level": level, "unit": fit.unit}
+    facts["notes"] = [*fit.notes, *fit.warnings]
+    if files.levels is not None:
+        tables["crossings"] = find_crossings(fit, files.levels, level=level, seed=seed)
+    if files.compute is not None:
+        progress = measure_progress(fit, read_compute(files.compute, distilled=files.distilled), level=level)
+        tables |= {"families": progress.families, "progress": progress.estimates}
+        tables |= {"joint": progress.joint, "fixed_capability": progress.buckets}
+    if files.horizons is not None:
+        tables["horizons"] = relate_horizons(fit, files.horizons, level=level).table
+    if watched is not None:
+        tables["looks"], facts["watch"] = _watch(table, *watched, seed)
+    return tables, facts
+
+
+def once_per_evidence(
+    name: str,
+    scores: Path | None,
+    evidence: Path | None,
+    add: list[Path] | None,
+    settings: Mapping[str, object],
+    compute: Callable[[Evidence | Path], T],
+) -> T:
+    """Return what a command computes of a file of scores or of the evidence; of the evidence it is kept."""
+    if scores is not None:
+        return compute(scores)
+    loaded = load_evidence(evidence, add)
+    return keep(name, loaded, settings, lambda: compute(loaded))
 
 
 def show_published(found: PublishedTrends, out: Path | None, as_json: bool) -> None:
@@ -177,30 +239,35 @@ def read_dated_scores(
     unit: str | None = None,
 ) -> pl.DataFrame:
     """Read scores with a release date for every subject, from a file or from the evidence; ``undated`` may stay so."""
+    data = load_evidence(evidence, add) if scores is None else scores
+    return dated_scores(data, models, unit, undated=undated)
+
+
+def dated_scores(
+    data: Evidence | Path, models: Path | None, unit: str | None = None, *, undated: bool = False
+) -> pl.DataFrame:
+    """Return scores of an evidence or a file, with the release date of every subject."""
     from mensura.core.frames import read_frame
     from mensura.evidence.intake import read_own_scores
     from mensura.stitching import evidence_scores, read_scores
     from mensura.trends import add_dates
     from mensura.trends.capabilities import read_dates
 
-    if scores is None:
-        return evidence_scores(load_evidence(evidence, add))[0]
-    table = read_scores(read_own_scores(scores, unit=unit))
+    if not isinstance(data, Path):
+        return evidence_scores(data)[0]
+    table = read_scores(read_own_scores(data, unit=unit))
     if models is not None:
         return add_dates(table.drop("released", "release_date", strict=False), read_frame(models))
-    return table if undated and "released" in table.columns else read_dates(table, name=str(scores))
+    return table if undated and "released" in table.columns else read_dates(table, name=str(data))
 
 
-def _watch(
-    table: pl.DataFrame, start: datetime | None, streams: int, seed: int
-) -> tuple[pl.DataFrame, dict[str, object]]:
+def _watch(table: pl.DataFrame, begin: date | None, streams: int, seed: int) -> tuple[pl.DataFrame, dict[str, object]]:
     """Run the watch and return its looks and its verdict; data too few for one nobody asked for are no fault."""
     import polars as pl
 
     from mensura.core.errors import MensuraError
     from mensura.trends import watch_acceleration
 
-    begin = start.date() if start else None
     try:
         with progress_bar("simulated streams", streams) as advance:
             result = watch_acceleration(table, start=begin, streams=streams, seed=seed, advance=advance)

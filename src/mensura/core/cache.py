@@ -20,7 +20,6 @@ import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple, Protocol, TypeVar
@@ -197,6 +196,8 @@ def _key(name: str, inputs: Sequence[str]) -> str:
 
 @cache
 def _versions() -> tuple[str, ...]:
+    from importlib.metadata import version
+
     return tuple(f"{library} {version(library)}" for library in _LIBRARIES)
 
 

@@ -25,13 +25,21 @@ if TYPE_CHECKING:
     from mensura.responses.among import AmongPeople as AmongPeople, place_among as place_among
     from mensura.responses.bank import ItemBank as ItemBank, Placement as Placement
     from mensura.responses.categories import CategoryFit as CategoryFit, fit_categories as fit_categories
+    from mensura.responses.dimensions import DimensionFit as DimensionFit, fit_dimensions as fit_dimensions
     from mensura.responses.fit import FitOptions as FitOptions, fit_responses as fit_responses
     from mensura.responses.linking import LinkedFit as LinkedFit, link_fits as link_fits
     from mensura.responses.reading import read_responses as read_responses
+    from mensura.responses.regression import (
+        AbilityRegression as AbilityRegression,
+        ItemExplanation as ItemExplanation,
+        explain_items as explain_items,
+        regress_abilities as regress_abilities,
+    )
     from mensura.responses.result import ResponseFit as ResponseFit
     from mensura.responses.rules import CountRules as CountRules
     from mensura.responses.store import ResponseStore as ResponseStore, write_store as write_store
     from mensura.responses.surprises import Surprises as Surprises, find_surprises as find_surprises
+    from mensura.responses.survey import Survey as Survey, take_columns as take_columns
     from mensura.responses.table import ResponseTable as ResponseTable
 
 __getattr__, __dir__, __all__ = on_first_use(__name__, __file__)

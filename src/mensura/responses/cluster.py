@@ -21,16 +21,41 @@ from mensura.responses.irt.shards import Held, Shard
 from mensura.responses.store import ResponseStore, read_part
 
 Part = Callable[[], Shard]
+PART_ROWS = 5_000
+"""Subjects in memory that travel to a worker at a time."""
 MOST_DEATHS = 10
 """How often Ray runs a task again whose worker died."""
 
 
-def ray_pass(parts: Sequence[Part], groups: int, *, complete: bool, device: str = "numpy") -> Pass:
-    """Return a pass that runs on Ray; start it with ``ray.init`` first. ``device``: where each worker computes."""
+def on_ray(source: ResponseStore | Held, address: str, device: str = "numpy") -> Pass:
+    """Join or start a Ray cluster and return the pass of a source on it.
+
+    ``address``: ``local`` for one worker per processor of this machine, or that of a cluster, such as
+    ``ray://head:10001`` or ``auto``.
+    """
+    ray = _ray()
+    if not ray.is_initialized():
+        try:
+            ray.init(address=address, log_to_driver=False)
+        except (ConnectionError, ValueError) as fault:
+            raise MensuraError(
+                f"--ray {address}: no cluster answers ({fault}); expected local, auto or ray://HOST:10001. Start one "
+                "with ray start --head"
+            ) from fault
+    return ray_pass(parts_of(source), source.groups, complete=source.complete, device=device)
+
+
+def _ray() -> Any:  # noqa: ANN401
     try:
         import ray
     except ImportError:
-        raise MensuraError("ray_pass: needs the extra 'ray': pip install 'mensura[ray]'") from None
+        raise MensuraError("ray: needs the extra 'ray'; install it with pip install 'mensura[ray]'") from None
+    return ray
+
+
+def ray_pass(parts: Sequence[Part], groups: int, *, complete: bool, device: str = "numpy") -> Pass:
+    """Return a pass that runs on Ray; start it with ``ray.init`` first. ``device``: where each worker computes."""
+    ray = _ray()
     if not parts:
         raise MensuraError("parts: none given; a pass needs at least one")
     task = ray.remote(max_retries=MOST_DEATHS)(_part_sums)
@@ -51,7 +76,8 @@ def parts_of(source: ResponseStore | Held) -> list[Part]:
     """Return the parts of a store, which workers read from its folder, or of shards in memory, which travel to them."""
     if isinstance(source, ResponseStore):
         return [partial(read_part, path, source.items) for path in source.parts]
-    return [partial(_itself, part) for part in source.parts]
+    cut = (part.rows(start, start + PART_ROWS) for part in source.parts for start in range(0, len(part), PART_ROWS))
+    return [partial(_itself, part) for part in cut]
 
 
 def _itself(shard: Shard) -> Shard:
@@ -63,5 +89,6 @@ def _part_sums(part: Part, job: tuple[Any, ...]) -> PassSums:
     space = namespace(device)
     shard = part()
     trials = None if shard.trials is None else space.put(shard.trials)
-    on_device = Shard(space.put(shard.right), trials, shard.group)
+    weights = None if shard.weights is None else space.real(shard.weights)
+    on_device = Shard(space.put(shard.right), trials, shard.group, weights)
     return tally(space, on_device, NodeTables(space, parameters, grid, by_node=by_node), groups, complete=complete)

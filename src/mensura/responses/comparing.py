@@ -6,6 +6,7 @@ longer pull the groups' abilities, and all items are judged anew.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,7 +68,7 @@ def compare_groups(
         wide = _widened(p, freed, held.groups)
         again = climb(over(space, split), wide, priors, Effort(tolerance=0.05, passes=60))
         moved = again.parameters
-        kept = Parameters(p.model, p.slope, p.intercept, p.guess, moved.mean, moved.sd)
+        kept = replace(p, mean=moved.mean, sd=moved.sd)
         first = _gaps(space, held, _at(again, _folded(moved, kept, freed)), priors, link=again)
     rows: list[tuple[Any, ...]] = []
     for place, gap in enumerate(first, start=1):
@@ -148,13 +149,13 @@ def _widened(p: Parameters, freed: Mask, groups: int) -> Parameters:
     def more(values: Floats) -> Floats:
         return np.concatenate([values, np.tile(values[freed], groups - 1)])
 
-    return Parameters(p.model, more(p.slope), more(p.intercept), more(p.guess), p.mean, p.sd)
+    return replace(p, slope=more(p.slope), intercept=more(p.intercept), guess=more(p.guess))
 
 
 def _folded(moved: Parameters, kept: Parameters, freed: Mask) -> Parameters:
     """Return the items of the first group (those not freed are common) with the groups of the second round."""
     count = len(freed)
-    return Parameters(kept.model, moved.slope[:count], moved.intercept[:count], moved.guess[:count], kept.mean, kept.sd)
+    return replace(kept, slope=moved.slope[:count], intercept=moved.intercept[:count], guess=moved.guess[:count])
 
 
 def _at(again: Fitted, p: Parameters) -> Fitted:

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mensura.core.addresses import address_of, is_address
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
+from mensura.responses.cluster import on_ray
 from mensura.responses.comparing import RATE, SMALL, compare_groups, empty_dif
 from mensura.responses.drawing import observed_rates
 from mensura.responses.irt.abilities import abilities
@@ -20,14 +22,17 @@ from mensura.responses.irt.fit_checks import dimensionality, item_misfit
 from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
 from mensura.responses.irt.model import LEAST_SD, Parameters, Priors, chances, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
-from mensura.responses.irt.shards import Held, Shard, ShardSource, Streamed, dense, placed
+from mensura.responses.irt.shaped import fit_shaped, skewness
+from mensura.responses.irt.shards import Held, Shard, ShardSource, Streamed, dense, placed, weighed
 from mensura.responses.multiple import discovery_rates
 from mensura.responses.reading import read_responses
 from mensura.responses.result import Z90, ResponseFit
 from mensura.responses.rules import CountRules
-from mensura.responses.store import ResponseStore
+from mensura.responses.store import ResponseStore, is_store
+from mensura.responses.survey import Survey
 from mensura.responses.table import ResponseTable
 
+ABILITIES = ("normal", "estimated")
 POOR_FIT = 0.1
 """Root mean square gap between answers and curve from which an item is named."""
 FEW_SUBJECTS = 50
@@ -44,12 +49,14 @@ _CHECKS = {"check": pl.String, "value": pl.Float64, "said": pl.String}
 class FitOptions:
     """How to fit: priors of items, effort, device, whether to compare groups and to check the one dimension.
 
-    ``device``: ``numpy``, or ``cpu`` or ``cuda`` of PyTorch.
+    ``device``: ``numpy``, or ``cpu`` or ``cuda`` of PyTorch. ``abilities``: ``normal``, or ``estimated`` where their
+    density is to be fitted too.
     """
 
     priors: Priors = Priors()  # noqa: RUF009
     effort: Effort = Effort()  # noqa: RUF009
     device: str = "numpy"
+    abilities: str = "normal"
     dif: bool = True
     checks: bool = True
     seed: int = 0
@@ -64,51 +71,78 @@ def fit_responses(
     rules: CountRules | None = None,
     by: str | None = None,
     options: FitOptions | None = None,
+    survey: Survey | None = None,
+    ray: str | None = None,
     run: Pass | None = None,
 ) -> ResponseFit:
     """Fit ``rasch``, ``2pl`` or ``3pl`` to responses by marginal maximum likelihood.
 
     ``responses``: whatever :func:`mensura.responses.read_responses` takes, a :class:`ResponseTable`, or a
     :class:`ResponseStore`. ``reference``: the group whose abilities have mean 0 and standard deviation 1; by default
-    people where there are any. ``run``: another pass over the same shards, such as
-    :func:`mensura.responses.cluster.ray_pass`.
+    people where there are any. ``survey``: weights, replicate weights and clusters of the subjects. ``ray``: where
+    passes run on Ray (:func:`mensura.responses.cluster.on_ray`). ``run``: another pass over the same shards.
     """
     check_model(model)
     options = options or FitOptions()
+    if options.abilities not in ABILITIES:
+        raise MensuraError(f"abilities: got {options.abilities!r}; expected one of {', '.join(ABILITIES)}")
     space = namespace(options.device)
-    if isinstance(responses, str | Path) and (Path(responses) / "part-00000.parquet").is_file():
-        responses = ResponseStore(Path(responses))
+    if is_store(responses):
+        responses = ResponseStore(address_of(responses) if is_address(responses) else Path(responses))
     if isinstance(responses, ResponseStore):
         if reference not in (None, responses.group_names[0]):
             raise MensuraError(
                 f"reference: expected {responses.group_names[0]!r}, the first group of the store, got {reference!r}"
             )
+        if survey is not None:
+            raise MensuraError("survey: a response store has no weights or clusters; give the files it was made of")
+        run = run if ray is None else on_ray(responses, ray, options.device)
         return _fit_store(space, responses, model, options, run)
+    if ray is not None and (survey is not None or options.abilities != "normal"):
+        raise MensuraError("ray: surveys and estimated abilities work in one process; leave out one of the two")
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
-    return _fit_table(space, table.of_groups(reference), model, options, run)
+    if ray is not None:
+        table = table.of_groups(reference)
+        run = on_ray(table.held(), ray, options.device)
+    return _fit_table(space, table.of_groups(reference), model, options, run, survey)
 
 
 def _fit_table(
-    space: Namespace, table: ResponseTable, model: str, options: FitOptions, run: Pass | None
+    space: Namespace,
+    table: ResponseTable,
+    model: str,
+    options: FitOptions,
+    run: Pass | None,
+    survey: Survey | None = None,
 ) -> ResponseFit:
     home = table.held()
+    survey = None if survey is None else survey.of(table.subjects["subject"])
+    if survey is not None and survey.weights is not None:
+        home = weighed(home, survey.column(survey.weights))
     _refuse_hopeless(home, table)
     apart = _unlinked(table)
     held = placed(space, home)
     begin = start(model, table.items["rate"].to_numpy(), held.groups)
     if run is None:
-        fitted = fit_held(space, held, begin, options.priors, options.effort)
+        shaped = options.abilities == "estimated"
+        fitted = (fit_shaped if shaped else fit_held)(space, held, begin, options.priors, options.effort)
+        fitted = fitted if survey is None else survey.information(space, held, fitted, options.priors)
     else:
         fitted = climb(run, begin, options.priors, options.effort)
     run = run or over(space, held)
     names = table.subjects.select("subject", "group", "n", "rate")
     result = _result(space, held, fitted, run(fitted.parameters, fitted.grid, True), names, table.items, table.groups)
     result = replace(result, log=table.log)
-    if options.dif and held.groups > 1:
+    if options.dif and held.groups > 1 and survey is None:
         result = replace(
             result, dif=compare_groups(space, home, fitted, options.priors, table.groups, table.items["item"])
         )
     result = _with_findings(_checked(space, home, fitted, result, options) if options.checks else result)
+    told: list[tuple[str, float | None, str]] = [] if survey is None else [("survey", None, survey.said)]
+    if fitted.parameters.shapes is not None:
+        found = [(name, skewness(fitted.parameters, place)) for place, name in enumerate(table.groups)]
+        told += [("skewness", one, f"Abilities of {name} have skewness {one:.2f} (normal: 0).") for name, one in found]
+    result = replace(result, checks=pl.concat([result.checks, pl.DataFrame(told, schema=_CHECKS, orient="row")]))
     return replace(result, warnings=(*result.warnings, *apart))
 
 

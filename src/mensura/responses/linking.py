@@ -83,6 +83,7 @@ def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int =
     (slope, intercept), *drawn = _FINDERS[method]([(banks[0].parameters, banks[1].parameters), *draws])
     covariance = np.cov(np.array(drawn).T)
     covariance[0, 0] += slope**2 * sum(_spread_error(fit) for fit in (one, other))
+    covariance[1, 1] += slope**2 * _place_error(one) + _place_error(other)
     numbers = {"slope": slope, "intercept": intercept}
     numbers |= {"se_slope": np.sqrt(covariance[0, 0]), "se_intercept": np.sqrt(covariance[1, 1])}
     row = {"method": method, **{name: float(value) for name, value in numbers.items()}, "items": len(common)}
@@ -98,9 +99,20 @@ def link_fits(new: Any, base: Any, *, method: str = "stocking-lord", seed: int =
 
 def _spread_error(fit: ResponseFit) -> float:
     """Return the variance of the logarithm of a fit's unit: the spread of its first group, shared by its items."""
+    count, reliability = _first_group(fit)
+    return 1.0 / (2.0 * count * reliability**2)
+
+
+def _place_error(fit: ResponseFit) -> float:
+    """Return the variance of a fit's zero: the mean of its first group, shared by its items."""
+    count, reliability = _first_group(fit)
+    return 1.0 / (count * reliability)
+
+
+def _first_group(fit: ResponseFit) -> tuple[int, float]:
+    """Return the subjects of the first group and the reliability of their abilities."""
     first = fit.subjects.filter(pl.col("group") == fit.reference)
-    reliability = max(0.2, 1.0 - float(np.mean(first["se"].to_numpy() ** 2)))
-    return 1.0 / (2.0 * max(1, first.height) * reliability**2)
+    return max(1, first.height), max(0.2, 1.0 - float(np.mean(first["se"].to_numpy() ** 2)))
 
 
 def _difficulty(p: Parameters) -> Floats:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mensura.core.addresses import address_of, is_address, parquet_files, read_parquet
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame
 from mensura.core.matrices import WideCsv, read_matrix
@@ -64,6 +65,10 @@ def pieces(
         return
     if isinstance(source, str | Path):
         path = Path(source)
+        lake = [] if path.is_file() or is_people(path) else _lake_files(source)
+        if lake:
+            yield from _of_lake(lake, by, group, log)
+            return
         if path.is_dir():
             yield _of_folder(path, by, log)
             return
@@ -82,6 +87,29 @@ def pieces(
         yield from _of_table(frame, by, group, str(source), log)
         return
     yield from _of_table(as_frame(source, name="responses"), by, group, "responses", log)
+
+
+def _lake_files(source: str | Path) -> list[Path | str]:
+    """Return the Parquet files of a folder or address; an address may also be one file."""
+    if is_address(source):
+        whole = address_of(source)
+        found: list[Path | str] = [whole] if whole.endswith(".parquet") else parquet_files(whole, "**/*.parquet")
+        if not found:
+            raise MensuraError(f"{whole}: no Parquet file; check the address")
+        return found
+    return parquet_files(source, "**/*.parquet") if Path(source).is_dir() else []
+
+
+def _of_lake(files: list[Path | str], by: str | None, group: str | None, log: CountLog) -> Iterator[Piece]:
+    """Yield Parquet files one after the other: they are parts of one long table, or one wide one."""
+    for file in files:
+        for piece in _of_table(read_parquet(file), by, group, str(file), log):
+            if isinstance(piece, WideTable) and len(files) > 1:
+                raise MensuraError(
+                    f"{file}: no columns subject, item and correct; expected them in each file of a folder. Give wide "
+                    "tables one by one"
+                )
+            yield piece
 
 
 def owned(sources: Any, group: str | None, log: CountLog) -> list[tuple[Any, str | None]]:  # noqa: ANN401

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from mensura.core.addresses import address_of, exists, is_address, parquet_files, read_parquet, upload
 from mensura.core.errors import MensuraError
 from mensura.core.folders import whole_folder
 from mensura.responses.counting import CountLog, CountPart, WideTable, count_outcomes
@@ -35,38 +36,44 @@ PARTS = 32
 
 @dataclass(frozen=True)
 class ResponseStore:
-    """A folder of Parquet parts; obeys the contract of :class:`~mensura.responses.irt.shards.ShardSource`."""
+    """A folder of Parquet parts; obeys the contract of :class:`~mensura.responses.irt.shards.ShardSource`.
 
-    folder: Path
+    ``folder``: a path, or an address such as ``s3://bucket/store``.
+    """
+
+    folder: Path | str
+
+    def _read(self, name: str) -> pl.DataFrame:
+        return read_parquet(f"{self.folder}/{name}.parquet")
 
     def __post_init__(self) -> None:
-        if not (self.folder / "items.parquet").is_file() or not self.parts:
+        if not exists(f"{self.folder}/items.parquet") or not self.parts:
             raise MensuraError(f"{self.folder}: no response store; write one with mensura responses read --store")
 
     @cached_property
-    def parts(self) -> list[Path]:
+    def parts(self) -> list[Path | str]:
         """The files of the parts, in their order."""
-        return sorted(self.folder.glob("part-*.parquet"))
+        return parquet_files(self.folder, "part-*.parquet")
 
     @cached_property
     def item_names(self) -> list[str]:
         """The items, in the order of the counts."""
-        return pl.read_parquet(self.folder / "items.parquet", glob=False)["item"].to_list()
+        return self._read("items")["item"].to_list()
 
     @cached_property
     def group_names(self) -> list[str]:
         """The groups; the first is the measure."""
-        return pl.read_parquet(self.folder / "groups.parquet", glob=False)["group"].to_list()
+        return self._read("groups")["group"].to_list()
 
     @cached_property
     def names(self) -> pl.DataFrame:
         """Subject and group number of every row, in the order of the shards."""
-        return pl.concat([pl.read_parquet(path, columns=["subject", "group"], glob=False) for path in self.parts])
+        return pl.concat([read_parquet(path, ["subject", "group"]) for path in self.parts])
 
     @cached_property
     def log(self) -> pl.DataFrame:
         """What the rules met when the store was written."""
-        return pl.read_parquet(self.folder / "log.parquet", glob=False)
+        return self._read("log")
 
     @property
     def groups(self) -> int:
@@ -86,8 +93,7 @@ class ResponseStore:
     @cached_property
     def complete(self) -> bool:
         """Whether every subject took every item once."""
-        scans = [pl.scan_parquet(path, glob=False).select(pl.col("trials").is_null().all()) for path in self.parts]
-        return all(scan.collect().item() for scan in scans)
+        return all(bool(read_parquet(path, ["trials"])["trials"].is_null().all()) for path in self.parts)
 
     def shards(self) -> Iterator[Shard]:
         """Read one part after the other."""
@@ -95,9 +101,14 @@ class ResponseStore:
             yield read_part(path, self.items)
 
 
-def read_part(path: Path, items: int) -> Shard:
+def is_store(place: object) -> bool:
+    """Return whether a path or address is that of a response store."""
+    return isinstance(place, str | Path) and exists(f"{place}/part-00000.parquet")
+
+
+def read_part(path: Path | str, items: int) -> Shard:
     """Return the counts of one part."""
-    frame = pl.read_parquet(path, glob=False)
+    frame = read_parquet(path)
     if "places" in frame.columns and not frame["places"].null_count():
         return _sparse_part(frame, items)
     size = len(frame["right"][0]) // items
@@ -141,8 +152,14 @@ def write_store(
 
     Outcomes are first spread over ``parts`` by subject on disk, then counted part by part. Repeats and runs of one
     subject all lie in one part, and several runs are pooled: ``duplicates`` other than ``pool`` needs all runs at
-    once and is refused.
+    once and is refused. ``folder`` may be an address: the store is then made here and copied there.
     """
+    if is_address(folder):
+        with tempfile.TemporaryDirectory() as here:
+            how: dict[str, Any] = {"rules": rules, "subject": subject, "by": by, "group": group, "header": header}
+            write_store(sources, Path(here) / "store", **how, parts=parts)
+            upload(Path(here) / "store", folder, "items.parquet")
+        return ResponseStore(address_of(folder))
     rules, log = rules or CountRules(), CountLog()
     if rules.duplicates != "pool":
         raise MensuraError(f"duplicates: a store pools runs, got {rules.duplicates!r}; read into memory for the others")

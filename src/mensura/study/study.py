@@ -37,6 +37,19 @@ _MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
 
 
+STUDY = "study"
+"""Name of kept studies."""
+
+
+def study_inputs(
+    evidence: Evidence, lines: Calibration | None = None, method: str | None = None
+) -> tuple[Calibration, tuple[str, ...]]:
+    """Return the lines that levels are read with, and everything a study depends on."""
+    read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
+    said = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, read_with), method or "joint")
+    return read_with, said
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Study(Result):
     """The results of every instrument on one evidence."""
@@ -78,9 +91,8 @@ class Study(Result):
     @classmethod
     def open(cls, evidence: Evidence, lines: Calibration | None = None, method: str | None = None) -> Study:
         """Return the study of an evidence from the cache, where it was run before; else run all of it and keep it."""
-        read_with = chosen_lines(published=evidence.calibration) if lines is None else lines
-        inputs = (evidence.fingerprint, evidence.origin, *evidence.warnings, *map(repr, read_with), method or "joint")
-        return recall("study", inputs, lambda: cls._computed(evidence, read_with, method))
+        read_with, inputs = study_inputs(evidence, lines, method)
+        return recall(STUDY, inputs, lambda: cls._computed(evidence, read_with, method))
 
     @classmethod
     def _computed(cls, evidence: Evidence, lines: Calibration, method: str | None) -> Study:

@@ -7,7 +7,7 @@ slope ratio of at least 2 in a two-piece line through the running maximum) at th
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
+from mensura.core.processes import WORKERS, Processes
 from mensura.core.results import Result
 from mensura.stitching import ScoreLayout, to_years
 from mensura.trends.breaks import rosetta_ratio
@@ -26,6 +27,8 @@ from mensura.trends.watching import look_counts, watch_stream
 
 CHANGE = 57.0
 """Start of the watch, and of the change, in the published set-up: 2027, in years since 1970."""
+LEAST_SHARE = 3
+"""Streams that one process must watch: fewer do not pay for its start."""
 PUBLISHED_RATIO = 2.0
 """Slope ratio at which the published rule fires."""
 SCHEMA = {
@@ -81,18 +84,50 @@ def simulate_detection(
         )
     if not model.start < change < model.until:
         raise MensuraError(f"change: a year between {model.start:g} and {model.until:g} is expected, got {change:g}")
+    noisy = model.noisier(noise)
+    jobs = [
+        (noisy, acceleration, run, change, window, streams, seed)
+        for acceleration in accelerations
+        for run in range(runs)
+    ]
+    months = _all_months(jobs, advance)
     rows: list[tuple[object, ...]] = []
-    for acceleration in accelerations:
-        ours, published = [], []
-        for run in range(runs):
-            rng = np.random.default_rng([seed, run])
-            stream = make_stream(model.noisier(noise), rng, change=change, acceleration=acceleration)
-            ours.append(_months_watched(stream, change, window, streams, run))
-            published.append(_months_published(stream, change))
-            if advance is not None:
-                advance()
+    for place, acceleration in enumerate(accelerations):
+        ours, published = zip(*months[place * runs : (place + 1) * runs], strict=True)
         rows += [_figures("watch", acceleration, ours), _figures("published rule", acceleration, published)]
     return Detection(pl.DataFrame(rows, schema=SCHEMA, orient="row"), noise, streams)
+
+
+_Job = tuple[StreamModel, float, int, float, float | None, int, int]
+"""Model, acceleration, run, change, window, streams and seed."""
+
+
+def _all_months(jobs: list[_Job], advance: Callable[[], object] | None) -> list[tuple[float, float]]:
+    """Watch every stream; many are spread over the processors."""
+    share = -(-len(jobs) // (2 * WORKERS))
+    if share < LEAST_SHARE or WORKERS == 1:
+        return _watch_all(jobs, advance)
+    found: list[tuple[float, float]] = []
+    with Processes() as processes:
+        parts = [processes.submit(_watch_all, jobs[start : start + share]) for start in range(0, len(jobs), share)]
+        for part in parts:
+            found += part.result()
+            if advance is not None:
+                for _ in part.result():
+                    advance()
+    return found
+
+
+def _watch_all(jobs: list[_Job], advance: Callable[[], object] | None = None) -> list[tuple[float, float]]:
+    """Return months from the change to the alarm, ours and the published rule's, of every stream."""
+    found = []
+    for model, acceleration, run, change, window, streams, seed in jobs:
+        rng = np.random.default_rng([seed, run])
+        stream = make_stream(model, rng, change=change, acceleration=acceleration)
+        found.append((_months_watched(stream, change, window, streams, run), _months_published(stream, change)))
+        if advance is not None:
+            advance()
+    return found
 
 
 def _months_watched(stream: Stream, change: float, window: float | None, streams: int, seed: int) -> float:
@@ -115,7 +150,7 @@ def _months(year: Floats, change: float) -> float:
     return 12 * (float(year[0]) - change)
 
 
-def _figures(detector: str, acceleration: float, months: list[float]) -> tuple[object, ...]:
+def _figures(detector: str, acceleration: float, months: Sequence[float]) -> tuple[object, ...]:
     """Share of runs with an alarm, its Monte Carlo error, and the median months to it."""
     found = [value for value in months if not np.isnan(value)]
     share = len(found) / len(months)

@@ -68,7 +68,8 @@ def _missing(p: Parameters, grid: Grid, shard: Shard, weights: Floats) -> Floats
     u = by_item / np.maximum(rate * (1.0 - rate), _FLOOR)[:, :, None]
     right = np.repeat(np.asarray(shard.right, dtype=np.float64), p.of_item, axis=1)
     taken = 1.0 if shard.trials is None else np.repeat(np.asarray(shard.trials, dtype=np.float64), p.of_item, axis=1)
-    of_groups = _group_scores(p, grid, shard.group)
+    given = 1.0 if shard.weights is None else np.asarray(shard.weights, dtype=np.float64)[:, None]
+    of_groups = group_scores(p, grid, shard.group)
     scores = np.empty((len(right), _size(p)))
     mean, square = np.zeros_like(scores), np.zeros((_size(p), _size(p)))
     cut = right.shape[1]
@@ -77,13 +78,13 @@ def _missing(p: Parameters, grid: Grid, shard: Shard, weights: Floats) -> Floats
         scores[:, :cut] = right * u[:, node].ravel() - taken * (rate[:, node, None] * u[:, node]).ravel()
         scores[:, cut:] = of_groups[:, node]
         weighted = weight * scores
-        square += weighted.T @ scores
+        square += (given * weighted).T @ scores
         mean += weighted
-    covariance: Floats = square - mean.T @ mean
+    covariance: Floats = square - (given * mean).T @ mean
     return covariance
 
 
-def _group_scores(p: Parameters, grid: Grid, group: int) -> Floats:
+def group_scores(p: Parameters, grid: Grid, group: int) -> Floats:
     """Return the scores of groups' free parameters of a subject of a group at every node: free × nodes."""
     scores = np.zeros((len(p.free), len(grid.nodes)))
     off = (grid.nodes - p.mean[group]) / p.sd[group]

@@ -61,7 +61,10 @@ class Priors:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Items (``slope``, ``intercept``, ``guess`` = logit c, each per item) and groups (``mean``, ``sd``)."""
+    """Items (``slope``, ``intercept``, ``guess`` = logit c, each per item) and groups (``mean``, ``sd``).
+
+    ``shapes``: per group the shape of its abilities (see :meth:`Grid.log_prior`); None: all are normal.
+    """
 
     model: str
     slope: Floats
@@ -69,6 +72,11 @@ class Parameters:
     guess: Floats
     mean: Floats
     sd: Floats
+    shapes: Floats | None = None
+
+    def shape_of(self, group: int) -> Floats | None:
+        """Return the shape of a group's abilities; None: they are normal."""
+        return None if self.shapes is None else self.shapes[group]
 
     @property
     def of_item(self) -> int:

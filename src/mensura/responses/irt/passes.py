@@ -58,8 +58,10 @@ class NodeTables:
         self.by_node = by_node or not self.linear
         self.grid = grid
         self.nodes = space.real(grid.nodes)
-        pairs = zip(parameters.mean, parameters.sd, strict=True)
-        self.priors = [space.put(grid.log_prior(float(mean), float(sd))) for mean, sd in pairs]
+        pairs = enumerate(zip(parameters.mean, parameters.sd, strict=True))
+        self.priors = [
+            space.put(grid.log_prior(float(mean), float(sd), parameters.shape_of(group))) for group, (mean, sd) in pairs
+        ]
 
     @cached_property
     def odds(self) -> Any:  # noqa: ANN401
@@ -91,18 +93,24 @@ def shard_posteriors(space: Namespace, shard: Shard, tables: NodeTables) -> Post
     What is the same at all nodes of a subject, or for all subjects at a node, is large beside what tells nodes apart;
     it is added in double precision, or taken off the table before, so that single precision is left to the rest.
     """
-    xp = space.xp
+    joint, table, level = shard_likelihoods(space, shard, tables)
+    table = tables.priors[shard.group] + table
+    top = space.xp.amax(table)
+    found = posteriors(space, joint + space.xp.asarray(table - top, dtype=joint.dtype)[None, :], tables.grid)
+    return found._replace(evidence=found.evidence + top + level)
+
+
+def shard_likelihoods(space: Namespace, shard: Shard, tables: NodeTables) -> tuple[Any, Any, Any]:
+    """Return the log likelihoods of a shard's subjects in three parts that add up to them.
+
+    They are a part by subject and node, one by node, and one by subject.
+    """
     scored = space.score(shard.right, tables.odds)
     joint = scored[:, :1] * tables.nodes[None, :] if tables.linear else scored
-    table = tables.priors[shard.group]
+    level = space.double(scored[:, 1]) if tables.linear else 0.0
     if shard.trials is None:
-        table = table + tables.all_wrong
-    else:
-        joint = joint + space.score(shard.trials, tables.wrong)
-    level = xp.amax(table)
-    found = posteriors(space, joint + xp.asarray(table - level, dtype=joint.dtype)[None, :], tables.grid)
-    level = level + space.double(scored[:, 1]) if tables.linear else level
-    return found._replace(evidence=found.evidence + level)
+        return joint, tables.all_wrong, level
+    return joint + space.score(shard.trials, tables.wrong), 0.0, level
 
 
 def tally(space: Namespace, shard: Shard, tables: NodeTables, groups: int, *, complete: bool) -> PassSums:
@@ -111,10 +119,14 @@ def tally(space: Namespace, shard: Shard, tables: NodeTables, groups: int, *, co
     nodes, total = len(tables.grid.nodes), None
     for chunk in chunks(space, shard):
         found = shard_posteriors(space, chunk, tables)
-        here = xp.sum(space.double(found.weights), axis=0)
-        spread = xp.matmul(found.weights.T, xp.asarray(found.variance, dtype=found.weights.dtype))
         means = xp.asarray(found.mean, dtype=found.weights.dtype)
         columns = found.weights if tables.by_node else xp.stack([means, xp.ones_like(means)], axis=1)
+        if chunk.weights is not None:
+            given = xp.asarray(chunk.weights, dtype=found.weights.dtype)[:, None]
+            found = found._replace(weights=found.weights * given, evidence=found.evidence * space.double(given[:, 0]))
+            columns = columns * given
+        here = xp.sum(space.double(found.weights), axis=0)
+        spread = xp.matmul(found.weights.T, xp.asarray(found.variance, dtype=found.weights.dtype))
         right = space.total(chunk.right, columns)
         if complete:
             taken = here[None, :]

@@ -59,11 +59,22 @@ class Grid:
         spacing = max(SPACING * min(1.0, float(np.min(sd))), (high - low) / (MOST_NODES - 1))
         return cls(np.linspace(low, high, round((high - low) / spacing) + 1))
 
-    def log_prior(self, mean: float, sd: float) -> Floats:
-        """Return the log weights of the nodes under one group's normal distribution; they sum to one."""
-        off = -0.5 * ((self.nodes - mean) / sd) ** 2
+    def log_prior(self, mean: float, sd: float, shape: Floats | None = None) -> Floats:
+        """Return the log weights of the nodes under one group's distribution; they sum to one.
+
+        It is normal, or exp of a polynomial of standardised abilities with the coefficients ``shape`` (of z, z², …).
+        """
+        z = (self.nodes - mean) / sd
+        off = -0.5 * z**2 if shape is None else log_shape(shape, z)
         total: Floats = off - np.log(np.sum(np.exp(off)))
         return total
+
+
+def log_shape(shape: Floats, z: Floats) -> Floats:
+    """Return the log density, up to a constant; beyond the reach of nodes it falls like a normal one."""
+    within = np.clip(z, -REACH, REACH)
+    value: Floats = np.polynomial.polynomial.polyval(within, np.concatenate([[0.0], shape]))
+    return value - 0.5 * (z**2 - within**2)
 
 
 class Posterior(NamedTuple):

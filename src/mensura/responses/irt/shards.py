@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 
+from mensura.core.arrays import Floats
 from mensura.responses.irt.namespace import DeviceCounts, Namespace, chunk_rows
 
 _SPARSE_ROWS = 10_000
@@ -30,11 +31,14 @@ class Shard:
     right: Any
     trials: Any | None
     group: int
+    weights: Any | None = None
+    """How many subjects of the population each subject stands for, in units of their mean; None: all alike."""
 
     def rows(self, start: int, stop: int, step: int = 1) -> Shard:
         """Return some of the subjects."""
         trials = None if self.trials is None else self.trials[start:stop:step]
-        return Shard(self.right[start:stop:step], trials, self.group)
+        weights = None if self.weights is None else self.weights[start:stop:step]
+        return Shard(self.right[start:stop:step], trials, self.group, weights)
 
     def __len__(self) -> int:
         return int(self.right.shape[0])
@@ -131,7 +135,8 @@ def _on_device(space: Namespace, shard: Shard) -> Iterator[Shard]:
     """Yield a shard on a device; a sparse one in its chunks, since devices cannot cut it."""
     for piece in chunks(space, shard) if is_sparse(shard.right) else [shard]:
         trials = None if piece.trials is None else space.put(piece.trials)
-        yield Shard(space.put(piece.right), trials, piece.group)
+        weights = None if piece.weights is None else space.real(piece.weights)
+        yield Shard(space.put(piece.right), trials, piece.group, weights)
 
 
 def is_sparse(counts: Any) -> bool:  # noqa: ANN401
@@ -150,7 +155,24 @@ def dense(counts: Any) -> np.ndarray[Any, Any]:  # noqa: ANN401
 
 def fetched(held: Held) -> Held:
     """Return the shards as NumPy arrays, wherever they are."""
-    return Held([Shard(dense(p.right), None if p.trials is None else dense(p.trials), p.group) for p in held.parts])
+    return Held(
+        [
+            Shard(
+                dense(p.right),
+                None if p.trials is None else dense(p.trials),
+                p.group,
+                None if p.weights is None else dense(p.weights),
+            )
+            for p in held.parts
+        ]
+    )
+
+
+def weighed(held: Held, weights: Floats) -> Held:
+    """Return shards in memory with weights of all their subjects, in their order."""
+    ends = np.cumsum([len(part) for part in held.parts])[:-1]
+    parts = zip(held.parts, np.split(weights, ends), strict=True)
+    return Held([replace(part, weights=one) for part, one in parts])
 
 
 def chunks(space: Namespace, shard: Shard) -> Iterator[Shard]:

@@ -17,6 +17,7 @@ from mensura.charts import Drawing
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, load, slug
 from mensura.evidence.intake import KnownNames
+from mensura.study.piecewise import open_piecewise
 from mensura.study.study import Study
 
 EVIDENCE = "Scores of the evidence, each credited to its source on the data page"
@@ -219,7 +220,7 @@ def figure(name: str, evidence: Evidence | None = None) -> Any:  # noqa: ANN401
     """
     evidence = evidence or load()
     build = find_picture(evidence, name)
-    return build(Study.open(evidence)).chart
+    return build(open_piecewise(evidence)).chart
 
 
 def picture_table() -> pl.DataFrame:

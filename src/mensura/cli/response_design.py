@@ -1,0 +1,104 @@
+"""Options of ``mensura responses fit`` about who answered and what was asked: surveys, covariates, demands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mensura.cli.paths import check_input
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from mensura.responses import AbilityRegression, ItemExplanation, ResponseFit, ResponseTable, Survey
+
+
+@dataclass(frozen=True)
+class DesignOptions:
+    """Columns about subjects, which are no items, and a table about items."""
+
+    weights: Annotated[str | None, typer.Option(help="Column of survey weights.", metavar="COLUMN")] = None
+    replicates: Annotated[
+        str | None, typer.Option(help="Columns of replicate weights, such as 'W_FSTR*'.", metavar="PATTERN")
+    ] = None
+    replication: Annotated[
+        str, typer.Option(help="Design of --replicates: fay (PISA), brr, jackknife1 or jackknife2 (TIMSS).")
+    ] = "fay"
+    cluster: Annotated[
+        str | None, typer.Option(help="Column of what was drawn at once, such as a school.", metavar="COLUMN")
+    ] = None
+    regress: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to regress abilities on; repeatable. Also draws plausible values.", metavar="COLUMN"),
+    ] = None
+    people: Annotated[
+        Path | None,
+        typer.Option(help="Table of subject and such columns, if the responses lack them.", callback=check_input),
+    ] = None
+    explain: Annotated[
+        Path | None,
+        typer.Option(help="Table of item and numbers, such as demands: explains difficulties.", callback=check_input),
+    ] = None
+
+    dimensions: Annotated[
+        str | None,
+        typer.Option(help="Several abilities (2pl): 2 to 4, or a table of item and dimension.", metavar="N|FILE"),
+    ] = None
+    rotation: Annotated[str, typer.Option(help="Of --dimensions N: varimax, oblimin or none.")] = "varimax"
+    bifactor: Annotated[bool, typer.Option("--bifactor", help="All items also ask for a general ability.")] = False
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns, or patterns of them, that are no items."""
+        named = (self.weights, self.replicates, self.cluster, *(self.regress or ()))
+        return [name for name in named if name is not None]
+
+    def taken(self, files: list[Path]) -> tuple[list[Any], Survey | None, pl.DataFrame | None]:
+        """Return the responses without those columns, the survey, and the columns with their subjects."""
+        from mensura.responses import Survey, take_columns
+
+        if not self.columns:
+            return list(files), None, None
+        rest, people = take_columns(list(files), self.columns, self.people)
+        if self.weights or self.replicates or self.cluster:
+            return rest, Survey(people, self.weights, self.replicates, self.cluster, self.replication), people
+        return rest, None, people
+
+    def regressed(
+        self, fit: ResponseFit, table: ResponseTable, people: pl.DataFrame | None, survey: Survey | None, seed: int
+    ) -> AbilityRegression | None:
+        """Regress abilities on the chosen columns."""
+        from mensura.responses import regress_abilities
+
+        if people is None or not self.regress:
+            return None
+        return regress_abilities(fit, table, people, on=self.regress, survey=survey, seed=seed)
+
+    def item_explanation(self, fit: ResponseFit) -> ItemExplanation | None:
+        """Regress difficulties on the numbers of a table."""
+        from mensura.core.frames import read_frame
+        from mensura.responses import explain_items
+
+        return None if self.explain is None else explain_items(fit, read_frame(self.explain))
+
+    def print_dimensions(self, table: ResponseTable, model: str, out: Path | None, as_json: bool) -> None:
+        """Fit several abilities, and show or write the fit."""
+        from mensura.cli.output import emit, print_note
+        from mensura.cli.tables import print_table
+        from mensura.core.errors import MensuraError
+        from mensura.responses import fit_dimensions
+
+        if model != "2pl":
+            raise MensuraError(f"--dimensions: got --model {model}; expected 2pl. Leave out one of the two")
+        fit = fit_dimensions(table, self.dimensions, bifactor=self.bifactor, rotation=self.rotation)
+        facts = {"log_likelihood": fit.log_likelihood, "passes": fit.passes, "converged": fit.converged}
+        if emit(fit.tables(), out=out, as_json=as_json, **facts, warnings=list(fit.warnings)):
+            return
+        print_table(fit.items, title=f"Items. {fit.heading}", rows=20)
+        print_table(fit.correlations, title="Correlations of abilities")
+        print_table(fit.subjects, title="Abilities (90% intervals; mean 0, sd 1)", rows=20)
+        for warning in fit.warnings:
+            print_note(warning, kind="warning")

@@ -1,0 +1,145 @@
+"""Several abilities: one is the 2PL model, several come back, rotations find the simple structure."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+from mensura.core.errors import MensuraError
+from mensura.responses import FitOptions, fit_dimensions, fit_responses
+from mensura.responses.irt.dimensions import DimensionItems, _pass, fit_dimensions_held
+from mensura.responses.irt.rotation import rotate
+from tests.responses.conftest import draw
+
+Z90 = 1.645
+
+
+def drawn_in(dimensions, seed=0, *, subjects=1000, items=24, correlation=0.5, general=False):
+    """Answers to items of several dimensions; with ``general``, all items also ask for one ability."""
+    rng = np.random.default_rng(seed)
+    own = np.arange(items) % dimensions
+    slopes = np.exp(rng.normal(0.0, 0.25, (items, 1))) * (own[:, None] == np.arange(dimensions))
+    shared = np.full((dimensions, dimensions), correlation) + (1.0 - correlation) * np.eye(dimensions)
+    if general:
+        slopes = np.column_stack([np.exp(rng.normal(0.2, 0.2, items)), slopes])
+        shared = np.eye(dimensions + 1)
+    ability = rng.multivariate_normal(np.zeros(len(shared)), shared, subjects)
+    intercept = rng.normal(0.0, 1.0, items)
+    right = (rng.random((subjects, items)) < 1 / (1 + np.exp(-(ability @ slopes.T + intercept)))).astype(int)
+    names = [f"i{place}" for place in range(items)]
+    wide = pl.DataFrame({"subject": [f"s{row}" for row in range(subjects)], **dict(zip(names, right.T, strict=True))})
+    return wide, pl.DataFrame({"item": names, "dimension": [f"d{one}" for one in own]}), slopes, intercept, ability
+
+
+def test_one_dimension_is_the_2pl_model():
+    wide = draw(600, 12, seed=2).wide
+    one = fit_dimensions(wide, pl.DataFrame({"item": wide.columns[1:], "dimension": "all"}))
+    plain = fit_responses(wide, options=FitOptions(checks=False))
+    assert one.log_likelihood == pytest.approx(plain.log_likelihood, abs=0.5)
+    assert one.items["discrimination"].to_list() == pytest.approx(plain.items["discrimination"].to_list(), abs=0.06)
+    assert one.items["se"].to_list() == pytest.approx(plain.items["se_discrimination"].to_list(), rel=0.1)
+    assert one.subjects["ability"].to_list() == pytest.approx(plain.subjects["ability"].to_list(), abs=0.03)
+
+
+def evidence_at(right, items):
+    """The log likelihood; the few passes place the nodes, the last one counts."""
+    near = fit_dimensions_held(right, None, items, most=0)
+    from_there = _pass(right, None, items, near.places)[1]
+    return _pass(right, None, items, from_there)[0].evidence
+
+
+def test_the_gradient_is_that_of_the_likelihood():
+    wide, _, slopes, intercept, _ = drawn_in(2, subjects=150, items=6)
+    right = wide.drop("subject").to_numpy()
+    begin = DimensionItems(slopes, intercept, np.array([[1.0, 0.3], [0.3, 1.0]]), slopes != 0, True)
+    fitted = fit_dimensions_held(right, None, begin)
+    best = evidence_at(right, fitted.items) - 0.5 * (
+        np.sum(fitted.items.slopes**2) / 4 + np.sum(fitted.items.intercepts**2) / 9
+    )
+    for place in range(3):
+        step = np.zeros((6, 3))
+        step[place, place % 2 if slopes[place, place % 2] else 2] = 0.3
+        moved = fitted.items.moved(step * fitted.items.estimated)
+        there = evidence_at(right, moved)
+        assert there - 0.5 * (np.sum(moved.slopes**2) / 4 + np.sum(moved.intercepts**2) / 9) < best
+
+
+def test_intervals_of_a_confirmatory_fit_hold_the_truth():
+    held, of_correlation = [], []
+    for seed in range(6):
+        wide, pairs, slopes, *_ = drawn_in(2, seed, subjects=800, items=16)
+        fit = fit_dimensions(wide, pairs)
+        truth = np.concatenate([slopes[slopes[:, one] > 0, one] for one in range(2)])
+        off = np.abs(fit.items["discrimination"].to_numpy() - truth)
+        held.append(np.mean(off < Z90 * fit.items["se"].to_numpy()))
+        row = fit.correlations.row(0, named=True)
+        of_correlation.append(row["low"] < 0.5 < row["high"])
+    assert 0.82 < np.mean(held) < 0.97
+    assert sum(of_correlation) >= 4
+
+
+def test_exploration_finds_the_dimensions_of_the_items():
+    wide, _, slopes, _, ability = drawn_in(2, 3, subjects=2000, items=20, correlation=0.0)
+    fit = fit_dimensions(wide, 2)
+    first = fit.items.filter(dimension="d1")["loading"].to_numpy()
+    second = fit.items.filter(dimension="d2")["loading"].to_numpy()
+    truth = slopes / np.sqrt(1.702**2 + np.sum(slopes**2, axis=1))[:, None]
+    found = np.column_stack([first, second] if first[0] > second[0] else [second, first])
+    assert np.max(np.abs(found - truth)) < 0.15
+    found = fit.subjects.filter(dimension="d1")["ability"].to_numpy()
+    assert np.corrcoef(found, ability[:, 0 if first[0] > second[0] else 1])[0, 1] > 0.8
+
+
+def test_oblimin_finds_the_correlation_that_varimax_cannot():
+    wide, *_ = drawn_in(2, 4, subjects=1500, items=20, correlation=0.5)
+    assert fit_dimensions(wide, 2, rotation="oblimin").correlations["correlation"][0] == pytest.approx(0.5, abs=0.15)
+    assert fit_dimensions(wide, 2).correlations["correlation"][0] == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("rotation", ["varimax", "oblimin"])
+def test_rotations_undo_a_turn(rotation):
+    rng = np.random.default_rng(1)
+    simple = np.abs(rng.normal(1.0, 0.2, (12, 3))) * (np.arange(12)[:, None] % 3 == np.arange(3))
+    turn = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    found, correlation = rotate(simple @ turn, rotation)
+    assert np.sort(np.abs(found).ravel())[:24].max() < 0.02
+    assert correlation == pytest.approx(np.eye(3), abs=0.05)
+    assert found @ correlation @ found.T == pytest.approx(simple @ simple.T, abs=1e-6)
+
+
+def test_a_bifactor_fit_finds_the_general_ability():
+    wide, pairs, slopes, _, ability = drawn_in(2, 5, subjects=1200, items=20, general=True)
+    fit = fit_dimensions(wide, pairs, bifactor=True)
+    general = fit.items.filter(dimension="general")
+    assert np.mean(np.abs(general["discrimination"].to_numpy() - slopes[:, 0]) < 2.2 * general["se"].to_numpy()) > 0.85
+    assert fit.correlations["correlation"].to_list() == [0.0, 0.0, 0.0]
+    found = fit.subjects.filter(dimension="general")["ability"].to_numpy()
+    assert np.corrcoef(found, ability[:, 0])[0, 1] > 0.75
+
+
+def test_the_command_takes_a_number_or_a_file(mensura_command, tmp_path):
+    wide, pairs, *_ = drawn_in(2, 6, subjects=200, items=10)
+    wide.write_csv(tmp_path / "answers.csv")
+    pairs.write_csv(tmp_path / "dimensions.csv")
+    for given in ("2", tmp_path / "dimensions.csv"):
+        run = mensura_command(
+            "responses", "fit", tmp_path / "answers.csv", "--dimensions", given, "--out", tmp_path / "fitted"
+        )
+        assert run.code == 0
+        assert pl.read_csv(tmp_path / "fitted" / "subjects.csv").height == 400
+    assert pl.read_csv(tmp_path / "fitted" / "correlations.csv")["se"][0] > 0
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "how", "message"),
+    [
+        (5, {}, "expected 2 to 4"),
+        ("nowhere.csv", {}, "expected a number from 2 to 4 or a file"),
+        (2, {"rotation": "promax"}, "expected one of varimax"),
+        (pl.DataFrame({"item": ["i0", "i1"], "dimension": "d"}), {}, "no dimension for i2"),
+        (pl.DataFrame({"item": ["i0", "odd"], "dimension": "d"}), {}, "no answers to odd"),
+        (pl.DataFrame({"item": ["i0", "i1", "i2"], "dimension": ["a", "a", "b"]}), {}, "'b' has one item"),
+    ],
+)
+def test_dimensions_that_cannot_be_are_refused(dimensions, how, message):
+    with pytest.raises(MensuraError, match=message):
+        fit_dimensions(draw(60, 3, seed=1).wide, dimensions, **how)
