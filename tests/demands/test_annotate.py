@@ -8,7 +8,7 @@ import pytest
 import mensura
 from mensura import MensuraError
 from mensura.demands import annotate, compare_protocols, load_rubrics
-from mensura.demands.annotate import _left
+from mensura.demands.annotate import cells_left
 from mensura.demands.views import example_folder
 from tests.demands.conftest import Scripted, answering, by_text
 from tools.record_example import TARGET, recording
@@ -175,8 +175,8 @@ def test_a_comparison_without_a_yardstick_recommends_the_first(items):
 
 def test_what_is_left_of_a_budget_is_never_below_nothing():
     spent = [SimpleNamespace(calls=3, cost=1.5), SimpleNamespace(calls=2, cost=1.0)]
-    assert _left({"max_calls": 7, "max_cost": 4.0, "journal": "j"}, spent) == (
+    assert cells_left({"max_calls": 7, "max_cost": 4.0, "journal": "j"}, spent) == (
         {"max_calls": 2, "max_cost": 1.5, "journal": "j"}
     )
-    assert _left({"max_calls": 5, "max_cost": 2.0}, spent) == {"max_calls": 0, "max_cost": 0}, "nothing is left"
-    assert _left({"max_calls": None}, spent) == {"max_calls": None}
+    assert cells_left({"max_calls": 5, "max_cost": 2.0}, spent) == {"max_calls": 0, "max_cost": 0}, "nothing is left"
+    assert cells_left({"max_calls": None}, spent) == {"max_calls": None}

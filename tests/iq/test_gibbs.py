@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mensura.iq.descent import Descent
-from mensura.iq.gibbs import GibbsData, _draw_descent, draw_models, draw_normals, draw_scores, start_chains, sweep
+from mensura.iq.gibbs import GibbsData, draw_descent, draw_models, draw_normals, draw_scores, start_chains, sweep
 from mensura.iq.score_sums import BenchmarkSums, ModelSums
 from mensura.iq.uncertainty import interval
 
@@ -146,7 +146,7 @@ def test_what_successors_keep_lies_between_nothing_and_all_of_it(times: float, k
     )
     factors = np.concatenate([earlier, times * earlier + 0.01 * rng.normal(size=earlier.shape)], axis=1)
     state = replace(start_chains(data, 1), factors=factors, moved=np.full((1, FACTORS), 1e-4))
-    assert _draw_descent(data, state, rng).kept == pytest.approx(np.full((1, FACTORS), kept), abs=0.02)
+    assert draw_descent(data, state, rng).kept == pytest.approx(np.full((1, FACTORS), kept), abs=0.02)
 
 
 @pytest.mark.parametrize("draws", [1, 2, 20, 21, 233])

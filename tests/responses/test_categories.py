@@ -49,12 +49,12 @@ def test_two_categories_give_the_published_values_of_the_law_school_test(model):
 @pytest.mark.parametrize("model", MODELS)
 def test_slopes_are_those_of_small_differences(model):
     """The derivatives by parameters and by ability, of items with two, three and four categories."""
-    from mensura.responses.irt.categories import _curves
+    from mensura.responses.irt.categories import category_curves
 
     p = begin(model, [np.array([0.2, 0.3, 0.5]), np.array([0.4, 0.6]), np.array([0.1, 0.2, 0.3, 0.4])], 1)
     p = p.moved(np.random.default_rng(0).normal(0.0, 0.1, p.values.shape), np.zeros(0))
     nodes, small = np.linspace(-2.0, 2.0, 5), 1e-6
-    _, by, along = _curves(p, nodes)
+    _, by, along = category_curves(p, nodes)
     for place in range(p.values.shape[1]):
         step = np.zeros_like(p.values)
         step[:, place] = small

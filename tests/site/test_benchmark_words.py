@@ -8,7 +8,7 @@ import pytest
 from mensura.iq import Explanation
 from mensura.site.derivation import derivation_html
 from mensura.site.page_writer import csv_text
-from mensura.site.pages.benchmarks import _disagreements, _facts, _people, _score_rows
+from mensura.site.pages.benchmarks import benchmark_facts, disagreements, people_rows, score_rows
 
 FACTS = {
     "benchmark": "quiz",
@@ -30,7 +30,7 @@ def facts(score=None, residuals=(), **changed):
         {"benchmark": ["quiz"] * len(residuals), "residual": residuals}, schema_overrides={"residual": pl.Float64}
     )
     study = SimpleNamespace(dimension_names={"known": "A known one"}, residuals=table)
-    return dict(_facts(study, FACTS | changed, None if score is None else {"score": score}))
+    return dict(benchmark_facts(study, FACTS | changed, None if score is None else {"score": score}))
 
 
 def test_the_facts_of_a_benchmark_in_words():
@@ -65,7 +65,7 @@ def test_people_are_said_to_be_comparable_where_they_were_tested_or_judged():
         {**base, "group": f"group {status}", "status": status, "n": n}
         for status, n in (("measured", 1234), ("judged", None), ("panel", 0))
     ]
-    found = _people(rows, "quiz", "percent")
+    found = people_rows(rows, "quiz", "percent")
     assert [(row["comparable"], row["size"]) for row in found] == [("yes", "1,234"), ("yes", "not given"), ("no", "0")]
     assert (found[0]["shown"], found[0]["range"], found[0]["date"]) == ("50%", "40% to 60%", "2024")
 
@@ -81,11 +81,11 @@ def study_of(*rows):
 
 def test_sources_that_disagree_are_listed_by_their_gap():
     study = study_of(("m", "a", 50.0), ("m", "b", 53.0), ("n", "a", 40.0), ("n", "b", 45.0), ("n", "c", 41.0))
-    found = _disagreements(study, "quiz", "percent")
+    found = disagreements(study, "quiz", "percent")
     assert [(row["name"], row["sources"], row["gap_shown"]) for row in found] == [("N", 3, "5%"), ("M", 2, "3%")]
     assert found[1]["said"] == "50% (The board); 53% (b)"
     level = study_of(("m", "a", 50.0), ("m", "b", 50.0), ("n", "a", 40.0), ("n", "b", 40.01))
-    assert _disagreements(level, "quiz", "percent") == []
+    assert disagreements(level, "quiz", "percent") == []
 
 
 def test_a_score_is_shown_with_its_source_and_what_its_level_does_not_explain():
@@ -93,7 +93,7 @@ def test_a_score_is_shown_with_its_source_and_what_its_level_does_not_explain():
         {"subject": ["m", "n"], "score": [50.0, 40.0], "low": [45.0, None], "high": [55.0, None]}
         | {"residual": [-0.031, None], "source": ["a", "b"]}
     )
-    first, second = _score_rows(study_of(("m", "a", 50.0)), rows, "percent")
+    first, second = score_rows(study_of(("m", "a", 50.0)), rows, "percent")
     assert (first["shown"], first["range"], first["residual_shown"]) == ("50%", "45% to 55%", "−3.1%")
     assert (first["source_name"], first["url"]) == ("The board", "https://a.example")
     assert (second["range"], second["residual_shown"], second["source_name"], second["url"]) == ("", "", "b", None)

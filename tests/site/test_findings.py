@@ -7,11 +7,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.site.pictures.benchmark import _said_beyond, _up_to
-from mensura.site.pictures.cost import _dearer, _leanest, _spread
-from mensura.site.pictures.iq import _best_value, _leading, _quickest, _risen, _together, frontier
-from mensura.site.pictures.people import _aligned, _falling, _largest
-from mensura.site.pictures.stitched import _beside, _human_lines, _in_range, _oddest
+from mensura.site.pictures.benchmark import said_beyond, up_to
+from mensura.site.pictures.cost import cost_spread, dearer, leanest
+from mensura.site.pictures.iq import _quickest, best_value, frontier, leading_said, risen_said, together_said
+from mensura.site.pictures.people import aligned_said, falling_said, largest_said
+from mensura.site.pictures.stitched import human_lines, in_range, oddest, stands_beside
 from mensura.site.sections import cheapest_rows, rivals
 from mensura.study.ranking import measure_own
 from mensura.study.sentences import people_sentence
@@ -21,7 +21,7 @@ from mensura.study.whereabouts import find_neighbours, find_next, find_prices
 def test_a_benchmark_informs_at_both_ends_of_its_range():
     sensors = pl.DataFrame({"low": [0.0, 1.0, 1.1, 0.0], "high": [1.0, 2.0, 2.0, 0.9]})
     study = SimpleNamespace(models=pl.DataFrame({"capability": [0.4, 1.0, None]}), sensors=sensors)
-    assert _in_range(study) == "2 of 4 benchmarks still inform at the level of the best model"
+    assert in_range(study) == "2 of 4 benchmarks still inform at the level of the best model"
 
 
 def test_of_human_lines_the_surest_stay_and_those_half_a_step_away():
@@ -35,8 +35,8 @@ def test_of_human_lines_the_surest_stay_and_those_half_a_step_away():
         schema=["group", "status", "capability", "half"],
         orient="row",
     ).with_columns(low=pl.col("capability") - pl.col("half"), high=pl.col("capability") + pl.col("half"))
-    assert _human_lines(groups)["label"].to_list() == ["b", "c"]
-    assert _human_lines(groups.filter(status="judged")).is_empty()
+    assert human_lines(groups)["label"].to_list() == ["b", "c"]
+    assert human_lines(groups.filter(status="judged")).is_empty()
 
 
 def test_the_highest_model_is_said_with_the_class_next_below():
@@ -54,18 +54,18 @@ def test_the_highest_model_is_said_with_the_class_next_below():
         class_names={"y": "experts on GPQA"},
     )
     first = "Bee probably leads: an 80% chance of being first among all 2 ranked models."
-    assert _beside(study) == f"{first} Next below it: experts on GPQA, anywhere from 0.20 to 1.80."
+    assert stands_beside(study) == f"{first} Next below it: experts on GPQA, anywhere from 0.20 to 1.80."
     study.groups = groups.filter(pl.col("capability") >= 2)
-    assert _beside(study) == first
+    assert stands_beside(study) == first
     study.capability_ranks = ranks.clear()
-    assert _beside(study) == "No model is known well enough to be ranked."
+    assert stands_beside(study) == "No model is known well enough to be ranked."
 
 
 def test_the_oddest_score_is_the_farthest_either_way():
     points = pl.DataFrame({"name": ["A", "B", "C"], "benchmark": ["x", "y", "z"], "residual": [0.1, -0.25, None]})
-    assert _oddest(points) == "Farthest from its level: B on y, 25% of the range below it"
-    assert _oddest(points.head(1)).endswith("10% of the range above it")
-    assert _oddest(points.tail(1)) == "No model has a residual"
+    assert oddest(points) == "Farthest from its level: B on y, 25% of the range below it"
+    assert oddest(points.head(1)).endswith("10% of the range above it")
+    assert oddest(points.tail(1)) == "No model has a residual"
 
 
 def test_who_is_highest_and_how_far_the_record_has_come():
@@ -80,17 +80,19 @@ def test_who_is_highest_and_how_far_the_record_has_come():
             "status": ["measured", "estimated", "measured"],
         }
     )
-    assert _leading(points) == "Best is highest: IQ 120 (118 to 123)"
-    assert _leading(points.clear()) == "no model is placed"
-    assert _risen(points) == "With estimates, the record has risen from IQ 90 (Old) to 120 (Best, 118 to 123)"
-    assert _risen(points.filter(status="measured")).startswith("The record has risen from IQ 90 (Old) to 110 (Last,")
-    assert _risen(points.clear()) == "No model on the timeline"
+    assert leading_said(points) == "Best is highest: IQ 120 (118 to 123)"
+    assert leading_said(points.clear()) == "no model is placed"
+    assert risen_said(points) == "With estimates, the record has risen from IQ 90 (Old) to 120 (Best, 118 to 123)"
+    assert risen_said(points.filter(status="measured")).startswith(
+        "The record has risen from IQ 90 (Old) to 110 (Last,"
+    )
+    assert risen_said(points.clear()) == "No model on the timeline"
 
 
 def test_ranks_agree_or_are_too_few():
     points = pl.DataFrame({"x": [1.0, 2.0, 3.0, None], "y": [3.0, 2.0, 1.0, 9.0]})
-    assert _together(points) == "Over 3 models with both, the rank correlation of EQ and IQ is −1.00"
-    assert _together(points.head(2)) == "Too few models have both"
+    assert together_said(points) == "Over 3 models with both, the rank correlation of EQ and IQ is −1.00"
+    assert together_said(points.head(2)) == "Too few models have both"
 
 
 def priced(**models):
@@ -122,7 +124,7 @@ def priced(**models):
     ],
 )
 def test_the_cheapest_near_the_top_is_named_with_how_much_it_saves(models, said):
-    assert _best_value(priced(**models)) == said
+    assert best_value(priced(**models)) == said
 
 
 def test_the_quickest_is_sought_among_the_ten_highest():
@@ -144,30 +146,30 @@ def test_no_point_of_a_frontier_is_beaten_or_met_for_less():
 
 def test_costs_are_said_by_their_ends():
     rows = pl.DataFrame({"name": ["A", "B", "C"], "value": [2.0, 0.5, 12.5]})
-    assert _spread(rows) == "From B at $0.5 to C at $12.5 per million tokens in and out"
-    assert _leanest(rows).startswith("C needs least work for the same tasks: 12.5 times as efficient")
-    assert _dearer(pl.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 3.0, 2.0]})).startswith("1 of 3 models cost more")
-    assert _spread(rows.clear()) == "No model has an effective cost"
+    assert cost_spread(rows) == "From B at $0.5 to C at $12.5 per million tokens in and out"
+    assert leanest(rows).startswith("C needs least work for the same tasks: 12.5 times as efficient")
+    assert dearer(pl.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 3.0, 2.0]})).startswith("1 of 3 models cost more")
+    assert cost_spread(rows.clear()) == "No model has an effective cost"
 
 
 def test_drivers_curves_and_clusters_in_words():
     drivers = pl.DataFrame({"driver": ["age", "schooling"], "effect": [3.0, -12.04]})
-    assert _largest(drivers) == "Schooling moves the rate most: −12.0 points"
+    assert largest_said(drivers) == "Schooling moves the rate most: −12.0 points"
     rates = pl.DataFrame({"subject": ["a"] * 4 + ["b"] * 2, "dimension": ["x", "x", "y", "y", "x", "x"]}).with_columns(
         level=pl.Series([2, 1, 1, 2, 1, 2]), rate=pl.Series([0.1, 0.9, 0.5, 0.5, 0.2, 0.6])
     )
-    assert _falling(rates) == "From the lowest to the highest level success falls in 1 of 3 curves"
+    assert falling_said(rates) == "From the lowest to the highest level success falls in 1 of 3 curves"
     countries = pl.DataFrame({"cluster": [1, 1, 2], "cluster_mae": [0.123, 0.123, 0.2]})
-    assert _aligned(countries).endswith("told with a mean error of 12.3 points, from 1 with 20.0")
+    assert aligned_said(countries).endswith("told with a mean error of 12.3 points, from 1 with 20.0")
 
 
 def test_a_ladder_ends_where_the_test_does():
     points = [(20.0, 100.0), (60.0, 115.0), (120.0, 145.0)]
-    assert _up_to(points, None) == _up_to(points, 120.0) == (points, [])
-    assert _up_to(points, 100.0) == ([*points[:2], (100.0, 135.0)], points[2:])
-    assert _up_to(points, 60.0) == (points[:2], points[2:])
-    assert _said_beyond(points[2:], "percent").startswith(" The ladder puts IQ 145 at 120%, beyond")
-    assert _said_beyond([], "percent") == ""
+    assert up_to(points, None) == up_to(points, 120.0) == (points, [])
+    assert up_to(points, 100.0) == ([*points[:2], (100.0, 135.0)], points[2:])
+    assert up_to(points, 60.0) == (points[:2], points[2:])
+    assert said_beyond(points[2:], "percent").startswith(" The ladder puts IQ 145 at 120%, beyond")
+    assert said_beyond([], "percent") == ""
 
 
 def test_the_cheapest_model_reaches_the_iq_asked_for():

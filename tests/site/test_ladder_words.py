@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import polars as pl
 
-from mensura.site.pages.people import _anchors
-from mensura.site.pictures.human_ladder import _finding, _place, beside_figure, ladder_figures
+from mensura.site.pages.people import anchor_rows
+from mensura.site.pictures.human_ladder import beside_figure, ladder_figures, ladder_finding, ladder_place
 
 PLACES = pl.DataFrame(
     [
@@ -27,13 +27,13 @@ STUDY = SimpleNamespace(abilities=SimpleNamespace(places=PLACES, beside=PLACES[:
 
 def test_the_best_system_of_a_test_is_compared_with_the_people_who_took_it():
     known = PLACES.drop_nulls("one_in")
-    assert _finding(known) == "The best AI system that took NAEP stands above pupils in 1 of 2 dimensions"
-    assert _finding(known.filter(pl.col("kind") != "people")) == "No group of people could be placed"
+    assert ladder_finding(known) == "The best AI system that took NAEP stands above pupils in 1 of 2 dimensions"
+    assert ladder_finding(known.filter(pl.col("kind") != "people")) == "No group of people could be placed"
 
 
 def test_a_mark_says_who_where_and_how_it_is_known():
     rows = PLACES.rows(named=True)
-    people, model, implied = (_place(rows[place]) for place in (0, 3, 6))
+    people, model, implied = (ladder_place(rows[place]) for place in (0, 3, 6))
     assert people.label == (
         "pupils on NAEP, Knowledge: 1 in 3 people, 90% 1 in 2 people to 1 in 5 people; measured, share"
     )
@@ -47,7 +47,7 @@ def test_a_mark_says_who_where_and_how_it_is_known():
 
 
 def test_anchors_are_people_first_with_where_they_are_rarest():
-    found = _anchors(STUDY)
+    found = anchor_rows(STUDY)
     assert [(row["kind"], row["subject"]) for row in found] == [
         *(("people", "candidates"), ("people", "pupils"), ("AI", "o1"), ("AI", "Qwen"), ("AI", "Llama"))
     ]
@@ -56,9 +56,11 @@ def test_anchors_are_people_first_with_where_they_are_rarest():
 
 
 def test_who_is_rarer_than_the_data_can_tell_is_at_least_so_rare():
-    rarest = next(row["rarest"] for row in _anchors(STUDY) if row["subject"] == "o1")
+    rarest = next(row["rarest"] for row in anchor_rows(STUDY) if row["subject"] == "o1")
     assert rarest == "at least 1 in 10,000 people in Knowledge"
-    assert _place(PLACES.row(7, named=True)).label.startswith("o1 on ADeLe, Knowledge: at least 1 in 10,000 people;")
+    assert ladder_place(PLACES.row(7, named=True)).label.startswith(
+        "o1 on ADeLe, Knowledge: at least 1 in 10,000 people;"
+    )
 
 
 def test_each_calibration_has_a_picture_of_its_own_that_says_how_well_it_predicts_people():

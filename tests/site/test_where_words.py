@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mensura.site.pages.where import _next_said, _people_said, _price_said, _prices, charted_sentence, verdict
+from mensura.site.pages.where import charted_sentence, next_said, people_said, price_rows, price_said, verdict
 
 
 @pytest.mark.parametrize(
@@ -28,15 +28,15 @@ def test_groups_are_counted_by_whether_they_were_passed():
     rows = [("hle", 0.99, "measured"), ("hle", 0.5, "judged"), ("gpqa", 0.01, "measured"), ("gpqa", None, "judged")]
     tested = [{"benchmark": benchmark, "chance_above": chance, "status": status} for benchmark, chance, status in rows]
     last = "A group is passed when the chance of scoring above it is 95% or more."
-    assert _people_said(tested) == (
+    assert people_said(tested) == (
         "Of 2 groups whose scores were measured, on 2 tests, it passed 1 and did not pass 1. Of 2 groups whose scores "
         f"somebody judged, on 2 tests, it passed 0 and did not pass 0; of 2 it cannot be told. {last}"
     )
-    assert _people_said(tested[:1]) == (
+    assert people_said(tested[:1]) == (
         f"Of 1 group whose scores were measured, on 1 test, it passed 1 and did not pass 0. {last}"
     )
-    assert _people_said(tested[1:2]).startswith("None of these people was measured. Of 1 group whose scores somebody")
-    assert _people_said([]) == "No group of people has a score on a test that this model took."
+    assert people_said(tested[1:2]).startswith("None of these people was measured. Of 1 group whose scores somebody")
+    assert people_said([]) == "No group of people has a score on a test that this model took."
 
 
 def priced(**prices):
@@ -46,28 +46,28 @@ def priced(**prices):
     return SimpleNamespace(rows=SimpleNamespace(by_subject=names)), rows
 
 
-def price_said(iq=120, **prices):
+def said_of(iq=120, **prices):
     study, rows = priced(**prices)
-    return _price_said(study, rows, {"subject": "mine", "iq": iq, "sticker_price": prices["mine"]})
+    return price_said(study, rows, {"subject": "mine", "iq": iq, "sticker_price": prices["mine"]})
 
 
 def test_a_price_is_said_among_models_of_about_the_same_level():
     own = "$10 for a million tokens in and a million out"
     near = "within 3 IQ points of it"
-    assert price_said(mine=10.0) == f"It lists at {own}; no other ranked model {near} has a price."
-    assert price_said(mine=10.0, free=None) == f"It lists at {own}; no other ranked model {near} has a price."
-    assert price_said(mine=10.0, dear=12.5) == f"At {own}; the one other model {near}, Dear, lists at $12.5."
-    assert price_said(mine=10.0, alike=10.0, dear=12.5) == f"At {own}, none of the 2 others {near} is cheaper."
-    assert price_said(small=1.0, less=2.0, mine=10.0, dear=12.5) == (
+    assert said_of(mine=10.0) == f"It lists at {own}; no other ranked model {near} has a price."
+    assert said_of(mine=10.0, free=None) == f"It lists at {own}; no other ranked model {near} has a price."
+    assert said_of(mine=10.0, dear=12.5) == f"At {own}; the one other model {near}, Dear, lists at $12.5."
+    assert said_of(mine=10.0, alike=10.0, dear=12.5) == f"At {own}, none of the 2 others {near} is cheaper."
+    assert said_of(small=1.0, less=2.0, mine=10.0, dear=12.5) == (
         f"At {own}, 2 of the 3 others {near} list cheaper; the cheapest is Small at $1."
     )
-    assert price_said(mine=None) == "It has no list price."
-    assert price_said(mine=10.0, iq=None) == "Without an IQ it has no level to compare prices at."
+    assert said_of(mine=None) == "It has no list price."
+    assert said_of(mine=10.0, iq=None) == "Without an IQ it has no level to compare prices at."
 
 
 def test_five_prices_are_listed_each_with_its_page():
     study, rows = priced(**{f"m{place}": 1.0 + place for place in range(7)}, free=None)
-    listed = _prices(study, rows)
+    listed = price_rows(study, rows)
     assert [row["name"] for row in listed] == ["M0", "M1", "M2", "M3", "M4"]
     assert listed[0]["iq_href"] == "models/m0.html#derivation"
     assert listed[0]["sticker_price_href"] == listed[0]["effective_cost_href"] == "models/m0.html#cost"
@@ -75,10 +75,10 @@ def test_five_prices_are_listed_each_with_its_page():
 
 def test_what_would_tell_most_next():
     telling = [{"name": "HLE", "variance_explained": 0.237}, {"name": "GPQA", "variance_explained": 0.1}]
-    said = _next_said(telling, {"iq": 120})
+    said = next_said(telling, {"iq": 120})
     assert said.startswith("HLE would tell most next: knowing its score would take away about 23.7% of what is")
-    assert _next_said([], {"iq": 120}) == "Nothing: every benchmark of the composite is measured."
-    assert _next_said([], {"iq": None}).startswith("Too little is known of it")
+    assert next_said([], {"iq": 120}) == "Nothing: every benchmark of the composite is measured."
+    assert next_said([], {"iq": None}).startswith("Too little is known of it")
 
 
 def charted(charted=True, **facts):

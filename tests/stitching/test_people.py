@@ -11,8 +11,8 @@ from mensura import MensuraError
 from mensura.iq import derive_ladders
 from mensura.stitching import domain, evidence_scores, people_scores, place, place_people, stitch
 from mensura.stitching.links import link
-from mensura.stitching.people import _class_scores
-from mensura.stitching.place import _on_benchmarks_of
+from mensura.stitching.people import class_scores
+from mensura.stitching.place import on_benchmarks_of
 from mensura.stitching.sources import adjust_sources
 from mensura.trends import mark_passed
 
@@ -256,7 +256,7 @@ def test_a_placed_subject_has_the_posterior_of_a_linear_model_where_the_curve_is
     C, slope, D = 0.1, at.slope[0, cols], at.difficulty[0, cols]
     y = 1 / (1 + np.exp(-slope * (C - D)))
     new = pl.DataFrame({"subject": "new", "benchmark": names, "score": y})
-    placed = model.place(_on_benchmarks_of(fit, new), at.phi[0])
+    placed = model.place(on_benchmarks_of(fit, new), at.phi[0])
     precision = ((y * (1 - y) * slope) ** 2).sum() / model.residual_variance + model.penalty / model.residual_variance
     assert placed.converged
     assert placed.theta[0, 0] == pytest.approx(C, abs=0.01)
@@ -291,7 +291,7 @@ def test_scores_of_classes_are_logits_above_chance_with_the_errors_of_logits():
             "bound": [None, None, None, None, "at most"],
         }
     )
-    found = _class_scores(stitch(frame, dimensions=1), part, ["adults", "experts"])
+    found = class_scores(stitch(frame, dimensions=1), part, ["adults", "experts"])
     assert found.logit == pytest.approx([0, np.log(4), np.log(0.02 / 0.98), np.log(0.98 / 0.02), 0])
     assert found.error == pytest.approx([0.05 / 0.25, 0.04 / 0.16, 0.125 / 0.0196, 0.01 / 0.0196, 0.01 / 0.25])
     assert found.bound.tolist() == [0, 0, -1, 1, -1]

@@ -8,8 +8,8 @@ from scipy.stats import foldnorm
 from mensura.core.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import backtest, fit_line, forecast, frontier_line, read_capabilities
-from mensura.trends.backtesting import _on_final_scale, monthly_origins, summarise
-from mensura.trends.forecasting import FUTURES, _draw_growth, _draw_residuals, simulate_frontier
+from mensura.trends.backtesting import monthly_origins, on_final_scale, summarise
+from mensura.trends.forecasting import FUTURES, draw_growth, draw_residuals, simulate_frontier
 from mensura.trends.pace import recent_releases
 
 
@@ -100,7 +100,7 @@ def test_early_fits_are_put_on_the_final_scale():
     frame = stream()
     early = frame.with_columns(capability=5 + 2 * pl.col("capability"))
     draws = np.tile(early["capability"].to_numpy(), (3, 1)) + 2
-    known, moved = _on_final_scale(early, draws, frame)
+    known, moved = on_final_scale(early, draws, frame)
     np.testing.assert_allclose(known["capability"], frame["capability"])
     np.testing.assert_allclose(moved, np.tile(frame["capability"].to_numpy(), (3, 1)) + 1)
 
@@ -125,7 +125,7 @@ def line_of(n=32, sd=0.3, slope=0.5):
 
 def test_residuals_keep_their_variance_and_are_smoothed_by_silvermans_width():
     line, signs = line_of()
-    drawn = line.sd * _draw_residuals(line, np.sqrt(30 / 32) * signs, (200_000,), np.random.default_rng(0))
+    drawn = line.sd * draw_residuals(line, np.sqrt(30 / 32) * signs, (200_000,), np.random.default_rng(0))
     width = 1.06 / 2  # 32 to the power −1/5 is 1/2
     centre, around = 1 / np.sqrt(1 + width**2), width / np.sqrt(1 + width**2)
     assert drawn.std() == pytest.approx(line.sd, rel=0.01)
@@ -137,10 +137,10 @@ def test_growing_scatter_is_found_and_short_streams_claim_none():
     rng = np.random.default_rng(4)
     t = np.sort(rng.uniform(0, 4, 4000))
     for rate in (0.0, 0.3):
-        grown = _draw_growth(t, t + np.exp(rate * t) * rng.standard_normal(t.size), rng)
+        grown = draw_growth(t, t + np.exp(rate * t) * rng.standard_normal(t.size), rng)
         assert grown.mean() == pytest.approx(rate, abs=0.05)
     few = t[::400]
-    assert abs(_draw_growth(few, few + rng.standard_normal(few.size), rng).mean()) < 0.1
+    assert abs(draw_growth(few, few + rng.standard_normal(few.size), rng).mean()) < 0.1
 
 
 def test_shocks_that_seasons_share_widen_the_forecast():

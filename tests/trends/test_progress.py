@@ -9,7 +9,7 @@ from mensura.core.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import measure_progress
 from mensura.trends.buckets import bucket_table
-from mensura.trends.progress import _mean_slope, fieller
+from mensura.trends.progress import fieller, mean_slope
 
 K, QUALITY = 0.2, 0.3
 
@@ -151,13 +151,13 @@ def test_fieller_has_its_closed_form_with_independent_errors():
 
 
 def test_mean_slope_weights_families_by_size_and_takes_its_error_from_their_spread():
-    found = _mean_slope(pl.DataFrame({"k": [0.1, 0.3], "n": [6, 2], "error": [0.0, 0.0]}))
+    found = mean_slope(pl.DataFrame({"k": [0.1, 0.3], "n": [6, 2], "error": [0.0, 0.0]}))
     assert found.k == pytest.approx(0.15)
     share = np.array([0.75, 0.25])
     spread = (share * (np.array([0.1, 0.3]) - 0.15) ** 2).sum() / (1 - (share**2).sum())
     assert found.error == pytest.approx(np.sqrt(spread * (share**2).sum()))
     assert found.freedom == 1
-    even = _mean_slope(pl.DataFrame({"k": [0.1, 0.2, 0.3], "n": [4, 4, 4], "error": [0.0] * 3}))
+    even = mean_slope(pl.DataFrame({"k": [0.1, 0.2, 0.3], "n": [4, 4, 4], "error": [0.0] * 3}))
     assert even.error == pytest.approx(0.1 / np.sqrt(3))
 
 

@@ -14,7 +14,7 @@ from mensura.trends.nulls import describe_null
 from mensura.trends.plans import calibrate
 from mensura.trends.refits import refit_looks
 from mensura.trends.streams import first_releases, read_stream
-from mensura.trends.watching import _default_start, look_counts
+from mensura.trends.watching import default_start, look_counts
 
 SMALL = replace(PUBLISHED, models=90, benchmarks=30, evaluated=0.6)
 CHANGE = 57.0
@@ -276,8 +276,8 @@ def test_noise_of_a_set_up_is_multiplied():
 
 def test_a_watch_starts_in_the_middle_unless_the_baseline_is_late():
     years = np.linspace(50, 60, 101)
-    assert _default_start(years) == pytest.approx(55)
-    assert _default_start(np.r_[50.0, np.linspace(58, 60, 40)]) == pytest.approx(58 + 18 * 2 / 39)
+    assert default_start(years) == pytest.approx(55)
+    assert default_start(np.r_[50.0, np.linspace(58, 60, 40)]) == pytest.approx(58 + 18 * 2 / 39)
 
 
 def test_simulated_accelerations_are_found_and_counted():

@@ -119,12 +119,12 @@ class _Board:
         lines = [self._line(other) for other in self.spots if self.spots[other].leader]
         possible = self._possible(index)
         led = [spot.line(self.x[index], self.y[index]) for spot, _ in possible]
-        covers = np.any(_crossings(lines, [box for _, box in possible]), axis=0).tolist()
-        crosses = np.any(_crossings(led, boxes), axis=1).tolist()
+        covers = np.any(crossings(lines, [box for _, box in possible]), axis=0).tolist()
+        crosses = np.any(crossings(led, boxes), axis=1).tolist()
         for (spot, box), line, covered, crossed in zip(possible, led, covers, crosses, strict=True):
-            if covered or any(_clash(self.x[index], box, *other) for other in labels):
+            if covered or any(boxes_clash(self.x[index], box, *other) for other in labels):
                 continue
-            if spot.leader and (crossed or any(_meet(line, other) for other in lines)):
+            if spot.leader and (crossed or any(boxes_meet(line, other) for other in lines)):
                 continue
             self.spots[index] = spot
             return True
@@ -147,10 +147,10 @@ class _Board:
             boxes = [spot.box(self.x[index], self.y[index], self.sizes[index]) for spot in self.candidates]
             lines = [spot.line(self.x[index], self.y[index]) for spot in self.candidates]
             others = [*self.dots[:index], *self.dots[index + 1 :]]
-            free = _inside(boxes, self.width, self.height) & _clear(boxes, self.x[index], self.dots, self.x)
-            free &= _clear(boxes, self.x[index], self.blocked, [(box[0] + box[2]) / 2 for box in self.blocked])
+            free = is_inside(boxes, self.width, self.height) & is_clear(boxes, self.x[index], self.dots, self.x)
+            free &= is_clear(boxes, self.x[index], self.blocked, [(box[0] + box[2]) / 2 for box in self.blocked])
             led = np.array([spot.leader for spot in self.candidates])
-            free &= ~(led & np.any(_crossings(lines, others), axis=1))
+            free &= ~(led & np.any(crossings(lines, others), axis=1))
             self.options[index] = [(self.candidates[i], boxes[i]) for i in np.flatnonzero(free)]
         return self.options[index]
 
@@ -239,12 +239,13 @@ def _candidates(radius: float, upward: bool) -> list[Spot]:
     return near + sorted(far, key=lambda spot: abs(spot.dy) + 1.5 * abs(spot.dx) + (spot.dx < 0) * 20)
 
 
-def _inside(boxes: Sequence[Box], width: float, height: float) -> Mask:
+def is_inside(boxes: Sequence[Box], width: float, height: float) -> Mask:
+    """Tell for each rectangle whether it lies inside the picture."""
     left, top, right, bottom = np.asarray(boxes, dtype=float).T
     return np.asarray((left >= 0) & (top >= 0) & (right <= width) & (bottom <= height))
 
 
-def _clear(boxes: Sequence[Box], x: float, taken: Sequence[Box], anchors: Sequence[float]) -> Mask:
+def is_clear(boxes: Sequence[Box], x: float, taken: Sequence[Box], anchors: Sequence[float]) -> Mask:
     """Tell for each place of the label of a dot at ``x`` whether it clashes with none of the taken rectangles."""
     ours = np.asarray(boxes, dtype=float)[:, None, :]
     theirs = np.asarray(taken, dtype=float).reshape(1, -1, 4)
@@ -255,7 +256,7 @@ def _clear(boxes: Sequence[Box], x: float, taken: Sequence[Box], anchors: Sequen
     return np.asarray((~level | ordered).all(axis=1))
 
 
-def _clash(x: float, box: Box, other_x: float, other: Box) -> bool:
+def boxes_clash(x: float, box: Box, other_x: float, other: Box) -> bool:
     """Tell whether two labels overlap, or would when the plot grows wider: they must stand in their dots' order."""
     if other[1] >= box[3] or other[3] <= box[1]:
         return False
@@ -263,7 +264,7 @@ def _clash(x: float, box: Box, other_x: float, other: Box) -> bool:
     return not (before if other_x < x else after if other_x > x else before or after)
 
 
-def _crossings(lines: Sequence[Segment], boxes: Sequence[Box]) -> Mask:
+def crossings(lines: Sequence[Segment], boxes: Sequence[Box]) -> Mask:
     """Tell for each segment and rectangle whether they meet (Liang and Barsky's clipping)."""
     x0, y0, x1, y1 = np.asarray(lines, dtype=float).reshape(-1, 4).T[:, :, None]
     left, top, right, bottom = np.asarray(boxes, dtype=float).reshape(-1, 4).T[:, None, :]
@@ -275,7 +276,7 @@ def _crossings(lines: Sequence[Segment], boxes: Sequence[Box]) -> Mask:
     return np.asarray(enter < leave)
 
 
-def _meet(one: Segment, other: Segment) -> bool:
+def boxes_meet(one: Segment, other: Segment) -> bool:
     """Tell whether two segments cross."""
 
     def side(line: Segment, x: float, y: float) -> float:

@@ -65,7 +65,7 @@ def where(
         console.print(f"No part of the IQ: its scores on {listed_names(names)}; they count for {use}")
     for name, title in titles.items():
         if found.tables()[name].height:
-            print_table(_for_people(found.tables()[name], subject), title=title, rows=_ROWS)
+            print_table(told_for_people(found.tables()[name], subject), title=title, rows=_ROWS)
 
 
 def _outside_composite(evidence: Evidence, subject: str) -> dict[str, list[str]]:
@@ -89,7 +89,7 @@ def _outside_composite(evidence: Evidence, subject: str) -> dict[str, list[str]]
     return found
 
 
-def _for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
+def told_for_people(table: pl.DataFrame, subject: str) -> pl.DataFrame:
     """Return a table as people read it: chances in words, the model itself among the rows that are printed."""
     import polars as pl
 

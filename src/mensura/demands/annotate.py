@@ -128,11 +128,11 @@ def carry_out(
         raise MensuraError(f"model: expected one or more, each once, got {names}; ask one several times with repeats")
     asked: list[Asked] = []
     for one in models:
-        asked.append(ask_plan(plan, one, **_left(settings, asked)))
+        asked.append(ask_plan(plan, one, **cells_left(settings, asked)))
     return _annotation(plan, asked, aggregate, seed)
 
 
-def _left(settings: dict[str, Any], asked: Sequence[Asked]) -> dict[str, Any]:
+def cells_left(settings: dict[str, Any], asked: Sequence[Asked]) -> dict[str, Any]:
     """Return the settings with the rest of the budget: one budget bounds all models together."""
     spent = {"max_calls": sum(part.calls for part in asked), "max_cost": sum(part.cost or 0.0 for part in asked)}
     bounds = {name: settings[name] - used for name, used in spent.items() if settings.get(name) is not None}

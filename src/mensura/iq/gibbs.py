@@ -100,7 +100,7 @@ def sweep(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> Gibbs
     """Draw every parameter once, each given all others; a model's factors and dimensions together."""
     state = draw_models(data, state, rng)
     state = replace(state, dimension_variance=_variance(state.dimensions, _DIMENSION_VARIANCE, rng))
-    state = _trade(data, _draw_descent(data, state, rng), rng)
+    state = _trade(data, draw_descent(data, state, rng), rng)
     state = replace(state, gamma=_draw_gamma(data, state, rng))
     sums = BenchmarkSums.of(data, state.factors, state.dimensions)
     lines = _draw_lines(sums, state, rng)
@@ -197,7 +197,7 @@ def _trade(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> Gibb
     return replace(state, factors=factors, lines=lines, gamma=gamma)
 
 
-def _draw_descent(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> GibbsState:
+def draw_descent(data: GibbsData, state: GibbsState, rng: np.random.Generator) -> GibbsState:
     """Draw what successors keep of a predecessor's strength (at most all of it) and how far they move: ρ, σ² and ω."""
     children, parents = data.descent.children, data.descent.parents
     strength = state.factors - data.regressors @ state.gamma

@@ -163,7 +163,7 @@ def _placed_classes(fit: Stitch, tests: pl.DataFrame, seed: int) -> tuple[Positi
     positions, rows, columns = fit.laplace.positions, [], []
     for (status,), part in tests.drop_nulls("class").group_by("status", maintain_order=True):
         names = part["class"].unique().sort().to_list()
-        mu, omega = draw_classes(_class_scores(fit, part, names), positions, rng)
+        mu, omega = draw_classes(class_scores(fit, part, names), positions, rng)
         for i, name in enumerate(names):
             own = part.filter(pl.col("class") == name)["benchmark"].unique().sort()
             columns.append(mu[:, i])
@@ -186,7 +186,7 @@ def _placed_classes(fit: Stitch, tests: pl.DataFrame, seed: int) -> tuple[Positi
     return draws, table.select(order).sort("status", "capability", descending=[True, True])
 
 
-def _class_scores(fit: Stitch, part: pl.DataFrame, names: list[str]) -> ClassScores:
+def class_scores(fit: Stitch, part: pl.DataFrame, names: list[str]) -> ClassScores:
     """Scores as logits of the share above chance, with their errors and bounds."""
     cols = positions_of(fit.data.benchmarks, part["benchmark"].to_list())
     chance, ceiling = fit.data.chance[cols], fit.data.ceiling[cols]

@@ -32,7 +32,7 @@ def place(fit: Stitch, scores: Any, *, seed: int = 0) -> PositionDraws:  # noqa:
     taken = sorted(set(frame["subject"]) & set(fit.data.subjects))
     if taken:
         raise MensuraError(f"scores: {taken[0]!r} is already in the fit; rename it to place it a second time")
-    return _placed(fit, _on_benchmarks_of(fit, frame), f"placed on a {fit.method} fit", seed)
+    return _placed(fit, on_benchmarks_of(fit, frame), f"placed on a {fit.method} fit", seed)
 
 
 def domain(fit: Stitch, benchmarks: list[str], *, seed: int = 0) -> PositionDraws:
@@ -55,10 +55,10 @@ def domain(fit: Stitch, benchmarks: list[str], *, seed: int = 0) -> PositionDraw
             "stderr": np.sqrt(data.sampling),
         }
     ).filter(pl.col("benchmark").is_in(benchmarks))
-    return _placed(fit, _on_benchmarks_of(fit, frame), f"domain of {len(benchmarks)} benchmarks", seed)
+    return _placed(fit, on_benchmarks_of(fit, frame), f"domain of {len(benchmarks)} benchmarks", seed)
 
 
-def _on_benchmarks_of(fit: Stitch, frame: pl.DataFrame) -> ScoreSet:
+def on_benchmarks_of(fit: Stitch, frame: pl.DataFrame) -> ScoreSet:
     """Encode new scores with the fit's benchmark positions, chance and ceiling."""
     own = encode(frame.drop("chance", "ceiling", strict=False), "mean")
     cols = positions_of(fit.data.benchmarks, list(own.benchmarks))

@@ -89,7 +89,7 @@ def backtest(
         if ends:
             known, draws = frame.filter(pl.col("released") <= origin), None
             if refitted and scores is not None:
-                known, draws = _on_final_scale(*refit_vintage(scores, origin, settings), frame)
+                known, draws = on_final_scale(*refit_vintage(scores, origin, settings), frame)
             days = [to_date(end) for end in ends]
             drawn = draws if fit_error else None
             found = forecast_known(known, days, draws=drawn, level=level, method=method, seed=seed)
@@ -142,7 +142,7 @@ def _scores_of(source: Any) -> pl.DataFrame | None:  # noqa: ANN401
     return read_any(frame)[0] if "score" in frame.columns and "capability" not in frame.columns else None
 
 
-def _on_final_scale(known: pl.DataFrame, draws: Floats, final: pl.DataFrame) -> tuple[pl.DataFrame, Floats]:
+def on_final_scale(known: pl.DataFrame, draws: Floats, final: pl.DataFrame) -> tuple[pl.DataFrame, Floats]:
     """Put an early fit and its draws on the final scale, by the line through the subjects both have."""
     both = known.join(final.select("subject", last="capability"), on="subject")
     slope, intercept = np.polyfit(both["capability"].to_numpy(), both["last"].to_numpy(), 1)

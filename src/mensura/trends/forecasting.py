@@ -137,7 +137,7 @@ def simulate_frontier(
         best = picked[:, int(np.argmax(values))]
     counts = rng.poisson(line.n / max(now - t[0], SHORTEST_SPAN) * span, FUTURES)
     seasons = now + np.arange(int(np.ceil(span / SEASON)) + 1) * SEASON
-    shocks, growth = drawn.shocks(seasons, rng), _draw_growth(years, values, rng)
+    shocks, growth = drawn.shocks(seasons, rng), draw_growth(years, values, rng)
     own = drawn.spread * np.sqrt(1 - drawn.share)
     most, residuals = max(int(counts.max()), 1), (y - line.at(t)) / (line.sd or 1.0)
     step, found = max(1, _AT_ONCE // most), []
@@ -148,7 +148,7 @@ def simulate_frontier(
         released = np.isfinite(when)
         at = np.where(released, when, now)
         path = heights[some, None] + slopes[some, None] * (at - line.center)
-        off = own[some, None] * _draw_residuals(line, residuals, when.shape, rng)
+        off = own[some, None] * draw_residuals(line, residuals, when.shape, rng)
         off += np.take_along_axis(shocks[some], ((at - now) / SEASON).astype(np.int64), axis=1)
         path = np.where(released, path + off * np.exp(growth[some, None] * (at - line.center)), -np.inf)
         path = np.maximum.accumulate(np.concatenate([best[some, None], path], axis=1), axis=1)
@@ -157,7 +157,7 @@ def simulate_frontier(
     return np.concatenate(found)
 
 
-def _draw_growth(years: Floats, values: Floats, rng: np.random.Generator) -> Floats:
+def draw_growth(years: Floats, values: Floats, rng: np.random.Generator) -> Floats:
     """Draw by how much the scatter grows a year, as a logarithm, from twice the usual window."""
     longer = years > years[-1] - 2 * WINDOW
     t = years[longer]
@@ -165,7 +165,7 @@ def _draw_growth(years: Floats, values: Floats, rng: np.random.Generator) -> Flo
     return np.asarray(mean + error * rng.standard_normal(FUTURES))
 
 
-def _draw_residuals(line: TrendLine, residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
+def draw_residuals(line: TrendLine, residuals: Floats, shape: tuple[int, ...], rng: np.random.Generator) -> Floats:
     """Draw from the observed standardised residuals, smoothed; their variance is 1."""
     spread = residuals * np.sqrt(line.n / line.freedom)
     width = SILVERMAN * line.n**-0.2

@@ -179,7 +179,7 @@ def _estimates(
     method: str, level: float, families: pl.DataFrame, pooled: TrendLine, years: Floats, C: Floats, compute: Floats
 ) -> list[dict[str, object]]:
     """Every way to choose k crossed with every way to choose subjects that the sources report."""
-    mean = _mean_slope(families)
+    mean = mean_slope(families)
     every = np.ones(C.size, dtype=bool)
     frontier = _records(method, years, C)
     quality = _records(method, years, C - mean.k * compute)
@@ -197,7 +197,7 @@ def _estimates(
     return rows
 
 
-def _mean_slope(families: pl.DataFrame) -> _Slope:
+def mean_slope(families: pl.DataFrame) -> _Slope:
     """Mean of the families weighted by their size; its error from their spread (one family: its own error)."""
     k, n = families["k"].to_numpy(), families["n"].to_numpy()
     mean = float(np.average(k, weights=n))

@@ -129,7 +129,7 @@ def watch_acceleration(
     releases of that time up to itself only: a rolling detector. ``advance`` is called once per simulated stream.
     """
     stream, subjects = read_stream(scores, dates)
-    begin = float(to_years(pl.Series([start]))[0]) if start else _default_start(stream.years)
+    begin = float(to_years(pl.Series([start]))[0]) if start else default_start(stream.years)
     end = float(to_years(pl.Series([until]))[0]) if until else float(stream.years[-1])
     _check_span(stream.years, begin, end, rate, streams)
     _check_window(window)
@@ -226,7 +226,7 @@ def _slopes(t: Floats, values: Floats) -> tuple[float, float]:
     return float(before), float(before + more)
 
 
-def _default_start(years: Floats) -> float:
+def default_start(years: Floats) -> float:
     """Middle of the time span, or when enough releases for a baseline are known, whichever is later."""
     middle = (years[0] + years[-1]) / 2
     return float(max(middle, years[min(BASELINE, years.size) - 1]))

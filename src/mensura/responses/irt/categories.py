@@ -120,10 +120,10 @@ def begin(model: str, shares: Sequence[Floats], groups: int) -> CategoryItems:
 
 def log_chances(p: CategoryItems, nodes: Floats) -> Floats:
     """Return ln P of every item and category at every node (items × categories × nodes)."""
-    return _curves(p, nodes)[0]
+    return category_curves(p, nodes)[0]
 
 
-def _curves(p: CategoryItems, nodes: Floats) -> tuple[Floats, Floats, Floats]:
+def category_curves(p: CategoryItems, nodes: Floats) -> tuple[Floats, Floats, Floats]:
     """Return ln P, its derivatives by parameters (items × categories × parameters × nodes) and by θ."""
     if p.model == "graded":
         return _graded(p, nodes)
@@ -219,7 +219,7 @@ def _gradient(p: CategoryItems, grid: Grid, sums: _Sums, by: Floats) -> tuple[Fl
 
 def _information(p: CategoryItems, grid: Grid, sums: _Sums, stiffness: Floats) -> Information:
     """Return the inverse information: that with abilities known, less what posteriors leave open, node by node."""
-    log_p, by, slope = _curves(p, grid.nodes)
+    log_p, by, slope = category_curves(p, grid.nodes)
     chance = np.exp(log_p) * (np.arange(p.most) < p.sizes[:, None])[:, :, None]
     taken = np.maximum(sums.counts.sum(axis=1), 0.0)
     weighted = np.swapaxes(by, 2, 3) * chance[:, :, :, None]
@@ -270,7 +270,7 @@ def fit_categories_held(
             here = _away(best[1], best[2], shrink)
             continue
         inverse = _information(here, grid, sums, stiffness)
-        items, groups = _gradient(here, grid, sums, _curves(here, grid.nodes)[1])
+        items, groups = _gradient(here, grid, sums, category_curves(here, grid.nodes)[1])
         step = np.concatenate([part.ravel() for part in inverse.step((items + pull) * here.used, groups)])
         errors = inverse.errors()
         left = float(np.max(np.abs(step[:cut] * here.used.ravel()) / errors[:cut]))
@@ -310,14 +310,17 @@ def _exact(
         step = np.zeros_like(p.values)
         step[:, place] = small
         ends = [
-            _gradient(q, grid, sums, _curves(q, grid.nodes)[1]) for q in (p.moved(-step, still), p.moved(step, still))
+            _gradient(q, grid, sums, category_curves(q, grid.nodes)[1])
+            for q in (p.moved(-step, still), p.moved(step, still))
         ]
         whole[rows, rows[:, place][:, None]] = (ends[0][0] - ends[1][0]) / (2.0 * small)
     for place in range(groups):
         step, move = np.zeros_like(p.values), small * np.eye(groups)[place]
-        ends = [_gradient(p.moved(step, sign * move), grid, sums, _curves(p, grid.nodes)[1]) for sign in (-1.0, 1.0)]
+        ends = [
+            _gradient(p.moved(step, sign * move), grid, sums, category_curves(p, grid.nodes)[1]) for sign in (-1.0, 1.0)
+        ]
         whole[cut:, cut + place] = (ends[0][1] - ends[1][1]) / (2.0 * small)
-    by = np.swapaxes(_curves(p, grid.nodes)[1], 1, 2)  # items × parameters × categories × nodes
+    by = np.swapaxes(category_curves(p, grid.nodes)[1], 1, 2)  # items × parameters × categories × nodes
     table = space.real(log_chances(p, grid.nodes).reshape(-1, len(grid.nodes)))
     for shard in shards:
         weights = space.get(shard_posteriors(space, shard, p, grid, table).weights)

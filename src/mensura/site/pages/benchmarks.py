@@ -101,14 +101,14 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
         "benchmark.html",
         {
             "row": row,
-            "facts": _facts(study, row, best),
+            "facts": benchmark_facts(study, row, best),
             "pictures": pictures,
             "home": benchmark_homes().get(name),
             "rungs": _rungs(study, row),
             "known": registry_rows(study, name),
-            "people": _people(people, name, unit),
-            "scores": _score_rows(study, scores, unit),
-            "disagreements": _disagreements(study, name, unit),
+            "people": people_rows(people, name, unit),
+            "scores": score_rows(study, scores, unit),
+            "disagreements": disagreements(study, name, unit),
             "unit": unit_name(unit),
         },
         scripts=("table",),
@@ -121,7 +121,8 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
     )
 
 
-def _facts(study: Study, row: dict[str, Any], best: dict[str, Any] | None) -> list[tuple[str, str]]:
+def benchmark_facts(study: Study, row: dict[str, Any], best: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return the facts of a benchmark, each with its title."""
     note = benchmark_notes().get(row["benchmark"], {})
     described = row["description"] or "no description"
     facts = [
@@ -176,7 +177,8 @@ def _saturation(row: dict[str, Any], best: dict[str, Any] | None) -> str:
     return f"The best model has gone {show(share, 'fraction')} of the way from chance to ceiling{said}."
 
 
-def _people(people: list[dict[str, Any]], benchmark: str, unit: str) -> list[dict[str, Any]]:
+def people_rows(people: list[dict[str, Any]], benchmark: str, unit: str) -> list[dict[str, Any]]:
+    """Return the groups of people on a benchmark as its table shows them."""
     judged = {row["group"]: row for row in comparable_people().filter(benchmark=benchmark).iter_rows(named=True)}
     return [
         {
@@ -195,7 +197,8 @@ def _people(people: list[dict[str, Any]], benchmark: str, unit: str) -> list[dic
     ]
 
 
-def _score_rows(study: Study, scores: pl.DataFrame, unit: str) -> list[dict[str, Any]]:
+def score_rows(study: Study, scores: pl.DataFrame, unit: str) -> list[dict[str, Any]]:
+    """Return the scores of a benchmark as its table shows them."""
     sources = {row["source"]: row for row in study.evidence.sources.iter_rows(named=True)}
     return [
         {
@@ -211,7 +214,7 @@ def _score_rows(study: Study, scores: pl.DataFrame, unit: str) -> list[dict[str,
     ]
 
 
-def _disagreements(study: Study, benchmark: str, unit: str) -> list[dict[str, Any]]:
+def disagreements(study: Study, benchmark: str, unit: str) -> list[dict[str, Any]]:
     """Return models with several sources on this benchmark, the largest gap first."""
     names = study.models.select("subject", "name")
     sources = study.evidence.sources.select("source", source_name="name")

@@ -47,7 +47,7 @@ def people(study: Study) -> Page:
             "registry": registry_rows(study),
             "beside_people": sorted(study.leaders.to_dicts(), key=lambda row: row["people"] is None),
             "beside_said": people_sentence(study),
-            "anchors": _anchors(study),
+            "anchors": anchor_rows(study),
             "sections": [passing_section(study), people_section(study)],
         },
         scripts=("charts", "table"),
@@ -91,7 +91,7 @@ def _plain(name: str) -> str:
     return "".join(sign for sign in name.casefold() if sign.isalnum())
 
 
-def _anchors(study: Study) -> list[dict[str, object]]:
+def anchor_rows(study: Study) -> list[dict[str, object]]:
     """Return who stands on the ladder: test, how the score came about, items, dimensions in which they are placed."""
     table = (
         study.abilities.places.group_by("subject", "kind", "test", "origin", maintain_order=True)

@@ -27,10 +27,10 @@ def where_context(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     return {
         "neighbours": _neighbours(study, subject),
         "people": _people(study, tested, subject),
-        "people_said": _people_said(tested),
-        "price_said": _price_said(study, priced, row),
-        "prices": _prices(study, priced),
-        "next_said": _next_said(telling, row),
+        "people_said": people_said(tested),
+        "price_said": price_said(study, priced, row),
+        "prices": price_rows(study, priced),
+        "next_said": next_said(telling, row),
         "next": telling[:_NEXT],
         "charted_said": f"{charted_sentence(study, row)} {study.place_said(subject)}".rstrip(),
     }
@@ -79,7 +79,7 @@ def verdict(chance: float | None) -> str:
     return "passed" if chance >= _SURELY else "not passed" if chance <= 1 - _SURELY else "cannot be told"
 
 
-def _people_said(tested: list[dict[str, Any]]) -> str:
+def people_said(tested: list[dict[str, Any]]) -> str:
     """Count the groups that a model passed: measured people and judged ones apart, never added up."""
     if not tested:
         return "No group of people has a score on a test that this model took."
@@ -104,7 +104,7 @@ def _counted(rows: list[dict[str, Any]], words: str) -> str:
     return f"{first} and did not pass {below}{f'; of {unsure} it cannot be told' if unsure else ''}."
 
 
-def _price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) -> str:
+def price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) -> str:
     """Say what the model costs among models of about its level, cheapest first, by list price."""
     if row["iq"] is None:
         return "Without an IQ it has no level to compare prices at."
@@ -128,7 +128,8 @@ def _price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) -
     )
 
 
-def _prices(study: Study, near: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def price_rows(study: Study, near: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the models near one another that have a price, with their pages."""
     facts = ("name", *COUNTS)
     priced = [row for row in near if row["sticker_price"] is not None][:_PRICES]
     pages = ((row, f"models/{slug(row['subject'])}.html") for row in priced)
@@ -144,7 +145,8 @@ def _prices(study: Study, near: list[dict[str, Any]]) -> list[dict[str, Any]]:
     ]
 
 
-def _next_said(telling: list[dict[str, Any]], row: dict[str, Any]) -> str:
+def next_said(telling: list[dict[str, Any]], row: dict[str, Any]) -> str:
+    """Say which benchmark would tell most about a model."""
     if row["iq"] is None:
         return "Too little is known of it to say which benchmark would tell most; any of the composite's would."
     if not telling:

@@ -126,7 +126,7 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
     facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
     unit, ladder = facts["unit"], ladders.row(0, named=True)
     points = [(ladder[f"iq{iq}"], float(iq)) for iq in _LADDER_IQS if ladder[f"iq{iq}"] is not None]
-    drawn, beyond = _up_to(points, facts["ceiling"])
+    drawn, beyond = up_to(points, facts["ceiling"])
     spots = [
         ModelSpot(
             row["name"],
@@ -146,7 +146,7 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
         f"ladder-{slug(benchmark)}",
         f"The ladder of {facts['name']}",
         "Dots on the line: the scores judged typical of people at IQ 70, 85, …, 160; nobody measured them. Marks: "
-        f"models, read off the line. Upright lines: groups of people, dashed where judged.{_said_beyond(beyond, unit)}",
+        f"models, read off the line. Upright lines: groups of people, dashed where judged.{said_beyond(beyond, unit)}",
         finding=f"From score to IQ: {past}",
         drawing=draw_ladder(
             drawn,
@@ -186,7 +186,7 @@ def benchmark_picture(draw: Drawer) -> Callable[[Study, str], Picture]:
     return build
 
 
-def _up_to(points: list[Point], ceiling: float | None) -> tuple[list[Point], list[Point]]:
+def up_to(points: list[Point], ceiling: float | None) -> tuple[list[Point], list[Point]]:
     """Return a ladder up to the highest score a test can give, and its points beyond, which no score can show."""
     if ceiling is None or points[-1][0] <= ceiling:
         return points, []
@@ -197,7 +197,8 @@ def _up_to(points: list[Point], ceiling: float | None) -> tuple[list[Point], lis
     return inside, beyond
 
 
-def _said_beyond(beyond: list[Point], unit: str) -> str:
+def said_beyond(beyond: list[Point], unit: str) -> str:
+    """Say which steps of a ladder lie beyond what the test can give."""
     said = " and ".join(f"IQ {iq:.0f} at {show(score, unit)}" for score, iq in beyond)
     return f" The ladder puts {said}, beyond what the test can give: no score tells that far." if said else ""
 

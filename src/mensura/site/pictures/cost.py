@@ -20,12 +20,14 @@ def _bars(study: Study, column: str) -> pl.DataFrame:
     )
 
 
-def _dearer(points: pl.DataFrame) -> str:
+def dearer(points: pl.DataFrame) -> str:
+    """Say how many models cost more than their price suggests."""
     more = points.filter(pl.col("y") > pl.col("x")).height
     return f"{more} of {points.height} models cost more for the same tasks than their price suggests"
 
 
-def _spread(rows: pl.DataFrame) -> str:
+def cost_spread(rows: pl.DataFrame) -> str:
+    """Say which models have the lowest and the highest effective cost."""
     ordered = rows.sort("value")
     if ordered.is_empty():
         return "No model has an effective cost"
@@ -36,7 +38,8 @@ def _spread(rows: pl.DataFrame) -> str:
     )
 
 
-def _leanest(rows: pl.DataFrame) -> str:
+def leanest(rows: pl.DataFrame) -> str:
+    """Say which model needs least work."""
     ordered = rows.sort("value", descending=True)
     if ordered.is_empty():
         return "No model has a task efficiency"
@@ -65,7 +68,7 @@ def sticker_effective(study: Study) -> Picture:
             log_y=True,
             diagonal=True,
         ),
-        finding=_dearer(points),
+        finding=dearer(points),
         columns={"x": "sticker price, $ per 1M in + 1M out", "y": "effective cost, $ per 1M in + 1M out"},
     )
 
@@ -80,7 +83,7 @@ def cost_bars(study: Study) -> Picture:
         charts.bars(
             _bars(study, "effective_cost"), x_title="effective cost, $ per 1M in + 1M out", log=True, ascending=True
         ),
-        finding=_spread(_bars(study, "effective_cost")),
+        finding=cost_spread(_bars(study, "effective_cost")),
         columns={"value": "effective cost, $ per 1M in + 1M out"},
     )
 
@@ -94,6 +97,6 @@ def task_efficiency(study: Study) -> Picture:
         "The inverse of the usage multiplier: 2× means half the work for the same tasks of a model that is typical in "
         "every signal (tokens against their median, costs against those expected from the price).",
         charts.bars(_bars(study, "task_efficiency"), x_title="task efficiency, ×", log=True, rule=1.0),
-        finding=_leanest(_bars(study, "task_efficiency")),
+        finding=leanest(_bars(study, "task_efficiency")),
         columns={"value": "task efficiency, ×"},
     )

@@ -45,7 +45,7 @@ def ladder_figures(study: Study) -> tuple[Figure, Figure]:
         finding="The same places as a radar",
         drawing=draw_radar(
             few,
-            [_place(row) for row in rows.iter_rows(named=True) if row["dimension"] in few],
+            [ladder_place(row) for row in rows.iter_rows(named=True) if row["dimension"] in few],
             description=_described(rows),
         ),
         rows=ladder.rows,
@@ -74,9 +74,9 @@ def _ladder(key: str, table: pl.DataFrame, quality: tuple[str, str]) -> Figure:
         "coloured by maker. Lines: 90%, errors of ability and of the calibrated line together. People and models "
         "of one test "
         "answered the same items; across tests only the calibration joins them.",
-        finding=_finding(rows),
+        finding=ladder_finding(rows),
         drawing=draw_human_ladder(
-            _dimensions(table), [_place(row) for row in rows.iter_rows(named=True)], description=_described(rows)
+            _dimensions(table), [ladder_place(row) for row in rows.iter_rows(named=True)], description=_described(rows)
         ),
         rows=tuple(rows.to_dicts()),
         source="ADeLe project page (CC BY-SA 4.0); ENEM (INEP); NAEP (NCES); calibration by "
@@ -91,10 +91,10 @@ def _dimensions(table: pl.DataFrame) -> list[str]:
 
 
 def _described(rows: pl.DataFrame) -> str:
-    return f"AI systems and groups of people in {rows['dimension'].n_unique()} dimensions. {_finding(rows)}."
+    return f"AI systems and groups of people in {rows['dimension'].n_unique()} dimensions. {ladder_finding(rows)}."
 
 
-def _finding(rows: pl.DataFrame) -> str:
+def ladder_finding(rows: pl.DataFrame) -> str:
     """Say in how many dimensions the best AI system of a test stands above the people who took the same test."""
     said = []
     for (test,), part in rows.filter(pl.col("kind") == "people").group_by("test", maintain_order=True):
@@ -113,7 +113,8 @@ def _finding(rows: pl.DataFrame) -> str:
     return text[0].upper() + text[1:]
 
 
-def _place(row: dict[str, object]) -> LadderPlace:
+def ladder_place(row: dict[str, object]) -> LadderPlace:
+    """Return one place on the ladder with its words."""
     people = row["kind"] == "people"
     said = rarity(_number(row["one_in"]), bool(row["at_least"]))
     label = f"{row['subject']} on {row['test']}, {row['dimension']}: {said}"

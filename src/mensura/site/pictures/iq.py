@@ -62,7 +62,7 @@ def dimension_bell(study: Study, dimension: str) -> Picture:
         study.dimension_names[dimension],
         f"IQ in {study.dimension_names[dimension]}. Full: at least two of its benchmarks measured; hollow: estimated.",
         charts.bell_curve(_linked(_two(points)), wide=_PANEL),
-        finding=f"Of those measured here, {_leading(points.filter(status='measured'))}",
+        finding=f"Of those measured here, {leading_said(points.filter(status='measured'))}",
         rows=_rows(points),
     )
 
@@ -84,7 +84,7 @@ def iq_time(study: Study) -> Picture:
         charts.timeline(
             labelled(_two(points), "value", study.policy.labels), y_title="composite IQ", lines=frontier_lines(points)
         ),
-        finding=_risen(points),
+        finding=risen_said(points),
         columns={"value": "composite IQ"},
     )
 
@@ -110,7 +110,7 @@ def _two(points: pl.DataFrame) -> pl.DataFrame:
     return points.with_columns(pl.col("status").replace({"inherited": "estimated"}))
 
 
-def _leading(points: pl.DataFrame) -> str:
+def leading_said(points: pl.DataFrame) -> str:
     """Say who is highest, with the interval."""
     known = points.drop_nulls("iq").sort("iq", descending=True)
     if known.is_empty():
@@ -119,7 +119,7 @@ def _leading(points: pl.DataFrame) -> str:
     return f"{top['name']} is highest: IQ {top['iq']:.0f} ({top['low']:.0f} to {top['high']:.0f})"
 
 
-def _risen(points: pl.DataFrame) -> str:
+def risen_said(points: pl.DataFrame) -> str:
     """Say how far the record has come, and since when."""
     known = points.drop_nulls("value").sort("released")
     if known.is_empty():
@@ -132,7 +132,8 @@ def _risen(points: pl.DataFrame) -> str:
     )
 
 
-def _together(points: pl.DataFrame) -> str:
+def together_said(points: pl.DataFrame) -> str:
+    """Say how EQ and IQ go together."""
     known = points.drop_nulls(["x", "y"])
     if known.height < _FEW:
         return "Too few models have both"
@@ -140,7 +141,7 @@ def _together(points: pl.DataFrame) -> str:
     return f"Over {known.height} models with both, the rank correlation of EQ and IQ is {r:.2f}".replace("-", "−")
 
 
-def _best_value(study: Study) -> str:
+def best_value(study: Study) -> str:
     """Say who costs least near the top."""
     priced = study.charted("iq", "effective_cost").sort("exact_iq", descending=True)
     if priced.is_empty():
@@ -171,7 +172,7 @@ def iq_eq(study: Study) -> Picture:
         "IQ and emotional reasoning",
         "Emotional reasoning (EQ) is a diagnostic with a thin base; it is no part of the composite.",
         charts.scatter(_trade_off(study, "eq"), x_title="emotional reasoning, EQ", y_title="composite IQ"),
-        finding=_together(_trade_off(study, "eq")),
+        finding=together_said(_trade_off(study, "eq")),
         columns={"x": "EQ", "y": "composite IQ"},
     )
 
@@ -192,7 +193,7 @@ def iq_cost(study: Study) -> Picture:
             log_x=True,
             frontier=frontier(points),
         ),
-        finding=_best_value(study),
+        finding=best_value(study),
         columns={"x": "effective cost, $ per 1M in + 1M out", "y": "composite IQ"},
     )
 

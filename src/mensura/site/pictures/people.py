@@ -21,12 +21,13 @@ _ALIGNMENT = _NAMES.with_name("country_alignment.csv")
 _WORLD = "Extrapolated by Mensura from tables of the world's population, schooling and international tests"
 
 
-def _largest(drivers: pl.DataFrame) -> str:
+def largest_said(drivers: pl.DataFrame) -> str:
+    """Say what moves the rate most."""
     top = drivers.sort(pl.col("effect").abs(), descending=True).row(0, named=True)
     return f"{top['driver'].capitalize()} moves the rate most: {top['effect']:+.1f} points".replace("-", "−")
 
 
-def _falling(rates: pl.DataFrame) -> str:
+def falling_said(rates: pl.DataFrame) -> str:
     """Say in how many curves success is lower at the highest level than at the lowest."""
     curves = rates.group_by("subject", "dimension").agg(
         first=pl.col("rate").sort_by("level").first(), last=pl.col("rate").sort_by("level").last()
@@ -35,7 +36,7 @@ def _falling(rates: pl.DataFrame) -> str:
     return f"From the lowest to the highest level success falls in {falls} of {curves.height} curves"
 
 
-def _aligned(countries: pl.DataFrame) -> str:
+def aligned_said(countries: pl.DataFrame) -> str:
     """Say how the two clusters of countries differ."""
     near, far = (countries.filter(cluster=cluster) for cluster in (1, 2))
     return (
@@ -70,7 +71,7 @@ def demand_curves(study: Study) -> Picture:
         "Share of items answered correctly among items whose highest demand is in the dimension, with 90% binomial "
         "intervals. Derived from the ADeLe project page, CC BY-SA 4.0.",
         charts.level_curves(_named(outcome_rates(study.evidence))),
-        finding=_falling(_named(outcome_rates(study.evidence))),
+        finding=falling_said(_named(outcome_rates(study.evidence))),
         source=ADELE,
     )
 
@@ -110,7 +111,7 @@ def country_alignment(study: Study) -> Picture:
         "two clusters by k-means. The published analysis of a language model on TIMSS had r about .59 and .02 at "
         "errors of about .14 and .15.",
         charts.alignment_clusters(countries),
-        finding=_aligned(countries),
+        finding=aligned_said(countries),
         source="Mensura's own validation on PISA 2009; errors only",
     )
 
@@ -141,6 +142,6 @@ def world_drivers(study: Study) -> Picture:
         "population is taken into account, averaged over all orders of adding the parts (Shapley values).",
         charts.drivers(study.world.drivers),
         rows=tuple(study.world.drivers.to_dicts()),
-        finding=_largest(study.world.drivers),
+        finding=largest_said(study.world.drivers),
         source=_WORLD,
     )

@@ -63,7 +63,7 @@ def one_axis(study: Study) -> Picture:
         "test to test; judged classes are dashed, and an interval may end at the lower edge. They do not move the "
         "scale. Press any tick for who they are.",
         charts.one_axis(points),
-        finding=_beside(study),
+        finding=stands_beside(study),
         columns={"value": "capability or difficulty"},
     )
 
@@ -89,7 +89,7 @@ def capability_time(study: Study) -> Picture:
             labelled(points, "value", study.policy.labels),
             y_title="capability",
             forecast=pace.forecast,
-            levels=_human_lines(study.groups).with_columns(
+            levels=human_lines(study.groups).with_columns(
                 pl.col("label").replace(study.class_names), subject=_class_subjects("label")
             ),
             today=pace.until,
@@ -109,7 +109,7 @@ def _class_subjects(column: str = "group") -> pl.Expr:
     return pl.format(class_subject("{}"), pl.col(column))
 
 
-def _beside(study: Study) -> str:
+def stands_beside(study: Study) -> str:
     """Say where the highest model stands relative to the measured class nearest below it."""
     said = capability_leader_sentence(study)
     ranked = study.capability_ranks.drop_nulls("rank")
@@ -124,7 +124,7 @@ def _beside(study: Study) -> str:
     return f"{said} Next below it: {study.class_names[nearest['group']]}, anywhere from {theirs}."
 
 
-def _human_lines(groups: pl.DataFrame) -> pl.DataFrame:
+def human_lines(groups: pl.DataFrame) -> pl.DataFrame:
     """Choose measured classes for lines: the surest first, those too near a chosen one left out."""
     kept: list[tuple[str, float, float, float]] = []
     surest = groups.filter(pl.col("status") == "measured").sort(pl.col("high") - pl.col("low"))
@@ -144,7 +144,7 @@ def sensors(study: Study) -> Picture:
         "Benchmarks are sensors with a range",
         "Where each benchmark tells models apart: at least half of its largest information about capability.",
         charts.sensors(study.sensors, models),
-        finding=_in_range(study),
+        finding=in_range(study),
         rows=tuple(study.sensors.select("benchmark", "name", "low", "peak", "high").to_dicts()),
         columns={"low": "informs from", "peak": "most at", "high": "to"},
     )
@@ -169,7 +169,7 @@ def residual_profiles(study: Study) -> Picture:
         "score (of Elo: as expected win rates); purple is above, green below, blank was not measured. Colours saturate "
         "at the 98th percentile of the sizes.",
         charts.heatmap(points),
-        finding=_oddest(points),
+        finding=oddest(points),
     )
 
 
@@ -213,14 +213,15 @@ def acceleration(study: Study) -> Picture:
     )
 
 
-def _in_range(study: Study) -> str:
+def in_range(study: Study) -> str:
     """Say how many benchmarks still tell the best model from others."""
     best = study.models["capability"].max()
     able = study.sensors.filter((pl.col("low") <= best) & (pl.col("high") >= best)).height
     return f"{able} of {study.sensors.height} benchmarks still inform at the level of the best model"
 
 
-def _oddest(points: pl.DataFrame) -> str:
+def oddest(points: pl.DataFrame) -> str:
+    """Say which score lies farthest from its model's level."""
     known = points.drop_nulls("residual").sort(pl.col("residual").abs(), descending=True)
     if known.is_empty():
         return "No model has a residual"
