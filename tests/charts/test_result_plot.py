@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.charts import plot_table
+from mensura.charts.result_plot import plot_table
 from mensura.core.errors import MensuraError
 
 

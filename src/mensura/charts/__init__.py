@@ -23,7 +23,6 @@ from mensura.charts.ladders import draw_history, draw_ladder
 from mensura.charts.level_panels import level_panels
 from mensura.charts.one_axis import one_axis
 from mensura.charts.render import drawn, paper, save, web_spec
-from mensura.charts.result_plot import plot_table
 from mensura.charts.scatter import scatter
 from mensura.charts.sensors import sensors
 from mensura.charts.share_card import draw_share_card
@@ -64,7 +63,6 @@ __all__ = [
     "level_panels",
     "one_axis",
     "paper",
-    "plot_table",
     "progress",
     "regions",
     "resolve",

@@ -56,7 +56,7 @@ class Result:
 
         A notebook shows the picture. ``mensura.charts.save(picture, "picture.svg")`` writes it.
         """
-        return import_module("mensura.charts").plot_table(self.shown, self.heading, rows)
+        return import_module("mensura.charts.result_plot").plot_table(self.shown, self.heading, rows)
 
     def __str__(self) -> str:
         notices = (f"warning: {text}" for text in getattr(self, "warnings", ()))
