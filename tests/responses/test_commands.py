@@ -159,3 +159,20 @@ def test_a_covariate_that_nobody_has_is_refused():
     pool = ItemPool.from_answers("p", {"item": ["q1"]}, answers, persons, by=[])
     with pytest.raises(MensuraError, match="nobody in pool 'p' has a value of 'sex'"):
         read_responses(pool, by="sex")
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (("--dimensions", 2, "--weights", "w"), "--weights"),
+        (("--dimensions", 2, "--abilities", "estimated"), "--abilities"),
+        (("--bifactor",), "--bifactor"),
+        (("--model", "graded", "--cluster", "school"), "--cluster"),
+        (("--replication", "brr"), "--replication"),
+    ],
+)
+def test_an_option_that_the_fit_would_leave_aside_is_refused(mensura_command, tmp_path, options, named):
+    (tmp_path / "answers.csv").write_text("subject,q1,q2\na,1,0\nb,0,1\n", encoding="utf-8")
+    run = mensura_command("responses", "fit", tmp_path / "answers.csv", *options)
+    assert run.code == 2
+    assert f"{named}: of no use here, because" in run.err

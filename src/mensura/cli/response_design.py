@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mensura.cli.paths import check_input
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,7 +43,6 @@ class DesignOptions:
         Path | None,
         typer.Option(help="Table of item and numbers, such as demands: explains difficulties.", callback=check_input),
     ] = None
-
     dimensions: Annotated[
         str | None,
         typer.Option(help="Several abilities (2pl): 2 to 4, or a table of item and dimension.", metavar="N|FILE"),
@@ -55,6 +55,23 @@ class DesignOptions:
         """The columns, or patterns of them, that are no items."""
         named = (self.weights, self.replicates, self.cluster, *(self.regress or ()))
         return [name for name in named if name is not None]
+
+    def refuse_unused(self, model: str, others: dict[str, bool]) -> None:
+        """Refuse options that the fit would leave aside; ``others``: further options, and whether each is given."""
+        from mensura.responses.categories import CATEGORY_MODELS
+
+        given = {f"--{one.name}": getattr(self, one.name) != one.default for one in fields(self)} | others
+        of_dimensions = ("--dimensions", "--rotation", "--bifactor")
+        if model in CATEGORY_MODELS:
+            unused, because = set(given) - {"--reference", "--device"}, f"--model {model} does not take it"
+        elif self.dimensions is not None:
+            unused, because = set(given) - set(of_dimensions), "a fit with --dimensions does not take it"
+        elif not self.columns:
+            unused, because = {*of_dimensions, "--people", "--replication"}, "it belongs to an option that is not given"
+        else:
+            unused, because = set(of_dimensions), "it belongs to --dimensions, which is not given"
+        for name in sorted(name for name in unused if given[name]):
+            raise MensuraError(f"{name}: of no use here, because {because}. Leave it out")
 
     def taken(self, files: list[Path]) -> tuple[list[Any], Survey | None, pl.DataFrame | None]:
         """Return the responses without those columns, the survey, and the columns with their subjects."""
@@ -88,7 +105,6 @@ class DesignOptions:
         """Fit several abilities, and show or write the fit."""
         from mensura.cli.output import emit, print_note
         from mensura.cli.tables import print_table
-        from mensura.core.errors import MensuraError
         from mensura.responses import fit_dimensions
 
         if model != "2pl":

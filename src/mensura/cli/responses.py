@@ -140,11 +140,9 @@ def fit(
     from mensura.responses.categories import CATEGORY_MODELS
     from mensura.responses.store import is_store
 
+    others = {"--reference": reference is not None, "--device": device != "numpy", "--ray": ray is not None}
+    design.refuse_unused(model, others | {"--abilities": abilities != "normal"})
     if model in CATEGORY_MODELS:
-        if design.columns:
-            raise MensuraError(
-                f"--weights, --replicates, --cluster: got --model {model}; expected rasch, 2pl or 3pl. Leave them out"
-            )
         reading.refuse_counting(model)
         _fit_categories(files, model, reading, reference, device, out, as_json)
         return
