@@ -235,7 +235,7 @@ def test_human_lines_keep_the_surest_and_their_distance():
             "high": [1.6, 0.1, 1.0, 2.1],
         }
     )
-    assert stitched._human_lines(groups)["label"].to_list() == ["sure", "far"]
+    assert stitched.human_lines(groups)["label"].to_list() == ["sure", "far"]
 
 
 @pytest.mark.parametrize(("n", "correct"), [(10, 9), (4, 0), (50, 25), (7, 7)])

@@ -69,7 +69,7 @@ def read_parquet(place: str | Path, columns: list[str] | None = None) -> pl.Data
         return pl.read_parquet(place, columns=columns, glob=False)
     system, path = opened(place)
     with system.open(path, "rb") as file:
-        return pl.read_parquet(file, columns=columns)
+        return pl.read_parquet(file, columns=columns, glob=False)
 
 
 def upload(folder: Path, address: str | Path, last: str) -> None:
