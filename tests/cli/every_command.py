@@ -37,6 +37,7 @@ COMMANDS = {
     "evidence schema": ["--out", "{out}"],
     "cite": [],
     "people summary": ["{pool}", "--out", "{out}"],
+    "people pools": ["--out", "{out}"],
     "people rates": ["{pool}", "--out", "{out}"],
     "people import": ["{answers}", "--items", "^q", "--person", "who", "--min-answers", "1", "--out", "{out}"],
     "people populations": ["--out", "{out}"],
