@@ -1,9 +1,11 @@
 """The pages in a real browser: pictures before any script, cards, filters, picker, compare, explorer, addresses."""
 
+import json
 import re
 
 import pytest
 
+from mensura.evidence import slug
 from mensura.scale import rate_to_iq, rate_to_level
 
 WITH_PICTURES = [
@@ -252,7 +254,7 @@ def test_scrolling_the_explorer_reaches_the_last_row(visit):
     assert page.inner_text("#explorer tbody tr:nth-last-child(2) td").strip() != ""
 
 
-def test_the_picker_names_three_with_reasons_and_says_when_nobody_qualifies(visit):
+def test_the_picker_names_three_with_reasons_and_says_when_nobody_qualifies(visit, report):
     page = visit("pick.html")
     page.wait_for_selector("#picked article:nth-child(3)")
     for card in page.query_selector_all("#picked article"):
@@ -260,6 +262,9 @@ def test_the_picker_names_three_with_reasons_and_says_when_nobody_qualifies(visi
         assert re.search(r"IQ \d+( there)?, 90% \d+ to \d+", said)
         assert "per 1M tokens" in said or "no price known" in said
     assert "chance of being above" in page.inner_text("#picked article >> nth=0")
+    ranked = json.loads((report / "api" / "v1" / "rankings.json").read_text(encoding="utf-8"))["rankings"]
+    pages = page.eval_on_selector_all("#picked h2 a", "all => all.map(a => a.getAttribute('href'))")
+    assert pages == [f"models/{slug(row['subject'])}.html" for row in ranked[:3]], "the one ranking decides"
     page.check("[name=open]")
     page.select_option("[name=task]", "computer-use")
     page.fill("[name=budget]", "5")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
@@ -20,11 +21,11 @@ _SHARES = ("percent", "fraction")
 
 def among_people(study: Study, row: dict[str, Any]) -> Figure:
     """Return the bell of people with one model's mark."""
-    others = [one["exact_iq"] for one in study.rows.by_iq if one["subject"] != row["subject"]]
+    others = [one["exact_iq"] for one in study.rows.ranked_rows if one["subject"] != row["subject"]]
     return Figure(
         f"among-{slug(row['subject'])}",
         "Where it stands among people",
-        "1,000 people spread as IQ is defined, the model with its 90% interval, and all other models as ticks.",
+        "1,000 people spread as IQ is defined, the model with its 90% interval, and all other ranked models as ticks.",
         drawing=draw_among(_standing(row), others, f"{row['name']}, IQ {row['iq']}, among 1,000 people."),
     )
 
@@ -101,15 +102,25 @@ def against_people(study: Study, row: dict[str, Any], tested: list[dict[str, Any
     duels = duels[:_DUELS]
     if not duels:
         return None
-    passed = [one for one in duels if one.verdict == "passed"]
     return Figure(
         f"against-{slug(row['subject'])}",
         "Against people on the same test",
         "The score of people (bar: filled when measured) and of the model (mark) on each test, with the chance that it "
         "is above them.",
-        finding=f"It passed {len(passed)} of these {len(duels)} groups of people",
+        finding=f"It passed {passed_said(duels)}",
         drawing=draw_duels(duels, row["provider"], f"{row['name']} and {len(duels)} groups of people, test by test."),
     )
+
+
+def passed_said(duels: Sequence[Duel]) -> str:
+    """Say how many groups of people a model passed; measured and judged ones are never added up."""
+    said = []
+    for kind, is_measured in (("measured", True), ("judged", False)):
+        groups = [one for one in duels if one.measured is is_measured]
+        passed = sum(one.verdict == "passed" for one in groups)
+        if groups:
+            said.append(f"{passed or 'none'} of {len(groups)} {kind} group{'s' if len(groups) > 1 else ''} of people")
+    return " and ".join(said)
 
 
 def what_it_costs(study: Study, row: dict[str, Any]) -> Figure | None:

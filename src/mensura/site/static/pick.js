@@ -9,14 +9,15 @@
     const money = (value) => "$" + Number(value).toPrecision(3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
     const whole = (value) => Number(value).toFixed(0).replace("-", "−");
 
-    // What a model is worth for a task: its IQ there, with interval, and whether its own scores stand behind it.
+    // What a model is worth for a task: its IQ there, with interval, whether its own scores stand behind it, and whether
+    // enough is known to rank it: over all tasks the one ranking says so.
     function worth(model, task) {
       if (!task) {
         const own = model.well_measured;
-        return model.iq && { ...model.iq, own, said: own ? `own scores in ${model.own_dimensions} of 7 dimensions` : `mostly estimated: ${model.measured} benchmarks measured`, layer: "composite" };
+        return model.iq && { ...model.iq, own, known: model.rank !== null, said: own ? `own scores in ${model.own_dimensions} of 7 dimensions` : `mostly estimated: ${model.measured} benchmarks measured`, layer: "composite" };
       }
       const part = model.dimensions.find((one) => one.key === task);
-      return part && part.iq !== null ? { value: part.iq, low: part.low, high: part.high, own: part.counts[0] >= 2, said: `${part.counts[0]} of ${part.counts[0] + part.counts[1] + part.counts[2]} benchmarks of ${part.name} measured`, layer: task } : null;
+      return part && part.iq !== null ? { value: part.iq, low: part.low, high: part.high, own: part.counts[0] >= 2, known: part.counts[0] >= 2, said: `${part.counts[0]} of ${part.counts[0] + part.counts[1] + part.counts[2]} benchmarks of ${part.name} measured`, layer: task } : null;
     }
 
     function render() {
@@ -35,7 +36,7 @@
         if (budget !== null && cost(model) === null) { unpriced++; return false; }
         if (speed !== null && model.response_time === null) { untimed++; return false; }
         return (budget === null || cost(model) <= budget) && (speed === null || model.response_time <= speed);
-      }).sort((a, b) => b.worth.own - a.worth.own || b.worth.value - a.worth.value);
+      }).sort((a, b) => b.worth.known - a.worth.known || b.worth.value - a.worth.value);
       const left = [unpriced ? `${unpriced} without a price` : "", untimed ? `${untimed} without a response time` : ""].filter(Boolean).join(" and ");
       document.getElementById("pick-said").textContent = able.length ? `${able.length} models qualify${left ? `; left out: ${left}` : ""}.` : `No model qualifies${left ? `; left out: ${left}` : ""}. Spend more, wait longer, or drop a condition.`;
       document.getElementById("picked").replaceChildren(...able.slice(0, 3).map(({ model, worth: found }, place) => {
