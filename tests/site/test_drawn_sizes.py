@@ -27,13 +27,13 @@ SENTENCE = (
 @pytest.mark.parametrize("title", ["Short", "A title of more than one line of the whole picture"])
 def test_a_shared_picture_shows_a_whole_sentence_and_the_model_among_people(title, marks):
     drawn = draw_share_card(title, SENTENCE, marks)
-    found = re.findall(r'<text x="70" y="(\d+)"[^>]* font-size="(\d+)"[^>]*>([^<]+)</text>', drawn)
-    lines = [(int(baseline), int(size)) for baseline, size, _ in found]
-    assert " ".join(text for *_, text in found) == f"Mensura {title} {SENTENCE}"
+    found = re.findall(r'aria-label="([^"]*)" transform="translate\(70 (\d+)\) scale\(0\.(\d+)\)', drawn)
+    lines = [(int(baseline), int(size.ljust(3, "0"))) for _, baseline, size in found]
+    assert " ".join(text for text, *_ in found) == f"Mensura {title} {SENTENCE}"
     for (above, _), (below, size) in pairwise(lines):
         assert 0.8 * size <= below - above <= 2 * max(size, 62), "capitals do not touch, and no hole gapes"
     assert lines[-1][0] + 0.3 * lines[-1][1] < HEIGHT - 20
-    assert drawn.count("<path") == (3 if marks else 0)
+    assert drawn.count("<path") == len(found) + (3 if marks else 0)
     assert "var(" not in drawn
 
 
@@ -51,3 +51,9 @@ def test_a_picture_is_as_wide_as_asked_for_or_as_it_must_be():
     assert static_job({"layer": []}, 640)["spec"]["width"] == 640
     assert static_job({"layer": [], "usermeta": {"min_width": 720}}, 640)["spec"]["width"] == 720
     assert static_job({"layer": []}, 640)["spec"]["autosize"] == {"type": "fit-x", "contains": "padding"}
+
+
+def test_a_shared_picture_needs_no_font_of_the_machine_unless_a_letter_is_foreign_to_ours():
+    assert "<text" not in draw_share_card("Claude Opus 5 – how good?", SENTENCE)
+    foreign = draw_share_card("文心 4.5", "Plain words.")
+    assert foreign.count("<text") == 1 and "文心 4.5</text>" in foreign

@@ -33,14 +33,24 @@ _NEIGHBOURS = 160.0  # how near, in pixels, a label may be asked to move for ano
 _NARROW = set("iljtfrI.,:;'|!()[]/- ")
 _WIDE = set("mwMW@%")
 
+
+class _LetterWidths(dict[str, float]):
+    """Width of each letter, in letter heights."""
+
+    def __missing__(self, letter: str) -> float:
+        self[letter] = 0.36 if letter in _NARROW else 0.95 if letter in _WIDE else 0.72 if letter.isupper() else 0.61
+        return self[letter]
+
+
+_LETTER_WIDTHS = _LetterWidths()
+
 Box = tuple[float, float, float, float]  # left, top, right, bottom
 Segment = tuple[float, float, float, float]  # x and y of its start, x and y of its end
 
 
 def text_width(text: str, size: float = FONT_SIZE) -> float:
     """Return the approximate width of a text in pixels, generous enough for the wider system faces."""
-    em = sum(0.36 if c in _NARROW else 0.95 if c in _WIDE else 0.72 if c.isupper() else 0.61 for c in text)
-    return em * size + 2
+    return sum(map(_LETTER_WIDTHS.__getitem__, text)) * size + 2
 
 
 @dataclass(frozen=True)

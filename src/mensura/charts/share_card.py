@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from mensura.charts.canvas import Canvas, resolve
 from mensura.charts.labels import text_width
+from mensura.charts.letters import outlined
 from mensura.charts.standing import draw_curve
 from mensura.charts.theme import LIGHT
 
 WIDTH, HEIGHT = 1200, 630
 _MARGIN, _ROOM = 70, WIDTH - 140
-_FONT = "Helvetica, Arial, Liberation Sans, DejaVu Sans, sans-serif"
 _LETTER = 11
 """Height at which widths of texts are known, pixels."""
 _GROUND = 585
@@ -30,19 +28,14 @@ def draw_share_card(title: str, sentence: str, marks: Sequence[tuple[str, float]
     sheet.parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{LIGHT.surface}"/>')
     if marks:
         draw_curve(sheet, (_MARGIN, WIDTH - _MARGIN), _GROUND, marks)
-    sheet.parts.append(_text(_MARGIN, 74, "Mensura", 30, LIGHT.quiet, "700"))
+    sheet.parts.append(outlined(_MARGIN, 74, "Mensura", 30, LIGHT.quiet, 700))
     rows = wrapped_lines(title, 56, _ROOM)[:2]
     for step, row in enumerate(rows):
-        sheet.parts.append(_text(_MARGIN, 146 + 64 * step, row, 56, LIGHT.ink, "700"))
+        sheet.parts.append(outlined(_MARGIN, 146 + 64 * step, row, 56, LIGHT.ink, 700))
     y, size = 146 + 64 * len(rows), 34
     for step, row in enumerate(wrapped_lines(sentence, size, _ROOM)[:_MOST_LINES]):
-        sheet.parts.append(_text(_MARGIN, y + 44 * step, row, size, LIGHT.soft, "400"))
+        sheet.parts.append(outlined(_MARGIN, y + 44 * step, row, size, LIGHT.soft, 400))
     return resolve(sheet.svg())
-
-
-def _text(x: int, y: int, text: str, size: int, fill: str, weight: str) -> Markup:
-    template = '<text x="{}" y="{}" font-family="{}" font-size="{}" font-weight="{}" fill="{}">{}</text>'
-    return Markup(template).format(x, y, _FONT, size, weight, fill, text)
 
 
 def wrapped_lines(text: str, size: int, room: float) -> list[str]:

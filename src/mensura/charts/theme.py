@@ -155,6 +155,8 @@ def config(theme: Theme, *, font: str = FONT) -> dict[str, Any]:
             "labelPadding": 5,
             "labelOverlap": "greedy",
             "labelSeparation": 8,
+            "labelLimit": 0,  # none: to cut a text, the library measures it many times
+            "titleLimit": 0,
         },
         "axisX": {"titleAnchor": "end", "titleAlign": "right", "titlePadding": 8, "grid": False},
         "axisY": {
@@ -173,6 +175,7 @@ def config(theme: Theme, *, font: str = FONT) -> dict[str, Any]:
             "title": None,
             "labelColor": theme.quiet,
             "labelFontSize": FONT_SIZE,
+            "labelLimit": 0,
             "symbolStrokeColor": "transparent",
             "titleColor": theme.quiet,
             "titleFontSize": FONT_SIZE,
