@@ -26,9 +26,9 @@ STATUSES = (
     "global",
 )
 MISSING, MEASURED, PARTLY, INHERITED, BY_PEERS, ASSUMED, ESTIMATED, MATCHED, NEAREST, GLOBAL = range(len(STATUSES))
-"""Where a dimension comes from: all its benchmarks measured; some; none but a predecessor's; only peers', only
-assumed zeros or only the joint model's estimates; filled as a whole from models alike, the nearest ones, or all of its
-time."""
+"""Where a dimension comes from: all its benchmarks measured; at least two; none but a predecessor's; only peers', only
+assumed zeros; one benchmark or none measured and the rest estimated; filled as a whole from models alike, the nearest
+ones, or all of its time."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -114,5 +114,13 @@ def _statuses(matrix: ScoreMatrix, steps: Codes, values: Floats, scored: Mask) -
     by_peers = (steps == PEERS) @ matrix.members > 0
     there = ~np.isnan(values)
     estimated = (steps == JOINT) @ matrix.members > 0
-    kinds = [there & (sources == size), there & (sources > 0), scored, there & by_peers, there & estimated, there]
-    return np.select(kinds, [MEASURED, PARTLY, INHERITED, BY_PEERS, ESTIMATED, ASSUMED], MISSING).astype(np.int8)
+    kinds = [
+        (there & (sources == size), MEASURED),
+        (there & (sources > 1), PARTLY),
+        (there & (sources == 1), ESTIMATED),
+        (scored, INHERITED),
+        (there & by_peers, BY_PEERS),
+        (there & estimated, ESTIMATED),
+        (there, ASSUMED),
+    ]
+    return np.select(*zip(*kinds, strict=True), MISSING).astype(np.int8)

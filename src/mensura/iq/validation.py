@@ -11,7 +11,7 @@ import polars as pl
 
 from mensura.core.arrays import Ints
 from mensura.core.errors import MensuraError
-from mensura.iq.dimensions import MEASURED, PARTLY, STATUSES, score_dimensions
+from mensura.iq.dimensions import STATUSES, score_dimensions
 from mensura.iq.filling import fill_benchmarks
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.result import IqResult
@@ -64,7 +64,8 @@ def hide_dimensions(result: IqResult, *, advance: Callable[[], object] | None = 
     """
     matrix, scored = result.matrix, result.scored
     rows = []
-    for row, place in np.argwhere(np.isin(scored.statuses, (MEASURED, PARTLY))).tolist():
+    own = (matrix.measured @ matrix.members > 0) & ~np.isnan(scored.dimensions[0])
+    for row, place in np.argwhere(own).tolist():
         cells = np.argwhere(matrix.measured & (matrix.dimension_of == place))
         hidden = _alone(hide(matrix, cells[cells[:, 0] == row]), row)
         filled = fill_benchmarks(hidden, hidden.iqs[None], result.rules)
