@@ -36,6 +36,7 @@ def pytest_cmdline_main(config: pytest.Config) -> None:
     if not is_worker and not config.invocation_params.args and config.pluginmanager.hasplugin("xdist"):
         config.option.numprocesses = os.cpu_count() or 1
         config.option.dist = "loadfile"
+        config.option.loadscopereorder = False  # the order below is better
         os.environ[_PLAIN] = "1"  # workers inherit it; options that are set here do not reach them
         os.environ.update(ONE_THREAD, POLARS_MAX_THREADS="1")  # the processes use the processors, not their threads
 
@@ -52,8 +53,18 @@ def pytest_unconfigure(config):
         shutil.rmtree(config.stash[_CACHE], ignore_errors=True)
 
 
+_LONGEST = (
+    *("test_tutorials", "test_pooled", "test_agents", "test_pages", "test_frozen_report", "test_disks", "test_joint"),
+    *("test_degenerate", "test_shapes", "test_notebooks", "test_relatives", "test_contract", "test_exams_browser"),
+    *("test_accessibility", "test_at_hand", "test_convergence", "test_preview", "test_interface", "test_report"),
+)
+"""Files that take longest. They come first, so that no process is still busy with one when the others have ended."""
+
+
 def pytest_collection_modifyitems(config, items):
     """Mark the tests that drive a browser; of a plain ``pytest`` leave these and slow ones out."""
+    places = {name: place for place, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
     for item in items:
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)

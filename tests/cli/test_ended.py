@@ -101,3 +101,9 @@ def test_a_reader_that_goes_away_ends_a_command_quietly(tmp_path, arguments):
     os.close(writing)
     _, told = command.communicate(timeout=PATIENCE)
     assert (command.returncode, told) == (READER_GONE, b"")
+
+
+def test_no_source_needs_another_module_to_be_compiled():
+    """An interrupt while Python loads the names of characters becomes a SyntaxError that nothing can catch."""
+    sources = Path(mensura.__file__).parent.rglob("*.py")
+    assert [path.name for path in sources if "\\N{" in path.read_text(encoding="utf-8")] == []

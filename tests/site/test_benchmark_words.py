@@ -134,3 +134,9 @@ def test_a_cell_of_a_table_tells_nothing_from_an_empty_text(value, cell):
 
 def test_a_table_without_columns_is_an_empty_line():
     assert csv_text([], []) == "\n"
+
+
+def test_a_count_of_items_that_differs_from_ai_iqs_is_said():
+    assert facts(benchmark="hle", items=2500, repeats=None)["Items"] == (
+        "2,500 (AI IQ counts the 3,000 of the first version)"
+    )

@@ -249,3 +249,12 @@ def test_the_axis_names_who_leads_all_ranked_models_and_the_measured_class_next_
     below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < top["capability"]))
     nearest = below.filter(pl.col("capability") == below["capability"].max())["group"].item()
     assert f"Next below it: {study.class_names[nearest]}, anywhere from " in one.finding
+
+
+def test_the_list_price_stands_beside_the_effective_cost(figure):
+    one = figure("cost-bars")
+    assert one.table[0][-1] == "list price, $ per 1M in + 1M out"
+    rows = {row["subject"]: row for row in one.points}
+    row = rows["claude-haiku-4.5"]
+    assert row["other"] == 6.0
+    assert row["aria"].endswith("list price 6") and row["text"].endswith("(6)")

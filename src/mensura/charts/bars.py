@@ -40,21 +40,24 @@ def bars(
     log: bool = False,
     rule: float | None = None,
     ascending: bool = False,
+    beside: str = "",
 ) -> alt.LayerChart:
     """Draw one row per model, sorted by value.
 
     ``points``: subject, name, provider, value, low, high, status. ``references``: group, value, low, high, status:
     human groups as named vertical lines (dashed when estimated, dotted when constructed).
     Bars start at zero; with ``zero=False`` or on a ``log`` axis, where length means nothing, dots stand in their
-    place. ``rule`` marks one value, such as 1×.
+    place. ``rule`` marks one value, such as 1×. ``beside`` is what a second value of each row, in the column ``other``,
+    is called; it is drawn as an upright stroke.
     """
-    rows = rows_of(points, COLUMNS, needed=["subject", "name", "value"])
+    columns = (*COLUMNS, "other") if beside else COLUMNS
+    rows = rows_of(points, columns, needed=["subject", "name", "value"])
     rows = [row for row in rows if row["value"] > 0 or not log]
     if not rows:
         return empty(f"no model has {x_title}")
     rows.sort(key=lambda row: row["value"], reverse=not ascending)
     people = _people(references)
-    _prepare(rows, x_title, log)
+    _prepare(rows, x_title, log, beside)
     span = _span(rows, people, zero=zero, log=log, rule=rule)
     x = alt.X("value:Q", scale=scale_of(span), axis=axis_of(span, x_title))
     dots = log or not zero
@@ -67,7 +70,9 @@ def bars(
     legend = lab_legend(rows, offset=28 + len(people) * ROW)
     body = model_dots(base, legend) if dots else _bars(base, legend)
     note = status_note(rows, "hollow" if dots else "pale", lift=9 + len(people) * ROW)
-    layers = [*rule_at(rule, x), *_people_layers(people, x, span), *note, body, _intervals(base), *value_texts(base)]
+    others = [_others(base), _others_note(beside)] if beside else []
+    layers = [*rule_at(rule, x), *_people_layers(people, x, span), *note, *others, body, _intervals(base)]
+    layers += value_texts(base)
     datasets: dict[str, list[Row]] = {"points": rows} | ({"references": people} if people else {})
     return picture(
         layers,
@@ -87,7 +92,7 @@ def _people(references: object | None) -> list[Row]:
     return people
 
 
-def _prepare(rows: list[Row], x_title: str, log: bool) -> None:
+def _prepare(rows: list[Row], x_title: str, log: bool, beside: str) -> None:
     seen: set[str] = set()
     values = [row["value"] for row in rows]
     texts = [say(value) for value in values] if log else say_alike(values)
@@ -95,13 +100,16 @@ def _prepare(rows: list[Row], x_title: str, log: bool) -> None:
         row["rank"] = rank
         row["row"] = row["name"] if row["name"] not in seen else f"{row['name']} ({row['subject']})"
         seen.add(row["row"])
-        row["end"] = max(row["value"], row["high"] or row["value"])
+        row["end"] = max(row["value"], row["high"] or row["value"], row.get("other") or row["value"])
         row["text"] = texts[rank]
         row["aria"] = f"{row['name']}, {x_title} {row['text']}{say_range(row['low'], row['high'])}, {row['status']}"
+        if beside and row["other"] is not None:
+            row["text"] += f" ({say(row['other'])})"
+            row["aria"] += f", {beside} {say(row['other'])}"
 
 
 def _span(rows: list[Row], people: list[Row], *, zero: bool, log: bool, rule: float | None) -> Span:
-    values = [row[key] for row in (*rows, *people) for key in ("value", "low", "high")]
+    values = [row.get(key) for row in (*rows, *people) for key in ("value", "low", "high", "other")]
     span = Span.around([*values, rule, 0.0 if zero and not log else None], log=log, pad=0.06, end=0.16)
     lowest = min(value for value in values if value is not None)
     return span if log or not zero or lowest < 0 else Span(0.0, span.high)
@@ -121,6 +129,22 @@ def _bars(base: alt.Chart, legend: alt.Legend | None) -> alt.Chart:
 def _intervals(base: alt.Chart) -> alt.Chart:
     known = base.transform_filter(KNOWN).encode(x=alt.X("low:Q"), x2=alt.X2("high:Q"))
     drawn: alt.Chart = known.mark_rule(style="tick", strokeWidth=1.25, opacity=0.6, aria=False, tooltip=None)
+    return drawn
+
+
+def _others(base: alt.Chart) -> alt.Chart:
+    drawn: alt.Chart = base.transform_filter("isValid(datum.other)").mark_tick(
+        style="tick", thickness=2, height=13, aria=False, tooltip=None
+    )
+    return drawn.encode(x=alt.X("other:Q"))
+
+
+def _others_note(beside: str) -> alt.Chart:
+    base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()")
+    note = base.mark_text(style="hint", align="right", baseline="bottom", aria=False, tooltip=None)
+    drawn: alt.Chart = note.encode(
+        x=alt.XValue("width"), y=alt.YValue(-9), text=alt.value(f"upright stroke and brackets: {beside}")
+    )
     return drawn
 
 

@@ -220,7 +220,7 @@ def _first(records: Iterable[tuple[int, list[str]]]) -> Iterable[tuple[int, list
 
 def plain_cell(value: object) -> str | None:
     """Return a cell as text, None where it says nothing."""
-    text = "" if value is None else str(value).replace("\N{NO-BREAK SPACE}", " ").strip()
+    text = "" if value is None else str(value).replace("\u00a0", " ").strip()
     return None if text.casefold() in BLANK else text
 
 
@@ -368,7 +368,7 @@ def _parsed(
     except pl.exceptions.PolarsError:
         frame = _polars(head + _laid_out(bytes(body), len(names), separator, name, number), separator, kept)
     cells = pl.selectors.string()
-    trimmed = cells.str.strip_chars(" \t\r\n\N{NO-BREAK SPACE}")
+    trimmed = cells.str.strip_chars(" \t\r\n\u00a0")
     return without_quotes(frame.with_columns(pl.when(trimmed != "").then(trimmed).name.keep()))
 
 

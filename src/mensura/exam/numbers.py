@@ -13,7 +13,7 @@ _LONGEST = 60
 
 def read_number(text: str) -> float | None:
     """Return the number that a text is, None where it is none; a percent sign after it does not count."""
-    text = text.strip().replace("\N{MINUS SIGN}", "-").replace("\N{NO-BREAK SPACE}", " ")[: _LONGEST + 1]
+    text = text.strip().replace("\u2212", "-").replace("\u00a0", " ")[: _LONGEST + 1]
     text = re.sub(r"(?<=\d) (?=\d{3}\b)", "", text.removesuffix("%").strip())
     if len(text) > _LONGEST:
         return None

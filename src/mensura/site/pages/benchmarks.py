@@ -131,7 +131,7 @@ def benchmark_facts(study: Study, row: dict[str, Any], best: dict[str, Any] | No
         ("Dimension", _dimension(study, row, "none")),
         (
             "Items",
-            f"{row['items']:,}" + (f", {row['repeats']} tries each" if row["repeats"] else "")
+            f"{row['items']:,}" + (f", {row['repeats']} tries each" if row["repeats"] else "") + _other_count(note)
             if row["items"]
             else "not recorded",
         ),
@@ -155,6 +155,10 @@ def benchmark_facts(study: Study, row: dict[str, Any], best: dict[str, Any] | No
             ("Residuals", f"{show(size, 'fraction')} of the range, root mean square over {spread.len()} models")
         )
     return facts
+
+
+def _other_count(note: dict[str, str]) -> str:
+    return f" ({note['other_count']})" if note.get("other_count") else ""
 
 
 def _dimension(study: Study, row: dict[str, Any], none: str) -> str:

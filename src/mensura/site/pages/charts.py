@@ -12,6 +12,7 @@ from mensura.extrapolation import published_distances, published_errors
 from mensura.site.pages.overview import leader_marks
 from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, dimension_bell
+from mensura.site.pictures.benchmark import hardest_first
 from mensura.site.sections import cheapest_section
 from mensura.study.sentences import leader_sentence, pace_sentence, ranked_sentence, unit_sentences
 from mensura.study.study import Study
@@ -55,7 +56,13 @@ def iq(study: Study) -> Page:
                     "title": "By dimension",
                     "about": "The same curve for each of the seven dimensions.",
                     "pictures": [dimension_bell(study, key).figure for key in study.dimension_names],
-                }
+                },
+                {
+                    "id": "mathematics",
+                    "title": "Mathematics, test by test",
+                    "about": "The tests behind mathematical reasoning, that with the lowest best score first.",
+                    "pictures": hardest_first(study, "mathematical-reasoning"),
+                },
             ],
         },
         scripts=("charts", "table"),

@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from mensura.charts import Reference, Strip, draw_forest, draw_history, draw_ladder
+from mensura.charts.canvas import ROOT
 from mensura.charts.ladders import ModelSpot
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, slug
@@ -92,7 +93,7 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
             "measured",
             row["provider"],
             show(row["score"], unit),
-            f"../models/{slug(row['subject'])}.html",
+            f"{ROOT}models/{slug(row['subject'])}.html",
             row["subject"],
             show_range(row["low"], row["high"], unit),
         )
@@ -116,6 +117,14 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
         rows=_table(rows.select("subject", "name", "provider", "score", "low", "high", "source", "date"), unit),
         columns=_heads(unit),
     )
+
+
+def hardest_first(study: Study, dimension: str) -> list[Figure]:
+    """Draw the best models on each benchmark of a dimension, that with the lowest best score first."""
+    inside = study.evidence.benchmarks.filter(dimension=dimension, in_composite="yes")["benchmark"]
+    drawn = [(name, rows) for name in inside if not (rows := benchmark_scores(study, name)).is_empty()]
+    drawn.sort(key=lambda one: float(one[1]["score"][0]))
+    return [scores_figure(study, name, rows, people_on(study, name)) for name, rows in drawn]
 
 
 def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list[dict[str, Any]]) -> Figure | None:

@@ -75,16 +75,18 @@ def sticker_effective(study: Study) -> Picture:
 
 @picture("cost-bars")
 def cost_bars(study: Study) -> Picture:
-    """Models by effective cost, cheapest first."""
+    """Models by effective cost, cheapest first, beside their list price."""
+    prices = study.models.select("subject", other="sticker_price")
+    rows = _bars(study, "effective_cost").join(prices, on="subject", how="left", maintain_order="left")
     return Picture(
         "cost-bars",
         "Models by effective cost",
-        "Cheapest first; the axis is logarithmic.",
+        "Cheapest first; the upright stroke is the list price. The axis is logarithmic.",
         charts.bars(
-            _bars(study, "effective_cost"), x_title="effective cost, $ per 1M in + 1M out", log=True, ascending=True
+            rows, x_title="effective cost, $ per 1M in + 1M out", log=True, ascending=True, beside="list price"
         ),
-        finding=cost_spread(_bars(study, "effective_cost")),
-        columns={"value": "effective cost, $ per 1M in + 1M out"},
+        finding=cost_spread(rows),
+        columns={"value": "effective cost, $ per 1M in + 1M out", "other": "list price, $ per 1M in + 1M out"},
     )
 
 
