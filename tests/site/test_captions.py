@@ -12,7 +12,9 @@ import pytest
 from mensura.charts.forest import Reference, Strip, draw_forest
 from mensura.charts.ladders import ModelSpot, draw_history
 from mensura.scale.ranking import say_leader
+from mensura.site.pages.charts import iq
 from mensura.site.pictures import benchmark_scores, draw
+from mensura.site.pictures.benchmark import hardest_first
 from mensura.site.pictures.people import outcome_rates
 from mensura.site.pictures.registry import PICTURES
 from mensura.study.ability import SYSTEMS, ability_rows
@@ -258,3 +260,14 @@ def test_the_list_price_stands_beside_the_effective_cost(figure):
     row = rows["claude-haiku-4.5"]
     assert row["other"] == 6.0
     assert row["aria"].endswith("list price 6") and row["text"].endswith("(6)")
+
+
+def test_the_tests_of_mathematics_stand_on_the_iq_page_hardest_first(study):
+    drawn = hardest_first(study, "mathematical-reasoning")
+    assert {one.name for one in drawn} == {
+        *("scores-frontiermath_t4", "scores-frontiermath_t1_3", "scores-proofbench", "scores-matharena", "scores-aime")
+    }
+    best = [one.points[0]["score"] for one in drawn]
+    assert best == sorted(best) and drawn[-1].name == "scores-aime"
+    (section,) = (one for one in iq(study).context["sections"] if one["id"] == "mathematics")
+    assert [one.name for one in section["pictures"]] == [one.name for one in drawn]

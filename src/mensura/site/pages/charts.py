@@ -62,6 +62,7 @@ def iq(study: Study) -> Page:
                     "title": "Mathematics, test by test",
                     "about": "The tests behind mathematical reasoning, that with the lowest best score first.",
                     "pictures": hardest_first(study, "mathematical-reasoning"),
+                    "wide": True,
                 },
             ],
         },

@@ -121,7 +121,7 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
 
 def hardest_first(study: Study, dimension: str) -> list[Figure]:
     """Draw the best models on each benchmark of a dimension, that with the lowest best score first."""
-    inside = study.evidence.benchmarks.filter(dimension=dimension, in_composite="yes")["benchmark"]
+    inside = study.evidence.benchmarks.filter(dimension=dimension, in_composite=True)["benchmark"]
     drawn = [(name, rows) for name in inside if not (rows := benchmark_scores(study, name)).is_empty()]
     drawn.sort(key=lambda one: float(one[1]["score"][0]))
     return [scores_figure(study, name, rows, people_on(study, name)) for name, rows in drawn]
