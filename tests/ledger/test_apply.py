@@ -101,6 +101,16 @@ def test_an_update_is_applied_once_until_it_is_undone(ledger):
     assert ledger.apply(first, **BOB).entry == 3
 
 
+def test_an_update_that_was_undone_waits_again_when_it_is_proposed_again(ledger):
+    first = update(*new_score("big-2", "swe_marathon", "20"))
+    ledger.apply(first, **ANN)
+    ledger.propose(first, **BOB)
+    assert ledger.pending().is_empty(), "what stands needs no review"
+    ledger.undo(1, **BOB)
+    ledger.propose(first, **BOB)
+    assert ledger.pending()["update"].to_list() == [first.id]
+
+
 def test_threads_that_apply_at_once_lose_nothing(ledger, value):
     """Eight reviewers change the same cell at once: one is applied, seven are told."""
     results = []

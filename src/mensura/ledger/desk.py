@@ -70,11 +70,11 @@ def find_update(store: sqlite3.Connection, update: str) -> FiledUpdate:
 
 
 def file_update(store: sqlite3.Connection, update: Update, *, by: str, time: str, pending: bool) -> None:
-    """Keep the text of an update; one that waited is marked as done when it is applied."""
+    """Keep the text of an update; one that waited is marked as done when it is applied, one that stands never waits."""
+    waits = pending and _standing(store, update.id) is None
     store.execute(
-        "INSERT INTO ledger_updates VALUES (?, ?, ?, ?, ?) "
-        "ON CONFLICT (update_id) DO UPDATE SET pending = min(pending, ?)",
-        (update.id, update.text(), by, time, pending, pending),
+        "INSERT INTO ledger_updates VALUES (?, ?, ?, ?, ?) ON CONFLICT (update_id) DO UPDATE SET pending = ?",
+        (update.id, update.text(), by, time, waits, waits),
     )
 
 
@@ -89,13 +89,19 @@ def discard_update(store: sqlite3.Connection, update: str) -> str:
 
 def refuse_applied(store: sqlite3.Connection, update_id: str) -> None:
     """Refuse an update that stands already; one that was undone may come again."""
+    entry = _standing(store, update_id)
+    if entry is not None:
+        raise ConflictError(
+            f"update {update_id} is applied already: entry {entry.entry} by {entry.by}, {entry.time}; "
+            f"mensura evidence undo {entry.entry} takes it back"
+        )
+
+
+def _standing(store: sqlite3.Connection, update_id: str) -> log.LedgerEntry | None:
+    """Return the entry that applied an update and was not undone."""
     undone = log.undone_by(store)
-    for entry in log.entries_of(store):
-        if entry.update_id == update_id and entry.entry not in undone:
-            raise ConflictError(
-                f"update {update_id} is applied already: entry {entry.entry} by {entry.by}, {entry.time}; "
-                f"mensura evidence undo {entry.entry} takes it back"
-            )
+    found = (entry for entry in log.entries_of(store) if entry.update_id == update_id and entry.entry not in undone)
+    return next(found, None)
 
 
 def pending_table(store: sqlite3.Connection) -> pl.DataFrame:
