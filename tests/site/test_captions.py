@@ -270,4 +270,4 @@ def test_the_tests_of_mathematics_stand_on_the_iq_page_hardest_first(study):
     best = [one.points[0]["score"] for one in drawn]
     assert best == sorted(best) and drawn[-1].name == "scores-aime"
     (section,) = (one for one in iq(study).context["sections"] if one["id"] == "mathematics")
-    assert [one.name for one in section["pictures"]] == [one.name for one in drawn]
+    assert [one.name for one in section["pictures"] + section["further"]] == [one.name for one in drawn]

@@ -38,6 +38,7 @@ _POOLS = _VALIDATION.with_name("pool_names.csv")
 
 def iq(study: Study) -> Page:
     """IQ overall, by dimension, over time, against EQ, cost and time."""
+    mathematics = hardest_first(study, "mathematical-reasoning")
     return Page(
         "iq.html",
         "IQ",
@@ -61,8 +62,10 @@ def iq(study: Study) -> Page:
                     "id": "mathematics",
                     "title": "Mathematics, test by test",
                     "about": "The tests behind mathematical reasoning, that with the lowest best score first.",
-                    "pictures": hardest_first(study, "mathematical-reasoning"),
+                    "pictures": mathematics[:1],
                     "wide": True,
+                    "further": mathematics[1:],
+                    "further_said": f"{len(mathematics) - 1} further tests of mathematics",
                 },
             ],
         },
