@@ -51,6 +51,7 @@ class Page:
         yield from self.context.get("pictures", [])
         for section in self.context.get("sections", []):
             yield from section.get("pictures", [])
+            yield from section.get("further", [])
 
     @property
     def root(self) -> str:
