@@ -49,6 +49,7 @@ def stitch(
     parts: Annotated[
         str, typer.Option(help="Parts no score connects: refuse them, keep the largest, or keep all.")
     ] = "refuse",
+    fewest_benchmarks: Annotated[int, rare("Benchmarks a subject needs (published: 4).", min=1)] = 1,
     bootstrap: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals; 0: Laplace.", min=0)] = 0,
     kind: Annotated[str, rare("Bootstrap over scores within subjects, subjects or benchmarks.")] = "within",
     seed: Annotated[int, rare("Seed of the bootstrap.")] = 0,
@@ -69,6 +70,14 @@ def stitch(
         typer.Option(
             "--robustness",
             help="Anchor change, dropped benchmarks, link, optimised benchmarks.",
+            rich_help_panel=CHECKS,
+        ),
+    ] = False,
+    five_percent: Annotated[
+        bool,
+        typer.Option(
+            "--sens5",
+            help="Published bars: how far a parameter moves for 5% more squared error (rosetta).",
             rich_help_panel=CHECKS,
         ),
     ] = False,
@@ -101,7 +110,7 @@ def stitch(
 ) -> None:
     """Put models, people and benchmarks on one scale, with uncertainty."""
     from mensura.evidence.intake import read_own_scores
-    from mensura.stitching import forward_errors, held_out_errors
+    from mensura.stitching import forward_errors, held_out_errors, sens5
     from mensura.stitching.people import SHOWN
 
     if at is not None:
@@ -118,6 +127,7 @@ def stitch(
         "dimensions": dimensions,
         "ridge": ridge,
         "parts": parts,
+        "fewest_benchmarks": fewest_benchmarks,
     }
     fit = _fitted(data, settings)
     warnings = list(fit.warnings)
@@ -133,6 +143,8 @@ def stitch(
     tables, warnings = tables | more, [*warnings, *about]
     if residuals:
         tables |= {"residuals": fit.residuals} | _residuals(fit, data)
+    if five_percent:
+        tables |= dict(zip(("capability_bars", "difficulty_bars"), sens5(fit), strict=True))
     if held_out:
         tables["held_out"] = held_out_errors(data)
     if forward:
@@ -241,6 +253,8 @@ def _title(name: str) -> str:
     words = {
         "people": "People, test by test: who scored above them first, and the chance that the best model does",
         "people_classes": "Classes of people on the scale (90% intervals hold the spread between tests)",
+        "capability_bars": "Capabilities with bars of 5% more squared error",
+        "difficulty_bars": "Difficulties with bars of 5% more squared error",
         "suspicious": "Suspicious scores: more than ordinary noise apart from what all other scores predict",
         "residuals": "Measured minus fitted (residual) and minus what capability alone predicts (above)",
     }
