@@ -10,7 +10,7 @@ import typer
 
 from mensura.cli import adaptive
 from mensura.cli.adaptive import Subject
-from mensura.cli.options import takes_groups
+from mensura.cli.options import Ray, takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
 from mensura.cli.response_design import DesignOptions
@@ -127,10 +127,7 @@ def fit(
         str, typer.Option(help="Density of abilities: normal, or estimated (skewed, two humps).")
     ] = "normal",
     device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
-    ray: Annotated[
-        str | None,
-        typer.Option(help="Run passes on Ray: local, or the address of a cluster.", metavar="local|ADDRESS"),
-    ] = None,
+    ray: Ray = None,
     seed: Annotated[int, typer.Option(help="Seed of the samples that checks draw.")] = 0,
     out: Out = None,
     as_json: Json = False,

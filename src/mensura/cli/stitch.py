@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, added_subjects, load_evidence
-from mensura.cli.options import CHECKS, rare
+from mensura.cli.options import CHECKS, Ray, rare
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_own_first, print_table
 from mensura.cli.trust import print_trust
 from mensura.core.cache import keep
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,6 +52,7 @@ def stitch(
     ] = "refuse",
     fewest_benchmarks: Annotated[int, rare("Benchmarks a subject needs (published: 4).", min=1)] = 1,
     bootstrap: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals; 0: Laplace.", min=0)] = 0,
+    ray: Ray = None,
     kind: Annotated[str, rare("Bootstrap over scores within subjects, subjects or benchmarks.")] = "within",
     seed: Annotated[int, rare("Seed of the bootstrap.")] = 0,
     people: Annotated[
@@ -113,6 +115,8 @@ def stitch(
     from mensura.stitching import forward_errors, held_out_errors, sens5
     from mensura.stitching.people import SHOWN
 
+    if ray is not None and not bootstrap:
+        raise MensuraError("--ray: of no use here, because --bootstrap is not given. Leave it out")
     if at is not None:
         _explain(scale, at, out, as_json)
         return
@@ -136,7 +140,7 @@ def stitch(
         tables |= {"suspicious": fit.suspicious, "dimensions": fit.dimensions, "floors": fit.floors}
     if bootstrap:
         with progress_bar("bootstrap", bootstrap) as advance:
-            draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance)  # type: ignore[arg-type]
+            draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance, ray=ray)  # type: ignore[arg-type]
         tables |= {"capabilities": draws.capabilities, "ranks": draws.ranks}
         warnings += draws.warnings
     more, about = _further(fit, data, people=people, influence=influence, robustness=robustness)
@@ -193,7 +197,6 @@ def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
 
 def _explain(name: str | None, capability: float, out: Path | None, as_json: bool) -> None:
     """Print what a capability means on a frozen scale."""
-    from mensura.core.errors import MensuraError
     from mensura.stitching import load_scale
 
     if name is None:
@@ -235,7 +238,6 @@ def _by_id(data: object, benchmark: str | None, subjects: dict[str, float] | Non
 
 
 def _anchors(given: list[str] | None) -> dict[str, float] | None:
-    from mensura.core.errors import MensuraError
 
     if not given:
         return None
