@@ -167,7 +167,7 @@ def test_a_covariate_that_nobody_has_is_refused():
         (("--dimensions", 2, "--weights", "w"), "--weights"),
         (("--dimensions", 2, "--abilities", "estimated"), "--abilities"),
         (("--bifactor",), "--bifactor"),
-        (("--model", "graded", "--cluster", "school"), "--cluster"),
+        (("--model", "graded", "--regress", "school"), "--regress"),
         (("--replication", "brr"), "--replication"),
     ],
 )

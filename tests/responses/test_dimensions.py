@@ -143,3 +143,14 @@ def test_the_command_takes_a_number_or_a_file(mensura_command, tmp_path):
 def test_dimensions_that_cannot_be_are_refused(dimensions, how, message):
     with pytest.raises(MensuraError, match=message):
         fit_dimensions(draw(60, 3, seed=1).wide, dimensions, **how)
+
+
+def test_newtons_steps_end_a_bifactor_fit_sooner_and_higher(monkeypatch):
+    """Two passages hold general and own slopes apart only weakly: the EM algorithm stops before the maximum."""
+    wide, pairs, *_ = drawn_in(2, subjects=1000, items=16, general=True)
+    sharp = fit_dimensions(wide, pairs, bifactor=True)
+    monkeypatch.setattr("mensura.responses.irt.dimensions._SHARP", 0.0)
+    plain = fit_dimensions(wide, pairs, bifactor=True)
+    assert sharp.converged
+    assert sharp.passes < 0.7 * plain.passes
+    assert sharp.log_likelihood > plain.log_likelihood

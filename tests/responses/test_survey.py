@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.responses import FitOptions, Survey, fit_responses, take_columns
+from mensura.responses import FitOptions, Survey, fit_responses, take_columns, write_store
 from mensura.responses.irt.fitting import Effort, fit_held, start
 from mensura.responses.irt.model import Priors
 from mensura.responses.irt.namespace import namespace
@@ -48,6 +48,43 @@ def test_robust_errors_are_those_of_the_model_where_the_model_holds():
     ratio = robust.items["se_difficulty"].to_numpy() / plain.items["se_difficulty"].to_numpy()
     assert ratio.mean() == pytest.approx(1.0, abs=0.04)
     assert robust.items["difficulty"].to_list() == plain.items["difficulty"].to_list()
+
+
+@pytest.mark.parametrize("design", [{"weights": "w"}, {"weights": "w", "cluster": "school"}, {"replicates": "r*"}])
+def test_a_store_takes_the_survey_of_its_subjects(tmp_path, design):
+    wide, school, _ = pupils(1)
+    replicates = {f"r{one}": np.where((school + one) % 4 < 2, 0.5, 1.5) for one in range(4)}
+    people = survey_of(wide, w=np.linspace(0.5, 1.5, wide.height), school=school, **replicates)
+    store = write_store([wide], tmp_path / "store", parts=3)
+    memory, disk = (fit_responses(one, options=NO_PRIORS, survey=Survey(people, **design)) for one in (wide, store))
+    for column, near in (("difficulty", 0.01), ("se_difficulty", 0.1)):  # on short tests, errors of a store are rough
+        known = dict(memory.items.select("item", column).iter_rows())
+        found = dict(disk.items.select("item", column).iter_rows())
+        assert found == pytest.approx(known, rel=near, abs=5e-3)
+    assert (
+        disk.checks.filter(check="survey")["said"].to_list() == memory.checks.filter(check="survey")["said"].to_list()
+    )
+
+
+def test_the_command_takes_the_weights_of_a_store_from_a_table_of_people(mensura_command, tmp_path):
+    wide, school, _ = pupils(2)
+    write_store([wide], tmp_path / "store", parts=2)
+    survey_of(wide, w=1.0 + school % 3, age=school).write_csv(tmp_path / "people.csv")
+    command = ("responses", "fit", tmp_path / "store", "--people", tmp_path / "people.csv")
+    run = mensura_command(*command, "--weights", "w", "--json")
+    assert run.code == 0, run.err
+    assert "Errors are robust" in run.out
+    refused = mensura_command(*command, "--regress", "age")
+    assert "give the files it was made of" in refused.err
+
+
+def test_groups_of_a_survey_are_not_compared_and_the_checks_say_so():
+    wide, school, _ = pupils(2)
+    groups = wide.with_columns(group=pl.Series(np.where(school < 20, "a", "b")))
+    found = fit_responses(groups, by="group", survey=Survey(survey_of(wide, school=school), cluster="school"))
+    assert found.dif.is_empty()
+    said = found.checks.filter(check="differences between groups")["said"][0]
+    assert "mensura responses link" in said
 
 
 def pupils(seed, schools=40, size=15, items=10):

@@ -49,6 +49,21 @@ def test_bootstrap_influence_and_robustness(mensura_command, scores):
     assert [row["link"] for row in answer["link_shape"]] == ["sigmoid", "clipped line"]
 
 
+def test_the_published_filter_and_bars(mensura_command, scores):
+    """Subjects with fewer than four benchmarks stay out, and bars of 5% more loss are narrow."""
+    arguments = ("stitch", scores, "--method", "rosetta", "--sens5", "--json")
+    every = json.loads(mensura_command(*arguments).out)
+    some = json.loads(mensura_command(*arguments, settings={"fewest_benchmarks": 4}).out)
+    few = len(every["capabilities"]) - len(some["capabilities"])
+    assert few > 0
+    assert f"{few} subjects with fewer than 4 benchmarks were left out" in some["notes"]
+    assert all(row["low"] < row["capability"] < row["high"] for row in every["capability_bars"] if row["low"])
+    assert len(every["difficulty_bars"]) == len(every["benchmarks"])
+    refused = mensura_command(*arguments, settings={"fewest_benchmarks": 40})
+    assert "no subject has 40 benchmarks" in refused.err
+    assert "method='rosetta'" in mensura_command("stitch", scores, "--sens5").err
+
+
 def test_people_on_the_embedded_evidence(mensura_command):
     run = mensura_command("stitch", "--people")
     assert run.code == 0, run.err

@@ -144,6 +144,26 @@ def test_another_anchor_is_told_as_a_shift_of_capabilities(simulated):
     )
 
 
+def test_another_anchor_moves_the_zero_and_the_unit_as_its_row_reports(simulated):
+    """Those of two published fits, one anchored on b03 and one on b05."""
+    table = simulated[0]
+    first, other = (
+        stitch(table, method="rosetta", anchor_benchmark=name).capabilities.sort("subject")["capability"].to_numpy()
+        for name in ("b03", "b05")
+    )
+    row = check_robustness(table, anchor_benchmark="b03").anchor_change.filter(anchor="b05").row(0, named=True)
+    told = other.mean() - first.mean(), np.std(other) / np.std(first)
+    assert (row["offset"], row["unit"]) == pytest.approx(told, rel=1e-4)
+    assert abs(row["offset"]) > 0.1
+
+
+def test_a_synthetic_anchor_that_everybody_took_hardly_moves_capabilities(simulated):
+    moved = check_robustness(simulated[0], anchor_benchmark="b03").anchor_change
+    row = moved.filter(anchor="(synthetic)").row(0, named=True)
+    assert row["converged"] and row["capability"] > 0.99
+    assert row["shift"] < 0.1
+
+
 def test_another_pair_of_anchored_subjects_only_shifts_and_stretches(simulated):
     first, second = (
         stitch(simulated[0], anchor_subjects=anchors).capabilities.sort("subject")["capability"].to_numpy()

@@ -122,16 +122,46 @@ def test_ranges_of_capability_are_three_tenths_wide_and_begin_at_every_tenth():
     assert table.filter(pl.col("from") == 1.1)["n"].to_list() == [4]
 
 
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"family": pl.lit(None, dtype=pl.String)}, "no family has 3 subjects"),
-        ({"training_compute_flop": pl.lit(None, dtype=pl.Float64)}, "0 subjects"),
-    ],
-)
-def test_unusable_compute_is_refused(change, message):
-    with pytest.raises(MensuraError, match=message):
-        measure_progress(models().with_columns(**change))
+def test_unusable_compute_is_refused():
+    with pytest.raises(MensuraError, match="0 subjects"):
+        measure_progress(models().with_columns(training_compute_flop=pl.lit(None, dtype=pl.Float64)))
+
+
+def test_without_families_k_is_pooled_and_the_result_warns():
+    found = measure_progress(models(0.05).with_columns(family=pl.lit(None, dtype=pl.String)))
+    assert found.families.is_empty()
+    assert found.estimates["analysis"].unique().to_list() == ["pooled"]
+    assert "k is pooled over recipes" in found.warnings[0]
+    assert measure_progress(models(0.05)).warnings == ()
+
+
+def bent(scale=0.0, year=0.0, noise=0.0, seed=0):
+    """Models whose k changes by ``scale`` per decade of compute and by ``year`` per year."""
+    frame = models(seed=seed)
+    x, t = np.log(frame["training_compute_flop"].to_numpy()), to_years(frame["released"])
+    x, t = x - x.mean(), t - t.mean()
+    more = scale / np.log(10) * x**2 / 2 + year * x * t + np.random.default_rng(seed).normal(0, noise, x.size)
+    return frame.with_columns(capability=K * x + QUALITY * t + more)
+
+
+@pytest.mark.parametrize(("scale", "year", "row"), [(-0.05, 0.0, 0), (0.0, 0.03, 1)])
+def test_a_change_of_k_is_measured_per_decade_of_compute_and_per_year(scale, year, row):
+    found = measure_progress(bent(scale, year)).constancy.row(row, named=True)
+    assert found["over"] == ("scale", "date")[row]
+    assert (found["k"], found["change"]) == pytest.approx((K, scale + year), rel=1e-6)
+    assert found["p"] < 1e-6
+
+
+def test_intervals_of_the_change_cover_a_constant_k():
+    """Of 80 worlds with scatter that grows with compute, 90% intervals contain no change in 72 or so."""
+    hits = []
+    for seed in range(40):
+        frame = bent(seed=seed)
+        spread = 0.02 + 0.1 * frame["training_compute_flop"].rank().to_numpy() / frame.height
+        noise = np.random.default_rng(seed + 100).normal(0, spread)
+        table = measure_progress(frame.with_columns(pl.col("capability") + pl.Series(noise))).constancy
+        hits += [low <= 0 <= high for low, high in table.select("low", "high").iter_rows()]
+    assert 0.82 <= np.mean(hits) <= 0.97
 
 
 def test_unknown_method_is_refused():

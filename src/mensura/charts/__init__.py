@@ -13,7 +13,7 @@ from mensura.charts.bars import bars
 from mensura.charts.bell import bell_curve
 from mensura.charts.canvas import Canvas, Drawing, resolve, themed
 from mensura.charts.curves import level_curves
-from mensura.charts.estimates import bases, drivers, progress, regions
+from mensura.charts.estimates import bases, difficulties, drivers, progress, regions
 from mensura.charts.forest import Reference, Strip, draw_forest
 from mensura.charts.heatmap import heatmap
 from mensura.charts.human_ladder import LadderPlace, draw_human_ladder, draw_radar
@@ -46,6 +46,7 @@ __all__ = [
     "bases",
     "bell_curve",
     "calibration_stages",
+    "difficulties",
     "draw_forest",
     "draw_history",
     "draw_human_ladder",

@@ -38,6 +38,13 @@ def drivers(points: object, *, x_title: str = "Change of the rate, percentage po
     )
 
 
+def difficulties(points: object, *, x_title: str = "Difficulty") -> Drawing:
+    """Draw benchmarks, hardest first. ``points``: benchmark, difficulty, low, high."""
+    rows = rows_of(points, ("benchmark", "difficulty", "low", "high"), needed=["benchmark", "difficulty"])
+    estimates = [{**row, "label": row["benchmark"], "value": row["difficulty"]} for row in rows]
+    return _forest(estimates, x_title, nothing="no benchmark has a difficulty")
+
+
 def progress(points: object, *, x_title: str = "Less compute for the same capability, × per year") -> Drawing:
     """Draw estimates of algorithmic progress, as given, on a logarithmic axis. ``points``: label, value, low, high."""
     rows = rows_of(points, ("label", "value", "low", "high"), needed=["label", "value"])

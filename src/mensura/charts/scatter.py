@@ -23,11 +23,13 @@ def scatter(
     reverse_x: bool = False,
     frontier: object | None = None,
     diagonal: bool = False,
+    line: object | None = None,
 ) -> alt.LayerChart:
     """Draw one dot per model.
 
     ``points``: subject, name, provider, x, y, status, label. ``frontier``: x, y of the best trade-offs, drawn as
-    steps. ``diagonal`` draws the line of equal values. A logarithmic axis leaves out values that are not positive.
+    steps. ``diagonal`` draws the line of equal values. ``line``: x, y of the ends of a trend. A
+    logarithmic axis leaves out values that are not positive.
     """
     rows = [
         row
@@ -53,10 +55,13 @@ def scatter(
     if edge:
         datasets["frontier"] = edge
         layers.insert(0, _steps(x, y, reverse_x))
+    if line is not None:
+        datasets["line"] = rows_of(line, ("x", "y"), name="line")
+        layers.insert(0, _straight("line", "trend", x, y))
     if diagonal:
         low, high = max(across.low, upright.low), min(across.high, upright.high)
         datasets["diagonal"] = [{"x": low, "y": low}, {"x": high, "y": high}] if low < high else []
-        layers.insert(0, _diagonal(x, y))
+        layers.insert(0, _straight("diagonal", "reference", x, y))
     return picture(layers, datasets, height=HEIGHT, description=_describe(rows, x_title, y_title))
 
 
@@ -67,9 +72,9 @@ def _steps(x: alt.X, y: alt.Y, reverse: bool) -> alt.Chart:
     return drawn
 
 
-def _diagonal(x: alt.X, y: alt.Y) -> alt.Chart:
-    base = alt.Chart(alt.NamedData("diagonal")).encode(x=x, y=y)
-    drawn: alt.Chart = base.mark_line(style="reference", aria=False, tooltip=None)
+def _straight(name: str, style: str, x: alt.X, y: alt.Y) -> alt.Chart:
+    base = alt.Chart(alt.NamedData(name)).encode(x=x, y=y)
+    drawn: alt.Chart = base.mark_line(style=style, aria=False, tooltip=None)
     return drawn
 
 

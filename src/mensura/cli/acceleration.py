@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath
-from mensura.cli.options import rare
+from mensura.cli.options import Ray, rare
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
@@ -106,6 +106,7 @@ def simulate_command(
         datetime, typer.Option("--from", formats=["%Y-%m-%d"], help="Day of the change, and start of the watch.")
     ] = datetime(2027, 1, 1),
     streams: Streams = 99,
+    ray: Ray = None,
     seed: Seed = 0,
     out: Out = None,
     as_json: Json = False,
@@ -131,6 +132,7 @@ def simulate_command(
             window=_years(rolling),
             seed=seed,
             advance=advance,
+            ray=ray,
         )
     if emit({"detection": found.table}, out=out, as_json=as_json, noise=noise, streams=streams):
         return

@@ -22,6 +22,7 @@ from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     from mensura.llm import Asker, Prices, Question, Standing
+    from mensura.llm.ray_workers import RayCrew
 
 JOURNAL = "journal.sqlite"
 INCOMPLETE = 3
@@ -87,6 +88,12 @@ class Asking:
         bool,
         typer.Option("--dry-run", help="Print calls, tokens and money; ask nothing.", rich_help_panel=ASKING),
     ] = False
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            help="Ask from several processes of this machine on Ray.", metavar="local|ADDRESS", rich_help_panel=ASKING
+        ),
+    ] = None
     temperature: Annotated[float, rare("Sampling temperature; recorded with every answer.")] = 0.0
     max_tokens: Annotated[int | None, rare("Most tokens an answer may have; fitted to the question when left out.")] = (
         None
@@ -120,7 +127,7 @@ class Asking:
         return prices_of(self.name, self.price_in, self.price_out)
 
     @contextmanager
-    def open(self, label: str) -> Iterator[Asker]:
+    def open(self, label: str) -> Iterator[Asker | RayCrew]:
         """Open the model, with a progress bar.
 
         A run without some of its answers ends with exit code :data:`INCOMPLETE`, after its results are written. Ctrl-C
@@ -137,6 +144,10 @@ class Asking:
             "max_calls": self.max_calls,
             "prices": self.prices,
         }
+        if self.ray is not None:
+            with self._on_ray(shared) as crew:
+                yield crew
+            return
         if self.batch:
             if self.retry:
                 raise MensuraError("--retry: not with --batch. Run once without --batch to ask those questions again.")
@@ -164,6 +175,30 @@ class Asking:
             stopped = asker.stopped
         if stopped:
             self._incomplete(stopped)
+
+    @contextmanager
+    def _on_ray(self, shared: dict[str, Any]) -> Iterator[RayCrew]:
+        """Open the model in actors on Ray, which share the journal; refuse what counts within one process."""
+        from mensura.core.processes import WORKERS
+        from mensura.core.ray import join_ray
+        from mensura.llm.ray_workers import RayCrew
+
+        given = {
+            "--batch": self.batch,
+            "--retry": self.retry,
+            "--max-cost": self.max_cost,
+            "--max-calls": self.max_calls,
+        }
+        for name in (name for name, value in given.items() if value):
+            raise MensuraError(
+                f"{name}: not with --ray, because each process would count alone. Leave out one of the two"
+            )
+        join_ray(str(self.ray))
+        crew = RayCrew(self.name, workers=max(2, WORKERS), concurrency=self.concurrency, **shared)
+        try:
+            yield crew
+        finally:
+            crew.close()
 
     def _incomplete(self, reason: str) -> None:
         """Report missing answers, and end the command with its own exit code once its results are written."""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -21,6 +21,9 @@ from mensura.core.errors import MensuraError
 
 ASKING, CHECKS = "Asking a language model", "Checks"
 """Panels of the help."""
+Ray = Annotated[
+    str | None, typer.Option(help="Run on Ray: local, or the address of a cluster.", metavar="local|ADDRESS")
+]
 SETTINGS = "[bold]In a settings file[/]"
 """Heading of the rare options at the end of the help."""
 

@@ -63,7 +63,8 @@ class DesignOptions:
         given = {f"--{one.name}": getattr(self, one.name) != one.default for one in fields(self)} | others
         of_dimensions = ("--dimensions", "--rotation", "--bifactor")
         if model in CATEGORY_MODELS:
-            unused, because = set(given) - {"--reference", "--device"}, f"--model {model} does not take it"
+            taken = {"--reference", "--device", "--weights", "--replicates", "--replication", "--cluster", "--people"}
+            unused, because = set(given) - taken, f"--model {model} does not take it"
         elif self.dimensions is not None:
             unused, because = set(given) - set(of_dimensions), "a fit with --dimensions does not take it"
         elif not self.columns:
@@ -72,6 +73,12 @@ class DesignOptions:
             unused, because = set(of_dimensions), "it belongs to --dimensions, which is not given"
         for name in sorted(name for name in unused if given[name]):
             raise MensuraError(f"{name}: of no use here, because {because}. Leave it out")
+
+    def refuse_regression(self) -> None:
+        """Refuse a regression on a response store."""
+        if self.regress:
+            told = "--regress: a response store keeps its answers on disk; give the files it was made of instead"
+            raise MensuraError(told)
 
     def taken(self, files: list[Path]) -> tuple[list[Any], Survey | None, pl.DataFrame | None]:
         """Return the responses without those columns, the survey, and the columns with their subjects."""

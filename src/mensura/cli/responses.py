@@ -10,7 +10,7 @@ import typer
 
 from mensura.cli import adaptive
 from mensura.cli.adaptive import Subject
-from mensura.cli.options import takes_groups
+from mensura.cli.options import Ray, takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
 from mensura.cli.response_design import DesignOptions
@@ -19,7 +19,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 
 if TYPE_CHECKING:
-    from mensura.responses import ResponseFit
+    from mensura.responses import CategoryFit, ResponseFit
 
 app = typer.Typer(
     help="Item by item: evaluation logs in, item response models at any size, the ruler, adaptive testing.",
@@ -127,16 +127,13 @@ def fit(
         str, typer.Option(help="Density of abilities: normal, or estimated (skewed, two humps).")
     ] = "normal",
     device: Annotated[str, typer.Option(help="numpy, or PyTorch on cpu or cuda.")] = "numpy",
-    ray: Annotated[
-        str | None,
-        typer.Option(help="Run passes on Ray: local, or the address of a cluster.", metavar="local|ADDRESS"),
-    ] = None,
+    ray: Ray = None,
     seed: Annotated[int, typer.Option(help="Seed of the samples that checks draw.")] = 0,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """Fit an item response model: abilities, items, groups, differences between them, checks."""
-    from mensura.responses import FitOptions, fit_responses, read_responses
+    from mensura.responses import FitOptions, fit_categories, fit_responses, read_responses
     from mensura.responses.categories import CATEGORY_MODELS
     from mensura.responses.store import is_store
 
@@ -144,14 +141,18 @@ def fit(
     design.refuse_unused(model, others | {"--abilities": abilities != "normal"})
     if model in CATEGORY_MODELS:
         reading.refuse_counting(model)
-        _fit_categories(files, model, reading, reference, device, out, as_json)
+        how: dict[str, Any] = {"by": reading.by, "header": reading.header, "reference": reference, "device": device}
+        rest, survey, _ = design.taken(files)
+        _show_categories(fit_categories(rest, model=model, survey=survey, **how), out, as_json)
         return
     if design.dimensions is not None:
         design.print_dimensions(read_responses(list(files), **reading.settings), model, out, as_json)
         return
     options = FitOptions(device=device, abilities=abilities, seed=seed)
-    if len(files) == 1 and not design.columns and is_store(files[0]):
-        result = fit_responses(files[0], model=model, reference=reference, options=options, ray=ray)
+    if len(files) == 1 and is_store(files[0]):
+        design.refuse_regression()
+        survey = design.taken(files)[1]
+        result = fit_responses(files[0], model=model, reference=reference, options=options, survey=survey, ray=ray)
         more: list[Result | None] = [design.item_explanation(result)]
     else:
         rest, survey, people = design.taken(files)
@@ -187,21 +188,9 @@ def fit(
         print_note(warning, kind="warning")
 
 
-def _fit_categories(
-    files: list[Path],
-    model: str,
-    reading: CountOptions,
-    reference: str | None,
-    device: str,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """Fit items with several categories, and show or write the fit."""
-    from mensura.responses import fit_categories
-
-    how: dict[str, Any] = {"by": reading.by, "header": reading.header, "reference": reference, "device": device}
-    result = fit_categories(list(files), model=model, **how)
-    facts = {"model": model, "log_likelihood": result.log_likelihood, "reliability": result.reliability}
+def _show_categories(result: CategoryFit, out: Path | None, as_json: bool) -> None:
+    """Show or write a fit of items with several categories."""
+    facts = {"model": result.model, "log_likelihood": result.log_likelihood, "reliability": result.reliability}
     facts |= {"passes": result.passes, "converged": result.converged}
     if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         return

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, added_subjects, load_evidence
-from mensura.cli.options import CHECKS, rare
+from mensura.cli.options import CHECKS, Ray, rare
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_own_first, print_table
 from mensura.cli.trust import print_trust
 from mensura.core.cache import keep
+from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -49,7 +50,9 @@ def stitch(
     parts: Annotated[
         str, typer.Option(help="Parts no score connects: refuse them, keep the largest, or keep all.")
     ] = "refuse",
+    fewest_benchmarks: Annotated[int, rare("Benchmarks a subject needs (published: 4).", min=1)] = 1,
     bootstrap: Annotated[int, typer.Option(help="Bootstrap replicates for the intervals; 0: Laplace.", min=0)] = 0,
+    ray: Ray = None,
     kind: Annotated[str, rare("Bootstrap over scores within subjects, subjects or benchmarks.")] = "within",
     seed: Annotated[int, rare("Seed of the bootstrap.")] = 0,
     people: Annotated[
@@ -69,6 +72,14 @@ def stitch(
         typer.Option(
             "--robustness",
             help="Anchor change, dropped benchmarks, link, optimised benchmarks.",
+            rich_help_panel=CHECKS,
+        ),
+    ] = False,
+    five_percent: Annotated[
+        bool,
+        typer.Option(
+            "--sens5",
+            help="Published bars: how far a parameter moves for 5% more squared error (rosetta).",
             rich_help_panel=CHECKS,
         ),
     ] = False,
@@ -101,9 +112,11 @@ def stitch(
 ) -> None:
     """Put models, people and benchmarks on one scale, with uncertainty."""
     from mensura.evidence.intake import read_own_scores
-    from mensura.stitching import forward_errors, held_out_errors
+    from mensura.stitching import forward_errors, held_out_errors, sens5
     from mensura.stitching.people import SHOWN
 
+    if ray is not None and not bootstrap:
+        raise MensuraError("--ray: of no use here, because --bootstrap is not given. Leave it out")
     if at is not None:
         _explain(scale, at, out, as_json)
         return
@@ -118,6 +131,7 @@ def stitch(
         "dimensions": dimensions,
         "ridge": ridge,
         "parts": parts,
+        "fewest_benchmarks": fewest_benchmarks,
     }
     fit = _fitted(data, settings)
     warnings = list(fit.warnings)
@@ -126,13 +140,15 @@ def stitch(
         tables |= {"suspicious": fit.suspicious, "dimensions": fit.dimensions, "floors": fit.floors}
     if bootstrap:
         with progress_bar("bootstrap", bootstrap) as advance:
-            draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance)  # type: ignore[arg-type]
+            draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance, ray=ray)  # type: ignore[arg-type]
         tables |= {"capabilities": draws.capabilities, "ranks": draws.ranks}
         warnings += draws.warnings
     more, about = _further(fit, data, people=people, influence=influence, robustness=robustness)
     tables, warnings = tables | more, [*warnings, *about]
     if residuals:
         tables |= {"residuals": fit.residuals} | _residuals(fit, data)
+    if five_percent:
+        tables |= dict(zip(("capability_bars", "difficulty_bars"), sens5(fit), strict=True))
     if held_out:
         tables["held_out"] = held_out_errors(data)
     if forward:
@@ -181,7 +197,6 @@ def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
 
 def _explain(name: str | None, capability: float, out: Path | None, as_json: bool) -> None:
     """Print what a capability means on a frozen scale."""
-    from mensura.core.errors import MensuraError
     from mensura.stitching import load_scale
 
     if name is None:
@@ -223,7 +238,6 @@ def _by_id(data: object, benchmark: str | None, subjects: dict[str, float] | Non
 
 
 def _anchors(given: list[str] | None) -> dict[str, float] | None:
-    from mensura.core.errors import MensuraError
 
     if not given:
         return None
@@ -241,6 +255,8 @@ def _title(name: str) -> str:
     words = {
         "people": "People, test by test: who scored above them first, and the chance that the best model does",
         "people_classes": "Classes of people on the scale (90% intervals hold the spread between tests)",
+        "capability_bars": "Capabilities with bars of 5% more squared error",
+        "difficulty_bars": "Difficulties with bars of 5% more squared error",
         "suspicious": "Suspicious scores: more than ordinary noise apart from what all other scores predict",
         "residuals": "Measured minus fitted (residual) and minus what capability alone predicts (above)",
     }

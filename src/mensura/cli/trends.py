@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar, cast
 
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
 from mensura.cli.options import rare
-from mensura.cli.output import Json, Out, console, emit
+from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
@@ -49,6 +49,19 @@ ModelDates = Annotated[
 ]
 
 
+def _or_embedded(name: str) -> Callable[[Path | None], Path | None]:
+    """Return a check of an option that takes a file, or the word "embedded" for the table of that name."""
+
+    def check(path: Path | None) -> Path | None:
+        if path is not None and str(path) == "embedded":
+            from mensura.trends.embedded import DATA
+
+            return DATA / f"{name}.csv"
+        return check_input(path)
+
+    return check
+
+
 def trends(
     scores: ScoresFile = None,
     models: ModelDates = None,
@@ -60,15 +73,17 @@ def trends(
     compute: Annotated[
         Path | None,
         typer.Option(
-            help="CSV with subject, training_compute_flop, family: algorithmic progress.",
+            help="CSV with subject, training_compute_flop, family, or the word embedded: algorithmic progress.",
             metavar="CSV",
-            callback=check_input,
+            callback=_or_embedded("compute"),
         ),
     ] = None,
     horizons: Annotated[
         Path | None,
         typer.Option(
-            help="CSV with subject, minutes: time horizons on capability.", metavar="CSV", callback=check_input
+            help="CSV with subject, minutes, or the word embedded: time horizons on capability.",
+            metavar="CSV",
+            callback=_or_embedded("horizons"),
         ),
     ] = None,
     levels: Annotated[
@@ -183,7 +198,8 @@ def _follow(
     if files.compute is not None:
         progress = measure_progress(fit, read_compute(files.compute, distilled=files.distilled), level=level)
         tables |= {"families": progress.families, "progress": progress.estimates}
-        tables |= {"joint": progress.joint, "fixed_capability": progress.buckets}
+        tables |= {"joint": progress.joint, "constancy": progress.constancy, "fixed_capability": progress.buckets}
+        facts["warnings"] = list(progress.warnings)
     if files.horizons is not None:
         tables["horizons"] = relate_horizons(fit, files.horizons, level=level).table
     if watched is not None:
@@ -218,6 +234,7 @@ def show_published(found: PublishedTrends, out: Path | None, as_json: bool) -> N
         "families": "Capability per unit of ln(compute), within families",
         "progress": "Compute saved per year at equal capability, as a factor",
         "joint": "Capability on log10(compute) and year",
+        "constancy": "Change of k per decade of compute (scale) and per year (date)",
         "fixed_capability": "Decades of compute saved per year at fixed capability",
         "horizons": "ln(minutes) on capability",
         "doubling": "Doubling and halving times, in months",
@@ -288,12 +305,15 @@ def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: flo
         "families": "Capability per unit of ln(compute), within families",
         "progress": "Compute saved per year at equal capability, as a factor",
         "joint": "Capability on log10(compute) and year",
+        "constancy": "Change of k per decade of compute (scale) and per year (date)",
         "fixed_capability": "Decades of compute saved per year at fixed capability",
         "horizons": "Time horizon in minutes, measured and expected",
     }
     console.print(f"Unit of capability: {facts['unit']}.")
+    for warning in cast("list[str]", facts.get("warnings", [])):
+        print_note(warning, kind="warning")
     for name, title in titles.items():
-        if name in tables:
+        if name in tables and tables[name].height:
             print_table(tables[name], title=title, rows=20, digits=3)
     verdict = facts.get("watch")
     if isinstance(verdict, dict):

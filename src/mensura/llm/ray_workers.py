@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mensura.core.errors import MensuraError
+from mensura.core.ray import import_ray
 from mensura.llm.interface import open_asker
 from mensura.llm.protocol import Answer, Question, Reader
 
@@ -40,10 +41,7 @@ class RayCrew:
     """
 
     def __init__(self, name: str, *, workers: int = 2, **settings: Any) -> None:  # noqa: ANN401
-        try:
-            import ray
-        except ImportError:
-            raise MensuraError("ask_with_ray: needs the extra 'ray': pip install 'mensura[ray]'") from None
+        ray = import_ray()
         for bound in ("max_cost", "max_calls", "advance"):
             if settings.get(bound) is not None:
                 raise MensuraError(f"{bound}: counts within one process; leave it out, or ask without Ray")

@@ -25,6 +25,7 @@ from mensura.responses.irt.categories import (
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.result import Z90
 from mensura.responses.sources import owned, pieces
+from mensura.responses.survey import Survey
 
 MOST_CATEGORIES = 20
 """Categories that an item may have; more are a measurement, not a rating."""
@@ -80,12 +81,14 @@ def fit_categories(
     header: bool = True,
     prior: CategoryPrior | None = CategoryPrior(),  # noqa: B008
     device: str = "numpy",
+    survey: Survey | None = None,
 ) -> CategoryFit:
     """Fit ``graded``, ``partial-credit`` or ``nominal`` items by marginal maximum likelihood.
 
     ``responses``: tables as :func:`mensura.responses.read_responses` takes them, with whole numbers as outcomes: the
     categories. Several answers of a subject to an item count as independent. ``reference``: the group whose abilities
-    have mean 0 and standard deviation 1. ``prior``: of items, weak; None for maximum likelihood alone.
+    have mean 0 and standard deviation 1. ``prior``: of items, weak; None for maximum likelihood alone. ``survey``:
+    weights, replicate weights and clusters of the subjects.
     """
     log, space = CountLog(), namespace(device)
     answers = _answers(responses, by, group, header, log)
@@ -101,8 +104,14 @@ def fit_categories(
         CategoryCounts(space.put(_counts(answers, subjects, name, items, most)), place)
         for place, name in enumerate(groups)
     ]
+    survey = None if survey is None else survey.of(subjects["subject"])
+    if survey is not None and survey.weights is not None:
+        shards = survey.weighed(shards, survey.weights)
     shares = [rows["n"].to_numpy() / rows["n"].sum() for rows in codes.partition_by("item", maintain_order=True)]
     fitted = fit_categories_held(space, shards, begin(model, shares, len(groups)), prior)
+    if survey is not None:
+        fitted = survey.category_information(space, shards, fitted, prior)
+        log.note("subjects of a survey", subjects.height, survey.said)
     return CategoryFit(
         model,
         _subject_table(space, shards, fitted, subjects),

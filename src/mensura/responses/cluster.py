@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from mensura.core.errors import MensuraError
+from mensura.core.ray import MOST_DEATHS, import_ray, join_ray
 from mensura.responses.irt.fitting import Pass
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import namespace
@@ -23,8 +24,6 @@ from mensura.responses.store import ResponseStore, read_part
 Part = Callable[[], Shard]
 PART_ROWS = 5_000
 """Subjects in memory that travel to a worker at a time."""
-MOST_DEATHS = 10
-"""How often Ray runs a task again whose worker died."""
 
 
 def on_ray(source: ResponseStore | Held, address: str, device: str = "numpy") -> Pass:
@@ -33,29 +32,13 @@ def on_ray(source: ResponseStore | Held, address: str, device: str = "numpy") ->
     ``address``: ``local`` for one worker per processor of this machine, or that of a cluster, such as
     ``ray://head:10001`` or ``auto``.
     """
-    ray = _ray()
-    if not ray.is_initialized():
-        try:
-            ray.init(address=address, log_to_driver=False)
-        except (ConnectionError, ValueError) as fault:
-            raise MensuraError(
-                f"--ray {address}: no cluster answers ({fault}); expected local, auto or ray://HOST:10001. Start one "
-                "with ray start --head"
-            ) from fault
+    join_ray(address)
     return ray_pass(parts_of(source), source.groups, complete=source.complete, device=device)
-
-
-def _ray() -> Any:  # noqa: ANN401
-    try:
-        import ray
-    except ImportError:
-        raise MensuraError("ray: needs the extra 'ray'; install it with pip install 'mensura[ray]'") from None
-    return ray
 
 
 def ray_pass(parts: Sequence[Part], groups: int, *, complete: bool, device: str = "numpy") -> Pass:
     """Return a pass that runs on Ray; start it with ``ray.init`` first. ``device``: where each worker computes."""
-    ray = _ray()
+    ray = import_ray()
     if not parts:
         raise MensuraError("parts: none given; a pass needs at least one")
     task = ray.remote(max_retries=MOST_DEATHS)(_part_sums)

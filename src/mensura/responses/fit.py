@@ -23,7 +23,7 @@ from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held,
 from mensura.responses.irt.model import LEAST_SD, Parameters, Priors, chances, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.shaped import fit_shaped, skewness
-from mensura.responses.irt.shards import Held, Shard, ShardSource, Streamed, dense, placed, weighed
+from mensura.responses.irt.shards import Held, Shard, ShardSource, Streamed, Weighed, dense, placed, weighed
 from mensura.responses.multiple import discovery_rates
 from mensura.responses.reading import read_responses
 from mensura.responses.result import Z90, ResponseFit
@@ -62,6 +62,14 @@ class FitOptions:
     seed: int = 0
 
 
+_ONE_PROCESS = "ray: surveys and estimated abilities work in one process; leave out one of the two"
+NO_DIFFERENCES = (
+    "Items are not compared between groups, because the test does not know the design of the survey. Fit each group "
+    "with its weights, and compare the items with mensura responses link."
+)
+"""Said of a survey with several groups."""
+
+
 @check_arguments
 def fit_responses(
     responses: Any,  # noqa: ANN401
@@ -94,12 +102,12 @@ def fit_responses(
             raise MensuraError(
                 f"reference: expected {responses.group_names[0]!r}, the first group of the store, got {reference!r}"
             )
-        if survey is not None:
-            raise MensuraError("survey: a response store has no weights or clusters; give the files it was made of")
+        if ray is not None and survey is not None:
+            raise MensuraError(_ONE_PROCESS)
         run = run if ray is None else on_ray(responses, ray, options.device)
-        return _fit_store(space, responses, model, options, run)
+        return _fit_store(space, responses, model, options, run, survey)
     if ray is not None and (survey is not None or options.abilities != "normal"):
-        raise MensuraError("ray: surveys and estimated abilities work in one process; leave out one of the two")
+        raise MensuraError(_ONE_PROCESS)
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
     if ray is not None:
         table = table.of_groups(reference)
@@ -139,6 +147,8 @@ def _fit_table(
         )
     result = _with_findings(_checked(space, home, fitted, result, options) if options.checks else result)
     told: list[tuple[str, float | None, str]] = [] if survey is None else [("survey", None, survey.said)]
+    if options.dif and held.groups > 1 and survey is not None:
+        told.append(("differences between groups", None, NO_DIFFERENCES))
     if fitted.parameters.shapes is not None:
         found = [(name, skewness(fitted.parameters, place)) for place, name in enumerate(table.groups)]
         told += [("skewness", one, f"Abilities of {name} have skewness {one:.2f} (normal: 0).") for name, one in found]
@@ -174,7 +184,12 @@ def _unlinked(table: ResponseTable) -> tuple[str, ...]:
 
 
 def _fit_store(
-    space: Namespace, store: ResponseStore, model: str, options: FitOptions, run: Pass | None
+    space: Namespace,
+    store: ResponseStore,
+    model: str,
+    options: FitOptions,
+    run: Pass | None,
+    survey: Survey | None = None,
 ) -> ResponseFit:
     """Fit from parts; what needs all responses at once (differences between groups, the one dimension) is left out."""
     right, taken, people = np.zeros(store.items), np.zeros(store.items), np.zeros(store.items, dtype=np.int64)
@@ -186,10 +201,15 @@ def _fit_store(
         people += (trials > 0).sum(axis=0)
         counts.append((trials > 0).sum(axis=1))
         rates.append(shard.right.sum(axis=1, dtype=np.float64) / np.maximum(trials.sum(axis=1, dtype=np.float64), 1.0))
-    streamed = Streamed(space, store)
+    survey = None if survey is None else survey.of(store.names["subject"])
+    source: ShardSource = store
+    if survey is not None and survey.weights is not None:
+        source = Weighed(store, survey.column(survey.weights))
+    streamed = Streamed(space, source)
     begin = start(model, right / np.maximum(taken, 1.0), store.groups)
     run = run or over(space, streamed)
     fitted = climb(run, begin, options.priors, options.effort)
+    fitted = fitted if survey is None else survey.information(space, streamed, fitted, options.priors)
     names = store.names.select(
         "subject",
         pl.col("group").replace_strict(dict(enumerate(store.group_names)), return_dtype=pl.String),
@@ -199,7 +219,9 @@ def _fit_store(
     items = pl.DataFrame({"item": store.item_names, "n": people, "rate": right / np.maximum(taken, 1.0)})
     sums = run(fitted.parameters, fitted.grid, True)
     result = _result(space, streamed, fitted, sums, names, items, store.group_names)
-    return _with_findings(replace(result, log=store.log))
+    result = _with_findings(replace(result, log=store.log))
+    told = [] if survey is None else [("survey", None, survey.said)]
+    return replace(result, checks=pl.concat([result.checks, pl.DataFrame(told, schema=_CHECKS, orient="row")]))
 
 
 def _refuse_hopeless(held: Held, table: ResponseTable) -> None:

@@ -16,12 +16,27 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import as_frame
 from mensura.core.tables import read_noted
 from mensura.people import ItemPool
+from mensura.responses.irt.categories import (
+    CategoryCounts,
+    CategoryFitted,
+    CategoryPrior,
+    fit_categories_held,
+    subject_scores,
+)
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.model import Priors
 from mensura.responses.irt.namespace import Namespace
-from mensura.responses.irt.sandwich import cluster_information, replicate_factor, replicate_information
-from mensura.responses.irt.shards import Held
+from mensura.responses.irt.sandwich import (
+    cluster_count,
+    cluster_information,
+    information_of_rows,
+    replicate_factor,
+    replicate_information,
+    robust_information,
+)
+from mensura.responses.irt.shards import ShardSource
 from mensura.responses.sources import TITLES, is_people
+from mensura.responses.store import is_store
 
 
 @dataclass(frozen=True)
@@ -79,15 +94,38 @@ class Survey:
         scaled: Floats = values / values.mean()
         return scaled
 
-    def information(self, space: Namespace, held: Held, fitted: Fitted, priors: Priors) -> Fitted:
+    def information(self, space: Namespace, source: ShardSource, fitted: Fitted, priors: Priors) -> Fitted:
         """Return a fit with the errors that the design gives; without one, those of weighted single subjects."""
         columns = self.replicate_columns
         if columns:
             weights = np.stack([self.column(name) for name in columns], axis=1)
             return replace(
-                fitted, information=replicate_information(space, held, fitted, priors, weights, self.replication)
+                fitted, information=replicate_information(space, source, fitted, priors, weights, self.replication)
             )
-        return replace(fitted, information=cluster_information(space, held, fitted, self.clusters))
+        return replace(fitted, information=cluster_information(space, source, fitted, self.clusters))
+
+    def category_information(
+        self, space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted, prior: CategoryPrior | None
+    ) -> CategoryFitted:
+        """Return the same for items with several categories."""
+        columns = self.replicate_columns
+        if not columns:
+            scores = np.zeros((cluster_count(self.clusters), fitted.items.flat().size))
+            np.add.at(scores, self.clusters, subject_scores(space, shards, fitted))
+            return fitted._replace(information=robust_information(fitted.information, scores))
+        rows = []
+        for name in columns:
+            again = fit_categories_held(space, self.weighed(shards, name), fitted.items, prior)
+            rows.append(again.items.flat() - fitted.items.flat())
+        scaled = np.sqrt(replicate_factor(self.replication, len(rows))) * np.array(rows)
+        return fitted._replace(information=information_of_rows(scaled, fitted.information))
+
+    def weighed(self, shards: Sequence[CategoryCounts], name: str) -> list[CategoryCounts]:
+        """Return answers in categories with the weights of a column."""
+        ends = np.cumsum([len(shard) for shard in shards])[:-1]
+        return [
+            replace(shard, weights=one) for shard, one in zip(shards, np.split(self.column(name), ends), strict=True)
+        ]
 
     @property
     def clusters(self) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -122,6 +160,9 @@ def take_columns(
     if people is not None:
         found.append(_chosen(read_noted(people).frame, wanted, str(people)))
     for source in several:
+        if is_store(source):
+            rest.append(source)
+            continue
         pool = ItemPool.read(Path(source)) if isinstance(source, str | Path) and is_people(source) else source
         if isinstance(pool, ItemPool):
             if pool.persons is not None:

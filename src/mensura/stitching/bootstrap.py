@@ -9,6 +9,7 @@ import numpy as np
 
 from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError
+from mensura.core.ray import RayTasks
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.models import Model
 from mensura.stitching.positions import Positions
@@ -59,6 +60,18 @@ def _within(layout: ScoreLayout, n: int, rng: np.random.Generator) -> Floats:
         drawn = rng.multinomial(size, np.full(size, 1 / size), size=(n, who.size))
         weights[:, who[:, None] + np.arange(size)] = drawn
     return weights
+
+
+def on_ray(model: Model, weights: Floats, kind: Kind, address: str) -> Resampled:
+    """Refit every replicate on a Ray cluster, in two parts per processor."""
+    with RayTasks(address) as tasks:
+        parts = np.array_split(weights, min(len(weights), 2 * tasks.workers))
+        found = [task.result() for task in [tasks.submit(resampled, model, part, kind) for part in parts]]
+    theta, phi = (np.concatenate([getattr(one.positions, name) for one in found]) for name in ("theta", "phi"))
+    seen, known, converged = (
+        np.concatenate([getattr(one, name) for one in found]) for name in ("seen", "known", "converged")
+    )
+    return Resampled(Positions(theta, phi), seen, known, converged)
 
 
 def resampled(model: Model, weights: Floats, kind: Kind, advance: Callable[[], object] | None = None) -> Resampled:

@@ -54,6 +54,7 @@ def stitch(
     informed: bool = True,
     ridge: float = RIDGE,
     parts: Parts = "refuse",
+    fewest_benchmarks: int = 1,
     unit: str | None = None,
 ) -> Stitch:
     """Put subjects and benchmarks on one scale.
@@ -73,13 +74,16 @@ def stitch(
     With neither, the pooled method gives GPT-4o the estimate 0 and GPT-5 the estimate 1 where both have scores, and
     else subjects the mean 0 and the standard deviation 1; in rosetta the benchmark with most scores is the anchor.
     ``duplicates``: ``max`` (default of rosetta, as published), ``mean`` (default of pooled), ``all``.
-    ``parts`` says what happens when no score connects some subjects with the others.
+    ``parts`` says what happens when no score connects some subjects with the others. ``fewest_benchmarks`` leaves out
+    subjects with fewer benchmarks; the published analysis asks for 4.
     """
     for name, strength in (("ridge", ridge), ("pooling", pooling)):
         if not np.isfinite(strength) or strength < 0:
             raise MensuraError(f"{name}: got {strength}; expected a number of zero or more")
     evidence = load() if scores is None else scores if isinstance(scores, Evidence) else None
     frame, notes = read_any(scores if evidence is None else evidence, unit)
+    frame, few = _with_enough(frame, fewest_benchmarks)
+    notes += few
     policy: Duplicates = duplicates or ("max" if method == "rosetta" else "mean")
     if policy == "mean":
         frame, offsets = adjust_sources(frame)
@@ -91,6 +95,7 @@ def stitch(
     data, left_out = _connected(frame, policy, parts)
     refuse_alike(data)
     settings: dict[str, object] = {"method": method, "duplicates": policy, "anchor_benchmark": anchor_benchmark}
+    settings["fewest_benchmarks"] = fewest_benchmarks
     settings["anchor_subjects"] = dict(anchor_subjects) if anchor_subjects else None
     model: Model
     if method == "rosetta":
@@ -118,6 +123,17 @@ def read_any(scores: Any, unit: str | None = None) -> tuple[pl.DataFrame, tuple[
         table, notes = evidence_scores(scores)
         return read_scores(table), notes
     return read_scores(read_own_scores(scores, unit=unit)), ()
+
+
+def _with_enough(frame: pl.DataFrame, fewest: int) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """Return the scores of subjects with enough benchmarks, and a note on those left out."""
+    kept = frame.filter(pl.col("benchmark").n_unique().over("subject") >= fewest)
+    if kept.is_empty():
+        raise MensuraError(
+            f"fewest_benchmarks: no subject has {fewest} benchmarks; expected a smaller number. Lower fewest_benchmarks"
+        )
+    left = frame["subject"].n_unique() - kept["subject"].n_unique()
+    return kept, (f"{left} subjects with fewer than {fewest} benchmarks were left out",) if left else ()
 
 
 def _connected(frame: pl.DataFrame, policy: Duplicates, parts: Parts) -> tuple[ScoreSet, tuple[str, ...]]:

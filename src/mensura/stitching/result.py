@@ -12,7 +12,7 @@ import polars as pl
 
 from mensura.core.arrays import logit
 from mensura.core.results import Result
-from mensura.stitching.bootstrap import Kind, bootstrap_weights, resampled
+from mensura.stitching.bootstrap import Kind, bootstrap_weights, on_ray, resampled
 from mensura.stitching.checks import positions_of
 from mensura.stitching.convergence import Convergence
 from mensura.stitching.draws import LEVEL, PositionDraws
@@ -228,15 +228,22 @@ class Stitch(Result):
         return frame.with_columns(*(pl.Series(name, values).fill_nan(None) for name, values in columns), status)
 
     def bootstrap(
-        self, n: int = 200, *, seed: int = 0, kind: Kind = "within", advance: Callable[[], object] | None = None
+        self,
+        n: int = 200,
+        *,
+        seed: int = 0,
+        kind: Kind = "within",
+        advance: Callable[[], object] | None = None,
+        ray: str | None = None,
     ) -> PositionDraws:
         """Refit ``n`` resampled data sets: scores ``within`` subjects, whole ``subjects``, or whole ``benchmarks``.
 
-        Every replicate is put on the scale by itself. ``advance`` is called once per replicate.
+        Every replicate is put on the scale by itself. ``advance`` is called once per replicate. ``ray``: ``local`` or
+        the address of a cluster that refits the replicates.
         """
         layout = self.data.layout
         weights = bootstrap_weights(layout, n, kind, np.random.default_rng(seed), self.scale.benchmark)
-        found = resampled(self.model, weights, kind, advance)
+        found = resampled(self.model, weights, kind, advance) if ray is None else on_ray(self.model, weights, kind, ray)
         at = self.scaled(found.positions)
         at.theta[~found.seen], at.phi[~found.known] = np.nan, np.nan
         return self.draws(f"bootstrap {kind}", at, int(np.count_nonzero(~found.converged)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
@@ -15,12 +15,15 @@ from mensura.stitching.checks import position
 from mensura.stitching.convergence import warn_unconverged
 from mensura.stitching.fit import read_any
 from mensura.stitching.heldout import fold_numbers
-from mensura.stitching.rosetta import solve_rosetta
+from mensura.stitching.layout import ScoreLayout
+from mensura.stitching.rosetta import Solution, shift_to_anchor, solve_rosetta
 from mensura.stitching.scores import ScoreSet, encode
 
 Link = Literal["sigmoid", "clipped line"]
 FOLDS = 10
 """Folds of the cross-validation that compares the links."""
+SYNTHETIC = "(synthetic)"
+"""Name of the anchor that is no benchmark: everybody took it, and its scores have no error."""
 MOST_EVALUATIONS = 400
 """Evaluations of the unpenalised fit, which has flat directions: it ends where the squared error stops falling."""
 
@@ -29,8 +32,8 @@ MOST_EVALUATIONS = 400
 class Robustness(Result):
     """Whether the published result hangs on its anchor and on the shape of its link.
 
-    ``anchor_change``: anchor, capability, difficulty, shift, largest, converged. ``link_shape``: link, r2, mse,
-    unconverged.
+    ``anchor_change``: anchor, capability, difficulty, offset, unit, shift, largest, converged. ``link_shape``: link,
+    r2, mse, unconverged.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("anchor_change", "link_shape")
@@ -83,22 +86,41 @@ def anchor_change(data: ScoreSet, anchor: int) -> pl.DataFrame:
 
     Every anchor's slope is held at its value in the fit anchored on ``anchor``, so that the unit, and with it the
     weight of the penalty, stays. ``shift`` and ``largest`` are the mean and the largest absolute change of a capability
-    against that fit, means aligned, in its unit. Columns anchor, capability, difficulty, shift, largest, converged.
+    against that fit, means aligned, in its unit. ``offset`` and ``unit`` are the absolute change that
+    a user sees who gives this anchor difficulty 0 and slope 1: the mean capability minus that of the first fit, and the
+    ratio of their spreads. The last anchor is synthetic: everybody took it, and its scores have no error.
     """
     first = solve_rosetta(data.layout, data.y, anchor=anchor)
-    fits = [
-        solve_rosetta(data.layout, data.y, anchor=other, anchor_slope=float(slope), start=first)
-        for other, slope in enumerate(first.slope[0])
-    ]
-    columns: dict[str, Any] = {"anchor": data.benchmarks}
-    arrived = [bool(f.converged[0]) for f in fits]
+    fits, plain = [], []
+    for other, slope in enumerate(first.slope[0]):
+        fits.append(solve_rosetta(data.layout, data.y, anchor=other, anchor_slope=float(slope), start=first))
+        plain.append(shift_to_anchor(solve_rosetta(data.layout, data.y, anchor=other, start=first), other))
+    synthetic = _with_synthetic_anchor(data, first)
+    fits.append(replace(synthetic, D=synthetic.D[:, :-1]))
+    plain.append(shift_to_anchor(synthetic, len(data.benchmarks)))
+    columns: dict[str, Any] = {"anchor": [*data.benchmarks, SYNTHETIC]}
+    arrived = [bool(f.converged[0] and p.converged[0]) for f, p in zip(fits, plain, strict=True)]
     for name, values in (("capability", [f.C[0] for f in fits]), ("difficulty", [f.D[0] for f in fits])):
         correlation = np.corrcoef([pl.Series(v).rank() for v in values])
         columns[name] = (correlation.sum(axis=1) - 1) / (len(fits) - 1)
     centred = [f.C[0] - f.C[0].mean() for f in (first, *fits)]
     moved = np.abs(np.stack(centred[1:]) - centred[0])
+    start = shift_to_anchor(first, anchor).C[0]
+    columns["offset"] = [float(p.C[0].mean() - start.mean()) for p in plain]
+    columns["unit"] = [float(p.C[0].std() / start.std()) for p in plain]
     columns |= {"shift": moved.mean(axis=1), "largest": moved.max(axis=1), "converged": arrived}
     return pl.DataFrame(columns).sort("capability")
+
+
+def _with_synthetic_anchor(data: ScoreSet, first: Solution) -> Solution:
+    """Fit again with a benchmark of slope 1 that every subject took and whose scores have no error."""
+    layout, everyone = data.layout, np.arange(data.layout.n_subjects)
+    expected = expit(first.C[0] - first.D[0].mean())
+    rows = np.concatenate([layout.rows, everyone])
+    order = np.argsort(rows, kind="stable")
+    cols = np.concatenate([layout.cols, np.full(everyone.size, layout.n_benchmarks)])
+    wider = ScoreLayout.of(rows[order], cols[order])
+    return solve_rosetta(wider, np.concatenate([data.y, expected])[order], anchor=layout.n_benchmarks)
 
 
 def link_shape(data: ScoreSet, *, seed: int) -> pl.DataFrame:

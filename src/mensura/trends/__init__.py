@@ -12,6 +12,7 @@ from mensura.trends.breaks import Break, find_break, rosetta_ratio
 from mensura.trends.capabilities import add_dates, read_capabilities
 from mensura.trends.crossings import find_crossings, mark_passed
 from mensura.trends.detection import Detection, simulate_detection
+from mensura.trends.embedded import PublishedFit, load_compute, load_horizons, load_published
 from mensura.trends.forecasting import Forecast, forecast
 from mensura.trends.frontier import find_frontier, frontier_line, frontier_slopes
 from mensura.trends.horizons import Horizons, relate_horizons
@@ -36,6 +37,7 @@ __all__ = [
     "Inclusion",
     "Plan",
     "Progress",
+    "PublishedFit",
     "ReleasePace",
     "SlopeRatios",
     "Stream",
@@ -53,6 +55,9 @@ __all__ = [
     "frontier_line",
     "frontier_slopes",
     "known_by",
+    "load_compute",
+    "load_horizons",
+    "load_published",
     "make_stream",
     "mark_passed",
     "measure_pace",

@@ -38,6 +38,8 @@ class Break(Result):
     before: float
     after: float
     r_squared: float
+    level: float
+    """Value at the bend."""
 
     @property
     def heading(self) -> str:
@@ -59,6 +61,13 @@ class Break(Result):
     def ratio(self) -> float:
         """Slope after the bend over slope before it."""
         return self.after / self.before
+
+    def path(self, released: pl.Series) -> pl.DataFrame:
+        """Return the line over the given days, as its ends and its bend: released, value."""
+        days = pl.Series("released", [released.min(), self.date, released.max()], dtype=pl.Date)
+        years = to_years(days) - self.when
+        slopes = np.where(years > 0, self.after, self.before)
+        return pl.DataFrame({"released": days, "value": self.level + slopes * years})
 
 
 def find_break(capabilities: Any = None) -> Break:  # noqa: ANN401
@@ -102,7 +111,7 @@ def _hinge(x: Floats, y: Floats, bend: float) -> Break:
     squares = np.sum((y - design @ solution) ** 2)
     total = np.sum((y - y.mean()) ** 2)
     r_squared = 1 - float(squares / total) if total > 0 else 1.0
-    return Break(float(bend), float(solution[1]), float(solution[1] + solution[2]), r_squared)
+    return Break(float(bend), float(solution[1]), float(solution[1] + solution[2]), r_squared, float(solution[0]))
 
 
 def rosetta_ratio(years: Floats, capabilities: Floats, start: float) -> float:

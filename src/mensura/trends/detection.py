@@ -17,6 +17,7 @@ import polars as pl
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.processes import WORKERS, Processes
+from mensura.core.ray import RayTasks
 from mensura.core.results import Result
 from mensura.stitching import ScoreLayout, to_years
 from mensura.trends.breaks import rosetta_ratio
@@ -72,11 +73,12 @@ def simulate_detection(
     window: float | None = None,
     seed: int = 0,
     advance: Callable[[], object] | None = None,
+    ray: str | None = None,
 ) -> Detection:
     """Simulate ``runs`` streams per acceleration and watch each from ``change`` on; ``advance`` is called per stream.
 
     ``noise`` multiplies scatter, jitter of the benchmarks and error of the scores, ``window`` (years) makes the watch a
-    rolling one. Years count from 1970.
+    rolling one. Years count from 1970. ``ray``: ``local`` or the address of a cluster that runs the streams.
     """
     if runs < 1 or noise <= 0 or not accelerations or min(accelerations) <= 0:
         raise MensuraError(
@@ -90,7 +92,7 @@ def simulate_detection(
         for acceleration in accelerations
         for run in range(runs)
     ]
-    months = _all_months(jobs, advance)
+    months = _all_months(jobs, advance, ray)
     rows: list[tuple[object, ...]] = []
     for place, acceleration in enumerate(accelerations):
         ours, published = zip(*months[place * runs : (place + 1) * runs], strict=True)
@@ -102,13 +104,15 @@ _Job = tuple[StreamModel, float, int, float, float | None, int, int]
 """Model, acceleration, run, change, window, streams and seed."""
 
 
-def _all_months(jobs: list[_Job], advance: Callable[[], object] | None) -> list[tuple[float, float]]:
-    """Watch every stream; many are spread over the processors."""
-    share = -(-len(jobs) // (2 * WORKERS))
-    if share < LEAST_SHARE or WORKERS == 1:
+def _all_months(jobs: list[_Job], advance: Callable[[], object] | None, ray: str | None) -> list[tuple[float, float]]:
+    """Watch every stream; many are spread over the processors, or over a cluster."""
+    runner = Processes() if ray is None else RayTasks(ray)
+    workers = runner.workers if isinstance(runner, RayTasks) else WORKERS
+    share = -(-len(jobs) // (2 * workers))
+    if ray is None and (share < LEAST_SHARE or WORKERS == 1):
         return _watch_all(jobs, advance)
     found: list[tuple[float, float]] = []
-    with Processes() as processes:
+    with runner as processes:
         parts = [processes.submit(_watch_all, jobs[start : start + share]) for start in range(0, len(jobs), share)]
         for part in parts:
             found += part.result()

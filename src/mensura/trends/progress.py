@@ -28,6 +28,7 @@ from mensura.core.results import Result
 from mensura.stitching import DAYS_PER_YEAR, Stitch, to_years
 from mensura.trends.buckets import bucket_table
 from mensura.trends.capabilities import hand_over, read_capabilities
+from mensura.trends.constancy import constancy_table
 from mensura.trends.frontier import is_record
 from mensura.trends.lines import FEWEST_POINTS, TrendLine, fit_line
 
@@ -49,22 +50,33 @@ class Progress(Result):
     ``families``: ``family``, ``n``, ``k``, ``error``, ``r_squared``. ``estimates``: one row per way to measure:
     ``analysis``, ``selection``, ``n``, ``k``, ``quality_per_year`` (ḃ), ``factor`` (compute saved per year at equal
     capability, as a multiple), ``low``, ``high``. ``joint``: the regression of C on log10(compute) and year.
-    ``buckets``: decades of compute saved per year at fixed capability, per range of capability.
+    ``buckets``: decades of compute saved per year at fixed capability, per range of capability. ``constancy``: the
+    change of k per decade of compute and per year: ``over``, ``n``, ``k``, ``change``, ``low``, ``high``, ``p``.
     """
 
-    TABLES: ClassVar[tuple[str, ...]] = ("estimates", "families", "joint", "buckets")
+    TABLES: ClassVar[tuple[str, ...]] = ("estimates", "families", "joint", "constancy", "buckets")
 
     method: str
     level: float
     families: pl.DataFrame
     estimates: pl.DataFrame
     joint: pl.DataFrame
+    constancy: pl.DataFrame
     buckets: pl.DataFrame
 
     @property
     def heading(self) -> str:
         """What this is, in one line."""
         return f"compute for a given capability, factor saved per year ({self.level:.0%})"
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Report a k that mixes models trained in different ways."""
+        if self.families.height:
+            return ()
+        return (
+            "no family has 3 subjects with different compute, so k is pooled over recipes; add models of one family",
+        )
 
 
 @dataclass(frozen=True)
@@ -88,7 +100,7 @@ def measure_progress(
 
     ``models`` is a table with all of these; or a fit, evidence or scores, with ``compute`` a table of ``subject`` (or
     ``model``), ``training_compute_flop`` and ``family``. Subjects without compute are left out; those without a family
-    count in the trends but not for k. Families need 3 subjects with different compute.
+    count in the trends but not for k. Families need 3 subjects with different compute; without any, k is pooled.
     """
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
@@ -107,6 +119,7 @@ def measure_progress(
         families,
         pl.DataFrame(_estimates(method, level, families, pooled, years, C, spent), infer_schema_length=None),
         _joint(method, level, years, C, spent),
+        constancy_table(years, C, spent, level=level),
         bucket_table(to_years(listed["released"]), C, spent / np.log(10)),
     )
 
@@ -161,11 +174,8 @@ def _family_table(frame: pl.DataFrame, compute: Floats) -> pl.DataFrame:
         rows.append(
             {"family": family, "n": line.n, "k": line.slope, "error": line.slope_error, "r_squared": line.r_squared}
         )
-    if not rows:
-        raise MensuraError(
-            "models: no family has 3 subjects with different compute, so k cannot be measured; add models of one family"
-        )
-    return pl.DataFrame(rows)
+    kinds = {"family": pl.String, "n": pl.Int64, "k": pl.Float64, "error": pl.Float64, "r_squared": pl.Float64}
+    return pl.DataFrame(rows, schema=kinds)
 
 
 def _records(method: str, years: Floats, values: Floats) -> Mask:
@@ -179,13 +189,15 @@ def _estimates(
     method: str, level: float, families: pl.DataFrame, pooled: TrendLine, years: Floats, C: Floats, compute: Floats
 ) -> list[dict[str, object]]:
     """Every way to choose k crossed with every way to choose subjects that the sources report."""
-    mean = mean_slope(families)
     every = np.ones(C.size, dtype=bool)
     frontier = _records(method, years, C)
-    quality = _records(method, years, C - mean.k * compute)
     whole = _Slope(pooled.slope, pooled.slope_error, pooled.freedom)
-    plans = [("families", "all", mean, every), ("families", "capability frontier", mean, frontier)]
-    plans += [("families", "quality frontier", mean, quality)]
+    plans: list[tuple[str, str, _Slope, Mask]] = []
+    if families.height:
+        mean = mean_slope(families)
+        quality = _records(method, years, C - mean.k * compute)
+        chosen = {"all": every, "capability frontier": frontier, "quality frontier": quality}
+        plans += [("families", selection, mean, mask) for selection, mask in chosen.items()]
     plans += [
         (f"family {row['family']}", "capability frontier", _own_slope(row), frontier) for row in families.to_dicts()
     ]

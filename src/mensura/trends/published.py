@@ -51,13 +51,13 @@ class PublishedTrends(Result):
     """The published figures; a table that its data were not given for is empty.
 
     ``trend``: ``line``, ``n``, ``slope`` (capability a year), ``low``, ``high``, ``r_squared``. ``forecast``: the
-    frontier on given days. ``breaks``: the one break. ``progress``, ``families``, ``joint``, ``fixed_capability``:
-    algorithmic progress. ``horizons``: the line of ln(minutes). ``doubling``: what doubles or halves, in months.
-    ``sensitivity``: slopes under five weights of the penalty.
+    frontier on given days. ``breaks``: the one break. ``progress``, ``families``, ``joint``, ``constancy``,
+    ``fixed_capability``: algorithmic progress. ``horizons``: the line of ln(minutes). ``doubling``: what doubles
+    or halves, in months. ``sensitivity``: slopes under five weights of the penalty.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
-        *("trend", "forecast", "breaks", "progress", "families", "joint", "fixed_capability"),
+        *("trend", "forecast", "breaks", "progress", "families", "joint", "constancy", "fixed_capability"),
         *("horizons", "doubling", "sensitivity"),
     )
 
@@ -68,6 +68,7 @@ class PublishedTrends(Result):
     progress: pl.DataFrame
     families: pl.DataFrame
     joint: pl.DataFrame
+    constancy: pl.DataFrame
     fixed_capability: pl.DataFrame
     horizons: pl.DataFrame
     doubling: pl.DataFrame
@@ -140,6 +141,7 @@ def _progress(points: pl.DataFrame, known: pl.DataFrame) -> dict[str, pl.DataFra
         "progress": estimates.with_columns(levels),
         "families": wide.families,
         "joint": wide.joint,
+        "constancy": wide.constancy,
         "fixed_capability": wide.buckets,
     }
 

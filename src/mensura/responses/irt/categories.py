@@ -40,6 +40,8 @@ class CategoryCounts:
 
     counts: Any
     group: int
+    weights: Floats | None = None
+    """How many subjects of the population each subject stands for, in units of their mean; None: all alike."""
 
     def __len__(self) -> int:
         return int(self.counts.shape[0])
@@ -70,6 +72,10 @@ class CategoryItems:
         step = np.arange(1, self.most) < self.sizes[:, None]
         slopes = step if self.model == "nominal" else np.ones((len(step), 1), dtype=bool)
         return np.concatenate([slopes, step], axis=1)
+
+    def flat(self) -> Floats:
+        """Return the parameters of items, then mean and log sd of every group but the first."""
+        return np.concatenate([self.values.ravel(), np.stack([self.mean, np.log(self.sd)], axis=1)[1:].ravel()])
 
     def moved(self, items: Floats, groups: Floats) -> CategoryItems:
         """Return the parameters after a step; ``groups``: mean and log sd of every group but the first."""
@@ -187,11 +193,13 @@ def _pass(space: Namespace, shards: Sequence[CategoryCounts], p: CategoryItems, 
     mass, spread = np.zeros((len(p.mean), len(grid.nodes))), np.zeros((len(p.mean), len(grid.nodes)))
     for shard in shards:
         found = shard_posteriors(space, shard, p, grid, table)
-        weights = space.get(found.weights)
-        counts += space.get(space.total(shard.counts, found.weights))
+        given = np.ones(len(shard)) if shard.weights is None else shard.weights
+        weights = space.get(found.weights) * given[:, None]
+        on_device = found.weights if shard.weights is None else space.real(weights)
+        counts += space.get(space.total(shard.counts, on_device))
         mass[shard.group] += weights.sum(axis=0)
         spread[shard.group] += weights.T @ space.get(found.variance)
-        evidence += float(space.get(found.evidence).sum())
+        evidence += float(space.get(found.evidence) @ given)
     return _Sums(counts.reshape(len(p.sizes), p.most, -1), mass, spread, evidence)
 
 
@@ -278,8 +286,7 @@ def fit_categories_held(
         if left < _TOLERANCE:
             break
         if left < _NEAR:
-            point = np.concatenate([here.values.ravel(), here.mean[1:], np.log(here.sd[1:])])
-            step = memory.improved(point, step, errors)
+            step = memory.improved(here.flat(), step, errors)
         shrink = min(1.0, _SHORTER * shrink)
         here = _away(here, step, shrink)
     if best is None:
@@ -324,14 +331,30 @@ def _exact(
     table = space.real(log_chances(p, grid.nodes).reshape(-1, len(grid.nodes)))
     for shard in shards:
         weights = space.get(shard_posteriors(space, shard, p, grid, table).weights)
-        whole -= _missing(p, shard, weights, by, grid)
+        whole -= _complete_scores(p, shard, weights, by, grid)[0]
     whole = (whole + whole.T) / 2.0
     whole[np.arange(cut), np.arange(cut)] += (stiffness + ~p.used).ravel()
     return information_of_matrix(whole, len(p.values), p.values.shape[1], groups)
 
 
-def _missing(p: CategoryItems, shard: CategoryCounts, weights: Floats, by: Floats, grid: Grid) -> Floats:
-    """Return the sum over subjects of the covariance of their complete scores."""
+def subject_scores(space: Namespace, shards: Sequence[CategoryCounts], fitted: CategoryFitted) -> Floats:
+    """Return the weighted gradient of every subject's log likelihood (subjects × parameters of items and groups)."""
+    p, grid = fitted.items, fitted.grid
+    by = np.swapaxes(category_curves(p, grid.nodes)[1], 1, 2)
+    table = space.real(log_chances(p, grid.nodes).reshape(-1, len(grid.nodes)))
+    rows = []
+    for shard in shards:
+        weights = space.get(shard_posteriors(space, shard, p, grid, table).weights)
+        mean = _complete_scores(p, shard, weights, by, grid)[1]
+        rows.append(mean if shard.weights is None else mean * shard.weights[:, None])
+    return np.concatenate(rows)
+
+
+def _complete_scores(
+    p: CategoryItems, shard: CategoryCounts, weights: Floats, by: Floats, grid: Grid
+) -> tuple[Floats, Floats]:
+    """Return the weighted sum over subjects of the covariance of their complete scores, and the mean of each one's."""
+    given = np.ones(len(shard)) if shard.weights is None else shard.weights
     counts = shard.counts.plain if hasattr(shard.counts, "plain") else shard.counts
     items, params, most, _ = by.shape
     cut, groups = items * params, 2 * len(p.mean) - 2
@@ -348,7 +371,6 @@ def _missing(p: CategoryItems, shard: CategoryCounts, weights: Floats, by: Float
             scores[:, cut + 2 * shard.group - 2] = off / p.sd[shard.group]
             scores[:, cut + 2 * shard.group - 1] = off**2 - 1.0
         weighted = weights[:, node][:, None] * scores
-        square += weighted.T @ scores
+        square += (weighted * given[:, None]).T @ scores
         mean += weighted
-    covariance: Floats = square - mean.T @ mean
-    return covariance
+    return square - (mean * given[:, None]).T @ mean, mean

@@ -4,6 +4,7 @@
 estimated or 0. Every subject has Gauss–Hermite nodes of its own, under its posterior of the round before (Rabe-Hesketh,
 Skrondal and Pickles 2005), so that a long test needs no more of them than a short one. As in :mod:`.fitting`, each
 pass gives the exact gradient (Fisher's identity), the step is the EM algorithm's, and Anderson's method lengthens it.
+Where abilities do not correlate, the last steps are Newton's.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ NODES = {1: 15, 2: 7, 3: 5, 4: 4}
 SLOPE_SD, INTERCEPT_SD = 2.0, 3.0
 """Standard deviations of the weak normal priors of slopes and intercepts, about 0."""
 _PASSES, _SAME, _NEAR = 300, 5e-3, 3.0
+_SHARP, _NEWTON = 0.1, 20
+"""Length of an EM step, in standard errors, after which Newton's steps are tried, and how many of them."""
 _LONGEST, _NOISE, _LEAST_EIGENVALUE = 0.5, 1e-7, 1e-3
 _CHUNK_VALUES = 500_000
 _MOST_EXACT = 3e11
@@ -116,7 +119,13 @@ def fit_dimensions_held(
         raise MensuraError(f"dimensions: got {dimensions}; expected 1 to {MOST}")
     places = Places(np.zeros((count, dimensions)), np.tile(np.eye(dimensions), (count, 1, 1)))
     here, memory, passes, left, best = begin, Anderson(), 0, np.inf, -np.inf
+    sharpened = begin.correlated or bool(begin.free.all())
     while passes < most and left > _SAME:
+        if left < _SHARP and not sharpened:
+            sharpened = True
+            here, places, more, left = _sharpen(right, trials, here, places)
+            passes += more
+            continue
         passes += 1
         sums, places = _pass(right, trials, here, places)
         if sums.evidence < best - _NOISE * abs(best):
@@ -131,6 +140,32 @@ def fit_dimensions_held(
         here = here.at(point + longer) or plain
     sums, places = _pass(right, trials, here, places)
     return DimensionFitted(here, places, sums.evidence, _covariance(right, trials, here, places), passes, left <= _SAME)
+
+
+def _sharpen(right: Any, trials: Any, p: DimensionItems, places: Places) -> tuple[DimensionItems, Places, int, float]:  # noqa: ANN401
+    """Take Newton's steps with the full information as long as they rise; return passes and the step left, too.
+
+    In bifactor models general and own slopes trade off, and the EM algorithm creeps along that ridge.
+    """
+    used, share, left = p.estimated.ravel(), 1.0, np.inf
+    sums, places = _pass(right, trials, p, places)
+    for tried in range(1, _NEWTON):
+        known = _covariance(right, trials, p, places)
+        if known is None:
+            break
+        step = np.zeros(used.size)
+        step[used] = known @ _gradient(p, sums).ravel()[used]
+        left = float(np.max(np.abs(step[used]) / np.sqrt(np.diag(known))))
+        if left <= _SAME:
+            return p, places, tried, left
+        step *= share / max(1.0, float(np.max(np.abs(step))) / _LONGEST)
+        moved = p.moved(step.reshape(p.estimated.shape))
+        further, there = _pass(right, trials, moved, places)
+        if further.evidence + _log_prior(moved) < sums.evidence + _log_prior(p):
+            share /= 4.0
+            continue
+        p, places, sums, share = moved, there, further, min(1.0, 2.0 * share)
+    return p, places, _NEWTON, np.inf
 
 
 def _nodes(dimensions: int) -> tuple[Floats, Floats]:
@@ -210,10 +245,20 @@ def _stiffness(p: DimensionItems) -> Floats:
     return np.broadcast_to(width**-2.0, (len(p.slopes), len(width)))
 
 
+def _log_prior(p: DimensionItems) -> float:
+    return -0.5 * float(np.sum(_stiffness(p) * np.column_stack([p.slopes, p.intercepts]) ** 2))
+
+
+def _gradient(p: DimensionItems, sums: DimensionSums) -> Floats:
+    """Return the gradient of the posterior (items × abilities + 1)."""
+    pull = _stiffness(p) * np.column_stack([p.slopes, p.intercepts])
+    return np.asarray((sums.gradient - pull) * p.estimated, dtype=np.float64)
+
+
 def _step(p: DimensionItems, sums: DimensionSums) -> Floats:
     """Return the EM algorithm's step of slopes and intercepts; those that are not there stay 0."""
     stiffness, used = _stiffness(p), p.estimated
-    slope = (sums.gradient - stiffness * np.column_stack([p.slopes, p.intercepts])) * used
+    slope = _gradient(p, sums)
     known = sums.information * (used[:, :, None] & used[:, None, :])
     known[:, np.arange(used.shape[1]), np.arange(used.shape[1])] += stiffness + ~used
     return np.asarray(np.linalg.solve(known, slope[:, :, None])[:, :, 0], dtype=np.float64)

@@ -122,7 +122,8 @@ def tally(space: Namespace, shard: Shard, tables: NodeTables, groups: int, *, co
         means = xp.asarray(found.mean, dtype=found.weights.dtype)
         columns = found.weights if tables.by_node else xp.stack([means, xp.ones_like(means)], axis=1)
         if chunk.weights is not None:
-            given = xp.asarray(chunk.weights, dtype=found.weights.dtype)[:, None]
+            plain = isinstance(chunk.weights, np.ndarray)
+            given = (space.real(chunk.weights) if plain else chunk.weights)[:, None]
             found = found._replace(weights=found.weights * given, evidence=found.evidence * space.double(given[:, 0]))
             columns = columns * given
         here = xp.sum(space.double(found.weights), axis=0)

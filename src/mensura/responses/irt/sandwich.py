@@ -20,7 +20,7 @@ from mensura.responses.irt.model import Parameters, Priors, curves
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import NodeTables, shard_posteriors
 from mensura.responses.irt.quadrature import Grid
-from mensura.responses.irt.shards import Held, Shard, chunks, dense, weighed
+from mensura.responses.irt.shards import Shard, ShardSource, Weighed, chunks, dense
 
 REPLICATIONS = ("fay", "brr", "jackknife1", "jackknife2")
 """Designs of replicate weights: Fay's half samples (PISA), half samples, one group left out, one of a pair left out."""
@@ -42,35 +42,47 @@ def replicate_factor(replication: str, count: int) -> float:
 
 
 def replicate_information(
-    space: Namespace, held: Held, fitted: Fitted, priors: Priors, weights: Floats, replication: str
+    space: Namespace, source: ShardSource, fitted: Fitted, priors: Priors, weights: Floats, replication: str
 ) -> Information:
     """Return the covariance from refits with replicate ``weights`` (subjects × replicates)."""
     here, rows = fitted.parameters.flat(), []
     for column in weights.T:
-        again = climb(over(space, weighed(held, column)), fitted.parameters, priors, Effort(0.005))
+        again = climb(over(space, Weighed(source, column)), fitted.parameters, priors, Effort(0.005))
         rows.append(again.parameters.flat() - here)
-    return _of_rows(np.sqrt(replicate_factor(replication, len(rows))) * np.array(rows), fitted.parameters)
+    scaled = np.sqrt(replicate_factor(replication, len(rows))) * np.array(rows)
+    return information_of_rows(scaled, fitted.information)
 
 
-def cluster_information(
-    space: Namespace, held: Held, fitted: Fitted, clusters: np.ndarray[Any, np.dtype[np.int64]]
-) -> Information:
-    """Return the covariance from scores summed over clusters, which are numbered from 0 in the order of subjects."""
+def cluster_count(clusters: np.ndarray[Any, np.dtype[np.int64]]) -> int:
+    """Return how many clusters there are; refuse one alone."""
     count = int(clusters.max()) + 1
     if count < 2:
         raise MensuraError("cluster: one cluster has no spread; expected at least two. Choose another column")
-    scores = np.zeros((count, len(fitted.parameters.flat())))
+    return count
+
+
+def cluster_information(
+    space: Namespace, source: ShardSource, fitted: Fitted, clusters: np.ndarray[Any, np.dtype[np.int64]]
+) -> Information:
+    """Return the covariance from scores summed over clusters, which are numbered from 0 in the order of subjects."""
+    scores = np.zeros((cluster_count(clusters), len(fitted.parameters.flat())))
     start = 0
-    for shard in held.shards():
+    for shard in source.shards():
         for chunk in chunks(space, shard):
             of_chunk = clusters[start : start + len(chunk)]
             np.add.at(scores, of_chunk, subject_scores(space, chunk, fitted.parameters, fitted.grid))
             start += len(chunk)
+    return robust_information(fitted.information, scores)
+
+
+def robust_information(model: Information, scores: Floats) -> Information:
+    """Return H⁻¹ (Σ s sᵀ) H⁻¹ from the inverse information of the model and the scores of clusters (one per row)."""
+    count = len(scores)
     scores = np.sqrt(count / (count - 1.0)) * (scores - scores.mean(axis=0))
     if count > scores.shape[1]:
         values, vectors = np.linalg.eigh(scores.T @ scores)
         scores = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    return _of_rows(_solved(fitted.information, scores, fitted.parameters), fitted.parameters)
+    return information_of_rows(_solved(model, scores), model)
 
 
 def subject_scores(space: Namespace, shard: Shard, p: Parameters, grid: Grid) -> Floats:
@@ -88,10 +100,11 @@ def subject_scores(space: Namespace, shard: Shard, p: Parameters, grid: Grid) ->
     return scores if shard.weights is None else scores * dense(shard.weights)[:, None]
 
 
-def _solved(inverse: Information, scores: Floats, p: Parameters) -> Floats:
+def _solved(inverse: Information, scores: Floats) -> Floats:
     """Return the inverse information times each row of scores."""
-    cut = len(p.slope) * p.of_item
-    items, groups = scores[:, :cut].reshape(len(scores), len(p.slope), p.of_item), scores[:, cut:]
+    shape = inverse.item_columns.shape[:2]
+    cut = shape[0] * shape[1]
+    items, groups = scores[:, :cut].reshape(len(scores), *shape), scores[:, cut:]
     along = np.tensordot(items, inverse.item_columns, axes=([1, 2], [0, 1])) + groups @ inverse.group_columns
     own = np.einsum("jkl,cjl->cjk", inverse.item_inverse, items)
     own += np.tensordot(along, inverse.item_columns, axes=([1], [2]))
@@ -99,13 +112,13 @@ def _solved(inverse: Information, scores: Floats, p: Parameters) -> Floats:
     return np.concatenate([own.reshape(len(scores), cut), of_groups], axis=1)
 
 
-def _of_rows(rows: Floats, p: Parameters) -> Information:
-    """Return the information whose inverse is the sum of squares of rows."""
-    items, count = len(p.slope), p.of_item
+def information_of_rows(rows: Floats, like: Information) -> Information:
+    """Return the information whose inverse is the sum of squares of rows, in the shape of another."""
+    items, count = like.item_columns.shape[:2]
     columns = rows.T
     return Information(
         np.zeros((items, count, count)),
-        np.zeros(len(p.free)),
+        np.zeros(len(like.group_inverse)),
         columns[: items * count].reshape(items, count, -1),
         columns[items * count :],
     )

@@ -168,11 +168,39 @@ def fetched(held: Held) -> Held:
     )
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """The shards of a source with weights of all subjects, in their order."""
+
+    source: ShardSource
+    weights: Floats
+
+    @property
+    def groups(self) -> int:
+        """How many groups there are."""
+        return self.source.groups
+
+    @property
+    def items(self) -> int:
+        """How many items there are."""
+        return self.source.items
+
+    @property
+    def complete(self) -> bool:
+        """Whether every subject took every item once."""
+        return self.source.complete
+
+    def shards(self) -> Iterator[Shard]:
+        """Yield every shard."""
+        start = 0
+        for shard in self.source.shards():
+            yield replace(shard, weights=self.weights[start : start + len(shard)])
+            start += len(shard)
+
+
 def weighed(held: Held, weights: Floats) -> Held:
     """Return shards in memory with weights of all their subjects, in their order."""
-    ends = np.cumsum([len(part) for part in held.parts])[:-1]
-    parts = zip(held.parts, np.split(weights, ends), strict=True)
-    return Held([replace(part, weights=one) for part, one in parts])
+    return Held(list(Weighed(held, weights).shards()))
 
 
 def chunks(space: Namespace, shard: Shard) -> Iterator[Shard]:

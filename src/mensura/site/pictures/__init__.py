@@ -1,7 +1,7 @@
 """Every picture of the report by name, for pages and for ``mensura figure``."""
 
 from mensura.iq import read_rules
-from mensura.site.pictures import abilities, calibration, cost, people, stitched
+from mensura.site.pictures import abilities, calibration, cost, people, published, stitched
 from mensura.site.pictures.abilities import observed_pool, pool_keys
 from mensura.site.pictures.benchmark import (
     benchmark_keys,
@@ -70,6 +70,7 @@ __all__ = [
     "picture_table",
     "profile",
     "profile_picture",
+    "published",
     "said_group",
     "scores_figure",
     "stitched",

@@ -1,0 +1,88 @@
+"""Work on Ray: a stand-in runs it in this process, and the results are those without Ray."""
+
+import json
+import pickle
+import sys
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+from mensura.stitching import stitch
+
+
+class HereRay:
+    """The functions of Ray that the runner uses, in this process; work and results are pickled as Ray would."""
+
+    def __init__(self):
+        self.ran = 0
+
+    def is_initialized(self):
+        return False
+
+    def init(self, **_):
+        pass
+
+    def cluster_resources(self):
+        return {"CPU": 2.0}
+
+    def remote(self, **_):
+        def run(function, held):
+            self.ran += 1
+            return pickle.loads(pickle.dumps(function(*pickle.loads(held))))
+
+        return lambda function: SimpleNamespace(remote=lambda *held: run(function, pickle.dumps(held)))
+
+    def get(self, found):
+        return found
+
+
+@pytest.fixture
+def here_ray(monkeypatch):
+    stand_in = HereRay()
+    monkeypatch.setitem(sys.modules, "ray", stand_in)
+    return stand_in
+
+
+def test_simulated_streams_are_those_of_one_process(here_ray, mensura_command):
+    arguments = ("acceleration", "simulate", "--acceleration", 4, "--runs", 2, "--streams", 19, "--json")
+    plain, spread = (json.loads(mensura_command(*arguments, *more).out) for more in ((), ("--ray", "local")))
+    assert spread["detection"] == plain["detection"]
+    assert here_ray.ran == 2
+
+
+@pytest.mark.parametrize("kind", ["within", "subjects"])
+def test_replicates_are_those_of_one_process(here_ray, kind):
+    rows = [(f"m{i}", f"b{j}", 1 / (1 + 2.0 ** (j - i / 2))) for i in range(12) for j in range(6) if (i + j) % 4]
+    fit = stitch(pl.DataFrame(rows, schema=["model", "benchmark", "score"], orient="row"), method="rosetta")
+    plain, spread = (fit.bootstrap(10, seed=3, kind=kind, ray=ray) for ray in (None, "local"))
+    assert spread.capabilities["low"].to_list() == pytest.approx(plain.capabilities["low"].to_list(), abs=1e-6)
+    assert here_ray.ran == 4
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("acceleration", "simulate", "--runs", 1),
+        ("stitch", "--bootstrap", 2),
+        ("annotate", "--model", "recorded/example"),
+    ],
+)
+def test_without_ray_the_extra_is_named(mensura_command, monkeypatch, tmp_path, command):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    files = ()
+    if command[0] == "annotate":
+        pl.DataFrame({"item": ["a"], "text": ["What is 2 + 2?"]}).write_csv(tmp_path / "items.csv")
+        files = (tmp_path / "items.csv", "--out", tmp_path / "out")
+    told = mensura_command(*command, *files, "--ray", "local")
+    assert (told.code, "needs the extra 'ray'" in told.err) == (2, True), told.err
+
+
+def test_what_each_process_would_count_alone_is_refused(mensura_command, tmp_path):
+    pl.DataFrame({"item": ["a"], "text": ["What is 2 + 2?"]}).write_csv(tmp_path / "items.csv")
+    told = mensura_command(
+        *("annotate", tmp_path / "items.csv", "--model", "recorded/example", "--out", tmp_path / "out"),
+        *("--ray", "local", "--max-calls", 3),
+    )
+    assert "--max-calls: not with --ray" in told.err
+    assert "--bootstrap is not given" in mensura_command("stitch", "--ray", "local").err

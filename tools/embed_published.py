@@ -1,0 +1,44 @@
+"""Rebuild the estimates of the published stitched fit: ``python -m tools.embed_published [SHARED_DATA]``.
+
+Writes what Mensura's fit of the Epoch AI scores gives: difficulties with their 5%-loss bars, and the capabilities of
+models that a picture or an analysis of the published fit needs. No score is kept.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import polars as pl
+
+from mensura.core.files import write_csv
+from mensura.stitching import sens5, stitch
+from mensura.trends import find_frontier, load_compute, load_horizons
+from mensura.trends.embedded import DATA
+
+ANCHOR = "Winogrande"
+SOURCE = "computed by Mensura from scores of Epoch AI (CC BY 4.0), November 2025"
+
+
+def main() -> None:
+    data = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parents[2] / "shared" / "data"
+    scores = pl.read_csv(data / "stitching" / "scores.csv", infer_schema_length=None).filter(in_reference_fit=1)
+    fit = stitch(
+        scores.select("model", "benchmark", "score", "release_date"), method="rosetta", anchor_benchmark=ANCHOR
+    )
+    bars = sens5(fit)[1].join(fit.benchmarks.select("benchmark", "slope"), on="benchmark")
+    write_csv(
+        _rounded(bars.select("benchmark", "difficulty", "slope", "low", "high")), DATA / "published_benchmarks.csv"
+    )
+    used = pl.concat([table.select("subject") for table in (load_compute(), load_horizons(), find_frontier(fit))])
+    models = fit.dated.join(used, on="subject", how="semi").sort("released", "subject")
+    write_csv(_rounded(models.select("subject", "released", "capability")), DATA / "published_models.csv")
+
+
+def _rounded(table: pl.DataFrame) -> pl.DataFrame:
+    numbers = pl.selectors.float().round(6)
+    return table.with_columns(pl.when(numbers == 0).then(0.0).otherwise(numbers).name.keep(), source=pl.lit(SOURCE))
+
+
+if __name__ == "__main__":
+    main()
