@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -120,8 +120,8 @@ class Asking:
         return prices_of(self.name, self.price_in, self.price_out)
 
     @contextmanager
-    def open(self, label: str) -> Iterator[Asker]:
-        """Open the model, with a progress bar.
+    def open(self, label: str, ray: str | None = None) -> Iterator[Asker]:
+        """Open the model, with a progress bar; with ``ray``, in workers on the cluster of that address.
 
         A run without some of its answers ends with exit code :data:`INCOMPLETE`, after its results are written. Ctrl-C
         ends it with :data:`INTERRUPTED`. Both print the command that goes on.
@@ -137,6 +137,8 @@ class Asking:
             "max_calls": self.max_calls,
             "prices": self.prices,
         }
+        if self.batch and ray is not None:
+            raise MensuraError("--ray: not with --batch, which the provider runs. Leave out one of them.")
         if self.batch:
             if self.retry:
                 raise MensuraError("--retry: not with --batch. Run once without --batch to ask those questions again.")
@@ -148,6 +150,14 @@ class Asking:
                     self._incomplete(f"{batch.waiting} questions wait in a batch of the provider")
                 elif batch.stopped:
                     self._incomplete(batch.stopped)
+            return
+        if ray is not None:
+            from mensura.llm.ray_workers import RayCrew
+            from mensura.responses.cluster import join_ray
+
+            join_ray(ray)
+            with closing(RayCrew(self.name, concurrency=self.concurrency, retry=self.retry or (), **shared)) as crew:
+                yield crew
             return
         with (
             asking_bar(label, self.name) as advance,

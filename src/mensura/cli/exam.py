@@ -136,6 +136,10 @@ def sit(
     exam: ExamPath,
     repeats: Annotated[int, typer.Option(help="Sittings, each with its own order of items and options.", min=1)] = 1,
     pictures: Annotated[bool, typer.Option(help="The model takes pictures.")] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(help="Ask with workers on Ray: local, or the address of a cluster.", metavar="local|ADDRESS"),
+    ] = None,
     *,
     asking: Asking,
     out: Out = None,
@@ -151,7 +155,7 @@ def sit(
         asked = [question for *_, question in questions_of(read, repeats, pictures=pictures)]
         asking.print_estimate([question for question in asked if question is not None])
         return
-    with asking.open("sitting") as asker:
+    with asking.open("sitting", ray) as asker:
         sat = sit_exam(read, asker, repeats=repeats, pictures=pictures)
     if emit(sat.tables(), out=out, as_json=as_json, warnings=list(sat.warnings)):
         return

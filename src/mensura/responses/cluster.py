@@ -28,7 +28,13 @@ MOST_DEATHS = 10
 
 
 def on_ray(source: ResponseStore | Held, address: str, device: str = "numpy") -> Pass:
-    """Join or start a Ray cluster and return the pass of a source on it.
+    """Join or start a Ray cluster and return the pass of a source on it; ``address``: see :func:`join_ray`."""
+    join_ray(address)
+    return ray_pass(parts_of(source), source.groups, complete=source.complete, device=device)
+
+
+def join_ray(address: str) -> None:
+    """Join or start a Ray cluster, unless this process is in one.
 
     ``address``: ``local`` for one worker per processor of this machine, or that of a cluster, such as
     ``ray://head:10001`` or ``auto``.
@@ -42,7 +48,6 @@ def on_ray(source: ResponseStore | Held, address: str, device: str = "numpy") ->
                 f"--ray {address}: no cluster answers ({fault}); expected local, auto or ray://HOST:10001. Start one "
                 "with ray start --head"
             ) from fault
-    return ray_pass(parts_of(source), source.groups, complete=source.complete, device=device)
 
 
 def _ray() -> Any:  # noqa: ANN401
