@@ -1,6 +1,7 @@
 """The report: rates, places among people, items, exclusions, weights and small groups, against known truth."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -162,6 +163,17 @@ def test_people_are_left_out_by_stated_rules_and_each_is_logged():
         ("fast", "answered too fast", 0.5, 2.0),
         ("asleep", "failed attention checks", 2.0, 1.0),
     ]
+
+
+def test_the_report_says_why_people_were_left_out(bank):
+    """Who clicks through an exam to try it is left out, and must not wonder where the answers went."""
+    outcomes, takers = invent(bank, np.zeros(6), [0.0])
+    hasty = takers.with_columns(seconds=pl.lit(0.2), failed_checks=pl.Series([1, 1, 0, 0, 0, 0]))
+    strict = bank.settings.model_copy(update={"exclude": ExclusionRules(fastest_seconds=1.0, most_failed_checks=0)})
+    made = report_exam(replace(bank, settings=strict), outcomes, hasty)
+    assert made.heading == "Small exam: 0 people (6 left out), 1 model, 20 items"
+    told = "6 people were left out: answered too fast (6), failed attention checks (2). [exclude] in exam.toml"
+    assert any(warning.startswith(told) for warning in made.warnings)
 
 
 def test_raked_weights_reach_the_margins_and_cost_precision():

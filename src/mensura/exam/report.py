@@ -114,7 +114,7 @@ def report_exam(
         raked.margins,
         scored.select("subject", pl.col("kind").alias("group"), "item", pl.col("score").alias("correct")),
         facts,
-        _findings(scored, scaled, kept),
+        _findings(scored, scaled, kept, out),
     )
 
 
@@ -276,8 +276,13 @@ def _no_margins() -> pl.DataFrame:
     return pl.DataFrame(schema={**texts, "share": pl.Float64, "sample": pl.Float64, "weighted": pl.Float64})
 
 
-def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame) -> tuple[str, ...]:
+def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: pl.DataFrame) -> tuple[str, ...]:
     said = list(scaled.said)
+    left = out["subject"].n_unique()
+    if left:
+        rules = out.group_by("rule", maintain_order=True).agg(n=pl.len())
+        reasons = ", ".join(f"{rule} ({n})" for rule, n in rules.iter_rows())
+        said.append(f"{left} people were left out: {reasons}. [exclude] in exam.toml states the limits")
     ungraded = scored.filter(pl.col("outcome") == "ungraded").height
     if ungraded:
         said.append(f"{ungraded} answers to items with a rubric are ungraded and left out; give --grader NAME")
