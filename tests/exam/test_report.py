@@ -172,7 +172,7 @@ def test_the_report_says_why_people_were_left_out(bank):
     strict = bank.settings.model_copy(update={"exclude": ExclusionRules(fastest_seconds=1.0, most_failed_checks=0)})
     made = report_exam(replace(bank, settings=strict), outcomes, hasty)
     assert made.heading == "Small exam: 0 people (6 left out), 1 model, 20 items"
-    told = "6 people were left out: answered too fast (6), failed attention checks (2). [exclude] in exam.toml"
+    told = "left out by the rules of [exclude] in exam.toml: answered too fast (6), failed attention checks (2)"
     assert any(warning.startswith(told) for warning in made.warnings)
 
 

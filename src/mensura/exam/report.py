@@ -278,11 +278,10 @@ def _no_margins() -> pl.DataFrame:
 
 def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: pl.DataFrame) -> tuple[str, ...]:
     said = list(scaled.said)
-    left = out["subject"].n_unique()
-    if left:
+    if out.height:
         rules = out.group_by("rule", maintain_order=True).agg(n=pl.len())
         reasons = ", ".join(f"{rule} ({n})" for rule, n in rules.iter_rows())
-        said.append(f"{left} people were left out: {reasons}. [exclude] in exam.toml states the limits")
+        said.append(f"left out by the rules of [exclude] in exam.toml: {reasons}; exclusions.csv names each")
     ungraded = scored.filter(pl.col("outcome") == "ungraded").height
     if ungraded:
         said.append(f"{ungraded} answers to items with a rubric are ungraded and left out; give --grader NAME")

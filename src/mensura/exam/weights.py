@@ -53,8 +53,8 @@ def rake(takers: pl.DataFrame, margins: pl.DataFrame) -> RakedWeights:
         if np.abs(weight - before).max() < _CLOSE:
             break
     reached = [row for target in targets for row in _reached(weight, *target)]
-    numbers = dict.fromkeys(("share", "sample", "weighted"), pl.Float64)
-    table = pl.DataFrame(reached, schema={"question": pl.String, "answer": pl.String} | numbers, orient="row")
+    schema = {"question": pl.String, "answer": pl.String, "share": pl.Float64, "sample": pl.Float64}
+    table = pl.DataFrame(reached, schema={**schema, "weighted": pl.Float64}, orient="row")
     effect = float((weight**2).mean() / weight.mean() ** 2)
     people = dict(zip(takers["subject"], weight.tolist(), strict=True))
     return RakedWeights(people, table, effect)
