@@ -196,6 +196,12 @@ def test_a_hundred_thousand_items_are_no_problem():
     assert 0.2 < found.baseline["mean"][0] < 0.7
 
 
+def test_the_card_ends_the_description_of_the_people_and_keeps_country_codes(items, said):
+    text = card_markdown(mensura.estimate_baseline(items, "university students in Germany", estimates=said))
+    assert "Described as: university students in Germany. Models asked: " in text
+    assert "The people (DEU) are near" in text
+
+
 def test_the_cards_say_that_nobody_measured(items, said):
     found = estimate(items, said, scores=pl.DataFrame({"subject": ["a|b<script>"], "score": [0.7]}))
     for text in (card_markdown(found), card_svg(found), card_json(found)):

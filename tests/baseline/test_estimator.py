@@ -1,5 +1,7 @@
 """The estimator: closed forms, directions, and coverage on worlds that it did not make."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
@@ -45,6 +47,32 @@ def test_many_anchors_settle_the_shift():
     after = plain(400, own=0.3).anchored(np.arange(200), truth, np.full(200, 0.01))
     assert after.centre[300] == pytest.approx(0.8, abs=0.05)
     assert after.variance[300] < 0.3**2 * 1.05
+
+
+def test_everybody_right_among_few_raises_an_item_more_than_its_smoothed_rate_does():
+    """10 of 10 right is likelier the easier an item is; adding half a wrong answer would hold it back."""
+    easy = replace(plain(6, own=0.3), own_mean=np.full(6, 2.0))
+    counted = easy.counted(np.arange(5), np.ones(5), np.full(5, 10.0))
+    smoothed = easy.anchored(np.arange(5), *logit_rate(np.ones(5), np.full(5, 10.0)))
+    assert counted.rate[5] > smoothed.rate[5] > easy.rate[5]
+
+
+def test_counts_of_many_people_are_the_same_as_their_logits():
+    rate, n = np.array([0.2, 0.6]), np.full(2, 1e6)
+    np.testing.assert_allclose(
+        plain(5).counted([1, 3], rate, n).centre, plain(5).anchored([1, 3], *logit_rate(rate, n)).centre, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(("spread", "direction"), [(0.1, -1), (2.0, 1)])
+def test_anchors_show_whether_the_items_of_a_pool_err_more_or_less_than_stated(spread, direction):
+    """Where the anchored items hardly err, the others get narrower, and their shift follows more closely."""
+    truth = 0.8 + spread * np.array([-1.2, -0.6, 0.0, 0.6, 1.2])
+    fixed, free = plain(8), replace(plain(8), scale=0.5)
+    counts = (np.arange(5), expit(truth), np.full(5, 1e6))
+    alone, told = fixed.counted(*counts), free.counted(*counts)
+    assert direction * (told.own_variance[7] - alone.own_variance[7]) > 0.05
+    assert direction * (told.covariance[0, 0] - alone.covariance[0, 0]) > 0
 
 
 def test_a_known_mean_is_reached_and_narrows_the_interval():
@@ -128,14 +156,15 @@ def test_nine_of_nine_is_a_finite_logit_with_a_wide_error():
     assert noise[0] > 100 * noise[1]
 
 
-def simulated(rng, pools=12, items=40):
+def simulated(rng, pools=12, items=40, scale=0.0):
     """Recordings of a world with a bias of −0.4, a shift per pool of 0.5, and errors of 0.8 times the stated spread."""
     pool = np.repeat([f"p{number}" for number in range(pools)], items)
     at = rng.normal(0.5, 1.2, pool.size)
     spread = rng.uniform(0.4, 0.9, pool.size)
     shift = np.repeat(rng.normal(0, 0.5, pools), items)
+    spread_of = np.repeat(np.exp(rng.normal(0, scale, pools)), items)
     heavy = rng.standard_t(5, pool.size) / np.sqrt(5 / 3)
-    truth = at - 0.4 + shift + 0.8 * spread * heavy
+    truth = at - 0.4 + shift + 0.8 * spread * spread_of * heavy
     rate = rng.binomial(400, expit(truth)) / 400
     seen, noise = logit_rate(rate, np.full(pool.size, 400.0))
     kinds = {group: np.full(pool.size, "same") for group in GROUPS}
@@ -156,6 +185,12 @@ def test_learning_finds_the_bias_and_the_spreads_of_a_simulated_world(learned_fr
     assert found["slope"] == pytest.approx(1.0, abs=0.12)
     assert np.hypot(spreads["item"], 0.65 * spreads["stated"]) == pytest.approx(0.8 * 0.65, abs=0.08)
     assert 0.25 < np.hypot(spreads["pool"], spreads["group"]) < 0.8
+
+
+def test_learning_finds_how_far_pools_differ_in_the_size_of_their_errors(learned_from_simulation):
+    uneven = learn(simulated(np.random.default_rng(4), scale=0.5)[0], runs=0.9, models=0.7, usual_spread=0.65)
+    assert learned_from_simulation.spreads["scale"] < 0.2
+    assert 0.3 < uneven.spreads["scale"] < 0.8
 
 
 def test_intervals_hold_in_new_pools_with_heavier_tails_than_the_model_has(learned_from_simulation):

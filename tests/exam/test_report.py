@@ -1,6 +1,7 @@
 """The report: rates, places among people, items, exclusions, weights and small groups, against known truth."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,7 @@ from mensura.exam.pooling import to_pool
 from mensura.exam.rates import AnswerMatrix, answer_matrix, item_rates, mean_rate
 from mensura.exam.report import report_exam
 from mensura.exam.settings import ExclusionRules
+from mensura.exam.small_groups import hidden_groups
 from mensura.exam.weights import rake
 from mensura.llm import Answer
 from mensura.people import ItemPool
@@ -73,13 +75,35 @@ def test_items_run_from_easy_to_hard_and_carry_their_texts(made):
 
 def test_a_group_of_fewer_than_five_is_not_shown(made):
     groups = {row["answer"]: row for row in made[0].groups.to_dicts()}
-    assert groups["under 40"]["n"] == 76
-    assert groups["40 or older"] == {
-        "question": "age",
-        "answer": "40 or older",
-        "n": None,
-        "rate": None,
-    } | dict.fromkeys(("low", "high"))
+    nothing = dict.fromkeys(("n", "rate", "low", "high"))
+    assert groups["40 or older"] == {"question": "age", "answer": "40 or older"} | nothing
+    assert groups["under 40"] == {"question": "age", "answer": "under 40"} | nothing  # 80 − 76 would tell
+
+
+@pytest.mark.parametrize(
+    ("counts", "hidden"),
+    [
+        ({"a": 30, "b": 20, "c": 10}, ""),
+        ({"a": 30, "b": 20, "c": 3}, "bc"),  # all − a − b would tell of c
+        ({"a": 30, "b": 20, "c": 3, "d": 0}, "bcd"),  # nobody in d: the rest is c
+        ({"a": 30, "b": 2, "c": 3}, "bc"),  # five people, and nobody knows which are of c
+        ({"a": 30, "b": 1, "c": 3}, "abc"),
+        ({"a": 30, "b": 20, "d": 0}, "d"),  # an empty group hides nobody
+        ({"a": 4}, "a"),
+    ],
+)
+def test_small_groups_cannot_be_found_by_subtraction(counts, hidden):
+    assert hidden_groups(counts) == set(hidden)
+
+
+def test_margins_of_small_groups_are_not_shown(bank):
+    about = lambda number: {"age": "under 40" if number % 20 else "40 or older"}  # noqa: E731
+    _, takers = invent(bank, np.zeros(40), about=about)
+    wanted = pl.DataFrame({"question": ["age"] * 2, "answer": ["under 40", "40 or older"], "share": [0.6, 0.4]})
+    raked = rake(takers, wanted)
+    assert raked.margins["share"].to_list() == [0.6, 0.4]
+    assert raked.margins["sample"].to_list() == [None, None]  # 2 of 40
+    assert len(set(raked.weights.values())) == 2
 
 
 def test_anchors_are_what_baseline_reads_and_the_pool_what_people_reads(made, tmp_path):
@@ -89,7 +113,7 @@ def test_anchors_are_what_baseline_reads_and_the_pool_what_people_reads(made, tm
     to_pool(report, takers).write(tmp_path / "pool")
     pool = ItemPool.read(tmp_path / "pool")
     assert pool.rates_of("all")["n"].sum() == 800
-    assert pool.persons["age"].null_count() == 4  # too few to be shown
+    assert pool.persons["age"].null_count() == 80  # 4 are too few to be shown, and the others would tell
     assert pool.rates_of("all")["rate"].to_list() == pytest.approx(report.items["rate"].to_list())
 
 
@@ -139,6 +163,17 @@ def test_people_are_left_out_by_stated_rules_and_each_is_logged():
         ("fast", "answered too fast", 0.5, 2.0),
         ("asleep", "failed attention checks", 2.0, 1.0),
     ]
+
+
+def test_the_report_says_why_people_were_left_out(bank):
+    """Who clicks through an exam to try it is left out, and must not wonder where the answers went."""
+    outcomes, takers = invent(bank, np.zeros(6), [0.0])
+    hasty = takers.with_columns(seconds=pl.lit(0.2), failed_checks=pl.Series([1, 1, 0, 0, 0, 0]))
+    strict = bank.settings.model_copy(update={"exclude": ExclusionRules(fastest_seconds=1.0, most_failed_checks=0)})
+    made = report_exam(replace(bank, settings=strict), outcomes, hasty)
+    assert made.heading == "Small exam: 0 people (6 left out), 1 model, 20 items"
+    told = "left out by the rules of [exclude] in exam.toml: answered too fast (6), failed attention checks (2)"
+    assert any(warning.startswith(told) for warning in made.warnings)
 
 
 def test_raked_weights_reach_the_margins_and_cost_precision():

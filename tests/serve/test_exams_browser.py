@@ -99,7 +99,7 @@ def test_the_whole_path_is_accessible_and_fits(visit, store, width, theme):
     for number in range(1, 6):
         page.wait_for_selector(f"#place:has-text('Question {number} of 5')")
         assert page.locator("#time-left").inner_text().startswith(("29:", "30:"))
-        look(f"Question {number}")
+        look(f"Question {number} of 5")
         answer(page)
         page.locator("#next").click()
     look("Review")

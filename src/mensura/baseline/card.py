@@ -68,10 +68,9 @@ def card_markdown(baseline: Baseline) -> str:
         ]
     lines += ["", *(f"- {who}: items {span}" for who, span in baseline.spans.items())]
     for part in baseline.parts:
-        asked = ", ".join(part.models) or "nobody"
-        lines.append(
-            f"- Described as: {_plain(part.who.prose)} Models asked: {_plain(asked)}. {part.kind.told.capitalize()}."
-        )
+        asked, told = ", ".join(part.models) or "nobody", part.kind.told
+        described = _plain(part.who.prose).rstrip(".")
+        lines.append(f"- Described as: {described}. Models asked: {_plain(asked)}. {told[0].upper()}{told[1:]}.")
     lines += [
         f"- Method: language models estimate each item, and Mensura corrects their learned bias. Learned on "
         f"{shipped()['origin']}.",

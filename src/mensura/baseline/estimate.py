@@ -16,7 +16,7 @@ from mensura.baseline.items import BaselineItems, read_items
 from mensura.baseline.kinds import FAR, PeopleKind, describe_people, kind_of_domain, kind_of_format, kind_of_report
 from mensura.baseline.learned import shipped, shipped_errors
 from mensura.baseline.persons import PersonSpread, score_persons
-from mensura.baseline.pooling import PooledEstimates, logit_rate, pool_estimates
+from mensura.baseline.pooling import PooledEstimates, pool_estimates
 from mensura.baseline.result import Baseline, PopulationPart
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, expit
@@ -247,9 +247,9 @@ class _Estimating:
             )
         if rows.height < mine.height:
             warnings.append(f"{mine.height - rows.height} anchors are of items without an estimate; they were left out")
-        truth, noise = logit_rate(rows["rate"].to_numpy(), rows["n"].to_numpy())
         at = np.array([places[item] for item in rows["item"]])
-        return estimate.anchored(at, truth, noise), dict(rows.select("item", pl.col("n").cast(pl.Float64)).iter_rows())
+        after = estimate.counted(at, rows["rate"].to_numpy(), rows["n"].to_numpy())
+        return after, dict(rows.select("item", pl.col("n").cast(pl.Float64)).iter_rows())
 
     def _settle(self, estimate: PoolEstimate, known: KnownMean, warnings: list[str]) -> PoolEstimate:
         """Take a known mean into account; its error is that of n people who differ."""

@@ -1,7 +1,8 @@
 """Turn pooled estimates into human rates with intervals: learned errors, a shift per pool, an error per item.
 
 All items of one pool share a few normal unknowns: the learned effects, the pool's shift and slope, the shift of far
-people. Each item adds an error of its own. Anchors (human rates on some items, a known mean) update both.
+people. Each item adds an error of its own. Anchors (human rates on some items, a known mean) update both, and show
+whether the items of this pool err more or less than the models stated.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mensura.baseline.learned import GROUPS, Learned
-from mensura.baseline.pooling import Z90, PooledEstimates
+from mensura.baseline.pooling import Z90, PooledEstimates, logit_rate
 from mensura.core.arrays import Floats, expit
 
 if TYPE_CHECKING:
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 STUDY = 50
 """People in the study that an interval speaks of: it holds what such a study would find."""
+_ALL = 1e9  # people behind a rate that is exact
 _STEPS = 12  # of Newton's method for a known mean
+_SETTLING = 6  # steps of Newton's method for counted answers
+_SCALES = np.linspace(-2.5, 2.5, 11)  # standard deviations of the pool's error scale that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +32,7 @@ class PoolEstimate:
     """The joint normal distribution of the logits of a pool's items.
 
     ``columns`` (items × unknowns) times the shared unknowns (``mean``, ``covariance``), plus each item's own error
-    (``own_mean``, ``own_variance``).
+    (``own_mean``, ``own_variance``). ``scale``: SD between pools of the logarithm of the size of these errors.
     """
 
     columns: Floats
@@ -36,6 +40,7 @@ class PoolEstimate:
     covariance: Floats
     own_mean: Floats
     own_variance: Floats
+    scale: float = 0.0
 
     @property
     def centre(self) -> Floats:
@@ -89,7 +94,36 @@ class PoolEstimate:
         shared[at] *= (1 - believed)[:, None]
         own_mean[at] += believed * gap
         own_variance[at] = own * noise * weight
-        return PoolEstimate(shared, covariance @ pull, covariance, own_mean, own_variance)
+        return PoolEstimate(shared, covariance @ pull, covariance, own_mean, own_variance, self.scale)
+
+    def counted(self, places: Sequence[int] | np.ndarray, rate: Floats, n: Floats) -> PoolEstimate:
+        """Return the estimate after ``n`` people reached a rate on some items.
+
+        First the counts settle the size of the pool's errors, then shift and items. The likelihood is binomial: 9 of 9
+        right tells that an item is easy, and not how easy.
+        """
+        at, finite = np.asarray(places, dtype=np.int64), np.minimum(n, _ALL)
+        return self._rescaled(at, rate, finite)._settled(at, rate, finite)[0]
+
+    def _settled(self, at: np.ndarray, rate: Floats, n: Floats) -> tuple[PoolEstimate, Floats, Floats]:
+        """Return the estimate at the mode, and the normal answers (logit, variance) that lead there."""
+        logits, _ = logit_rate(rate, n)
+        for _ in range(_SETTLING):
+            chance = np.clip(expit(logits), 1e-6, 1 - 1e-6)
+            weight = chance * (1 - chance)
+            logits, noise = logits + (rate - chance) / weight, 1 / (n * weight)
+            seen, after = logits, self.anchored(at, logits, noise)
+            logits = after.centre[at]
+        return after, seen, noise
+
+    def _rescaled(self, at: np.ndarray, rate: Floats, n: Floats) -> PoolEstimate:
+        """Return the estimate with the size of its items' errors that the counted items suggest."""
+        _, seen, noise = self._settled(at, rate, n)
+        gap = seen - self.centre[at]
+        factor = np.exp(2 * self.scale * (_SCALES - self.scale))
+        fits = [_log_likelihood(self, at, gap, self.own_variance[at] * size + noise) for size in factor]
+        chance = np.exp(np.array(fits) - max(fits) - 0.5 * _SCALES**2)
+        return replace(self, own_variance=self.own_variance * float(np.average(factor, weights=chance)))
 
     def with_mean(self, mean: float, variance: float) -> PoolEstimate:
         """Return the estimate after the mean rate of the pool became known, with its sampling variance.
@@ -110,6 +144,16 @@ class PoolEstimate:
             )
         shrunk = self.covariance - np.outer(self.covariance @ row, row @ self.covariance) / spread
         return replace(at, covariance=shrunk)
+
+
+def _log_likelihood(estimate: PoolEstimate, at: np.ndarray, gap: Floats, variance: Floats) -> float:
+    """Return the log density of gaps from the expected logits, up to a constant; ``variance``: each item's own."""
+    columns = estimate.columns[at]
+    weighted = columns / variance[:, None]
+    precision = np.linalg.inv(estimate.covariance) + columns.T @ weighted
+    pull = weighted.T @ gap
+    fit = (gap**2 / variance).sum() - pull @ np.linalg.solve(precision, pull)
+    return -0.5 * float(fit + np.log(variance).sum() + np.linalg.slogdet(precision)[1])
 
 
 def estimate_pool(
@@ -144,4 +188,5 @@ def estimate_pool(
         covariance,
         np.zeros(size),
         own,
+        spreads["scale"],
     )

@@ -25,9 +25,11 @@ class Learned:
     """Effects (``names``, ``mean``, ``covariance``) and the spreads in logits of everything else.
 
     ``spreads``: of a pool's shift (``pool``) and slope (``pool_slope``), of far people per unit of distance (``far``),
-    of an unknown kind in each group, of an item (``item``, and ``stated`` per unit of the stated spread).
+    of an unknown kind in each group, of an item (``item``, and ``stated`` per unit of the stated spread), and between
+    pools of the logarithm of the size of items' errors (``scale``).
     ``runs``, ``models``: correlations of the errors of two runs and of two models. ``usual_spread``: stated SD where
-    none is stated. ``centre``: the logit around which slopes turn.
+    none is stated. ``centre``: the logit around which slopes turn. ``log_posterior``: of the
+    recordings, to compare settings.
     """
 
     names: tuple[str, ...]
@@ -38,6 +40,7 @@ class Learned:
     models: float
     usual_spread: float
     centre: float
+    log_posterior: float = 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain numbers for JSON, rounded to five digits."""

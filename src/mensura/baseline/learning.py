@@ -3,7 +3,7 @@
 One regression on the logit scale. All its coefficients come from normal distributions whose spreads are learned by
 marginal likelihood: kinds of people, time pressure, self-report, domain, format; a shift and a slope per pool; a
 shift per group of people within a pool, and one per far people. The variance of an item's own error grows with the
-square of the spread that the model stated.
+square of the spread that the model stated. In some pools all errors are larger or smaller than that: ``scale``.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mensura.core.arrays import Floats, Mask
 CENTRE = 0.5
 """Logit around which the slope turns, near the mean of the recordings."""
 _FIXED = {"one": 25.0, "slope": 25.0}
-_USUAL = {
+USUAL = {
     "item": (0.2, 1.5),
     "stated": (0.7, 1.0),
     "pool": (0.4, 1.0),
@@ -35,7 +35,9 @@ _USUAL = {
 """Usual spread in logits of each kind of effect, and how freely the data may move its logarithm of the variance.
 
 ``far`` may move little: the recorded far people are among the best described ones, and elsewhere models err more."""
+Usual = dict[str, tuple[float, float]]
 _STEPS = 15
+_SIZES = np.exp(np.linspace(-2.5, 1.5, 41))  # of a pool's errors, as a share of the usual ones
 _SEVERAL = 3  # cells of one group of people within a pool, from which the group has a shift of its own
 
 
@@ -64,34 +66,55 @@ class Recorded:
         return Recorded(**parts, levels={name: level[keep] for name, level in self.levels.items()})
 
 
-def learn(cells: Recorded, *, runs: float, models: float, usual_spread: float) -> Learned:
+def learn(cells: Recorded, *, runs: float, models: float, usual_spread: float, usual: Usual = USUAL) -> Learned:
     """Return the learned effects with their joint uncertainty, and the spreads of what is new in a new pool.
 
     ``runs``, ``models``: correlations of errors between runs and between models, as in ``PooledEstimates``.
+    ``usual``: the spreads that are expected before anything is seen.
     """
     names, columns, owners = _columns(cells)
     alone = np.where(_group_sizes(cells) == 1, cells.distance, 0.0)
-    free = list(_USUAL)
-    usual = np.array([2 * np.log(_USUAL[name][0]) for name in free])
-    freedom = np.array([_USUAL[name][1] for name in free])
+    free = list(usual)
+    expected = np.array([2 * np.log(usual[name][0]) for name in free])
+    freedom = np.array([usual[name][1] for name in free])
 
-    def parts(point: Floats) -> tuple[float, Floats, Floats]:
+    def parts(point: Floats, scale: Floats | float = 1.0) -> tuple[float, Floats, Floats]:
         variance = {**_FIXED, **dict(zip(free, np.exp(point), strict=True))}
-        error = (variance["item"] + variance["stated"] * cells.spread**2) * cells.share + cells.noise
+        own = (variance["item"] + variance["stated"] * cells.spread**2) * scale
+        error = own * cells.share + cells.noise
         error = error + variance["far"] * alone**2
         return _solve(columns, cells.truth, error, np.array([variance[name] for name in owners]))
 
     def loss(point: Floats) -> float:
-        return -parts(point)[0] + 0.5 * float((((point - usual) / freedom) ** 2).sum())
+        return -parts(point)[0] + 0.5 * float((((point - expected) / freedom) ** 2).sum())
 
-    settled = minimize(loss, usual, method="L-BFGS-B", options={"maxiter": _STEPS, "ftol": 1e-5})
+    settled = minimize(loss, expected, method="L-BFGS-B", options={"maxiter": _STEPS, "ftol": 1e-5})
     _, mean, precision = parts(settled.x)
     kept = [place for place, owner in enumerate(owners) if owner in _FIXED or owner in GROUPS]
     covariance: Floats = np.linalg.inv(precision)[np.ix_(kept, kept)].astype(np.float64)
     spreads = dict(zip(free, np.exp(settled.x / 2).tolist(), strict=True))
+    pools = [np.where(cells.pool == pool, 1.0, 0.0) for pool in np.unique(cells.pool)]
+    fits = [[parts(settled.x, size ** (2 * pool))[0] for size in _SIZES.tolist()] for pool in pools]
+    spreads["scale"] = _spread_of_scales(np.array(fits))
+    kinds = tuple(names[place] for place in kept)
     return Learned(
-        tuple(names[place] for place in kept), mean[kept], covariance, spreads, runs, models, usual_spread, CENTRE
+        kinds, mean[kept], covariance, spreads, runs, models, usual_spread, CENTRE, log_posterior=-float(settled.fun)
     )
+
+
+def _spread_of_scales(fits: Floats) -> float:
+    """Return the SD between pools of the logarithm of the size of errors, the likeliest one.
+
+    ``fits``: pools × :data:`_SIZES` of log likelihoods. The sizes are centred so that the mean variance stays.
+    """
+    sizes, tried = np.log(_SIZES), np.linspace(0.02, 1.0, 50)
+    likelihood = np.exp(fits - fits.max(axis=1, keepdims=True))
+
+    def total(sd: float) -> float:
+        chance = np.exp(-0.5 * ((sizes + sd**2) / sd) ** 2)
+        return float(np.log(likelihood @ (chance / chance.sum())).sum())
+
+    return float(max(tried, key=total))
 
 
 def _columns(cells: Recorded) -> tuple[list[str], Floats, list[str]]:

@@ -50,8 +50,8 @@ def check(exam: ExamPath) -> None:
         raise MensuraError("\n".join([f"{exam}: {len(faults)} errors. Correct them:", *faults]))
     settings = found.settings
     console.print(
-        f"{settings.title}: {len(found.scored)} items, {found.per_person} per person, {len(found.checks)} attention "
-        f"checks, {len(settings.questions)} questions about the person. No errors."
+        f"{settings.title}: {len(found.scored)} items, {found.per_person} per person. Attention checks: "
+        f"{len(found.checks)}. Questions about the person: {len(settings.questions)}. No errors."
     )
     for warning in found.warnings:
         print_note(warning, kind="warning")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import polars as pl
 
 from mensura.exam.gathering import PEOPLE, TAKERS
-from mensura.exam.progress import LEAST_SHOWN
 from mensura.exam.report import ExamReport
+from mensura.exam.small_groups import hidden_groups
 from mensura.people import ItemPool
 
 
 def to_pool(report: ExamReport, takers: pl.DataFrame) -> ItemPool:
     """Return the people of a report as a pool; those left out are in its log of exclusions.
 
-    Partial credit counts as wrong below a half. A level of a covariate that fewer than five people share is null.
+    Partial credit counts as wrong below a half. A level of a covariate that is hidden as a small group is null.
     """
     exam = report.exam
     items = pl.DataFrame(
@@ -34,10 +34,16 @@ def to_pool(report: ExamReport, takers: pl.DataFrame) -> ItemPool:
     kept = takers.filter(pl.col("subject").is_in(answers["person"].unique().to_list()))
     persons = kept.select(
         pl.col("subject").alias("person"),
-        *(pl.when(pl.len().over(name) >= LEAST_SHOWN).then(name).alias(name) for name in covariates),
+        *(pl.when(~pl.col(name).is_in(_hidden(kept[name]))).then(name).alias(name) for name in covariates),
     )
     pool = ItemPool.from_answers(exam.settings.title, items, answers, persons)
     log = report.exclusions.select(
         pl.lit("person").alias("kind"), pl.col("subject").alias("id"), pl.col("rule").alias("reason")
     )
     return ItemPool(pool.name, pool.items, pool.rates, pool.persons, pool.responses, log)
+
+
+def _hidden(told: pl.Series) -> list[str]:
+    """Return the levels that stay out; people who declined are a group as well."""
+    counts = dict(told.to_frame("level").group_by("level").len().iter_rows())
+    return [level for level in hidden_groups(counts) if level is not None]

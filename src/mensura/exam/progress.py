@@ -11,10 +11,8 @@ import polars as pl
 
 from mensura.exam.file import Exam
 from mensura.exam.gathering import people_outcomes, people_takers
+from mensura.exam.small_groups import LEAST_SHOWN, hidden_groups
 from mensura.exam.store import STALE, AnswerStore
-
-LEAST_SHOWN = 5
-"""A group of fewer people is not shown."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,5 +85,9 @@ def _groups(exam: Exam, takers: pl.DataFrame) -> pl.DataFrame:
 
 
 def hide_small(groups: pl.DataFrame) -> pl.DataFrame:
-    """Return groups whose count is null where fewer than five people are in them."""
-    return groups.with_columns(n=pl.when(pl.col("n") >= LEAST_SHOWN).then("n"))
+    """Return groups whose count is null where it is hidden."""
+    parts = []
+    for part in groups.partition_by("question", maintain_order=True):
+        hidden = hidden_groups(dict(part.select("answer", "n").iter_rows()))
+        parts.append(part.with_columns(n=pl.when(~pl.col("answer").is_in(list(hidden))).then("n")))
+    return pl.concat(parts) if parts else groups

@@ -17,9 +17,9 @@ from mensura.exam.comparison import compare
 from mensura.exam.exclusion import exclude
 from mensura.exam.file import Exam
 from mensura.exam.gathering import MODELS, PEOPLE
-from mensura.exam.progress import LEAST_SHOWN
 from mensura.exam.rates import AnswerMatrix, MeanRate, answer_matrix, item_rates, mean_rate
 from mensura.exam.scaling import ExamScale, scale
+from mensura.exam.small_groups import hidden_groups
 from mensura.exam.weights import RakedWeights, rake
 
 
@@ -114,7 +114,7 @@ def report_exam(
         raked.margins,
         scored.select("subject", pl.col("kind").alias("group"), "item", pl.col("score").alias("correct")),
         facts,
-        _findings(scored, scaled, kept),
+        _findings(scored, scaled, kept, out),
     )
 
 
@@ -236,13 +236,17 @@ def _fitted(scaled: ExamScale) -> Sequence[pl.DataFrame]:
 
 
 def _groups(exam: Exam, kept: pl.DataFrame, scored: pl.DataFrame, raked: RakedWeights) -> pl.DataFrame:
-    """Return people's rate by their answers about themselves; a group of fewer than five is not shown."""
+    """Return people's rate by their answers about themselves, without small groups."""
     names = [item.item for item in exam.scored]
     rows = []
     for question in exam.settings.questions:
-        for answer in [*question.options, None]:
-            members = kept.filter(pl.col(question.name).eq_missing(pl.lit(answer)))["subject"].to_list()
-            shown = len(members) >= LEAST_SHOWN
+        inside = {
+            answer: kept.filter(pl.col(question.name).eq_missing(pl.lit(answer)))["subject"].to_list()
+            for answer in [*question.options, None]
+        }
+        hidden = hidden_groups({answer: len(members) for answer, members in inside.items()})
+        for answer, members in inside.items():
+            shown = answer not in hidden
             found: Any = (None, None, None)
             if shown:
                 answers = answer_matrix(scored, names, {person: raked.weights[person] for person in members})
@@ -272,8 +276,12 @@ def _no_margins() -> pl.DataFrame:
     return pl.DataFrame(schema={**texts, "share": pl.Float64, "sample": pl.Float64, "weighted": pl.Float64})
 
 
-def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame) -> tuple[str, ...]:
+def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: pl.DataFrame) -> tuple[str, ...]:
     said = list(scaled.said)
+    if out.height:
+        rules = out.group_by("rule", maintain_order=True).agg(n=pl.len())
+        reasons = ", ".join(f"{rule} ({n})" for rule, n in rules.iter_rows())
+        said.append(f"left out by the rules of [exclude] in exam.toml: {reasons}; exclusions.csv names each")
     ungraded = scored.filter(pl.col("outcome") == "ungraded").height
     if ungraded:
         said.append(f"{ungraded} answers to items with a rubric are ungraded and left out; give --grader NAME")

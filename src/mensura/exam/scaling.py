@@ -41,7 +41,9 @@ def scale(outcomes: pl.DataFrame, weights: dict[str, float]) -> ExamScale:
     people, models = known.filter(pl.col("group") == PEOPLE), known.filter(pl.col("group") == MODELS)
     count = people["subject"].n_unique()
     if count < FEWEST:
-        return ExamScale(None, _nobody(), empty_dif(), (f"{count} people answered; a common scale needs {FEWEST}",))
+        return ExamScale(
+            None, _nobody(), empty_dif(), (f"{count} people count in this report; a common scale needs {FEWEST}",)
+        )
     shape = "2pl" if count >= ENOUGH else "rasch"
     try:
         fit = fit_responses(people, model=shape, options=FitOptions(checks=False))

@@ -61,7 +61,7 @@ class ModelSittings(Result):
         counted = self.sittings["score"].drop_nulls()
         rate = f"{float(counted.sum()) / counted.len():.2f}" if counted.len() else "none"
         return (
-            f"{self.model}: {self.sittings['repeat'].n_unique()} sittings, {counted.len()} scored answers, rate {rate}"
+            f"{self.model}: sittings {self.sittings['repeat'].n_unique()}, scored answers {counted.len()}, rate {rate}"
         )
 
     @property

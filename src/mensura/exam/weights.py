@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -9,6 +11,7 @@ import polars as pl
 
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import require_columns
+from mensura.exam.small_groups import hidden_groups
 
 TRIM = 5.0
 """No weight is more than this many times the mean, or less than its inverse."""
@@ -49,15 +52,24 @@ def rake(takers: pl.DataFrame, margins: pl.DataFrame) -> RakedWeights:
         weight /= weight.mean()
         if np.abs(weight - before).max() < _CLOSE:
             break
-    reached = [
-        (name, answer, share, _share(np.ones(len(weight)), levels, answer), _share(weight, levels, answer))
-        for name, levels, shares in targets
-        for answer, share in shares.items()
-    ]
-    schema = ["question", "answer", "share", "sample", "weighted"]
+    reached = [row for target in targets for row in _reached(weight, *target)]
+    schema = {"question": pl.String, "answer": pl.String, "share": pl.Float64, "sample": pl.Float64}
+    table = pl.DataFrame(reached, schema={**schema, "weighted": pl.Float64}, orient="row")
     effect = float((weight**2).mean() / weight.mean() ** 2)
     people = dict(zip(takers["subject"], weight.tolist(), strict=True))
-    return RakedWeights(people, pl.DataFrame(reached, schema=schema, orient="row"), effect)
+    return RakedWeights(people, table, effect)
+
+
+def _reached(
+    weight: np.ndarray[tuple[int], np.dtype[np.float64]], name: str, levels: list[str | None], shares: dict[str, float]
+) -> Iterator[tuple[str, str, float, float | None, float | None]]:
+    """Yield question, answer, share, and the shares in the sample before and after; not of small groups."""
+    hidden = hidden_groups(Counter(levels))
+    for answer, share in shares.items():
+        found = (
+            (None, None) if answer in hidden else (_share(weight**0, levels, answer), _share(weight, levels, answer))
+        )
+        yield (name, answer, share, *found)
 
 
 def _levels(takers: pl.DataFrame, name: str) -> list[str | None]:

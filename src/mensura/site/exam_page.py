@@ -11,8 +11,8 @@ from mensura.charts import drawn, item_map, scatter
 from mensura.exam.checklist import checklist
 from mensura.exam.gathering import MODELS, PEOPLE
 from mensura.exam.markdown import render_markdown
-from mensura.exam.progress import LEAST_SHOWN
 from mensura.exam.report import ExamReport
+from mensura.exam.small_groups import LEAST_SHOWN
 from mensura.site.inlined import EARLY, style_sheet
 from mensura.site.templating import Templates
 
