@@ -149,7 +149,6 @@ def stitch(
     own = added_subjects() if scores is None else ()
     title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
     print_own_first(tables["capabilities"], own, title=title, rows=30)
-    console.print("The intervals are about this battery of benchmarks, not about a general ability behind other tests.")
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
     printed = ("capabilities", "benchmarks", *(() if fit.suspicious.height else ("suspicious",)))
     for name in (name for name in tables if name not in printed):
