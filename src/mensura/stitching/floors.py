@@ -74,8 +74,9 @@ def estimate_asymptotes(
 
     Floors come first, every test taken to be sound; then ceilings, begun low; then floors again where a ceiling is low,
     for a ceiling that is missed bends the curve, and floors above the true ones bend it back. Estimated together by
-    capability alone, the two would also explain what residual dimensions do. ``shares`` (benchmarks,), which the weights of ``cells``
-    hold, keep near-duplicates from counting twice in the prior; a benchmark's own scores count in full for its own.
+    capability alone, the two would also explain what residual dimensions do. ``shares`` (benchmarks,), which the
+    weights of ``cells`` hold, keep near-duplicates from counting twice in the prior; a benchmark's own scores count in
+    full for its own.
     """
     chance, ceiling = np.where(unknown, 0.0, cells.chance), np.where(unknown_ceiling, 1.0, cells.ceiling)
     first = Asymptotes(chance, np.zeros(chance.size), ceiling, np.zeros(chance.size))
