@@ -40,7 +40,8 @@ from mensura.iq.ladders import HIGHEST, LOWEST
 from mensura.iq.matrix import ScoreMatrix
 from mensura.iq.metric import Metric
 from mensura.iq.relatives import Relatives
-from mensura.iq.uncertainty import interval, rank_interval
+from mensura.iq.uncertainty import interval
+from mensura.scale.ranking import rank_interval
 
 WELL_MEASURED = (15, 32)
 """Scores of the models that are entered again, at least and at most."""

@@ -7,7 +7,8 @@ can know it from one battery, so it has no bar. ``coverage`` is
 the share of 90% intervals that contain the simulated capability, ``top`` the bias of the best tenth in standard
 deviations, ``affected`` the coverage among models whose scores leaked. ``found`` is the share of leaked scores that
 the fit lists as suspicious, ``right`` the share of listed scores that did leak. ``new score`` is the share of 90%
-intervals that contain a score that the fit has not seen, drawn without a leak.
+intervals that contain a score that the fit has not seen, drawn without a leak. ``batteries`` is the share of intervals
+over batteries (``mensura stitch --batteries``) that contain the general capability.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from benchmarks import run
 from benchmarks.measured import record
 from benchmarks.stitch_data import finish
 from mensura.core.arrays import Floats, Mask, expit, logit
-from mensura.stitching import stitch, to_date
+from mensura.stitching import Stitch, battery_intervals, stitch, to_date
 
 MODELS, TESTS, FILLED, HELD = 70, 22, 0.4, 0.1
 CEILING, SATURATED, EASIER = 0.93, 0.9, 2.0
@@ -37,7 +38,7 @@ NOISE = 0.01
 WORLDS = {"plain": 0.88, "ceiling": 0.85, "leaked": 0.87, "heavy tails": 0.87, "two humps": 0.83, "batteries": np.nan}
 """The simulations, and the coverage that is asked of each."""
 AFFECTED = 0.75
-COLUMNS = ("coverage", "top", "rmse", "affected", "found", "right", "listed", "new score")
+COLUMNS = ("coverage", "top", "rmse", "affected", "found", "right", "listed", "new score", "batteries")
 
 
 def main() -> None:
@@ -55,6 +56,8 @@ def main() -> None:
         cells = "".join(f"{value:10.3f}" for value in mean)
         print(f"{world:14}{WORLDS[world]:7.2f}{cells}{options.runs:6d}", flush=True)
         record(f"stitch.hard_{world.replace(' ', '_')}", f"{mean[0]:.0%}")
+        if world == "batteries":
+            record("stitch.hard_batteries_interval", f"{mean[-1]:.0%}")
         if world == "leaked":
             record("stitch.hard_leaked_models", f"{mean[3]:.0%}")
     finish(figures)
@@ -85,7 +88,15 @@ def one_run(world: str, rng: np.random.Generator) -> tuple[float, ...]:
         both / listed.height if listed.height and leaks else np.nan,
         float(listed.height),
         float(caught),  # type: ignore[arg-type]
+        over_batteries(fit, true) if world == "batteries" else np.nan,
     )
+
+
+def over_batteries(fit: Stitch, true: Floats) -> float:
+    """Return the share of intervals over batteries that contain the capability behind all domains."""
+    domains = {name: str(int(name[1:]) % DOMAINS) for name in fit.data.benchmarks}
+    table = battery_intervals(fit, domains).sort("subject")
+    return float(((table["battery_low"].to_numpy() <= true) & (true <= table["battery_high"].to_numpy())).mean())
 
 
 def simulate(world: str, rng: np.random.Generator) -> tuple[pl.DataFrame, pl.DataFrame, Floats, Mask]:

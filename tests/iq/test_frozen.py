@@ -59,9 +59,10 @@ def test_frozen_models_have_the_iqs_of_their_edition(together):
     assert_frame_equal(frozen_rows, edition, check_row_order=False, check_exact=True)
 
 
-def test_the_iqs_of_the_scale_are_the_same_in_every_version(joint):
+def test_the_iqs_of_the_scale_are_the_same_in_every_version():
     """Others have cited them: a method that gives other ones needs another name for its scale."""
-    composites = joint.composites.join(joint.exact, on="subject")
+    scored = kept_scores(draws=100)(mensura.load())
+    composites = scored.composites.join(scored.exact, on="subject")
     found = {row[0]: row[1:] for row in composites.select("subject", "exact", "low", "high").iter_rows()}
     for name, cited in CITED.items():
         assert found[name] == pytest.approx(cited, abs=1e-3)

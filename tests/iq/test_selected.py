@@ -36,7 +36,7 @@ def chosen():
 
 def test_a_flattering_choice_is_corrected_and_nobody_else_moves(chosen):
     evidence, matrix, hidden = chosen
-    plain = mensura.score_iq(evidence)
+    plain = mensura.score_iq(evidence, selected=())
     told = mensura.score_iq(evidence, selected=list(hidden))
 
     def bias(result):
@@ -49,7 +49,7 @@ def test_a_flattering_choice_is_corrected_and_nobody_else_moves(chosen):
     rest = [row for row, name in enumerate(matrix.subjects) if name not in hidden]
     moved = (told.scored.composites - plain.scored.composites)[0, rest]
     assert np.nanmax(np.abs(moved)) < 1  # what random draws do
-    words = [text for text in told.warnings if "chosen by whoever profits" in text]
+    words = [text for text in told.warnings if "chosen by its maker, who profits" in text]
     assert len(words) == len(hidden)
     assert all("lower" in text for text in words)
 
@@ -65,11 +65,25 @@ def test_sources_say_which_models_their_makers_report_on():
     assert found == ["claude-opus-5", "gpt-6-astra", "kimi-k3"]
 
 
-def test_without_scores_of_ones_own_selected_corrects_the_models_of_makers(mensura_command):
+def test_models_that_makers_report_on_are_corrected_unless_one_asks_for_none(mensura_command):
     plain, corrected = (
-        json.loads(mensura_command("iq", "--draws", 0, "--json", *more).out) for more in ((), ("--selected",))
+        json.loads(mensura_command("iq", "--draws", 0, "--json", *more).out) for more in (("--no-selected",), ())
     )
     before, after = ({row["subject"]: row["iq"] for row in made["composites"]} for made in (plain, corrected))
     lower = {name for name in before if before[name] is not None and after[name] < before[name] - 1}
     assert lower == {"claude-opus-5", "gpt-6-astra", "kimi-k3"}
     assert after["gpt-5.5"] == before["gpt-5.5"]
+    notes = [text for text in corrected["warnings"] if "its maker, who profits" in text]
+    assert [text.split(":")[0] for text in notes] == sorted(lower)
+
+
+def test_the_same_scores_are_corrected_only_where_their_source_is_a_maker(chosen):
+    """The default asks the table of sources: as a vendor's report, flattering scores say less."""
+    evidence, matrix, hidden = chosen
+    mine = pl.col("subject").is_in(list(hidden))
+    scores = evidence.scores.with_columns(source=pl.when(mine).then(pl.lit("mdev")).otherwise("source"))
+    reported, independent = mensura.score_iq(replace(evidence, scores=scores)), mensura.score_iq(evidence)
+    rows = [matrix.row(name) for name in hidden]
+    moved = (reported.scored.composites - independent.scored.composites)[0, rows]
+    assert (moved < 0).all()
+    assert moved.mean() < -2

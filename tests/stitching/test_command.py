@@ -37,6 +37,11 @@ def test_json_and_two_subjects(mensura_command, scores):
     assert mensura_command("stitch", scores, "--anchor", "m005").code == 2
 
 
+def test_intervals_over_batteries_need_domains(mensura_command, scores):
+    run = mensura_command("stitch", scores, "--batteries")
+    assert (run.code, "names no domains" in run.err) == (2, True)
+
+
 def test_bootstrap_influence_and_robustness(mensura_command, scores):
     run = mensura_command(
         "stitch", scores, "--method", "rosetta", "--bootstrap", 20, "--influence", "--robustness", "--json"

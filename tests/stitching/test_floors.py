@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.stitch_hard_worlds import simulate
 from mensura.stitching import stitch
 
 pytestmark = pytest.mark.slow
@@ -59,6 +60,14 @@ def test_free_answers_stay_free_and_stated_levels_are_kept():
     row = stated.floors.filter(pl.col("benchmark") == "b03").row(0, named=True)
     assert (row["chance"], row["error"], row["status"]) == (0.01, 0.0, "given")
     assert stated.floors.filter(pl.col("status") == "estimated").height == 23
+
+
+def test_a_ceiling_that_nobody_states_makes_no_floor():
+    """Free answers to easy questions, of which seven in a hundred have a wrong key."""
+    frame = simulate("ceiling", np.random.default_rng([61, 11]))[0]
+    own = stitch(frame.drop("leak")).floors
+    assert own["ceiling"].mean() == pytest.approx(0.93, abs=0.02)
+    assert own["chance"].mean() < 0.05
 
 
 def test_the_published_method_has_no_floors():

@@ -5,6 +5,7 @@ import polars as pl
 import pytest
 from scipy.stats import norm
 
+from benchmarks.stitch_hard_worlds import simulate as hard_world
 from mensura.stitching import stitch
 from mensura.stitching.response import levels, straighten
 from mensura.stitching.surprise import mixed_variance
@@ -31,6 +32,15 @@ def test_leaked_scores_are_named_and_move_their_model_little(leaked):
     assert (named["probability"] > 0.9).all()
     position = {f: dict(f.capabilities.select("subject", "capability").iter_rows())["m010"] for f in (fit, before)}
     assert abs(position[fit] - position[before]) < 0.1
+
+
+@pytest.mark.slow
+def test_most_leaks_are_found_where_a_fifth_of_the_models_has_seen_a_third_of_the_tests():
+    frame = hard_world("leaked", np.random.default_rng([7070, 1]))[0]
+    listed = stitch(frame.drop("leak"), parts="keep").suspicious
+    found = listed.join(frame.filter("leak"), on=["subject", "benchmark"]).height
+    assert found / frame["leak"].sum() > 0.6
+    assert found / listed.height > 0.8
 
 
 def test_few_ordinary_scores_are_called_suspicious(leaked):

@@ -5,7 +5,14 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.stitching import benchmark_influence, information_curves, sens5, stitch, subject_information
+from mensura.stitching import (
+    battery_intervals,
+    benchmark_influence,
+    information_curves,
+    sens5,
+    stitch,
+    subject_information,
+)
 from mensura.stitching.bootstrap import bootstrap_weights
 
 
@@ -136,3 +143,24 @@ def test_positions_are_less_sure_than_what_they_say_of_scores(method, factor, re
     plain = fit.scaled(fit.own_draws).capability
     ratio = fit.laplace.positions.capability.std(axis=0) / plain.std(axis=0)
     assert np.median(ratio) == pytest.approx(factor, abs=0.02)
+
+
+def test_intervals_over_batteries_are_wide_where_domains_disagree():
+    """Twelve tests of four domains, that measure one skill, or each domain its own as much as the common one."""
+    rng = np.random.default_rng(3)
+    common, own = rng.normal(0, 1, 50), rng.normal(0, 1, (50, 4))
+    domains = {f"b{j:02}": str(j % 4) for j in range(12)}
+    added = []
+    for share in (0.0, 0.5):
+        level = np.sqrt(1 - share) * common[:, None] + np.sqrt(share) * own[:, np.arange(12) % 4]
+        score = 1 / (1 + np.exp(-1.5 * level)) + rng.normal(0, 0.02, (50, 12))
+        rows, cols = np.nonzero(rng.random((50, 12)) < 0.7)
+        names = {"subject": [f"m{i:02}" for i in rows], "benchmark": [f"b{j:02}" for j in cols]}
+        fit = stitch(pl.DataFrame(names | {"score": np.clip(score, 0, 1)[rows, cols]}))
+        table = battery_intervals(fit, domains)
+        assert (table["battery_low"] <= table["low"]).all()
+        assert (table["battery_high"] >= table["high"]).all()
+        added.append((table["battery_high"] - table["battery_low"]).mean())
+    assert added[1] > 3 * added[0]
+    with pytest.raises(MensuraError, match=r"domains: 1 \(all\); expected 3 or more"):
+        battery_intervals(fit, dict.fromkeys(domains, "all"))

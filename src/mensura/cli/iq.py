@@ -72,12 +72,12 @@ def iq(
     evidence: EvidencePath = None,
     add: AddedScores = None,
     selected: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--selected",
-            help="Correct scores that whoever profits chose: those of --add, else of models mostly reported by makers.",
+            "--selected/--no-selected",
+            help="Correct chosen scores: those of --add too, or none (default: of models that makers report on).",
         ),
-    ] = False,
+    ] = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -88,7 +88,7 @@ def iq(
     if explain and model is None:
         raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
     loaded = load_evidence(evidence, add)
-    chosen = (sorted(added_subjects()) or reported_by_makers(loaded)) if selected else []
+    chosen = None if selected is None else sorted({*added_subjects(), *reported_by_makers(loaded)}) if selected else []
     if model is not None:
         model = require_subject(loaded, model)
     if scale is not None:
@@ -104,7 +104,7 @@ def iq(
             "--rules": rules,
             "--weight": weight,
             "--least-measured": least_measured is not None,
-            "--selected": selected,
+            "--selected": selected is not None,
         }
         _on_frozen(loaded, model, scale, [name for name, given in others.items() if given], draws, seed, out, as_json)
         return
@@ -239,6 +239,8 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
     if result.not_ranked.height:
         table = result.not_ranked.select("subject", "iq", "measured", "missing")
         print_table(table, title="Too new to rank, and what a rank would need", keys=1)
+    for text in result.about_selection:
+        print_note(text)
     if ranking.height:
         best = ranking.row(0, named=True)
         console.print(say_leader(best["subject"], best["p_first"], ranking.height))

@@ -64,6 +64,12 @@ def stitch(
             "--residuals", help="Measured minus predicted, by benchmark, family and domain.", rich_help_panel=CHECKS
         ),
     ] = False,
+    batteries: Annotated[
+        bool,
+        typer.Option(
+            "--batteries", help="Add intervals over other domains of tests (evidence only).", rich_help_panel=CHECKS
+        ),
+    ] = False,
     influence: Annotated[
         bool, typer.Option("--influence", help="Refit without each benchmark in turn.", rich_help_panel=CHECKS)
     ] = False,
@@ -143,7 +149,7 @@ def stitch(
             draws = fit.bootstrap(bootstrap, seed=seed, kind=kind, advance=advance, ray=ray)  # type: ignore[arg-type]
         tables |= {"capabilities": draws.capabilities, "ranks": draws.ranks}
         warnings += draws.warnings
-    more, about = _further(fit, data, people=people, influence=influence, robustness=robustness)
+    more, about = _further(fit, data, people=people, batteries=batteries, influence=influence, robustness=robustness)
     tables, warnings = tables | more, [*warnings, *about]
     if residuals:
         tables |= {"residuals": fit.residuals} | _residuals(fit, data)
@@ -165,7 +171,6 @@ def stitch(
     own = added_subjects() if scores is None else ()
     title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
     print_own_first(tables["capabilities"], own, title=title, rows=30)
-    console.print("The intervals are about this battery of benchmarks, not about a general ability behind other tests.")
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
     printed = ("capabilities", "benchmarks", *(() if fit.suspicious.height else ("suspicious",)))
     for name in (name for name in tables if name not in printed):
@@ -257,6 +262,7 @@ def _title(name: str) -> str:
         "people_classes": "Classes of people on the scale (90% intervals hold the spread between tests)",
         "capability_bars": "Capabilities with bars of 5% more squared error",
         "difficulty_bars": "Difficulties with bars of 5% more squared error",
+        "batteries": "Capabilities with 90% intervals over other domains of tests (battery_low, battery_high)",
         "suspicious": "Suspicious scores: more than ordinary noise apart from what all other scores predict",
         "residuals": "Measured minus fitted (residual) and minus what capability alone predicts (above)",
     }
@@ -287,11 +293,12 @@ def _labels(pairs: pl.DataFrame) -> dict[str, str]:
 
 
 def _further(
-    fit: Stitch, data: object, *, people: bool, influence: bool, robustness: bool
+    fit: Stitch, data: object, *, people: bool, batteries: bool, influence: bool, robustness: bool
 ) -> tuple[dict[str, pl.DataFrame], list[str]]:
     """Work out the tables that were asked for beside the fit, and what is to be said about them."""
+    from mensura.core.errors import MensuraError
     from mensura.evidence import Evidence
-    from mensura.stitching import benchmark_influence, check_robustness, place_people
+    from mensura.stitching import battery_intervals, benchmark_influence, check_robustness, place_people
     from mensura.trends import check_inclusion, mark_passed
     from mensura.trends.capabilities import FEWEST_SUBJECTS
 
@@ -300,6 +307,11 @@ def _further(
     if people:
         placed = place_people(fit, data if isinstance(data, Evidence) else None)
         tables |= {"people": placed.tests, "people_classes": mark_passed(placed)}
+    if batteries:
+        if not isinstance(data, Evidence):
+            raise MensuraError("--batteries: scores.csv names no domains; expected evidence. Use --add FILE instead.")
+        known = data.benchmarks.select("benchmark", "dimension").drop_nulls()
+        tables["batteries"] = battery_intervals(fit, dict(known.iter_rows()))
     if influence:
         tables["influence"] = benchmark_influence(fit)
     if robustness:

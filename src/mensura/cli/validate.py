@@ -82,7 +82,8 @@ def validate(
     if emit(parts, out=out, as_json=as_json, **facts):
         return
     if models is not None:
-        console.print(f"Prompt variants per item: {_variants(result)}; errors by country are in 'By focal group'.")
+        by = ", ".join(result.summary["covariate"].unique(maintain_order=True))
+        console.print(f"Prompt variants per item: {_variants(result)}; errors by {by} are in 'By focal group'.")
         print_table(models, title="The model's own answers, as published: each, and the mean per item", digits=3)
     errors = ["groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
     plain = ["mae_shift"] if situation == "linked" else []

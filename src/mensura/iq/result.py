@@ -191,7 +191,7 @@ class IqResult(Result):
         The joint model gives every model with enough scores a composite.
         """
         if self.rules.imputation.is_joint:
-            return (*self.evidence.warnings, *self._about_selection())
+            return (*self.evidence.warnings, *self.about_selection)
         enough = self.scored.scored.sum(axis=1) >= self.rules.dimension.minimum_scored
         reasons: dict[str, list[int]] = {}
         for row in np.flatnonzero(np.isnan(self.scored.composites[0]) & enough):
@@ -199,14 +199,15 @@ class IqResult(Result):
         without = (f"no composite for {self.matrix.listed(np.array(rows))}: {why}" for why, rows in reasons.items())
         return (*self.evidence.warnings, *without)
 
-    def _about_selection(self) -> tuple[str, ...]:
+    @property
+    def about_selection(self) -> tuple[str, ...]:
         """Say of every model whose scores were chosen how much its estimates were corrected."""
         correction = self.filled.correction
         if correction is None:
             return ()
         shifts = ((name, float(correction.shift[self.matrix.row(name)])) for name in self.matrix.selected)
         return tuple(
-            f"{name}: its scores are taken as chosen by whoever profits; its missing scores are estimated "
+            f"{name}: its scores are taken as chosen by its maker, who profits; its missing scores are estimated "
             f"{abs(shift):.1f} IQ points {'lower' if shift < 0 else 'higher'} for that"
             for name, shift in sorted(shifts)
         )

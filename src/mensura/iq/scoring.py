@@ -19,6 +19,7 @@ from mensura.iq.ladders import PUBLISHED, RECUT
 from mensura.iq.matrix import build_matrix
 from mensura.iq.result import IqResult
 from mensura.iq.rules import IqRules, as_rules
+from mensura.iq.selection import reported_by_makers
 
 METHODS = {"joint": ("joint", RECUT), "published": ("waterfall", PUBLISHED)}
 """How gaps are filled and which ladders are read, by the name of the method."""
@@ -33,7 +34,7 @@ def score_iq(
     source: str | None = None,
     rules: IqRules | str | Path | None = None,
     weights: Mapping[str, float] | None = None,
-    selected: Collection[str] = (),
+    selected: Collection[str] | None = None,
     draws: int = 0,
     seed: int = 0,
 ) -> IqResult:
@@ -43,8 +44,9 @@ def score_iq(
     (the page's waterfall and ladders, to the digit); not given, the rules say how gaps are filled. ``ladders`` names
     another set, a CSV file or a table; ``source`` keeps the scores of one source; ``rules`` is a TOML file or
     :class:`IqRules`; ``weights`` gives dimensions other weights than equal ones; ``selected`` names models whose
-    scores were chosen by those who profit from them, and whose estimates the joint method corrects for that. With
-    ``draws`` the result has intervals (1,000 are enough for whole IQ points). The evidence is never changed.
+    scores were chosen by those who profit from them, and whose estimates the joint method corrects for that (default:
+    those that their makers report on, :func:`mensura.iq.reported_by_makers`; ``()``: nobody). With ``draws`` the
+    result has intervals (1,000 are enough for whole IQ points). The evidence is never changed.
     """
     if method is not None and method not in METHODS:
         raise MensuraError(f"method: {method!r} is unknown; expected one of {', '.join(METHODS)}")
@@ -54,6 +56,8 @@ def score_iq(
         ladders = RECUT if method is None else METHODS[method][1]
     shares = _shares(weights, rules)
     matrix = build_matrix(evidence, used, ladders=ladders, source=source)
+    if selected is None:
+        selected = reported_by_makers(evidence) if source is None else ()
     unknown = sorted(set(selected) - set(matrix.subjects))
     if unknown:
         raise MensuraError(f"selected: {unknown[0]!r} is no model of the evidence; expected a name of mensura iq")

@@ -11,7 +11,8 @@ MAKERS = "vendor report"
 MOST = 0.5
 """A model with a larger share of its scores from its maker counts as reported by the maker."""
 FEWEST = 5
-"""Scores that such a model must have: the correction was tested with five (``benchmarks.iq_selected``)."""
+"""Scores that such a model must have: the correction was tested with five (``benchmarks.iq_selected``), and with one or
+two, the models entered in its place differ too much from it."""
 
 
 def reported_by_makers(evidence: Evidence) -> list[str]:

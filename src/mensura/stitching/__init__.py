@@ -12,7 +12,12 @@ from mensura.stitching.fit import read_any, stitch
 from mensura.stitching.forward import forward_errors
 from mensura.stitching.frozen import FrozenScale, freeze, frozen_scales, load_scale
 from mensura.stitching.heldout import held_out_errors
-from mensura.stitching.influence import benchmark_influence, information_curves, subject_information
+from mensura.stitching.influence import (
+    battery_intervals,
+    benchmark_influence,
+    information_curves,
+    subject_information,
+)
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.links import evidence_scores
 from mensura.stitching.people import People, people_scores, place_people
@@ -36,6 +41,7 @@ __all__ = [
     "ScoreSet",
     "Solution",
     "Stitch",
+    "battery_intervals",
     "benchmark_influence",
     "check_robustness",
     "domain",

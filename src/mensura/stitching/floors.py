@@ -42,6 +42,8 @@ FLOOR_ROUNDS, FIRST_SWEEPS, FLOOR_SWEEPS = 60, 40, 4
 """Rounds of floors after capability; sweeps of capability before the first round and in each later one."""
 FLOOR_TOLERANCE = 1e-3
 """Change of any floor in a round below which they have settled."""
+SOUND = 0.98
+"""Ceilings above this leave floors as they are."""
 BEST = 0.25
 """Share of a benchmark's scores, the best ones, whose mean starts its ceiling."""
 FIRM = 1e9
@@ -70,9 +72,11 @@ def estimate_asymptotes(
 ) -> Asymptotes:
     """Estimate floors and ceilings of the ``unknown`` benchmarks; the others keep what ``cells`` gives them.
 
-    Floors come first, every test taken to be sound; then ceilings, begun low: estimated together by capability alone,
-    the two would also explain what residual dimensions do. ``shares`` (benchmarks,), which the weights of ``cells``
-    hold, keep near-duplicates from counting twice in the prior; a benchmark's own scores count in full for its own.
+    Floors come first, every test taken to be sound; then ceilings, begun low; then floors again where a ceiling is low,
+    for a ceiling that is missed bends the curve, and floors above the true ones bend it back. Estimated together by
+    capability alone, the two would also explain what residual dimensions do. ``shares`` (benchmarks,), which the
+    weights of ``cells`` hold, keep near-duplicates from counting twice in the prior; a benchmark's own scores count in
+    full for its own.
     """
     chance, ceiling = np.where(unknown, 0.0, cells.chance), np.where(unknown_ceiling, 1.0, cells.ceiling)
     first = Asymptotes(chance, np.zeros(chance.size), ceiling, np.zeros(chance.size))
@@ -82,7 +86,11 @@ def estimate_asymptotes(
         return found
     lower = found._replace(ceiling=np.where(unknown_ceiling, _first_ceilings(cells), ceiling))
     both = _alternated(cells, lower, none, unknown_ceiling, pooling, shares, rounds)
-    return both._replace(error=found.error)
+    if not unknown.any() or both.ceiling.min() > SOUND:
+        return both._replace(error=found.error)
+    again = both._replace(chance=np.where(unknown, 0.0, cells.chance))
+    found = _alternated(cells, again, unknown, none, pooling, shares, rounds)
+    return found._replace(ceiling_error=both.ceiling_error)
 
 
 def _alternated(

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+import scipy
 
 from mensura.core.arrays import Floats, Ints
+from mensura.core.errors import MensuraError
 from mensura.stitching.response import levels
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
+
+FEWEST_DOMAINS = 3
+"""Domains without which nobody can say how far another one would move capabilities."""
 
 
 def benchmark_influence(fit: Stitch) -> pl.DataFrame:
@@ -42,6 +48,33 @@ def benchmark_influence(fit: Stitch) -> pl.DataFrame:
         "converged": converged,
     }
     return pl.DataFrame(table).sort("shift", descending=True)
+
+
+def battery_intervals(fit: Stitch, domains: Mapping[str, str]) -> pl.DataFrame:
+    """Return intervals of capability over batteries: how far other domains of tests could move it.
+
+    ``domains`` maps benchmarks to domains; a benchmark that it lacks is a domain of its own. The fit is repeated
+    without each domain in turn (jackknife). What this moves, on average over the subjects, is the error of having these
+    domains and no others; it adds to the error of the fit. Columns subject, capability, low, high, battery_low,
+    battery_high; Student's quantile counts the domains.
+    """
+    layout, names = fit.data.layout, [domains.get(name, name) for name in fit.data.benchmarks]
+    turns, place = np.unique(names, return_inverse=True)
+    if turns.size < FEWEST_DOMAINS:
+        raise MensuraError(
+            f"domains: {turns.size} ({', '.join(turns)}); expected {FEWEST_DOMAINS} or more. Add tests of other ones."
+        )
+    weights = (place[layout.cols] != np.arange(turns.size)[:, None]).astype(float)
+    seen = np.stack([np.bincount(layout.rows, row, layout.n_subjects) > 0 for row in weights]).all(axis=0)
+    without = fit.scaled(fit.model.refit(weights)[0]).capability[:, seen]
+    freedom = turns.size - 1
+    squares = ((without - without.mean(axis=0)) ** 2).sum(axis=0) * freedom / turns.size
+    half = scipy.special.stdtrit(freedom, 0.5 + fit.laplace.level / 2) * np.sqrt(squares.mean())
+    middle = pl.col("capability")
+    return fit.laplace.capabilities.with_columns(
+        battery_low=middle - ((middle - pl.col("low")) ** 2 + half**2).sqrt(),
+        battery_high=middle + ((pl.col("high") - middle) ** 2 + half**2).sqrt(),
+    )
 
 
 def information_curves(fit: Stitch, grid: Floats | None = None) -> pl.DataFrame:

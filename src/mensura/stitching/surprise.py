@@ -2,9 +2,10 @@
 
 Every score is ordinary, or, with a probability that is learned for each subject, surprising: then it is off by N(0,
 spread) logits more. Only a score above what the others say can be surprising: a leak lifts, and a low score that is
-discounted would make way for the high ones that somebody chose. Whether it is, shows against what all *other* scores
-say of it: the cavity distribution, which is the posterior of η without this score. A surprising score counts less in
-the fit and in the overdispersions.
+discounted would make way for the high ones that somebody chose. So the half of the normal distribution above 0 counts
+twice, and with the ordinary noise it makes a skew normal density, 2 φ(off) Φ(…). Whether it is, shows against what all
+*other* scores say of it: the cavity distribution, which is the posterior of η without this score. A surprising score
+counts less in the fit and in the overdispersions.
 """
 
 from __future__ import annotations
@@ -64,7 +65,8 @@ def learn_surprise(cells: Cells, fit: Pooled, at: Expected, eta_var: Floats) -> 
         off = (y - f) / (slope * others)
         plain = noise + variance / others
         wide = plain + spread
-        chance = expit(odds[rows] + 0.5 * (np.log(plain / wide) + off**2 * (1 / plain - 1 / wide)))
+        upward = np.log(2) + scipy.special.log_ndtr(off * np.sqrt(spread / (plain * wide)))
+        chance = expit(odds[rows] + upward + 0.5 * (np.log(plain / wide) + off**2 * (1 / plain - 1 / wide)))
         chance = np.where(off > 0, chance, 0.0)
         squared = chance * ((off * spread / wide) ** 2 + spread * plain / wide)
         return chance, 1 - chance + chance * noise / (noise + spread), squared

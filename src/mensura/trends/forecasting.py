@@ -1,6 +1,6 @@
 """Where the frontier goes from here, with intervals that mean what they say.
 
-The default looks at every release. Releases of the last two years scatter about a line; the frontier is the running
+The default looks at every release. Releases of the last three years scatter about a line; the frontier is the running
 maximum of what gets released; so its future is simulated: releases keep coming at the recent rate, each lies on the
 line (whose coefficients are drawn with their error) plus a residual drawn from the observed ones, and the frontier is
 the best so far. Draws of the fit, where given, carry the error of C, D and α into the line and into today's frontier.

@@ -1,9 +1,9 @@
 """How fast capability rises: the slope of all releases, and beside it that of the records, which is no pace.
 
-The *pace* is the slope per year of the line about which the releases of the last two years scatter. Its interval holds
-the error of the fit (draws of C, D and α), the scatter of the releases, and that neighbouring releases move together
-(:mod:`mensura.trends.scatter`). The line through the *records* (best at release) rises faster than what is released
-while records are few and young: the best of n draws climbs with n. It says what the frontier did, not how fast
+The *pace* is the slope per year of the line about which the releases of the last three years scatter. Its interval
+holds the error of the fit (draws of C, D and α), the scatter of the releases, and that neighbouring releases move
+together (:mod:`mensura.trends.scatter`). The line through the *records* (best at release) rises faster than what is
+released while records are few and young: the best of n draws climbs with n. It says what the frontier did, not how fast
 capability rises, and its interval is about the line, not about the pace.
 """
 
@@ -25,8 +25,9 @@ from mensura.trends.frontier import find_frontier
 from mensura.trends.lines import FEWEST_POINTS, fit_line
 from mensura.trends.scatter import WARY, describe_bent
 
-WINDOW, FEWEST_RECENT = 2.0, 10
-"""Years of releases the line is fitted to, and how many there must be; fewer: all releases are used."""
+WINDOW, FEWEST_RECENT = 3.0, 10
+"""Years of releases the line is fitted to, and how many there must be; fewer: all releases are used. Two years would
+say too little of the pace before a bend, so that bends are missed (``benchmarks/trends_shocks.py``)."""
 DRAWN = 4000
 """Draws behind the interval of the pace."""
 SEED = 0
@@ -83,7 +84,7 @@ def measure_pace(
     draws: Any = None,  # noqa: ANN401
     level: float = 0.9,
 ) -> ReleasePace:
-    """Measure the slope per year of all releases of the last two years, and that of the records beside it.
+    """Measure the slope per year of all releases of the last three years, and that of the records beside it.
 
     ``capabilities`` and ``draws`` are what :func:`mensura.trends.forecast` takes. Evidence and scores are fitted.
     """
@@ -106,7 +107,7 @@ def pace_table(frame: pl.DataFrame, draws: Floats | None, level: float) -> pl.Da
 
 
 def recent_releases(years: Floats) -> Mask:
-    """Mark the releases of the last two years, or all where those are too few."""
+    """Mark the releases of the last three years, or all where those are too few."""
     recent = years > years[-1] - WINDOW
     return recent if np.count_nonzero(recent) >= FEWEST_RECENT else np.ones(years.size, dtype=bool)
 

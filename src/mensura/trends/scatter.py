@@ -33,10 +33,11 @@ WARY = np.where(SHARES == 0, 5.0, 1.0) * (1 - SHARES) ** 2
 (``benchmarks/trends_shocks.py``), while for the watch they would only dull it."""
 FADINGS = np.array([1 / 12, 1 / 4, 1 / 2, 1.0])
 """Grid of ℓ in years, equally likely: below a month shocks pass for independent, beyond a year for the line."""
-BENDS = np.linspace(0.1, 0.9, 5)
+BENDS = np.linspace(0.1, 0.9, 7)
 """Where the pace may have changed, as shares of the time looked at."""
-BENT, CHANGE = 0.3, 2.0
-"""Prior probability that it did, and standard deviation of the change in spreads of a release a year."""
+BENT, CHANGE = 0.5, 2.0
+"""Prior probability that it did within three years, and standard deviation of the change, in spreads of a release a
+year."""
 GROWTH = 0.1
 """Prior standard deviation of the yearly growth of the scatter, as a logarithm."""
 SMALLEST_SIZE = 0.05

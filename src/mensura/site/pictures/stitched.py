@@ -83,7 +83,7 @@ def capability_time(study: Study) -> Picture:
         "capability-time",
         "Capability over time, and where it is heading",
         f"{pace_sentence(study)} "
-        "The fan holds 90% of simulated futures if releases go on as in the last two years; lines are classes of "
+        "The fan holds 90% of simulated futures if releases go on as in the last three years; lines are classes of "
         "people, from measured scores on the tests named, with 90% bands.",
         charts.timeline(
             labelled(points, "value", study.policy.labels),
