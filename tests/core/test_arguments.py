@@ -101,3 +101,8 @@ def test_a_few_hundred_wrong_calls_end_in_words(capsys, monkeypatch):
     monkeypatch.setattr("sys.argv", ["fuzz", "--tries", "300", "--seed", "77"])
     fuzz.main()
     assert "failed 0" in capsys.readouterr().out
+
+
+def test_a_number_too_large_for_an_array_is_refused():
+    with pytest.raises(MensuraError, match=r"^pooling: got -1000000000000000000000000000000; expected a whole number"):
+        mensura.stitch(pooling=-(10**30))

@@ -28,6 +28,8 @@ BOUNDS = {
     "sample": (1, 10**9),
 }
 """Whole numbers that a verb can use, by the name of the argument."""
+ANY_BOUNDS = (-(2**63), 2**63 - 1)
+"""Whole numbers that arrays can hold; no argument is larger."""
 LONGEST = 4096
 """Characters of a text: more than any name, and as many as a path may have."""
 LOOKED_AT = 10_000
@@ -67,7 +69,7 @@ def check_arguments(verb: Callable[P, R]) -> Callable[P, R]:
                 value = bound.arguments[name] = list(value)
             if not _fits(value, kinds[name]) or (isinstance(value, str) and not _fits(value, str)):
                 raise MensuraError(f"{name}: got {_shown(value)}; expected {_words(kinds[name])}")
-            low, high = BOUNDS.get(name, (-np.inf, np.inf))
+            low, high = BOUNDS.get(name, ANY_BOUNDS)
             if isinstance(value, int | np.integer) and not low <= int(value) <= high:
                 raise MensuraError(f"{name}: got {_shown(value)}; expected a whole number from {low} to {high}")
         return verb(*bound.args, **bound.kwargs)

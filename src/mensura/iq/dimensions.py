@@ -114,13 +114,12 @@ def _statuses(matrix: ScoreMatrix, steps: Codes, values: Floats, scored: Mask) -
     by_peers = (steps == PEERS) @ matrix.members > 0
     there = ~np.isnan(values)
     estimated = (steps == JOINT) @ matrix.members > 0
-    kinds = [
-        (there & (sources == size), MEASURED),
-        (there & (sources > 1), PARTLY),
-        (there & (sources == 1), ESTIMATED),
-        (scored, INHERITED),
-        (there & by_peers, BY_PEERS),
-        (there & estimated, ESTIMATED),
-        (there, ASSUMED),
-    ]
-    return np.select(*zip(*kinds, strict=True), MISSING).astype(np.int8)
+    kinds = {
+        MEASURED: there & (sources == size),
+        PARTLY: there & (sources > 1),
+        ESTIMATED: there & ((sources == 1) | (estimated & ~scored & ~by_peers)),
+        INHERITED: scored,
+        BY_PEERS: there & by_peers,
+        ASSUMED: there,
+    }
+    return np.select(list(kinds.values()), list(kinds), MISSING).astype(np.int8)
