@@ -7,8 +7,8 @@ that keeps 1, 2, 3, 6, 12 or 20 random scores, those of one dimension, or those 
 
 Truth is the composite over the benchmarks that were measured; estimates are read off the same benchmarks, as what
 nobody measured cannot be checked. Error is estimate − truth in IQ points; covered is the share of 90% intervals that
-hold the truth; ranks are those among the well-measured models. Truth contains the scores the model was entered with,
-errors and all, so they are held in the draws as well; ``printed`` is the share for intervals as they are printed, in
+hold the truth; ranks are those among the well-measured models. The truth includes the scores that the model keeps, with
+their errors. So the draws keep these scores as they are. ``printed`` is the share for intervals as they are printed, in
 which these scores vary by their error too.
 
 The second table compares the default (``joint``) with the ways of filling gaps that it replaced, on the same entries:

@@ -146,5 +146,5 @@ def test_what_cannot_be_asked_is_refused():
     every = dict.fromkeys(bank.items, (1.0, 1.0))
     short = next_items(bank, every, aim=Aim(delta=0.01))
     assert short.standing["left"][0] is None
-    assert short.heading.endswith("after 5 items: all items left would not do")
+    assert short.heading.endswith("after 5 items: even all items left are too few")
     assert isinstance(next_items(bank, every).next, pl.DataFrame)

@@ -265,5 +265,5 @@ def refuse_conflicts(store: sqlite3.Connection, changes: Sequence[CellChange], t
 
 
 def _set(state: Cells, change: CellChange) -> None:
-    """Give a cell its new value in a state: a change is the taking back of its reverse."""
+    """Give a cell its new value in a state."""
     take_back(state, [change._replace(old=change.new, new=change.old)])

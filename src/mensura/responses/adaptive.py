@@ -77,7 +77,7 @@ class NextItems(Result):
     """What to run next.
 
     ``next``: item, content, information. ``standing``: ability, low, high, n, done, left (items to go, estimated; null
-    where all that are left would not do).
+    where even all items left are too few).
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("next", "standing")
@@ -90,7 +90,7 @@ class NextItems(Result):
     def heading(self) -> str:
         """Where the subject stands and whether that is enough."""
         row = self.standing.row(0, named=True)
-        to_go = "all items left would not do" if row["left"] is None else f"about {row['left']} items to go"
+        to_go = "even all items left are too few" if row["left"] is None else f"about {row['left']} items to go"
         ends = "enough" if row["done"] else to_go
         return (
             f"ability {row['ability']:.2f} ({row['low']:.2f} to {row['high']:.2f}, 90%) after {row['n']} items: {ends}"

@@ -17,7 +17,7 @@ BIN = 0.5
 LEAST_OBSERVED = 2.0
 """Answers in a range below which its rate is not told."""
 MOST_MARKS = 150
-"""Items, and subjects of a group, on an item map; of more, every so manieth by position."""
+"""Items, and subjects of a group, on an item map. Of more, those at equal steps by position are drawn."""
 MOST_INTERVALS = 60
 """Marks of a strip of the map up to which each has its interval: of more they would hide one another."""
 _NODES = np.linspace(-4.0, 4.0, 81)

@@ -205,7 +205,7 @@ def _fit_store(
     source: ShardSource = store
     if survey is not None and survey.weights is not None:
         source = Weighed(store, survey.column(survey.weights))
-    streamed = Streamed(space, source)
+    streamed = Streamed(source, space)
     begin = start(model, right / np.maximum(taken, 1.0), store.groups)
     run = run or over(space, streamed)
     fitted = climb(run, begin, options.priors, options.effort)

@@ -100,10 +100,9 @@ def placed(space: Namespace, held: Held) -> Held:
 
 
 @dataclass(frozen=True)
-class Streamed:
-    """The shards of a source on a device, one after the other; the next one is read while a pass works on this one."""
+class _OfSource:
+    """Shards made from those of another source, with the same groups and items."""
 
-    space: Namespace
     source: ShardSource
 
     @property
@@ -120,6 +119,13 @@ class Streamed:
     def complete(self) -> bool:
         """Whether every subject took every item once."""
         return self.source.complete
+
+
+@dataclass(frozen=True)
+class Streamed(_OfSource):
+    """The shards of a source on a device, one after the other; the next one is read while a pass works on this one."""
+
+    space: Namespace
 
     def shards(self) -> Iterator[Shard]:
         """Yield every shard."""
@@ -169,26 +175,10 @@ def fetched(held: Held) -> Held:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class Weighed(_OfSource):
     """The shards of a source with weights of all subjects, in their order."""
 
-    source: ShardSource
     weights: Floats
-
-    @property
-    def groups(self) -> int:
-        """How many groups there are."""
-        return self.source.groups
-
-    @property
-    def items(self) -> int:
-        """How many items there are."""
-        return self.source.items
-
-    @property
-    def complete(self) -> bool:
-        """Whether every subject took every item once."""
-        return self.source.complete
 
     def shards(self) -> Iterator[Shard]:
         """Yield every shard."""
@@ -214,7 +204,7 @@ def chunks(space: Namespace, shard: Shard) -> Iterator[Shard]:
 
 
 def thinned(held: Held, most: int) -> Held:
-    """Return every so manieth subject of every shard, about ``most`` in all: a sample to start from.
+    """Return about ``most`` subjects at equal steps from all shards: a sample to start from.
 
     Shards that are sparse on their device stay whole.
     """
