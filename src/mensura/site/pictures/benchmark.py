@@ -271,7 +271,7 @@ def _references(people: list[dict[str, Any]], test: str, unit: str) -> list[Refe
             row["low"],
             row["high"],
             row["status"],
-            "#people",
+            f"{ROOT}benchmarks/{slug(row['benchmark'])}.html#people",
             group_subject(row["benchmark"], row["group"]),
         )
         for row in people
