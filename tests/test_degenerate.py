@@ -12,6 +12,8 @@ import mensura
 from mensura import MensuraError
 from mensura.stitching import stitch
 
+pytestmark = pytest.mark.slow
+
 BOUND = 100.0
 """No capability of a fit without a warning lies further out; on real scores they stay within 4."""
 

@@ -10,6 +10,7 @@ pools = pytest.importorskip("benchmarks.baseline_pools")
 
 
 @pytest.mark.skipif(not (pools.DATA / "items" / "zero_shot.csv").is_file(), reason="the development data are not here")
+@pytest.mark.slow
 def test_shipped_parameters_are_what_the_recordings_teach():
     shipped = shipped_errors()
     again = learn(pools.read(mend=True).cells, runs=pools.RUNS, models=pools.MODELS, usual_spread=shipped.usual_spread)

@@ -122,6 +122,7 @@ def test_a_calibration_says_its_name_and_its_skill_on_pools_left_out():
     assert given.startswith("Given calibration: 1 lines. ") and "on the open items is" in given
 
 
+@pytest.mark.slow
 def test_the_open_items_show_what_the_documents_say():
     items = read_items(open_items().select("item", "pool", "options", "n", "rate"), open_demands())
     found = skills(items)

@@ -49,6 +49,7 @@ def test_json_holds_the_tables_and_the_method(mensura_command, pool_folder):
     assert result["overall"][0]["mae_shift"] is not None
 
 
+@pytest.mark.slow
 def test_the_world_model_is_validated_like_any_other_method(mensura_command, pool_folder):
     run = mensura_command("validate", pool_folder, "--method", "poststratification", "--json")
     result = json.loads(run.out)

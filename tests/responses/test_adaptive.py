@@ -49,6 +49,7 @@ def sequential(bank, ability, rng, aim, choice):
 
 
 @pytest.mark.parametrize(("choice", "share"), [("best", 0.75), ("spread", 0.95)])
+@pytest.mark.slow
 def test_sequential_tests_stop_early_and_hold_the_truth(choice, share):
     bank, rng, aim = bank_of(), np.random.default_rng(1), Aim(sd=1.0, delta=0.45)
     abilities = rng.normal(size=40)

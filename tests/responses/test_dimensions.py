@@ -63,6 +63,7 @@ def test_the_gradient_is_that_of_the_likelihood():
         assert there - 0.5 * (np.sum(moved.slopes**2) / 4 + np.sum(moved.intercepts**2) / 9) < best
 
 
+@pytest.mark.slow
 def test_intervals_of_a_confirmatory_fit_hold_the_truth():
     held, of_correlation = [], []
     for seed in range(6):
@@ -106,6 +107,7 @@ def test_rotations_undo_a_turn(rotation):
     assert found @ correlation @ found.T == pytest.approx(simple @ simple.T, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_bifactor_fit_finds_the_general_ability():
     wide, pairs, slopes, _, ability = drawn_in(2, 5, subjects=1200, items=20, general=True)
     fit = fit_dimensions(wide, pairs, bifactor=True)
@@ -145,6 +147,7 @@ def test_dimensions_that_cannot_be_are_refused(dimensions, how, message):
         fit_dimensions(draw(60, 3, seed=1).wide, dimensions, **how)
 
 
+@pytest.mark.slow
 def test_newtons_steps_end_a_bifactor_fit_sooner_and_higher(monkeypatch):
     """Two passages hold general and own slopes apart only weakly: the EM algorithm stops before the maximum."""
     wide, pairs, *_ = drawn_in(2, subjects=1000, items=16, general=True)

@@ -33,6 +33,7 @@ def test_a_scale_that_was_moved_and_stretched_is_found_exactly(base, method):
 
 
 @pytest.mark.parametrize("method", METHODS)
+@pytest.mark.slow
 def test_two_samples_with_common_items_are_linked_within_the_errors(method):
     """Another sample, 0.7 above and with a spread of 0.8, took twelve of the items and eight of its own."""
     off = []

@@ -31,6 +31,7 @@ def regressed(wide, people, **how):
     return regress_abilities(fit_responses(table, options=QUIET), table, people, **how)
 
 
+@pytest.mark.slow
 def test_intervals_of_effects_hold_the_truth():
     truth, held = {"schooling": 0.5, "place: town": 0.4, "place: land": -0.4}, []
     for seed in range(25):

@@ -40,6 +40,7 @@ def skewed(seed, subjects=1500, items=25):
     return pl.DataFrame({"subject": [f"s{row}" for row in range(subjects)], **columns}), base.slope
 
 
+@pytest.mark.slow
 def test_skewed_abilities_no_longer_bend_slopes():
     held = {"normal": [], "estimated": []}
     for seed in range(8):

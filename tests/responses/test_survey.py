@@ -100,6 +100,7 @@ def pupils(seed, schools=40, size=15, items=10):
     return wide, np.repeat(np.arange(schools), size), -intercept / slope
 
 
+@pytest.mark.slow
 def test_intervals_of_clustered_pupils_hold_the_truth():
     held = {"plain": [], "cluster": []}
     for seed in range(30):

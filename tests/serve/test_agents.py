@@ -82,6 +82,7 @@ def quantities(answer):
             yield from quantities(part)
 
 
+@pytest.mark.slow
 def test_over_standard_input_and_output_every_tool_answers(evidence_folder, study):
     from mcp import StdioServerParameters
 

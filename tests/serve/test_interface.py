@@ -11,6 +11,8 @@ from mensura.serve import LiveEdition, Press, find_origin, live_app
 from mensura.site.openapi import openapi_document
 from tests.serve.conftest import fetch_all, listening
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 120  # seconds to wait for anything on a page: a busy machine is no fault of the page
 
 

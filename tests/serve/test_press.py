@@ -144,6 +144,7 @@ def test_what_is_no_evidence_is_refused_at_the_start(tmp_path):
         find_origin(tmp_path / "absent.db")
 
 
+@pytest.mark.slow
 def test_an_edition_is_the_report_with_stamped_scripts(report, monkeypatch, tmp_path):
     monkeypatch.setattr("mensura.serve.origin.build_report", lambda _, folder, **__: shutil.copytree(report, folder))
     edition = build_edition(find_origin(None), tmp_path)

@@ -208,6 +208,7 @@ def test_a_second_report_replaces_the_first_and_nothing_else(report, evidence, s
     assert [path.name for path in tmp_path.iterdir()] == ["report"]
 
 
+@pytest.mark.slow
 def test_a_report_is_left_as_it_is_until_something_changes(evidence, short, tmp_path):
     def times():
         return {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*") if path.is_file()}

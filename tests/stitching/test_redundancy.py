@@ -2,6 +2,7 @@
 
 import numpy as np
 import polars as pl
+import pytest
 
 from mensura.stitching import stitch
 
@@ -15,6 +16,7 @@ def moved(frame, again, **settings):
     return np.abs(after.estimate.capability - before.estimate.capability).max(), after
 
 
+@pytest.mark.slow
 def test_copies_of_a_benchmark_share_its_weight_and_move_nobody():
     frame = simulate(60, 10, seed=4, noise=0.08, density=0.7)[0].with_columns(chance=pl.lit(0.0))
     copies = frame.filter(pl.col("benchmark") == "b04")

@@ -145,6 +145,7 @@ def test_positions_are_less_sure_than_what_they_say_of_scores(method, factor, re
     assert np.median(ratio) == pytest.approx(factor, abs=0.02)
 
 
+@pytest.mark.slow
 def test_intervals_over_batteries_are_wide_where_domains_disagree():
     """Twelve tests of four domains, that measure one skill, or each domain its own as much as the common one."""
     rng = np.random.default_rng(3)

@@ -65,6 +65,7 @@ def test_draws_of_the_fit_widen_forecast_and_slope():
     assert (widths[0] > widths[1]).all()
 
 
+@pytest.mark.slow
 def test_intervals_cover_simulated_futures():
     covered = []
     for seed in range(60):

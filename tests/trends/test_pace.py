@@ -24,6 +24,7 @@ def releases(n=80, pace=0.72, scatter=0.3, seed=0, span=2.0):
     return pl.DataFrame({"subject": [f"s{i:03}" for i in range(n)], "released": days, "capability": values})
 
 
+@pytest.mark.slow
 def test_the_interval_of_the_pace_holds_the_pace_where_the_records_read_it_too_fast():
     truth, held, records = 0.72, [], []
     for seed in range(60):

@@ -160,6 +160,7 @@ def test_the_same_task_twice_gives_the_same_prediction(new_task):
         assert method.predict(task).rate.tolist() == method.predict(task).rate.tolist()
 
 
+@pytest.mark.slow
 def test_no_prompt_changes_with_the_truth(new_pool):
     """Perturb what is to be predicted: every prompt of every protocol and situation stays as it was."""
     pool = new_pool(items=12)
