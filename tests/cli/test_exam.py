@@ -151,6 +151,7 @@ def test_a_plan_in_words(mensura_command):
     assert "±0.05 (90%)" in run.out
 
 
+@pytest.mark.slow
 def test_serve_answers_and_ends_when_asked(tmp_path):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))

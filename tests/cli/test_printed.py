@@ -95,6 +95,7 @@ def test_models_that_were_added_stand_before_the_ranking_even_without_a_rank(men
 
 
 @pytest.mark.parametrize("scale", [[], ["--scale", "2026-11"]])
+@pytest.mark.slow
 def test_stitch_prints_the_added_model_first(mensura_command, tmp_path, scale):
     mine = tmp_path / "mine.csv"
     mine.write_text("model,released,benchmark,score\nmy-model,2026-11-01,hle,1%\n", encoding="utf-8")

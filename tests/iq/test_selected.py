@@ -34,6 +34,7 @@ def chosen():
     return replace(evidence, scores=few), matrix, hidden
 
 
+@pytest.mark.slow
 def test_a_flattering_choice_is_corrected_and_nobody_else_moves(chosen):
     evidence, matrix, hidden = chosen
     plain = mensura.score_iq(evidence, selected=())

@@ -72,6 +72,7 @@ def test_import_of_a_fixed_width_file(mensura_command, tmp_path):
     assert set(pool.groups["group"]) == {"all", "CNT=AUS", "CNT=BEL"}
 
 
+@pytest.mark.slow
 def test_extrapolate_one_rate_for_people_and_programs(mensura_command, tmp_path):
     arguments = [
         "extrapolate",

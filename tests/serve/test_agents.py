@@ -196,6 +196,7 @@ def test_the_ruler_turns_with_its_interval(ask):
     assert "low" in ask("convert", value=130, unit="iq", low=140, high=150)
 
 
+@pytest.mark.slow
 def test_a_rate_is_carried_with_what_it_hangs_on(ask):
     found = ask("extrapolate_rate", rate=0.19, observed_in="pisa", domain="mathematics", detail="full")
     brief = ask("extrapolate_rate", rate=0.19, observed_in="pisa", domain="mathematics")
@@ -260,6 +261,7 @@ def test_a_refusal_says_to_the_agent_what_is_wrong_and_what_is_expected(ask, too
         ("extrapolate_rate", HERE, 3_000),
     ],
 )
+@pytest.mark.slow
 def test_an_answer_is_brief_unless_more_is_asked_for(server, tool, arguments, most):
     _, (brief, full) = converse(server, (tool, arguments), (tool, {**arguments, "detail": "full"}))
     assert len(brief.content[0].text) < most
@@ -296,6 +298,7 @@ def test_resources_and_prompts_can_be_read(server):
     assert "'gpt-5.5' or 'gpt-5'" in question and "compare" in question
 
 
+@pytest.mark.slow
 def test_over_http_an_agent_of_this_machine_asks_and_a_foreign_page_does_not(evidence_folder):
     pytest.importorskip("httptools", reason="httptools is not installed (extra: serve)")
     port = free_port()

@@ -56,6 +56,7 @@ def test_horizons_follow_capability():
     assert related.checks["r_squared"][0] > 0.9
 
 
+@pytest.mark.slow
 def test_the_command_takes_the_word_embedded(mensura_command):
     run = mensura_command("trends", "--no-watch", "--compute", "embedded", "--horizons", "embedded", "--json")
     assert run.code == 0, run.err

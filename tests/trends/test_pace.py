@@ -154,6 +154,7 @@ def scores():
     return table.with_columns(ceiling=pl.lit(1.0))
 
 
+@pytest.mark.slow
 def test_the_unit_is_the_distance_of_two_models_and_stays_when_models_join(scores):
     few = scores.filter(pl.col("subject") < "m30")
     renamed = {"m04": "gpt-4o", "m28": "gpt-5"}
@@ -177,6 +178,7 @@ def test_the_worse_of_the_two_models_of_the_unit_cannot_be_the_better_one(scores
     assert stitch(swapped).unit == "the standard deviation among 40 subjects"
 
 
+@pytest.mark.slow
 def test_every_command_counts_capability_in_one_unit():
     fit = mensura.stitch()
     assert fit.unit == measure_pace().unit == "the distance from gpt-4o to gpt-5"

@@ -23,8 +23,8 @@ BUSY_PATIENCE = 900.0
 _START = 8
 _MOST_ROUNDS = 64
 _FIRST_PAUSE, _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.1, 0.01, 60.0
-_DOUBLE_UNTIL, _PAUSE_GROWTH = 2.0, 1.3
-"""Pauses without Retry-After double up to 2 s and then grow by 30%: no limit is overslept by more."""
+_DOUBLE_UNTIL, _PAUSE_GROWTH = 0.5, 1.2
+"""Pauses without Retry-After double up to half a second and then grow by 20%: no limit is overslept by more."""
 _ENOUGH = 8
 """Answers from which a rate is estimated."""
 _SLOWER = 0.95

@@ -64,6 +64,7 @@ def test_the_command_and_python_read_the_same_wide_file(mensura_command, tmp_pat
     assert np.allclose(written["capability"], expected["capability"])
 
 
+@pytest.mark.slow
 def test_a_pandas_table_is_stitched_without_more_installed():
     pandas = pytest.importorskip("pandas")
     assert stitch(pandas.DataFrame(TIDY.to_dict(as_series=False))).capabilities.equals(stitch(TIDY).capabilities)

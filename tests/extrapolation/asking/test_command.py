@@ -140,6 +140,7 @@ def test_an_endpoint_is_asked_in_chunks_once_and_never_twice(mensura_command, en
     assert pl.read_csv(tmp_path / "out" / "rates.csv").equals(first)
 
 
+@pytest.mark.slow
 def test_free_text_of_an_endpoint_is_read_item_by_item(mensura_command, endpoint):
     asked = ["--model", "mine", "--base-url", endpoint.url, "--method", "item-by-item"]
     run = mensura_command("extrapolate", "example", *asked, "--journal", "j.sqlite", "--json", settings={"variants": 3})
