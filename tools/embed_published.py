@@ -31,7 +31,8 @@ def main() -> None:
         _rounded(bars.select("benchmark", "difficulty", "slope", "low", "high")), DATA / "published_benchmarks.csv"
     )
     used = pl.concat([table.select("subject") for table in (load_compute(), load_horizons(), find_frontier(fit))])
-    models = fit.dated.join(used, on="subject", how="semi").sort("released", "subject")
+    dated = fit.dated.with_columns(pl.col("subject").str.strip_chars())
+    models = dated.join(used, on="subject", how="semi").sort("released", "subject")
     write_csv(_rounded(models.select("subject", "released", "capability")), DATA / "published_models.csv")
 
 

@@ -62,7 +62,10 @@ def test_the_command_takes_the_word_embedded(mensura_command):
     assert run.code == 0, run.err
     answer = json.loads(run.out)
     assert [row["over"] for row in answer["constancy"]] == ["scale", "date"]
-    assert "k is pooled over recipes" in answer["warnings"][0]
+    assert answer["compute"] == "models of the published fit, in its unit"
+    main = answer["progress"][0]
+    assert (main["analysis"], main["selection"]) == ("families", "all")
+    assert 1 < main["low"] < main["factor"] < main["high"] < 50
     measured = {row["subject"]: row["minutes"] for row in answer["horizons"]}
     assert measured["claude-opus-4.5"] == 293
     refused = mensura_command("trends", "--compute", "embeded")

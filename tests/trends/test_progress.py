@@ -122,17 +122,16 @@ def test_ranges_of_capability_are_three_tenths_wide_and_begin_at_every_tenth():
     assert table.filter(pl.col("from") == 1.1)["n"].to_list() == [4]
 
 
-def test_unusable_compute_is_refused():
-    with pytest.raises(MensuraError, match="0 subjects"):
-        measure_progress(models().with_columns(training_compute_flop=pl.lit(None, dtype=pl.Float64)))
-
-
-def test_without_families_k_is_pooled_and_the_result_warns():
-    found = measure_progress(models(0.05).with_columns(family=pl.lit(None, dtype=pl.String)))
-    assert found.families.is_empty()
-    assert found.estimates["analysis"].unique().to_list() == ["pooled"]
-    assert "k is pooled over recipes" in found.warnings[0]
-    assert measure_progress(models(0.05)).warnings == ()
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"family": pl.lit(None, dtype=pl.String)}, "no family has 3 subjects"),
+        ({"training_compute_flop": pl.lit(None, dtype=pl.Float64)}, "0 subjects"),
+    ],
+)
+def test_unusable_compute_is_refused(change, message):
+    with pytest.raises(MensuraError, match=message):
+        measure_progress(models().with_columns(**change))
 
 
 def bent(scale=0.0, year=0.0, noise=0.0, seed=0):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
 
 import typer
 
 from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
 from mensura.cli.options import rare
-from mensura.cli.output import Json, Out, console, emit, print_note
+from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
@@ -53,13 +53,16 @@ def _or_embedded(name: str) -> Callable[[Path | None], Path | None]:
     """Return a check of an option that takes a file, or the word "embedded" for the table of that name."""
 
     def check(path: Path | None) -> Path | None:
-        if path is not None and str(path) == "embedded":
-            from mensura.trends.embedded import DATA
-
-            return DATA / f"{name}.csv"
-        return check_input(path)
+        return embedded_table(name) if path is not None and str(path) == "embedded" else check_input(path)
 
     return check
+
+
+def embedded_table(name: str) -> Path:
+    """Return the file of a table that comes with the package."""
+    from mensura.trends.embedded import DATA
+
+    return DATA / f"{name}.csv"
 
 
 def trends(
@@ -139,7 +142,7 @@ def trends(
         show_published(found, out, as_json)
         return
     asked = TrendSettings(method, anchor_benchmark, level, tuple(days), begin, fewest_benchmarks or 1, seed)
-    files = TrendFiles(compute, horizons, levels, distilled)
+    files = TrendFiles(compute, horizons, levels, distilled, scores is None and compute == embedded_table("compute"))
     start = watch_from.date() if watch_from else None
     watched = (start, streams) if watch else None
     settings = {**asked._asdict(), **files._asdict(), "watched": watched}
@@ -169,12 +172,16 @@ class TrendSettings(NamedTuple):
 
 
 class TrendFiles(NamedTuple):
-    """Tables beside the scores; ``distilled`` says which rows of the first count."""
+    """Tables beside the scores; ``distilled`` says which rows of the first count.
+
+    ``published``: the compute is set against the capabilities of the published fit, whose models it contains.
+    """
 
     compute: Path | None
     horizons: Path | None
     levels: Path | None
     distilled: bool
+    published: bool
 
 
 def _follow(
@@ -182,7 +189,7 @@ def _follow(
 ) -> tuple[dict[str, pl.DataFrame], dict[str, object]]:
     """Compute the tables and the facts of the command."""
     from mensura.stitching import stitch
-    from mensura.trends import find_crossings, forecast, measure_progress, relate_horizons
+    from mensura.trends import find_crossings, forecast, load_published, measure_progress, relate_horizons
     from mensura.trends.progress import read_compute
     from mensura.trends.selection import select_scores
 
@@ -196,10 +203,12 @@ def _follow(
     if files.levels is not None:
         tables["crossings"] = find_crossings(fit, files.levels, level=level, seed=seed)
     if files.compute is not None:
-        progress = measure_progress(fit, read_compute(files.compute, distilled=files.distilled), level=level)
+        known = read_compute(files.compute, distilled=files.distilled)
+        progress = measure_progress(load_published().models if files.published else fit, known, level=level)
+        if files.published:
+            facts["compute"] = "models of the published fit, in its unit"
         tables |= {"families": progress.families, "progress": progress.estimates}
         tables |= {"joint": progress.joint, "constancy": progress.constancy, "fixed_capability": progress.buckets}
-        facts["warnings"] = list(progress.warnings)
     if files.horizons is not None:
         tables["horizons"] = relate_horizons(fit, files.horizons, level=level).table
     if watched is not None:
@@ -310,8 +319,8 @@ def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: flo
         "horizons": "Time horizon in minutes, measured and expected",
     }
     console.print(f"Unit of capability: {facts['unit']}.")
-    for warning in cast("list[str]", facts.get("warnings", [])):
-        print_note(warning, kind="warning")
+    if "compute" in facts:
+        console.print(f"Compute: {facts['compute']}.")
     for name, title in titles.items():
         if name in tables and tables[name].height:
             print_table(tables[name], title=title, rows=20, digits=3)

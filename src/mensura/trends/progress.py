@@ -69,15 +69,6 @@ class Progress(Result):
         """What this is, in one line."""
         return f"compute for a given capability, factor saved per year ({self.level:.0%})"
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """Report a k that mixes models trained in different ways."""
-        if self.families.height:
-            return ()
-        return (
-            "no family has 3 subjects with different compute, so k is pooled over recipes; add models of one family",
-        )
-
 
 @dataclass(frozen=True)
 class _Slope:
@@ -100,7 +91,7 @@ def measure_progress(
 
     ``models`` is a table with all of these; or a fit, evidence or scores, with ``compute`` a table of ``subject`` (or
     ``model``), ``training_compute_flop`` and ``family``. Subjects without compute are left out; those without a family
-    count in the trends but not for k. Families need 3 subjects with different compute; without any, k is pooled.
+    count in the trends but not for k. At least one family needs 3 subjects with different compute.
     """
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
@@ -174,8 +165,12 @@ def _family_table(frame: pl.DataFrame, compute: Floats) -> pl.DataFrame:
         rows.append(
             {"family": family, "n": line.n, "k": line.slope, "error": line.slope_error, "r_squared": line.r_squared}
         )
-    kinds = {"family": pl.String, "n": pl.Int64, "k": pl.Float64, "error": pl.Float64, "r_squared": pl.Float64}
-    return pl.DataFrame(rows, schema=kinds)
+    if not rows:
+        raise MensuraError(
+            f"compute: no family has {FAMILY_SIZE} subjects with a capability and different compute; name families that"
+            " were trained alike in the column family (the published fit has three: mensura trends --compute embedded)"
+        )
+    return pl.DataFrame(rows)
 
 
 def _records(method: str, years: Floats, values: Floats) -> Mask:
@@ -192,12 +187,10 @@ def _estimates(
     every = np.ones(C.size, dtype=bool)
     frontier = _records(method, years, C)
     whole = _Slope(pooled.slope, pooled.slope_error, pooled.freedom)
-    plans: list[tuple[str, str, _Slope, Mask]] = []
-    if families.height:
-        mean = mean_slope(families)
-        quality = _records(method, years, C - mean.k * compute)
-        chosen = {"all": every, "capability frontier": frontier, "quality frontier": quality}
-        plans += [("families", selection, mean, mask) for selection, mask in chosen.items()]
+    mean = mean_slope(families)
+    quality = _records(method, years, C - mean.k * compute)
+    chosen = {"all": every, "capability frontier": frontier, "quality frontier": quality}
+    plans = [("families", selection, mean, mask) for selection, mask in chosen.items()]
     plans += [
         (f"family {row['family']}", "capability frontier", _own_slope(row), frontier) for row in families.to_dicts()
     ]
