@@ -2,12 +2,15 @@
 
 import json
 import os
+import pickle
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import hypothesis
 import pytest
@@ -172,3 +175,44 @@ def small_model():
         pytest.skip(reason)
     with small.running() as address:
         yield address
+
+
+class HereRay:
+    """The functions of Ray that work and passes use, in this process; what is handed over is pickled as Ray would."""
+
+    def __init__(self):
+        self.asked = []
+        self.ran = 0
+
+    def is_initialized(self):
+        return bool(self.asked)
+
+    def init(self, **settings):
+        if settings["address"] == "nowhere":
+            raise ConnectionError("nothing listens there")
+        self.asked.append(settings["address"])
+
+    def cluster_resources(self):
+        return {"CPU": 2.0}
+
+    def put(self, value):
+        return SimpleNamespace(held=pickle.dumps(value))
+
+    def remote(self, **_):
+        def run(function, held):
+            self.ran += 1
+            sent = [one.held if isinstance(one, SimpleNamespace) else pickle.dumps(one) for one in held]
+            return pickle.loads(pickle.dumps(function(*map(pickle.loads, sent))))
+
+        return lambda function: SimpleNamespace(remote=lambda *held: run(function, held))
+
+    def get(self, found):
+        return found
+
+
+@pytest.fixture
+def here_ray(monkeypatch):
+    """Return a stand-in for Ray that runs the work in this process."""
+    stand_in = HereRay()
+    monkeypatch.setitem(sys.modules, "ray", stand_in)
+    return stand_in

@@ -1,47 +1,12 @@
 """Work on Ray: a stand-in runs it in this process, and the results are those without Ray."""
 
 import json
-import pickle
 import sys
-from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 from mensura.stitching import stitch
-
-
-class HereRay:
-    """The functions of Ray that the runner uses, in this process; work and results are pickled as Ray would."""
-
-    def __init__(self):
-        self.ran = 0
-
-    def is_initialized(self):
-        return False
-
-    def init(self, **_):
-        pass
-
-    def cluster_resources(self):
-        return {"CPU": 2.0}
-
-    def remote(self, **_):
-        def run(function, held):
-            self.ran += 1
-            return pickle.loads(pickle.dumps(function(*pickle.loads(held))))
-
-        return lambda function: SimpleNamespace(remote=lambda *held: run(function, pickle.dumps(held)))
-
-    def get(self, found):
-        return found
-
-
-@pytest.fixture
-def here_ray(monkeypatch):
-    stand_in = HereRay()
-    monkeypatch.setitem(sys.modules, "ray", stand_in)
-    return stand_in
 
 
 def test_simulated_streams_are_those_of_one_process(here_ray, mensura_command):

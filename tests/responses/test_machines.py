@@ -2,11 +2,9 @@
 
 import json
 import os
-import pickle
 import signal
 import sys
 from functools import partial
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -84,40 +82,6 @@ def test_shards_on_ray_give_the_same_fit_though_a_worker_is_killed(ray, tmp_path
     table = read_responses(long)
     memory = fit_responses(table, options=options, run=ray_pass(parts_of(table.held()), 1, complete=True))
     assert memory.log_likelihood == pytest.approx(alone.log_likelihood, abs=0.01)
-
-
-class HereRay:
-    """The five functions of Ray that passes use, in this process: what is handed over is pickled as Ray would."""
-
-    def __init__(self):
-        self.asked = []
-
-    def is_initialized(self):
-        return bool(self.asked)
-
-    def init(self, **settings):
-        if settings["address"] == "nowhere":
-            raise ConnectionError("nothing listens there")
-        self.asked.append(settings["address"])
-
-    def put(self, value):
-        return pickle.dumps(value)
-
-    def remote(self, **_):
-        def make(function):
-            return SimpleNamespace(remote=lambda *held: function(*(pickle.loads(one) for one in held)))
-
-        return make
-
-    def get(self, found):
-        return found
-
-
-@pytest.fixture
-def here_ray(monkeypatch):
-    stand_in = HereRay()
-    monkeypatch.setitem(sys.modules, "ray", stand_in)
-    return stand_in
 
 
 def test_the_option_ray_spreads_a_table_and_a_store(here_ray, mensura_command, tmp_path, monkeypatch):

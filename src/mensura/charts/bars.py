@@ -11,6 +11,7 @@ from mensura.charts.marks import (
     KNOWN,
     ROW_LIMIT,
     axis_of,
+    corner_note,
     empty,
     lab_fill,
     lab_legend,
@@ -70,7 +71,7 @@ def bars(
     legend = lab_legend(rows, offset=28 + len(people) * ROW)
     body = model_dots(base, legend) if dots else _bars(base, legend)
     note = status_note(rows, "hollow" if dots else "pale", lift=9 + len(people) * ROW)
-    others = [_others(base), _others_note(beside)] if beside else []
+    others = [_others(base), corner_note(f"upright stroke and brackets: {beside}")] if beside else []
     layers = [*rule_at(rule, x), *_people_layers(people, x, span), *note, *others, body, _intervals(base)]
     layers += value_texts(base)
     datasets: dict[str, list[Row]] = {"points": rows} | ({"references": people} if people else {})
@@ -137,15 +138,6 @@ def _others(base: alt.Chart) -> alt.Chart:
         style="tick", thickness=2, height=13, aria=False, tooltip=None
     )
     return drawn.encode(x=alt.X("other:Q"))
-
-
-def _others_note(beside: str) -> alt.Chart:
-    base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()")
-    note = base.mark_text(style="hint", align="right", baseline="bottom", aria=False, tooltip=None)
-    drawn: alt.Chart = note.encode(
-        x=alt.XValue("width"), y=alt.YValue(-9), text=alt.value(f"upright stroke and brackets: {beside}")
-    )
-    return drawn
 
 
 def _people_layers(people: list[Row], x: alt.X, span: Span) -> list[alt.Chart]:

@@ -69,11 +69,16 @@ def status_opacity() -> alt.FillOpacity:
 
 def status_note(rows: Sequence[Row], word: str = "hollow", *, lift: int = 9) -> list[alt.Chart]:
     """Return the note that says how estimates look, where there are any."""
-    if all(row["status"] == "measured" for row in rows):
-        return []
+    measured = all(row["status"] == "measured" for row in rows)
+    return [] if measured else [corner_note(f"{word}: estimated", lift=lift)]
+
+
+def corner_note(text: str, *, lift: int = 9) -> alt.Chart:
+    """Return a note at the right, above the plot."""
     base = alt.Chart(alt.NamedData("points")).transform_aggregate(n="count()")
     note = base.mark_text(style="hint", align="right", baseline="bottom", aria=False, tooltip=None)
-    return [note.encode(x=alt.XValue("width"), y=alt.YValue(-lift), text=alt.value(f"{word}: estimated"))]
+    drawn: alt.Chart = note.encode(x=alt.XValue("width"), y=alt.YValue(-lift), text=alt.value(text))
+    return drawn
 
 
 def model_dots(base: alt.Chart, legend: alt.Legend | None, **mark: Any) -> alt.Chart:  # noqa: ANN401
