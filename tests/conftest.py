@@ -72,9 +72,9 @@ def pytest_collection_modifyitems(config, items):
         if "browser" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.browser)
     if _PLAIN in os.environ:
-        left_out = [item for item in items if item.get_closest_marker("slow") or item.get_closest_marker("browser")]
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if item not in set(left_out)]
+        slow = [bool(item.get_closest_marker("slow") or item.get_closest_marker("browser")) for item in items]
+        config.hook.pytest_deselected(items=[item for item, left_out in zip(items, slow, strict=True) if left_out])
+        items[:] = [item for item, left_out in zip(items, slow, strict=True) if not left_out]
 
 
 @dataclass(frozen=True)
