@@ -1,7 +1,7 @@
 """Fit a response store with two local Ray workers and with none: time, equality, and a worker that is killed.
 
 Needs the extra ``ray``. The store is simulated: ``--subjects`` × ``--items``. Results must be equal to 1e-12, also if
-a worker is killed in the middle of a pass.
+a worker is killed in the middle of a pass. All use one thread per process, as Ray's workers do.
 """
 
 from __future__ import annotations
@@ -14,6 +14,10 @@ import tempfile
 import time
 from functools import partial
 from pathlib import Path
+
+from mensura.core.processes import ONE_THREAD
+
+os.environ.update(ONE_THREAD)  # before NumPy is imported, which reads them once
 
 import numpy as np
 import polars as pl

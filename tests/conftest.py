@@ -206,6 +206,8 @@ class HereRay:
 
         return lambda function: SimpleNamespace(remote=lambda *held: run(function, held))
 
+    exceptions = SimpleNamespace(RayError=RuntimeError)
+
     def get(self, found):
         return found
 

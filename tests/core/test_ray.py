@@ -16,6 +16,16 @@ def test_simulated_streams_are_those_of_one_process(here_ray, mensura_command):
     assert here_ray.ran == 2
 
 
+def test_a_cluster_that_cannot_finish_is_said_in_one_sentence(here_ray, monkeypatch, mensura_command):
+    def fail(_):
+        raise here_ray.exceptions.RayError("Failed to start a worker\nTraceback …")
+
+    monkeypatch.setattr(here_ray, "get", fail)
+    told = mensura_command("acceleration", "simulate", "--runs", 1, "--streams", 19, "--ray", "local")
+    assert told.code == 2
+    assert "did not finish the work (Failed to start a worker). Read its logs" in told.err
+
+
 @pytest.mark.parametrize("kind", ["within", "subjects"])
 def test_replicates_are_those_of_one_process(here_ray, kind):
     rows = [(f"m{i}", f"b{j}", 1 / (1 + 2.0 ** (j - i / 2))) for i in range(12) for j in range(6) if (i + j) % 4]

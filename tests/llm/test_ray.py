@@ -32,6 +32,7 @@ def test_one_of_two_workers_is_killed_and_every_question_is_answered_once(ray, s
     answers = crew.ask(asked, read_level)
     killer.join()
     crew.close()
+    assert [path.name for path in tmp_path.iterdir()] == ["j.sqlite"]
     assert [answer.value for answer in answers] == [read_level(level_answer(q.prompt, {})).value for q in asked]
     assert [answer.question for answer in answers] == asked
     assert sum(server.log.answers.values()) <= len(asked) + settings["concurrency"]
@@ -41,3 +42,8 @@ def test_what_counts_within_one_process_is_refused(tmp_path):
     pytest.importorskip("ray", reason="the extra ray is not installed")
     with pytest.raises(MensuraError, match="max_calls"):
         ask_with_ray("mine", [], read_level, journal=tmp_path / "j.sqlite", max_calls=3)
+
+
+def test_a_model_that_cannot_be_opened_is_named(ray, tmp_path):
+    with pytest.raises(MensuraError, match="there is no recording 'nobody'"):
+        ask_with_ray("recorded/nobody", questions(1), read_level, journal=str(tmp_path / "j.sqlite"))

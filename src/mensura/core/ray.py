@@ -5,6 +5,7 @@ A task whose worker dies is run again by Ray. Results come back in the order in 
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from typing import Any, Generic, ParamSpec, Self, TypeVar
 
@@ -34,13 +35,32 @@ def join_ray(address: str) -> Any:  # noqa: ANN401
     ray = import_ray()
     if not ray.is_initialized():
         try:
-            ray.init(address=address, log_to_driver=False)
+            ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, ValueError) as fault:
             raise MensuraError(
                 f"--ray {address}: no cluster answers ({fault}); expected local, auto or ray://HOST:10001. Start one "
                 "with ray start --head"
             ) from fault
     return ray
+
+
+def collect(ray: Any, handles: Any) -> Any:  # noqa: ANN401
+    """Wait for results and return them."""
+    try:
+        return ray.get(handles)
+    except ray.exceptions.RayError as fault:
+        raise in_words(fault) from fault
+
+
+def in_words(fault: Exception) -> MensuraError:
+    """Return the error that the work itself raised, or a sentence about a cluster that cannot finish."""
+    cause = getattr(fault, "cause", None)
+    if isinstance(cause, MensuraError):
+        return cause
+    reason = str(fault).partition("\n")[0]
+    return MensuraError(
+        f"--ray: the cluster did not finish the work ({reason}). Read its logs, or run the command without --ray"
+    )
 
 
 class RayTask(Generic[T]):
@@ -51,7 +71,7 @@ class RayTask(Generic[T]):
 
     def result(self) -> T:
         """Wait for the result and return it."""
-        found: T = self._ray.get(self._handle)
+        found: T = collect(self._ray, self._handle)
         return found
 
 

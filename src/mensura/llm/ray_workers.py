@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any
 
 from mensura.core.errors import MensuraError
-from mensura.core.ray import import_ray
+from mensura.core.ray import import_ray, in_words
+from mensura.llm.asker import ModelAsker
 from mensura.llm.interface import open_asker
 from mensura.llm.protocol import Answer, Question, Reader
 
 _PART = 200
 """Questions handed to an actor at a time; what a dead actor had is handed to another."""
 _MOST_DEATHS = 20
+_LEAVING = 10.0  # seconds for an actor to close its journal
 
 
 class RayWorker:
@@ -21,7 +24,11 @@ class RayWorker:
 
     def __init__(self, name: str, settings: Mapping[str, Any], environment: Mapping[str, str]) -> None:
         os.environ.update(environment)
-        self._asker = open_asker(name, **settings)
+        self._open = partial(open_asker, name, **settings)
+
+    @cached_property
+    def _asker(self) -> ModelAsker:
+        return self._open()  # not before the first question: Ray takes an error of the constructor for a death
 
     def pid(self) -> int:
         """Return its process id."""
@@ -30,6 +37,11 @@ class RayWorker:
     def ask(self, questions: Sequence[Question], read: Reader) -> list[Answer]:
         """Answer questions through the journal."""
         return self._asker.ask(questions, read)
+
+    def close(self) -> None:
+        """Leave the journal whole and unclaimed."""
+        if "_asker" in self.__dict__:
+            self._asker.close()
 
 
 class RayCrew:
@@ -85,11 +97,13 @@ class RayCrew:
                 self.workers[number] = self._hire()
                 starts.append(start)
             except self._ray.exceptions.RayTaskError as fault:
-                raise MensuraError(f"ask_with_ray: {fault.cause}") from None
+                raise in_words(fault) from None
         return [answer for start in sorted(done) for answer in done[start]]
 
     def close(self) -> None:
-        """End the actors."""
+        """End the actors, after each has left the journal."""
+        left = [worker.close.remote() for worker in self.workers]
+        self._ray.wait(left, num_returns=len(left), timeout=_LEAVING)
         for worker in self.workers:
             self._ray.kill(worker)
 

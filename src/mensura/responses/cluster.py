@@ -1,8 +1,8 @@
 """Passes on a cluster: shards as Ray tasks, whose sums are added where the fit runs.
 
 Parts are functions that return a shard, so that a worker reads its own (:func:`parts_of`). A task whose worker dies
-is run again by Ray; sums are added in the order of the parts, so the result is the same to the last bit however the
-work was spread.
+is run again by Ray. Sums are added in the order of the parts, so the result does not depend on how the work was spread.
+Workers compute with one thread; with more threads, a fit without Ray differs by the rounding of single precision.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from mensura.core.errors import MensuraError
-from mensura.core.ray import MOST_DEATHS, import_ray, join_ray
+from mensura.core.ray import MOST_DEATHS, collect, import_ray, join_ray
 from mensura.responses.irt.fitting import Pass
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import namespace
@@ -46,7 +46,7 @@ def ray_pass(parts: Sequence[Part], groups: int, *, complete: bool, device: str 
 
     def run(parameters: Parameters, grid: Grid, by_node: bool) -> PassSums:
         job = ray.put((parameters, grid, by_node, groups, complete, device))
-        found: list[PassSums] = ray.get([task.remote(handle, job) for handle in handles])
+        found: list[PassSums] = collect(ray, [task.remote(handle, job) for handle in handles])
         total = found[0]
         for sums in found[1:]:
             total = total + sums
