@@ -1,6 +1,7 @@
 """Call every public verb with wrong arguments, and count the errors that do not help: ``python -m benchmarks.fuzz``.
 
 Each try starts from a call that works on a small table and replaces one or two arguments, or spoils cells of the table.
+The methods of what verbs return are called too, under names such as ``stitch.bootstrap``, but none that writes files.
 A try holds when the verb returns, or raises MensuraError, or TypeError for a keyword it does not have. ``--tries N``
 (default 4000), ``--seed S``, ``--verb NAME`` for one verb.
 """
@@ -109,6 +110,23 @@ def base_calls() -> dict[str, dict[str, Any]]:
     }
 
 
+def public_verbs(calls: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[Callable[..., Any], dict[str, Any]]]:
+    """Return every verb and every public method of its result, each with the arguments of a call that works."""
+    found: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {}
+    for name, arguments in calls.items():
+        verb = getattr(mensura, name)
+        found[name] = verb, dict(arguments)
+        try:
+            result = verb(**arguments)
+        except mensura.MensuraError:  # what asks a language model has none here
+            continue
+        for method in dir(type(result)):
+            called = getattr(result, method) if callable(getattr(type(result), method)) else None
+            if called is not None and not method.startswith(("_", "save")) and inspect.signature(called).parameters:
+                found[f"{name}.{method}"] = called, {}
+    return found
+
+
 class TooSlowError(Exception):
     """The try took longer than it may."""
 
@@ -179,17 +197,17 @@ def late(*_: object) -> None:
 def attack(tries: int, seed: int, only: str | None = None) -> int:
     """Make so many wrong calls; print each new fault and return how many calls failed."""
     signal.signal(signal.SIGALRM, late)
-    rng, calls = np.random.default_rng(seed), base_calls()
-    verbs = [only] if only else sorted(calls)
+    rng, calls = np.random.default_rng(seed), public_verbs(base_calls())
+    verbs = [name for name in sorted(calls) if only is None or name.startswith(only)]
     faults: collections.Counter[str] = collections.Counter()
     for turn in range(tries):
         name = verbs[turn % len(verbs)]
-        verb = getattr(mensura, name)
+        verb, works = calls[name]
         keys = [one.name for one in inspect.signature(verb).parameters.values() if one.kind is not one.VAR_KEYWORD]
-        given = spoiled(calls[name], keys, rng)
+        given = spoiled(works, keys, rng)
         fault = attempt(verb, given)
         if fault:
-            odd = {key: repr(value)[:40] for key, value in given.items() if value is not calls[name].get(key)}
+            odd = {key: repr(value)[:40] for key, value in given.items() if value is not works.get(key)}
             faults[f"{name}: {fault}"] += 1
             if faults[f"{name}: {fault}"] == 1:
                 print(ascii(f"{name}: {fault} with {odd}"), flush=True)

@@ -59,3 +59,20 @@ def test_pandas_gets_plain_columns(result):
 
 def test_a_result_of_this_package_says_its_version():
     assert package_version() == mensura.__version__
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda fit: fit.bootstrap(0), "n: got 0; expected a whole number from 1"),
+        (lambda fit: fit.bootstrap(5, seed=-1), "seed: got -1; expected a whole number from 0"),
+        (lambda fit: fit.bootstrap(5, kind="x"), "kind: got 'x'; expected one of"),
+        (lambda fit: fit.plot(rows=0), "rows: got 0; expected a whole number from 1"),
+        (lambda fit: fit.plot("many"), "rows: got 'many'; expected a whole number"),
+    ],
+)
+def test_wrong_arguments_of_a_method_are_named(call, message):
+    scores = [(f"m{i}", f"b{j}", 1 / (1 + 2.0 ** (j - i))) for i in range(4) for j in range(4)]
+    fit = mensura.stitch(pl.DataFrame(scores, schema=["model", "benchmark", "score"], orient="row"))
+    with pytest.raises(mensura.MensuraError, match=message):
+        call(fit)

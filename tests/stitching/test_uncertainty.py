@@ -52,7 +52,7 @@ def test_every_bootstrap_gives_the_same_table_shape(kind, method, request):
 
 
 def test_unknown_bootstrap_is_refused(published):
-    with pytest.raises(MensuraError, match="choose one of within, subjects, benchmarks"):
+    with pytest.raises(MensuraError, match="kind: got 'rows'; expected one of within, subjects, benchmarks"):
         published.bootstrap(3, kind="rows")
 
 

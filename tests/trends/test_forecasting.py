@@ -258,3 +258,10 @@ def test_futures_simulated_a_few_at_a_time_are_those_of_the_same_world(monkeypat
     parts = simulate_frontier(years, values, ahead, np.random.default_rng(0))
     assert parts.shape == whole.shape == (FUTURES, 2)
     np.testing.assert_allclose(*(np.quantile(one, [0.05, 0.5, 0.95], axis=0) for one in (parts, whole)), atol=0.05)
+
+
+def test_a_day_beyond_all_forecasts_is_refused():
+    days = [date(2023, 1, 1) + timedelta(days=60 * i) for i in range(14)]
+    known = pl.DataFrame({"subject": [f"m{i}" for i in range(14)], "released": days, "capability": np.arange(14) / 5})
+    with pytest.raises(MensuraError, match="to: 9999-12-31 is more than 30 years after the last release"):
+        forecast(known, to=[date.max])

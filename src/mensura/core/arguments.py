@@ -25,6 +25,9 @@ BOUNDS = {
     "draws": (0, 1_000_000),
     "streams": (1, 1_000_000),
     "runs": (1, 10_000),
+    "n": (1, 1_000_000),
+    "rows": (1, 1_000_000),
+    "top": (1, 1_000_000),
     "sample": (1, 10**9),
 }
 """Whole numbers that a verb can use, by the name of the argument."""

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from mensura.core.arguments import check_arguments
 from mensura.core.frames import text_table
 
 if TYPE_CHECKING:
@@ -24,11 +26,17 @@ class Result:
     """Mixin of the frozen dataclasses that results are (decorate them with ``repr=False``).
 
     A result names its tables in ``TABLES`` and says in one line what it is (:attr:`heading`). ``warnings``, where it
-    has them, are printed between heading and table.
+    has them, are printed between heading and table. The arguments of its public methods are checked as those of verbs.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ()
     DIGITS: ClassVar[int] = 3
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        for name, member in list(vars(cls).items()):
+            if inspect.isfunction(member) and not name.startswith("_"):
+                setattr(cls, name, check_arguments(member))
 
     @property
     def heading(self) -> str:
@@ -51,6 +59,7 @@ class Result:
 
         return {name: pd.DataFrame(table.to_dict(as_series=False)) for name, table in self.tables().items()}
 
+    @check_arguments
     def plot(self, rows: int = ROWS_PLOTTED) -> Any:  # noqa: ANN401
         """Draw the table that :attr:`shown` gives: one row per subject, its value and interval.
 

@@ -214,7 +214,11 @@ class IqResult(Result):
 
     def why_none(self, subject: str) -> str:
         """Say why a model has no composite."""
-        return no_composite(self.matrix, self.scored, self.rules, self.matrix.row(subject))
+        return no_composite(self.matrix, self.scored, self.rules, self.matrix.row(self._known(subject)))
+
+    def _known(self, subject: str) -> str:
+        """Return the subject, or name the ones that it may mean."""
+        return subject if subject in self.matrix.rows else require_subject(self.evidence, subject)
 
     @property
     def ranked_from(self) -> int:
@@ -247,8 +251,7 @@ class IqResult(Result):
 
     def explain(self, subject: str) -> Explanation:
         """Return the whole derivation of one model's IQ as a tree."""
-        known = subject if subject in self.matrix.rows else require_subject(self.evidence, subject)
-        return explain_subject(self._workings, known)
+        return explain_subject(self._workings, self._known(subject))
 
     def draws(self, n: int = 1000, seed: int = 0, advance: Callable[[], object] | None = None) -> IqDraws:
         """Draw every IQ ``n`` times, scores varied by their errors and missing values by theirs.

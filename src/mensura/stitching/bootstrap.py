@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from mensura.core.arrays import Floats, Mask
-from mensura.core.errors import MensuraError
 from mensura.core.ray import RayTasks
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.models import Model
@@ -42,13 +41,11 @@ def bootstrap_weights(
     if kind == "subjects":
         m = layout.n_subjects
         return np.take(rng.multinomial(m, np.full(m, 1 / m), size=n).astype(float), layout.rows, axis=1)
-    if kind == "benchmarks":
-        b = layout.n_benchmarks
-        counts = rng.multinomial(b, np.full(b, 1 / b), size=n).astype(float)
-        if keep_benchmark is not None:
-            counts[:, keep_benchmark] = np.maximum(counts[:, keep_benchmark], 1)
-        return np.take(counts, layout.cols, axis=1)
-    raise MensuraError(f"kind: {kind!r} is not known; choose one of {', '.join(get_args(Kind))}")
+    b = layout.n_benchmarks
+    counts = rng.multinomial(b, np.full(b, 1 / b), size=n).astype(float)
+    if keep_benchmark is not None:
+        counts[:, keep_benchmark] = np.maximum(counts[:, keep_benchmark], 1)
+    return np.take(counts, layout.cols, axis=1)
 
 
 def _within(layout: ScoreLayout, n: int, rng: np.random.Generator) -> Floats:

@@ -31,6 +31,8 @@ from mensura.trends.scatter import WARY, describe_bent, describe_growth
 
 METHODS = ("releases", "rosetta")
 YEARS_AHEAD = (1, 2, 3)
+FARTHEST = 30
+"""Years after the last release for which a forecast is computed."""
 SHORTEST_SPAN = 1 / 12
 """Releases within less than this many years say nothing about their rate."""
 FUTURES = 4000
@@ -93,6 +95,10 @@ def forecast(
     frame, matrix = read_with_draws(capabilities, draws)
     last = to_years(frame["released"])[-1]
     days = to or [to_date(last + ahead) for ahead in YEARS_AHEAD]
+    if to_years(pl.Series(days, dtype=pl.Date)).max() - last > FARTHEST:
+        raise MensuraError(
+            f"to: {max(days)} is more than {FARTHEST} years after the last release; choose an earlier day"
+        )
     table = forecast_known(frame, days, draws=matrix, level=level, method=method, seed=seed)
     return Forecast(method, level, table, pace_table(frame, matrix, level), find_frontier(frame))
 
