@@ -4,6 +4,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -38,17 +39,39 @@ def test_a_hundred_characters_of_a_name_go_into_that_of_its_part(tmp_path, names
     assert names() == ["n" * 250]
 
 
-def test_a_part_stays_while_its_writer_lives(tmp_path, names):
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as writer:
-        part = f".table.csv.{writer.pid}.abc.part"
-        (tmp_path / part).write_text("half")
+WRITER = """
+import sys; from pathlib import Path; from mensura.core.files import atomic_path
+with atomic_path(Path(sys.argv[1])): print(flush=True); input()
+"""
+
+
+def test_a_part_stays_while_its_writer_lives_though_its_number_means_nobody_here(tmp_path, names):
+    """A writer in another container has a number that no process, or another one, has here."""
+    command = [sys.executable, "-c", WRITER, str(tmp_path / "table.csv")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout.readline()
+        (tmp_path / names()[0]).rename(tmp_path / f".table.csv.{2**22 + 1}.abc.part")
         write_text(tmp_path / "table.csv", "whole")
-        assert names() == [part, "table.csv"]
-        assert writer.poll() is None
-        writer.communicate(b"\n")
-    assert writer.returncode == 0
+        assert names() == [f".table.csv.{2**22 + 1}.abc.part", "table.csv"]
+        writer.kill()
     write_text(tmp_path / "table.csv", "whole")
     assert names() == ["table.csv"]
+
+
+def test_a_part_of_a_killed_writer_goes_though_another_process_has_its_number_now(tmp_path, names):
+    (tmp_path / f".table.csv.{os.getpid()}.abc.part").write_text("half")
+    write_text(tmp_path / "table.csv", "whole")
+    assert names() == ["table.csv"]
+
+
+def test_without_locks_a_part_is_given_up_after_a_day(tmp_path, names, monkeypatch):
+    monkeypatch.setattr("mensura.core.files.fcntl", None)
+    for age, name in ((0, "new"), (86_500, "old")):
+        part = tmp_path / f".table.csv.7.{name}.part"
+        part.write_text("half")
+        os.utime(part, (time.time() - age,) * 2)
+    write_text(tmp_path / "table.csv", "whole")
+    assert names() == [".table.csv.7.new.part", "table.csv"]
 
 
 @pytest.mark.parametrize(

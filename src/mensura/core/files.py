@@ -1,4 +1,8 @@
-"""Writing files whole or not at all."""
+"""Writing files whole or not at all.
+
+A writer holds the lock of its unfinished file or folder. The operating system gives a lock up when a process ends, so a
+lock that can be taken belongs to a killed writer, also across containers that share the folder.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +11,18 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mensura.core.errors import MensuraError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     import polars as pl
@@ -22,6 +32,9 @@ PART = ".part"
 """How the name of an unfinished file or folder ends."""
 LONGEST_STEM = 100
 """So many characters of a name go into that of its unfinished neighbour: names have an end."""
+_LONGEST_PID = 10
+_DAY = 86_400.0
+"""Seconds after which an unfinished file is given up on disks without locks."""
 
 
 @contextmanager
@@ -42,16 +55,56 @@ def atomic_path(path: Path) -> Iterator[Path]:
         raise MensuraError(f"{path}: a folder stands where a file is to be written; choose another name")
     path.parent.mkdir(parents=True, exist_ok=True)
     sweep_parts(path)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=part_prefix(path), suffix=PART)
+    with locked_part(path, _empty_file) as part:
+        try:
+            with naming(path):
+                yield part
+            part.chmod(_mode(path))
+            part.replace(path)
+        finally:
+            part.unlink(missing_ok=True)
+
+
+def _empty_file(suffix: str, prefix: str, folder: str) -> str:
+    handle, name = tempfile.mkstemp(suffix, prefix, folder)
     os.close(handle)
-    part = Path(name)
+    return name
+
+
+@contextmanager
+def locked_part(path: Path, make: Callable[[str, str, str], str]) -> Iterator[Path]:
+    """Make an unfinished neighbour of a path and hold its lock; others take it for abandoned when the lock is free."""
+    while True:
+        part = Path(make(PART, part_prefix(path), str(path.parent)))
+        handle = _lock(part)
+        if handle is None or _is_still(part, handle):
+            break
+        os.close(handle)  # somebody swept it up before it was locked
     try:
-        with naming(path):
-            yield part
-        part.chmod(_mode(path))
-        part.replace(path)
+        yield part
     finally:
-        part.unlink(missing_ok=True)
+        if handle is not None:
+            os.close(handle)
+
+
+def _lock(part: Path) -> int | None:
+    """Wait for the lock of a file or folder; return None where there are no locks."""
+    if fcntl is None:
+        return None
+    handle = os.open(part, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError:  # some network disks lock nothing
+        os.close(handle)
+        return None
+    return handle
+
+
+def _is_still(part: Path, handle: int) -> bool:
+    try:
+        return os.path.samestat(part.stat(), os.fstat(handle))
+    except FileNotFoundError:
+        return False
 
 
 def _mode(path: Path) -> int:
@@ -72,21 +125,32 @@ def sweep_parts(path: Path) -> None:
     for entry in list(os.scandir(path.parent)):
         if entry.name.startswith(start) and entry.name.endswith(PART):
             pid = entry.name.removeprefix(start).split(".")[0]
-            if pid.isdigit() and not _alive(int(pid)):
+            if pid.isdigit() and len(pid) <= _LONGEST_PID and _is_abandoned(Path(entry.path)):
                 if entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path, ignore_errors=True)
                 else:
                     Path(entry.path).unlink(missing_ok=True)
 
 
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
+def _is_abandoned(part: Path) -> bool:
+    """Return whether the writer is gone: its lock is free, or, where there are no locks, a day has passed."""
+    with suppress(FileNotFoundError):
+        if part.is_symlink():
+            return True
+        handle = None if fcntl is None else os.open(part, os.O_RDONLY)
+        try:
+            if handle is not None:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return True
+        except BlockingIOError:
+            return False
+        except OSError:  # some network disks lock nothing
+            pass
+        finally:
+            if handle is not None:
+                os.close(handle)
+        return time.time() - part.stat().st_mtime > _DAY
+    return False
 
 
 def umask() -> int:

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from mensura.core.errors import MensuraError
-from mensura.core.files import PART, naming, part_prefix, sweep_parts, umask, write_text
+from mensura.core.files import locked_part, naming, sweep_parts, umask, write_text
 
 MANIFEST = ".mensura.json"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -41,15 +41,15 @@ def whole_folder(folder: Path, writer: str, *, certain: Sequence[str] = ()) -> I
     folder.parent.mkdir(parents=True, exist_ok=True)
     _refuse_foreign(folder, writer, certain, _owners(folder))
     sweep_parts(folder)
-    stage = Path(tempfile.mkdtemp(dir=folder.parent, prefix=part_prefix(folder), suffix=PART))
-    try:
-        stage.chmod(0o777 & ~umask())
-        with naming(folder):
-            yield stage
-            with _alone_in(folder.parent):
-                _put_in_place(stage, folder, writer)
-    finally:
-        shutil.rmtree(stage, ignore_errors=True)
+    with locked_part(folder, tempfile.mkdtemp) as stage:
+        try:
+            stage.chmod(0o777 & ~umask())
+            with naming(folder):
+                yield stage
+                with _alone_in(folder.parent):
+                    _put_in_place(stage, folder, writer)
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
 
 
 def written_state(folder: Path, writer: str) -> str | None:
