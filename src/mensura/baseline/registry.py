@@ -45,6 +45,7 @@ UNITS = ("percent", "fraction", "index", "elo", "minutes")
 PASSED = {
     "part": pl.String,
     "group": pl.String,
+    "status": pl.String,
     "score": pl.Float64,
     "passed_by": pl.Int64,
     "of": pl.Int64,
@@ -55,16 +56,19 @@ PASSED = {
     "chance": pl.Float64,
     "iq": pl.Float64,
 }
+SAME_SCORE = 0.15
+"""Two sources that differ by less, in percentage points, round one score differently."""
 UNSTATED_N = 10
 """Independent answers that a human score of unstated n counts for, in the chance that a model is above it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class KnownBaseline(Result):
-    """The published human scores of one benchmark, and the models that passed each group.
+    """The known human scores of one benchmark, and the models that passed each group.
 
-    ``people``: part, group, score, n, conditions, where it was seen. ``passed``: of each group on the scale of the
-    evidence, the first model above it, when, and the best one. ``warnings``: figures in circulation that are none.
+    ``people``: part, group, score, status ("measured", or "judged": somebody's guess), n, conditions, where it was
+    seen. ``passed``: of each group on the scale of the evidence, the first model above it, when, and the best one.
+    ``warnings``: figures in circulation that are none.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("people", "passed")
@@ -76,8 +80,11 @@ class KnownBaseline(Result):
 
     @property
     def heading(self) -> str:
-        """How many groups were measured."""
-        return f"{self.benchmark}: {self.people.height} published human scores"
+        """How many groups were measured, and how many judged."""
+        judged = self.people.filter(status="judged").height
+        measured = self.people.height - judged
+        told = f"{measured or 'no'} measured human score{'' if measured == 1 else 's'}"
+        return f"{self.benchmark}: {told}" + (f", {judged} judged without a test" if judged else "")
 
 
 @cache
@@ -122,7 +129,7 @@ def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -
     """Return what is known of one benchmark; a near name is offered, never taken."""
     references = _of_evidence(evidence)
     table = pl.concat([*([] if own is None else [own]), registry(), references])
-    wanted = _plain(name)
+    wanted = _plain(dict(evidence.benchmarks.select("benchmark", "name").iter_rows()).get(name, name))
     titles = pl.col("benchmark").map_elements(_plain, return_dtype=pl.String)
     whole = titles + pl.col("part").fill_null("").map_elements(_plain, return_dtype=pl.String)
     rows = table.filter((titles == wanted) | (whole.str.starts_with(wanted) & (titles.str.len_chars() < len(wanted))))
@@ -138,6 +145,7 @@ def find_known(name: str, evidence: Evidence, own: pl.DataFrame | None = None) -
         )
     warnings = [f"{row['benchmark']}: {row['why']}" for row in gone.iter_rows(named=True)]
     title = rows["benchmark"][0] if rows.height else gone["benchmark"][0]
+    rows = _once(rows)
     shown = rows.with_columns(n=pl.col("n").cast(pl.String).fill_null("not stated")).drop("benchmark")
     return KnownBaseline(title, shown, _passed(rows, evidence), tuple(dict.fromkeys(warnings)))
 
@@ -176,10 +184,26 @@ def with_people(evidence: Evidence, own: pl.DataFrame, source: str) -> tuple[Evi
 def _of_evidence(evidence: Evidence) -> pl.DataFrame:
     """Return the human references of the evidence in the registry's columns, under the benchmarks' own names."""
     names = dict(evidence.benchmarks.select("benchmark", "name").iter_rows())
-    table = evidence.human_references.with_columns(
-        benchmark=pl.col("benchmark").replace(names), part=pl.lit("all"), seen=pl.lit("evidence")
+    people = evidence.human_references.filter(pl.col("status") != "constructed")  # such as guessing among options
+    table = people.with_columns(
+        benchmark=pl.col("benchmark").replace(names),
+        part=pl.lit("all"),
+        seen=pl.lit("evidence"),
+        status=pl.col("status").replace("estimated", "judged"),
     )
     return _shaped(table)
+
+
+def _once(rows: pl.DataFrame) -> pl.DataFrame:
+    """Leave out measured scores of the evidence that the registry states in more detail; judged ones come last."""
+    stated = rows.filter(pl.col("seen") != "evidence").select("score", "unit")
+    twice = [
+        row["seen"] == "evidence"
+        and row["status"] == "measured"
+        and stated.filter(unit=row["unit"]).select((pl.col("score") - row["score"]).abs() <= SAME_SCORE)["score"].any()
+        for row in rows.iter_rows(named=True)
+    ]
+    return rows.filter(~pl.Series(twice, dtype=pl.Boolean)).sort(pl.col("status") == "judged", maintain_order=True)
 
 
 def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
@@ -201,7 +225,14 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
         best = best.unique("subject", keep="first", maintain_order=True)
         if best.height:
             told.append(
-                (row["part"], row["group"], row["score"], *_above(row, best), _iq(row["score"], place, evidence))
+                (
+                    row["part"],
+                    row["group"],
+                    row["status"],
+                    row["score"],
+                    *_above(row, best),
+                    _iq(row["score"], place, evidence),
+                )
             )
     return pl.DataFrame(told, schema=PASSED, orient="row")
 

@@ -204,7 +204,7 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
         return
     for warning in found.warnings:
         print_note(warning)
-    columns = ["part", "group", "score", "unit", "n", "conditions", "year", "source", "seen"]
+    columns = ["part", "group", "score", "unit", "status", "n", "conditions", "year", "source", "seen"]
     print_table(found.people.select(columns), title=found.heading, rows=30)
     if found.passed.height:
         title = "Models above these people: how many, the first and when, the best and its chance to be above"
