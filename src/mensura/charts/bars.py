@@ -59,7 +59,7 @@ def bars(
     rows.sort(key=lambda row: row["value"], reverse=not ascending)
     people = _people(references)
     _prepare(rows, x_title, log, beside)
-    span = _span(rows, people, zero=zero, log=log, rule=rule, end=0.3 if beside else 0.16)  # room for the texts
+    span = _span(rows, people, zero=zero, log=log, rule=rule, end=0.4 if beside else 0.16)  # room for the texts
     x = alt.X("value:Q", scale=scale_of(span), axis=axis_of(span, x_title))
     dots = log or not zero
     y = alt.Y(
