@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from mensura.charts.labels import LINE, place, spread, swarm, text_width
+from mensura.charts.marks import ROW_LIMIT, label_limit
 
 WIDTH, HEIGHT, RADIUS = 720.0, 400.0, 5.0
 dots = st.lists(
@@ -118,3 +119,8 @@ def test_swarm_never_overlaps_and_never_sinks(points):
 def test_text_width_is_near_and_rather_too_wide(text, least, most):
     """Helvetica's own widths at 11 pixels are 79, 9.8 and 41.5."""
     assert least <= text_width(text) <= most
+
+
+def test_names_are_cut_only_where_one_is_too_long():
+    assert label_limit(["GPT-5.5", "FrontierMath Tiers 1-3, first version"]) == 0
+    assert label_limit(["GPT-5.5", "a name of a row " * 20]) == ROW_LIMIT

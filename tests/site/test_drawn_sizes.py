@@ -38,7 +38,7 @@ def test_a_shared_picture_shows_a_whole_sentence_and_the_model_among_people(titl
 
 
 @pytest.mark.parametrize(
-    ("width", "columns", "panel"), [(698, 5, 110), (697, 4, 140), (430, 2, 162), (215, 1, 149), (100, 1, 34)]
+    ("width", "columns", "panel"), [(698, 5, 110), (697, 4, 140), (430, 2, 162), (215, 1, 141), (100, 1, 26)]
 )
 def test_panels_share_the_width_that_frame_and_margins_leave(width, columns, panel):
     """698 less 18 at both sides and 56 of frame: five panels of 110 with 14 between them; a phone has slim sides."""

@@ -7,7 +7,7 @@ from typing import Any
 import altair as alt
 
 from mensura.charts.labels import text_width
-from mensura.charts.marks import DOTS, KNOWN, ROW_LIMIT, empty, picture, row_inset
+from mensura.charts.marks import DOTS, KNOWN, empty, label_limit, picture, row_inset
 from mensura.charts.rows import Row, counted, listed, rows_of, say, say_range
 from mensura.charts.theme import SHAPES
 from mensura.core.errors import MensuraError
@@ -62,7 +62,7 @@ def among_people(points: object) -> alt.LayerChart:
         "dimension:N",
         sort=dimensions,
         scale=alt.Scale(domain=dimensions),
-        axis=alt.Axis(title=None, labelLimit=ROW_LIMIT, labelOverlap=False, grid=True, tickBand="extent"),
+        axis=alt.Axis(title=None, labelLimit=label_limit(dimensions), labelOverlap=False, grid=True, tickBand="extent"),
     )
     legend = alt.Legend(symbolSize=DOTS[0], offset=28, symbolOpacity=1) if len(shown) > 1 else None
     colour: dict[str, Any] = {"scale": alt.Scale(domain=shown, range="category"), "sort": None, "legend": legend}

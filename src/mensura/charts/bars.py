@@ -9,13 +9,13 @@ import altair as alt
 from mensura.charts.labels import LINE
 from mensura.charts.marks import (
     KNOWN,
-    ROW_LIMIT,
     axis_of,
     corner_note,
     empty,
     lab_fill,
     lab_legend,
     lab_stroke,
+    label_limit,
     model_dots,
     picture,
     row_inset,
@@ -59,13 +59,13 @@ def bars(
     rows.sort(key=lambda row: row["value"], reverse=not ascending)
     people = _people(references)
     _prepare(rows, x_title, log, beside)
-    span = _span(rows, people, zero=zero, log=log, rule=rule)
+    span = _span(rows, people, zero=zero, log=log, rule=rule, end=0.4 if beside else 0.16)  # room for the texts
     x = alt.X("value:Q", scale=scale_of(span), axis=axis_of(span, x_title))
     dots = log or not zero
     y = alt.Y(
         "row:N",
         sort=alt.EncodingSortField("rank", order="ascending"),
-        axis=alt.Axis(title=None, labelLimit=ROW_LIMIT, labelOverlap=False, grid=dots),
+        axis=alt.Axis(title=None, labelLimit=label_limit(row["row"] for row in rows), labelOverlap=False, grid=dots),
     )
     base = alt.Chart(alt.NamedData("points")).encode(x=x, y=y)
     legend = lab_legend(rows, offset=28 + len(people) * ROW)
@@ -109,9 +109,9 @@ def _prepare(rows: list[Row], x_title: str, log: bool, beside: str) -> None:
             row["aria"] += f", {beside} {say(row['other'])}"
 
 
-def _span(rows: list[Row], people: list[Row], *, zero: bool, log: bool, rule: float | None) -> Span:
+def _span(rows: list[Row], people: list[Row], *, zero: bool, log: bool, rule: float | None, end: float) -> Span:
     values = [row.get(key) for row in (*rows, *people) for key in ("value", "low", "high", "other")]
-    span = Span.around([*values, rule, 0.0 if zero and not log else None], log=log, pad=0.06, end=0.16)
+    span = Span.around([*values, rule, 0.0 if zero and not log else None], log=log, pad=0.06, end=end)
     lowest = min(value for value in values if value is not None)
     return span if log or not zero or lowest < 0 else Span(0.0, span.high)
 

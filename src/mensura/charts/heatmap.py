@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from mensura.charts.marks import ROW_LIMIT, empty, picture
+from mensura.charts.marks import empty, label_limit, picture
 from mensura.charts.rows import Row, counted, rows_of, say
 
 COLUMNS = ("subject", "name", "provider", "benchmark", "residual")
@@ -26,6 +26,7 @@ def heatmap(points: object, *, title: str = "Score minus what the model's level 
     sizes = sorted(abs(row["residual"]) for row in rows)
     edge = sizes[int(0.98 * (len(sizes) - 1))] or 1.0
     benchmarks = list(dict.fromkeys(row["benchmark"] for row in rows))
+    models = {row["name"] for row in rows}
     cell = (
         alt.Chart(alt.NamedData("points"))
         .mark_rect(cornerRadius=1, width={"band": 0.94}, height={"band": 0.9}, tooltip=None)
@@ -34,10 +35,15 @@ def heatmap(points: object, *, title: str = "Score minus what the model's level 
                 "benchmark:N",
                 sort=benchmarks,
                 axis=alt.Axis(
-                    title=None, orient="top", labelAngle=-55, labelLimit=130, labelOverlap=False, ticks=False
+                    title=None,
+                    orient="top",
+                    labelAngle=-55,
+                    labelLimit=label_limit(benchmarks),
+                    labelOverlap=False,
+                    ticks=False,
                 ),
             ),
-            y=alt.Y("name:N", sort=None, axis=alt.Axis(title=None, labelLimit=ROW_LIMIT, labelOverlap=False)),
+            y=alt.Y("name:N", sort=None, axis=alt.Axis(title=None, labelLimit=label_limit(models), labelOverlap=False)),
             fill=alt.Fill(
                 "residual:Q",
                 scale=alt.Scale(domain=[-edge, 0, edge], range="diverging", interpolate="rgb", clamp=True),

@@ -82,7 +82,10 @@ def draw_jagged(
         if iq != 100:
             sheet.line(at(iq), 22, at(iq), end, GRID)
     sheet.line(at(100), 22, at(100), end, PEOPLE_STRONG, 1.25, "2 3")
-    sheet.words(at(100), end + 14, "the average person", fill=PEOPLE, anchor="middle", halo=True)
+    if narrow:  # at the edge: in the middle it would touch the words of the chosen model
+        sheet.words(0, end + 14, "average person", fill=PEOPLE, halo=True)
+    else:
+        sheet.words(at(100), end + 14, "the average person", fill=PEOPLE, anchor="middle", halo=True)
     levels = {}
     for place, (key, name) in enumerate(dimensions.items()):
         y = top + row * place

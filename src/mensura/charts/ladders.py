@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from datetime import date
 from typing import NamedTuple
@@ -85,7 +86,9 @@ def draw_history(
     def sheet(width: float) -> Markup:
         days = [spot.x for spot in models]
         values = [spot.y for spot in models] + [group.value for group in people]
-        frame = _frame(width, (min(days), max(days)), (min(values), max(values)), _month, tick, description)
+        frame = _frame(
+            width, (min(days), max(days)), (min(values), max(values)), _month, tick, description, _month_starts
+        )
         for group in people:
             y = frame.up(group.value)
             frame.sheet.line(_LEFT, y, width - _RIGHT, y, PEOPLE, 1.25, "" if group.status == "measured" else "4 3")
@@ -113,6 +116,18 @@ def _month(day: float) -> str:
     return date.fromordinal(int(day)).strftime("%b %Y")
 
 
+def _month_starts(low: float, high: float, most: int) -> list[float]:
+    """Return the first days of months inside a span of days, at most so many: of all months, quarters, years."""
+    first, last = date.fromordinal(math.ceil(low)), date.fromordinal(int(high))
+    months = range(12 * first.year + first.month - (first.day == 1), 12 * last.year + last.month)
+    ticks: list[int] = []
+    for step in (1, 3, 6, 12, 24, 60, 120, 600):
+        ticks = [month for month in months if month % step == 0]
+        if len(ticks) <= most:
+            break
+    return [float(date(month // 12, month % 12 + 1, 1).toordinal()) for month in ticks]
+
+
 def _spots(frame: _Frame, models: Sequence[ModelSpot]) -> None:
     for spot in models:
         frame.sheet.model(
@@ -133,6 +148,7 @@ def _frame(
     x_tick: Callable[[float], str],
     y_tick: Callable[[float], str],
     description: str,
+    x_ticks: Callable[[float, float, int], list[float]] = round_ticks,
 ) -> _Frame:
     bottom = _HEIGHT - _FOOT
     sheet = Canvas(width, _HEIGHT, description)
@@ -141,7 +157,7 @@ def _frame(
     for value in round_ticks(y0, y1, 5):
         sheet.line(_LEFT, to_y(value), width - _RIGHT, to_y(value), GRID)
         sheet.words(_LEFT - 6, to_y(value), y_tick(value), fill=QUIET, anchor="end", size=11)
-    for value in round_ticks(x0, x1, 3 if width < 500 else 6):
+    for value in x_ticks(x0, x1, 3 if width < 500 else 6):
         sheet.line(to_x(value), bottom, to_x(value), bottom + 4, QUIET)
         sheet.words(to_x(value), bottom + 14, x_tick(value), fill=QUIET, anchor="middle", size=11)
     return _Frame(sheet, to_x, to_y, bottom)

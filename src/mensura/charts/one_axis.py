@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from mensura.charts.labels import LINE, spread
+from mensura.charts.labels import LINE, spread, text_width
 from mensura.charts.marks import KNOWN, empty, lab_fill, lab_legend, picture, scale_of
 from mensura.charts.rows import Row, Span, counted, listed, rows_of, say, say_range
 from mensura.core.errors import MensuraError
@@ -18,6 +18,7 @@ LEAST_WIDTH = 720  # below which names of groups would be cut, pixels: a page sc
 STARTS = {"model": 0.0, "benchmark": 0.34, "people": 0.66}  # of the lanes, as shares of the width
 TICK = 10  # length of a mark, pixels
 LEADER = "(width < 460 ? 8 : 18)"  # from a mark to its name, pixels
+LANE_ROOM = f"(width * 0.34 - {TICK + 6} - {LEADER})"  # for a name, pixels
 FARTHEST = 50.0  # that a name may stand above or below its mark, pixels
 
 
@@ -38,6 +39,7 @@ def one_axis(points: object, *, y_title: str = "Capability") -> alt.LayerChart:
     span = Span.around(heights, pad=0.04)
     for row in rows:
         row["lane"] = STARTS[row["kind"]]
+        row["wide"] = round(text_width(row["name"]))  # a name that fits has no limit: see label_limit
         row["aria"] = f"{row['name']}, {row['kind']}, {y_title} {say(row['value'])}{say_range(row['low'], row['high'])}"
     for kind in LANES:
         _spread_names([row for row in rows if row["kind"] == kind], span)
@@ -114,7 +116,7 @@ def _names(base: alt.Chart) -> list[alt.Chart]:
         baseline="middle",
         dx=alt.ExprRef(f"{TICK} + {LEADER}"),
         dy=alt.ExprRef("datum.dy"),
-        limit=alt.ExprRef(f"width * 0.34 - {TICK + 6} - {LEADER}"),
+        limit=alt.ExprRef(f"datum.wide > {LANE_ROOM} ? {LANE_ROOM} : 0"),
         aria=False,
         tooltip=None,
     )

@@ -72,7 +72,7 @@ def _draw(
     row_height = _TALL if narrow else _ROW
     kinds = [kind for kind in titles if any(row.kind == kind for row in rows)]
     sheet = Canvas(width, 26 + _HEAD * len(kinds) + row_height * len(rows) + 8, description, kind="passing-chart")
-    left, right = (2.0, width - 8) if narrow else (330.0, width - 250.0)
+    left, right = (2.0, width - 8) if narrow else (330.0, width - 300.0)
     at = scale(start.toordinal(), today.toordinal(), left, right)
     for year in range(start.year + 1, today.year + 1):
         x = at(date(year, 1, 1).toordinal())
@@ -111,12 +111,20 @@ def _row(
         sheet.words(0, y + 12, clipped(row.name, width - 76), weight="600", size=13, halo=True)
         sheet.words(0, y + 27, clipped(row.test, width - 120), fill=PEOPLE, halo=True)
         sheet.words(width, y + 12, row.chance, weight="600", size=13, anchor="end", halo=True)
-        sheet.words(width, y + 27, clipped(row.best, 116), fill=SOFT, anchor="end", size=11, halo=True)
+        sheet.words(
+            width,
+            y + 27,
+            clipped(row.best, width - text_width(row.test, 12) - 12),
+            fill=SOFT,
+            anchor="end",
+            size=11,
+            halo=True,
+        )
     else:
         sheet.words(0, y + 14, clipped(row.name, left - 20), weight="600", size=13)
         sheet.words(0, y + 30, clipped(row.test, left - 20), fill=PEOPLE)
         sheet.words(width, y + 21, row.chance, weight="600", size=13, anchor="end")
-        sheet.words(width - 96, y + 21, clipped(row.best, 150), fill=SOFT, anchor="end")
+        sheet.words(width - 96, y + 21, clipped(row.best, 195), fill=SOFT, anchor="end")
     level = y + (42 if narrow else 15)
     upto = at(row.level.day.toordinal()) if row.level else right
     passed = at(row.first.day.toordinal()) if row.first else right

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from mensura.charts.marks import ROW_LIMIT, axis_of, empty, lab_fill, lab_legend, picture, row_inset, scale_of
+from mensura.charts.marks import axis_of, empty, lab_fill, lab_legend, label_limit, picture, row_inset, scale_of
 from mensura.charts.rows import Row, Span, counted, rows_of, say
 
 COLUMNS = ("benchmark", "name", "low", "peak", "high")
@@ -35,7 +35,7 @@ def sensors(points: object, models: object, *, x_title: str = "Capability") -> a
     y = alt.Y(
         "name:N",
         sort=alt.EncodingSortField("rank", order="ascending"),
-        axis=alt.Axis(title=None, labelLimit=ROW_LIMIT, labelOverlap=False),
+        axis=alt.Axis(title=None, labelLimit=label_limit(row["name"] for row in ranges), labelOverlap=False),
     )
     base = alt.Chart(alt.NamedData("benchmarks")).encode(y=y)
     bar = base.mark_bar(style="span", height={"band": 0.55}, cornerRadius=3, tooltip=None).encode(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import exp
 
 from markupsafe import Markup
@@ -80,10 +81,9 @@ def draw_among(model: Stand, others: Sequence[float], description: str) -> Drawi
 def _among(width: float, model: Stand, others: Sequence[float], description: str) -> Markup:
     pitch = 9.2 if width > 1000 else 6.0 if width > _NARROW else 3.9
     low = min(55.0, model.low - 3, *(one - 3 for one in others))
-    at = scale(low, max(152.0, model.high + 3), 0.0, width)
-    columns: dict[int, list[float]] = {}
-    for iq in QUANTILES:
-        columns.setdefault(int(at(iq) / pitch), []).append(iq)
+    high = max(152.0, model.high + 3)
+    at = scale(low, high, 0.0, width)
+    columns = _people_columns(low, high, width, pitch)
     ground = max(map(len, columns.values())) * pitch + 24
     sheet = Canvas(width, ground + 66, description)
     for ink, least in ((PEOPLE_DOT, 0.0), (PEOPLE_STRONG, round(model.value))):
@@ -102,6 +102,16 @@ def _among(width: float, model: Stand, others: Sequence[float], description: str
         sheet.words(0, rug, f"{len(others)} other models", fill=SOFT)
     _mark(sheet, model, at(model.value), rug, at)
     return sheet.svg()
+
+
+@cache
+def _people_columns(low: float, high: float, width: float, pitch: float) -> dict[int, list[float]]:
+    """Return the IQs of the people in each column of dots; most models share one scale."""
+    at = scale(low, high, 0.0, width)
+    columns: dict[int, list[float]] = {}
+    for iq in QUANTILES:
+        columns.setdefault(int(at(iq) / pitch), []).append(iq)
+    return columns
 
 
 def _crowd(sheet: Canvas, columns: dict[int, list[float]], pitch: float, ground: float, ink: str, least: float) -> None:

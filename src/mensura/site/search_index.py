@@ -48,6 +48,12 @@ _PEOPLE = {
 }
 
 
+def people_words(benchmark: str, group: str) -> str:
+    """Return the other names of a group of people on a test, such as PhD for experts."""
+    said = f"{group} {short_name(benchmark, group)}".lower()
+    return " ".join(text for part, text in _PEOPLE.items() if part in said)
+
+
 def search_entries(study: Study) -> list[Entry]:
     """Return everything that can be found, best models first among equals."""
     found: list[Entry] = [(name, "page", href, words, 8.0) for name, href, words in _PAGES]
@@ -68,7 +74,7 @@ def search_entries(study: Study) -> list[Entry]:
         found.append((row["name"], "test", f"benchmarks/{slug(row['benchmark'])}.html", words, 4.0))
     for row in study.rows.tested_people:
         name, test = short_name(row["benchmark"], row["group"]), study.benchmark_names[row["benchmark"]]
-        words = " ".join(text for part, text in _PEOPLE.items() if part in f"{row['group']} {name}".lower())
+        words = people_words(row["benchmark"], row["group"])
         weight = 9.0 if row["status"] == "measured" else 1.0
         page = f"benchmarks/{slug(row['benchmark'])}.html#people"
         found.append((f"{name} on {test}", "people", page, f"{row['group']} {words}", weight))

@@ -14,6 +14,8 @@ from mensura.iq import COUNTS
 from mensura.scale import iq_to_rate
 from mensura.site.api import ranged
 from mensura.site.links import first_link
+from mensura.site.search_index import people_words
+from mensura.study.passed import short_name
 from mensura.study.study import Study
 from mensura.study.units import chance, rarity, show
 
@@ -69,7 +71,12 @@ def group_records(study: Study) -> dict[str, dict[str, Any]]:
         printed = study.rows.printed_people[row["benchmark"], row["group"]]
         record = records.setdefault(
             row["group"],
-            {"page": f"people:{slug(row['group'])}", "provider": "", "scores": {}},
+            {
+                "page": f"people:{slug(row['group'])}",
+                "provider": "",
+                "words": f"{short_name(row['benchmark'], row['group'])} {people_words(row['benchmark'], row['group'])}",
+                "scores": {},
+            },
         )
         record["scores"][row["benchmark"]] = {
             "value": printed["score"],

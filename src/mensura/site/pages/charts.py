@@ -14,7 +14,7 @@ from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, dimension_bell
 from mensura.site.pictures.benchmark import hardest_first
 from mensura.site.sections import cheapest_section
-from mensura.study.sentences import leader_sentence, pace_sentence, ranked_sentence, unit_sentences
+from mensura.study.sentences import leader_sentence, pace_sentence, ranked_sentence, unit_sentences, unit_words
 from mensura.study.study import Study
 from mensura.study.units import show_column
 
@@ -86,7 +86,7 @@ def stitched(study: Study) -> Page:
         {
             "pictures": figures_of(study, *names),
             "units": unit_sentences(study),
-            "unit": study.fit.unit,
+            "unit": unit_words(study),
             "pace": pace_sentence(study),
         },
         scripts=("charts",),

@@ -23,7 +23,7 @@ def model_list(study: Study) -> Page:
     return Page(
         "models/index.html",
         "Models",
-        f"All {study.models.height} models: search, filter, sort. A mark beside each rank says how much was measured.",
+        f"All {study.models.height} models: search, filter, sort. The bar of evidence says how much was measured.",
         "models.html",
         {
             "rows": study.models.to_dicts(),
@@ -60,7 +60,7 @@ def _place(study: Study, row: dict[str, Any]) -> tuple[str, str]:
     if row["rank"] is None:
         return "not ranked", "too little is measured"
     low, high = ordinal(row["rank_low"]), ordinal(row["rank_high"])
-    return ordinal(row["rank"]), f"of {study.ranked.height} ranked, {low if low == high else f'{low} to {high}'}"
+    return ordinal(row["rank"]), f"of {study.ranked.height} ranked" + (f", {low} to {high}" if low != high else "")
 
 
 def ordinal(number: int) -> str:

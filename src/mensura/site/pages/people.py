@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import polars as pl
@@ -87,6 +88,7 @@ def registry_rows(study: Study, benchmark: str | None = None) -> list[dict[str, 
     return sorted(rows, key=lambda row: not row["best"])
 
 
+@cache
 def _plain(name: str) -> str:
     return "".join(sign for sign in name.casefold() if sign.isalnum())
 

@@ -81,7 +81,8 @@ def _said_pace(pace: Pace, unit: str) -> str:
     """Say how long a unit takes, or how much a year brings where the interval reaches down to no gain at all."""
     if pace.low <= 0:
         return f"A year brings {pace.slope:.2f} ({pace.low:.2f} to {pace.high:.2f}) of {unit}."
-    return f"{unit[0].upper()}{unit[1:]} takes {1 / pace.slope:.1f} years ({1 / pace.high:.1f} to {1 / pace.low:.1f})."
+    years = f"{1 / pace.slope:.1f} years ({1 / pace.high:.1f} to {1 / pace.low:.1f})"
+    return f"At the pace since {pace.since:%Y}, {unit} takes {years}."
 
 
 def what_it_costs(study: Study) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, d
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, Picture
+from mensura.study.passed import short_name
 from mensura.study.study import Study
 from mensura.study.units import show
 
@@ -89,7 +90,7 @@ def against_people(study: Study, row: dict[str, Any], tested: list[dict[str, Any
         factor = 100.0 if people["unit"] == "fraction" else 1.0
         duels.append(
             Duel(
-                one["group"][:1].upper() + one["group"][1:],
+                short_name(one["benchmark"], one["group"]),
                 one["test"],
                 factor * people["score"],
                 factor * own[one["benchmark"]],
@@ -133,12 +134,12 @@ def what_it_costs(study: Study, row: dict[str, Any]) -> Figure | None:
         if one["effective_cost"] is not None and one["subject"] != row["subject"]
     ]
     cheaper = [one for one in others if one[1] < row["effective_cost"] and one[2] >= row["exact_iq"]]
-    said = f"{len(cheaper) or 'No'} other model{'s are' if len(cheaper) > 1 else ' is'}"
+    said = f"{len(cheaper) or 'none'} {'are' if len(cheaper) > 1 else 'is'} cheaper and at least as high"
     return Figure(
         f"price-{slug(row['subject'])}",
         "What it costs",
         f"IQ and effective cost of {len(others) + 1} models, dollars per million tokens in and out.",
-        finding=f"{said} cheaper and at least as high",
+        finding=f"Of {len(others)} others with an effective cost, {said}",
         drawing=draw_price(
             (row["name"], row["provider"], row["effective_cost"], row["exact_iq"]),
             others,

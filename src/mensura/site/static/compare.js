@@ -37,9 +37,16 @@
       return 100 - gaps;
     }
 
+    // Another name, such as PhD for experts, counts where it is typed whole: after the own names, before scattered letters.
+    function nearness(one, typed) {
+      const other = one.words && fold(one.words).includes(typed) ? closeness(one.words, typed) - 200 : null;
+      const named = closeness(one.name + " " + one.provider, typed);
+      return other !== null && (named === null || other > named) ? other : named;
+    }
+
     function offer() {
       const typed = fold(box.value.trim());
-      const ranked = typed ? [...known.values()].map((one) => [closeness(one.name + " " + one.provider, typed), one]).filter(([near]) => near !== null).sort((a, b) => b[0] - a[0]).slice(0, 8) : [];
+      const ranked = typed ? [...known.values()].map((one) => [nearness(one, typed), one]).filter(([near]) => near !== null).sort((a, b) => b[0] - a[0]).slice(0, 8) : [];
       found.replaceChildren(...ranked.map(([, one], place) => make("li", { role: "option", id: "found-" + place, "data-key": one.page, "aria-selected": String(place === 0), dir: "auto" }, one.name, make("span", { class: "soft small" }, one.provider ? " · " + one.provider : ""))));
       if (typed && !ranked.length) found.replaceChildren(make("li", { role: "option", "aria-disabled": "true", "aria-selected": "false" }, "Nothing matches."));
       found.hidden = !typed;

@@ -14,7 +14,7 @@
     function worth(model, task) {
       if (!task) {
         const own = model.well_measured;
-        return model.iq && { ...model.iq, own, known: model.rank !== null, said: own ? `own scores in ${model.own_dimensions} of 7 dimensions` : `mostly estimated: ${model.measured} benchmarks measured`, layer: "composite" };
+        return model.iq && { ...model.iq, own, known: model.rank !== null, said: own ? `own scores in ${model.own_dimensions} of 7 dimensions` : `most tests are estimated, ${model.measured} measured`, layer: "composite" };
       }
       const part = model.dimensions.find((one) => one.key === task);
       return part && part.iq !== null ? { value: part.iq, low: part.low, high: part.high, own: part.counts[0] >= 2, known: part.counts[0] >= 2, said: `${part.counts[0]} of ${part.counts[0] + part.counts[1] + part.counts[2]} benchmarks of ${part.name} measured`, layer: task } : null;
@@ -44,7 +44,7 @@
         const chance = next && found.layer === next.worth.layer ? window.mensura.chanceAbove(found.layer, model.subject, next.model.subject) : null;
         const reasons = [
           `IQ ${whole(found.value)}${task ? " there" : ""}, 90% ${whole(found.low)} to ${whole(found.high)}`,
-          `${found.own ? "" : "Estimated: "}${found.said}`,
+          task && !found.own ? `estimated: ${found.said}` : found.said,
           cost(model) === null ? "no price known" : `${money(cost(model))} per 1M tokens in + out${model.effective_cost === null ? " (list price)" : " (effective cost, our estimate)"}`,
           model.response_time === null ? "response time not known" : `answers in ${whole(model.response_time)} s (median)`,
           model.open_weights ? "open weights" : null,
