@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +21,7 @@ from benchmarks.measured import percent_range, record
 from mensura.responses import FitOptions, fit_categories, fit_dimensions, fit_responses
 from mensura.responses.irt.categories import CategoryItems, begin, log_chances
 
-PARTS = ("all", "categories", "shapes", "dimensions")
+PARTS = ("all", "categories", "shapes", "dimensions", "bifactor")
 Z90 = 1.6448536269514722
 
 
@@ -152,7 +153,9 @@ def main() -> None:
     if chosen.part in ("all", "shapes"):
         rows += show_shapes(chosen.replications)
     if chosen.part in ("all", "dimensions"):
-        rows += show_dimensions(chosen.replications)
+        rows += show_dimensions(((2, False), (3, False), (4, False), (2, True)), chosen.replications)
+    if chosen.part in ("all", "bifactor"):
+        rows += show_dimensions(((2, True), (3, True)), chosen.replications)
     print(json.dumps(rows))
 
 
@@ -192,21 +195,24 @@ def recover_dimensions(dimensions: int, bifactor: bool, replications: int) -> di
     return {"dimensions": dimensions, "bifactor": bifactor} | means
 
 
-def show_dimensions(replications: int) -> list[dict[str, Any]]:
-    """Print and return the rows of several dimensions."""
+def show_dimensions(settings: Sequence[tuple[int, bool]], replications: int) -> list[dict[str, Any]]:
+    """Print and return the rows of several dimensions, with a general ability (True) or without."""
     names = ("slope", "intercept", "ability", "correlation")
     head = f"{'dimensions':>12} |{'RMSE a':>8}{'d':>7}{'θ':>7}{'r':>7} |"
     print(f"{head}{'held a':>8}{'d':>7}{'θ':>7}{'r':>7} |{'CPU s':>7}")
     rows = []
-    for dimensions, bifactor in ((2, False), (3, False), (4, False), (2, True)):
+    for dimensions, bifactor in settings:
         row = recover_dimensions(dimensions, bifactor, replications)
         rows.append(row)
         size = "".join(f"{row.get(f'{name}_rmse', float('nan')):>7.3f}" for name in names)
         held = "".join(f"{row.get(f'{name}_held', float('nan')):>7.1%}" for name in names)
         title = f"{dimensions}{' + general' if bifactor else ''}"
         print(f"{title:>12} | {size} | {held} |{row['cpu_s']:>7.2f}", flush=True)
-    held = [np.mean([row[f"{name}_held"] for row in rows if f"{name}_held" in row]) for name in names]
-    record("irt.dimensions", percent_range(held))
+        if bifactor:
+            record(f"irt.bifactor_{dimensions}", percent_range(row[f"{name}_held"] for name in names[:3]))
+    if not rows[0]["bifactor"]:
+        held = [np.mean([row[f"{name}_held"] for row in rows if f"{name}_held" in row]) for name in names]
+        record("irt.dimensions", percent_range(held))
     return rows
 
 

@@ -65,6 +65,25 @@ def test_a_picture_computes_only_what_it_needs(mensura_command, monkeypatch, few
     assert drawn.code == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "spared"),
+    [
+        ("cost-bars", "mensura.study.piecewise.stitch"),
+        ("iq-bell", "mensura.study.piecewise.stitch"),
+        ("history-hle", "mensura.study.piecewise.stitch"),
+        ("history-hle", "mensura.study.piecewise.compute_iq"),
+        ("ladder-hle", "mensura.iq.result.draw_iqs"),
+        ("sensors", "mensura.iq.result.draw_iqs"),
+        ("capability-time", "mensura.study.piecewise.compute_iq"),
+        ("passed", "mensura.study.piecewise.compute_iq"),
+    ],
+)
+def test_a_picture_spares_what_it_does_not_show(name, spared, mensura_command, monkeypatch, few_models, tmp_path):
+    monkeypatch.setattr(spared, forbid)
+    drawn = mensura_command("figure", name, "--evidence", few_models, "--out", tmp_path / "new.svg")
+    assert drawn.code == 0, drawn.error
+
+
 def test_a_setting_that_names_a_file_is_what_the_file_holds(tmp_path):
     file = tmp_path / "ladders.csv"
     told = []

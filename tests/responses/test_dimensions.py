@@ -147,6 +147,14 @@ def test_dimensions_that_cannot_be_are_refused(dimensions, how, message):
         fit_dimensions(draw(60, 3, seed=1).wide, dimensions, **how)
 
 
+def test_two_own_abilities_of_few_subjects_are_told_apart_too_weakly():
+    """General slopes of the two halves trade off: their errors are too small, and the fit says so."""
+    wide, pairs, *_ = drawn_in(2, subjects=300, items=12, general=True)
+    loose = fit_dimensions(wide, pairs, bifactor=True)
+    assert "one combination of slopes has a standard error of" in loose.warnings[0]
+    assert not fit_dimensions(wide, pairs).warnings
+
+
 @pytest.mark.slow
 def test_newtons_steps_end_a_bifactor_fit_sooner_and_higher(monkeypatch):
     """Two passages hold general and own slopes apart only weakly: the EM algorithm stops before the maximum."""

@@ -20,7 +20,7 @@ from mensura.study.whereabouts import find_neighbours, find_next, find_prices
 
 def test_a_benchmark_informs_at_both_ends_of_its_range():
     sensors = pl.DataFrame({"low": [0.0, 1.0, 1.1, 0.0], "high": [1.0, 2.0, 2.0, 0.9]})
-    study = SimpleNamespace(models=pl.DataFrame({"capability": [0.4, 1.0, None]}), sensors=sensors)
+    study = SimpleNamespace(capabilities=pl.DataFrame({"capability": [0.4, 1.0, None]}), sensors=sensors)
     assert in_range(study) == "2 of 4 benchmarks still inform at the level of the best model"
 
 
@@ -49,7 +49,7 @@ def test_the_highest_model_is_said_with_the_class_next_below():
     )
     study = SimpleNamespace(
         capability_ranks=ranks,
-        rows=SimpleNamespace(by_subject={"b": {"name": "Bee"}}),
+        rows=SimpleNamespace(facts={"b": {"name": "Bee"}}),
         groups=groups,
         class_names={"y": "experts on GPQA"},
     )

@@ -120,7 +120,7 @@ def test_a_pace_that_may_be_no_gain_is_said_as_a_gain_not_as_years():
     study = SimpleNamespace(
         pace=SimpleNamespace(slope=0.1, low=-0.05, high=0.3, unit="the distance from a to b", since=date(2023, 11, 1)),
         watch=None,
-        models=pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]}),
+        evidence=SimpleNamespace(models=pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]})),
     )
     assert "A year brings 0.10 (-0.05 to 0.30) of the distance from Ay to Bee." in how_fast(study)["answer"]
     study.pace.low = 0.05

@@ -57,7 +57,9 @@ def test_the_sentence_on_pace_says_the_day_of_an_alarm(alarm, said):
     unit = "the distance from a to b"
     pace = SimpleNamespace(slope=0.62, low=0.5, high=0.75, records=0.9, unit=unit, since=date(2024, 9, 24))
     models = pl.DataFrame({"subject": ["a", "b"], "name": ["Ay", "Bee"]})
-    sentence = pace_sentence(SimpleNamespace(pace=pace, models=models, watch=SimpleNamespace(alarm=alarm)))
+    sentence = pace_sentence(
+        SimpleNamespace(pace=pace, evidence=SimpleNamespace(models=models), watch=SimpleNamespace(alarm=alarm))
+    )
     said_first = (
         "Models released since September 2024 gain 0.62 of capability a year "
         "(90% interval 0.50 to 0.75; 1 is the distance from Ay to Bee)"

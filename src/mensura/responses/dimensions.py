@@ -25,6 +25,13 @@ from mensura.responses.table import ResponseTable
 
 GENERAL = "general"
 """The ability behind all items of a bifactor model."""
+LOOSE = 0.6
+"""Standard error of a combination of slopes above which normal intervals are too narrow.
+
+In a bifactor model with two own abilities, the answers tell the general slopes of one half from those of the other only
+where general and own slopes are not in proportion. Errors of estimates look like such a lack of proportion, so that the
+information is overestimated.
+"""
 _PROBIT = 1.702
 """Logits per standard deviation of a normal curve: puts slopes on the scale of loadings."""
 
@@ -173,6 +180,11 @@ def _result(
     warnings = [] if fitted.converged else [f"not converged in {fitted.passes} passes; the numbers are the last ones"]
     if covariance is None and not p.free.all():
         warnings.append("the answers do not hold all slopes apart, so errors are blank; use fewer dimensions")
+    elif covariance is not None and (loose := _loosest(covariance)) > LOOSE:
+        warnings.append(
+            f"one combination of slopes has a standard error of {loose:.2f}; expected at most {LOOSE}. "
+            "Intervals of slopes are too narrow. Add subjects or a third dimension"
+        )
     pairs = [(one, other) for one in range(count) for other in range(one + 1, count)]
     rows = [
         (names[one], names[other], float(correlation[one, other]), error)
@@ -198,6 +210,11 @@ def _result(
         fitted.converged,
         tuple(warnings),
     )
+
+
+def _loosest(covariance: Floats) -> float:
+    """Return the standard error of the combination of estimates (of length one) that the answers tell least about."""
+    return float(np.sqrt(np.linalg.eigvalsh(covariance)[-1]))
 
 
 def _with_ends(table: pl.DataFrame, name: str) -> pl.DataFrame:

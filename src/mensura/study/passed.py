@@ -78,7 +78,7 @@ def passed_people(study: Study, statuses: tuple[str, ...] = ("measured",)) -> li
         (row["benchmark"], row["group"]): row["reason"] or ""
         for row in comparable_people().filter(~pl.col("comparable")).iter_rows(named=True)
     }
-    released = dict(study.models.drop_nulls("released").select("subject", "released").iter_rows())
+    released = dict(study.evidence.models.drop_nulls("released").select("subject", "released").iter_rows())
     units = dict(study.evidence.benchmarks.select("benchmark", "unit").iter_rows())
     found = []
     for row in study.people.tests.filter(pl.col("status").is_in(statuses)).iter_rows(named=True):

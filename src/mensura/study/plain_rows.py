@@ -8,28 +8,24 @@ from typing import Any
 
 import polars as pl
 
-from mensura.evidence import Evidence
-from mensura.stitching import People
 from mensura.study.units import show
 
 
 @dataclass(frozen=True, eq=False)
 class PlainRows:
-    """Rows of a study's tables; a report of thousands of models reads each table once, not once a page.
+    """Rows of a study's tables; a report of thousands of models reads each table once, not once a page."""
 
-    ``models`` best IQ first, ``dimensions`` with what is shown of them, ``dimension_names`` in the method's order.
-    """
+    study: Any  # a Study, which reads this file
 
-    evidence: Evidence
-    models: pl.DataFrame
-    dimensions: pl.DataFrame
-    dimension_names: dict[str, str]
-    people: People
+    @cached_property
+    def facts(self) -> dict[str, dict[str, Any]]:
+        """What is known of the models besides scores, by subject: name, provider, release and so on."""
+        return {row["subject"]: row for row in self.study.evidence.models.iter_rows(named=True)}
 
     @cached_property
     def by_subject(self) -> dict[str, dict[str, Any]]:
         """The rows of ``models`` by subject, in their order: pages ask model by model."""
-        return {row["subject"]: row for row in self.models.iter_rows(named=True)}
+        return {row["subject"]: row for row in self.study.models.iter_rows(named=True)}
 
     @cached_property
     def by_iq(self) -> list[dict[str, Any]]:
@@ -52,13 +48,16 @@ class PlainRows:
 
         Columns: subject, name, provider, dimension (by name), value, low, high, status, measured, benchmarks.
         """
-        order = {key: place for place, key in enumerate(self.dimension_names)}
+        order = {key: place for place, key in enumerate(self.study.dimension_names)}
+        dimensions: pl.DataFrame = self.study.dimensions
         return (
-            self.dimensions.join(self.models.select("subject", "name", "provider"), on="subject", maintain_order="left")
+            dimensions.join(
+                self.study.models.select("subject", "name", "provider"), on="subject", maintain_order="left"
+            )
             .sort(pl.col("dimension").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
             .select(
                 *("subject", "name", "provider"),
-                dimension=pl.col("dimension").replace_strict(self.dimension_names),
+                dimension=pl.col("dimension").replace_strict(self.study.dimension_names),
                 value=pl.col("iq").round(2),
                 low=pl.col("low").round(2),
                 high=pl.col("high").round(2),
@@ -79,20 +78,20 @@ class PlainRows:
     @cached_property
     def tested_people(self) -> list[dict[str, Any]]:
         """Groups of people on their tests, constructed ones left out: benchmark, group, status."""
-        kept = self.people.tests.filter(pl.col("status").is_in(["measured", "judged", "panel"]))
+        kept: pl.DataFrame = self.study.people.tests.filter(pl.col("status").is_in(["measured", "judged", "panel"]))
         return kept.select("benchmark", "group", "status").to_dicts()
 
     @cached_property
     def printed_people(self) -> dict[tuple[str, str], dict[str, Any]]:
         """Groups of people as their sources print them, by test and group."""
-        rows = self.evidence.human_references.iter_rows(named=True)
+        rows = self.study.evidence.human_references.iter_rows(named=True)
         return {(row["benchmark"], row["group"]): row for row in rows}
 
     @cached_property
     def printed_scores(self) -> dict[str, dict[str, str]]:
         """Primary scores as pages write them: model → benchmark → text."""
         said: dict[str, dict[str, str]] = {}
-        for row in self.evidence.primary_scores.select("subject", "benchmark", "score", "unit").iter_rows():
+        for row in self.study.evidence.primary_scores.select("subject", "benchmark", "score", "unit").iter_rows():
             said.setdefault(row[0], {})[row[1]] = show(row[2], row[3])
         return said
 
@@ -100,7 +99,7 @@ class PlainRows:
     def own_scores(self) -> dict[str, dict[str, float]]:
         """Primary scores in the benchmark's unit: model → benchmark → score."""
         found: dict[str, dict[str, float]] = {}
-        for subject, benchmark, score in self.evidence.primary_scores.select(
+        for subject, benchmark, score in self.study.evidence.primary_scores.select(
             "subject", "benchmark", "score"
         ).iter_rows():
             found.setdefault(subject, {})[benchmark] = score
@@ -112,11 +111,11 @@ class PlainRows:
 
         ``shown`` and ``gap_shown`` are texts for pages.
         """
-        titles = self.evidence.benchmarks.select("benchmark", title="name")
-        sources = self.evidence.sources.select("source", source_name="name", url="url")
+        titles = self.study.evidence.benchmarks.select("benchmark", title="name")
+        sources = self.study.evidence.sources.select("source", source_name="name", url="url")
         primary = pl.col("score").filter("primary").first().over("subject", "benchmark")
         table = (
-            self.evidence.scores.join(titles, on="benchmark", maintain_order="left")
+            self.study.evidence.scores.join(titles, on="benchmark", maintain_order="left")
             .join(sources, on="source", how="left", maintain_order="left")
             .with_columns(
                 use=pl.when("primary").then(pl.lit("primary")).otherwise(pl.lit("second source")),

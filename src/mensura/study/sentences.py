@@ -9,6 +9,7 @@ import polars as pl
 
 from mensura.core.arrays import expit
 from mensura.scale.ranking import WIDEST_IQ, say_leader
+from mensura.study.listing import list_models
 from mensura.study.study import Study
 from mensura.study.units import chance, show
 
@@ -20,10 +21,11 @@ _EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
 
 def leader_sentence(study: Study) -> str:
     """Say who leads, with the chance of being first among all ranked models and the interval of the IQ."""
-    if study.ranked.is_empty():
+    ranked = list_models(study, "rank").drop_nulls("rank")
+    if ranked.is_empty():
         return "No model is known well enough to be ranked."
-    best = study.ranked.row(0, named=True)
-    said = say_leader(best["name"], best["p_first"], study.ranked.height)
+    best = ranked.row(0, named=True)
+    said = say_leader(best["name"], best["p_first"], ranked.height)
     return f"{said} Its IQ is {best['iq']} (90% interval {best['iq_low']:.0f} to {best['iq_high']:.0f})."
 
 
@@ -55,7 +57,7 @@ def capability_leader_sentence(study: Study) -> str:
     if ranked.is_empty():
         return "No model is known well enough to be ranked."
     best = ranked.row(0, named=True)
-    return say_leader(study.rows.by_subject[best["subject"]]["name"], best["p_first"], ranked.height)
+    return say_leader(study.rows.facts[best["subject"]]["name"], best["p_first"], ranked.height)
 
 
 def pace_sentence(study: Study) -> str:
@@ -76,7 +78,7 @@ def pace_sentence(study: Study) -> str:
 
 def unit_words(study: Study) -> str:
     """Say what 1 of capability is, with the names of models."""
-    names: dict[str, str] = dict(study.models.select("subject", "name").iter_rows())
+    names: dict[str, str] = dict(study.evidence.models.select("subject", "name").iter_rows())
     ends = re.fullmatch(r"(.+ from )(.+) to (.+)", study.pace.unit)
     if ends is None:
         return study.pace.unit

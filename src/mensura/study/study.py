@@ -20,11 +20,12 @@ from mensura.stitching.passing import win_chances
 from mensura.study.ability import PlacedAbilities, place_abilities
 from mensura.study.example import WorldExample, carry_example
 from mensura.study.leaders import leaders_beside_people
+from mensura.study.listing import list_models
 from mensura.study.pace import Pace, report_pace, watch_evidence
 from mensura.study.parts import SLOW_PARTS, StitchedParts, compute_both, compute_iq, place
 from mensura.study.plain_rows import PlainRows
 from mensura.study.policy import Policy, apply_policy, load_policy
-from mensura.study.ranking import OWN_SCORES, measure_own
+from mensura.study.ranking import OWN_SCORES
 from mensura.trends import Watch, mark_passed
 
 PUBLISHED_SAID = (
@@ -33,7 +34,6 @@ PUBLISHED_SAID = (
 )
 """The banner of a report by the published method."""
 _TESTS_NAMED = 2  # tests of a class of people that are named beside it; more are counted
-_MOST = 3  # of seven dimensions: more than this many is most of them
 _INFORMATIVE = 0.5  # share of a benchmark's largest information down to which it counts as a sensor: half its height
 
 
@@ -122,25 +122,7 @@ class Study(Result):
         dimensions behind which the model's own scores stand; ``shown`` is "measured" when they are most of the seven,
         else "estimated".
         """
-        iq = self.iq.composites.rename({"low": "iq_low", "high": "iq_high"}).join(
-            self.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left"
-        )
-        ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high", "p_first")
-        capability = self.capabilities.rename({"low": "capability_low", "high": "capability_high"})
-        costs = self.costs.costs.select(
-            "subject", "sticker_price", "effective_cost", "task_efficiency", "response_time", "output_speed"
-        )
-        joined = self.evidence.models
-        for part in (iq, ranks, measure_own(self.iq), capability, self.iq.emotional.select("subject", "eq"), costs):
-            joined = joined.join(part, on="subject", how="left", maintain_order="left")
-        own = self.dimensions.filter(pl.col("shown") == "measured").group_by("subject").agg(pl.len().alias("own"))
-        joined = joined.join(own, on="subject", how="left", maintain_order="left").with_columns(
-            shown=pl.when(pl.col("own") > _MOST).then(pl.lit("measured")).otherwise(pl.lit("estimated"))
-        )
-        charted = self._charted(iq.drop_nulls("iq")["subject"])
-        return joined.join(charted, on="subject", maintain_order="left").sort(
-            "exact_iq", "capability", descending=True, nulls_last=True, maintain_order=True
-        )
+        return list_models(self)
 
     @property
     def capabilities(self) -> pl.DataFrame:
@@ -155,6 +137,11 @@ class Study(Result):
     def place_said(self, subject: str) -> str:
         """Say how a model came to its place, where the scale stands still."""
         return ""
+
+    @cached_property
+    def place_in_charts(self) -> pl.DataFrame:
+        """Which models charts show, of those that have an IQ: subject, generation, charted, on_timeline."""
+        return self._charted(self.iq.exact.drop_nulls("exact")["subject"])
 
     def _charted(self, scored: pl.Series) -> pl.DataFrame:
         """Return which models charts show, of those that have an IQ."""
@@ -200,7 +187,7 @@ class Study(Result):
     @cached_property
     def rows(self) -> PlainRows:
         """Plain rows of the tables, for pages that ask model by model."""
-        return PlainRows(self.evidence, self.models, self.dimensions, self.dimension_names, self.people)
+        return PlainRows(self)
 
     @cached_property
     def leaders(self) -> pl.DataFrame:
@@ -312,5 +299,6 @@ class Study(Result):
         return counted.sort("models", "provider", descending=[True, False])["provider"].to_list()
 
     def charted(self, *needed: str, timeline: bool = False) -> pl.DataFrame:
-        """Return the models a chart shows, those that have every column ``needed``."""
-        return self.models.filter("on_timeline" if timeline else "charted").drop_nulls(list(needed))
+        """Return the models a chart shows, those that have every column ``needed``; other parts are not computed."""
+        shown = "on_timeline" if timeline else "charted"
+        return list_models(self, *needed, shown).filter(shown).drop_nulls(list(needed))

@@ -111,18 +111,17 @@ def _step_by_look(layout: ScoreLayout, scores: Floats, at: Solution, counts: Int
 
 def _benchmark_steps(scaled: Floats, diagonal: Floats, mixed: Floats, right: Floats, counts: Ints) -> Floats:
     """Solve the reduced system of every look for the steps of (D, α), (looks, 2 × benchmarks)."""
-    steps, reduced = np.empty_like(right), np.zeros((right.shape[1], right.shape[1]))
-    i = np.arange(right.shape[1])
-    first, second = np.split(i, 2)
+    size = right.shape[1]
+    steps, reduced = np.empty_like(right), np.zeros((size, size), order="F")  # symmetric: its lower half is filled
     known = 0
     for look, count in enumerate(counts):
-        fresh = scaled[known:count]
-        reduced -= fresh.T @ fresh
-        matrix = reduced.copy()
-        matrix[i, i] += diagonal[look]
-        matrix[first, second] += mixed[look]
-        matrix[second, first] += mixed[look]
-        _, steps[look], fault = scipy.linalg.lapack.dposv(matrix.T, right[look], overwrite_a=True)
+        fresh = scaled[known:count].T
+        reduced = scipy.linalg.blas.dsyrk(-1.0, fresh, beta=1.0, c=reduced, lower=True, overwrite_c=True)
+        matrix = reduced.copy(order="F")
+        cells = matrix.T.reshape(-1)  # column by column, without a copy
+        cells[:: size + 1] += diagonal[look]
+        cells[size // 2 : size * size // 2 : size + 1] += mixed[look]
+        _, steps[look], fault = scipy.linalg.lapack.dposv(matrix, right[look], lower=True, overwrite_a=True)
         if fault:  # round-off at a benchmark that nothing pins down: it stays where it is
             steps[look] = 0.0
         known = count

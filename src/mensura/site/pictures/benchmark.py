@@ -28,24 +28,30 @@ _FEWEST_DATED = 3  # dated models below which a history says nothing
 
 
 def benchmark_scores(study: Study, benchmark: str) -> pl.DataFrame:
-    """Return the models with a primary score, best first: score, low, high (90%, where known), IQ, source and date.
+    """Return :func:`score_rows` with the IQ that each score stands for, its interval, and the residual."""
+    trail = study.iq.trail.filter(benchmark=benchmark, status="measured").select(
+        "subject", "iq", iq_low="low", iq_high="high"
+    )
+    residuals = study.residuals.filter(benchmark=benchmark).select("subject", "residual")
+    rows = score_rows(study, benchmark)
+    for part in (trail, residuals):
+        rows = rows.join(part, on="subject", how="left", maintain_order="left")
+    return rows
+
+
+def score_rows(study: Study, benchmark: str) -> pl.DataFrame:
+    """Return the models with a primary score, best first: score, low, high (90%, where known), source and date.
 
     The interval is the sampling error of a share of the benchmark's items (normal, clipped to the range), null where
     the number of items is not known or the unit is no share.
     """
     facts = study.evidence.benchmarks.row(by_predicate=pl.col("benchmark") == benchmark, named=True)
     scale = {"percent": 100.0, "fraction": 1.0}.get(facts["unit"])
-    names = study.models.select("subject", "name", "provider", "released")
-    trail = study.iq.trail.filter(benchmark=benchmark, status="measured").select(
-        "subject", "iq", iq_low="low", iq_high="high"
-    )
-    residuals = study.residuals.filter(benchmark=benchmark).select("subject", "residual")
+    names = study.evidence.models.select("subject", "name", "provider", "released")
     rows = (
         study.evidence.primary_scores.filter(benchmark=benchmark)
         .select("subject", "score", "source", "date", "note")
         .join(names, on="subject", maintain_order="left")
-        .join(trail, on="subject", how="left", maintain_order="left")
-        .join(residuals, on="subject", how="left", maintain_order="left")
         .sort("score", descending=True)
     )
     trials = None if facts["items"] is None or scale is None else facts["items"] * (facts["repeats"] or 1)
@@ -122,7 +128,7 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
 def hardest_first(study: Study, dimension: str) -> list[Figure]:
     """Draw the best models on each benchmark of a dimension, that with the lowest best score first."""
     inside = study.evidence.benchmarks.filter(dimension=dimension, in_composite=True)["benchmark"]
-    drawn = [(name, rows) for name in inside if not (rows := benchmark_scores(study, name)).is_empty()]
+    drawn = [(name, rows) for name in inside if not (rows := score_rows(study, name)).is_empty()]
     drawn.sort(key=lambda one: float(one[1]["score"][0]))
     return [scores_figure(study, name, rows, people_on(study, name)) for name, rows in drawn]
 
@@ -136,6 +142,7 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
     unit, ladder = facts["unit"], ladders.row(0, named=True)
     points = [(ladder[f"iq{iq}"], float(iq)) for iq in _LADDER_IQS if ladder[f"iq{iq}"] is not None]
     drawn, beyond = up_to(points, facts["ceiling"])
+    iqs = study.iq.benchmark_iqs.filter(benchmark=benchmark, status="measured").select("subject", on_ladder="iq")
     spots = [
         ModelSpot(
             row["name"],
@@ -143,11 +150,11 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
             row["subject"],
             f"../models/{slug(row['subject'])}.html",
             row["score"],
-            row["iq"],
+            row["on_ladder"],
             "measured",
-            f"{show(row['score'], unit)} → IQ {show(row['iq'], 'iq')}",
+            f"{show(row['score'], unit)} → IQ {show(row['on_ladder'], 'iq')}",
         )
-        for row in rows.drop_nulls("iq").to_dicts()
+        for row in rows.join(iqs, on="subject", maintain_order="left").to_dicts()
     ]
     top = max((y for x, y in points if rows["score"][0] >= x), default=None)
     past = "the best model is past its top" if top == _LADDER_IQS[-1] else "the best model is still on it"
@@ -183,7 +190,7 @@ def benchmark_picture(draw: Drawer) -> Callable[[Study, str], Picture]:
     """Return what builds one kind of picture of a benchmark for print."""
 
     def build(study: Study, benchmark: str) -> Picture:
-        rows = benchmark_scores(study, benchmark)
+        rows = score_rows(study, benchmark)
         found = draw(study, benchmark, rows, people_on(study, benchmark)) if rows.height else None
         if found is None:
             raise MensuraError(

@@ -76,7 +76,7 @@ def sticker_effective(study: Study) -> Picture:
 @picture("cost-bars")
 def cost_bars(study: Study) -> Picture:
     """Models by effective cost, cheapest first, beside their list price."""
-    prices = study.models.select("subject", other="sticker_price")
+    prices = study.costs.costs.select("subject", other="sticker_price")
     rows = _bars(study, "effective_cost").join(prices, on="subject", how="left", maintain_order="left")
     return Picture(
         "cost-bars",

@@ -56,7 +56,7 @@ def _rows(points: pl.DataFrame) -> tuple[dict[str, object], ...]:
 def dimension_bell(study: Study, dimension: str) -> Picture:
     """One dimension's IQs on the human bell curve."""
     rows = study.dimensions.filter(dimension=dimension).select("subject", "iq", "low", "high", status="shown")
-    points = study.charted().select("subject", "name", "provider").join(rows, on="subject", maintain_order="left")
+    points = study.charted("iq").select("subject", "name", "provider").join(rows, on="subject", maintain_order="left")
     return Picture(
         f"iq-bell-{slug(dimension)}",
         study.dimension_names[dimension],

@@ -51,7 +51,7 @@ def passed_picture(study: Study) -> Picture:
 def passed_figure(study: Study, every: list[Passed]) -> Figure:
     """Draw the groups by verdict, those passed by date."""
     rows = [_row(study, one) for one in every if one.verdict in _VERDICTS]
-    newest = study.models["released"].max()
+    newest = study.evidence.models["released"].max()
     today = newest if isinstance(newest, date) else date(2026, 1, 1)
     sentence, _ = passed_words(study, every)
     titles = {verdict: f"{words}: {_counts(every, verdict)}" for verdict, words in _VERDICTS.items()}
@@ -91,7 +91,7 @@ def _when(every: list[Passed]) -> str:
 def _row(study: Study, one: Passed) -> PassingRow:
     best = ""
     if one.best:
-        name = study.rows.by_subject[one.best[0]]["name"]
+        name = study.rows.facts[one.best[0]]["name"]
         best = f"{study.rows.printed_scores.get(one.best[0], {}).get(one.benchmark, '')} {name}".strip()
     panel = ", panel" if one.status == "panel" else ""
     return PassingRow(
@@ -108,7 +108,7 @@ def _row(study: Study, one: Passed) -> PassingRow:
 
 
 def _passer(study: Study, one: Passed, subject: str, day: date) -> Passer:
-    row = study.rows.by_subject[subject]
+    row = study.rows.facts[subject]
     score = study.rows.printed_scores.get(subject, {}).get(one.benchmark, "")
     return Passer(subject, row["name"], row["provider"], day, score, f"{ROOT}models/{slug(subject)}.html")
 

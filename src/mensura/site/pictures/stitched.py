@@ -10,6 +10,7 @@ from mensura import charts
 from mensura.charts.marks import empty
 from mensura.core.frames import read_csv
 from mensura.site.pictures.registry import Picture, labelled, picture
+from mensura.study.listing import list_models
 from mensura.study.sentences import capability_leader_sentence, pace_sentence, unit_words
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
@@ -71,12 +72,16 @@ def one_axis(study: Study) -> Picture:
 @picture("capability-time")
 def capability_time(study: Study) -> Picture:
     """Capability over time with the forecast and human lines."""
-    points = study.models.drop_nulls("capability").select(
-        *("subject", "name", "provider", "released"),
-        value="capability",
-        low="capability_low",
-        high="capability_high",
-        status=pl.lit("measured"),
+    points = (
+        list_models(study, "capability")
+        .drop_nulls("capability")
+        .select(
+            *("subject", "name", "provider", "released"),
+            value="capability",
+            low="capability_low",
+            high="capability_high",
+            status=pl.lit("measured"),
+        )
     )
     pace = study.pace
     return Picture(
@@ -215,7 +220,7 @@ def acceleration(study: Study) -> Picture:
 
 def in_range(study: Study) -> str:
     """Say how many benchmarks still tell the best model from others."""
-    best = study.models["capability"].max()
+    best = study.capabilities["capability"].max()
     able = study.sensors.filter((pl.col("low") <= best) & (pl.col("high") >= best)).height
     return f"{able} of {study.sensors.height} benchmarks still inform at the level of the best model"
 
