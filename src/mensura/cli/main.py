@@ -17,6 +17,7 @@ from mensura import __version__
 from mensura.cli.new_models import offer_options
 from mensura.cli.options import offer_settings
 from mensura.cli.output import console, exit_codes, notices
+from mensura.cli.progress import waiting
 from mensura.core.errors import MensuraError
 from mensura.core.processes import ONE_THREAD
 
@@ -145,7 +146,8 @@ def main() -> None:
         for name, value in ONE_THREAD.items():  # NumPy reads them when a command imports it, which is after this
             os.environ.setdefault(name, value)
     try:
-        app()
+        with waiting.during(" ".join(["mensura", *sys.argv[1:2]])):
+            app()
     except SystemExit as end:
         sys.exit(end.code or next(iter(exit_codes), 0))
     except MensuraError as fault:
