@@ -104,8 +104,8 @@ class PlainConsole(Console):
 
     def print(self, *objects: Any, **settings: Any) -> None:  # noqa: ANN401
         """Print, after the bar of a long command is gone."""
-        waiting.hide()
-        super().print(*objects, **settings)
+        with waiting.paused():
+            super().print(*objects, **settings)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render anything; its line breaks stay."""
@@ -130,9 +130,9 @@ exit_codes: list[int] = []
 def print_json(payload: Mapping[str, object]) -> None:
     """Print one JSON object; numbers that are not finite become null."""
     text = json.dumps(_plain(payload), ensure_ascii=False, allow_nan=False)
-    waiting.hide()
     try:
-        typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        with waiting.paused():
+            typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
     except BrokenPipeError:
         console.on_broken_pipe()
 

@@ -43,29 +43,27 @@ class Waiting:
             with self._lock:
                 ended.set()
                 self._pauses += 1
-                self.hide()
+                self._hide()
             watcher.join()
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Show no such bar for a while: another bar is there, the user is asked, or a server runs."""
+        """Show no such bar meanwhile: the command prints, shows another bar, asks the user or runs a server."""
         with self._lock:
             self._pauses += 1
-            self.hide()
+            self._hide()
         try:
             yield
         finally:
             with self._lock:
                 self._pauses -= 1
-                self.hide()
+                self._woken.notify_all()
 
-    def hide(self) -> None:
-        """Take the bar away before something is printed, and start to count the silence again."""
-        with self._lock:
-            if self._bar is not None:
-                self._bar.stop()
-                self._bar = None
-            self._woken.notify_all()
+    def _hide(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+        self._woken.notify_all()
 
     def _watch(self, label: str, console: Console, ended: threading.Event) -> None:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
