@@ -122,8 +122,10 @@ class Study(Result):
         dimensions behind which the model's own scores stand; ``shown`` is "measured" when they are most of the seven,
         else "estimated".
         """
-        iq = self.iq.composites.rename({"low": "iq_low", "high": "iq_high"}).join(
-            self.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left"
+        iq = (
+            self.iq.composites.drop("missing")
+            .rename({"low": "iq_low", "high": "iq_high"})
+            .join(self.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left")
         )
         ranks = self.iq.ranking.select("subject", "rank", "rank_low", "rank_high", "p_first")
         capability = self.capabilities.rename({"low": "capability_low", "high": "capability_high"})
