@@ -58,7 +58,7 @@ class IqResult(Result):
 
     @cached_property
     def composites(self) -> pl.DataFrame:
-        """One row per model: rounded composite, interval, published one, counts, rank status, what a rank would need."""
+        """One row per model: rounded composite, interval, published one, counts, status, what a rank would need."""
         exact = self.scored.composites[0]
         low, high = self._interval("composites", exact)
         counted = zip(self.measured_share, ~np.isnan(exact), strict=True)
