@@ -216,7 +216,7 @@ def _what_to_do(kind: str, match: NameMatch) -> str:
     new = (
         "its release date (--released, or a column released)"
         if kind == "model"
-        else f"--new {match.written!r} and a column unit"
+        else f"--new {match.written!r} and a unit (--unit, or a column unit)"
     )
     return f"a known {kind}: {near}one that is new needs {new}"
 
