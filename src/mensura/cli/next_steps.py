@@ -7,7 +7,7 @@ from collections.abc import Sequence
 NEXT = {
     "report": "open its index.html, or run mensura where MODEL for one model.",
     "where": "mensura iq MODEL --explain shows every step behind the IQ.",
-    "add": "mensura add FILE --out clean.csv keeps this reading; give clean.csv with --add to mensura where or mensura iq.",
+    "add": "mensura add FILE --out clean.csv keeps this reading; mensura where MODEL --add clean.csv uses it.",
     "baseline": "mensura exam new FOLDER starts a test that measures people.",
     "benchmarks": "write a score on one of them into a CSV file, then run mensura add FILE.",
     "figure": "mensura figure --list names all pictures.",
