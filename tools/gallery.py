@@ -1,7 +1,4 @@
-"""Draw every picture for the gallery of the documentation: ``python -m tools.gallery``.
-
-Writes ``docs/gallery.md`` and one PNG per picture in ``docs/gallery``.
-"""
+"""The gallery of the documentation: every picture of the report with the command that draws it."""
 
 from __future__ import annotations
 
@@ -12,8 +9,6 @@ from mensura.evidence import Evidence, load
 from mensura.site.pictures import registry
 from mensura.study import Study
 
-DOCS = Path(__file__).parents[1] / "docs"
-FOLDER = DOCS / "gallery"
 WIDTH, DPI = 120.0, 110
 EXAMPLES = {"scores-": "hle", "ladder-": "hle", "history-": "hle", "profile-": "gpt-5.5"}
 """Members of families that a reader knows."""
@@ -40,20 +35,17 @@ def _member(name: str, evidence: Evidence) -> str:
     return prefix + EXAMPLES.get(prefix, next(iter(registry.FAMILIES[prefix].keys(evidence)))[0])
 
 
-def main() -> None:
-    evidence = load()
+def write_gallery(pages: Path, evidence: Evidence | None = None) -> int:
+    """Write ``gallery.md`` and one PNG per picture into the folder of pages; return the number of pictures."""
+    evidence = evidence or load()
     study = Study.open(evidence)
-    FOLDER.mkdir(exist_ok=True)
+    (pages / "gallery").mkdir()
     parts = [HEAD]
     for listed, name in examples(evidence).items():
         picture = registry.draw(study, name)
-        save(picture.chart, FOLDER / f"{name}.png", width_mm=WIDTH, dpi=DPI)
+        save(picture.chart, pages / "gallery" / f"{name}.png", width_mm=WIDTH, dpi=DPI)
         command = f"```\nmensura figure {name} --out {name}.svg\n```"
         image = f"![{picture.title}](gallery/{name}.png)"
         parts.append(f"## {picture.title}\n\n{names()[listed]}\n\n{command}\n\n{image}\n")
-    (DOCS / "gallery.md").write_text("\n".join(parts), encoding="utf-8")
-    print(f"wrote {len(parts) - 1} pictures to docs/gallery")
-
-
-if __name__ == "__main__":
-    main()
+    (pages / "gallery.md").write_text("\n".join(parts), encoding="utf-8")
+    return len(parts) - 1

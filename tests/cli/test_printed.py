@@ -38,6 +38,17 @@ def test_a_table_fits_where_its_longest_line_does(names):
     assert [title.fits(100) for title in titles] == [True, False]
 
 
+@pytest.mark.parametrize("missing", [0, 1, 2, 3])
+def test_a_column_that_can_wrap_gives_way_before_one_that_cannot(monkeypatch, capsys, missing):
+    """The longest name is one word; the chance is two, and may stand on two lines."""
+    frame = pl.DataFrame({"subject": ["a-name-of-one-long-word"], "iq": [99], "first": ["under 1%"], "ranks": ["1–99"]})
+    whole = len("a-name-of-one-long-word") + len("99") + len("under 1%") + len("ranks") + 3 * 4 + 1
+    monkeypatch.setattr("mensura.cli.output.console._width", whole - missing)
+    print_table(frame, title="Ranks")
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert {line[-1] for line in lines} <= set("┓┃┩│┘")
+
+
 RANKED = pl.DataFrame({"subject": [f"m{place}" for place in range(40)], "iq": list(range(140, 100, -1))})
 
 

@@ -17,7 +17,7 @@ def test_iq_writes_the_contract(mensura_command, tmp_path):
     assert "claude-fable-5" in run.out
     heads = {file.stem: file.read_text(encoding="utf-8").splitlines()[0] for file in (tmp_path / "iq").glob("*.csv")}
     counts = "measured,inherited,estimated"
-    assert heads["composites"] == f"subject,iq,low,high,published,{counts},scored_dimensions,status"
+    assert heads["composites"] == f"subject,iq,low,high,published,{counts},scored_dimensions,status,missing"
     assert heads["dimensions"] == f"subject,dimension,iq,low,high,{counts},status"
     assert heads["benchmark_iqs"] == "subject,benchmark,iq,status,step"
     composites, ranking = (pl.read_csv(tmp_path / "iq" / f"{name}.csv") for name in ("composites", "ranking"))
@@ -58,6 +58,20 @@ def test_iq_of_one_model_and_its_tree(mensura_command):
     data = json.loads(mensura_command("iq", "gpt-5.5", "--draws", 0, "--method", "published", "--json").out)
     assert data["explanation"]["parts"][6]["label"] == "Reliability"
     assert data["composites"][0]["subject"] == "gpt-5.5"
+
+
+def test_a_model_without_an_iq_is_a_row_with_its_reason(mensura_command, tmp_path):
+    scores = "subject,released,benchmark,score,unit\nmy-model,2026-11-01,my-test,0.4,fraction\n"
+    (tmp_path / "mine.csv").write_text(scores, encoding="utf-8")
+    asked = ("iq", "my-model", "--add", tmp_path / "mine.csv", "--draws", 20)
+    why = "it has no score on one of the 32 benchmarks that count"
+    (row,) = json.loads(mensura_command(*asked, "--json").out)["composites"]
+    assert row["iq"] is None
+    assert row["missing"].startswith(why)
+    said = mensura_command(*asked).out
+    assert f"no IQ: {why}" in said
+    assert "┏" not in said  # no table without rows, and no word on intervals that are not there
+    assert "trust" not in said
 
 
 def test_iq_sensitivity_and_changes(mensura_command, tmp_path):

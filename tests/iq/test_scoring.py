@@ -15,7 +15,7 @@ from mensura.iq.rules import DATA
 def test_tables_have_the_contract_columns(drawn):
     counts = ["measured", "inherited", "estimated"]
     assert drawn.composites.columns == [
-        *("subject", "iq", "low", "high", "published", *counts, "scored_dimensions", "status")
+        *("subject", "iq", "low", "high", "published", *counts, "scored_dimensions", "status", "missing")
     ]
     assert drawn.dimensions.columns == ["subject", "dimension", "iq", "low", "high", *counts, "status"]
     assert drawn.benchmark_iqs.columns == ["subject", "benchmark", "iq", "status", "step"]
@@ -64,6 +64,7 @@ def test_a_model_that_inherits_all_is_not_full(build):
     assert result.left_out == 1
     assert "too new to rank: 1" in str(result)
     assert result.not_ranked["missing"].to_list() == ["scores on 8 benchmarks; it has 2"]
+    assert [rows[name]["missing"] for name in ("heir", "elder")] == ["scores on 8 benchmarks; it has 2", None]
     assert set(result.rank(least=0.0)["subject"]) == {"elder", "heir"}
     assert result.rank(least=1.0)["subject"].to_list() == ["elder"]
     with pytest.raises(mensura.MensuraError, match=r"least: 25; expected a share"):

@@ -71,6 +71,14 @@ def estimate_baseline(
     ``estimates``: what language models said (see :func:`read_estimates`); or ``askers``, who are asked ``runs`` times.
     ``anchors``: human rates on some items. ``known_mean``: the mean that a group of people reached. ``scores``: subject
     and score (0 to 1) of models. ``domain``: of all items without one. ``sample``: estimate only so many items.
+
+    >>> import mensura
+    >>> import polars as pl
+    >>> items = pl.DataFrame({"item": ["sum", "prime"], "question": ["2 + 2 = ?", "Is 91 a prime number?"]})
+    >>> said = pl.DataFrame({"item": ["sum", "prime"], "rate": [0.96, 0.41], "low": [0.9, 0.3], "high": [0.99, 0.55]})
+    >>> card = mensura.estimate_baseline(items, people="world", estimates=said)
+    >>> card.shown.columns[:4]
+    ['population', 'mean', 'low', 'high']
     """
     if scores is not None:
         require_columns(scores, ["subject", "score"], name="scores")

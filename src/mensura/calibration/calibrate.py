@@ -52,6 +52,15 @@ def calibrate(
     the same with the largest demand of each item alone; ``chosen``, whichever of these two orders the items of pools
     left out better; or ``means``, the published procedure. ``groups``: by the published groups, such as KN, instead of
     single dimensions. ``draws``: of the posterior, or bootstrap samples of the items.
+
+    >>> import mensura
+    >>> import polars as pl
+    >>> items = [f"i{at}" for at in range(30)]
+    >>> rates = pl.DataFrame({"item": items, "rate": [0.9 - 0.25 * (at % 4) for at in range(30)], "n": [200] * 30})
+    >>> demands = pl.DataFrame({"item": items, "KNc": [at % 4 for at in range(30)]})
+    >>> calibration = mensura.calibrate(rates, demands, method="means", draws=20)
+    >>> calibration.shown["dimension"].to_list()
+    ['KNc']
     """
     check_method(method)
     items = read_items(rates, demands, level_error=level_error, readers=readers, codes=codes)

@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 
 from mensura.cli.options import ASKING, rare
 from mensura.cli.output import console, exit_codes, notices
 from mensura.cli.paths import check_output
+from mensura.cli.progress import terminal_bar
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
@@ -270,9 +270,8 @@ def asking_bar(label: str, model: str = "the provider") -> Iterator[Callable[[St
 
     A long wait for the provider is reported everywhere, once.
     """
-    errors = Console(stderr=True)
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[told]}"))
-    with Progress(*columns, console=errors, transient=True, disable=not errors.is_terminal) as progress:
+    with terminal_bar(*columns) as progress:
         task = progress.add_task(label, total=None, told="")
         reported = datetime.min
 

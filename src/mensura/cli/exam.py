@@ -11,6 +11,7 @@ from mensura.cli.asking import Asking, BaseUrl, JournalPath
 from mensura.cli.options import takes_groups
 from mensura.cli.output import Json, Out, console, emit, notices, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
+from mensura.cli.progress import waiting
 from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 
@@ -127,7 +128,8 @@ def serve(
     if tokens is not None and not invitations:
         raise MensuraError(f"{tokens}: no invitation in it; write one per line, or leave --tokens out")
     notices.print(f"http://{host}:{port}/ (Ctrl-C ends; answers are kept in {store})")
-    serve_exam(read_exam(exam), store, secret=secret, host=host, port=port, names=name or [], tokens=invitations)
+    with waiting.paused():
+        serve_exam(read_exam(exam), store, secret=secret, host=host, port=port, names=name or [], tokens=invitations)
 
 
 @app.command(epilog="Example: mensura exam sit example --model recorded/exam-example --repeats 2 --out runs/recorded")

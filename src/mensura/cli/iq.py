@@ -178,7 +178,7 @@ def _on_frozen(
     console.print(placed.heading)
     for name, table in tables.items():
         if model is not None or name == "composites":
-            print_table(table.drop("scored_dimensions", strict=False), title=name.capitalize(), digits=1)
+            print_table(table.drop("scored_dimensions", "missing", strict=False), title=name.capitalize(), digits=1)
 
 
 def _weights(given: list[str]) -> dict[str, float]:
@@ -269,6 +269,9 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
         _print_tree(tree)
         return
     console.print(tree.heading)
+    if tree.iq is None:
+        console.print("mensura benchmarks lists the tests that count; mensura where shows the model's capability.")
+        return
     spare = ("inherited", "estimated")
     print_table(tables["dimensions"].drop("subject"), title="Dimensions", digits=1, spare=spare)
     if tables["emotional"].height:

@@ -15,8 +15,10 @@ from typer.core import TyperCommand, TyperGroup
 
 from mensura import __version__
 from mensura.cli.new_models import offer_options
+from mensura.cli.next_steps import next_step
 from mensura.cli.options import offer_settings
 from mensura.cli.output import console, exit_codes, notices
+from mensura.cli.progress import waiting
 from mensura.core.errors import MensuraError
 from mensura.core.processes import ONE_THREAD
 
@@ -145,9 +147,13 @@ def main() -> None:
         for name, value in ONE_THREAD.items():  # NumPy reads them when a command imports it, which is after this
             os.environ.setdefault(name, value)
     try:
-        app()
+        with waiting.during(" ".join(["mensura", *sys.argv[1:2]])):
+            app()
     except SystemExit as end:
-        sys.exit(end.code or next(iter(exit_codes), 0))
+        code = end.code or next(iter(exit_codes), 0)
+        if not code and notices.is_terminal and (said := next_step(sys.argv[1:])):
+            notices.print(said, style="dim")
+        sys.exit(code)
     except MensuraError as fault:
         _refuse(str(fault))
     except OSError as fault:  # a disk that is full or cannot be written, a path that is too long

@@ -9,6 +9,7 @@ import typer
 
 from mensura.cli.output import notices
 from mensura.cli.paths import check_input
+from mensura.cli.progress import waiting
 from mensura.core.errors import MensuraError
 
 EXAMPLES = (
@@ -44,11 +45,13 @@ def mcp(
 
     server = agent_server(lambda: Library(load(store)))
     if http is None:
-        server.run("stdio")
+        with waiting.paused():
+            server.run("stdio")
         return
     try:
         from mensura.serve.serving import run_app
     except ModuleNotFoundError as fault:
         raise MensuraError(f"mcp: {fault.name} is not installed; run pip install 'mensura[mcp,serve]'") from fault
     notices.print(f"http://127.0.0.1:{http}/mcp (Ctrl-C ends)")
-    run_app(server.streamable_http_app(stateless_http=True, json_response=True), port=http)
+    with waiting.paused():
+        run_app(server.streamable_http_app(stateless_http=True, json_response=True), port=http)

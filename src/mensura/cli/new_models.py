@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from mensura.cli.progress import waiting
 from mensura.core.errors import MensuraError, listed_names
 
 if TYPE_CHECKING:
@@ -85,7 +86,8 @@ def read_added(evidence: Evidence, file: Path, **allowed: Any) -> ScoreReading: 
             new = f"{listed_names(unknown)} {'is' if len(unknown) == 1 else 'are'} new"
             again = shlex.join(["mensura", *sys.argv[1:], "--released"])
             raise MensuraError(f"{refused}\nIf {new}, give the release date:\n  {again} YYYY-MM-DD") from None
-    asked = _ask(unknown, said)
+    with waiting.paused():
+        asked = _ask(unknown, said)
     return evidence.read_scores(file, new_model=asked, **allowed)
 
 

@@ -20,6 +20,7 @@ from rich.text import Text
 
 from mensura import __version__
 from mensura.cli.paths import check_output
+from mensura.cli.progress import waiting
 from mensura.core.folders import whole_folder
 
 if TYPE_CHECKING:
@@ -101,6 +102,11 @@ class PlainConsole(Console):
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
+    def print(self, *objects: Any, **settings: Any) -> None:  # noqa: ANN401
+        """Print, after the bar of a long command is gone."""
+        with waiting.paused():
+            super().print(*objects, **settings)
+
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
         """Render anything; its line breaks stay."""
         for segment in super().render(renderable, options):
@@ -125,7 +131,8 @@ def print_json(payload: Mapping[str, object]) -> None:
     """Print one JSON object; numbers that are not finite become null."""
     text = json.dumps(_plain(payload), ensure_ascii=False, allow_nan=False)
     try:
-        typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
+        with waiting.paused():
+            typer.echo(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
     except BrokenPipeError:
         console.on_broken_pipe()
 

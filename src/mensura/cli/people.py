@@ -125,7 +125,7 @@ def import_(
         str | None, typer.Option(help="Domain of items that have none, such as mathematics or reading.")
     ] = None,
     person: Annotated[str, typer.Option(help="Columns that identify a person, separated by commas.")] = "",
-    covariates: Annotated[str, typer.Option(help="Columns to keep as covariates.")] = "",
+    covariates: Annotated[str, typer.Option(help="Columns to keep as covariates, besides those of --by.")] = "",
     by: Names = "",
     weight: Annotated[str | None, typer.Option(help="Covariate that holds survey weights.")] = None,
     absent: Annotated[str, typer.Option(help="Codes of questions not given or not reached: no answer.")] = "",
@@ -151,7 +151,9 @@ def import_(
     raw = read_raw(file, layout=layout, object_name=object_name, encoding=encoding, header=header, codes=codes)
     raw = _renamed(raw, rename or [])
     raw = replace(raw, codes={**raw.codes, **_labels(label or [], _names(covariates))})
-    kept = list(dict.fromkeys([*_names(covariates), *([weight] if weight else [])]))
+    grouped = [name for names in _crossings(by) for name in names]
+    _require_columns("--by", [name for name in grouped if name not in _names(covariates)], raw)
+    kept = list(dict.fromkeys([*_names(covariates), *grouped, *([weight] if weight else [])]))
     if long is not None:
         raw = _widened(raw, long, _names(person), kept)
     used = [*_names(person), *kept]
@@ -222,6 +224,14 @@ def _names(text: str) -> list[str]:
 
 def _crossings(text: str) -> list[tuple[str, ...]]:
     return [tuple(name.split("+")) for name in _names(text)]
+
+
+def _require_columns(option: str, names: list[str], raw: PublishedTable) -> None:
+    for name in names:
+        if name not in raw.frame.columns:
+            raise MensuraError(
+                f"{option} {name}: no such column; expected one of {listed_names(raw.frame.columns)}. Correct the name."
+            )
 
 
 def _labels(entries: list[str], covariates: list[str]) -> dict[str, dict[str, str]]:

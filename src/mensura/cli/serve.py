@@ -10,6 +10,7 @@ import typer
 from mensura.cli.iq_method import Method
 from mensura.cli.output import notices
 from mensura.cli.paths import check_input
+from mensura.cli.progress import waiting
 from mensura.core.errors import MensuraError
 
 EXAMPLES = """
@@ -68,4 +69,5 @@ def serve(
             "browser; --name HOST names the ones that are right"
         )
     notices.print(f"http://{host}:{port}/ (the pages are there in a minute; Ctrl-C ends)")
-    serve_site(store, host=host, port=port, names=name or [], secret=secret, method=method)
+    with waiting.paused():
+        serve_site(store, host=host, port=port, names=name or [], secret=secret, method=method)

@@ -154,12 +154,23 @@ def _wrapping(grid: TerminalTable, least: Sequence[int]) -> RenderableType:
     from rich.table import Table  # here: most tables fit
 
     table = Table(title=grid.title, title_justify="left", header_style="bold")
-    for name, right, width in zip(grid.names, grid.right, least, strict=True):
-        justify, most = "right" if right else "left", console.width - FRAME
-        table.add_column(name, justify=justify, overflow="fold", min_width=min(width, most))  # type: ignore[arg-type]
+    for name, right, width in zip(grid.names, grid.right, _narrowed(grid.widths, least, console.width), strict=True):
+        table.add_column(name, justify="right" if right else "left", overflow="fold", width=width)
     for row in grid.rows:
         table.add_row(*row)
     return table
+
+
+def _narrowed(widths: Sequence[int], least: Sequence[int], room: int) -> list[int]:
+    """Return widths that fit: what can wrap gives way, the widest of it first; one word alone may break."""
+    found = list(widths)
+    while (over := sum(found) + PADDING * len(found) + 1 - room) > 0:
+        spare = [width - need for width, need in zip(found, least, strict=True)]
+        if max(spare) <= 0:
+            return [min(width, room - FRAME) for width in found]
+        widest = max((at for at, free in enumerate(spare) if free > 0), key=found.__getitem__)
+        found[widest] -= min(over, spare[widest], 1)
+    return found
 
 
 def _longest_word(texts: Iterable[str]) -> int:

@@ -93,9 +93,10 @@ def validate(
     print_table(result.overall.select("covariate", *kinds), title="Correlations within groups and pooled", digits=3)
     print_table(result.summary, title="By focal group", rows=20, digits=3)
     if result.comparison.height:
-        print_table(
-            result.comparison.drop("note"), title="Beside the paper's models (other items and countries)", digits=3
-        )
+        import polars as pl
+
+        counted = result.comparison.drop("note").cast({"n": pl.Int64})
+        print_table(counted, title="Beside the paper's models (other items and countries)", digits=3)
     if result.clusters.height:
         title = "Countries by alignment (k-means on r and mean absolute error), with cluster means"
         print_table(result.clusters, title=title, digits=3)
@@ -106,6 +107,9 @@ def validate(
         print_table(result.dif, title="Items that behave differently in a group (largest first)", rows=8)
     for warning in result.warnings:
         print_note(warning, kind="warning")
+    row = result.overall.row(-1, named=True)  # all groups, or the only covariate
+    sure = f"; {result.level:.0%} intervals contained {row['coverage']:.0%} of them" if row["coverage"] else ""
+    console.print(f"Predictions missed the hidden rates by {row['mae']:.3f} on average{sure}.")
 
 
 def _variants(result: Validation) -> int:

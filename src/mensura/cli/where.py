@@ -114,7 +114,7 @@ def _on_frozen(evidence: Evidence, subject: str, scale: str, out: Path | None, a
     placed = place(evidence, scale, draws=_DRAWS, seed=0, only=[subject])
     alone = replace(evidence, scores=evidence.scores.filter(mine))
     tables = {
-        "standing": placed.composites.filter(mine).drop("exact", "scored_dimensions"),
+        "standing": placed.composites.filter(mine).drop("exact", "scored_dimensions", "missing"),
         "capability": load_scale(scale).place(alone).filter(mine),
         "dimensions": placed.dimensions.filter(mine).drop("subject", "place").sort("iq", descending=True),
     }

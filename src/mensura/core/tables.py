@@ -47,6 +47,7 @@ _UTF8 = ("utf-8", "utf8")
 _ROW = "\0row"
 _BLOCK = 2**20
 _HEAD = 4 * 2**20  # bytes that hold the first records
+_DIGITS = 8  # a title of so many digits 0 and 1 is a row of answers
 _LOOKED_AT = 20  # records that decide on the separator
 _SNIFFED = 2000  # bytes that decide on the encoding
 _TRIED = 1000  # cells of a text column that must be numbers before all of them are tried
@@ -272,6 +273,7 @@ def _start(data: bytes, name: str, encoding: str | None, header: bool, unnamed: 
     head = start.decode(errors="ignore")
     separator = separator_of(head, name)
     titles, first, end = _header(head, separator, name)
+    _refuse_unseparated(titles, name)
     if header:
         _refuse_unnamed(titles, name, unnamed)
         refuse_twice(titles, name)
@@ -346,6 +348,20 @@ def _refuse_unnamed(titles: Sequence[str], name: str, advice: str) -> None:
             f"{name}: the first row has {len(numbers):,} numbers ({', '.join(numbers[:3])} …) and no names of columns. "
             f"{advice}"
         )
+
+
+def _refuse_unseparated(titles: Sequence[str], name: str) -> None:
+    """Refuse a row of numbers between blanks, or of digits in one piece, with the command that puts commas there."""
+    words = titles[0].split()
+    if len(titles) > 1 or not all(map(_is_number, words)):
+        return
+    if len(words) > 1:
+        what, way = f"blanks separate the {len(words)} numbers of a row", f"tr -s ' ' ',' < {name}"
+    elif len(words[0]) >= _DIGITS and set(words[0]) <= {"0", "1"}:
+        what, way = f"a row is one piece of {len(words[0])} digits", f"sed 's/./&,/g; s/,$//' {name}"
+    else:
+        return
+    raise MensuraError(f"{name}: {what}; expected commas between them. Write them with: {way} > commas.csv")
 
 
 def _is_number(text: str) -> bool:

@@ -99,6 +99,11 @@ def annotate(
     several of either. ``protocol``: bundle, item or cell. ``repeats``: how often everything is asked. ``rubrics``: a
     folder whose rubrics replace or extend ours; ``dimensions``: which to annotate. ``aggregate``: median or ordinal.
     What else is given goes to :func:`mensura.llm.open_asker` for models given by name.
+
+    >>> import mensura
+    >>> annotation = mensura.annotate("example", model="recorded/example", dimensions=["KNc"])
+    >>> annotation.demands.columns[:3]
+    ['item', 'dimension', 'level']
     """
     plan = plan_annotation(
         pool,

@@ -161,6 +161,11 @@ def load(path: str | Path | None = None) -> Evidence:
     A folder must hold models, benchmarks and scores. Where it has no costs or human references these are empty;
     other absent tables (ladders, bases, …) are the published ones, as far as they speak of its benchmarks.
     Raises :class:`EvidenceError` with every fault at once.
+
+    >>> import mensura
+    >>> evidence = mensura.load()
+    >>> evidence.scores.columns[:3]
+    ['subject', 'benchmark', 'score']
     """
     if path is None:
         return _embedded()

@@ -119,6 +119,15 @@ def extrapolate(
     a name, with ``settings`` (``draws``, ``seed``, ``level``, ``domain``, ``difference``), or a method object; those
     that ask a language model (``whole-pool``, ``item-by-item``) need an ``asker``. ``description``: what the pool is,
     in words; when empty, what its folder says, else its name.
+
+    >>> import mensura
+    >>> import polars as pl
+    >>> items = pl.DataFrame({"item": ["q1", "q2"], "domain": ["mathematics"] * 2})
+    >>> answers = pl.DataFrame({"person": range(40), "q1": [1, 1, 1, 0] * 10, "q2": [1, 0, 0, 0] * 10})
+    >>> pool = mensura.ItemPool.from_answers("school", items, answers)
+    >>> carried = mensura.extrapolate(pool, focal="pisa", to="world")
+    >>> carried.table.columns[:4]
+    ['item', 'rate', 'low', 'high']
     """
     tables = world or World.load()
     if isinstance(method, str) and method in METHODS and "world" in METHODS[method].settings:

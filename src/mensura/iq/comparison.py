@@ -45,7 +45,16 @@ class IqChange(Result):
 
 @check_arguments
 def compare_iq(before: IqResult, after: IqResult) -> IqChange:
-    """Compare two scorings: of two evidence versions, ladder sets, rules or sources."""
+    """Compare two scorings: of two evidence versions, ladder sets, rules or sources.
+
+    >>> import mensura
+    >>> evidence = mensura.load()
+    >>> before = mensura.score_iq(evidence, method="published")
+    >>> after = mensura.score_iq(evidence, method="published", weights={"mathematical-reasoning": 2.0})
+    >>> change = mensura.compare_iq(before, after)
+    >>> change.composites.columns
+    ['subject', 'before', 'after', 'change']
+    """
     exact = [before.exact, after.exact]
     composites = (
         exact[0]

@@ -71,6 +71,11 @@ def score_costs(evidence: Evidence, rules: IqRules | str | Path | None = None) -
     usage is its actual over its expected cost. Direct token use is tokens over their median. The multiplier is the
     geometric mean of a model's signals, and effective cost is sticker price times multiplier.
     ``rules`` is a TOML file or :class:`IqRules`.
+
+    >>> import mensura
+    >>> costs = mensura.score_costs(mensura.load())
+    >>> costs.costs.columns[:3]
+    ['subject', 'input_price', 'output_price']
     """
     rule = as_rules(rules).cost
     dated = evidence.costs.sort("date", nulls_last=False, maintain_order=True)

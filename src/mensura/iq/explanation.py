@@ -126,7 +126,7 @@ def explain_subject(workings: Workings, subject: str) -> Explanation:
     exact = float(workings.scored.composites[0, row])
     parts = tuple(_dimension(workings, row, place) for place in range(len(matrix.dimensions)))
     if np.isnan(exact):
-        note = f"no composite: {no_composite(matrix, workings.scored, workings.rules, row)}"
+        note = f"no IQ: {no_composite(matrix, workings.scored, workings.rules, row)}"
     else:
         equal = np.allclose(workings.weights, workings.weights[0])
         kind = "mean" if equal else "weighted mean"

@@ -32,10 +32,11 @@ class IqResult(Result):
     """Every IQ of one scoring. Imputed values live only here, with their step, inputs and error.
 
     Tables: ``composites`` (subject, iq, low, high, published, measured, inherited, estimated, scored_dimensions,
-    status), ``dimensions`` (subject, dimension, iq, low, high, measured, inherited, estimated, status),
+    status, missing), ``dimensions`` (subject, dimension, iq, low, high, measured, inherited, estimated, status),
     ``benchmark_iqs`` (subject, benchmark, iq, status, step), ``trail`` (all of that with scores, sources and errors),
     ``ranking`` and ``emotional``. ``low`` and ``high`` are null unless draws were asked for; ``published`` is the
-    composite of the published method; ``measured``, ``inherited`` and ``estimated`` count benchmarks behind a value.
+    composite of the published method; ``measured``, ``inherited`` and ``estimated`` count benchmarks behind a value;
+    ``missing`` is what a model without an IQ or without a rank would need, null for all others.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = (
@@ -57,10 +58,11 @@ class IqResult(Result):
 
     @cached_property
     def composites(self) -> pl.DataFrame:
-        """One row per model: rounded composite, its interval, the published one, what it rests on, and rank status."""
+        """One row per model: rounded composite, interval, published one, counts, status, what a rank would need."""
         exact = self.scored.composites[0]
         low, high = self._interval("composites", exact)
         counted = zip(self.measured_share, ~np.isnan(exact), strict=True)
+        ranked = self.ranked_by()
         return pl.DataFrame(
             {
                 "subject": self.matrix.subjects,
@@ -71,6 +73,9 @@ class IqResult(Result):
                 **{name: counts.sum(axis=1) for name, counts in self._counts.items()},
                 "scored_dimensions": self.scored.scored.sum(axis=1),
                 "status": [self.rules.status.of(float(share), composite=bool(has)) for share, has in counted],
+                "missing": pl.Series(
+                    [None if ranked[row] else self._what_is_missing(row) for row in range(len(ranked))], dtype=pl.String
+                ),
             }
         )
 
@@ -141,9 +146,7 @@ class IqResult(Result):
     def not_ranked(self) -> pl.DataFrame:
         """Models that are too new to rank: subject, iq, low, high, measured, missing (what a rank would need)."""
         out = np.flatnonzero(~self.ranked_by())
-        rows = self.composites.select("subject", "iq", "low", "high", "measured")[out]
-        missing = [self._what_is_missing(int(row)) for row in out]
-        return rows.with_columns(missing=pl.Series(missing, dtype=pl.String)).sort(
+        return self.composites.select("subject", "iq", "low", "high", "measured", "missing")[out].sort(
             "iq", "measured", descending=True, nulls_last=True, maintain_order=True
         )
 
@@ -338,7 +341,7 @@ class IqResult(Result):
     def shown(self) -> pl.DataFrame:
         """The composites of the ranked models, best first."""
         shown = self.ranking.select("rank", "subject").join(self.composites, on="subject", maintain_order="left")
-        return shown.drop("scored_dimensions")
+        return shown.drop("scored_dimensions", "missing")
 
 
 def _picked(values: Floats, where: Floats) -> pl.Series:

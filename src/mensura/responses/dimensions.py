@@ -26,11 +26,9 @@ from mensura.responses.table import ResponseTable
 GENERAL = "general"
 """The ability behind all items of a bifactor model."""
 LOOSE = 0.6
-"""Standard error of a combination of slopes above which normal intervals are too narrow.
+"""Standard error of a combination of slopes above which intervals contained the truth too seldom in simulations.
 
-In a bifactor model with two own abilities, the answers tell the general slopes of one half from those of the other only
-where general and own slopes are not in proportion. Errors of estimates look like such a lack of proportion, so that the
-information is overestimated.
+The exact likelihood has the same fault, so it is one of the normal approximation and not of the quadrature.
 """
 _PROBIT = 1.702
 """Logits per standard deviation of a normal curve: puts slopes on the scale of loadings."""

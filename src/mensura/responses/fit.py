@@ -89,6 +89,13 @@ def fit_responses(
     :class:`ResponseStore`. ``reference``: the group whose abilities have mean 0 and standard deviation 1; by default
     people where there are any. ``survey``: weights, replicate weights and clusters of the subjects. ``ray``: where
     passes run on Ray (:func:`mensura.responses.cluster.on_ray`). ``run``: another pass over the same shards.
+
+    >>> import mensura
+    >>> import polars as pl
+    >>> right = {"q1": [1, 1, 1, 1, 0, 1], "q2": [1, 1, 0, 1, 0, 0], "q3": [1, 0, 0, 0, 0, 1]}
+    >>> fit = mensura.fit_responses(pl.DataFrame({"subject": list("abcdef"), **right}), model="rasch")
+    >>> fit.subjects.columns[:4]
+    ['subject', 'ability', 'low', 'high']
     """
     check_model(model)
     options = options or FitOptions()

@@ -277,7 +277,8 @@ def _wide(frame: pl.DataFrame, who: str, grouped: str | None, group: str | None,
     if words:
         raise MensuraError(
             f"{name}: column {words[0]!r} holds no outcomes; a wide table has {who!r} (and group) and one column of "
-            "0, 1 or blank per item, a long one the columns subject, item, correct"
+            "0, 1 or blank per item, a long one the columns subject, item, correct. If other columns describe people, "
+            f"say which are items: mensura people import {name} --person {who} --items 'q*' --by {words[0]} --out pool"
         )
     if values.width < 2:
         raise MensuraError(f"{name}: no column of an item next to {who!r}; add one per item")

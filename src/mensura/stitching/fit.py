@@ -76,6 +76,14 @@ def stitch(
     ``duplicates``: ``max`` (default of rosetta, as published), ``mean`` (default of pooled), ``all``.
     ``parts`` says what happens when no score connects some subjects with the others. ``fewest_benchmarks`` leaves out
     subjects with fewer benchmarks; the published analysis asks for 4.
+
+    >>> import mensura
+    >>> import polars as pl
+    >>> scores = {"subject": ["ann", "ann", "bob", "bob"], "benchmark": ["easy", "hard", "easy", "hard"]}
+    >>> scores |= {"score": [0.9, 0.5, 0.7, 0.2]}
+    >>> fit = mensura.stitch(pl.DataFrame(scores))
+    >>> fit.capabilities["subject"].to_list()
+    ['ann', 'bob']
     """
     for name, strength in (("ridge", ridge), ("pooling", pooling)):
         if not np.isfinite(strength) or strength < 0:

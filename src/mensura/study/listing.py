@@ -41,7 +41,7 @@ def list_models(study: Any, *needed: str) -> pl.DataFrame:  # noqa: ANN401
 def _parts(study: Any, wanted: set[str], *, of_iq: bool) -> Iterator[pl.DataFrame]:  # noqa: ANN401
     """Yield the parts one after another, each computed when its turn comes."""
     if of_iq:
-        iq = study.iq.composites.rename({"low": "iq_low", "high": "iq_high"})
+        iq = study.iq.composites.drop("missing").rename({"low": "iq_low", "high": "iq_high"})
         yield iq.join(study.iq.exact.rename({"exact": "exact_iq"}), on="subject", maintain_order="left")
         yield study.iq.ranking.select("subject", "rank", "rank_low", "rank_high", "p_first")
         yield measure_own(study.iq)

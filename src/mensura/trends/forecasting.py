@@ -87,6 +87,16 @@ def forecast(
     ``capabilities`` is a fit, evidence (none: the embedded one), a table of scores, or a table with ``subject``,
     ``released``, ``capability``. ``draws`` carry the error of the fit: those of a fit (which brings its own), or a
     table ``subject``, ``draw``, ``capability``.
+
+    >>> import mensura
+    >>> from datetime import date
+    >>> import polars as pl
+    >>> days = [date(2024 + month // 12, month % 12 + 1, 1) for month in range(24)]
+    >>> models = {"subject": [f"model {at}" for at in range(24)], "date": days}
+    >>> models |= {"capability": [at / 12 for at in range(24)]}
+    >>> ahead = mensura.forecast(pl.DataFrame(models), to=[date(2026, 12, 1)])
+    >>> ahead.shown.columns
+    ['date', 'capability', 'low', 'high']
     """
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")

@@ -127,6 +127,11 @@ def watch_acceleration(
     (default: the last release); the false-alarm ``rate`` holds for all looks up to then. Where the last release lies
     before the end, the elapsed share of the rate is spent so far. With a ``window`` in years, every look knows the
     releases of that time up to itself only: a rolling detector. ``advance`` is called once per simulated stream.
+
+    >>> import mensura
+    >>> watch = mensura.watch_acceleration(mensura.load(), streams=19)
+    >>> watch.shown.columns[:2]
+    ['date', 'subject']
     """
     stream, subjects = read_stream(scores, dates)
     begin = float(to_years(pl.Series([start]))[0]) if start else default_start(stream.years)

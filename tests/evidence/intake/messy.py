@@ -11,6 +11,8 @@ import json
 import zipfile
 from typing import NamedTuple
 
+from mensura.evidence import NewModel
+
 OPUS, GPT = "claude-opus-4.8", "gpt-5.5"
 BOTH = ((OPUS, "gpqa_diamond", 70.4, "percent"), (GPT, "hle", 21.5, "percent"))
 TIDY = f"subject,benchmark,score\n{OPUS},gpqa_diamond,70.4\n{GPT},hle,21.5\n"
@@ -31,11 +33,11 @@ def text(file: str, content: str, *read: tuple[str, str, float, str], **how: obj
     return Messy(file, content.encode("utf-8"), read, **how)  # type: ignore[arg-type]
 
 
-def inspect_log(status: str = "success") -> dict[str, object]:
+def inspect_log(status: str = "success", model: str = "openai/gpt-5.5") -> dict[str, object]:
     return {
         "version": 2,
         "status": status,
-        "eval": {"task": "inspect_evals/gpqa_diamond", "model": "openai/gpt-5.5", "dataset": {"samples": 198}},
+        "eval": {"task": "inspect_evals/gpqa_diamond", "model": model, "dataset": {"samples": 198}},
         "results": {
             "completed_samples": 198,
             "scores": [{"name": "choice", "metrics": {"accuracy": {"value": 0.875}, "stderr": {"value": 0.02}}}],
@@ -62,6 +64,11 @@ HARNESS = {
     "n-samples": {"gpqa_diamond": {"original": 198, "effective": 198}},
 }
 
+NEW_HARNESS = json.dumps({"model_name": "acme/rocket-1", "results": {"hle": {"acc,none": 0.25}}}).encode()
+OWN_HARNESS = json.dumps({"model_name": "gpt-5.5", "results": {"knitting": {"acc,none": 0.25}}}).encode()
+NEW_INSPECT = archive({"header.json": json.dumps(inspect_log(model="acme/rocket-1"))})
+RELEASED: dict[str, object] = {"new_model": NewModel(released="2026-11-01")}
+
 FILES = (
     text("tidy.csv", TIDY, *BOTH),
     text("header_variants.csv", f"Model Name,Task,Accuracy\n{OPUS},gpqa_diamond,70.4\n{GPT},hle,21.5\n", *BOTH),
@@ -69,6 +76,22 @@ FILES = (
     text("display_names.csv", "Model,Benchmark,Score\nClaude Opus 4.8,GPQA Diamond,70.4\nGPT-5.5,HLE,21.5\n", *BOTH),
     text("long_names.csv", f"model,benchmark,score\n{GPT},Humanity's Last Exam,21.5\n", BOTH[1]),
     text("aime.csv", f"model,benchmark,score\n{GPT},AIME 2025,94\n", (GPT, "aime_2025", 94, "percent")),
+    text("short_year.csv", f"model,benchmark,score\n{GPT},AIME25,94\n", (GPT, "aime_2025", 94, "percent")),
+    text("short_year_apart.csv", f"model,benchmark,score\n{GPT},AIME '24,94\n", (GPT, "aime_2024", 94, "percent")),
+    text("other_year.csv", f"model,benchmark,score\n{GPT},AIME 2026,94\n", asked="--new 'AIME 2026'"),
+    text(
+        "other_year_near.csv",
+        f"model,benchmark,score\n{GPT},AIME 2026,94\n",
+        asked="--new 'AIME 2026'",
+        options={"accept_near": True},
+    ),
+    text(
+        "other_year_new.csv",
+        f"model,benchmark,score,unit\n{GPT},AIME 2026,94,percent\n",
+        (GPT, "AIME 2026", 94, "percent"),
+        options={"accept_near": True, "new": ("AIME 2026",)},
+    ),
+    text("version.csv", f"model,benchmark,score\n{GPT},LiveCodeBench v6,80.5\n", asked="did you mean livecodebench"),
     text("dashes.csv", "model,benchmark,score\nclaude-opus-4-8,gpqa-diamond,70.4\n", BOTH[0]),
     text("provider.csv", "model,benchmark,score\nanthropic/claude-opus-4.8,gpqa_diamond,70.4\n", BOTH[0]),
     text("percent_signs.csv", f"subject,benchmark,score\n{OPUS},gpqa_diamond,70.4%\n{GPT},hle,21.5 %\n", *BOTH),
@@ -127,6 +150,14 @@ FILES = (
     Messy("inspect.json", json.dumps(inspect_log()).encode(), ((GPT, "gpqa_diamond", 0.875, "fraction"),)),
     Messy(
         "inspect.eval", archive({"header.json": json.dumps(inspect_log())}), ((GPT, "gpqa_diamond", 0.875, "fraction"),)
+    ),
+    Messy("harness_new_model.json", NEW_HARNESS, asked="needs its release date (--released"),
+    Messy("harness_released.json", NEW_HARNESS, (("acme/rocket-1", "hle", 0.25, "fraction"),), options=RELEASED),
+    Messy("harness_own_test.json", OWN_HARNESS, ((GPT, "knitting", 0.25, "fraction"),), options={"new": ("knitting",)}),
+    Messy("inspect_new_model.eval", NEW_INSPECT, asked="needs its release date (--released"),
+    Messy(
+        *("inspect_released.eval", NEW_INSPECT, (("acme/rocket-1", "gpqa_diamond", 0.875, "fraction"),)),
+        options=RELEASED,
     ),
     Messy(
         "records.json", json.dumps([{"model": OPUS, "task": "gpqa_diamond", "accuracy": "70.4%"}]).encode(), BOTH[:1]

@@ -108,6 +108,15 @@ def profile(
     ``outcomes``: subject, item, correct[, options], a share where several tried; ``demands``: long or wide. ``method``:
     ``joint``, every demand must be met, guessing counted; or ``adele``, the published recipe, one dimension at a time.
     ``calibration``: lines to place abilities by; by default the published ones, all of one calibration.
+
+    >>> import mensura
+    >>> import polars as pl
+    >>> items = [f"i{at}" for at in range(20)]
+    >>> outcomes = pl.DataFrame({"subject": ["ann"] * 20, "item": items, "correct": [1] * 12 + [0] * 8})
+    >>> demands = pl.DataFrame({"item": items, "KNc": [at // 5 for at in range(20)]})
+    >>> abilities = mensura.profile(outcomes, demands, draws=20)
+    >>> abilities.shown.columns[:2]
+    ['subject', 'dimension']
     """
     check_profile_method(method)
     return profile_answered(line_up(outcomes, demands), method=method, calibration=calibration, draws=draws, seed=seed)

@@ -17,6 +17,9 @@ _NEAR = 0.72
 _INSIDE = 0.8
 """Similarity given to a name that holds another whole (GPQA in GPQA Diamond)."""
 
+_SHORT_YEAR = re.compile(r"(?<=[^\W\d])20(?=\d\d$)")
+"""The century of a year at the end of a name: AIME25 is AIME 2025."""
+
 
 class NameMatch(NamedTuple):
     """What a written name stands for: an id and how it was found, or the nearest candidates."""
@@ -25,6 +28,14 @@ class NameMatch(NamedTuple):
     id: str | None
     how: str
     near: tuple[str, ...] = ()
+
+    @property
+    def nearest(self) -> str | None:
+        """The nearest candidate that may be taken; None where they differ in a number, as versions and years do."""
+        mine = _digits(self.written)
+        same = [ident for ident in self.near if not mine or _digits(ident) == mine]
+        others = [ident for ident in self.near if _digits(ident)]
+        return next(iter(same or ([] if others else self.near)), None)
 
 
 class KnownNames:
@@ -36,7 +47,8 @@ class KnownNames:
         for ident, name in rows:
             self._ids[ident] = name
             for text in (ident, name):
-                self._spelled.setdefault(spelling(text), set()).add(ident)
+                for spelled in {spelling(text), _SHORT_YEAR.sub("", spelling(text))}:
+                    self._spelled.setdefault(spelled, set()).add(ident)
         self._comparers: dict[str, SequenceMatcher[str]] = {}
 
     def ident(self, written: str) -> str | None:
@@ -95,6 +107,10 @@ class KnownNames:
             comparer = self._comparers[spelled] = SequenceMatcher(None, "", spelled, autojunk=False)
         comparer.set_seq1(wanted)
         return comparer.ratio()
+
+
+def _digits(text: str) -> str:
+    return "".join(filter(str.isdecimal, text))
 
 
 def _is_inside(one: str, other: str) -> bool:

@@ -168,10 +168,10 @@ def _matched(
             if (kind, written) in matches:
                 continue
             match = known[kind].match(written)
-            if match.id is None and allowed.accept_near and match.near:
-                match = match._replace(id=match.near[0], how="nearest name")
             if match.id is None and _is_declared_new(kind, entry, allowed, match):
                 match = match._replace(id=written, how="new")
+            if match.id is None and allowed.accept_near and match.nearest:
+                match = match._replace(id=match.nearest, how="nearest name")
             matches[kind, written] = match
             if match.id is None:
                 faults.append(Fault(name, entry.row, kind, written, _what_to_do(kind, match)))
@@ -211,11 +211,12 @@ def _is_declared_new(kind: str, entry: WrittenScore, allowed: Allowed, match: Na
 
 
 def _what_to_do(kind: str, match: NameMatch) -> str:
-    near = f"did you mean {', '.join(match.near)}? (--accept-near takes the first); " if match.near else ""
+    taken = f" (--accept-near takes {match.nearest})" if match.nearest else ""
+    near = f"did you mean {', '.join(match.near)}?{taken}; " if match.near else ""
     new = (
         "its release date (--released, or a column released)"
         if kind == "model"
-        else f"--new {match.written!r} and a column unit"
+        else f"--new {match.written!r} and a unit (--unit, or a column unit)"
     )
     return f"a known {kind}: {near}one that is new needs {new}"
 

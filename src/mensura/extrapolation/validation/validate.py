@@ -127,6 +127,19 @@ def validate(
     object; the best one of the situation when not given. ``description``: what the pool is, in words; when empty, what
     its folder says, else its name. ``links``: how many linking items, in ``draws`` random draws (linked). ``advance``
     is called per group.
+
+    >>> import mensura
+    >>> from datetime import date
+    >>> import polars as pl
+    >>> names = [f"q{at}" for at in range(6)]
+    >>> right = {name: [int(person % 7 > at) for person in range(80)] for at, name in enumerate(names)}
+    >>> persons = pl.DataFrame({"person": range(80), "country": ["KEN", "SWE"] * 40})
+    >>> items = pl.DataFrame({"item": names, "domain": ["mathematics"] * 6})
+    >>> answers = persons.select("person").with_columns(pl.DataFrame(right))
+    >>> pool = mensura.ItemPool.from_answers("school", items, answers, persons, by=["country"])
+    >>> checked = mensura.validate(pool)
+    >>> checked.shown.columns[:2]
+    ['covariate', 'groups']
     """
     if links < 1:
         raise MensuraError(f"links must be 1 or more, got {links}")

@@ -1,0 +1,26 @@
+"""What ``help()`` shows of every public function runs, and every result draws itself and goes to pandas."""
+
+import doctest
+import inspect
+
+import pytest
+
+import mensura
+from mensura.core.results import Result
+
+VERBS = [name for name in mensura.__all__ if inspect.isfunction(getattr(mensura, name))]
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_the_example_of_the_help_runs(name):
+    found = doctest.DocTestParser().get_doctest(
+        inspect.getdoc(getattr(mensura, name)), {"mensura": mensura}, name, None, None
+    )
+    assert found.examples, f"help(mensura.{name}) has no example"
+    run = doctest.DocTestRunner(verbose=False)
+    run.run(found, clear_globs=False)
+    assert run.summarize(verbose=False).failed == 0
+    for result in (value for value in found.globs.values() if isinstance(value, Result)):
+        assert set(result.to_pandas()) == set(result.tables())
+        assert "<svg" in result.plot()._repr_svg_()
+        assert len(result._repr_html_()) > len(result.heading)
