@@ -153,7 +153,7 @@ def main() -> None:
     if chosen.part in ("all", "shapes"):
         rows += show_shapes(chosen.replications)
     if chosen.part in ("all", "dimensions"):
-        rows += show_dimensions(((2, False), (3, False), (4, False), (2, True)), chosen.replications)
+        rows += show_dimensions(((2, False), (3, False), (4, False)), chosen.replications)
     if chosen.part in ("all", "bifactor"):
         rows += show_dimensions(((2, True), (3, True)), chosen.replications)
     print(json.dumps(rows))
@@ -211,8 +211,7 @@ def show_dimensions(settings: Sequence[tuple[int, bool]], replications: int) -> 
         if bifactor:
             record(f"irt.bifactor_{dimensions}", percent_range(row[f"{name}_held"] for name in names[:3]))
     if not rows[0]["bifactor"]:
-        held = [np.mean([row[f"{name}_held"] for row in rows if f"{name}_held" in row]) for name in names]
-        record("irt.dimensions", percent_range(held))
+        record("irt.dimensions", percent_range(row[f"{name}_held"] for row in rows for name in names))
     return rows
 
 

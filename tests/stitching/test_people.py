@@ -296,3 +296,11 @@ def test_scores_of_classes_are_logits_above_chance_with_the_errors_of_logits():
     assert found.error == pytest.approx([0.05 / 0.25, 0.04 / 0.16, 0.125 / 0.0196, 0.01 / 0.0196, 0.01 / 0.25])
     assert found.bound.tolist() == [0, 0, -1, 1, -1]
     assert (found.cols.tolist(), found.classes.tolist()) == ([1, 0, 2, 3, 3], [0, 1, 1, 0, 1])
+
+
+def test_a_score_that_is_kept_for_the_record_only_moves_nobody():
+    """GPT-6 Astra's 99.9 on ARC-AGI-3 comes from its launch page and is not primary."""
+    evidence = mensura.load()
+    pair = (pl.col("subject") == "gpt-6-astra") & (pl.col("benchmark") == "arc_agi_3")
+    assert evidence.scores.filter(pair)["primary"].to_list() == [False]
+    assert evidence_scores(evidence)[0].filter(pair).is_empty()

@@ -23,8 +23,11 @@ def evidence_scores(evidence: Evidence, references: pl.DataFrame | None = None) 
     """Return the evidence as a score table for :func:`~mensura.stitching.stitch`, with notes on its units.
 
     ``references`` (benchmark, reference) fixes the opponents of Elo ratings; without it they are the median models.
+    A model's scores on a benchmark are left out if none of them is primary: they are kept for the record only.
     """
-    linked = link(distinct_scores(evidence), evidence, "score", references=references).join(
+    used = evidence.scores.filter("primary").select("subject", "benchmark")
+    scores = distinct_scores(evidence).join(used, on=["subject", "benchmark"], how="semi")
+    linked = link(scores, evidence, "score", references=references).join(
         evidence.models.select("subject", "released"), on="subject", how="left"
     )
     levels = evidence.benchmarks.select(
