@@ -4,12 +4,14 @@ import os
 import stat
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.core.files import part_prefix, write_text
+from mensura.core.files import locked_part, part_prefix, write_text
 
 
 @pytest.fixture
@@ -62,6 +64,19 @@ def test_a_part_of_a_killed_writer_goes_though_another_process_has_its_number_no
     (tmp_path / f".table.csv.{os.getpid()}.abc.part").write_text("half")
     write_text(tmp_path / "table.csv", "whole")
     assert names() == ["table.csv"]
+
+
+def test_a_part_that_is_swept_up_before_it_is_locked_is_made_again(tmp_path, names):
+    made = []
+
+    def make(*names):
+        made.append(tempfile.mkdtemp(*names))
+        if len(made) == 1:
+            Path(made[0]).rmdir()
+        return made[-1]
+
+    with locked_part(tmp_path / "out", make) as part:
+        assert (len(made), str(part)) == (2, made[1])
 
 
 def test_without_locks_a_part_is_given_up_after_a_day(tmp_path, names, monkeypatch):

@@ -11,7 +11,7 @@ import pytest
 
 from mensura.charts.forest import Reference, Strip, draw_forest
 from mensura.charts.ladders import ModelSpot, draw_history
-from mensura.scale.ranking import say_leader
+from mensura.scale.ranking import say_chance
 from mensura.site.pages.charts import iq
 from mensura.site.pictures import benchmark_scores, draw
 from mensura.site.pictures.benchmark import hardest_first
@@ -243,11 +243,13 @@ def test_an_ability_is_as_rare_as_those_of_the_world_who_solve_such_items(study,
     assert figure("abilities").finding.startswith(f"{top['subject']} is rarest in {top['dimension']}")
 
 
-def test_the_axis_names_who_leads_all_ranked_models_and_the_measured_class_next_below(study, figure):
+def test_the_axis_names_the_highest_of_all_ranked_models_and_the_measured_class_next_below(study, figure):
     one = figure("one-axis")
     top = study.models.sort("capability", descending=True, nulls_last=True).row(0, named=True)
     first = study.capability_ranks.filter(subject=top["subject"])["p_first"].item()
-    assert one.finding.startswith(say_leader(top["name"], first, study.capability_ranks["rank"].count()))
+    models = study.capability_ranks["rank"].count()
+    sure = f"with a chance of {say_chance(first)} among {models} models"
+    assert one.finding.startswith(f"{top['name']} has the highest capability, {sure}. ")
     below = study.groups.filter((pl.col("status") == "measured") & (pl.col("capability") < top["capability"]))
     nearest = below.filter(pl.col("capability") == below["capability"].max())["group"].item()
     assert f"Next below it: {study.class_names[nearest]}, anywhere from " in one.finding

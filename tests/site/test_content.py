@@ -328,7 +328,7 @@ def test_who_leads_is_said_with_the_chance_and_with_three_rivals_at_most(chances
     models = pl.DataFrame({"name": names, "iq": range(130, 130 - len(names), -1), "p_first": chances}).with_columns(
         iq_low=pl.col("iq") - 4.4, iq_high=pl.col("iq") + 3.4
     )
-    study = SimpleNamespace(ranked=models)
+    study = SimpleNamespace(ranked=models, ranked_iqs=models)
     said = say_leader("Ann", chances[0], len(names))
     assert leader_sentence(study) == f"{said} Its IQ is 130 (90% interval 126 to 133)."
     assert rivals_sentence(study) == rivals

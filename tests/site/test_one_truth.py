@@ -17,7 +17,7 @@ def test_every_front_names_the_same_leader_with_the_same_chance(report, evidence
     study = Study.open(evidence)
     leader = study.ranked.row(0, named=True)
     said = say_leader(leader["name"], leader["p_first"], study.ranked.height)
-    for page in ("index.html", "iq.html"):
+    for page in ("index.html", "iq.html", "stitched.html"):
         assert said in words((report / page).read_text(encoding="utf-8")), page
     ranked = json.loads((report / "api/v1/rankings.json").read_text(encoding="utf-8"))["rankings"]
     assert (ranked[0]["subject"], ranked[0]["p_first"]) == (leader["subject"], leader["p_first"])
@@ -31,7 +31,13 @@ def test_every_front_names_the_same_leader_with_the_same_chance(report, evidence
 def test_the_stitched_page_names_the_highest_of_all_ranked_models(report, evidence, evidence_folder, mensura_command):
     study = Study.open(evidence)
     said = capability_leader_sentence(study)
-    assert said in words((report / "stitched.html").read_text(encoding="utf-8"))
+    page = words((report / "stitched.html").read_text(encoding="utf-8"))
+    assert said in page
+    assert len(set(re.findall(r"[\w%]+ chance of being first", page))) == 1
     top = json.loads(mensura_command("stitch", "--evidence", evidence_folder, "--json").out)["ranks"][0]
     name = study.rows.by_subject[top["subject"]]["name"]
-    assert said == say_leader(name, top["p_first"], study.capability_ranks["rank"].count())
+    models = study.capability_ranks["rank"].count()
+    assert (
+        said
+        == f"{name} has the highest capability, with a chance of {say_chance(top['p_first'])} among {models} models."
+    )

@@ -76,10 +76,11 @@ def locked_part(path: Path, make: Callable[[str, str, str], str]) -> Iterator[Pa
     """Make an unfinished neighbour of a path and hold its lock; others take it for abandoned when the lock is free."""
     while True:
         part = Path(make(PART, part_prefix(path), str(path.parent)))
-        handle = _lock(part)
-        if handle is None or _is_still(part, handle):
-            break
-        os.close(handle)  # somebody swept it up before it was locked
+        with suppress(FileNotFoundError):  # somebody swept it up before it was locked
+            handle = take_lock(part)
+            if handle is None or _is_still(part, handle):
+                break
+            os.close(handle)
     try:
         yield part
     finally:
@@ -87,13 +88,19 @@ def locked_part(path: Path, make: Callable[[str, str, str], str]) -> Iterator[Pa
             os.close(handle)
 
 
-def _lock(part: Path) -> int | None:
-    """Wait for the lock of a file or folder; return None where there are no locks."""
+def take_lock(path: Path, *, wait: bool = True) -> int | None:
+    """Return a handle that holds the lock of a file or folder, or None where there are no locks.
+
+    Without ``wait``, a lock that another holds is a BlockingIOError.
+    """
     if fcntl is None:
         return None
-    handle = os.open(part, os.O_RDONLY)
+    handle = os.open(path, os.O_RDONLY)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        os.close(handle)
+        raise
     except OSError:  # some network disks lock nothing
         os.close(handle)
         return None
@@ -125,32 +132,30 @@ def sweep_parts(path: Path) -> None:
     for entry in list(os.scandir(path.parent)):
         if entry.name.startswith(start) and entry.name.endswith(PART):
             pid = entry.name.removeprefix(start).split(".")[0]
-            if pid.isdigit() and len(pid) <= _LONGEST_PID and _is_abandoned(Path(entry.path)):
-                if entry.is_dir(follow_symlinks=False):
-                    shutil.rmtree(entry.path, ignore_errors=True)
-                else:
-                    Path(entry.path).unlink(missing_ok=True)
+            if pid.isdigit() and len(pid) <= _LONGEST_PID:
+                with suppress(FileNotFoundError):
+                    _sweep(Path(entry.path))
 
 
-def _is_abandoned(part: Path) -> bool:
-    """Return whether the writer is gone: its lock is free, or, where there are no locks, a day has passed."""
-    with suppress(FileNotFoundError):
-        if part.is_symlink():
-            return True
-        handle = None if fcntl is None else os.open(part, os.O_RDONLY)
-        try:
-            if handle is not None:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return True
-        except BlockingIOError:
-            return False
-        except OSError:  # some network disks lock nothing
-            pass
-        finally:
-            if handle is not None:
-                os.close(handle)
-        return time.time() - part.stat().st_mtime > _DAY
-    return False
+def _sweep(part: Path) -> None:
+    """Remove an unfinished file or folder if its writer is gone, under its lock; without locks, if a day has passed."""
+    if part.is_symlink():
+        part.unlink(missing_ok=True)
+        return
+    try:
+        handle = take_lock(part, wait=False)
+    except BlockingIOError:
+        return
+    try:
+        if handle is None and time.time() - part.stat().st_mtime < _DAY:
+            return
+        if part.is_dir():
+            shutil.rmtree(part, ignore_errors=True)
+        else:
+            part.unlink(missing_ok=True)
+    finally:
+        if handle is not None:
+            os.close(handle)
 
 
 def umask() -> int:

@@ -19,7 +19,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 
 from mensura.core.errors import MensuraError
-from mensura.core.files import locked_part, naming, sweep_parts, umask, write_text
+from mensura.core.files import locked_part, naming, sweep_parts, take_lock, umask, write_text
 
 MANIFEST = ".mensura.json"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -172,6 +172,7 @@ def _exchange(new: Path, old: Path) -> bool:
 def _exchange_by_renaming(new: Path, old: Path) -> None:
     """Swap two folders in two steps; an error between them brings the old one back."""
     aside = new.with_name(f"{new.name.removesuffix('.part')}.old.part")
+    handle = take_lock(old)  # so that nobody takes it for an abandoned one meanwhile
     try:
         old.rename(aside)
         new.rename(old)
@@ -179,6 +180,8 @@ def _exchange_by_renaming(new: Path, old: Path) -> None:
         if not old.exists():
             aside.rename(old)
         shutil.rmtree(aside, ignore_errors=True)
+        if handle is not None:
+            os.close(handle)
 
 
 def _replace_files(stage: Path, folder: Path, stale: Iterable[str]) -> None:

@@ -8,8 +8,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import expit
-from mensura.scale.ranking import WIDEST_IQ, say_leader
-from mensura.study.listing import list_models
+from mensura.scale.ranking import WIDEST_IQ, say_chance, say_leader
 from mensura.study.study import Study
 from mensura.study.units import chance, show
 
@@ -21,7 +20,7 @@ _EXPLAINED = ("gpqa_diamond", "hle", "swe_bench_pro", "arc_agi_2")
 
 def leader_sentence(study: Study) -> str:
     """Say who leads, with the chance of being first among all ranked models and the interval of the IQ."""
-    ranked = list_models(study, "rank").drop_nulls("rank")
+    ranked = study.ranked_iqs
     if ranked.is_empty():
         return "No model is known well enough to be ranked."
     best = ranked.row(0, named=True)
@@ -52,12 +51,14 @@ def rivals_sentence(study: Study) -> str:
 
 
 def capability_leader_sentence(study: Study) -> str:
-    """Say who leads on the stitched scale, with the chance of being first among all ranked there."""
+    """Say whose capability is highest, with the chance of that. Who leads is said by IQ, everywhere alike."""
     ranked = study.capability_ranks.drop_nulls("rank")
     if ranked.is_empty():
         return "No model is known well enough to be ranked."
     best = ranked.row(0, named=True)
-    return say_leader(study.rows.facts[best["subject"]]["name"], best["p_first"], ranked.height)
+    name = study.rows.facts[best["subject"]]["name"]
+    sure = f"with a chance of {say_chance(best['p_first'])} among {ranked.height} models"
+    return f"{name} has the highest capability, {sure}."
 
 
 def pace_sentence(study: Study) -> str:

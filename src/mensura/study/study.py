@@ -152,6 +152,11 @@ class Study(Result):
         """The models that are ranked, best first (:mod:`mensura.scale.ranking`)."""
         return self.models.drop_nulls("rank")
 
+    @property
+    def ranked_iqs(self) -> pl.DataFrame:
+        """The ranked models with their IQs alone: neither capability nor cost is computed."""
+        return list_models(self, "rank").drop_nulls("rank")
+
     @cached_property
     def too_new(self) -> pl.DataFrame:
         """The models that are too new to rank, with what a rank would need (``missing``)."""

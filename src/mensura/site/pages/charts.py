@@ -84,6 +84,7 @@ def stitched(study: Study) -> Page:
         "it, test by test.",
         "stitched.html",
         {
+            "leader": leader_sentence(study),
             "pictures": figures_of(study, *names),
             "units": unit_sentences(study),
             "unit": unit_words(study),
