@@ -18,9 +18,10 @@ from mensura.iq.rules import IqRules, as_rules
 AXES = ("sticker_price", "effective_cost", "usage_multiplier", "response_time")
 """Columns of the cost table in which less is better; task efficiency is one over the usage multiplier."""
 EFFECTIVE_COST_NOTE = (
-    "Effective costs are estimates of our own: for the 16 models with a published one they differ from it by a factor "
-    "of 1.35 in the median, and usage multipliers hardly agree (r = 0.27); "  # measured: cost.factor, cost.correlation
-    "which signals the publisher uses is not fully stated. Good for orders of magnitude, not for close comparisons."
+    "Effective costs are our own estimates: good for orders of magnitude, not for close comparisons. For the 16 models "
+    "with a published one, ours differs by a factor of 1.35 in the median. "  # measured: cost.factor
+    "Usage multipliers hardly agree (r = 0.27). The publisher does not "  # measured: cost.correlation
+    "fully state which signals it uses."
 )
 """Said wherever effective costs stand; the figures are those of ``python -m benchmarks.iq_published``."""
 FIRM = ("direct", "benchmarks")

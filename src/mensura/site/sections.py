@@ -144,9 +144,8 @@ def cheapest_section(study: Study) -> dict[str, Any]:
         row["cost_href"] = f"models/{slug(row['subject'])}.html#cost"
     table = {"rows": rows, "columns": columns, "id": "cheapest", "caption": "Dollars per 1M tokens in + 1M out"}
     about = (
-        f"For each IQ the model with the lowest cost among those that reach it: {effective} models by effective cost, "
-        f"{by_list} without one by their list price, which says so; {without} models have no price and are left out. "
-        f"{EFFECTIVE_COST_NOTE}"
+        f"The cheapest model that reaches each IQ. {effective} models count by effective cost, {by_list} by their "
+        f"list price; {without} have no known price. {EFFECTIVE_COST_NOTE}"
     )
     return {"id": "cheapest-at", "title": "Cheapest at IQ …", "about": about, "table": table}
 
