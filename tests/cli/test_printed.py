@@ -143,3 +143,12 @@ def test_two_large_groups_of_people_are_ranked_together(mensura_command, tmp_pat
     printed = mensura_command("responses", "fit", tmp_path / "answers.csv", "--model", "rasch").out
     assert "women" in printed
     assert "yours" not in printed
+
+
+def test_every_part_of_a_table_names_what_tells_its_rows_apart(capsys, monkeypatch):
+    groups = {"covariate": ["schooling"] * 2, "group": ["short", "long"]}
+    wide = pl.DataFrame(groups | {f"a_long_column_{place}": [0.1, 0.2] for place in range(6)})
+    monkeypatch.setattr("mensura.cli.output.console._width", 80)
+    print_table(wide, title="By group")
+    printed = capsys.readouterr().out
+    assert printed.count("┃ covariate ┃ group ┃") == printed.count("┏") > 1

@@ -62,14 +62,14 @@ def print_table(
     title: str,
     rows: int | None = None,
     digits: int = 2,
-    keys: int = 1,
+    keys: int | None = None,
     spare: Sequence[str] = (),
 ) -> None:
     """Print the first ``rows`` rows of a table, numbers to the right; wide cells wrap between words, none is cut.
 
     Where a table is too wide for the terminal, columns of ``spare`` stay out, the first of them first. One that is too
-    wide even then is printed in parts, the first ``keys`` columns in each. A rarity that is cut at what the data can
-    tell (column ``at_least``) says so beside its number.
+    wide even then is printed in parts, the first ``keys`` columns in each (default: as many as tell the rows apart). A
+    rarity that is cut at what the data can tell (column ``at_least``) says so beside its number.
     """
     shown = frame if rows is None else frame.head(rows)
     cells = {name: [_cell(value, digits) for value in shown[name]] for name in shown.columns}
@@ -78,6 +78,7 @@ def print_table(
             f"at least {text}" if word == "yes" else text for text, word in zip(cells["one_in"], cut, strict=True)
         ]
     least = {name: _longest_word([visible(name), *texts]) for name, texts in cells.items()}
+    keys = _keys(shown) if keys is None else keys
     left = [name for name in spare if name in least]
     without = []
     while left and len(_parts(least, console.width, keys)) > 1:
@@ -97,6 +98,18 @@ def print_table(
     if without:
         names = ", ".join(name for name in frame.columns if name in without)
         console.print(f"Left out for want of width: {names} (all columns with --out or --json, or a wider terminal)")
+
+
+def _keys(frame: pl.DataFrame) -> int:
+    """Return how many of the first columns tell the rows apart; one where texts alone do not."""
+    import polars as pl
+
+    for count, name in enumerate(frame.columns, start=1):
+        if count > 1 and frame.schema[name] != pl.String:
+            break
+        if frame.select(frame.columns[:count]).is_unique().all():
+            return count
+    return 1
 
 
 def _say_left_out(count: int) -> None:
@@ -177,7 +190,7 @@ def _longest_word(texts: Iterable[str]) -> int:
     return max((cell_len(word) for text in texts for word in text.split()), default=1)
 
 
-def _parts(least: Mapping[str, int], width: int, keys: int = 1) -> list[list[str]]:
+def _parts(least: Mapping[str, int], width: int, keys: int) -> list[list[str]]:
     """Pack columns into as few parts as fit the width with every word whole; the first ``keys`` open each part."""
     if not least:
         return []
