@@ -53,7 +53,7 @@ def test_the_highest_model_is_said_with_the_class_next_below():
         groups=groups,
         class_names={"y": "experts on GPQA"},
     )
-    first = "Bee probably leads: an 80% chance of being first among all 2 ranked models."
+    first = "Bee has the highest capability, with a chance of 80% among 2 models."
     assert stands_beside(study) == f"{first} Next below it: experts on GPQA, anywhere from 0.20 to 1.80."
     study.groups = groups.filter(pl.col("capability") >= 2)
     assert stands_beside(study) == first
