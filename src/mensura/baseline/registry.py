@@ -224,16 +224,8 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
         best = scores.filter(pl.col("benchmark") == place).sort("score", descending=True)
         best = best.unique("subject", keep="first", maintain_order=True)
         if best.height:
-            told.append(
-                (
-                    row["part"],
-                    row["group"],
-                    row["status"],
-                    row["score"],
-                    *_above(row, best),
-                    _iq(row["score"], place, evidence),
-                )
-            )
+            known = (row[name] for name in ("part", "group", "status", "score"))
+            told.append((*known, *_above(row, best), _iq(row["score"], place, evidence)))
     return pl.DataFrame(told, schema=PASSED, orient="row")
 
 

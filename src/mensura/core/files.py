@@ -77,7 +77,7 @@ def locked_part(path: Path, make: Callable[[str, str, str], str]) -> Iterator[Pa
     while True:
         part = Path(make(PART, part_prefix(path), str(path.parent)))
         with suppress(FileNotFoundError):  # somebody swept it up before it was locked
-            handle = take_lock(part)
+            handle = _take_lock(part)
             if handle is None or _is_still(part, handle):
                 break
             os.close(handle)
@@ -88,7 +88,18 @@ def locked_part(path: Path, make: Callable[[str, str, str], str]) -> Iterator[Pa
             os.close(handle)
 
 
-def take_lock(path: Path, *, wait: bool = True) -> int | None:
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of a file or folder; do without where there are no locks."""
+    handle = _take_lock(path)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _take_lock(path: Path, *, wait: bool = True) -> int | None:
     """Return a handle that holds the lock of a file or folder, or None where there are no locks.
 
     Without ``wait``, a lock that another holds is a BlockingIOError.
@@ -143,7 +154,7 @@ def _sweep(part: Path) -> None:
         part.unlink(missing_ok=True)
         return
     try:
-        handle = take_lock(part, wait=False)
+        handle = _take_lock(part, wait=False)
     except BlockingIOError:
         return
     try:

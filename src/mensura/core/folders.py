@@ -15,11 +15,11 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from mensura.core.errors import MensuraError
-from mensura.core.files import locked_part, naming, sweep_parts, take_lock, umask, write_text
+from mensura.core.files import locked, locked_part, naming, sweep_parts, umask, write_text
 
 MANIFEST = ".mensura.json"
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
@@ -46,7 +46,7 @@ def whole_folder(folder: Path, writer: str, *, certain: Sequence[str] = ()) -> I
             stage.chmod(0o777 & ~umask())
             with naming(folder):
                 yield stage
-                with _alone_in(folder.parent):
+                with locked(folder.parent):  # writers finish one after another
                     _put_in_place(stage, folder, writer)
         finally:
             shutil.rmtree(stage, ignore_errors=True)
@@ -81,23 +81,6 @@ def _put_in_place(stage: Path, folder: Path, writer: str) -> None:
             _exchange_by_renaming(stage, folder)
     else:
         _replace_files(stage, folder, stale)
-
-
-@contextmanager
-def _alone_in(parent: Path) -> Iterator[None]:
-    """Hold the parent folder's lock, so that writers finish one after another; without one where there is no lock."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
-    handle = os.open(parent, os.O_RDONLY)
-    try:
-        with suppress(OSError):  # some network disks lock nothing
-            fcntl.flock(handle, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(handle)
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -172,16 +155,14 @@ def _exchange(new: Path, old: Path) -> bool:
 def _exchange_by_renaming(new: Path, old: Path) -> None:
     """Swap two folders in two steps; an error between them brings the old one back."""
     aside = new.with_name(f"{new.name.removesuffix('.part')}.old.part")
-    handle = take_lock(old)  # so that nobody takes it for an abandoned one meanwhile
-    try:
-        old.rename(aside)
-        new.rename(old)
-    finally:
-        if not old.exists():
-            aside.rename(old)
-        shutil.rmtree(aside, ignore_errors=True)
-        if handle is not None:
-            os.close(handle)
+    with locked(old):  # nobody takes it for an abandoned one meanwhile
+        try:
+            old.rename(aside)
+            new.rename(old)
+        finally:
+            if not old.exists():
+                aside.rename(old)
+            shutil.rmtree(aside, ignore_errors=True)
 
 
 def _replace_files(stage: Path, folder: Path, stale: Iterable[str]) -> None:

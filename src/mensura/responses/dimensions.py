@@ -28,7 +28,8 @@ GENERAL = "general"
 LOOSE = 0.6
 """Standard error of a combination of slopes above which intervals contained the truth too seldom in simulations.
 
-The exact likelihood has the same fault, so it is one of the normal approximation and not of the quadrature.
+With 24 items the exact likelihood has the same fault, so it is one of the normal approximation. With 12 items or fewer,
+the quadrature is too coarse as well.
 """
 _PROBIT = 1.702
 """Logits per standard deviation of a normal curve: puts slopes on the scale of loadings."""
