@@ -20,7 +20,7 @@ from mensura.exam.pooling import to_pool
 from mensura.exam.rates import AnswerMatrix, answer_matrix, item_rates, mean_rate
 from mensura.exam.report import report_exam
 from mensura.exam.settings import ExclusionRules
-from mensura.exam.small_groups import hidden_groups
+from mensura.exam.small_groups import hidden_groups, shared_weights
 from mensura.exam.weights import rake
 from mensura.llm import Answer
 from mensura.people import ItemPool
@@ -104,6 +104,23 @@ def test_margins_of_small_groups_are_not_shown(bank):
     assert raked.margins["share"].to_list() == [0.6, 0.4]
     assert raked.margins["sample"].to_list() == [None, None]  # 2 of 40
     assert len(set(raked.weights.values())) == 2
+
+
+def test_a_weight_that_few_people_share_does_not_point_at_them(bank):
+    outcomes, takers = invent(bank, np.linspace(-2.0, 2.0, 40))
+    takers = takers.with_columns(age=pl.Series(["under 40"] * 3 + ["40 or older"] * 37))
+    margins = pl.DataFrame({"question": ["age"] * 2, "answer": ["under 40", "40 or older"], "share": [0.2, 0.8]})
+    shown = report_exam(bank, outcomes, takers, margins=margins).takers.filter(pl.col("kind") == "people")["weight"]
+    assert shown.value_counts()["count"].min() >= 5
+    assert shown.sum() == pytest.approx(40.0)  # the real weights of the three are 2.7 times those of others
+
+
+def test_shown_weights_are_means_of_neighbours_and_common_ones_stay():
+    weights = {f"a{i}": 0.5 for i in range(6)} | {f"b{i}": 1.0 for i in range(5)} | {"c": 2.0, "d": 3.0}
+    shown = shared_weights(weights)
+    assert shown["a0"] == 0.5
+    assert shown["b0"] == shown["c"] == shown["d"] == pytest.approx(10.0 / 7.0)
+    assert shared_weights({"x": 1.5, "y": 0.5}) == {"x": 1.0, "y": 1.0}
 
 
 def test_anchors_are_what_baseline_reads_and_the_pool_what_people_reads(made, tmp_path):

@@ -19,7 +19,7 @@ from mensura.exam.file import Exam
 from mensura.exam.gathering import MODELS, PEOPLE
 from mensura.exam.rates import AnswerMatrix, MeanRate, answer_matrix, item_rates, mean_rate
 from mensura.exam.scaling import ExamScale, scale
-from mensura.exam.small_groups import hidden_groups
+from mensura.exam.small_groups import hidden_groups, shared_weights
 from mensura.exam.weights import RakedWeights, rake
 
 
@@ -162,7 +162,9 @@ def _takers(exam: Exam, scored: pl.DataFrame, raked: RakedWeights, scaled: ExamS
     )
     found = found.join(points, on="subject", how="left", maintain_order="left")
     weights = pl.DataFrame(
-        list(raked.weights.items()), schema={"subject": pl.String, "weight": pl.Float64}, orient="row"
+        list(shared_weights(raked.weights).items()),
+        schema={"subject": pl.String, "weight": pl.Float64},
+        orient="row",
     )
     table = found.join(among, on="subject", how="left", maintain_order="left")
     if scaled.fit is not None:

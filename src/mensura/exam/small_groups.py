@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import groupby
 from typing import TypeVar
 
 LEAST_SHOWN = 5
@@ -24,3 +25,20 @@ def hidden_groups(counts: Mapping[Group, int]) -> set[Group]:
             break
         hidden.add(group)
     return hidden
+
+
+def shared_weights(weights: Mapping[str, float]) -> dict[str, float]:
+    """Return the weights as tables show them, each shared by five people or more: the mean of neighbours.
+
+    People with the same answers about themselves have the same weight. A weight that few share would point at them.
+    """
+    rising = sorted(weights, key=lambda person: weights[person])
+    groups: list[list[str]] = []
+    for _, alike in groupby(rising, key=lambda person: round(weights[person], 9)):
+        if groups and len(groups[-1]) < LEAST_SHOWN:
+            groups[-1].extend(alike)
+        else:
+            groups.append(list(alike))
+    if len(groups) > 1 and len(groups[-1]) < LEAST_SHOWN:
+        groups[-2:] = [groups[-2] + groups[-1]]
+    return {person: sum(weights[one] for one in group) / len(group) for group in groups for person in group}
