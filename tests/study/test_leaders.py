@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.study.leaders import leaders_beside_people
+from mensura.study.leaders import comparable_people, leaders_beside_people
 from tests.iq.conftest import build_evidence
 
 
@@ -47,3 +47,14 @@ def test_people_who_were_measured_go_before_those_judged_and_the_best_of_them_co
 @pytest.mark.parametrize(("score", "ahead"), [(70.1, "model"), (70.0, "level"), (69.9, "people")])
 def test_whoever_scores_higher_is_ahead(score, ahead):
     assert leader({"m": score}, ("experts", 70.0, "measured", "percent"))["ahead"] == ahead
+
+
+def test_people_who_scored_no_better_than_guessing_are_nobody_to_pass():
+    """The Diamond set of GPQA was chosen so that people of other fields fail: 21.9% where guessing gives 25%."""
+    evidence = mensura.load()
+    guessing = dict(evidence.benchmarks.select("benchmark", "chance").iter_rows())
+    apart = set(comparable_people().filter(~pl.col("comparable")).select("benchmark", "group").iter_rows())
+    people = evidence.human_references.filter(status="measured").select("benchmark", "group", "score")
+    counted = [row for row in people.iter_rows() if row[:2] not in apart]
+    assert counted
+    assert all(score > (guessing[benchmark] or 0.0) for benchmark, _, score in counted)
