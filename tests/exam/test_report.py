@@ -17,7 +17,7 @@ from mensura.exam.exclusion import exclude
 from mensura.exam.gathering import model_outcomes, people_outcomes, people_takers
 from mensura.exam.grading import grade
 from mensura.exam.pooling import to_pool
-from mensura.exam.rates import AnswerMatrix, answer_matrix, item_rates, mean_rate
+from mensura.exam.rates import AnswerMatrix, answer_matrix, item_rates, mean_rate, rates_by_regression
 from mensura.exam.report import report_exam
 from mensura.exam.settings import ExclusionRules
 from mensura.exam.small_groups import hidden_groups, shared_weights
@@ -351,3 +351,32 @@ def test_sittings_of_another_exam_are_refused(bank, exam, tmp_path):
         model_outcomes(exam, tmp_path / "runs")
     with pytest.raises(MensuraError, match="mensura exam sit"):
         model_outcomes(exam, exam.folder)
+
+
+def test_an_item_that_abler_people_happened_to_get_is_corrected_by_their_other_answers():
+    """People answer ten of 20 items; the able half got the first item by chance. All would reach 60% on it."""
+    rng = np.random.default_rng(5)
+    able = np.arange(2000) % 2 == 0
+    chance = np.where(able, 0.8, 0.4)[:, None]
+    given = rng.random((2000, 20)) < 0.5
+    given[:, 0] = rng.random(2000) < np.where(able, 0.8, 0.2)
+    answers = AnswerMatrix(np.where(given, rng.random(given.shape) < chance, 0).astype(float), given, np.ones(2000))
+    plain, corrected = item_rates(answers)[0][0], rates_by_regression(answers)[0][0]
+    assert plain == pytest.approx(0.72, abs=0.03)
+    assert abs(corrected - 0.6) < abs(plain - 0.6) / 2
+
+
+def test_answers_to_everything_need_no_correction():
+    rng = np.random.default_rng(6)
+    score = (rng.random((50, 8)) < 0.6).astype(float)
+    answers = AnswerMatrix(score, np.ones((50, 8), dtype=bool), np.ones(50))
+    rate, n = rates_by_regression(answers)
+    assert rate == pytest.approx(score.mean(axis=0))
+    assert n == pytest.approx(np.full(8, 50.0))
+
+
+def test_one_person_is_called_a_person(bank):
+    outcomes, takers = invent(bank, [0.5], [1.0])
+    found = report_exam(bank, outcomes, takers)
+    assert found.heading.startswith("Small exam: 1 person (0 left out), 1 model")
+    assert any("counts 1 person;" in said for said in found.warnings)

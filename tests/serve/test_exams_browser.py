@@ -153,6 +153,18 @@ def test_each_change_is_saved_at_once(visit, store):
     assert [row["answer"] for row in store.rows("answers")] == ["[0]"]
 
 
+def test_next_waits_for_no_second_try_after_a_typed_answer(visit, store):
+    """Leaving the field sends the answer; the button then has a newer one, which must not wait for a retry."""
+    page = visit()
+    page.add_init_script("const timer = setTimeout; setTimeout = (call, wait) => (wait < 3000 ? timer(call, wait) : 0)")
+    enter(page)
+    for number in range(2, 5):
+        answer(page)
+        page.locator("#next").click()
+        page.wait_for_selector(f"#place:has-text('Question {number} of 5')")
+    assert {row["item"] for row in store.rows("answers")} >= {"capital", "primes", "half"}
+
+
 def test_a_lost_connection_loses_nothing(visit, store):
     page = visit()
     enter(page)

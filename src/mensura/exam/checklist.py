@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from mensura.exam.gathering import MODELS, PEOPLE
+from mensura.exam.gathering import MODELS, PEOPLE, count_people
 from mensura.exam.rates import MeanRate
 from mensura.exam.report import ExamReport
 from mensura.exam.timing import rules_text
@@ -85,7 +85,7 @@ def _recruiting(report: ExamReport) -> dict[str, str | None]:
         "sampling of people": study.sampling,
         "weights": f"raked to {margins}, design effect {report.facts['design_effect']:.2f}" if margins else "none",
         "screened out before": study.screening,
-        "left out afterwards": f"{out['subject'].n_unique()} people, by rules stated before (exclusions.csv)",
+        "left out afterwards": f"{count_people(out['subject'].n_unique())}, by rules stated before (exclusions.csv)",
         "authors among the people": study.authors_took_part,
         "people who had seen the items": study.seen_before,
         "training": study.training,

@@ -2,6 +2,7 @@
 
 The logit of an item's rate is a line in the logit of its estimate plus a normal departure. The answers tell the line
 and the spread of departures. An item with many answers keeps its own rate; one with few, or none, leans on the line.
+People's other answers correct for an item that abler people happened to get.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import scipy
 
 from mensura.core.arrays import Floats, Mask, logit
 from mensura.core.errors import MensuraError
-from mensura.exam.rates import AnswerMatrix, MeanRate, item_rates, mean_rate
+from mensura.exam.rates import AnswerMatrix, MeanRate, item_rates, mean_rate, rates_by_regression
 
 FEWEST = 5
 """Items with answers below which there is no line."""
@@ -44,7 +45,7 @@ class _Seen(NamedTuple):
 
 def combine(answers: AnswerMatrix, estimates: Floats, *, seed: int = 0) -> CombinedRates:
     """Return the rates of all items, also of those that nobody answered; ``estimates`` follow the items."""
-    rate, _, _, n = item_rates(answers)
+    rate, n = rates_by_regression(answers)
     known = n > 0
     if known.sum() < FEWEST:
         raise MensuraError(

@@ -18,6 +18,13 @@ from mensura.exam.scoring import Given, is_blank, score
 from mensura.exam.store import AnswerStore
 
 PEOPLE, MODELS = "people", "models"
+
+
+def count_people(number: int) -> str:
+    """Return how many people in words that fit the number."""
+    return f"{number} {'person' if number == 1 else 'people'}"
+
+
 OUTCOMES = {
     "subject": pl.String,
     "kind": pl.String,

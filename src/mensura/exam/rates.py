@@ -58,6 +58,28 @@ def item_rates(answers: AnswerMatrix) -> tuple[Floats, Floats, Floats, Floats]:
     return rate, low, high, np.nan_to_num(effective)
 
 
+def rates_by_regression(answers: AnswerMatrix) -> tuple[Floats, Floats]:
+    """Return rate and effective number of every item as if all people had answered it (regression estimator).
+
+    Each person's rate on the other items, relative to those items' means, predicts the answer. One slope serves all
+    items. What it explains of the variance is known for all people, so an answer counts for more.
+    """
+    rate, _, _, n = item_rates(answers)
+    given, weight = answers.given, answers.weight[:, None]
+    apart = np.where(given, answers.score - np.nan_to_num(rate), 0.0)
+    others = (apart.sum(axis=1, keepdims=True) - apart) / np.maximum(given.sum(axis=1, keepdims=True) - given, 1)
+    mass = weight * given
+    with np.errstate(invalid="ignore", divide="ignore"):
+        found = (mass * others).sum(axis=0) / mass.sum(axis=0)
+    spread = np.where(given, others - np.nan_to_num(found), 0.0)
+    joint, own, theirs = ((mass * one).sum() for one in (spread * apart, spread**2, apart**2))
+    if own <= 0.0 or theirs <= 0.0:
+        return rate, n
+    everybody = (weight * others).sum(axis=0) / weight.sum()
+    explained = joint**2 / (own * theirs) * (1.0 - n * (weight**2).sum() / weight.sum() ** 2)
+    return np.clip(rate - joint / own * (found - everybody), 0.0, 1.0), n / (1.0 - explained)
+
+
 def jeffreys(right: Floats, n: Floats) -> tuple[Floats, Floats]:
     """Return the 90% interval of a rate, ``right`` of ``n`` (Jeffreys); it reaches 0 and 1 where all were alike."""
     tail = (1.0 - LEVEL) / 2.0

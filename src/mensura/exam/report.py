@@ -16,7 +16,7 @@ from mensura.exam.combining import CombinedRates, combine
 from mensura.exam.comparison import compare
 from mensura.exam.exclusion import exclude
 from mensura.exam.file import Exam
-from mensura.exam.gathering import MODELS, PEOPLE
+from mensura.exam.gathering import MODELS, PEOPLE, count_people
 from mensura.exam.rates import AnswerMatrix, MeanRate, answer_matrix, item_rates, mean_rate
 from mensura.exam.scaling import ExamScale, scale
 from mensura.exam.small_groups import hidden_groups, shared_weights
@@ -57,7 +57,7 @@ class ExamReport(Result):
         models = self.comparison.filter(pl.col("kind") == MODELS).height
         left = self.exclusions["subject"].n_unique()
         return (
-            f"{self.exam.settings.title}: {self.facts['people']} people ({left} left out), "
+            f"{self.exam.settings.title}: {count_people(self.facts['people'])} ({left} left out), "
             f"{models} model{'s' * (models != 1)}, {len(self.exam.scored)} items"
         )
 
@@ -288,5 +288,5 @@ def _findings(scored: pl.DataFrame, scaled: ExamScale, kept: pl.DataFrame, out: 
     if ungraded:
         said.append(f"{ungraded} answers to items with a rubric are ungraded and left out; give --grader NAME")
     if 0 < kept.height < 30:
-        said.append(f"{kept.height} people are few: intervals are wide and the scale is rough")
+        said.append(f"a report on {count_people(kept.height)} has wide intervals and a rough scale")
     return tuple(said)

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.exam.gathering import MODELS, PEOPLE
+from mensura.exam.gathering import MODELS, PEOPLE, count_people
 from mensura.responses import CountRules, FitOptions, ResponseFit, fit_responses, place_among
 from mensura.responses.comparing import empty_dif
 from mensura.responses.result import Z90
@@ -42,7 +42,7 @@ def scale(outcomes: pl.DataFrame, weights: dict[str, float]) -> ExamScale:
     count = people["subject"].n_unique()
     if count < FEWEST:
         return ExamScale(
-            None, _nobody(), empty_dif(), (f"{count} people count in this report; a common scale needs {FEWEST}",)
+            None, _nobody(), empty_dif(), (f"the report counts {count_people(count)}; a common scale needs {FEWEST}",)
         )
     shape = "2pl" if count >= ENOUGH else "rasch"
     try:

@@ -56,7 +56,12 @@
     if (!sending) sending = send().finally(() => { sending = null; });
     return sending;
   }
-  async function until() { while (!(await flush()) || Object.keys(queued()).length) await new Promise((done) => setTimeout(done, RETRY)); }
+  // Send until nothing waits: at once what came meanwhile, after a pause what failed.
+  async function until() {
+    do {
+      if (!(await flush())) await new Promise((done) => setTimeout(done, RETRY));
+    } while (Object.keys(queued()).length);
+  }
 
   if (form) {
     let typing = null;
