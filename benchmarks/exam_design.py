@@ -1,6 +1,6 @@
 """Do the intervals of an exam hold, and what do estimates made beforehand add? Simulated people, forms and models.
 
-Run: python -m benchmarks.exam_design [--worlds 96]. People differ in ability (half of the simulations have a skewed
+Run: python -m benchmarks.exam_design [--worlds 160]. People differ in ability (half of the simulations have a skewed
 sample), items in discrimination, and some can be guessed: the analysis assumes none of that. Estimates of the rates
 depart from a line by the spreads measured for a language model on eight public pools of real items, each in turn.
 """
@@ -112,7 +112,7 @@ def look(seed: int) -> dict[str, tuple[float, float]]:
 def main() -> None:
     take_option()
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--worlds", type=int, default=96)
+    parser.add_argument("--worlds", type=int, default=160)
     worlds = parser.parse_args().worlds
     scaling.MODELS_NEEDED = len(MODELS) + 1  # differences of items are not looked at here
     seen = [look(seed) for seed in range(worlds)]

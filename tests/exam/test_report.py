@@ -380,3 +380,17 @@ def test_one_person_is_called_a_person(bank):
     found = report_exam(bank, outcomes, takers)
     assert found.heading.startswith("Small exam: 1 person (0 left out), 1 model")
     assert any("counts 1 person;" in said for said in found.warnings)
+
+
+def test_the_error_of_the_mean_rate_is_right_with_few_answers_per_item():
+    """40 people answer two of 20 items each: the error must be that of many such samples, not one that is too small."""
+    rng = np.random.default_rng(8)
+    found = []
+    for _ in range(1500):
+        given = np.zeros((40, 20), dtype=bool)
+        given[np.arange(40)[:, None], np.argsort(rng.random((40, 20)), axis=1)[:, :2]] = True
+        answers = AnswerMatrix((rng.random(given.shape) < 0.5) * given * 1.0, given, np.ones(40))
+        if given.sum(axis=0).min() > 1:
+            found.append(mean_rate(answers))
+    errors = np.array([one.rate - 0.5 for one in found])
+    assert np.mean([one.se**2 for one in found]) == pytest.approx(errors.var(), rel=0.1)

@@ -100,11 +100,15 @@ def mean_rate(answers: AnswerMatrix, among: Mask | None = None) -> MeanRate:
     if not mass.size:
         raise MensuraError("exam: nobody answered any of these items. Run mensura exam serve first")
     rate = (weight * score).sum(axis=0) / mass
-    influence = (weight * (score - rate) / mass).sum(axis=1) / len(mass)
+    effective = mass**2 / (weight**2).sum(axis=0)
+    unbiased = np.sqrt(
+        effective / np.maximum(effective - 1.0, 1e-9)
+    )  # a rate is nearer to its own answers than the truth
+    influence = (weight * (score - rate) / mass * unbiased).sum(axis=1) / len(mass)
     people = int(given.any(axis=1).sum())
     if people < 2:
         return MeanRate(float(rate.mean()), 0.0, 1.0, float("nan"), people)
-    se = float(np.sqrt((influence**2).sum() * people / (people - 1)))
+    se = float(np.sqrt((influence**2).sum()))
     half = float(scipy.stats.t.ppf(1.0 - (1.0 - LEVEL) / 2.0, people - 1)) * se
     middle = float(rate.mean())
     return MeanRate(middle, max(0.0, middle - half), min(1.0, middle + half), se, people)
