@@ -45,9 +45,12 @@ def printed(renderable, **settings):
 def test_a_rarity_cut_at_the_people_tested_says_so_beside_its_number(monkeypatch):
     to = Console(file=io.StringIO(), width=100)
     monkeypatch.setattr(tables, "console", to)
-    places = pl.DataFrame({"subject": ["a", "b"], "one_in": [142.0, 4.0], "at_least": [True, False]})
+    places = pl.DataFrame(
+        {"subject": ["a", "b"], "one_in": [142.0, 4.0], "percentile": [99.3, 75.0], "at_least": [True, False]}
+    )
     tables.print_table(places, title="Places")
     shown = to.file.getvalue()
     assert "at least 142.00" in shown
     assert "at_least" not in shown
-    assert shown.count("at least") == 1
+    assert "at least 99.30" in shown
+    assert shown.count("at least") == 2

@@ -45,6 +45,9 @@ def test_rates_cut_a_rarity_at_their_largest_count_or_where_they_end():
     for known, most in ((rates, 200), (rates.with_columns(n=pl.Series([9, 30, 142, 20, 20, 20])), 142)):
         [row] = place_among(fit_of([40.0]), rates=known).subjects.to_dicts()
         assert (row["one_in"], row["at_least"]) == (pytest.approx(most), True)
+        assert row["percentile"] == pytest.approx(
+            100.0 * (1.0 - 1.0 / most)
+        )  # 99.99 among 142 people is nobody's place
 
 
 def test_the_measures_own_errors_are_those_of_a_sample_of_its_size():

@@ -69,14 +69,14 @@ def print_table(
 
     Where a table is too wide for the terminal, columns of ``spare`` stay out, the first of them first. One that is too
     wide even then is printed in parts, the first ``keys`` columns in each (default: as many as tell the rows apart). A
-    rarity that is cut at what the data can tell (column ``at_least``) says so beside its number.
+    rarity or percentile that is cut at what the data can tell (column ``at_least``) says so beside its number.
     """
     shown = frame if rows is None else frame.head(rows)
     cells = {name: [_cell(value, digits) for value in shown[name]] for name in shown.columns}
     if "one_in" in cells and (cut := cells.pop("at_least", None)):
-        cells["one_in"] = [
-            f"at least {text}" if word == "yes" else text for text, word in zip(cells["one_in"], cut, strict=True)
-        ]
+        for name in {"one_in", "percentile"} & cells.keys():
+            pairs = zip(cells[name], cut, strict=True)
+            cells[name] = [f"at least {text}" if word == "yes" else text for text, word in pairs]
     least = {name: _longest_word([visible(name), *texts]) for name, texts in cells.items()}
     keys = _keys(shown) if keys is None else keys
     left = [name for name in spare if name in least]

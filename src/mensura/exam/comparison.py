@@ -97,7 +97,8 @@ def _model_row(exam: Exam, own: pl.DataFrame, answers: AnswerMatrix, place: dict
     }
     if place:
         row |= {name: place[name] for name in ("percentile", "one_in", "at_least")}
-        row |= {"percentile_low": 100.0 * (1.0 - place["high"]), "percentile_high": 100.0 * (1.0 - place["low"])}
+        low = min(100.0 * (1.0 - place["high"]), place["percentile"])
+        row |= {"percentile_low": low, "percentile_high": 100.0 * (1.0 - place["low"])}
     return row | _difference(score, answers)
 
 

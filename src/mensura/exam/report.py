@@ -157,7 +157,7 @@ def _takers(exam: Exam, scored: pl.DataFrame, raked: RakedWeights, scaled: ExamS
         "percentile",
         "one_in",
         "at_least",
-        percentile_low=100.0 * (1.0 - pl.col("high")),
+        percentile_low=pl.min_horizontal(100.0 * (1.0 - pl.col("high")), "percentile"),
         percentile_high=100.0 * (1.0 - pl.col("low")),
     )
     found = found.join(points, on="subject", how="left", maintain_order="left")
