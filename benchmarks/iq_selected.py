@@ -62,7 +62,7 @@ def main() -> None:
     print(json.dumps({"figures": table.to_dicts(), "seed": given.seed}))
     for condition, reading, bias, coverage in table.select("condition", "reading", "bias", "covered").iter_rows():
         key = f"iq.{condition.replace(' ', '_')}_{reading}"
-        if condition in ("best five", "better half"):
+        if condition in ("best five", "better half") or (condition, reading) == ("worst five", "plain"):
             record(key, f"{bias:+.1f}")
             record(f"{key}_coverage", f"{coverage:.0%}")
 
