@@ -235,4 +235,9 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
         print_table(parts["drivers"], title="What moves the mean rate from one population to the other", digits=4)
     if result.sensitivity.height:
         print_table(result.sensitivity.drop("value"), title="What the rates depend on", rows=8, digits=4)
+    if result.table.height > 1:
+        console.print(
+            f"{result.reference.name}: {np.mean(result.table['rate'].to_numpy()):.1%} right on average over "
+            f"{result.table.height} items; {result.focal.name}: {np.mean(result.task.rate):.1%}."
+        )
     print_trust("extrapolate")

@@ -14,6 +14,7 @@ from mensura.core.errors import MensuraError
 if TYPE_CHECKING:
     import polars as pl
 
+_TOLD = 3  # of one's own subjects in a sentence
 _LAYOUT: dict[str, Any] = {
     "people": {"keys": 2, "spare": ("score", "status", "passed")},
     "people_classes": {"spare": ("benchmarks", "spread", "status", "passed_low", "passed_high")},
@@ -39,7 +40,7 @@ def print_stitch(tables: Mapping[str, pl.DataFrame], title: str, own: Collection
                 shown = table.select("group", "passed", "probability", pl.exclude("group", "passed", "probability"))
             most = None if name.startswith("people") else 15
             print_table(shown, title=_title(name), rows=most, digits=3, **_LAYOUT.get(name, {}))
-    console.print(_finding(tables))
+    console.print(_finding(tables, own))
     print_trust("stitch")
 
 
@@ -48,8 +49,8 @@ def _print_ranks(ranks: pl.DataFrame, own: Collection[str]) -> None:
         print_own_first(ranks, own, title="Ranks (p_first: chance of being first)", rows=15, digits=3)
 
 
-def _finding(tables: Mapping[str, pl.DataFrame]) -> str:
-    """Say who leads, or which people the best model is above, and how sure that is."""
+def _finding(tables: Mapping[str, pl.DataFrame], own: Collection[str]) -> str:
+    """Say where one's own subject is, who leads, or which people the best model is above, and how sure that is."""
     from mensura.scale.ranking import say_chance, say_leader
 
     classes = tables.get("people_classes")
@@ -57,6 +58,10 @@ def _finding(tables: Mapping[str, pl.DataFrame]) -> str:
         chances = classes.select("group", "probability").drop_nulls().iter_rows()
         said = "; ".join(f"{group} {say_chance(chance)}" for group, chance in chances)
         return f"Chance that the best model is above people: {said}."
+    mine = [row for row in tables["capabilities"].iter_rows(named=True) if row["subject"] in own]
+    if 0 < len(mine) <= _TOLD:
+        places = (f"{row['subject']} {row['capability']:.2f} ({row['low']:.2f} to {row['high']:.2f})" for row in mine)
+        return f"Capability, with its 90% interval: {'; '.join(places)}."
     ranked = tables["ranks"].drop_nulls("rank")
     if not ranked.height:
         return "No interval is narrow enough for a rank. More scores of each subject narrow it."
