@@ -20,7 +20,7 @@ from mensura.cli.people_files import (
     widened,
 )
 from mensura.cli.tables import print_table
-from mensura.core.errors import MensuraError, listed_names
+from mensura.core.errors import MensuraError, counted, listed_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -147,6 +147,14 @@ def import_(
     absent: Annotated[str, typer.Option(help="Codes of questions not given or not reached: no answer.")] = "",
     omitted: Annotated[str, typer.Option(help="Codes of questions left out or spoilt: wrong.")] = "",
     credit: Annotated[str, typer.Option(help="Partial credit is right when full, half or any.")] = "full",
+    points: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the points of all items into this CSV, for mensura responses fit --model graded.",
+            metavar="CSV",
+            callback=check_output,
+        ),
+    ] = None,
     min_answers: Annotated[int, typer.Option(help="Fewer answers make an item thin; it goes.")] = 30,
     pictures: Annotated[bool, typer.Option("--pictures", help="Keep items that need a picture.")] = False,
     year: Annotated[int | None, typer.Option(help="Year of the test.")] = None,
@@ -159,7 +167,7 @@ def import_(
 
     import polars as pl
 
-    from mensura.people import Administration, HarmonisingRules, harmonise, read_raw, split_persons
+    from mensura.people import Administration, HarmonisingRules, harmonise, read_points, read_raw, split_persons
     from mensura.people.tables import check_items
 
     administration = Administration(year, language, mode)
@@ -187,6 +195,7 @@ def import_(
     pool = harmonise(out.name, table, answers, persons, rules=rules, by=groups, weight=weight)
     pool = replace(pool, administration=administration)
     pool.write(out)
+    notes += _about_points(read_points(answers, rules), points)
     facts = {"pool": str(out), "items": pool.items.height, "persons": answers.height, "notes": notes}
     if not emit({"groups": pool.groups, "exclusions": pool.exclusions}, out=None, as_json=as_json, **facts):
         print_table(pool.groups, title=f"{pool.heading}; n: median answers per item", rows=40, digits=0)
@@ -238,6 +247,18 @@ def strata(
             rows=20,
             spare=("spread", "learning"),
         )
+
+
+def _about_points(found: pl.DataFrame, to: Path | None) -> list[str]:
+    """Write the points of items where that was asked for; say which items have partial credit."""
+    from mensura.core.files import write_csv
+
+    if to is not None:
+        write_csv(found, to)
+        return [f"wrote the points of {counted(found.width - 1, 'item')} to {to}"]
+    partial = [name for name in found.columns[1:] if (found[name].max() or 0) > 1]  # type: ignore[operator]
+    told = f"partial credit: {listed_names(partial)}. --points FILE keeps their points for responses fit --model graded"
+    return [told] if partial else []
 
 
 def _mean_rate(pool: ItemPool, table: pl.DataFrame) -> str:
