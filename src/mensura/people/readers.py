@@ -75,8 +75,9 @@ def read_raw(
         return PublishedTable(_read_r(path, object_name))
     if suffix in {".txt", ".dat"}:
         raise MensuraError(f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout")
-    told = "a spreadsheet; save the sheet as CSV and give that file" if suffix in SPREADSHEETS else ""
-    raise MensuraError(f"{path}: {told or f'unknown format {path.suffix!r}; expected {FORMATS}'}")
+    if suffix in SPREADSHEETS:
+        raise MensuraError(f"{path}: a spreadsheet; save the sheet as CSV and give that file")
+    raise MensuraError(f"{path}: unknown format {path.suffix!r}; expected {FORMATS}")
 
 
 def choose_columns(pattern: str, columns: Sequence[str]) -> list[str]:
