@@ -95,7 +95,9 @@ def test_intervals_are_printed_with_how_often_they_held(mensura_command):
     assert "Can I trust this interval?" in run.out
     assert "docs/trust.md" in run.out
     assert run.out.index("Observed: pisa, ages 15") < run.out.index("pisa → world")
-    assert run.out.index("domain None") < run.out.index("pisa → world")
+    assert run.out.index(
+        "no domain was given; items are treated as literacy. Name another: --domain mathematics"
+    ) < run.out.index("pisa → world")
 
 
 @pytest.mark.parametrize("words", [["iq-bell"], ["--out", "x.svg"], []])

@@ -25,17 +25,35 @@ def test_twenty_pairs_of_raters_are_printed(mensura_command, tmp_path):
     table = pl.DataFrame(rows, schema=["item", "dimension", "level", "annotator"], orient="row")
     table.write_csv(tmp_path / "demands.csv")
     run = mensura_command("demands", "agreement", tmp_path / "demands.csv", "--draws", 10)
-    assert "… and 1 more rows" in run.out, run.err
+    assert "… and 1 more row (" in run.out, run.err
 
 
 @pytest.mark.parametrize("names", [["a"], ["model", "é", "模型"]])
 def test_a_table_fits_where_its_longest_line_does(names):
     """A frame and a blank on either side of every cell: three columns a cell, and the last frame."""
     wide = sum(map(cell_len, names)) + 3 * len(names) + 1
-    grid = TerminalTable("t", names, [False] * len(names), [["x"] * len(names)])
+    grid = TerminalTable(names, [False] * len(names), [["x"] * len(names)])
     assert (grid.fits(wide), grid.fits(wide - 1)) == (True, False)
-    titles = [TerminalTable("t" * length, names, grid.right, grid.rows) for length in (wide, wide + 1)]
-    assert [title.fits(100) for title in titles] == [True, False]
+
+
+def test_a_long_title_breaks_at_the_width_of_the_terminal_and_opens_the_first_part_alone(monkeypatch, capsys):
+    monkeypatch.setattr("mensura.cli.output.console._width", 40)
+    print_table(wide_table(), title="six words of ten letters here " * 2)
+    lines = [line.strip() for line in capsys.readouterr().out.splitlines() if line[0].isalpha() or line[0] == "…"]
+    assert lines == ["six words of ten letters here six words", "of ten letters here", *["… further columns"] * 3]
+
+
+def test_a_table_without_rows_is_one_line(capsys):
+    print_table(pl.DataFrame(schema={"subject": pl.String}), title="Leaked answers")
+    assert capsys.readouterr().out == "Leaked answers: none\n"
+
+
+def test_columns_without_any_value_stay_out_and_are_named_but_for_the_key(capsys):
+    frame = pl.DataFrame({"rank": [None], "subject": ["mine"], "level": [None], "rate": [0.5], "note": [""]})
+    print_table(frame, title="t")
+    printed = capsys.readouterr().out
+    assert "┃ rank ┃ subject ┃ rate ┃" in printed
+    assert "Left out, as no row here has a value: level, note" in printed
 
 
 @pytest.mark.parametrize("missing", [0, 1, 2, 3])

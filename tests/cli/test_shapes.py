@@ -91,7 +91,7 @@ def shapes(printed):
             yield from order(columns)
         else:
             text = masked(" ".join(" ".join(part).split()))
-            if text.startswith("… and # more rows"):
+            if text.startswith("… and # more row"):
                 yield f"  {height} rows"
             yield text if len(text) < 240 else f"{text[:160]} … {text[-60:]}"
 

@@ -23,15 +23,16 @@ def test_a_table_that_fits_is_printed_as_rich_would_print_it(data, columns, rows
     names = data.draw(st.lists(words, min_size=columns, max_size=columns))
     right = data.draw(st.lists(st.booleans(), min_size=columns, max_size=columns))
     cells = data.draw(st.lists(st.lists(words, min_size=columns, max_size=columns), min_size=rows, max_size=rows))
-    grid = tables.TerminalTable(data.draw(words), names, right, cells)
+    grid = tables.TerminalTable(names, right, cells)
     hypothesis.assume(grid.fits(100))
     assert printed(grid) == printed(tables._wrapping(grid, [1] * columns))
 
 
-def test_title_and_names_stand_out_on_a_terminal():
-    shown = printed(
-        tables.TerminalTable("Scores", ["model", "score"], [False, True], [["a", "1.00"]]), force_terminal=True
-    )
+def test_title_and_names_stand_out_on_a_terminal(monkeypatch):
+    to = Console(file=io.StringIO(), width=100, force_terminal=True)
+    monkeypatch.setattr(tables, "console", to)
+    tables.print_table(pl.DataFrame({"model": ["a"], "score": [1.0]}), title="Scores")
+    shown = to.file.getvalue()
     assert "\x1b[3mScores" in shown
     assert "\x1b[1m model \x1b[0m" in shown
 

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.core import tables
+from mensura.core import packed
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame, text_table
 
@@ -123,9 +123,9 @@ def test_an_index_with_any_name_is_kept_and_a_count_is_not():
 
 def test_a_parquet_file_may_announce_as_much_as_is_read(tmp_path, monkeypatch):
     pl.DataFrame({"a": [1, 2], "b": [3, 4], "c": [5, 6]}).write_parquet(tmp_path / "t.pq")
-    monkeypatch.setattr(tables, "MOST_VALUES", 6)
+    monkeypatch.setattr(packed, "MOST_VALUES", 6)
     assert as_frame(tmp_path / "t.pq").shape == (2, 3)
-    monkeypatch.setattr(tables, "MOST_VALUES", 5)
+    monkeypatch.setattr(packed, "MOST_VALUES", 5)
     with pytest.raises(MensuraError, match="announces 2 × 3 values; at most 5 are read"):
         as_frame(tmp_path / "t.pq")
 

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.core import tables
+from mensura.core import packed
 from mensura.core.tables import read_noted, read_table
 from mensura.people import ItemPool
 from mensura.responses import read_responses
@@ -81,9 +81,9 @@ def test_rows_keep_the_number_a_spreadsheet_gives_them(tmp_path):
 @pytest.mark.parametrize("kind", [gzip, bz2, lzma])
 def test_a_packed_table_is_measured_before_it_is_unpacked(kind, tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_bytes(kind.compress(b"subject,q1\n" + b"a,1\n" * 2**18))
-    monkeypatch.setattr(tables, "MOST_UNPACKED", 2**20 + 11)
+    monkeypatch.setattr(packed, "MOST_UNPACKED", 2**20 + 11)
     assert read_table(tmp_path / "t.csv").height == 2**18
-    monkeypatch.setattr(tables, "MOST_UNPACKED", 2**20 + 10)
+    monkeypatch.setattr(packed, "MOST_UNPACKED", 2**20 + 10)
     for read in (read_table, read_responses):
         with pytest.raises(MensuraError, match=r"t.csv: 0.0 MB unpack to more than 1 MB.* Unpack it yourself"):
             read(tmp_path / "t.csv")
@@ -91,7 +91,7 @@ def test_a_packed_table_is_measured_before_it_is_unpacked(kind, tmp_path, monkey
 
 def test_a_pool_of_packed_tables_is_measured_too(tmp_path, monkeypatch):
     (tmp_path / "items.csv").write_bytes(gzip.compress(b"item,domain\n" + b"q1,math\n" * 10))
-    monkeypatch.setattr(tables, "MOST_UNPACKED", 50)
+    monkeypatch.setattr(packed, "MOST_UNPACKED", 50)
     with pytest.raises(MensuraError, match="unpack to more than"):
         ItemPool.read(tmp_path)
 
@@ -116,7 +116,7 @@ def test_what_is_no_table_is_refused_in_one_sentence(data, words, tmp_path):
 
 def test_a_table_with_too_many_values_is_refused(tmp_path, monkeypatch):
     (tmp_path / "t.csv").write_text("a,b\n1,2\n3,4\n", encoding="utf-8")
-    monkeypatch.setattr(tables, "MOST_VALUES", 5)
+    monkeypatch.setattr(packed, "MOST_VALUES", 5)
     with pytest.raises(MensuraError, match=r"at most 5 are read\. Keep the columns that are needed"):
         read_table(tmp_path / "t.csv")
 

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.core import tables
+from mensura.core import packed
 from mensura.core.errors import LONGEST_MESSAGE
 from mensura.people import read_raw
 from mensura.people.fixed_width import read_layout
@@ -20,7 +20,7 @@ def test_a_packed_bomb_is_refused_before_it_is_unpacked(mark, tmp_path, monkeypa
 
     packed = {"gzip": gzip, "bzip2": bz2, "xz": lzma}[mark].compress(bytes(4 * 2**20))
     (tmp_path / "bomb.rds").write_bytes(packed)
-    monkeypatch.setattr(tables, "MOST_UNPACKED", 2**20)
+    monkeypatch.setattr(packed, "MOST_UNPACKED", 2**20)
     with pytest.raises(MensuraError, match=r"bomb.rds: 0.0 MB unpack to more than"):
         tables.measure(tmp_path / "bomb.rds")
     monkeypatch.undo()
@@ -36,7 +36,7 @@ def test_a_packed_file_that_is_cut_short_is_refused(tmp_path):
 def test_a_parquet_file_that_announces_too_much_is_refused(tmp_path, monkeypatch):
     pl.DataFrame({"q1": np.zeros(10_000, dtype=np.int8)}).write_parquet(tmp_path / "a.parquet")
     assert read_raw(tmp_path / "a.parquet").frame.height == 10_000
-    monkeypatch.setattr(tables, "MOST_VALUES", 9_999)
+    monkeypatch.setattr(packed, "MOST_VALUES", 9_999)
     with pytest.raises(MensuraError, match="announces 10,000 × 1 values"):
         read_raw(tmp_path / "a.parquet")
 
@@ -44,7 +44,7 @@ def test_a_parquet_file_that_announces_too_much_is_refused(tmp_path, monkeypatch
 def test_an_spss_file_that_announces_too_much_is_refused(tmp_path, monkeypatch):
     statistics, pandas = pytest.importorskip("pyreadstat"), pytest.importorskip("pandas")
     statistics.write_sav(pandas.DataFrame({"q1": [1.0] * 50}), str(tmp_path / "a.zsav"), compress=True)
-    monkeypatch.setattr(tables, "MOST_VALUES", 49)
+    monkeypatch.setattr(packed, "MOST_VALUES", 49)
     with pytest.raises(MensuraError, match="announces 50 × 1 values"):
         read_raw(tmp_path / "a.zsav")
 

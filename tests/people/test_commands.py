@@ -101,7 +101,7 @@ def test_extrapolate_one_rate_for_people_and_programs(mensura_command, tmp_path)
     }
     shown = mensura_command(*arguments).out
     assert "an IQ-equivalent of" in shown
-    assert "What the rates hang on" in shown
+    assert "What the rates depend on" in shown
 
 
 def test_extrapolate_a_pool(mensura_command, folder):
@@ -119,7 +119,7 @@ def test_extrapolate_by_links(mensura_command, folder, tmp_path):
     assert "breakdown" not in found
     printed = mensura_command("extrapolate", folder, "--group", "country=JPN", "--to", "Chile", "--method", "identity")
     assert printed.code == 0
-    assert "What the rates hang on" not in printed.out
+    assert "What the rates depend on" not in printed.out
 
 
 def test_populations_are_listed(mensura_command):

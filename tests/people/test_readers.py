@@ -192,8 +192,11 @@ def test_unknown_formats_and_columns_say_what_is_known(tmp_path):
     with pytest.raises(MensuraError, match="no such file"):
         read_raw(tmp_path / "none.csv")
     (tmp_path / "a.xls").write_text("")
-    with pytest.raises(MensuraError, match=r"unknown format '\.xls'; expected \.csv"):
+    with pytest.raises(MensuraError, match="a spreadsheet; save the sheet as CSV"):
         read_raw(tmp_path / "a.xls")
+    (tmp_path / "a.mat").write_text("")
+    with pytest.raises(MensuraError, match=r"unknown format '\.mat'; expected \.csv"):
+        read_raw(tmp_path / "a.mat")
     (tmp_path / "a.txt").write_text("1")
     with pytest.raises(MensuraError, match="needs its control file"):
         read_raw(tmp_path / "a.txt")

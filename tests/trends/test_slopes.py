@@ -43,3 +43,11 @@ def test_a_break_needs_releases_on_both_sides():
         slope_ratios(stream(0.5, 0.5), at="m001", streams=20)
     with pytest.raises(MensuraError, match="'nobody' is no model with a release date"):
         slope_ratios(stream(0.5, 0.5), at="nobody", streams=20)
+
+
+def test_a_pace_that_may_be_zero_leaves_the_ratio_without_a_bound():
+    found = slope_ratios(stream(0.0, 0.5), at="m080", streams=20)
+    row = found.table.row(0, named=True)
+    assert row["high"] == np.inf
+    assert row["after"] == pytest.approx(0.5, abs=0.15)
+    assert "their ratio has no upper bound" in found.heading

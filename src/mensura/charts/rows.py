@@ -10,7 +10,7 @@ from typing import Any
 
 from mensura.charts.labels import DIAMETERS, WIDTHS, Box, place
 from mensura.charts.theme import lab_of
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, counted as counted
 from mensura.core.frames import as_frame, require_columns
 from mensura.scale import iq_to_rate
 
@@ -88,11 +88,6 @@ def listed(names: Iterable[str], most: int = 3) -> str:
     """Return names as a sentence lists them: "a, b and c"."""
     shown = list(names)[:most]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}" if shown else ""
-
-
-def counted(number: int, noun: str) -> str:
-    """Return "1 model" or "12 models"."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mensura.cli.dated_scores import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
 from mensura.cli.inputs import AddedScores, EvidencePath
 from mensura.cli.options import Ray, rare
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
-from mensura.cli.trends import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,7 +37,7 @@ Rolling = Annotated[
     typer.Option(help="Rolling detector: look at the releases of so many months only (12).", min=3, metavar="MONTHS"),
 ]
 Rate = Annotated[float, typer.Option(help="False-alarm rate over the whole watch.", min=0.001, max=0.5)]
-Streams = Annotated[int, typer.Option(help="Simulated worlds without change behind the alarm.", min=19)]
+Streams = Annotated[int, typer.Option(help="Simulations without change behind the alarm.", min=19)]
 Seed = Annotated[int, rare("Seed of the simulations.")]
 
 
@@ -77,16 +77,17 @@ def watch_command(
     )
     if emit({"looks": found.looks, "plan": found.plan.table}, out=out, as_json=as_json, **found.facts):
         return
-    console.print(found.heading)
-    print_table(found.looks, title="Looks: the statistic in null standard deviations, and the boundary it must pass")
+    title = "Monthly checks: the statistic, in standard deviations without a change, and the boundary it must pass"
+    print_table(found.looks, title=title)
     for text in found.warnings:
         print_note(text, kind="warning")
+    console.print(found.heading)
 
 
 def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
     from mensura.trends import watch_acceleration
 
-    with progress_bar("worlds without change", settings["streams"]) as advance:
+    with progress_bar("simulations without change", settings["streams"]) as advance:
         return watch_acceleration(table, **settings, advance=advance)
 
 
@@ -165,8 +166,12 @@ def slopes_command(
     facts = {"chosen_alarms": found.chosen_alarms, "any_alarms": found.any_alarms}
     if emit({"slopes": found.table}, out=out, as_json=as_json, **facts):
         return
+    print_table(
+        found.table,
+        title="Slope ratio at every record: pace after over pace before; faster: chance of a faster pace",
+        spare=("faster",),
+    )
     console.print(found.heading)
-    print_table(found.table, title="Slope ratio at every record: pace after the release over pace before it")
 
 
 def _years(months: int | None) -> float | None:

@@ -12,6 +12,7 @@ from mensura.cli.options import rare, takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.tables import print_table
+from mensura.core.errors import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -113,6 +114,8 @@ def _print(result: Annotation) -> None:
             cells=pl.len(), items=pl.col("item").n_unique(), first=pl.col("item").first()
         )
         print_table(counts.sort("cells", descending=True), title="Cells without a level", rows=10)
-    console.print(f"{result.calls} calls, {result.stored} answers from the journal, {money(result.cost)}")
+    console.print(
+        f"{counted(result.calls, 'call')}, {counted(result.stored, 'answer')} from the journal, {money(result.cost)}"
+    )
     for warning in result.warnings:
         print_note(warning)

@@ -205,10 +205,18 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
     for warning in found.warnings:
         print_note(warning)
     columns = ["part", "group", "score", "unit", "status", "n", "conditions", "year", "source", "seen"]
-    print_table(found.people.select(columns), title=found.heading, rows=30)
+    print_table(
+        found.people.select(columns), title=found.heading, rows=30, spare=("seen", "year", "unit", "conditions")
+    )
     if found.passed.height:
         title = "Models above these people: how many, the first and when, the best and its chance to be above"
-        print_table(found.passed, title=title, rows=30, digits=2)
+        spare = ("iq", "status", "best_score", "best", "score")
+        print_table(found.passed, title=title, rows=30, digits=2, keys=2, spare=spare)
+        top = found.passed.sort("score", descending=True).row(0, named=True)
+        console.print(
+            f"{top['passed_by']} of {top['of']} models score above {top['group']} ({top['score']:g}); the best, "
+            f"{top['best']}, is above them with a chance of {top['chance']:.0%}."
+        )
     else:
         print_note("the evidence has no model scores on this benchmark in percent, so none can be compared")
 
@@ -258,11 +266,18 @@ def _emit(result: Baseline, *, out: Path | None, as_json: bool) -> None:
     for warning in result.warnings:
         print_note(warning)
     shown = ["population", "mean", "low", "high", "items", "remembered", "median", "top_10", "top_1", "top_01"]
-    print_table(result.baseline.select(shown), title="Scores of people, estimated, not measured", digits=3)
+    print_table(
+        result.baseline.select(shown),
+        title="Scores of people, estimated, not measured (top_10: the best tenth reach it)",
+        digits=3,
+        spare=("items", "remembered", "top_01", "top_1"),
+    )
     if result.models.height:
         print_table(result.models, title="Models among these people", rows=30, digits=3)
     alone = ["population"] if len(result.parts) == 1 else []
-    print_table(result.items.drop("level_low", "level_high", *alone), title="Items", rows=12, digits=3)
+    print_table(
+        result.items.drop("level_low", "level_high", *alone), title="Items", rows=12, digits=3, spare=("remembered",)
+    )
     for who, span in result.spans.items():
         console.print(f"{who}: items {span}")
     print_trust("baseline")

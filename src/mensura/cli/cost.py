@@ -11,6 +11,12 @@ from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.tables import print_table
 from mensura.core.cache import keep
 
+_UNITS = {
+    "sticker_price": "US dollars for a million tokens in and a million out",
+    "effective_cost": "US dollars: list price times usage",
+    "usage_multiplier": "tokens used, 1 is usual",
+    "response_time": "seconds to an answer",
+}
 EXAMPLES = "Examples: mensura cost  ·  mensura cost --frontier  ·  mensura cost --at-least 120 --by effective_cost"
 
 
@@ -59,9 +65,11 @@ def cost(
     if frontier:
         for axis in COST_AXES:
             shown = tables[f"frontier_{axis}"].select("subject", "iq", axis)
-            print_table(shown, title=f"IQ against {axis.replace('_', ' ')}: no model is better for less")
+            print_table(shown, title=f"No model is better for less {axis.replace('_', ' ')} ({_UNITS[axis]})")
     elif at_least is not None:
-        print_table(tables["cheapest"], title=f"IQ of at least {at_least:g}, lowest {by.replace('_', ' ')} first")
+        words = f"{by.replace('_', ' ')} ({_UNITS[by]})"
+        spare = ("basis", "inherited", "estimated", *(axis for axis in reversed(COST_AXES) if axis != by))
+        print_table(tables["cheapest"], title=f"IQ of at least {at_least:g}, lowest {words} first", spare=spare)
     else:
         columns = [
             "subject",

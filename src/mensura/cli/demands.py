@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,6 +14,9 @@ from mensura.cli.options import rare, takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_inputs
 from mensura.cli.tables import print_table
+
+if TYPE_CHECKING:
+    import polars as pl
 
 app = typer.Typer(
     help="What items demand: dimensions and rubrics, sheets for people, agreement, and what levels are worth.",
@@ -96,8 +99,16 @@ def agreement(
     result = measure_agreement(combine([read_demands(path, codes=codes) for path in tables]), draws=draws, seed=seed)
     if emit(result.tables(), out=out, as_json=as_json, raters=list(result.raters), items=result.items):
         return
-    print_table(shown_agreement(result.agreement), title=result.heading)
-    print_table(result.pairs, title="Pairs of raters, all dimensions (shift: second less first, in levels)", rows=20)
+    shown = shown_agreement(result.agreement)
+    print_table(shown, title=result.heading, spare=("alpha_interval", "alpha_ordinal", "n"))
+    print_table(
+        result.pairs,
+        title="Pairs of raters, all dimensions (shift: second less first, in levels)",
+        rows=20,
+        keys=2,
+        spare=("cells", "exact"),
+    )
+    console.print(_agreed(shown))
 
 
 @app.command(epilog="Example: mensura demands merge one/readings.csv two/readings.csv --aggregate ordinal --out both")
@@ -209,3 +220,13 @@ def check(
         print_table(result.verdicts, title=title, digits=3)
     for warning in result.warnings:
         print_note(warning)
+
+
+def _agreed(shown: pl.DataFrame) -> str:
+    """Say the mean agreement and its interval."""
+    row = shown.row(-1, named=True)
+    low, high = row["kappa_low"], row["kappa_high"]
+    if row["kappa"] is None:
+        return "Kappa is unknown: the levels do not vary."
+    sure = "" if low is None or high is None else f" ({low:.2f} to {high:.2f}, 90%)"
+    return f"Mean kappa {row['kappa']:.2f}{sure}; 1 is full agreement, 0 is chance."

@@ -35,7 +35,9 @@ def summary(evidence: EvidencePath = None, add: AddedScores = None, out: Out = N
     if emit(tables, out=out, as_json=as_json, **counts, primary_scores=loaded.primary_scores.height):
         return
     print_table(tables["tables"], title=f"Evidence ({loaded.origin})")
-    print_table(tables["benchmark_coverage"], title="Benchmarks: models with a score")
+    print_table(
+        tables["benchmark_coverage"], title="Benchmarks: models with a score", spare=("first", "last", "second_sources")
+    )
     print_table(tables["source_coverage"], title="Sources")
     print_table(tables["source_disagreement"], title="How far second sources lie from the primary score")
 

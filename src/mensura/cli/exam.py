@@ -217,7 +217,7 @@ def report(
         notices.print(f"wrote a pool to {pool}", style="dim")
     if write_report(made, out=out, as_json=as_json):
         return
-    print_table(made.comparison.select(*_SHOWN, "at_least"), title=made.heading)
+    print_table(made.comparison.select(*_SHOWN, "at_least"), title=made.heading, spare=("no_answer",))
     for warning in made.warnings:
         print_note(warning)
 
@@ -251,7 +251,7 @@ def plan(
     made = plan_exam(read, PlanTerms(precision, seconds_per_item, pay, fee), known)
     if emit(made.tables(), out=out, as_json=as_json):
         return
-    print_table(made.plan, title=made.heading, rows=12, digits=3)
+    print_table(made.plan, title=made.heading, rows=12, digits=2, spare=("items", "half_width", "answers_per_item"))
 
 
 @app.command(epilog="Example: mensura exam forget ABCDEFGHJKLMNPQRSTUV --store answers.db")

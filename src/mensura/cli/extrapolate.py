@@ -76,7 +76,7 @@ def extrapolate(
     out: Out = None,
     as_json: Json = False,
 ) -> None:
-    """Carry success rates to another population, with intervals and what they hang on."""
+    """Carry success rates to another population, with intervals and what they depend on."""
     from mensura.extrapolation import PostStratification, extrapolate as carry, make_method
     from mensura.people import World
 
@@ -227,12 +227,17 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
             f"{rate:.1%} ({low:.1%} to {high:.1%}): {say_rarity(rate, tested if np.isfinite(tested) else None)}, "
             f"an IQ-equivalent of {place.iq.value:.0f} ({place.iq.low:.0f} to {place.iq.high:.0f})"
         )
-    if "distance" in parts:
+    if "distance" in parts and result.table.height > 1:
         title = "Distance to the world: estimate against observed rate. No error: nobody knows the world's rates"
-        print_table(parts["distance"], title=title, digits=4)
+        print_table(parts["distance"], title=title, digits=4, spare=("spearman",))
     if "breakdown" in parts:
         print_table(parts["breakdown"], title=f"Mean rate by {by}", digits=4)
         print_table(parts["drivers"], title="What moves the mean rate from one population to the other", digits=4)
     if result.sensitivity.height:
-        print_table(result.sensitivity.drop("value"), title="What the rates hang on", rows=8, digits=4)
+        print_table(result.sensitivity.drop("value"), title="What the rates depend on", rows=8, digits=4)
+    if result.table.height > 1:
+        console.print(
+            f"{result.reference.name}: {np.mean(result.table['rate'].to_numpy()):.1%} right on average over "
+            f"{result.table.height} items; {result.focal.name}: {np.mean(result.task.rate):.1%}."
+        )
     print_trust("extrapolate")

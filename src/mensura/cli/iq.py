@@ -195,7 +195,7 @@ def _weights(given: list[str]) -> dict[str, float]:
 def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool) -> None:
     import polars as pl
 
-    from mensura.scale.ranking import say_chance, say_leader
+    from mensura.scale.ranking import say_leader
 
     ranking = result.rank(least)
     facts = {
@@ -220,7 +220,7 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
             *("rank", "subject", "iq"),
             pl.format("{}–{}", *ends).alias("90%"),
             "measured",
-            pl.col("p_first").map_elements(say_chance, return_dtype=pl.String).alias("first"),
+            pl.col("p_first").map_elements(_short_chance, return_dtype=pl.String).alias("first"),
             pl.format("{}–{}", "rank_low", "rank_high").alias("ranks"),
             "status",
             "published",
@@ -300,3 +300,10 @@ def _print_tree(tree: Explanation) -> None:
         return branch
 
     console.print(grow(tree), soft_wrap=False)
+
+
+def _short_chance(chance: float) -> str:
+    """Return a chance in one word, so that a model takes one line."""
+    from mensura.scale.ranking import say_chance
+
+    return say_chance(chance).replace("under ", "<").replace("over ", ">")

@@ -9,13 +9,23 @@ import typer
 
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_output
+from mensura.cli.people_files import (
+    crossings_in,
+    edges_in,
+    item_table,
+    labels_in,
+    names_in,
+    renamed,
+    require_columns,
+    widened,
+)
 from mensura.cli.tables import print_table
-from mensura.core.errors import MensuraError, listed_names
+from mensura.core.errors import MensuraError, counted, listed_names
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.people import PublishedTable
+    from mensura.people import ItemPool
 
 app = typer.Typer(
     help="Item pools and populations: rates of any group, import of published files, world tables.",
@@ -38,7 +48,12 @@ def summary(folder: Folder, out: Out = None, as_json: Json = False) -> None:
     whole = pool.rates_of("all").join(pool.items.select("item", "domain"), on="item", how="left")
     domains = (
         whole.group_by("domain", maintain_order=True)
-        .agg(n_items=pl.len(), n=pl.col("n").median(), rate=pl.col("rate").mean(), low=pl.col("rate").min())
+        .agg(
+            n_items=pl.len(),
+            n=pl.col("n").median().round().cast(pl.Int64),
+            rate=pl.col("rate").mean(),
+            low=pl.col("rate").min(),
+        )
         .join(whole.group_by("domain").agg(high=pl.col("rate").max()), on="domain", nulls_equal=True)
     )
     tables = {"domains": domains, "groups": pool.groups, "exclusions": screen(pool).exclusions}
@@ -79,11 +94,12 @@ def rates(
     for entry in bands or []:
         if pool.persons is None:
             raise MensuraError(f"{folder}: --bands needs a table of persons; add persons.csv or omit --bands")
-        covariate, edges = _edges(entry)
+        covariate, edges = edges_in(entry)
         pool = replace(pool, persons=add_bands(pool.persons, covariate, edges))
-    table = pool.tabulate(_crossings(by), weight=weight)
+    table = pool.tabulate(crossings_in(by), weight=weight)
     if not emit({"rates": table}, out=out, as_json=as_json):
         print_table(table, title=f"{pool.name}: success rates", rows=40, digits=3)
+        console.print(_mean_rate(pool, table))
 
 
 @app.command(
@@ -131,6 +147,14 @@ def import_(
     absent: Annotated[str, typer.Option(help="Codes of questions not given or not reached: no answer.")] = "",
     omitted: Annotated[str, typer.Option(help="Codes of questions left out or spoilt: wrong.")] = "",
     credit: Annotated[str, typer.Option(help="Partial credit is right when full, half or any.")] = "full",
+    points: Annotated[
+        Path | None,
+        typer.Option(
+            help="Also write the points of all items into this CSV, for mensura responses fit --model graded.",
+            metavar="CSV",
+            callback=check_output,
+        ),
+    ] = None,
     min_answers: Annotated[int, typer.Option(help="Fewer answers make an item thin; it goes.")] = 30,
     pictures: Annotated[bool, typer.Option("--pictures", help="Keep items that need a picture.")] = False,
     year: Annotated[int | None, typer.Option(help="Year of the test.")] = None,
@@ -143,21 +167,21 @@ def import_(
 
     import polars as pl
 
-    from mensura.people import Administration, HarmonisingRules, harmonise, read_raw, split_persons
+    from mensura.people import Administration, HarmonisingRules, harmonise, read_points, read_raw, split_persons
     from mensura.people.tables import check_items
 
     administration = Administration(year, language, mode)
-    codes = [*_names(absent), *_names(omitted)]
+    codes = [*names_in(absent), *names_in(omitted)]
     raw = read_raw(file, layout=layout, object_name=object_name, encoding=encoding, header=header, codes=codes)
-    raw = _renamed(raw, rename or [])
-    raw = replace(raw, codes={**raw.codes, **_labels(label or [], _names(covariates))})
-    grouped = [name for names in _crossings(by) for name in names]
-    _require_columns("--by", [name for name in grouped if name not in _names(covariates)], raw)
-    kept = list(dict.fromkeys([*_names(covariates), *grouped, *([weight] if weight else [])]))
+    raw = renamed(raw, rename or [])
+    raw = replace(raw, codes={**raw.codes, **labels_in(label or [], names_in(covariates))})
+    grouped = [name for names in crossings_in(by) for name in names]
+    require_columns("--by", [name for name in grouped if name not in names_in(covariates)], raw)
+    kept = list(dict.fromkeys([*names_in(covariates), *grouped, *([weight] if weight else [])]))
     if long is not None:
-        raw = _widened(raw, long, _names(person), kept)
-    used = [*_names(person), *kept]
-    table, notes = _item_table(items, raw, used)
+        raw = widened(raw, long, names_in(person), kept)
+    used = [*names_in(person), *kept]
+    table, notes = item_table(items, raw, used)
     if domain is not None:
         table = check_items(table, name=items).with_columns(pl.col("domain").cast(pl.String).fill_null(domain))
     columns = dict.fromkeys(raw.frame.columns)  # asked once: there may be many thousands
@@ -165,15 +189,16 @@ def import_(
     taken = {*named, *used}
     unused = [name for name in columns if name not in taken]
     notes = [*raw.notes, *notes, *([f"columns not used: {listed_names(unused)}"] if unused else [])]
-    answers, persons = split_persons(raw, named, _names(person), kept)
-    rules = HarmonisingRules(credit, _names(absent), _names(omitted), min_answers, pictures)
-    groups = _crossings(by) if by else None
+    answers, persons = split_persons(raw, named, names_in(person), kept)
+    rules = HarmonisingRules(credit, names_in(absent), names_in(omitted), min_answers, pictures)
+    groups = crossings_in(by) if by else None
     pool = harmonise(out.name, table, answers, persons, rules=rules, by=groups, weight=weight)
     pool = replace(pool, administration=administration)
     pool.write(out)
+    notes += _about_points(read_points(answers, rules), points)
     facts = {"pool": str(out), "items": pool.items.height, "persons": answers.height, "notes": notes}
     if not emit({"groups": pool.groups, "exclusions": pool.exclusions}, out=None, as_json=as_json, **facts):
-        console.print(str(pool))
+        print_table(pool.groups, title=f"{pool.heading}; n: median answers per item", rows=40, digits=0)
         for note in notes:
             print_note(note)
         if pool.exclusions.height:
@@ -188,7 +213,8 @@ def populations(out: Out = None, as_json: Json = False) -> None:
     table = World.load().populations
     if not emit({"populations": table}, out=out, as_json=as_json):
         columns = ["population", "prose", "age_low", "age_high", "ability_mean", "ability_low", "ability_high"]
-        print_table(table.select(columns), title="Populations (ability: 0 = 500 points of PISA, 1 = 100 points)")
+        title = "Populations (ability: 0 = 500 points of PISA, 1 = 100 points)"
+        print_table(table.select(columns), title=title, spare=("ability_high", "ability_low"))
 
 
 @app.command(epilog="Example: mensura people pools")
@@ -215,103 +241,32 @@ def strata(
 
     tables = build_world(folder, World.load().countries)
     if not emit(tables, out=out, as_json=as_json):
-        print_table(tables["strata"], title="World strata (thousands of people; learning 0 = 500 points)", rows=20)
-
-
-def _names(text: str) -> list[str]:
-    return [name.strip() for name in text.split(",") if name.strip()]
-
-
-def _crossings(text: str) -> list[tuple[str, ...]]:
-    return [tuple(name.split("+")) for name in _names(text)]
-
-
-def _require_columns(option: str, names: list[str], raw: PublishedTable) -> None:
-    for name in names:
-        if name not in raw.frame.columns:
-            raise MensuraError(
-                f"{option} {name}: no such column; expected one of {listed_names(raw.frame.columns)}. Correct the name."
-            )
-
-
-def _labels(entries: list[str], covariates: list[str]) -> dict[str, dict[str, str]]:
-    """Return what the codes of each covariate mean, as --label says."""
-    found = {}
-    for entry in entries:
-        covariate, _, pairs = entry.partition("=")
-        codes = [pair.partition(":") for pair in _names(pairs)]
-        if covariate not in covariates or not codes or not all(code and name for code, _, name in codes):
-            raise MensuraError(
-                f"--label {entry}: expected COVARIATE=CODE:NAME,CODE:NAME such as sex=1:female,2:male, "
-                f"of a covariate that is kept ({', '.join(covariates) or 'none: see --covariates'})"
-            )
-        found[covariate] = {code: name for code, _, name in codes}
-    return found
-
-
-def _widened(raw: PublishedTable, long: str, person: list[str], kept: list[str]) -> PublishedTable:
-    from mensura.people import widen_answers
-
-    columns = _names(long)
-    if len(columns) != 2:
-        raise MensuraError(f"--long {long}: expected two columns, the item's and the answer's, such as item,correct")
-    return widen_answers(raw, columns[0], columns[1], person, kept)
-
-
-def _edges(entry: str) -> tuple[str, list[int]]:
-    covariate, _, edges = entry.partition("=")
-    try:
-        return covariate, [int(edge) for edge in _names(edges)]
-    except ValueError as fault:
-        raise MensuraError(f"--bands {entry}: expected NAME=EDGE,EDGE,… such as age=18,25,50") from fault
-
-
-def _renamed(raw: PublishedTable, entries: list[str]) -> PublishedTable:
-    """Return a table with the column names that --rename gives."""
-    from dataclasses import replace
-
-    pairs = {old.strip(): new.strip() for old, _, new in (entry.partition("=") for entry in entries)}
-    for old, new in pairs.items():
-        if not old or not new or old not in raw.frame.columns:
-            known = listed_names(raw.frame.columns)
-            raise MensuraError(f"--rename {old}={new}: expected OLD=NEW of a column that is there; there are {known}")
-        if new in raw.frame.columns and new not in pairs:
-            raise MensuraError(f"--rename {old}={new}: there is a column {new!r} already; choose another name")
-    labels = {pairs.get(name, name): label for name, label in raw.labels.items()}
-    codes = {pairs.get(name, name): meanings for name, meanings in raw.codes.items()}
-    return replace(raw, frame=raw.frame.rename(pairs), labels=labels, codes=codes)
-
-
-def _item_table(items: str, raw: PublishedTable, used: list[str]) -> tuple[pl.DataFrame, list[str]]:
-    """Return the item table, a CSV by its name, else one row per column that matches the pattern, and notes.
-
-    A column that names or describes persons (``used``), or holds words, is no item.
-    """
-    import polars as pl
-
-    from mensura.core.tables import read_table
-    from mensura.people import choose_columns
-
-    if items.endswith(".csv"):
-        return read_table(Path(items)), []
-    matched = choose_columns(items, raw.frame.columns)
-    words = [name for name in matched if name not in used and _holds_words(raw.frame[name])]
-    others = {*used, *words}
-    named = [name for name in matched if name not in others]
-    if not named:
-        held = f"{words[0]!r} holds {raw.frame[words[0]].drop_nulls().first()!r}" if words else "they describe persons"
-        raise MensuraError(
-            f"--items {items!r}: the {len(matched)} columns that match hold no points ({held}). "
-            "Give a CSV of items with the columns item, answer and scoring (choice)"
+        print_table(
+            tables["strata"],
+            title="World strata (thousands of people; learning 0 = 500 points)",
+            rows=20,
+            spare=("spread", "learning"),
         )
-    no_items = [name for name in matched if name in others]
-    notes = [f"columns that match --items but are no items: {listed_names(no_items)}"] if no_items else []
-    rows = {"item": named, "label": [raw.labels.get(name) for name in named]}
-    return pl.DataFrame(rows, strict=False), notes
 
 
-def _holds_words(column: pl.Series) -> bool:
-    """Return whether a column of text holds no number at all."""
-    import polars as pl
+def _about_points(found: pl.DataFrame, to: Path | None) -> list[str]:
+    """Write the points of items where that was asked for; say which items have partial credit."""
+    from mensura.core.files import write_csv
 
-    return column.dtype == pl.String and column.count() > 0 and column.cast(pl.Float64, strict=False).count() == 0
+    if to is not None:
+        write_csv(found, to)
+        return [f"wrote the points of {counted(found.width - 1, 'item')} to {to}"]
+    partial = [name for name in found.columns[1:] if (found[name].max() or 0) > 1]  # type: ignore[operator]
+    told = f"partial credit: {listed_names(partial)}. --points FILE keeps their points for responses fit --model graded"
+    return [told] if partial else []
+
+
+def _mean_rate(pool: ItemPool, table: pl.DataFrame) -> str:
+    """Say the mean rate of the whole sample, the hardest item and the easiest."""
+    whole = table.filter(covariate="all").sort("rate")
+    hardest, easiest = whole.row(0, named=True), whole.row(-1, named=True)
+    mean = sum(whole["rate"]) / whole.height
+    return (
+        f"{pool.name}: {mean:.1%} right on average, from {hardest['rate']:.1%} ({hardest['item']}) to "
+        f"{easiest['rate']:.1%} ({easiest['item']})."
+    )

@@ -66,6 +66,10 @@ def report(
         print_json({"report": out / "index.html", "headline": headline.to_dicts()})
         return
     print_table(_for_people(headline), title="Composite IQ and capability on the stitched scale", rows=15)
+    if headline.height:
+        best = headline.row(0, named=True)
+        span = f" ({best['iq_low']:.0f} to {best['iq_high']:.0f}, 90%)" if best["iq_low"] is not None else ""
+        console.print(f"{best['name']} has the highest IQ: {best['iq']}{span}. The page iq.html says how sure that is.")
     console.print(f"The report is at {out / 'index.html'}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -14,12 +14,10 @@ from mensura.cli.options import Ray, takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
 from mensura.cli.response_design import DesignOptions
-from mensura.cli.tables import print_own_first, print_table
+from mensura.cli.responses_out import SHOWN, few_beside_many, print_fit, print_placed, show_categories
+from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
-
-if TYPE_CHECKING:
-    from mensura.responses import CategoryFit, ResponseFit
 
 app = typer.Typer(
     help="Item by item: evaluation logs in, item response models at any size, the ruler, adaptive testing.",
@@ -44,8 +42,6 @@ By = Annotated[str | None, typer.Option(help="Column that makes groups: of a poo
 Header = Annotated[
     bool, typer.Option("--header/--no-header", help="Whether a CSV names its columns; without, a row is one subject.")
 ]
-SHOWN = 20
-"""Rows of subjects that a command prints."""
 Folder = Annotated[Path, typer.Argument(help="Folder that mensura responses fit --out wrote.", callback=check_input)]
 
 
@@ -143,7 +139,7 @@ def fit(
         reading.refuse_counting(model)
         how: dict[str, Any] = {"by": reading.by, "header": reading.header, "reference": reference, "device": device}
         rest, survey, _ = design.taken(files)
-        _show_categories(fit_categories(rest, model=model, survey=survey, **how), out, as_json)
+        show_categories(fit_categories(rest, model=model, survey=survey, **how), out, as_json)
         return
     if design.dimensions is not None:
         design.print_dimensions(read_responses(list(files), **reading.settings), model, out, as_json)
@@ -168,55 +164,7 @@ def fit(
     tables = result.tables() | {name: one for found in more if found for name, one in found.tables().items()}
     if emit(tables, out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         return
-    ranked = result.subjects.sort("ability", descending=True)
-    title = f"Abilities (90% intervals; unit: one sd of {result.reference}). {result.heading}"
-    print_own_first(ranked, _few_beside_many(result), title=title, rows=SHOWN)
-    print_table(result.items, title="Items", rows=10)
-    if result.groups.height > 1:
-        print_table(result.groups, title="Groups")
-    for found in more:
-        if found is not None:
-            print_table(next(iter(found.tables().values())), title=found.heading, rows=SHOWN, digits=3)
-    flagged = result.dif.filter("flagged")
-    if flagged.height:
-        print_table(flagged, title="Items that differ between groups", rows=10)
-    if result.log.height:
-        print_table(result.log, title="What rules decided")
-    for row in result.checks["said"]:
-        print_note(row, kind="check")
-    for warning in result.warnings:
-        print_note(warning, kind="warning")
-
-
-def _show_categories(result: CategoryFit, out: Path | None, as_json: bool) -> None:
-    """Show or write a fit of items with several categories."""
-    facts = {"model": result.model, "log_likelihood": result.log_likelihood, "reliability": result.reliability}
-    facts |= {"passes": result.passes, "converged": result.converged}
-    if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
-        return
-    ranked = result.subjects.sort("ability", descending=True)
-    print_table(
-        ranked,
-        title=f"Abilities (90% intervals; unit: one sd of {result.groups['group'][0]}). {result.heading}",
-        rows=SHOWN,
-    )
-    print_table(result.items, title="Items", rows=10)
-    print_table(result.categories, title="Categories above the lowest", rows=SHOWN)
-    if result.groups.height > 1:
-        print_table(result.groups, title="Groups")
-    if result.log.height:
-        print_table(result.log, title="What rules decided")
-    for warning in result.warnings:
-        print_note(warning, kind="warning")
-
-
-def _few_beside_many(result: ResponseFit) -> list[str]:
-    """Return the subjects of small groups beside a large one: a few models, whom a user looks for among many people."""
-    import polars as pl
-
-    sizes = result.subjects.group_by("group").len()
-    small = sizes.filter((pl.col("group") != result.reference) & (pl.col("len") <= SHOWN))["group"]
-    return result.subjects.filter(pl.col("group").is_in(small.implode()))["subject"].to_list()
+    print_fit(result, more)
 
 
 @app.command(epilog="Example: mensura responses surprises logs/*.eval --out odd")
@@ -236,11 +184,11 @@ def surprises(
     found = find_surprises(table, model=model, rate=rate)
     if emit(found.tables(), out=out, as_json=as_json, rate=rate, warnings=list(found.warnings)):
         return
-    console.print(found.heading)
     print_table(found.answers, title="Answers far above ability (leaked items?)", rows=SHOWN)
-    print_table(found.subjects, title="Subjects, the least expected first", rows=10)
+    print_table(found.subjects, title="Subjects, the least expected first (q: false discovery rate)", rows=10)
     for warning in found.warnings:
         print_note(warning, kind="warning")
+    console.print(found.heading)
 
 
 @app.command(epilog="Example: mensura responses draw fitted --item task:12 --out pictures")
@@ -312,10 +260,7 @@ def place(
     placed = place_among(fitted, group=group, rates=rates, name=name, seed=seed)
     if emit(placed.tables(), out=out, as_json=as_json, warnings=list(placed.warnings)):
         return
-    ranked = placed.subjects.sort("iq", descending=True)
-    print_own_first(ranked, _few_beside_many(fitted), title=placed.heading, rows=SHOWN)
-    for warning in placed.warnings:
-        print_note(warning, kind="warning")
+    print_placed(placed, few_beside_many(fitted))
 
 
 app.command(epilog="Example: mensura responses select fitted/items.csv --size 30")(adaptive.select)

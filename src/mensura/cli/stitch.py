@@ -12,8 +12,7 @@ from mensura.cli.options import CHECKS, Ray, rare
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
-from mensura.cli.tables import print_own_first, print_table
-from mensura.cli.trust import print_trust
+from mensura.cli.stitch_out import explain_capability, print_stitch, show_frozen
 from mensura.core.cache import keep
 from mensura.core.errors import MensuraError
 
@@ -119,16 +118,15 @@ def stitch(
     """Put models, people and benchmarks on one scale, with uncertainty."""
     from mensura.evidence.intake import read_own_scores
     from mensura.stitching import forward_errors, held_out_errors, sens5
-    from mensura.stitching.people import SHOWN
 
     if ray is not None and not bootstrap:
         raise MensuraError("--ray: of no use here, because --bootstrap is not given. Leave it out")
     if at is not None:
-        _explain(scale, at, out, as_json)
+        explain_capability(scale, at, out, as_json)
         return
     data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add)
     if scale is not None:
-        _on_frozen(scale, data, out, as_json)
+        show_frozen(scale, data, out, as_json)
         return
     settings = {
         "method": method,
@@ -168,23 +166,8 @@ def stitch(
     for warning in warnings:
         print_note(warning, kind="warning")
     basis = f"bootstrap {kind}, {bootstrap} replicates" if bootstrap else "Laplace"
-    own = added_subjects() if scores is None else ()
     title = f"Capabilities ({fit.method}; 90% intervals: {basis})"
-    print_own_first(tables["capabilities"], own, title=title, rows=30)
-    print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
-    printed = ("capabilities", "benchmarks", *(() if fit.suspicious.height else ("suspicious",)))
-    for name in (name for name in tables if name not in printed):
-        shown = tables[name].select(SHOWN) if name == "people" else tables[name]
-        most = None if name.startswith("people") else 15
-        if name == "ranks":
-            print_own_first(shown, own, title=_title(name), rows=most, digits=3)
-        else:
-            print_table(shown, title=_title(name), rows=most, digits=3, **_LAYOUT.get(name, {}))
-    print_trust("stitch")
-
-
-_LAYOUT: dict[str, Any] = {"people": {"keys": 2, "spare": ("score", "status", "passed")}}
-"""How tables are laid out on a narrow terminal: columns that stand in every part, and those that may stay out."""
+    print_stitch(tables, title, added_subjects() if scores is None else ())
 
 
 def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
@@ -198,36 +181,6 @@ def _fitted(data: object, settings: dict[str, Any]) -> Stitch:
         return fit
 
     return keep("stitch", data, settings, compute) if isinstance(data, Evidence) else compute()
-
-
-def _explain(name: str | None, capability: float, out: Path | None, as_json: bool) -> None:
-    """Print what a capability means on a frozen scale."""
-    from mensura.stitching import load_scale
-
-    if name is None:
-        raise MensuraError("--at goes with --scale NAME: a number has a meaning on a scale that stands still")
-    frozen = load_scale(name)
-    tables = {"expected": frozen.expected_at(capability), "neighbours": frozen.neighbours_of(capability)}
-    if emit(tables, out=out, as_json=as_json, scale=frozen.name, capability=capability):
-        return
-    print_table(tables["neighbours"], title=f"Nearest to {capability:g} on the scale {frozen.name}")
-    print_table(tables["expected"], title=f"Expected at {capability:g}, and one unit above (no special strengths)")
-
-
-def _on_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None:
-    """Print or write everybody's place on a frozen scale."""
-    from mensura.stitching import load_scale
-
-    frozen = load_scale(name)
-    tables = {"capabilities": frozen.place(data), "benchmarks": frozen.benchmarks}
-    if emit(tables, out=out, as_json=as_json, scale=frozen.name, settings=frozen.settings):
-        return
-    placed = tables["capabilities"].filter(tables["capabilities"]["status"] == "placed")
-    if placed.height:
-        print_table(placed, title=f"Placed on the scale {frozen.name} (90% intervals)")
-    title = f"Everybody on the scale {frozen.name}"
-    print_own_first(tables["capabilities"], placed["subject"].to_list(), title=title, rows=30)
-    print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
 
 
 def _by_id(data: object, benchmark: str | None, subjects: dict[str, float] | None) -> dict[str, object]:
@@ -254,19 +207,6 @@ def _anchors(given: list[str] | None) -> dict[str, float] | None:
         except ValueError:
             raise MensuraError(f"--anchor: {text!r} is not SUBJECT=VALUE, for example 'gpt-5=150'") from None
     return pairs
-
-
-def _title(name: str) -> str:
-    words = {
-        "people": "People, test by test: who scored above them first, and the chance that the best model does",
-        "people_classes": "Classes of people on the scale (90% intervals hold the spread between tests)",
-        "capability_bars": "Capabilities with bars of 5% more squared error",
-        "difficulty_bars": "Difficulties with bars of 5% more squared error",
-        "batteries": "Capabilities with 90% intervals over other domains of tests (battery_low, battery_high)",
-        "suspicious": "Suspicious scores: more than ordinary noise apart from what all other scores predict",
-        "residuals": "Measured minus fitted (residual) and minus what capability alone predicts (above)",
-    }
-    return words.get(name, name.replace("_", " ").capitalize())
 
 
 def _residuals(fit: Stitch, data: object) -> dict[str, pl.DataFrame]:

@@ -11,6 +11,7 @@ from rich.box import HEAVY_HEAD
 from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.text import Text
 
 from mensura.cli.output import console, visible
 
@@ -21,6 +22,8 @@ PADDING, FRAME = 3, 4
 """Columns of the terminal that each column of a table takes beside its text, and the first with both edges."""
 
 
+MISSING = "–"
+"""A cell without a value."""
 NEAR = 2
 """Rows shown above and below a user's own in a table that is sorted by rank."""
 
@@ -45,14 +48,20 @@ def own_first(frame: pl.DataFrame, own: Collection[str], rows: int | None) -> pl
 
 
 def print_own_first(
-    frame: pl.DataFrame, own: Collection[str], *, title: str, rows: int | None = None, digits: int = 2
+    frame: pl.DataFrame,
+    own: Collection[str],
+    *,
+    title: str,
+    rows: int | None = None,
+    digits: int = 2,
+    spare: Sequence[str] = (),
 ) -> None:
     """Print a table sorted by rank, a user's own subjects first; without any it is printed as it is."""
     if not set(own) & set(frame["subject"]):
-        print_table(frame, title=title, rows=rows, digits=digits)
+        print_table(frame, title=title, rows=rows, digits=digits, spare=spare)
         return
     shown = own_first(frame, own, rows)
-    print_table(shown, title=f"{title}; yours first", digits=digits)
+    print_table(shown, title=f"{title}; yours first", digits=digits, keys=3, spare=spare)
     _say_left_out(frame.height - shown.height)
 
 
@@ -69,25 +78,30 @@ def print_table(
 
     Where a table is too wide for the terminal, columns of ``spare`` stay out, the first of them first. One that is too
     wide even then is printed in parts, the first ``keys`` columns in each (default: as many as tell the rows apart). A
-    rarity or percentile that is cut at what the data can tell (column ``at_least``) says so beside its number.
+    rarity or percentile that is cut at what the data can tell (column ``at_least``) says so beside its number. A table
+    without rows is one line, and columns without any value stay out.
     """
+    if not frame.height:
+        console.print(f"{visible(title)}: none")
+        return
     shown = frame if rows is None else frame.head(rows)
     cells = {name: [_cell(value, digits) for value in shown[name]] for name in shown.columns}
     if "one_in" in cells and (cut := cells.pop("at_least", None)):
         for name in {"one_in", "percentile"} & cells.keys():
             pairs = zip(cells[name], cut, strict=True)
             cells[name] = [f"at least {text}" if word == "yes" else text for text, word in pairs]
-    least = {name: _longest_word([visible(name), *texts]) for name, texts in cells.items()}
     keys = _keys(shown) if keys is None else keys
+    empty = [name for name in list(cells)[keys:] if not set(cells[name]) - {MISSING, ""}]
+    least = {name: _longest_word([visible(name), *cells[name]]) for name in cells if name not in empty}
     left = [name for name in spare if name in least]
     without = []
     while left and len(_parts(least, console.width, keys)) > 1:
         without.append(left.pop(0))
         del least[without[-1]]
     for number, columns in enumerate(_parts(least, console.width, keys)):
-        heading = visible(title) if not number else f"… {visible(title)} (further columns)"
+        heading = "… further columns" if number else visible(title)
+        console.print(Text(heading, style="table.title"), soft_wrap=False)
         grid = TerminalTable(
-            heading,
             [visible(name) for name in columns],
             [frame.schema[name].is_numeric() for name in columns],
             list(zip(*(cells[name] for name in columns), strict=True)),
@@ -95,6 +109,8 @@ def print_table(
         least_widths = [least[name] for name in columns]
         console.print(grid if grid.fits(console.width) else _wrapping(grid, least_widths), soft_wrap=False)
     _say_left_out(frame.height - shown.height)
+    if empty:
+        console.print(f"Left out, as no row here has a value: {', '.join(empty)}")
     if without:
         names = ", ".join(name for name in frame.columns if name in without)
         console.print(f"Left out for want of width: {names} (all columns with --out or --json, or a wider terminal)")
@@ -114,14 +130,13 @@ def _keys(frame: pl.DataFrame) -> int:
 
 def _say_left_out(count: int) -> None:
     if count:
-        console.print(f"… and {count} more rows (all of them with --out or --json)")
+        console.print(f"… and {count} more row{'s' * (count > 1)} (all of them with --out or --json)")
 
 
 @dataclass(frozen=True)
 class TerminalTable:
     """A table of which every cell stands on one line, as a wrapping table of rich would show it, many times faster."""
 
-    title: str
     names: Sequence[str]
     right: Sequence[bool]
     rows: Sequence[Sequence[str]]
@@ -132,17 +147,13 @@ class TerminalTable:
         return [max(map(cell_len, (name, *(row[at] for row in self.rows)))) for at, name in enumerate(self.names)]
 
     def fits(self, width: int) -> bool:
-        """Whether no cell and no title has to be wrapped."""
-        whole = sum(self.widths) + PADDING * len(self.names) + 1
-        return cell_len(self.title) <= whole <= width
+        """Whether no cell has to be wrapped."""
+        return sum(self.widths) + PADDING * len(self.names) + 1 <= width
 
     def __rich_console__(self, on: Console, options: ConsoleOptions) -> Iterator[Segment]:
         widths = self.widths
         box, spread = HEAVY_HEAD.substitute(options, safe=True), [width + PADDING - 1 for width in widths]
-        yield Segment(
-            self.title + " " * (sum(spread) + len(spread) + 1 - cell_len(self.title)), on.get_style("table.title")
-        )
-        yield Segment(f"\n{box.get_top(spread)}\n")
+        yield Segment(f"{box.get_top(spread)}\n")
         bold = on.get_style("bold")
         for at, text in enumerate(_padded(self.names, widths, self.right)):
             yield Segment(box.head_vertical if at else box.head_left)
@@ -166,7 +177,7 @@ def _wrapping(grid: TerminalTable, least: Sequence[int]) -> RenderableType:
     """Return a table that breaks its cells between words."""
     from rich.table import Table  # here: most tables fit
 
-    table = Table(title=grid.title, title_justify="left", header_style="bold")
+    table = Table(header_style="bold")
     for name, right, width in zip(grid.names, grid.right, _narrowed(grid.widths, least, console.width), strict=True):
         table.add_column(name, justify="right" if right else "left", overflow="fold", width=width)
     for row in grid.rows:
@@ -207,11 +218,17 @@ def _parts(least: Mapping[str, int], width: int, keys: int) -> list[list[str]]:
     return parts
 
 
+def _number(value: float, digits: int) -> str:
+    if math.isfinite(value):
+        return f"{value:.{digits}f}"
+    return MISSING if math.isnan(value) else f"{'-' * (value < 0)}∞"
+
+
 def _cell(value: object, digits: int) -> str:
     if value is None:
-        return "–"
+        return MISSING
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return "–" if math.isnan(value) else f"{value:.{digits}f}"
+        return _number(value, digits)
     return visible(str(value))

@@ -2,51 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, load_evidence
+from mensura.cli.dated_scores import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
+from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit
 from mensura.cli.options import rare
-from mensura.cli.output import Json, Out, console, emit
+from mensura.cli.output import Json, Out, emit
 from mensura.cli.paths import check_input
 from mensura.cli.progress import progress_bar
-from mensura.cli.tables import print_table
-from mensura.cli.trust import print_trust
-from mensura.core.cache import keep
+from mensura.cli.trends_out import print_trends, show_published
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.evidence import Evidence
-    from mensura.trends.published import PublishedTrends
-
-T = TypeVar("T")
 EXAMPLES = (
     "Examples: mensura trends · mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande"
     " · mensura trends --no-watch --out trends · mensura trends scores.csv --compute compute.csv --horizons metr.csv"
 )
 Day = Annotated[datetime | None, rare("Start of the watch.", formats=["%Y-%m-%d"])]
-ScoresFile = Annotated[
-    Path | None,
-    typer.Argument(
-        help="CSV with model (or subject), benchmark, score in [0, 1] and release_date (or released); "
-        "the embedded evidence if absent.",
-        callback=check_input,
-    ),
-]
-ModelDates = Annotated[
-    Path | None,
-    typer.Option(
-        "--models",
-        help="CSV with subject and released, where the scores have no dates.",
-        metavar="CSV",
-        callback=check_input,
-    ),
-]
 
 
 def _or_embedded(name: str) -> Callable[[Path | None], Path | None]:
@@ -156,7 +134,7 @@ def trends(
     )
     if emit(tables, out=out, as_json=as_json, **facts):
         return
-    _print(tables, facts, level)
+    print_trends(tables, facts, level)
 
 
 class TrendSettings(NamedTuple):
@@ -216,77 +194,6 @@ def _follow(
     return tables, facts
 
 
-def once_per_evidence(
-    name: str,
-    scores: Path | None,
-    evidence: Path | None,
-    add: list[Path] | None,
-    settings: Mapping[str, object],
-    compute: Callable[[Evidence | Path], T],
-) -> T:
-    """Return what a command computes of a file of scores or of the evidence; of the evidence it is kept."""
-    if scores is not None:
-        return compute(scores)
-    loaded = load_evidence(evidence, add)
-    return keep(name, loaded, settings, lambda: compute(loaded))
-
-
-def show_published(found: PublishedTrends, out: Path | None, as_json: bool) -> None:
-    """Write or print the published analyses."""
-    tables = {name: table for name, table in found.tables().items() if table.height}
-    if emit(tables, out=out, as_json=as_json, method="rosetta", heading=found.heading):
-        return
-    titles = {
-        "trend": "Slope of capability per year (95%): the line through the records, and that of all releases",
-        "forecast": "Forecast of the record line (95%, of its mean)",
-        "breaks": "One break in the record line",
-        "families": "Capability per unit of ln(compute), within families",
-        "progress": "Compute saved per year at equal capability, as a factor",
-        "joint": "Capability on log10(compute) and year",
-        "constancy": "Change of k per decade of compute (scale) and per year (date)",
-        "fixed_capability": "Decades of compute saved per year at fixed capability",
-        "horizons": "ln(minutes) on capability",
-        "doubling": "Doubling and halving times, in months",
-        "sensitivity": "Slopes under other weights of the penalty",
-    }
-    console.print(found.heading)
-    for name, title in titles.items():
-        if name in tables:
-            print_table(tables[name], title=title, rows=20, digits=4)
-
-
-def read_dated_scores(
-    scores: Path | None,
-    models: Path | None,
-    evidence: Path | None,
-    add: list[Path] | None,
-    *,
-    undated: bool = False,
-    unit: str | None = None,
-) -> pl.DataFrame:
-    """Read scores with a release date for every subject, from a file or from the evidence; ``undated`` may stay so."""
-    data = load_evidence(evidence, add) if scores is None else scores
-    return dated_scores(data, models, unit, undated=undated)
-
-
-def dated_scores(
-    data: Evidence | Path, models: Path | None, unit: str | None = None, *, undated: bool = False
-) -> pl.DataFrame:
-    """Return scores of an evidence or a file, with the release date of every subject."""
-    from mensura.core.frames import read_frame
-    from mensura.evidence.intake import read_own_scores
-    from mensura.stitching import evidence_scores, read_scores
-    from mensura.trends import add_dates
-    from mensura.trends.capabilities import read_dates
-
-    if not isinstance(data, Path):
-        return evidence_scores(data)[0]
-    table = read_scores(read_own_scores(data, unit=unit))
-    if models is not None:
-        return add_dates(table.drop("released", "release_date", strict=False), read_frame(models))
-    return table if undated and "released" in table.columns else read_dates(table, name=str(data))
-
-
 def _watch(table: pl.DataFrame, begin: date | None, streams: int, seed: int) -> tuple[pl.DataFrame, dict[str, object]]:
     """Run the watch and return its looks and its verdict; data too few for one nobody asked for are no fault."""
     import polars as pl
@@ -302,29 +209,3 @@ def _watch(table: pl.DataFrame, begin: date | None, streams: int, seed: int) -> 
             raise
         return pl.DataFrame(), {"alarm": None, "verdict": f"none ({fault})"}
     return result.looks, result.facts
-
-
-def _print(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: float) -> None:
-    """Print the tables for people; the looks of the watch are summed up in its verdict."""
-    titles = {
-        "pace": f"Slope per year ({level:.0%}): releases is the pace; records is the line through the best at release",
-        "frontier": "Frontier: best at release",
-        "forecast": f"Forecast of the frontier ({level:.0%})",
-        "crossings": "When the frontier passed",
-        "families": "Capability per unit of ln(compute), within families",
-        "progress": "Compute saved per year at equal capability, as a factor",
-        "joint": "Capability on log10(compute) and year",
-        "constancy": "Change of k per decade of compute (scale) and per year (date)",
-        "fixed_capability": "Decades of compute saved per year at fixed capability",
-        "horizons": "Time horizon in minutes, measured and expected",
-    }
-    console.print(f"Unit of capability: {facts['unit']}.")
-    if "compute" in facts:
-        console.print(f"Compute: {facts['compute']}.")
-    for name, title in titles.items():
-        if name in tables and tables[name].height:
-            print_table(tables[name], title=title, rows=20, digits=3)
-    verdict = facts.get("watch")
-    if isinstance(verdict, dict):
-        console.print(f"Watch: {verdict['verdict']}")
-    print_trust("trends")

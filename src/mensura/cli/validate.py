@@ -88,9 +88,15 @@ def validate(
     errors = ["groups", "mae", "rmse", "bias", "coverage", "mae_identity"]
     plain = ["mae_shift"] if situation == "linked" else []
     title = f"{result.pool}: {situation}, method {result.method}, {result.level:.0%} intervals"
+    title += "; mae_identity: error of the unchanged rate"
     print_table(result.overall.select("covariate", *errors, *plain), title=title, digits=3)
     kinds = ["pearson_within", "pearson_pooled", "spearman_within", "spearman_pooled"]
-    print_table(result.overall.select("covariate", *kinds), title="Correlations within groups and pooled", digits=3)
+    print_table(
+        result.overall.select("covariate", *kinds),
+        title="Correlations within groups and pooled",
+        digits=3,
+        spare=("spearman_pooled",),
+    )
     print_table(result.summary, title="By focal group", rows=20, digits=3)
     if result.comparison.height:
         import polars as pl

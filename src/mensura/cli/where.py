@@ -12,6 +12,7 @@ from mensura.cli.frozen_iq import Scale, place
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.tables import print_table
+from mensura.cli.trust import print_trust
 from mensura.core.errors import listed_names
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def where(
         "dimensions": "Dimensions, strongest first",
         "people": "People on tests it took, and the chance that it scores above them",
         "prices": "Models about as good, cheapest first (US dollars: a million tokens in, a million out)",
-        "next": "What would tell most next: share of the IQ's variance that measuring it takes away",
+        "next": "Best next benchmarks: share of the IQ's variance that a score on each would remove",
     }
     if row["iq"] is None:
         console.print(
@@ -66,6 +67,14 @@ def where(
     for name, title in titles.items():
         if found.tables()[name].height:
             print_table(told_for_people(found.tables()[name], subject), title=title, rows=_ROWS)
+    if found.tables()["next"].height:
+        best = found.tables()["next"].row(0, named=True)
+        console.print(
+            f"The best next benchmark is {best['name']}: a score on it would remove {best['variance_explained']:.0%} "
+            "of the variance of the IQ."
+        )
+    if row["iq"] is not None:
+        print_trust("iq")
 
 
 def _outside_composite(evidence: Evidence, subject: str) -> dict[str, list[str]]:

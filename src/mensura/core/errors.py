@@ -23,3 +23,8 @@ def listed_names(names: Sequence[str]) -> str:
     """Name the first few of a list, and how many more there are."""
     more = len(names) - NAMES_SHOWN
     return ", ".join(names[:NAMES_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def counted(number: int, noun: str) -> str:
+    """Return "1 model" or "12 models"."""
+    return f"{number} {noun}{'s' * (number != 1)}"

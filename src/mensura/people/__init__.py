@@ -10,7 +10,7 @@ answers, with a log), ``rates`` and ``groups`` (rates with errors), ``population
 from mensura.people.administration import Administration
 from mensura.people.cells import cells_of
 from mensura.people.groups import add_bands, describe, parse_ages, population_of
-from mensura.people.harmonise import HarmonisingRules, harmonise, screen
+from mensura.people.harmonise import HarmonisingRules, harmonise, read_points, screen
 from mensura.people.pool import ItemPool
 from mensura.people.population import WORLD, Ability, Population
 from mensura.people.rates import all_crossings, tabulate
@@ -34,6 +34,7 @@ __all__ = [
     "harmonise",
     "parse_ages",
     "population_of",
+    "read_points",
     "read_raw",
     "screen",
     "split_persons",

@@ -102,6 +102,22 @@ def harmonise(
     return ItemPool(name, pool.items, pool.rates, pool.persons, pool.responses, exclusions)
 
 
+def read_points(answers: pl.DataFrame, rules: HarmonisingRules) -> pl.DataFrame:
+    """Return ``subject`` and the points of every item: null where the question was not given, 0 where left out.
+
+    Items are scored by points; choices such as A or B have none and stay out.
+    """
+    columns = [answers["person"].alias("subject")]
+    for name in answers.columns[1:]:
+        text = _as_text(answers[name])
+        asked = pl.when(text.is_in(list(rules.absent)) | text.str.to_lowercase().is_in(BLANK)).then(None)
+        given = pl.select(asked.when(text.is_in(list(rules.omitted))).then(pl.lit("0")).otherwise(text)).to_series()
+        points = given.cast(pl.Float64, strict=False)
+        if points.null_count() == given.null_count():
+            columns.append(points.cast(pl.Int64, strict=False).alias(name))
+    return pl.DataFrame(columns)
+
+
 def _zeros_and_ones(answers: pl.DataFrame, rules: HarmonisingRules) -> set[str]:
     """Return the columns of 0 and 1 alone, none of them a code: a test of many thousands of items has only such."""
     if {"0", "1"} & {*rules.absent, *rules.omitted}:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, counted
 from mensura.core.files import write_csv
 from mensura.core.folders import whole_folder
 from mensura.core.frames import as_frame
@@ -176,9 +176,10 @@ class ItemPool(Result):
     def heading(self) -> str:
         """How many items, persons and groups, and how much was left out."""
         people = "published rates" if self.persons is None else f"{self.persons.height:,} persons"
-        gone = f", {self.exclusions.height} exclusions (see .exclusions)" if self.exclusions.height else ""
+        gone = f", {counted(self.exclusions.height, 'exclusion')} (see .exclusions)" if self.exclusions.height else ""
         given = f" ({self.administration})" if self.administration.known else ""
-        return f"{self.name}{given}: {self.items.height} items, {people}, {self.groups.height} groups{gone}"
+        items, groups = counted(self.items.height, "item"), counted(self.groups.height, "group")
+        return f"{self.name}{given}: {items}, {people}, {groups}{gone}"
 
     @property
     def shown(self) -> pl.DataFrame:

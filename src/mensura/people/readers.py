@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mensura.core.errors import MensuraError, listed_names
-from mensura.core.tables import measure, read_noted, refuse_vast, suffix_of
+from mensura.core.tables import SPREADSHEETS, measure, read_noted, refuse_vast, suffix_of
 from mensura.people.fixed_width import read_fixed_width, read_layout
 
 if TYPE_CHECKING:
@@ -75,6 +75,8 @@ def read_raw(
         return PublishedTable(_read_r(path, object_name))
     if suffix in {".txt", ".dat"}:
         raise MensuraError(f"{path}: fixed-width text needs its control file (SPSS .sps or SAS); give it as layout")
+    if suffix in SPREADSHEETS:
+        raise MensuraError(f"{path}: a spreadsheet; save the sheet as CSV and give that file")
     raise MensuraError(f"{path}: unknown format {path.suffix!r}; expected {FORMATS}")
 
 

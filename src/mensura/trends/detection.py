@@ -59,7 +59,10 @@ class Detection(Result):
     @property
     def heading(self) -> str:
         """What this is, in one line."""
-        return f"synthetic accelerations at noise ×{self.noise:g}, every watch with {self.streams} worlds of its own"
+        return (
+            f"Share of simulated accelerations with an alarm (noise ×{self.noise:g}; {self.streams} simulations "
+            "without change behind every watch); error: of that share; months: median from the change to the alarm"
+        )
 
 
 def simulate_detection(

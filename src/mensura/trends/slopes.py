@@ -8,6 +8,7 @@ pace: that the chosen break reads as faster, and that any candidate does.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -49,11 +50,19 @@ class SlopeRatios(Result):
     def heading(self) -> str:
         """The ratio at the chosen break, and how often such a reading is wrong."""
         row = self.table.row(0, named=True)
+        when = f"from {row['subject']} ({row['released']}) on, releases gain"
+        alarms = (
+            f"without a change, this break reads as an acceleration in {self.chosen_alarms:.0%} of streams, and the "
+            f"best of {self.table.height} candidates in {self.any_alarms:.0%}"
+        )
+        if math.isinf(row["high"]):
+            return (
+                f"{when} {row['after']:.2f} a year, {row['before']:.2f} before; the pace before may be 0, so their "
+                f"ratio has no upper bound; {alarms}"
+            )
         return (
-            f"from {row['subject']} ({row['released']}) on, releases gain {row['ratio']:.2f} times as much a year as "
-            f"before ({row['low']:.2f} to {row['high']:.2f}, {LEVEL:.0%}); without a change, this break reads as an "
-            f"acceleration in {self.chosen_alarms:.0%} of streams, and the best of {self.table.height} candidates in "
-            f"{self.any_alarms:.0%}"
+            f"{when} {row['ratio']:.2f} times as much a year as before ({row['low']:.2f} to {row['high']:.2f}, "
+            f"{LEVEL:.0%}); {alarms}"
         )
 
 
@@ -109,12 +118,16 @@ def _candidates(frame: pl.DataFrame, years: Floats, at: str | None) -> list[tupl
 
 
 def _ratio(years: Floats, values: Floats, when: float, rng: np.random.Generator) -> tuple[float, ...]:
-    """Slopes before and after a break, their ratio with its interval, and the probability of a faster pace."""
+    """Slopes before and after a break, their ratio with its interval, and the probability of a faster pace.
+
+    Where the pace before may be 0 or less, the ratio is infinite: its interval has no bound on that side.
+    """
     posterior = describe_scatter(years, values, bend=when, prior=WARY)
     drawn = posterior.draw(DRAWN, rng)
     before, after = drawn.pace, drawn.pace + drawn.change
-    rising = np.maximum(before, np.finfo(float).eps)
-    low, middle, high = np.quantile(after / rising, [(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2])
+    ratio = np.copysign(np.inf, after)
+    np.divide(after, before, out=ratio, where=before > 0)
+    low, middle, high = np.quantile(ratio, [(1 - LEVEL) / 2, 0.5, (1 + LEVEL) / 2], method="inverted_cdf")
     return (
         *(float(np.median(x)) for x in (before, after)),
         *map(float, (middle, low, high)),

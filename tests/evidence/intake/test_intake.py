@@ -148,3 +148,25 @@ def test_one_figure_beyond_one_makes_all_of_its_benchmark_percents(known):
         (1, OPUS, "critpt", "0.6", "percent"),
         (2, GPT, "critpt", "12.5", "percent"),
     ]
+
+
+def test_a_column_of_remarks_is_no_benchmark(known, tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_text("model;HLE;Kommentar\nGPT-5.5;21,5 %;rerun\nClaude Opus 4.8;30,1 %;ok\n", encoding="utf-8-sig")
+    reading = read(path, known)
+    assert reading.scores["benchmark"].to_list() == ["hle", "hle"]
+    assert "columns left out: Kommentar" in reading.notes
+
+
+def test_a_row_that_stands_twice_is_read_once(known):
+    rows = {"model": [OPUS, GPT, OPUS], "benchmark": ["hle"] * 3, "score": ["30%", "20%", "30%"]}
+    reading = read(rows, known)
+    assert reading.scores.select("row", "subject").rows() == [(1, OPUS), (2, GPT)]
+    assert "rows that repeat another, read once: 3" in reading.notes
+
+
+def test_two_scores_of_one_cell_are_asked_about_unless_their_sources_differ(known):
+    rows = {"model": [OPUS, "Claude Opus 4.8"], "benchmark": ["hle"] * 2, "score": ["30%", "31%"]}
+    with pytest.raises(MensuraError, match=r"row 2, column score: got '31%'; expected one score of .* row 1 has 30%"):
+        read(rows, known)
+    assert read(rows | {"source": ["a", "b"]}, known).scores.height == 2

@@ -72,7 +72,7 @@ def find_shape(header: Sequence[str], models: KnownNames, benchmarks: KnownNames
             return first
     raise MensuraError(
         f"{name}: expected columns model, benchmark, score (one row per score), or model and one column per benchmark; "
-        f"it has {', '.join(header) or 'none'}"
+        f"it has {', '.join(header) or 'none'}. Rename its columns"
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
@@ -108,17 +108,21 @@ def read_scores_of(
     known["benchmark"] = KnownNames(benchmarks.select("benchmark", "name").iter_rows())
     cells = read_cells(source, name=name)
     shape = find_shape(cells.header, known["model"], known["benchmark"], name=cells.name)
+    shape = _without_words(cells, shape, known["benchmark" if shape.kind == "wide" else "model"])
     entries, dropped = _entries(cells, shape)
     if not entries:
         raise MensuraError(f"{cells.name}: every score is blank; enter at least one score")
+    entries, repeated = _once(entries)
     matches = _matched(entries, known, allowed, cells.name)
     entries = _with_said(entries, matches, allowed.new_model, cells.name)
     comma = uses_decimal_commas(entry.cell for entry in entries)
     own_units = dict(benchmarks.select("benchmark", "unit").iter_rows())
+    _refuse_rivals(entries, matches, cells.name)
     scores, units = settle_units(_figures(entries, matches, comma, cells.name), own_units, allowed.unit, cells.name)
     notes = [_KINDS[shape.kind]] if shape.kind in _KINDS else []
     notes += [*cells.notes, *(["decimal commas"] if comma else []), *units]
     notes += [f"columns left out: {', '.join(shape.left_out)}"] if shape.left_out else []
+    notes += [f"rows that repeat another, read once: {listed_names(repeated)}"] if repeated else []
     notes += _new_names(matches)
     return ScoreReading(
         cells.name,
@@ -142,6 +146,51 @@ def _entries(cells: CellTable, shape: Shape) -> tuple[list[WrittenScore], list[t
             else:
                 entries.append(WrittenScore(number, subject, benchmark, cell, extras, percent))
     return entries, dropped
+
+
+def _without_words(cells: CellTable, shape: Shape, known: KnownNames) -> Shape:
+    """Leave out columns of remarks: cells without any figure below a title that is no known name."""
+    remarks = [place for place in shape.across if _holds_remarks(cells, place, known)]
+    return replace(
+        shape,
+        across=tuple(place for place in shape.across if place not in remarks),
+        left_out=(*shape.left_out, *(cells.header[place] for place in remarks)),
+    )
+
+
+def _holds_remarks(cells: CellTable, place: int, known: KnownNames) -> bool:
+    filled = [row[place] for row in cells.rows if row[place] is not None]
+    if not filled or known.match(bare_title(cells.header[place])).id is not None:
+        return False
+    return not any(read_figure(str(cell), decimal_comma=comma) for cell in filled for comma in (True, False))
+
+
+def _once(entries: Sequence[WrittenScore]) -> tuple[list[WrittenScore], list[str]]:
+    """Return the scores without rows that repeat another word for word, and the numbers of those rows."""
+    first: dict[tuple[object, ...], WrittenScore] = {}
+    repeated = []
+    for entry in entries:
+        key = (entry.subject, entry.benchmark, entry.cell, *sorted(entry.extras.items()))
+        if first.setdefault(key, entry) is not entry:
+            repeated.append(str(entry.row))
+    return list(first.values()), list(dict.fromkeys(repeated))
+
+
+def _refuse_rivals(entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch], name: str) -> None:
+    """Refuse two different scores of one model on one benchmark from one source."""
+    first: dict[tuple[object, ...], WrittenScore] = {}
+    faults = []
+    for entry in entries:
+        ids = matches["model", entry.subject].id, matches["benchmark", entry.benchmark].id
+        other = first.setdefault((*ids, entry.extras.get("source")), entry)
+        if other is not entry:
+            told = (
+                f"one score of {ids[0]} on {ids[1]} from one source; row {other.row} has {other.cell}. Remove one, or "
+                "name their sources in a column source"
+            )
+            faults.append(Fault(name, entry.row, "score", entry.cell, told))
+    if faults:
+        raise EvidenceError(faults)
 
 
 def _scores_of(

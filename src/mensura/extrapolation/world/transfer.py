@@ -108,7 +108,8 @@ class Transfer:
         found = list(self.observed.warnings)
         if unknown:
             shown = ", ".join(unknown[:3])
-            found.append(f"domain {shown}: not in the domain table, treated as {FALLBACK_DOMAIN[0]}")
+            what = "no domain was given" if unknown == ["None"] else f"domain {shown} is unknown"
+            found.append(f"{what}; items are treated as {FALLBACK_DOMAIN[0]}. Name another: --domain mathematics")
         if _described_alike(self.focal, self.reference):
             found.append(
                 "the world tables know no difference between the two populations: rates carried over as they are"

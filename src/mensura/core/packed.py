@@ -1,0 +1,87 @@
+"""The bytes of a file that a user brings, packed or not: measured before they are unpacked."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from pathlib import Path
+from typing import Any
+
+from mensura.core.errors import MensuraError
+
+MOST_UNPACKED = 2**30
+"""Bytes that a packed file may unpack to: the largest R file of PISA has two thirds of it."""
+MOST_VALUES = 400_000_000
+"""Values (rows × columns) that a table may have."""
+PACKED_SUFFIXES = (".gz", ".bz2", ".xz")
+STATISTICS = (".sav", ".zsav", ".por", ".rda", ".rdata", ".rds")
+"""Files of SPSS and R, which hold answers of people."""
+SPREADSHEETS = (".xlsx", ".xls", ".ods", ".numbers")
+_PACKED: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ": lzma.open}
+_FOREIGN = {b"PK\x03\x04": "zip", b"\x28\xb5\x2f\xfd": "zstd", b"x\x01": "zlib", b"x\x9c": "zlib", b"x\xda": "zlib"}
+_BLOCK = 2**20
+
+
+def suffix_of(path: Path) -> str:
+    """Return the suffix that names the format, in small letters: ``.csv`` for ``answers.csv.gz``."""
+    suffix = path.suffix.lower()
+    return Path(path.stem).suffix.lower() if suffix in PACKED_SUFFIXES else suffix
+
+
+def refuse_vast(name: Path | str, rows: int, columns: int) -> None:
+    """Refuse a table with more values than fit into memory."""
+    if rows * columns > MOST_VALUES:
+        raise MensuraError(
+            f"{name}: announces {rows:,} × {columns:,} values; at most {MOST_VALUES:,} are read. "
+            "Keep the columns that are needed, or split the file"
+        )
+
+
+def measure(path: Path, most: int | None = None) -> None:
+    """Refuse a packed file (gzip, bzip2, xz) that unpacks to more than ``most`` bytes; hold one block at a time."""
+    most = MOST_UNPACKED if most is None else most
+    if not path.is_file():
+        raise MensuraError(f"{path}: no such file; check the name and the folder")
+    with path.open("rb") as file:
+        start = file.read(6)
+    opener = next((opener for mark, opener in _PACKED.items() if start.startswith(mark)), None)
+    if opener is None:
+        return
+    size = 0
+    try:
+        with opener(path, "rb") as packed:
+            while size <= most and (block := packed.read(_BLOCK)):
+                size += len(block)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as fault:
+        raise MensuraError(f"{path}: packed, but cannot be unpacked ({fault}). Copy the file again") from fault
+    if size > most:
+        raise MensuraError(
+            f"{path}: {path.stat().st_size / 2**20:.1f} MB unpack to more than {most / 2**20:,.0f} MB, the most that "
+            "is read. Unpack it yourself and keep the rows and columns that are needed"
+        )
+
+
+def read_bytes(path: Path, most: int | None = None) -> bytes:
+    """Read a file of text; one packed by gzip, bzip2 or xz is measured first and then unpacked."""
+    if path.suffix.lower() in SPREADSHEETS:
+        raise MensuraError(f"{path}: a spreadsheet; save the sheet as CSV and give that file")
+    if path.suffix.lower() in STATISTICS:
+        raise MensuraError(
+            f"{path}: a file of a statistics program; expected CSV or Parquet. Turn it into a pool of answers: "
+            f"mensura people import {path} --items PATTERN --person COLUMN --out POOL"
+        )
+    measure(path, most)
+    data = path.read_bytes()
+    opener = next((opener for mark, opener in _PACKED.items() if data.startswith(mark)), None)
+    if opener is not None:
+        with opener(io.BytesIO(data), "rb") as packed:
+            data = packed.read()
+    kind = next((kind for mark, kind in _FOREIGN.items() if data.startswith(mark)), None)
+    if kind is not None or data.startswith(tuple(_PACKED)):
+        raise MensuraError(
+            f"{path}: packed by {kind or 'two programs'}, or a spreadsheet; give the table inside as CSV"
+        )
+    return data
