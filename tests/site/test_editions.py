@@ -7,18 +7,8 @@ from types import SimpleNamespace
 
 import polars as pl
 
-from mensura.site.editions import (
-    Edition,
-    FeedEntry,
-    atom_feed,
-    evidence_day,
-    evidence_log,
-    feed_entries,
-    json_feed,
-    next_edition,
-    shipped_editions,
-    sitemap,
-)
+from mensura.site.editions import Edition, evidence_day, evidence_log, next_edition, shipped_editions
+from mensura.site.feeds import FeedEntry, atom_feed, feed_entries, json_feed, sitemap
 
 DAY = date(2026, 11, 16)
 

@@ -11,7 +11,7 @@ from mensura.site.links import price_source, source_link
 from mensura.site.pages.makers import maker_file
 from mensura.site.pages.page import Page
 from mensura.site.pages.where import where_context
-from mensura.site.pictures.first_screen import said_share, sign
+from mensura.site.pictures.signs import said_share, sign
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
 from mensura.site.sections import model_scores, rivals
 from mensura.study.study import Study
