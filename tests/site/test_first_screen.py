@@ -31,6 +31,11 @@ def test_the_last_month_is_today(study):
     assert months[-1].p_first == pytest.approx(ranked["p_first"].to_list())
 
 
+def test_the_slider_names_the_month_that_it_starts_with(screen, report):
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert f"<span>{screen.months[0].start:%b %Y}: releases per month</span>" in page
+
+
 def test_a_months_chance_is_the_share_of_draws_among_models_out_by_then(study):
     """By hand for March 2025."""
     month = next(one for one in lead_by_month(study) if one.start == date(2025, 3, 1))

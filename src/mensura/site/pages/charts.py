@@ -153,7 +153,7 @@ def chart_page(figure: Figure) -> Page:
             "rows": rows,
         },
         scripts=("charts", "table"),
-        shared=(figure.voice[1][1], ()),
+        shared=(figure.finding or figure.title, ()),
         listed=False,
     )
 

@@ -76,7 +76,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
     count = len(study.iq.matrix.benchmarks)
     sentence = model_sentence(study, row)
     where = where_context(study, row)
-    standing = [against_people(study, row, where["people"]), what_it_costs(study, row)] if scored else []
+    standing = [against_people(study, row), what_it_costs(study, row)] if scored else []
     return Page(
         model_file(subject),
         row["name"],
@@ -88,7 +88,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "maker": maker_file(row["provider"]),
             "benchmarks": count,
             "rivals": rivals(study, subject),
-            "pictures": [profile(study, subject)] if scored else [],
+            "pictures": [profile(study, row)] if scored else [],
             "where": where,
             "sign": sign(row["provider"], full=bool(row["well_measured"])),
             "place": _place(study, row),

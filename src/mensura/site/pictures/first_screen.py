@@ -99,7 +99,7 @@ class FirstScreen:
             "jagged": self.jagged,
             "bells": self._drawn_bells,
             "months": len(self.months),
-            "month": self.months[-1].name if self.months else "",
+            "since": f"{self.months[0].start:%b %Y}" if self.months else "",
             "releases": self._releases(),
             "questions": self._questions(today),
             "counted": len(self._rows),

@@ -13,7 +13,8 @@
   }
 
   function words(sentence, deck) {
-    id("sentence").textContent = sentence;
+    const whole = (part, at) => at % 2 ? make("span", { class: "whole" }, part) : part; // no line ends inside GLM-5.2
+    id("sentence").replaceChildren(...sentence.split(/((?<!\S)(?=\S{1,18}(?!\S))\S+-\d\S*)/).map(whole));
     html(id("deck"), deck);
   }
 
