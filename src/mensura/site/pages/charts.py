@@ -91,6 +91,7 @@ def stitched(study: Study) -> Page:
             "pace": pace_sentence(study),
         },
         scripts=("charts",),
+        shared=(leader_sentence(study), leader_marks(study)),
     )
 
 

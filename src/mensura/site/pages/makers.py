@@ -37,6 +37,7 @@ def maker(study: Study, provider: str) -> Page:
             f"The best of {provider} is {best['name']}: IQ {show(best['iq'], 'iq')} "
             f"(90%: {show_range(best['iq_low'], best['iq_high'], 'iq')}), rank {best['rank']} of {study.ranked.height}."
         )
+    marks = tuple(rows.drop_nulls("exact_iq").sort("exact_iq").select("provider", "exact_iq").rows())
     return Page(
         maker_file(provider),
         provider,
@@ -49,5 +50,5 @@ def maker(study: Study, provider: str) -> Page:
             "benchmarks": len(study.iq.matrix.benchmarks),
         },
         scripts=("table",),
-        shared=(sentence, ()),
+        shared=(sentence, marks),
     )

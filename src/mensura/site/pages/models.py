@@ -9,11 +9,13 @@ from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.derivation import derivation_html
 from mensura.site.links import price_source, source_link
 from mensura.site.pages.makers import maker_file
+from mensura.site.pages.overview import leader_marks
 from mensura.site.pages.page import Page
 from mensura.site.pages.where import where_context
 from mensura.site.pictures.signs import said_share, sign
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
 from mensura.site.sections import model_scores, rivals
+from mensura.study.sentences import ranked_sentence
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -31,6 +33,7 @@ def model_list(study: Study) -> Page:
             "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
         },
         scripts=("table",),
+        shared=(ranked_sentence(study), leader_marks(study)),
     )
 
 
