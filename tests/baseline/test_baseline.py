@@ -1,5 +1,7 @@
 """Estimated baselines, from estimates that exist."""
 
+import re
+
 import numpy as np
 import polars as pl
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import mensura
 from mensura import MensuraError
 from mensura.baseline import KnownMean, PanelCost, card_json, card_markdown, card_svg, plan_panel, read_recorded
+from mensura.charts.theme import LIGHT
 from mensura.core.arrays import expit, logit
 
 PEOPLE = "university students in Germany"
@@ -209,6 +212,17 @@ def test_the_cards_say_that_nobody_measured(items, said):
     assert "<script>" not in card_markdown(found) + card_svg(found)
     assert "a\\|b" in card_markdown(found)
     assert "university students in Germany" in card_markdown(found)
+
+
+def test_the_card_draws_people_warm_and_hollow_with_their_whole_name_and_mean(items, said):
+    drawn = card_svg(estimate(items, said, scores=pl.DataFrame({"subject": ["a"], "score": [0.7]})))
+    warm = {LIGHT.people, LIGHT.people_strong}
+    assert "university students in Germany</text>" in drawn
+    assert re.search(r">\d+% \(\d+% to \d+%\)</text>", drawn)
+    assert warm <= set(re.findall(r"#[0-9a-f]{6}", drawn))
+    assert f'fill="{LIGHT.surface}" stroke="{LIGHT.people_strong}"' in drawn
+    model = re.search(r'stroke="([^"]+)" stroke-width="2"><title>a: 70%', drawn)[1]
+    assert model not in warm
 
 
 def test_a_plan_names_a_panel_that_halves_the_interval_and_more_people_never_hurt(items, said):

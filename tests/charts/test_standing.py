@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from mensura.charts.bell_subjects import crowd_above
 from mensura.charts.canvas import PEOPLE_STRONG, SURFACE
-from mensura.charts.first_bell import crowd_above
 from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
 
 MODEL = Stand("GPT-9", "OpenAI", 128.2, 126.0, 130.0)

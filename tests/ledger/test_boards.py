@@ -209,3 +209,39 @@ def test_a_primary_score_of_another_source_steps_back_and_that_is_listed(extract
     )
     after = embedded_ledger.with_update(update).primary_scores.filter(benchmark="swe_marathon", subject="gpt-5.5")
     assert after["source"].to_list() == ["swe_marathon_board"] and before.height <= 1
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("epoch_frontiermath", {("gpt-5.4", "frontiermath_t1_3"): ("0.7521", 2)}),
+        (
+            "epoch_frontiermath_4",
+            {("gpt-5.4", "frontiermath_t4"): ("0.2683", 2), ("claude-opus-4.5", "frontiermath_t4"): ("0.0488", 3)},
+        ),
+        ("epoch_hle", {("o3", "hle"): ("0.2032", 2)}),
+        (
+            "epoch_webdev_arena",
+            {("gpt-5.4", "arena_webdev"): ("1461.2", 2), ("claude-opus-4.5", "arena_webdev"): ("1470.5", 3)},
+        ),
+        ("epoch_deepswe", {("gpt-5.4", "deepswe_1_1"): ("0.41", 2)}),
+        ("lmarena", {("gpt-5.5", "arena_overall"): ("1471.5", 6)}),
+        (
+            "eq_bench_3",
+            {
+                ("claude-opus-4.8", "eq_bench_3"): ("2031.8", 2),
+                ("gpt-5.5", "eq_bench_3"): ("1577.9", 3),
+                ("glm-5.1", "eq_bench_3"): ("1567.5", 4),
+            },
+        ),
+    ],
+)
+def test_a_board_gives_the_scores_of_known_models_at_their_highest_effort(extracted, name, found):
+    assert scores(extracted(name)) == found
+
+
+def test_boards_with_other_rows_leave_them_with_a_reason(extracted):
+    assert reasons(extracted("lmarena"))[7] == "fewer than 1,000 votes"
+    assert [one.name for one in extracted("eq_bench_3").unmatched] == ["HiveLabsAI/hivemind-32b-preview"]
+    assert notes(extracted("epoch_webdev_arena"))["gpt-5.4"] == "95% interval 1450 to 1472; effort: high"
+    assert "a lower effort (low) of gpt-5.4" in reasons(extracted("epoch_deepswe"))[3]

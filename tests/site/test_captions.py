@@ -16,7 +16,7 @@ from mensura.site.pages.charts import iq
 from mensura.site.pictures import benchmark_scores, draw
 from mensura.site.pictures.benchmark import hardest_first
 from mensura.site.pictures.people import outcome_rates
-from mensura.site.pictures.registry import PICTURES
+from mensura.site.pictures.registry import PICTURES, _sentences
 from mensura.study.ability import SYSTEMS, ability_rows
 
 pytestmark = pytest.mark.slow
@@ -38,6 +38,10 @@ def test_every_picture_says_what_is_found_how_to_read_it_and_where_it_comes_from
     assert one.finding and one.finding != one.caption
     assert len(one.caption) > 30 and one.caption.endswith((".", "C)."))
     assert one.source
+    (_, shows), (_, see), (_, doubt) = one.voice
+    assert len({shows, see, doubt, one.finding, f"{one.finding}."}) >= 5 - one.finding.endswith(".")
+    assert all(text.endswith(".") and len(text.split()) <= 30 for text in (see, doubt))
+    assert any(name.startswith(start) for start in _sentences("sights")), "somebody wrote what to see in it"
 
 
 def test_a_cell_of_the_heat_map_is_the_score_less_what_capability_alone_gives(study, figure):

@@ -12,11 +12,13 @@ import polars as pl
 import pytest
 
 import mensura
+from mensura.evidence import slug
 from mensura.iq import Explanation
 from mensura.scale.ranking import say_leader
 from mensura.site.api import ranged, to_json
 from mensura.site.derivation import derivation_html
 from mensura.site.pages import compare, model
+from mensura.site.pages.people import registry_rows
 from mensura.site.pictures import benchmark_scores, ladder_figure, people, people_on, stitched
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.registry import labelled
@@ -365,3 +367,18 @@ def test_a_ladder_is_drawn_up_to_what_its_test_can_give_and_says_what_lies_beyon
     assert max(ticks) <= 100
     inside = ladder_figure(study, "hle", benchmark_scores(study, "hle"), people_on(study, "hle"))
     assert "beyond" not in inside.caption
+
+
+def test_a_benchmark_says_plainly_when_nobody_measured_people(report, study):
+    """Against the tables themselves: the references with their status, and the registry of human results."""
+    took = set(study.evidence.human_references.filter(pl.col("status").is_in(["measured", "panel"]))["benchmark"])
+    registered = {name for name in study.benchmarks["benchmark"] if registry_rows(study, name)}
+    said = set()
+    for benchmark in study.benchmarks["benchmark"]:
+        page = (report / "benchmarks" / f"{slug(benchmark)}.html").read_text(encoding="utf-8")
+        if "Nobody measured people on this test" in page:
+            said.add(benchmark)
+            assert "People who took it" not in page
+    assert said == set(study.benchmarks["benchmark"]) - took - registered
+    assert {"ifbench", "designarena_frontend", "eq_bench_3", "aa_omniscience"} <= said
+    assert "gpqa_diamond" not in said

@@ -9,9 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from mensura.charts.first_bell import CROWD, LOOKS, BellModel, FirstBell, crowd_above
+from mensura.charts.bell_subjects import CROWD, LOOKS, BellModel, crowd_above
+from mensura.charts.first_bell import FirstBell
 from mensura.site.pictures.first_answers import how_fast
-from mensura.site.pictures.first_screen import FirstScreen, said_share
+from mensura.site.pictures.first_screen import FirstScreen
+from mensura.site.pictures.signs import said_share
 from mensura.study.months import lead_by_month
 from mensura.study.passed import passed_people
 
@@ -27,6 +29,11 @@ def test_the_last_month_is_today(study):
     ranked = study.ranked
     assert months[-1].subjects == tuple(ranked["subject"])
     assert months[-1].p_first == pytest.approx(ranked["p_first"].to_list())
+
+
+def test_the_slider_names_the_month_that_it_starts_with(screen, report):
+    page = (report / "index.html").read_text(encoding="utf-8")
+    assert f"<span>{screen.months[0].start:%b %Y}: releases per month</span>" in page
 
 
 def test_a_months_chance_is_the_share_of_draws_among_models_out_by_then(study):
@@ -76,6 +83,16 @@ def test_leaders_have_their_names_inside_the_picture(screen):
         for model in bell.models[: bell.look.named]:
             left, right = bell._label(model, bell.at)
             assert 0 <= left < right <= bell.look.width
+
+
+def test_the_page_holds_the_names_of_todays_leaders_and_the_slider_brings_the_others(screen):
+    record = screen.record()
+    for look, drawing in screen.context()["bells"].items():
+        assert str(drawing).count('class="name"') == LOOKS[look].named
+        for model, (x, anchor) in zip(screen._models, record["labels"][look], strict=True):
+            bell = screen._bells[look]
+            edge = bell.at(model.low if anchor == "end" else model.high) - bell.at(model.iq)
+            assert x == pytest.approx(edge - 8 if anchor == "end" else edge + 8, abs=0.06)
 
 
 def test_a_name_is_text_and_never_markup():

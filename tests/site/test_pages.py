@@ -63,6 +63,11 @@ def test_the_slider_goes_back_in_time_and_says_so(visit):
     assert page.inner_text("h1").startswith("In March 2025, ")
     assert page.locator("#past").is_visible()
     assert page.locator(".at-wide .model-row:not(.away)").count() < page.locator(".at-wide .model-row").count()
+    named = page.locator(".at-wide .model-row.named")
+    labels = named.locator(".name:visible").all_text_contents()  # leaders of then, without a name in the page as built
+    assert len(labels) == named.count() == 15
+    leader = re.match(r"In March 2025, (.+?) (may have|probably|almost)", page.inner_text("h1"))[1]
+    assert any(text.startswith(leader) for text in labels)
     page.evaluate("const m = document.getElementById('month'); m.value = m.max; m.dispatchEvent(new Event('input'));")
     page.wait_for_function("document.getElementById('month-said').textContent === 'Today'")
     assert page.inner_text("h1") == today
@@ -76,6 +81,7 @@ def test_jagged_shows_one_model_in_seven_kinds_of_work_and_stays_in_the_address(
     page.click(".picks .chip >> text=GPT-5.5")
     page.wait_for_function("document.querySelector('h1').textContent.startsWith('GPT-5.5 is ')")
     assert page.locator("#jagged .at-wide .strong.chosen").count() == 1
+    assert page.locator("#jagged .at-wide [tabindex='0']").count() == 1
     assert "view=jagged" in page.url and "model=gpt-5.5" in page.url
 
 

@@ -58,3 +58,22 @@ def test_a_model_without_an_iq_has_no_profile(study, monkeypatch):
     monkeypatch.setitem(rows.by_subject, subject, {**rows.by_subject[subject], "exact_iq": None})
     with pytest.raises(MensuraError, match="has too few scores for an IQ"):
         draw(study, f"profile-{subject}")
+
+
+def test_every_picture_of_a_models_and_a_makers_page_is_a_figure_too(study, report):
+    """The names in the page are the names that the command takes."""
+    pages = [report / "models" / "gpt-5.5.html", *(report / "makers").glob("openai~*.html")]
+    named = {name for page in pages for name in re.findall(r'<figure [^>]*id="([^"]+)"', page.read_text("utf-8"))}
+    kinds = {name.partition("-")[0] for name in named}
+    assert kinds == {"among", "profile", "against", "price", "maker"}
+    for name in named:
+        drawn = draw(study, name)
+        assert drawn.name == name and "<svg" in drawn.chart.draw(700)
+    assert draw(study, "price-GPT-5.5").title == "GPT-5.5: What it costs"
+
+
+def test_a_maker_of_one_model_has_no_picture_over_time(study):
+    counts = study.models.drop_nulls(["released", "exact_iq"])["provider"].value_counts()
+    maker = counts.filter(pl.col("count") == 1)["provider"][0]
+    with pytest.raises(MensuraError, match="has fewer than 2 dated models with an IQ; choose another maker"):
+        draw(study, f"maker-{maker}")

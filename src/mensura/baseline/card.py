@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from html import escape
+from textwrap import shorten
 from typing import TYPE_CHECKING
 
 from mensura.baseline.learned import shipped
@@ -13,7 +14,11 @@ if TYPE_CHECKING:
     from mensura.baseline.result import Baseline
 
 SENTENCE = "Estimated, not measured."
-_LEFT, _WIDTH, _ROW, _TOP = 190, 400, 34, 64
+_LEFT, _WIDTH, _ROW, _TOP = 150, 440, 52, 64
+_LETTERS = 84
+"""Letters of a description that fit above a row of the picture."""
+_PEOPLE, _WORDS = "#c8560f", "#b3470d"
+"""Marks and words of people, as in all pictures (:data:`mensura.charts.theme.LIGHT`)."""
 
 
 def card_facts(baseline: Baseline) -> dict[str, object]:
@@ -83,35 +88,46 @@ def card_markdown(baseline: Baseline) -> str:
 
 
 def card_svg(baseline: Baseline) -> str:
-    """Return the card as a picture: one line per population, the mean with its interval, models as marks."""
+    """Return the card as a picture: one row per population, the mean with its interval, models as strokes.
+
+    The colours are those of all pictures: warm for people, with a hollow mark because they are estimated.
+    """
     rows = baseline.baseline.to_dicts()
     height = _TOP + _ROW * len(rows) + 56
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="620" height="{height}" viewBox="0 0 620 {height}" role="img" '
-        'font-family="system-ui,sans-serif" font-size="12">',
+        'font-family="Inter,system-ui,sans-serif" font-size="12" fill="#16181d">',
         f"<title>Human baseline of {escape(baseline.name)}: {SENTENCE}</title>",
-        f'<rect width="620" height="{height}" fill="#fff"/>',
+        f'<rect width="620" height="{height}" fill="#fcfbf8"/>',
         f'<text x="16" y="26" font-size="16" font-weight="600">Human baseline: {escape(baseline.name[:50])}</text>',
-        f'<text x="16" y="46" fill="#555">{SENTENCE} Mean score of people, 90% interval.</text>',
+        f'<text x="16" y="46" fill="#474c56">{SENTENCE} Mean score of people, 90% interval.</text>',
     ]
     bottom = _TOP + _ROW * len(rows)
     for tick in range(0, 101, 25):
         x = _LEFT + _WIDTH * tick / 100
-        parts.append(f'<line x1="{x:g}" y1="{_TOP - 6}" x2="{x:g}" y2="{bottom}" stroke="#ddd"/>')
-        parts.append(f'<text x="{x:g}" y="{bottom + 16}" text-anchor="middle" fill="#555">{tick}%</text>')
+        parts.append(f'<line x1="{x:g}" y1="{_TOP - 6}" x2="{x:g}" y2="{bottom}" stroke="#e3e0d8"/>')
+        parts.append(f'<text x="{x:g}" y="{bottom + 16}" text-anchor="middle" fill="#474c56">{tick}%</text>')
     for at, row in enumerate(rows):
-        y = _TOP + _ROW * at + _ROW / 2
+        y = _TOP + _ROW * (at + 0.5) + 10
         low, mid, high = (_LEFT + _WIDTH * float(row[name]) for name in ("low", "mean", "high"))
-        parts.append(f'<text x="16" y="{y + 4:g}">{escape(str(row["population"])[:26])}</text>')
-        parts.append(f'<line x1="{low:.1f}" y1="{y:g}" x2="{high:.1f}" y2="{y:g}" stroke="#2a6f97" stroke-width="6"/>')
-        parts.append(f'<circle cx="{mid:.1f}" cy="{y:g}" r="6" fill="#013a63"/>')
+        name = shorten(str(row["population"]), _LETTERS, placeholder=" …")
+        parts.append(f'<text x="16" y="{y - 16:g}" fill="{_WORDS}" font-weight="600">{escape(name)}</text>')
+        parts.append(f'<text x="16" y="{y + 4:g}">{_span(row, "mean", ("low", "high"))}</text>')
+        parts.append(
+            f'<path d="M{low:.1f} {y:g}H{high:.1f}" stroke="{_PEOPLE}" stroke-width="3" stroke-linecap="round" '
+            'opacity="0.7"/>'
+        )
+        parts.append(
+            f'<rect x="{mid - 3:.1f}" y="{y - 7:g}" width="6" height="14" rx="1" fill="#fcfbf8" stroke="{_PEOPLE}" '
+            'stroke-width="1.5"/>'
+        )
         for model in baseline.models.filter(baseline.models["population"] == row["population"]).iter_rows(named=True):
             x = _LEFT + _WIDTH * model["score"]
             told = escape(f"{model['subject']}: {model['score']:.0%}")
             parts.append(
-                f'<path d="M{x:.1f} {y - 9:g}v18" stroke="#c1121f" stroke-width="2"><title>{told}</title></path>'
+                f'<path d="M{x:.1f} {y - 9:g}v18" stroke="#474c56" stroke-width="2"><title>{told}</title></path>'
             )
-    parts.append(f'<text x="16" y="{bottom + 40}" fill="#555">Mensura {package_version()}</text></svg>')
+    parts.append(f'<text x="16" y="{bottom + 40}" fill="#474c56">Mensura {package_version()}</text></svg>')
     return "\n".join(parts) + "\n"
 
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 from markupsafe import Markup
 
+from mensura.charts.bell_subjects import LOOKS, BellLook, BellModel, crowd_above
 from mensura.charts.canvas import Canvas, Drawing
-from mensura.charts.first_bell import LOOKS, BellLook, BellModel, FirstBell, crowd_above
+from mensura.charts.first_bell import FirstBell
 from mensura.charts.rows import Row, counted, listed, rows_of
 from mensura.core.frames import as_frame
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from statistics import NormalDist
 
 from markupsafe import Markup, escape
 
+from mensura.charts.bell_subjects import CROWD, QUANTILES, BellLook, BellModel, Landmark, crowd_above
 from mensura.charts.canvas import (
     GRID,
     INK,
@@ -27,10 +27,6 @@ from mensura.charts.labels import text_width
 from mensura.charts.rows import people_above as above
 from mensura.charts.theme import LABS, OTHER, lab_of
 
-CROWD = 1000
-"""People drawn: one dot is one in a thousand."""
-_HUMAN = NormalDist(100.0, 15.0)
-QUANTILES = tuple(_HUMAN.inv_cdf((place + 0.5) / CROWD) for place in range(CROWD))
 _TICKS = (70, 85, 100, 115, 130, 145)
 _NAME, _SMALL = 13, 12
 _ROW = 14.0
@@ -47,61 +43,12 @@ Place = Callable[[float], float]
 
 
 @dataclass(frozen=True)
-class BellModel:
-    """A model on the first picture; ``full``: mostly measured."""
-
-    subject: str
-    name: str
-    provider: str
-    iq: float
-    low: float
-    high: float
-    full: bool
-    href: str
-
-
-@dataclass(frozen=True)
-class Landmark:
-    """People on the axis: who, what says so, and the IQ that their score on one test is read as."""
-
-    name: str
-    note: str
-    iq: float
-    subject: str = ""
-    href: str = ""
-
-
-@dataclass(frozen=True)
-class BellLook:
-    """What differs between a screen, a tablet and a phone."""
-
-    width: float
-    low: float
-    pitch: float
-    named: int
-    legend: float
-    labs: int
-
-
-LOOKS = {
-    "wide": BellLook(1200.0, 55.0, 9.2, 15, 236.0, 2),
-    "mid": BellLook(704.0, 52.0, 6.0, 15, 142.0, 1),
-    "narrow": BellLook(358.0, 60.0, 3.9, 10, 106.0, 0),
-}
-"""The widths at which the picture is drawn, by their names in the style sheet."""
-
-
-def crowd_above(iq: float) -> int:
-    """Return how many of a thousand people stand at or above an IQ."""
-    return sum(one >= iq for one in QUANTILES)
-
-
-@dataclass(frozen=True)
 class FirstBell:
     """The picture at one width for models (highest IQ first) and landmarks of people.
 
-    ``rows`` arranges any choice of the models; the leaders of the choice have their name. ``still``: no script will
-    choose others, so that the others have no name in the drawing.
+    ``rows`` arranges any choice of the models; only the leaders of the choice have their name in the drawing, so that
+    a page stays light. ``label_place`` tells a script where the name of another one belongs. ``still``: the drawing
+    has no style sheet and carries the looks of its lines.
     """
 
     look: BellLook
@@ -167,6 +114,12 @@ class FirstBell:
             self._model(sheet, self.models[index], y, kind)
         sheet.parts.append(f'<desc data-first="{first:.0f}" data-row="{_ROW:.0f}"></desc>')
         return sheet.svg()
+
+    def label_place(self, model: BellModel) -> tuple[float, str]:
+        """Return where the name of a model stands, counted from its mark, and which end of the name stands there."""
+        start, end = self._label(model, self.at)
+        left = start < self.at(model.low)
+        return round((end if left else start) - self.at(model.iq), 1), "end" if left else "start"
 
     def _label(self, model: BellModel, at: Place) -> tuple[float, float]:
         """Return where the name of a model starts and ends: right of its interval, on a phone left of it."""
@@ -306,9 +259,6 @@ class FirstBell:
     def _model(self, sheet: Canvas, model: BellModel, y: float, kind: str) -> None:
         """Draw a model as a link: its interval, its sign, and its name for when it is among the leaders."""
         ink, x = lab_colour(model.provider), self.at(model.iq)
-        start, end = self._label(model, self.at)
-        left = start < self.at(model.low)
-        text_x, anchor = (end, ' text-anchor="end"') if left else (start, "")
         said = f"{model.name}, IQ {model.iq:.0f}, 90% {model.low:.0f} to {model.high:.0f}, "
         said += "mostly measured" if model.full else "mostly estimated"
         named = kind == "named"
@@ -317,14 +267,16 @@ class FirstBell:
         made_by = f' data-provider="{escape(model.provider)}"' if self.still else ""
         drawn = (
             f'<{tag} class="model-row{" " + kind if kind else ""}" data-subject="{escape(model.subject)}"{made_by} '
-            f'aria-label="{escape(said)}" transform="translate(0,{y:.0f})">'
-            f'<path class="line" d="M{self.at(model.low):.1f} 0H{self.at(model.high):.1f}" stroke="{ink}"{look}/>'
-            f'<g transform="translate({x:.1f})"><path class="sign" d="{shape_of(lab_of(model.provider), 4.0)}" '
-            f'fill="{ink if model.full else SURFACE}" stroke="{ink}" stroke-width="1.5"/></g>'
+            f'aria-label="{escape(said)}" transform="translate({x:.1f},{y:.0f})">'
+            f'<path class="line" d="M{self.at(model.low) - x:.1f} 0H{self.at(model.high) - x:.1f}" '
+            f'stroke="{ink}"{look}/><path class="sign" d="{shape_of(lab_of(model.provider), 4.0)}" '
+            f'fill="{ink if model.full else SURFACE}" stroke="{ink}" stroke-width="1.5"/>'
         )
-        if named or not self.still:
+        if named:
+            at, anchor = self.label_place(model)
             drawn += (
-                f'<text class="name" x="{text_x:.1f}" y="4.5"{anchor} font-size="{_NAME}"><tspan font-weight="600">'
+                f'<text class="name" x="{at}" y="4.5" text-anchor="{anchor}" font-size="{_NAME}">'
+                f'<tspan font-weight="600">'
                 f'{escape(model.name)}</tspan> <tspan fill="{SOFT}">{model.iq:.0f}</tspan></text>'
             )
         sheet.parts.append(f"{drawn}</{tag[0]}>")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
+from mensura.charts.bell_subjects import Landmark
 from mensura.charts.canvas import (
     GRID,
     INK,
@@ -21,7 +22,6 @@ from mensura.charts.canvas import (
     scale,
     shape_of,
 )
-from mensura.charts.first_bell import Landmark
 from mensura.charts.labels import text_width
 from mensura.charts.theme import lab_of
 

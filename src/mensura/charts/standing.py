@@ -9,6 +9,7 @@ from math import exp
 
 from markupsafe import Markup
 
+from mensura.charts.bell_subjects import QUANTILES, crowd_above
 from mensura.charts.canvas import (
     GRID,
     INK,
@@ -27,7 +28,6 @@ from mensura.charts.canvas import (
     scale,
     shape_of,
 )
-from mensura.charts.first_bell import QUANTILES, crowd_above
 from mensura.charts.labels import text_width
 from mensura.charts.theme import lab_of
 

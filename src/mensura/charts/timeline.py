@@ -27,7 +27,7 @@ COLUMNS = ("subject", "name", "provider", "released", "value", "low", "high", "s
 LEVELS = ("label", "value", "low", "high")
 HEIGHT = 400
 MOST_BANDS = 4  # human levels whose intervals are drawn; more would hide each other
-LEVEL_SHARE = 0.6  # of the plot's width that a level's name may take
+LEVEL_SHARE = 0.8  # of the plot's width that a level's name may take
 
 
 def timeline(

@@ -22,7 +22,7 @@ from mensura.site.glossary import term, term_id
 from mensura.site.links import first_link
 from mensura.site.pages import Page
 from mensura.site.pictures import Figure
-from mensura.site.templating import Templates
+from mensura.site.templating import Templates, whole_names
 from mensura.study import units
 
 MOST_CARDS = 300
@@ -99,6 +99,7 @@ class PageWriter:
             chance=units.chance,
             rarity=units.rarity,
             first_link=first_link,
+            whole=whole_names,
         )
         environment.globals["drawing_of"] = self._drawing
         environment.globals["bar_of"] = self._bar
@@ -121,7 +122,8 @@ class PageWriter:
         if figure.drawing is not None:
             return Markup(str(figure.drawing.html).replace(ROOT, escape(root)))
         wide, narrow = self.svgs.get(figure.name, ("", ""))
-        drawn = f'<div class="only-wide">{wide}</div><div class="only-narrow">{narrow}</div>'
+        hint = '<p class="swipe">Swipe sideways for the rest of the picture →</p>' if "data-sideways" in narrow else ""
+        drawn = f'<div class="only-wide">{wide}</div><div class="only-narrow">{hint}{narrow}</div>'
         return Markup(drawn.replace(ROOT, escape(root)))
 
     def _write_figure(self, figure: Figure) -> None:

@@ -27,16 +27,13 @@ from mensura.site.drawings import NARROW, Drawings, page_svg, static_job
 from mensura.site.editions import (
     FILE,
     Edition,
-    atom_feed,
     editions_json,
     evidence_day,
-    feed_entries,
-    json_feed,
     next_edition,
     read_editions,
     shipped_editions,
-    sitemap,
 )
+from mensura.site.feeds import atom_feed, feed_entries, json_feed, sitemap
 from mensura.site.inlined import EARLY, STATIC, page_sheet, style_sheet
 from mensura.site.openapi import openapi_document
 from mensura.site.page_writer import PageWriter, placed, write
@@ -200,6 +197,7 @@ def _write_subjects(study: Study, screen: FirstScreen, records: Records, out: Pa
         "people": people_cards,
         "search": search_entries,
         "months": lambda _: screen.record(),
+        "jagged": lambda _: screen.jagged.record(),
     }
     for name, payload in parts.items():  # one after the other: the largest has every pair of models
         write(f"mensura.{name} = {script_json(payload(study))};\n", out, "data", f"{name}.js")

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import jinja2
+from markupsafe import Markup, escape
+
+_NUMBERED = re.compile(r"(?<!\S)(?=\S{1,18}(?!\S))\S+-\d\S*")
+"""A short name with a number after a hyphen, such as GLM-5.2, which a browser would break."""
+
+
+def whole_names(text: str) -> Markup:
+    """Return a heading whose names with numbers stay on one line."""
+    return Markup(_NUMBERED.sub(lambda found: f'<span class="whole">{found[0]}</span>', str(escape(text))))
 
 
 class Templates(jinja2.Environment):

@@ -91,6 +91,7 @@ def stitched(study: Study) -> Page:
             "pace": pace_sentence(study),
         },
         scripts=("charts",),
+        shared=(leader_sentence(study), leader_marks(study)),
     )
 
 
@@ -153,7 +154,7 @@ def chart_page(figure: Figure) -> Page:
             "rows": rows,
         },
         scripts=("charts", "table"),
-        shared=(figure.voice[1][1], ()),
+        shared=(figure.finding or figure.title, ()),
         listed=False,
     )
 

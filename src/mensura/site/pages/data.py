@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import polars as pl
+from markupsafe import Markup, escape
 
-from mensura.evidence import TABLES
+from mensura.evidence import TABLES, slug
 from mensura.site.editions import Edition, evidence_log
 from mensura.site.glossary import glossary
 from mensura.site.method import method_parts
@@ -70,13 +71,25 @@ def snapshot_sentence(study: Study) -> str:
 
 def changes(study: Study, editions: list[Edition]) -> Page:
     """What changed since the last edition and why, and what came in when."""
+    files = {name: f"models/{slug(subject)}.html" for subject, name in study.models.select("subject", "name").rows()}
     return Page(
         "changes.html",
         "What changed",
         "What changed since the last edition of this report and why; and what the evidence received, by date.",
         "changes.html",
-        {"editions": editions, "log": evidence_log(study.evidence)},
+        {"editions": editions, "log": evidence_log(study.evidence), "linked": lambda text: linked_change(text, files)},
     )
+
+
+def linked_change(text: str, files: dict[str, str]) -> Markup:
+    """Return a change whose model leads to its page; ``files``: the page of each model by name."""
+    head = "New: " if text.startswith("New: ") else ""
+    rest = text.removeprefix(head)
+    told = [name for name in files if rest.startswith((f"{name},", f"{name}:"))]
+    if not told:
+        return escape(text)
+    name = max(told, key=len)
+    return Markup('{}<a href="{}">{}</a>{}').format(head, files[name], name, rest.removeprefix(name))
 
 
 def missing() -> Page:

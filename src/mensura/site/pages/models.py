@@ -9,11 +9,13 @@ from mensura.iq import EFFECTIVE_COST_NOTE
 from mensura.site.derivation import derivation_html
 from mensura.site.links import price_source, source_link
 from mensura.site.pages.makers import maker_file
+from mensura.site.pages.overview import leader_marks
 from mensura.site.pages.page import Page
 from mensura.site.pages.where import where_context
-from mensura.site.pictures.first_screen import said_share, sign
+from mensura.site.pictures.signs import said_share, sign
 from mensura.site.pictures.standing import against_people, among_people, known_tests, profile, what_it_costs
 from mensura.site.sections import model_scores, rivals
+from mensura.study.sentences import ranked_sentence
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
@@ -31,6 +33,7 @@ def model_list(study: Study) -> Page:
             "all_providers": sorted(study.models["provider"].unique(), key=str.lower),
         },
         scripts=("table",),
+        shared=(ranked_sentence(study), leader_marks(study)),
     )
 
 
@@ -76,7 +79,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
     count = len(study.iq.matrix.benchmarks)
     sentence = model_sentence(study, row)
     where = where_context(study, row)
-    standing = [against_people(study, row, where["people"]), what_it_costs(study, row)] if scored else []
+    standing = [against_people(study, row), what_it_costs(study, row)] if scored else []
     return Page(
         model_file(subject),
         row["name"],
@@ -88,7 +91,7 @@ def model(study: Study, row: dict[str, Any]) -> Page:
             "maker": maker_file(row["provider"]),
             "benchmarks": count,
             "rivals": rivals(study, subject),
-            "pictures": [profile(study, subject)] if scored else [],
+            "pictures": [profile(study, row)] if scored else [],
             "where": where,
             "sign": sign(row["provider"], full=bool(row["well_measured"])),
             "place": _place(study, row),

@@ -7,12 +7,12 @@ from typing import Any
 from mensura.charts.rows import counted
 from mensura.evidence import slug
 from mensura.iq import COUNTS
+from mensura.site.pictures.standing import people_rows, verdict
+from mensura.study.passed import SURELY
 from mensura.study.study import Study
 from mensura.study.units import dollars, show, show_range
 from mensura.study.whereabouts import NEAR_IQ, find_neighbours, find_next, find_people, find_prices
 
-_SURELY = 0.95
-"""Chance from which a model is said to be above people, or its complement below them."""
 _NEXT = 3
 """Benchmarks named that would tell most."""
 _PRICES = 5
@@ -26,7 +26,7 @@ def where_context(study: Study, row: dict[str, Any]) -> dict[str, Any]:
     telling = find_next(study, subject).rows
     return {
         "neighbours": _neighbours(study, subject),
-        "people": _people(study, tested, subject),
+        "people": people_rows(study, subject),
         "people_said": people_said(tested),
         "price_said": price_said(study, priced, row),
         "prices": price_rows(study, priced),
@@ -50,35 +50,6 @@ def _neighbours(study: Study, subject: str) -> list[dict[str, Any]]:
     ]
 
 
-def _people(study: Study, tested: list[dict[str, Any]], subject: str) -> list[dict[str, Any]]:
-    """Return the groups with test, status, n, both scores and the chance; those not passed first."""
-    printed = study.rows.printed_people
-    scores = study.rows.printed_scores.get(subject, {})
-    known, unknown = ([one for one in tested if (one["chance_above"] is None) == lacks] for lacks in (False, True))
-    rows = []
-    for row in (*known[::-1], *unknown):
-        group = printed[row["benchmark"], row["group"]]
-        unit, n = group["unit"], group["n"]
-        rows.append(
-            {
-                **row,
-                "test": study.benchmark_names[row["benchmark"]],
-                "status": row["status"] + (f", n = {n:,}" if n is not None else ""),
-                "theirs": show(group["score"], unit),
-                "own": scores.get(row["benchmark"], ""),
-                "verdict": verdict(row["chance_above"]),
-            }
-        )
-    return rows
-
-
-def verdict(chance: float | None) -> str:
-    """Say whether a model passed a group of people on a test, no more surely than the errors of both scores allow."""
-    if chance is None:
-        return "not known"
-    return "passed" if chance >= _SURELY else "not passed" if chance <= 1 - _SURELY else "cannot be told"
-
-
 def people_said(tested: list[dict[str, Any]]) -> str:
     """Count the groups that a model passed: measured people and judged ones apart, never added up."""
     if not tested:
@@ -90,7 +61,7 @@ def people_said(tested: list[dict[str, Any]]) -> str:
         if measured
         else "None of these people was measured.",
         _counted(judged, "Of {groups} whose scores somebody judged, on {tests}, it passed {passed}") if judged else "",
-        f"A group is passed when the chance of scoring above it is {_SURELY:.0%} or more.",
+        f"A group is passed when the chance of scoring above it is {SURELY:.0%} or more.",
     ]
     return " ".join(text for text in said if text)
 

@@ -17,6 +17,7 @@ from mensura.site.pictures.benchmark import (
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.pictures.human_ladder import beside_figure, ladder_figures
 from mensura.site.pictures.iq import dimension_bell, iq_bell
+from mensura.site.pictures.maker import maker_keys, maker_picture
 from mensura.site.pictures.passed import passed_figure, passed_words
 from mensura.site.pictures.registry import (
     FAMILIES,
@@ -28,7 +29,7 @@ from mensura.site.pictures.registry import (
     find_picture,
     picture_table,
 )
-from mensura.site.pictures.standing import profile, profile_picture
+from mensura.site.pictures.standing import against_people, among_people, model_picture, profile, what_it_costs
 
 FAMILIES.update(
     {
@@ -39,9 +40,18 @@ FAMILIES.update(
         "ladder-": Family(benchmark_picture(ladder_figure), benchmark_keys, "BENCHMARK"),
         "history-": Family(benchmark_picture(history_figure), benchmark_keys, "BENCHMARK"),
         "observed-world-": Family(observed_pool, pool_keys, "POOL"),
-        "profile-": Family(
-            profile_picture, lambda evidence: evidence.models.select("subject", "name").iter_rows(), "MODEL"
-        ),
+        "maker-": Family(maker_picture, maker_keys, "MAKER"),
+        **{
+            prefix: Family(
+                model_picture(build), lambda evidence: evidence.models.select("subject", "name").iter_rows(), "MODEL"
+            )
+            for prefix, build in (
+                ("among-", among_people),
+                ("profile-", profile),
+                ("against-", against_people),
+                ("price-", what_it_costs),
+            )
+        },
     }
 )
 
@@ -69,7 +79,6 @@ __all__ = [
     "people_on",
     "picture_table",
     "profile",
-    "profile_picture",
     "published",
     "said_group",
     "scores_figure",

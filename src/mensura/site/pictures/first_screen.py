@@ -6,42 +6,26 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-import polars as pl
 from markupsafe import Markup
 
-from mensura.charts import first_bell, jagged
 from mensura.charts.bell import look_at
-from mensura.charts.canvas import (
-    LINE,
-    QUIET,
-    ROOT,
-    SURFACE,
-    Drawing,
-    lab_colour,
-    shape_of,
-)
-from mensura.charts.first_bell import BellModel, FirstBell, Landmark, crowd_above
-from mensura.charts.jagged import JaggedModel, Strand, draw_jagged
-from mensura.charts.theme import lab_of
+from mensura.charts.bell_subjects import LOOKS, BellModel, Landmark, crowd_above
+from mensura.charts.canvas import LINE, QUIET, ROOT, Drawing, lab_colour
+from mensura.charts.first_bell import FirstBell
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
-from mensura.scale import iq_to_rate
 from mensura.scale.ranking import say_chance, say_leader
-from mensura.site.pictures.benchmark import group_subject
-from mensura.site.pictures.first_answers import how_fast, test_name, what_it_costs, who_leads, who_was_passed
+from mensura.site.pictures.first_answers import how_fast, what_it_costs, who_leads, who_was_passed
+from mensura.site.pictures.first_jagged import JaggedView, jagged_view
+from mensura.site.pictures.first_people import people_marks, thinned
 from mensura.site.pictures.registry import Figure, Picture, picture
+from mensura.site.pictures.signs import said_share, sign
 from mensura.study.months import Month, lead_by_month
-from mensura.study.passed import passed_people
 from mensura.study.study import Study
 from mensura.study.units import show, show_range
 
 _CHANCES = 3
 """Models whose chance of being first is told by name."""
-_PICKED = 12
-"""Models offered in the jagged view."""
-_APART = 3.0
-"""IQ points between two landmarks, so that their words have room."""
-_MOST_LANDMARKS = 3
 _LONG = 90
 """Letters from which a sentence is set smaller."""
 _OTHERS = (
@@ -90,16 +74,14 @@ class FirstScreen:
     @cached_property
     def _landmarks(self) -> list[list[Landmark]]:
         """The people that a phone, a tablet and a screen have room for."""
-        marks = _thinned([mark for marks in people_marks(self._study).values() for mark in marks])
+        marks = thinned([mark for marks in people_marks(self._study).values() for mark in marks])
         average = Landmark("The average person", "100, by definition of the scale", 100.0)
         few = [Landmark("Average person", "100, by definition", 100.0), *marks[:1]]  # what a phone has room for
         return [few, [average, *marks[:1]], [average, *marks]]
 
     @cached_property
     def _bells(self) -> dict[str, FirstBell]:
-        return {
-            name: FirstBell(look, self._models, self._landmarks[look.labs]) for name, look in first_bell.LOOKS.items()
-        }
+        return {name: FirstBell(look, self._models, self._landmarks[look.labs]) for name, look in LOOKS.items()}
 
     def _draw(self, bell: FirstBell) -> Markup:
         """Draw all ranked models as they stand today."""
@@ -114,10 +96,10 @@ class FirstScreen:
             **today,
             "long": len(today["sentence"]) > _LONG,
             "pictures": self.figures,
-            "jagged": self._jagged,
+            "jagged": self.jagged,
             "bells": self._drawn_bells,
             "months": len(self.months),
-            "month": self.months[-1].name if self.months else "",
+            "since": f"{self.months[0].start:%b %Y}" if self.months else "",
             "releases": self._releases(),
             "questions": self._questions(today),
             "counted": len(self._rows),
@@ -203,19 +185,18 @@ class FirstScreen:
             rows=tuple({key: row[key] for key in facts} for row in self._rows),
             paged=True,
         )
-        jagged = self._jagged
-        if not jagged["models"]:
+        jagged = self.jagged
+        if not jagged.models:
             return [first]
-        chosen = jagged["models"][jagged["chosen"]]
         rows = self._study.rows
         second = Figure(
             "jagged",
             "Seven kinds of work",
             "The IQ of the leading models in seven kinds of work, with 90% intervals; warm bars are people who took "
             "the test named.",
-            finding=chosen["sentence"],
-            drawing=_as_drawing(jagged["drawn"]),
-            rows=tuple(line for one in jagged["models"] for line in rows.profile_rows[one["subject"]]),
+            finding=jagged.models[jagged.chosen]["sentence"],
+            drawing=_as_drawing(jagged.drawn),
+            rows=tuple(line for one in jagged.models for line in rows.profile_rows[one["subject"]]),
             paged=True,
         )
         return [first, second]
@@ -232,15 +213,20 @@ class FirstScreen:
             look = look_at(width)
             return self._draw(FirstBell(look, self._models, self._landmarks[look.labs], still=True))
 
-        return Drawing.of(draw, first_bell.LOOKS["wide"].width)
+        return Drawing.of(draw, LOOKS["wide"].width)
 
     def record(self) -> dict[str, Any]:
         """Return for the slider what every month says and where every model stands at each width.
 
-        ``subjects``: the models in the order in which months count them; ``named``: leaders with a name, by width.
+        ``models``: subject, name and IQ in the order in which months count them; ``labels``: where the name of each
+        stands, by width; ``named``: leaders with a name, by width.
         """
-        named = {name: look.named for name, look in first_bell.LOOKS.items()}
-        return {"subjects": [row["subject"] for row in self._rows], "named": named, "months": self._month_records()}
+        return {
+            "models": [(one.subject, one.name, f"{one.iq:.0f}") for one in self._models],
+            "labels": {name: [bell.label_place(one) for one in self._models] for name, bell in self._bells.items()},
+            "named": {name: look.named for name, look in LOOKS.items()},
+            "months": self._month_records(),
+        }
 
     def _month_records(self) -> list[dict[str, Any]]:
         places = {row["subject"]: place for place, row in enumerate(self._rows)}
@@ -261,55 +247,9 @@ class FirstScreen:
         return records
 
     @cached_property
-    def _jagged(self) -> dict[str, Any]:
-        """Return the strips of the leading models at each width, the words for each, and which opens the view."""
-        dimensions = self._study.dimension_names
-        models = [_jagged_model(self._study, row) for row in self._rows[:_PICKED]]
-        models = [model for model in models if len(model.strands) > 1]
-        if not models:
-            return {"models": [], "drawn": {}}
-        full = [place for place, model in enumerate(models) if self._by_subject[model.subject]["well_measured"]]
-        chosen = max(full or range(len(models)), key=lambda place: _gap(models[place]))
-        people = people_marks(self._study)
-        about = "IQ of the leading models in seven kinds of work, with people who took the tests named."
-        return {
-            "models": [
-                {
-                    "subject": model.subject,
-                    "name": model.name,
-                    "sign": sign(model.provider, full=self._by_subject[model.subject]["well_measured"]),
-                    **self._jagged_words(model, dimensions),
-                }
-                for model in models
-            ],
-            "chosen": chosen,
-            "drawn": {
-                name: draw_jagged(width, dimensions, models, people, chosen, about)
-                for name, width in jagged.LOOKS.items()
-            },
-        }
-
-    def _jagged_words(self, model: JaggedModel, dimensions: Mapping[str, str]) -> dict[str, Any]:
-        """Say of one model how far apart its strongest and its weakest dimension are."""
-        row = self._by_subject[model.subject]
-        ends = sorted(model.strands.items(), key=lambda pair: pair[1].iq)
-        (low, weakest), (high, strongest) = ends[0], ends[-1]
-        strong, weak = dimensions[high].lower(), dimensions[low].lower()
-        top, bottom = round(strongest.iq), round(weakest.iq)
-        return {
-            "sentence": f"{model.name} is {top} in {strong} and {bottom} in {weak}: the same model, "
-            f"{top - bottom} points apart.",
-            "deck": Markup(
-                "Its one number is <b>{}</b> (90%: {}), the mean of the seven. {} of its {} tests are measured."
-            ).format(
-                show(row["iq"], "iq"),
-                show_range(row["iq_low"], row["iq_high"], "iq"),
-                row["measured"],
-                self._benchmarks,
-            ),
-            "see": f"The same model is {bottom} in {weak} and {top} in {strong}: one number hides "
-            f"{top - bottom} points.",
-        }
+    def jagged(self) -> JaggedView:
+        """The leading models in seven kinds of work."""
+        return jagged_view(self._study, self._rows)
 
     def _releases(self) -> Markup:
         """Draw how many models came out in each month, above the slider."""
@@ -362,71 +302,3 @@ def _picture_of(study: Study, place: int) -> Picture:
     if len(figures) <= place:
         raise MensuraError("figure: no model is ranked, so nothing can be shown; add scores (mensura add)")
     return figures[place].picture
-
-
-def said_share(iq: float) -> str:
-    """Say how many people reach an IQ: of a thousand, or of a hundred where they are many."""
-    share = iq_to_rate(iq)
-    if share >= 0.1:
-        return f"{100 * share:.0f} in 100 people"
-    return f"{1000 * share:.0f} in 1,000 people" if share >= 0.002 else f"{1e6 * share:,.0f} in a million people"
-
-
-def sign(provider: str, *, full: bool) -> Markup:
-    """Return a maker's shape as a small drawing for a line of text."""
-    ink = lab_colour(provider)
-    return Markup(
-        f'<svg viewBox="-7 -7 14 14" aria-hidden="true"><path d="{shape_of(lab_of(provider), 5.0)}" '
-        f'fill="{ink if full else SURFACE}" stroke="{ink}" stroke-width="1.6"/></svg>'
-    )
-
-
-def people_marks(study: Study) -> dict[str, list[Landmark]]:
-    """Return measured people by dimension, each read off the ladder of the one test they took."""
-    ladders = {ladder.benchmark: ladder for ladder in study.iq.matrix.ladders}
-    dimension = dict(study.evidence.benchmarks.select("benchmark", "dimension").iter_rows())
-    found: dict[str, list[Landmark]] = {}
-    for one in passed_people(study):
-        ladder = ladders.get(one.benchmark)
-        if ladder is None or not ladder.scores[0] < one.score < ladder.scores[-1]:
-            continue
-        test = test_name(study, one)
-        mark = Landmark(
-            one.short,
-            test,
-            float(ladder.iq(one.score)),  # type: ignore[arg-type]
-            group_subject(one.benchmark, one.group),
-            f"{ROOT}benchmarks/{slug(one.benchmark)}.html#people",
-        )
-        found.setdefault(str(dimension[one.benchmark]), []).append(mark)
-    return found
-
-
-def _thinned(marks: Sequence[Landmark]) -> list[Landmark]:
-    """Keep landmarks above the average with room between them, highest first, and say that one test says so."""
-    kept: list[Landmark] = []
-    for mark in sorted(marks, key=lambda one: -one.iq):
-        if mark.iq > 100 + _APART and all(abs(mark.iq - other.iq) >= _APART for other in kept):
-            kept.append(mark)
-    return [
-        Landmark(one.name, f"{one.iq:.0f} on {one.note}, one test", one.iq, one.subject, one.href)
-        for one in kept[:_MOST_LANDMARKS]
-    ]
-
-
-def _jagged_model(study: Study, row: dict[str, Any]) -> JaggedModel:
-    strands = {
-        one["dimension"]: Strand(
-            one["iq"], one["low"], one["high"], one["measured"], one["measured"] + one["inherited"] + one["estimated"]
-        )
-        for one in study.dimensions.filter(pl.col("subject") == row["subject"]).iter_rows(named=True)
-        if one["iq"] is not None
-    }
-    ordered = {key: strands[key] for key in study.dimension_names if key in strands}
-    href = f"{ROOT}models/{slug(row['subject'])}.html"
-    return JaggedModel(row["subject"], row["name"], row["provider"], row["exact_iq"], ordered, href)
-
-
-def _gap(model: JaggedModel) -> float:
-    values = [one.iq for one in model.strands.values()]
-    return max(values) - min(values)

@@ -66,11 +66,10 @@ def _ladder(key: str, table: pl.DataFrame, quality: tuple[str, str]) -> Figure:
     return Figure(
         key,
         f"The human ladder, {whose} calibration",
-        f"{said} "
-        "Each row block is a dimension with a usable calibrated line. Across: as rare as 1 in so many people of "
-        "the world "
-        "(logarithmic), with the world's percentiles on top. Upright bars are groups of people, full where "
-        "measured, hollow where implied by published item parameters: press one. Other marks are AI systems, "
+        "People and AI systems by how rare their level is in the world, dimension by dimension. "
+        f"{said} Each row block is a dimension with a usable calibrated line. Across: as rare as 1 in so many people "
+        "of the world (logarithmic), with the world's percentiles on top. Upright bars are groups of people, full "
+        "where measured, hollow where implied by published item parameters: press one. Other marks are AI systems, "
         "coloured by maker. Lines: 90%, errors of ability and of the calibrated line together. People and models "
         "of one test "
         "answered the same items; across tests only the calibration joins them.",

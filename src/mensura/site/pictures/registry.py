@@ -34,21 +34,19 @@ _DRAWING_ONLY = frozenset(
 """Columns of the points that serve the drawing alone; a picture that names one of them shows it."""
 
 
-_DOUBTS = Path(__file__).parents[1] / "data" / "doubts.toml"
+_DATA = Path(__file__).parents[1] / "data"
 _END = re.compile(r"(?<=[a-z0-9)%”][.!?]) (?=[A-Z])")
 
 
 @cache
-def _doubts() -> dict[str, str]:
-    return tomllib.loads(_DOUBTS.read_text(encoding="utf-8"))
+def _sentences(kind: str) -> dict[str, str]:
+    return tomllib.loads((_DATA / f"{kind}.toml").read_text(encoding="utf-8"))
 
 
-def doubt_of(name: str) -> str:
-    """Return what to doubt of a picture by its name; of one that nobody wrote about, what holds for all."""
-    known = [start for start in _doubts() if name.startswith(start)]
-    if not known:
-        return "Sources run tests in different ways, and estimates are only as good as the scores behind them."
-    return _doubts()[max(known, key=len)]
+def sentence_of(kind: str, name: str, otherwise: str) -> str:
+    """Return the sentence of a kind (``sights``, ``doubts``) about a picture; ``otherwise`` where nobody wrote one."""
+    known = [start for start in _sentences(kind) if name.startswith(start)]
+    return _sentences(kind)[max(known, key=len)] if known else otherwise
 
 
 def first_sentence(text: str) -> str:
@@ -81,12 +79,12 @@ class Figure(NamedTuple):
 
     @property
     def voice(self) -> tuple[tuple[str, str], ...]:
-        """What the picture shows, what to see, what to doubt: one sentence each."""
-        seen = self.finding or self.title
+        """What the picture shows, what to see, what to doubt: one sentence each; the heading has the finding."""
+        seen, doubted = "Compare the marks with the people.", "Sources run tests in different ways."
         return (
             ("What it shows", first_sentence(self.caption)),
-            ("What to see", seen if seen.endswith(".") else f"{seen}."),
-            ("What to doubt", doubt_of(self.name)),
+            ("What to see", sentence_of("sights", self.name, seen)),
+            ("What to doubt", sentence_of("doubts", self.name, doubted)),
         )
 
     @property

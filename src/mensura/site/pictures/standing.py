@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
 from mensura.core.errors import MensuraError
 from mensura.evidence import slug
 from mensura.site.pictures.registry import Figure, Picture
-from mensura.study.passed import short_name
+from mensura.study.passed import SURELY, short_name
 from mensura.study.study import Study
 from mensura.study.units import show
+from mensura.study.whereabouts import find_people
 
 _LEADERS = 12
 """Leading models that stand behind a model's own strips."""
@@ -36,9 +38,10 @@ def _standing(row: dict[str, Any]) -> Stand:
     return Stand(row["name"], row["provider"], row["exact_iq"], low, high, bool(row["well_measured"]))
 
 
-def profile(study: Study, subject: str) -> Figure:
-    """Return the profile of a model for its page."""
-    rows, row = study.rows.profile_rows[subject], study.rows.by_subject[subject]
+def profile(study: Study, row: dict[str, Any]) -> Figure:
+    """Return the profile of one model: its IQ in each kind of work."""
+    subject = row["subject"]
+    rows = study.rows.profile_rows[subject]
     leaders = [one["subject"] for one in study.rows.ranked_rows[:_LEADERS] if one["subject"] != subject]
     others: dict[str, list[tuple[str, float]]] = {}
     for leader in leaders:
@@ -68,19 +71,9 @@ def profile(study: Study, subject: str) -> Figure:
     )
 
 
-def profile_picture(study: Study, subject: str) -> Picture:
-    """Return the profile of one model as a picture of its own, for print."""
-    row = study.rows.by_subject[subject]
-    if row["exact_iq"] is None:
-        raise MensuraError(
-            f"profile-{slug(subject)}: {row['name']} has too few scores for an IQ; choose another model or add scores"
-        )
-    found = profile(study, subject)
-    return Picture(found.name, row["name"], found.caption, found.drawing)
-
-
-def against_people(study: Study, row: dict[str, Any], tested: list[dict[str, Any]]) -> Figure | None:
-    """Return people and the model on the tests both took; ``tested``: the rows of the table beside it."""
+def against_people(study: Study, row: dict[str, Any]) -> Figure | None:
+    """Return people and one model on the tests both took."""
+    tested = people_rows(study, row["subject"])
     own = study.rows.own_scores.get(row["subject"], {})
     duels = []
     for one in reversed(tested):
@@ -125,8 +118,8 @@ def passed_said(duels: Sequence[Duel]) -> str:
 
 
 def what_it_costs(study: Study, row: dict[str, Any]) -> Figure | None:
-    """Return IQ against effective cost with one model named; None where it has no such cost."""
-    if row["exact_iq"] is None or row["effective_cost"] is None:
+    """Return IQ against effective cost with one model named."""
+    if row["effective_cost"] is None:
         return None
     others = [
         (one["provider"], one["effective_cost"], one["exact_iq"], bool(one["well_measured"]))
@@ -146,6 +139,56 @@ def what_it_costs(study: Study, row: dict[str, Any]) -> Figure | None:
             f"IQ against effective cost; {row['name']} costs {show(row['effective_cost'], 'dollars')}.",
         ),
     )
+
+
+def people_rows(study: Study, subject: str) -> list[dict[str, Any]]:
+    """Return the groups with test, status, n, both scores and the chance; those not passed first."""
+    tested = find_people(study, subject).rows
+    printed = study.rows.printed_people
+    scores = study.rows.printed_scores.get(subject, {})
+    known, unknown = ([one for one in tested if (one["chance_above"] is None) == lacks] for lacks in (False, True))
+    rows = []
+    for row in (*known[::-1], *unknown):
+        group = printed[row["benchmark"], row["group"]]
+        unit, n = group["unit"], group["n"]
+        rows.append(
+            {
+                **row,
+                "test": study.benchmark_names[row["benchmark"]],
+                "status": row["status"] + (f", n = {n:,}" if n is not None else ""),
+                "theirs": show(group["score"], unit),
+                "own": scores.get(row["benchmark"], ""),
+                "verdict": verdict(row["chance_above"]),
+            }
+        )
+    return rows
+
+
+def verdict(chance: float | None) -> str:
+    """Say whether a model passed a group of people on a test, no more surely than the errors of both scores allow."""
+    if chance is None:
+        return "not known"
+    return "passed" if chance >= SURELY else "not passed" if chance <= 1 - SURELY else "cannot be told"
+
+
+def model_picture(build: Callable[[Study, dict[str, Any]], Figure | None]) -> Callable[[Study, str], Picture]:
+    """Return what builds one kind of picture of a model for print, under the name of the model."""
+
+    def drawn(study: Study, subject: str) -> Picture:
+        row = study.rows.by_subject[subject]
+        if row["exact_iq"] is None:
+            raise MensuraError(
+                f"figure: {row['name']} has too few scores for an IQ; choose another model or add scores (mensura add)"
+            )
+        found = build(study, row)
+        if found is None:
+            raise MensuraError(
+                f"figure: {row['name']} has too little for this picture; choose another one (mensura figure --list)"
+            )
+        return replace(found.picture, title=f"{row['name']}: {found.title}")
+
+    drawn.__doc__ = build.__doc__
+    return drawn
 
 
 def known_tests(study: Study, subject: str) -> list[dict[str, Any]]:

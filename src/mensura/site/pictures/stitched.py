@@ -59,7 +59,8 @@ def one_axis(study: Study) -> Picture:
     return Picture(
         "one-axis",
         "Models, benchmarks and people on one axis",
-        "A model whose capability equals a benchmark's difficulty is halfway up its range. Classes of people stand "
+        "Models by capability, benchmarks by difficulty and classes of people on one scale. A model whose capability "
+        "equals a benchmark's difficulty is halfway up its range. Classes of people stand "
         "where their scores on the named tests put them, with 90% intervals, wide because their standing differs from "
         "test to test; judged classes are dashed, and an interval may end at the lower edge. They do not move the "
         "scale. Press any tick for who they are.",
@@ -87,9 +88,10 @@ def capability_time(study: Study) -> Picture:
     return Picture(
         "capability-time",
         "Capability over time, and where it is heading",
-        f"{pace_sentence(study)} "
-        "The fan holds 90% of simulated futures if releases go on as in the last three years; lines are classes of "
-        "people, from measured scores on the tests named, with 90% bands.",
+        "Capability of each model by release, with the line into the future. "
+        "The fan contains 90% of simulated futures if releases go on as in the last three years. Warm lines are "
+        "classes of people, from measured scores on the tests named, with 90% bands. "
+        f"{pace_sentence(study)}",
         charts.timeline(
             labelled(points, "value", study.policy.labels),
             y_title="capability",
@@ -169,9 +171,10 @@ def residual_profiles(study: Study) -> Picture:
     return Picture(
         "residual-profiles",
         "Better at some things than its capability says",
+        "Where models score above (purple) and below (green) what their capability predicts. "
         "Each cell: the measured score, sources taken together, minus the score that the stitched model expects of the "
         "model's capability alone (without the further dimensions of the fit), as a share of the whole range of the "
-        "score (of Elo: as expected win rates); purple is above, green below, blank was not measured. Colours saturate "
+        "score (of Elo: as expected win rates); blank was not measured. Colours saturate "
         "at the 98th percentile of the sizes.",
         charts.heatmap(points),
         finding=oddest(points),
@@ -208,10 +211,10 @@ def acceleration(study: Study) -> Picture:
     return Picture(
         "acceleration",
         "Is it accelerating?",
-        "The line is a kink statistic, taken every month with all releases known by then: how strongly the "
-        "capabilities "
-        "speak for a faster pace after some day, the largest over days, in standard deviations above "
-        "what it is in simulated streams without any change. It crosses the boundary in "
+        "A monthly test for a faster pace: the higher the line, the stronger the evidence. "
+        "Each month takes all releases known by then and looks for the day after which the pace rose most (a kink "
+        "statistic). The unit is one standard deviation of that statistic in simulations without any change. "
+        "It crosses the boundary in "
         f"{watch.plan.rate:.0%} of whole watches without a change (p = {watch.p_value:.2f} for this one).",
         charts.watch(watch.looks.select("date", "statistic", "boundary")),
         finding=verdict,

@@ -1,7 +1,7 @@
 // The first screen: one number or jagged, and the slider through the months. Every place was computed when the page was built.
 "use strict";
 (function () {
-  const { make, load, state } = window.mensura;
+  const { make, load, rove, state } = window.mensura;
   const id = (name) => document.getElementById(name);
   const still = window.matchMedia("(prefers-reduced-motion: reduce)");
   const STEP = 220, YEAR = 12, YEARLY = 900; // milliseconds a month; with reduced motion whole years
@@ -13,7 +13,8 @@
   }
 
   function words(sentence, deck) {
-    id("sentence").textContent = sentence;
+    const whole = (part, at) => at % 2 ? make("span", { class: "whole" }, part) : part; // no line ends inside GLM-5.2
+    id("sentence").replaceChildren(...sentence.split(/((?<!\S)(?=\S{1,18}(?!\S))\S+-\d\S*)/).map(whole));
     html(id("deck"), deck);
   }
 
@@ -33,17 +34,28 @@
     }));
   }
 
+  // The name of a model that was no leader when the page was built, written as a leader's is.
+  function label(drawing, name, iq, [x, anchor]) {
+    const text = drawing.querySelector(".name").cloneNode(true);
+    text.setAttribute("x", x);
+    text.setAttribute("text-anchor", anchor);
+    [text.firstChild.textContent, text.lastChild.textContent] = [name, iq];
+    return text;
+  }
+
   function arrange(look, drawing, month) {
-    const { subjects, named } = window.mensura.months;
+    const { models, labels, named } = window.mensura.months;
     const place = drawing.querySelector("desc");
     const [first, row] = [Number(place.dataset.first), Number(place.dataset.row)];
     const marks = drawing.marks || (drawing.marks = new Map([...drawing.querySelectorAll(".model-row")].map((mark) => [mark.dataset.subject, mark])));
-    const shown = new Map(month.shown.map((model, order) => [subjects[model], order]));
-    for (const [subject, mark] of marks) {
-      const order = shown.get(subject);
+    const shown = new Map(month.shown.map((model, order) => [model, order]));
+    for (const [model, [subject, name, iq]] of models.entries()) {
+      const [order, mark] = [shown.get(model), marks.get(subject)];
       mark.classList.toggle("away", order === undefined);
       mark.classList.toggle("named", order !== undefined && order < named[look]);
-      if (order !== undefined) mark.setAttribute("transform", `translate(0,${first + row * (month.rows[look][order] + 0.5)})`);
+      if (order === undefined) continue;
+      mark.setAttribute("transform", `translate(${mark.transform.baseVal.getItem(0).matrix.e},${first + row * (month.rows[look][order] + 0.5)})`);
+      if (order < named[look] && !mark.querySelector(".name")) mark.append(label(drawing, name, iq, labels[look][model]));
     }
     const dots = drawing.querySelector(".crowd").getAttribute("d").split("M").slice(1);
     drawing.querySelector(".reached").setAttribute("d", month.dark ? "M" + dots.slice(-month.dark).join("M") : "");
@@ -85,13 +97,24 @@
     step(Number(slider.value) >= last ? 0 : Number(slider.value));
   }
 
-  function pick(subject) {
+  // The drawings of the jagged view wait in a file of their own; the page keeps their room.
+  async function fill() {
+    await load("data/jagged.js");
+    for (const part of id("jagged").querySelectorAll("[data-look]:not(.filled)")) {
+      html(part, window.mensura.jagged[part.dataset.look]);
+      part.classList.add("filled");
+      rove(part);
+    }
+  }
+
+  async function pick(subject) {
     const chip = [...document.querySelectorAll(".picks .chip")].find((one) => one.dataset.model === subject) || document.querySelector(".picks .chip[aria-pressed=true]");
     if (!chip) return;
     for (const one of document.querySelectorAll(".picks .chip")) one.setAttribute("aria-pressed", String(one === chip));
-    for (const one of document.querySelectorAll("#jagged .strong")) one.classList.toggle("chosen", one.dataset.model === chip.dataset.model);
     words(chip.dataset.sentence, chip.dataset.deck);
     id("jagged-see").textContent = chip.dataset.see;
+    await fill();
+    for (const one of document.querySelectorAll("#jagged .strong")) one.classList.toggle("chosen", one.dataset.model === chip.dataset.model);
   }
 
   function view() {

@@ -20,8 +20,8 @@
   }
 
   // Only one mark of a picture is a stop of the tab key; the arrows lead on from it.
-  function rove() {
-    for (const chart of document.querySelectorAll(".chart")) for (const svg of chart.querySelectorAll("svg")) {
+  function rove(within) {
+    for (const svg of within.querySelectorAll("svg")) {
       const marks = [...svg.querySelectorAll("[data-subject]")];
       const first = marks.filter((mark) => mark.hasAttribute("aria-label") && !mark.closest(".away")).at(svg.classList.contains("bell-chart") ? -1 : 0);
       for (const mark of marks) mark.setAttribute("tabindex", mark === first ? "0" : "-1");
@@ -48,5 +48,6 @@
     next.focus();
     event.preventDefault();
   });
-  document.addEventListener("DOMContentLoaded", rove);
+  document.addEventListener("DOMContentLoaded", () => document.querySelectorAll(".chart").forEach(rove));
+  window.mensura.rove = rove;
 })();
