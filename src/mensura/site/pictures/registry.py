@@ -224,8 +224,14 @@ def figure(name: str, evidence: Evidence | None = None) -> Any:  # noqa: ANN401
 def picture_table() -> pl.DataFrame:
     """Return the names of all pictures and what each shows."""
     named = {**PICTURES, **{prefix + family.example: family.build for prefix, family in FAMILIES.items()}}
-    rows = [(name, (build.__doc__ or "").strip()) for name, build in named.items()]
+    rows = [(name, _shown(build.__doc__ or "")) for name, build in named.items()]
     return pl.DataFrame(rows, schema=["figure", "shows"], orient="row")
+
+
+def _shown(said: str) -> str:
+    """Return what a picture shows, from what its function does: without the verb and what happens without data."""
+    words = said.strip().removeprefix("Return ").removeprefix("Draw ").partition("; nothing ")[0].rstrip(".")
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 def _find_key(keys: list[tuple[str, str]], wanted: str) -> tuple[str | None, tuple[str, ...]]:
