@@ -24,3 +24,20 @@ def test_the_example_of_the_help_runs(name):
         assert set(result.to_pandas()) == set(result.tables())
         assert "<svg" in result.plot()._repr_svg_()
         assert len(result._repr_html_()) > len(result.heading)
+
+
+@pytest.mark.parametrize("name", VERBS)
+def test_a_wrong_argument_is_named(name):
+    """A number in the place of a table, pool, result or name; other arguments are right or left out."""
+    verb = getattr(mensura, name)
+    needed = [one for one in inspect.signature(verb).parameters.values() if one.default is one.empty]
+    first = next(iter(inspect.signature(verb).parameters))
+    plain = {one.name: 3.5 for one in needed if one.kind is one.POSITIONAL_OR_KEYWORD} | {first: 3.5}
+    given = {one.name: "recorded/example" for one in needed if one.kind is one.KEYWORD_ONLY}
+    with pytest.raises(mensura.MensuraError, match=rf"^({'|'.join(plain)}): "):
+        verb(**plain, **given)
+
+
+def test_a_figure_of_something_else_than_evidence_is_refused():
+    with pytest.raises(mensura.MensuraError, match=r"^evidence: got 3; expected evidence"):
+        mensura.figure("iq-bell", 3)

@@ -335,7 +335,10 @@ def test_unknown_domains_are_named():
     posed = task([0.3])
     odd = replace(posed, items=posed.items.with_columns(domain=pl.lit("juggling")))
     found = PostStratification(draws=20).predict(odd)
-    assert "domain juggling: not in the domain table, treated as literacy" in found.warnings
+    assert (
+        "domain juggling is unknown; items are treated as literacy. Name another: --domain mathematics"
+        in found.warnings
+    )
 
 
 def test_extrapolate_reads_who_was_tested_from_the_pool():

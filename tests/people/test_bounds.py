@@ -18,19 +18,19 @@ def test_a_packed_bomb_is_refused_before_it_is_unpacked(mark, tmp_path, monkeypa
     import bz2
     import lzma
 
-    packed = {"gzip": gzip, "bzip2": bz2, "xz": lzma}[mark].compress(bytes(4 * 2**20))
-    (tmp_path / "bomb.rds").write_bytes(packed)
+    bomb = {"gzip": gzip, "bzip2": bz2, "xz": lzma}[mark].compress(bytes(4 * 2**20))
+    (tmp_path / "bomb.rds").write_bytes(bomb)
     monkeypatch.setattr(packed, "MOST_UNPACKED", 2**20)
     with pytest.raises(MensuraError, match=r"bomb.rds: 0.0 MB unpack to more than"):
-        tables.measure(tmp_path / "bomb.rds")
+        packed.measure(tmp_path / "bomb.rds")
     monkeypatch.undo()
-    tables.measure(tmp_path / "bomb.rds")
+    packed.measure(tmp_path / "bomb.rds")
 
 
 def test_a_packed_file_that_is_cut_short_is_refused(tmp_path):
     (tmp_path / "cut.rds").write_bytes(gzip.compress(bytes(1000))[:20])
     with pytest.raises(MensuraError, match="cannot be unpacked"):
-        tables.measure(tmp_path / "cut.rds")
+        packed.measure(tmp_path / "cut.rds")
 
 
 def test_a_parquet_file_that_announces_too_much_is_refused(tmp_path, monkeypatch):

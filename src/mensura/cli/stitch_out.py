@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 from mensura.cli.output import console, emit
 from mensura.cli.tables import print_own_first, print_table
 from mensura.cli.trust import print_trust
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
     import polars as pl
 
 _TOLD = 3  # of one's own subjects in a sentence
 _LAYOUT: dict[str, Any] = {
-    "people": {"keys": 2, "spare": ("score", "status", "passed")},
+    "people": {"keys": 2, "spare": ("score", "status", "first")},
     "people_classes": {"spare": ("benchmarks", "spread", "status", "passed_low", "passed_high")},
     "floors": {"spare": ("ceiling_error", "weight")},
 }
@@ -51,7 +51,7 @@ def _print_ranks(ranks: pl.DataFrame, own: Collection[str]) -> None:
 
 def _finding(tables: Mapping[str, pl.DataFrame], own: Collection[str]) -> str:
     """Say where one's own subject is, who leads, or which people the best model is above, and how sure that is."""
-    from mensura.scale.ranking import say_chance, say_leader
+    from mensura.scale.ranking import say_chance
 
     classes = tables.get("people_classes")
     if classes is not None:
@@ -66,7 +66,8 @@ def _finding(tables: Mapping[str, pl.DataFrame], own: Collection[str]) -> str:
     if not ranked.height:
         return "No interval is narrow enough for a rank. More scores of each subject narrow it."
     best = ranked.row(0, named=True)
-    return say_leader(best["subject"], best["p_first"], ranked.height)
+    chance = "" if best["p_first"] is None else f", with a chance of {say_chance(best['p_first'])}"
+    return f"{best['subject']} has the highest capability{chance} among {counted(ranked.height, 'model')}."
 
 
 def explain_capability(name: str | None, capability: float, out: Path | None, as_json: bool) -> None:

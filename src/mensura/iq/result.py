@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import polars as pl
@@ -19,6 +19,7 @@ from mensura.iq.emotional import score_emotional
 from mensura.iq.explanation import Explanation, Workings, explain_subject, no_composite
 from mensura.iq.matrix import ScoreMatrix, scores_of
 from mensura.iq.rules import IqRules
+from mensura.iq.trail import gather_facts, pick_known, trace_benchmarks
 from mensura.iq.uncertainty import IqDraws, draw_iqs, interval, score_errors
 from mensura.iq.waterfall import PREDECESSOR, SOURCE, STEPS, Filled
 from mensura.scale.ranking import WIDEST_IQ, rank_subjects
@@ -91,8 +92,8 @@ class IqResult(Result):
         values = self.scored.dimensions[0]
         low, high = self._interval("dimensions", values)
         return self._long(values, self.matrix.dimensions, "dimension").with_columns(
-            low=_picked(low, values),
-            high=_picked(high, values),
+            low=pick_known(low, values),
+            high=pick_known(high, values),
             **{name: pl.Series(counts[~np.isnan(values)]) for name, counts in self._counts.items()},
             status=pl.Series(STATUSES).gather(self.scored.statuses[~np.isnan(values)]),
         )
@@ -161,26 +162,9 @@ class IqResult(Result):
     @cached_property
     def trail(self) -> pl.DataFrame:
         """Every benchmark IQ with all that stands behind it: score, unit, source, date, step, donor and errors."""
-        values = self.filled.iqs[0]
-        low, high = self._interval("benchmarks", values)
-        there = ~np.isnan(values)
-        error = np.where(self.matrix.measured, self.errors, self.filled.errors[0])
-        donors = self.filled.donors[there]
-        names = pl.Series([*self.matrix.subjects, None])
-        sources = scores_of(self.evidence, self.source).select(
-            "subject", "benchmark", "score", "unit", "source", "date", "note"
-        )
-        dimension = pl.Series(self.matrix.dimensions).gather(self.matrix.dimension_of)
-        return (
-            self.benchmark_iqs.with_columns(
-                low=_picked(low, values),
-                high=_picked(high, values),
-                error=error[there],
-                donor=names.gather(np.where(donors < 0, len(names) - 1, donors)),
-            )
-            .join(pl.DataFrame({"benchmark": self.matrix.benchmarks, "dimension": dimension}), on="benchmark")
-            .join(sources, on=["subject", "benchmark"], how="left", maintain_order="left")
-        )
+        bounds = self._interval("benchmarks", self.filled.iqs[0])
+        scores = scores_of(self.evidence, self.source)
+        return trace_benchmarks(self.benchmark_iqs, self.matrix, self.filled, self.errors, bounds, scores)
 
     @cached_property
     def emotional(self) -> pl.DataFrame:
@@ -269,12 +253,6 @@ class IqResult(Result):
     @cached_property
     def _workings(self) -> Workings:
         """What explanations read; made once, for a report explains every model."""
-        facts: dict[tuple[str, str], dict[str, Any]] = {
-            (row["subject"], row["dimension"]): row
-            for row in self.dimensions.select("subject", "dimension", "low", "high").iter_rows(named=True)
-        }
-        told = self.trail.select("subject", "benchmark", "low", "high", "score", "unit", "source", "date")
-        facts |= {(row["subject"], row["benchmark"]): row for row in told.iter_rows(named=True)}
         return Workings(
             matrix=self.matrix,
             filled=self.filled,
@@ -284,7 +262,7 @@ class IqResult(Result):
             ladders=self.ladders,
             models=self.evidence.models,
             composites=self.composites,
-            facts=facts,
+            facts=gather_facts(self.dimensions, self.trail),
         )
 
     @cached_property
@@ -342,7 +320,3 @@ class IqResult(Result):
         """The composites of the ranked models, best first."""
         shown = self.ranking.select("rank", "subject").join(self.composites, on="subject", maintain_order="left")
         return shown.drop("scored_dimensions", "missing")
-
-
-def _picked(values: Floats, where: Floats) -> pl.Series:
-    return pl.Series(values[~np.isnan(where)], nan_to_null=True)

@@ -14,6 +14,7 @@ import polars as pl
 
 from mensura import charts
 from mensura.charts import Drawing
+from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, load, slug
 from mensura.evidence.intake import KnownNames
@@ -207,6 +208,7 @@ def draw(study: Study, name: str) -> Picture:
     return find_picture(study.evidence, name)(study)
 
 
+@check_arguments
 def figure(name: str, evidence: Evidence | None = None) -> Any:  # noqa: ANN401
     """Return a picture of the report by its name, as ``mensura figure NAME`` draws it.
 
