@@ -3,7 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from scipy.special import ndtr
+from scipy.special import ndtr, ndtri
 
 from mensura.core.errors import MensuraError
 from mensura.responses import ResponseFit, place_among
@@ -37,6 +37,7 @@ def test_a_rarity_is_cut_at_the_people_tested():
     """Five standard deviations above 142 people: the law says 1 in 3.5 million."""
     [far, near] = place_among(fit_of([10.5, 3.5], subjects=142), group="people").subjects.to_dicts()
     assert (far["one_in"], far["at_least"], near["at_least"]) == (142, True, False)
+    assert far["iq"] == far["iq_low"] == pytest.approx(100 + 15 * ndtri(1 - 1 / 142))  # 137, not the law's 175
     assert near["one_in"] == pytest.approx(1 / ndtr(-1.5))
 
 
@@ -72,7 +73,7 @@ def test_errors_of_ability_mean_and_spread_add_up_in_the_interval():
 
 
 def test_readings_end_where_nobody_is_left_and_far_ones_are_warned_of():
-    found = place_among(fit_of([60.0, -60.0, 6.5, 6.51]), group="people")
+    found = place_among(fit_of([60.0, -60.0, 6.5, 6.51], subjects=10**15), group="people")
     assert found.subjects["iq"].to_list() == pytest.approx([100 + 15 * 7.5, 100 - 15 * 7.5, 145.0, 145.075])
     assert found.warnings == ("3 of 4 subjects stand beyond 3 standard deviations, where normality is a guess",)
     assert place_among(fit_of([6.5]), group="people").warnings == ()

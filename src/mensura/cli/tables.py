@@ -78,7 +78,7 @@ def print_table(
 
     Where a table is too wide for the terminal, columns of ``spare`` stay out, the first of them first. One that is too
     wide even then is printed in parts, the first ``keys`` columns in each (default: as many as tell the rows apart). A
-    rarity or percentile that is cut at what the data can tell (column ``at_least``) says so beside its number. A table
+    rarity, percentile or IQ that is cut at what the data can tell (column ``at_least``) says so beside its number. A table
     without rows is one line, and columns without any value stay out.
     """
     if not frame.height:
@@ -87,7 +87,7 @@ def print_table(
     shown = frame if rows is None else frame.head(rows)
     cells = {name: [_cell(value, digits) for value in shown[name]] for name in shown.columns}
     if "one_in" in cells and (cut := cells.pop("at_least", None)):
-        for name in {"one_in", "percentile"} & cells.keys():
+        for name in {"one_in", "percentile", "iq"} & cells.keys():
             pairs = zip(cells[name], cut, strict=True)
             cells[name] = [f"at least {text}" if word == "yes" else text for text, word in pairs]
     keys = _keys(shown) if keys is None else keys

@@ -52,9 +52,9 @@ class AmongPeople(Result):
     """Subjects among people.
 
     ``subjects``: subject, group, ability, rate (share of the people who have as much ability or more) with low and
-    high, one_in, percentile, iq with iq_low and iq_high (90%), population, status, at_least: whether one_in and
-    percentile are cut at the number of people tested. ``population``: mean and sd on the item scale, and how many
-    were ``tested``.
+    high, one_in, percentile, iq with iq_low and iq_high (90%), population, status, at_least: whether one_in,
+    percentile and iq are cut at the number of people tested. ``population``: mean and sd on the item scale, and how
+    many were ``tested``.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "population")
@@ -97,14 +97,15 @@ def place_among(
         drawn = (theta + se * noise - where[:, 0]) / spread
         z[1:, place] = np.quantile(drawn, [0.05, 0.95])
     middle, low, high = np.clip(z, -_FURTHEST, _FURTHEST)
+    rarest = scipy.special.ndtri(1.0 - 1.0 / max(people.tested, 2.0))
     table = fit.subjects.select("subject", "group", "ability").with_columns(
         rate=pl.Series(scipy.special.ndtr(-middle)),
         low=pl.Series(scipy.special.ndtr(-high)),
         high=pl.Series(scipy.special.ndtr(-low)),
         one_in=pl.Series(np.minimum(rare := rate_to_one_in(np.asarray(scipy.special.ndtr(-middle))), people.tested)),
         percentile=pl.Series(100.0 * np.minimum(scipy.special.ndtr(middle), 1.0 - 1.0 / people.tested)),
-        iq=pl.Series(100.0 + 15.0 * middle),
-        iq_low=pl.Series(100.0 + 15.0 * low),
+        iq=pl.Series(100.0 + 15.0 * np.minimum(middle, rarest)),
+        iq_low=pl.Series(100.0 + 15.0 * np.minimum(low, rarest)),
         iq_high=pl.Series(100.0 + 15.0 * high),
         population=pl.lit(people.name),
         status=pl.lit(people.status),
