@@ -69,8 +69,10 @@ def test_each_calibration_has_a_picture_of_its_own_that_says_how_well_it_predict
         "The human ladder, published calibration",
         "The human ladder, open calibration",
     )
-    assert ladder.caption.startswith("Published calibration: 9 lines.")
-    assert other.caption.startswith("Open calibration: 5 lines.")
+    shows, said = ladder.caption.split(". ", 1)
+    assert shows.startswith("People and AI systems by how rare their level is")
+    assert said.startswith("Published calibration: 9 lines.")
+    assert other.caption.split(". ", 1)[1].startswith("Open calibration: 5 lines.")
     assert {row["subject"] for row in other.rows} == {"pupils"}
 
 
