@@ -6,7 +6,9 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_dimensions, fit_responses
-from mensura.responses.irt.dimensions import DimensionItems, _pass, fit_dimensions_held
+from mensura.responses.irt.dimension_items import DimensionItems
+from mensura.responses.irt.dimension_nodes import pass_over
+from mensura.responses.irt.dimensions import fit_dimensions_held
 from mensura.responses.irt.rotation import rotate
 from tests.responses.conftest import draw
 
@@ -43,8 +45,8 @@ def test_one_dimension_is_the_2pl_model():
 def evidence_at(right, items):
     """The log likelihood; the few passes place the nodes, the last one counts."""
     near = fit_dimensions_held(right, None, items, most=0)
-    from_there = _pass(right, None, items, near.places)[1]
-    return _pass(right, None, items, from_there)[0].evidence
+    from_there = pass_over(right, None, items, near.places)[1]
+    return pass_over(right, None, items, from_there)[0].evidence
 
 
 def test_the_gradient_is_that_of_the_likelihood():
@@ -107,6 +109,67 @@ def test_rotations_undo_a_turn(rotation):
     assert found @ correlation @ found.T == pytest.approx(simple @ simple.T, abs=1e-6)
 
 
+def brute_force(right, values, free):
+    """Log likelihood of a test at values (items × abilities + 1), and the gradient of the posterior, on a full grid."""
+    at = np.linspace(-5.5, 5.5, 23)
+    count = values.shape[1] - 1
+    nodes = np.stack(
+        [grid.ravel() for grid in np.meshgrid(*[at] * count, indexing="ij")] + [np.ones(23**count)], axis=1
+    )
+    prior = np.exp(-0.5 * np.sum(nodes[:, :-1] ** 2, axis=1))
+    logits = nodes @ values.T
+    joint = right @ logits.T - np.sum(np.log1p(np.exp(logits)), axis=1) + np.log(prior / prior.sum())
+    top = joint.max(axis=1)
+    weights = np.exp(joint - top[:, None])
+    evidence = float(np.sum(top + np.log(weights.sum(axis=1))))
+    weights /= weights.sum(axis=1, keepdims=True)
+    gradient = right.T @ weights @ nodes - (weights.sum(axis=0)[:, None] / (1.0 + np.exp(-logits))).T @ nodes
+    mean = np.append(values[:, :-1].sum(axis=0) / free[:, :-1].sum(axis=0), 0.0)
+    gradient -= values / np.array([4.0] * count + [9.0])
+    gradient[:, :-1] -= (values - mean)[:, :-1] / 0.6**2
+    return evidence, gradient[free]
+
+
+def test_a_bifactor_fit_is_that_of_the_full_grid():
+    """Three items of each of two passages, one of none: likelihood, estimates and errors are those of brute force."""
+    wide, pairs, *_ = drawn_in(2, 1, subjects=150, items=7, general=True)
+    fit = fit_dimensions(wide, pairs.head(6), bifactor=True)
+    assert fit.converged
+    right = wide.drop("subject").to_numpy().astype(float)
+    table = fit.items.pivot(on="dimension", index="item", values="discrimination", maintain_order=True)
+    found = table.join(fit.intercepts.select("item", "intercept"), on="item", maintain_order="left").drop("item")
+    free = found.to_numpy().astype(float) == found.fill_null(99.0).to_numpy()
+    values = found.fill_null(0.0).to_numpy()
+    evidence, gradient = brute_force(right, values, free)
+    assert fit.log_likelihood == pytest.approx(evidence, abs=2e-3)
+    curvature = np.empty((len(gradient), len(gradient)))
+    for row, place in enumerate(np.argwhere(free)):
+        ends = []
+        for sign in (-1.0, 1.0):
+            moved = values.copy()
+            moved[tuple(place)] += sign * 1e-4
+            ends.append(brute_force(right, moved, free)[1])
+        curvature[row] = (ends[0] - ends[1]) / 2e-4
+    errors = np.sqrt(np.diag(np.linalg.inv(curvature)))
+    assert np.max(np.abs(np.linalg.solve(curvature, gradient)) / errors) < 0.02
+    known = fit.items.pivot(on="dimension", index="item", values="se", maintain_order=True)
+    printed = known.join(fit.intercepts.select("item", "se"), on="item", maintain_order="left").drop("item")
+    assert printed.to_numpy().astype(float)[free] == pytest.approx(errors, rel=5e-3)
+
+
+def test_a_bifactor_fit_takes_any_number_of_passages():
+    wide, pairs, slopes, _, ability = drawn_in(6, 2, subjects=600, items=24, general=True)
+    fit = fit_dimensions(wide, pairs, bifactor=True)
+    assert (fit.converged, fit.correlations.height) == (True, 21)
+    truth = slopes.T[slopes.T != 0]
+    off = np.abs(fit.items["discrimination"].to_numpy() - truth)
+    assert 0.8 < np.mean(off < Z90 * fit.items["se"].to_numpy()) < 0.98
+    found = fit.subjects.filter(dimension="general")["ability"].to_numpy()
+    assert np.corrcoef(found, ability[:, 0])[0, 1] > 0.8
+    with pytest.raises(MensuraError, match=r"got 6; expected at most 4\. Merge some, or use --bifactor"):
+        fit_dimensions(wide, pairs)
+
+
 @pytest.mark.slow
 def test_a_bifactor_fit_finds_the_general_ability():
     wide, pairs, slopes, _, ability = drawn_in(2, 5, subjects=1200, items=20, general=True)
@@ -145,23 +208,3 @@ def test_the_command_takes_a_number_or_a_file(mensura_command, tmp_path):
 def test_dimensions_that_cannot_be_are_refused(dimensions, how, message):
     with pytest.raises(MensuraError, match=message):
         fit_dimensions(draw(60, 3, seed=1).wide, dimensions, **how)
-
-
-def test_two_own_abilities_of_few_subjects_are_told_apart_too_weakly():
-    """General slopes of the two halves trade off: their errors are too small, and the fit says so."""
-    wide, pairs, *_ = drawn_in(2, subjects=300, items=12, general=True)
-    loose = fit_dimensions(wide, pairs, bifactor=True)
-    assert "one combination of slopes has a standard error of" in loose.warnings[0]
-    assert not fit_dimensions(wide, pairs).warnings
-
-
-@pytest.mark.slow
-def test_newtons_steps_end_a_bifactor_fit_sooner_and_higher(monkeypatch):
-    """Two passages hold general and own slopes apart only weakly: the EM algorithm stops before the maximum."""
-    wide, pairs, *_ = drawn_in(2, subjects=1000, items=16, general=True)
-    sharp = fit_dimensions(wide, pairs, bifactor=True)
-    monkeypatch.setattr("mensura.responses.irt.dimensions._SHARP", 0.0)
-    plain = fit_dimensions(wide, pairs, bifactor=True)
-    assert sharp.converged
-    assert sharp.passes < 0.7 * plain.passes
-    assert sharp.log_likelihood > plain.log_likelihood

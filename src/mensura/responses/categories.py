@@ -13,15 +13,13 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.core.results import Result
 from mensura.responses.counting import CountLog, WideTable
 from mensura.responses.irt.categories import (
-    MODELS,
     CategoryCounts,
     CategoryFitted,
     CategoryPrior,
-    begin,
     fit_categories_held,
-    log_chances,
     shard_posteriors,
 )
+from mensura.responses.irt.category_items import MODELS, begin, log_chances
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.result import Z90
 from mensura.responses.sources import owned, pieces

@@ -15,7 +15,8 @@ from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import as_frame, require_columns
 from mensura.core.results import Result
-from mensura.responses.irt.dimensions import MOST, DimensionFitted, DimensionItems, fit_dimensions_held
+from mensura.responses.irt.dimension_items import DimensionItems
+from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensions_held
 from mensura.responses.irt.rotation import rotate
 from mensura.responses.irt.shards import dense
 from mensura.responses.reading import read_responses
@@ -25,12 +26,6 @@ from mensura.responses.table import ResponseTable
 
 GENERAL = "general"
 """The ability behind all items of a bifactor model."""
-LOOSE = 0.6
-"""Standard error of a combination of slopes above which intervals contained the truth too seldom in simulations.
-
-With 24 items the exact likelihood has the same fault, so it is one of the normal approximation. With 12 items or fewer,
-the quadrature is too coarse as well.
-"""
 _PROBIT = 1.702
 """Logits per standard deviation of a normal curve: puts slopes on the scale of loadings."""
 
@@ -81,7 +76,7 @@ def fit_dimensions(
 
     ``dimensions``: how many (2 to 4), found from the answers and turned by ``rotation`` (varimax, oblimin or none); or
     a table of ``item`` and ``dimension``, one row per pair. With ``bifactor``, all items also depend on a general
-    ability, and no abilities correlate.
+    ability, and no abilities correlate. There may be any number of dimensions then, if each item has at most one.
     """
     table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
     right = dense(table.right).astype(np.float64)
@@ -143,9 +138,10 @@ def _pattern(pairs: pl.DataFrame, table: ResponseTable, *, bifactor: bool) -> tu
         free[places[item], names.index(dimension)] = True
     free[:, :1] |= bifactor
     lonely = [item for item, count in zip(items, np.sum(free, axis=1).tolist(), strict=True) if not count]
-    if lonely or len(names) > MOST:
-        told = f"no dimension for {listed_names(lonely)}" if lonely else f"{len(names)} dimensions"
-        raise MensuraError(f"dimensions: {told}; expected 1 to {MOST}, and at least one for each item")
+    if lonely:
+        raise MensuraError(
+            f"dimensions: no dimension for {listed_names(lonely)}; expected one. Add a row for each item"
+        )
     for place, name in enumerate(names):
         if int(np.sum(free[:, place])) < 2:
             raise MensuraError(f"dimensions: {name!r} has one item; expected at least 2. Add items to it")
@@ -179,11 +175,6 @@ def _result(
     warnings = [] if fitted.converged else [f"not converged in {fitted.passes} passes; the numbers are the last ones"]
     if covariance is None and not p.free.all():
         warnings.append("the answers do not hold all slopes apart, so errors are blank; use fewer dimensions")
-    elif covariance is not None and (loose := _loosest(covariance)) > LOOSE:
-        warnings.append(
-            f"one combination of slopes has a standard error of {loose:.2f}; expected at most {LOOSE}. "
-            "Intervals of slopes are too narrow. Add subjects or a third dimension"
-        )
     pairs = [(one, other) for one in range(count) for other in range(one + 1, count)]
     rows = [
         (names[one], names[other], float(correlation[one, other]), error)
@@ -209,11 +200,6 @@ def _result(
         fitted.converged,
         tuple(warnings),
     )
-
-
-def _loosest(covariance: Floats) -> float:
-    """Return the standard error of the combination of estimates (of length one) that the answers tell least about."""
-    return float(np.sqrt(np.linalg.eigvalsh(covariance)[-1]))
 
 
 def _with_ends(table: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -87,64 +87,78 @@ def _step_by_look(layout: ScoreLayout, scores: Floats, at: Solution, counts: Int
     """Take one Gauss–Newton step of every look's objective from ``at``: capabilities (worlds, looks, releases)."""
     found = _derivatives(layout, np.atleast_2d(scores), at)
     worlds, b = at.D.shape
+    entries = _Entries.of(layout, counts)
     pivot = layout.over_subjects(found.by_level**2) + penalty
     gradient = layout.over_subjects(found.by_level * found.rest) + penalty * at.C
     cross_first, cross_second = -(found.by_level**2), found.by_level * found.by_slope
     share = np.take(gradient / pivot, layout.rows, axis=1)
-    entries = _Entries.of(layout, counts)
     diagonal = entries.summed(found.by_level**2, found.by_slope**2) + penalty
-    mixed = -entries.summed(found.by_level * found.by_slope, None)[:, :, :b]
+    mixed = -entries.summed(found.by_level * found.by_slope, None)[:, :, ::2]
     right = entries.summed(
         found.by_level * found.rest + cross_first * share, cross_second * share - found.by_slope * found.rest
     )
-    right -= penalty * np.concatenate([at.D, at.slope], axis=1)[:, None]
+    right -= penalty * np.stack([at.D, at.slope], axis=2)[:, entries.order].reshape(worlds, 1, 2 * b)
     capabilities = np.zeros((worlds, counts.size, layout.n_subjects))
     coupling = np.zeros((layout.n_subjects, 2 * b))
-    cells = 2 * b * layout.rows + layout.cols
+    cells = 2 * b * layout.rows + entries.columns
     for world in range(worlds):
-        coupling.flat[cells], coupling.flat[cells + b] = cross_first[world], cross_second[world]
+        coupling.flat[cells], coupling.flat[cells + 1] = cross_first[world], cross_second[world]
         scaled = coupling / np.sqrt(pivot[world])[:, None]
-        steps = _benchmark_steps(scaled, diagonal[world], mixed[world], right[world], counts)
+        steps = _benchmark_steps(scaled, diagonal[world], mixed[world], right[world], counts, entries.sizes)
         capabilities[world] = at.C[world] - (gradient[world] + steps @ coupling.T) / pivot[world]
     return np.where(np.arange(layout.n_subjects) < counts[:, None], capabilities, 0.0)
 
 
-def _benchmark_steps(scaled: Floats, diagonal: Floats, mixed: Floats, right: Floats, counts: Ints) -> Floats:
-    """Solve the reduced system of every look for the steps of (D, α), (looks, 2 × benchmarks)."""
-    size = right.shape[1]
-    steps, reduced = np.empty_like(right), np.zeros((size, size), order="F")  # symmetric: its lower half is filled
+def _benchmark_steps(
+    scaled: Floats, diagonal: Floats, mixed: Floats, right: Floats, counts: Ints, sizes: Ints
+) -> Floats:
+    """Solve the reduced system of every look for the steps of (D, α) of the benchmarks it knows: the first ones."""
+    whole = right.shape[1]
+    steps, reduced = np.zeros_like(right), np.zeros((whole, whole), order="F")  # symmetric: its lower half is filled
     known = 0
-    for look, count in enumerate(counts):
+    for look, (count, size) in enumerate(zip(counts, sizes, strict=True)):
         fresh = scaled[known:count].T
         reduced = scipy.linalg.blas.dsyrk(-1.0, fresh, beta=1.0, c=reduced, lower=True, overwrite_c=True)
-        matrix = reduced.copy(order="F")
+        matrix = reduced[:size, :size].copy(order="F")
         cells = matrix.T.reshape(-1)  # column by column, without a copy
-        cells[:: size + 1] += diagonal[look]
-        cells[size // 2 : size * size // 2 : size + 1] += mixed[look]
-        _, steps[look], fault = scipy.linalg.lapack.dposv(matrix, right[look], lower=True, overwrite_a=True)
-        if fault:  # round-off at a benchmark that nothing pins down: it stays where it is
-            steps[look] = 0.0
+        cells[:: size + 1] += diagonal[look, :size]
+        cells[1 :: 2 * (size + 1)] += mixed[look, : size // 2]
+        _, step, fault = scipy.linalg.lapack.dposv(matrix, right[look, :size], lower=True, overwrite_a=True)
+        if not fault:  # else round-off at a benchmark that nothing pins down: it stays where it is
+            steps[look, :size] = step
         known = count
     return steps
 
 
 @dataclass(frozen=True)
 class _Entries:
-    """In which look and benchmark every score enters, to sum over the scores known at each look."""
+    """In which look and benchmark every score enters, to sum over the scores known at each look.
 
+    Benchmarks are taken in the ``order`` in which looks come to know them, D and α of each side by side. So a look's
+    system is a corner of the last one, and early looks cost less.
+    """
+
+    order: Ints
+    columns: Ints
+    """Where the D of every score's benchmark stands; its α follows."""
+    sizes: Ints
+    """How many columns each look knows."""
     cells: Ints
-    looks: int
-    benchmarks: int
 
     @classmethod
     def of(cls, layout: ScoreLayout, counts: Ints) -> _Entries:
         look = np.searchsorted(counts, layout.rows, side="right")
-        return cls(look * 2 * layout.n_benchmarks + layout.cols, counts.size, layout.n_benchmarks)
+        first = np.full(layout.n_benchmarks, counts.size)
+        np.minimum.at(first, layout.cols, look)
+        order = np.argsort(first, kind="stable")
+        columns = 2 * np.argsort(order)[layout.cols]
+        sizes = 2 * np.searchsorted(first[order], np.arange(counts.size), side="right")
+        return cls(order, columns, sizes, look * 2 * layout.n_benchmarks + columns)
 
     def summed(self, first: Floats, second: Floats | None) -> Floats:
         """Sum over the scores known at each look, by benchmark: (worlds, looks, 2 × benchmarks)."""
-        size = self.looks * 2 * self.benchmarks
-        sums = np.stack([np.bincount(self.cells, row, size) for row in first])
+        shape = self.sizes.size, 2 * self.order.size
+        sums = np.stack([np.bincount(self.cells, row, np.prod(shape)) for row in first])
         if second is not None:
-            sums += np.stack([np.bincount(self.cells + self.benchmarks, row, size) for row in second])
-        return np.cumsum(sums.reshape(-1, self.looks, 2 * self.benchmarks), axis=1)
+            sums += np.stack([np.bincount(self.cells + 1, row, np.prod(shape)) for row in second])
+        return np.cumsum(sums.reshape(-1, *shape), axis=1)

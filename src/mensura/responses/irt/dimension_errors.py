@@ -1,0 +1,114 @@
+"""The covariance of all estimates of a fit with several abilities, by Louis' identity.
+
+Observed information = information with abilities known − Σ over subjects of the covariance of the complete score over
+the posterior. Given the shared abilities, the scores of different parts are independent. So that covariance is the
+covariance of the scores' means at the shared nodes, plus the mean covariance within each part.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mensura.core.arrays import Floats
+from mensura.responses.irt.dimension_items import DimensionItems, prior_curvature
+from mensura.responses.irt.dimension_nodes import Block, Chunk, Places, chunks, node_count, pass_over
+
+_FLATTEST = 1e-9
+_MOST_EXACT = 3e11
+"""Multiplications up to which the information is exact; beyond, it is that of products of scores."""
+
+
+def covariance_of(
+    right: Any,  # noqa: ANN401
+    trials: Any,  # noqa: ANN401
+    p: DimensionItems,
+    places: Places,
+) -> Floats | None:
+    """Return the covariance of all estimates; from products of scores where the exact one would take long.
+
+    None where any turn of the abilities fits as well, or the answers do not hold all estimates apart.
+    """
+    if p.explored:
+        return None
+    used = p.estimated
+    cut = int(used.sum())
+    size = cut + len(p.pairs)
+    order = np.cumsum(used).reshape(used.shape) - 1
+    exact = _multiplications(len(right), p, size) <= _MOST_EXACT
+    missing, means = np.zeros((size, size)), np.zeros((size, size))
+    for chunk in chunks(right, trials, p, places):
+        given = np.zeros((*chunk.weights.shape, size))
+        for block in chunk.blocks:
+            kept = np.flatnonzero(used[np.ix_(block.items, block.columns)])
+            at = order[np.ix_(block.items, block.columns)].ravel()[kept]
+            given[:, :, at] = _within(chunk, block, kept, at, missing if exact else None)
+        given[:, :, cut:] = _correlation_scores(p, chunk.means)
+        mean = np.einsum("cq,cqp->cp", chunk.weights, given)
+        means += mean.T @ mean
+        if exact:
+            rooted = (given * np.sqrt(chunk.weights)[:, :, None]).reshape(-1, size)
+            missing += rooted.T @ rooted
+    information = means
+    if exact:
+        information = _known(p, pass_over(right, trials, p, places)[0].information, len(right)) - (missing - means)
+    information[:cut, :cut] += prior_curvature(p)
+    values, vectors = np.linalg.eigh((information + information.T) / 2.0)
+    if values[0] <= _FLATTEST * values[-1]:
+        return None
+    return np.asarray((vectors / values) @ vectors.T, dtype=np.float64)
+
+
+def _multiplications(subjects: int, p: DimensionItems, size: int) -> float:
+    shared, own = node_count(p)
+    of_parts = sum(float(np.sum(p.estimated[part.items])) ** 2 for part in p.structure.parts)
+    return subjects * shared * (float(size) ** 2 + (own * of_parts if own > 1 else 0.0))
+
+
+def _within(chunk: Chunk, block: Block, kept: NDArray[np.intp], at: NDArray[np.intp], missing: Floats | None) -> Floats:
+    """Return a part's mean scores at the shared nodes; add their mean covariance there to ``missing``."""
+    scores = (block.off[..., :, None] * block.nodes[..., None, :]).reshape(*block.given.shape, -1)[..., kept]
+    if scores.shape[2] == 1:
+        return np.asarray(scores[:, :, 0], dtype=np.float64)
+    mean = np.einsum("cqk,cqkp->cqp", block.given.astype(np.float32), scores)
+    if missing is not None:
+        scores -= mean[:, :, None, :]
+        scores *= np.sqrt(chunk.weights[:, :, None] * block.given).astype(np.float32)[..., None]
+        rooted = scores.reshape(-1, len(kept))
+        missing[np.ix_(at, at)] += rooted.T @ rooted
+    return np.asarray(mean, dtype=np.float64)
+
+
+def _known(p: DimensionItems, information: Floats, subjects: int) -> Floats:
+    """Return the information with abilities known: one block per item, and one of correlations."""
+    used = p.estimated
+    cut = int(used.sum())
+    known = np.zeros((cut + len(p.pairs), cut + len(p.pairs)))
+    ends = np.cumsum(used.sum(axis=1))
+    for block, kept, end in zip(information, used, ends, strict=True):
+        rows = slice(end - int(kept.sum()), end)
+        known[rows, rows] = block[np.ix_(kept, kept)]
+    known[cut:, cut:] = subjects * _correlation_information(p)
+    return known
+
+
+def _correlation_scores(p: DimensionItems, theta: Floats) -> Floats:
+    """Return the scores of correlations at nodes: entries of R⁻¹θθᵀR⁻¹ − R⁻¹."""
+    inverse = np.linalg.inv(p.correlation)
+    turned = theta @ inverse
+    columns = [turned[:, :, one] * turned[:, :, other] - inverse[one, other] for one, other in p.pairs]
+    return np.stack(columns, axis=2) if columns else np.zeros((*theta.shape[:2], 0))
+
+
+def _correlation_information(p: DimensionItems) -> Floats:
+    """Return the information of one subject with known abilities about the correlations: ½ tr R⁻¹ ∂R R⁻¹ ∂R."""
+    inverse, size = np.linalg.inv(p.correlation), len(p.pairs)
+    turns = []
+    for one, other in p.pairs:
+        unit = np.zeros_like(inverse)
+        unit[one, other] = unit[other, one] = 1.0
+        turns.append(inverse @ unit)
+    found = [0.5 * float(np.trace(first @ second)) for first in turns for second in turns]
+    return np.array(found).reshape(size, size)

@@ -1,0 +1,134 @@
+"""Items that depend on several abilities, their weak priors, and which abilities can be integrated one by one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mensura.core.arrays import Floats, Mask
+
+SLOPE_SD, INTERCEPT_SD = 2.0, 3.0
+"""Standard deviations of the weak normal priors of slopes and intercepts, about 0."""
+LIKE_SD = 0.6
+"""Standard deviation of the slopes of one ability about their mean, where own abilities trade off with the shared one.
+
+Without it, two own abilities and 24 items fix some combinations of slopes so weakly that the posterior is not normal.
+"""
+_LEAST_EIGENVALUE = 1e-3
+
+
+class Part(NamedTuple):
+    """Items that depend on the shared abilities and on one more, ``own``; None: on no more."""
+
+    items: NDArray[np.intp]
+    own: int | None
+
+
+class Structure(NamedTuple):
+    """Abilities that several parts share, and the parts; given the shared ones, own abilities are independent."""
+
+    shared: list[int]
+    parts: list[Part]
+
+
+@dataclass(frozen=True)
+class DimensionItems:
+    """``slopes`` (items × abilities), ``intercepts``, ``correlation`` of abilities; ``free``: which slopes exist."""
+
+    slopes: Floats
+    intercepts: Floats
+    correlation: Floats
+    free: Mask
+    correlated: bool
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Pairs of abilities whose correlation is estimated."""
+        return list(combinations(range(self.slopes.shape[1]), 2)) if self.correlated else []
+
+    @property
+    def estimated(self) -> Mask:
+        """Which of slopes and intercepts (items × abilities + 1) are estimated."""
+        return np.column_stack([self.free, np.ones(len(self.free), dtype=bool)])
+
+    @property
+    def values(self) -> Floats:
+        """Slopes and intercepts (items × abilities + 1)."""
+        return np.column_stack([self.slopes, self.intercepts])
+
+    @property
+    def explored(self) -> bool:
+        """Whether every item depends on every one of several abilities, so that any turn of them fits as well."""
+        return self.slopes.shape[1] > 1 and bool(self.free.all())
+
+    @property
+    def structure(self) -> Structure:
+        """The first ability shared and the others own, where each item has at most one of these; else all shared."""
+        own = range(1, self.slopes.shape[1])
+        others = np.sum(self.free[:, 1:], axis=1)
+        if self.correlated or self.explored or not own or int(np.max(others)) > 1:
+            return Structure([0, *own], [Part(np.arange(len(self.free)), None)])
+        parts = [Part(np.flatnonzero(self.free[:, one]), one) for one in own]
+        alone = np.flatnonzero(others == 0)
+        return Structure([0], [*parts, Part(alone, None)] if len(alone) else parts)
+
+    def flat(self) -> Floats:
+        """Return slopes and intercepts item by item, then Fisher's z of the correlations."""
+        return np.append(self.values.ravel(), [np.arctanh(self.correlation[pair]) for pair in self.pairs])
+
+    def at(self, flat: Floats) -> DimensionItems | None:
+        """Return the items at other values of :meth:`flat`; None where no abilities can correlate like that."""
+        count = self.slopes.shape[1] + 1
+        items = flat[: len(self.slopes) * count].reshape(-1, count) * self.estimated
+        correlation = np.eye(count - 1)
+        for (one, other), value in zip(self.pairs, flat[len(self.slopes) * count :], strict=True):
+            correlation[one, other] = correlation[other, one] = np.tanh(value)
+        possible = float(np.linalg.eigvalsh(correlation)[0]) > _LEAST_EIGENVALUE
+        return (
+            replace(self, slopes=items[:, :-1], intercepts=items[:, -1], correlation=correlation) if possible else None
+        )
+
+    def moved(self, step: Floats) -> DimensionItems:
+        """Return the items after a step of slopes and intercepts."""
+        return replace(self, slopes=self.slopes + step[:, :-1], intercepts=self.intercepts + step[:, -1])
+
+    def rescaled(self, moments: Floats) -> DimensionItems:
+        """Return the same model with abilities of variance 1, and the correlations that expected abilities have."""
+        if not self.correlated:
+            return self
+        sd = np.sqrt(np.diag(moments))
+        return replace(self, slopes=self.slopes * sd, correlation=moments / np.outer(sd, sd))
+
+
+def stiffness(p: DimensionItems) -> Floats:
+    """Return the curvature of the priors in each slope and intercept (items × abilities + 1)."""
+    width = np.full(p.slopes.shape[1] + 1, SLOPE_SD)
+    width[-1] = INTERCEPT_SD
+    alike = np.append(np.full(p.slopes.shape[1], _likeness(p)), 0.0)
+    return np.broadcast_to(width**-2.0 + alike, (len(p.slopes), len(width)))
+
+
+def prior_curvature(p: DimensionItems) -> Floats:
+    """Return the curvature of the priors in all estimated slopes and intercepts, item by item."""
+    used = p.estimated
+    column = np.nonzero(used)[1]
+    of_mean = np.append(_likeness(p) / np.sum(p.free, axis=0), 0.0)
+    curvature: Floats = np.diag(stiffness(p)[used]) - (column[:, None] == column) * of_mean[column]
+    return curvature
+
+
+def prior_gradient(p: DimensionItems) -> Floats:
+    """Return the gradient of the log density of the priors (items × abilities + 1)."""
+    mean = np.append(np.sum(p.slopes, axis=0) / np.sum(p.free, axis=0), 0.0)
+    wanted = np.append(np.full(p.slopes.shape[1], _likeness(p)), 0.0) * mean
+    gradient: Floats = (wanted - stiffness(p) * p.values) * p.estimated
+    return gradient
+
+
+def _likeness(p: DimensionItems) -> float:
+    """Return the curvature of the prior that slopes of one ability are alike: where general and own ones trade off."""
+    return LIKE_SD**-2.0 if len(p.structure.shared) < p.slopes.shape[1] else 0.0
