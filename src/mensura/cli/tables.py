@@ -78,8 +78,8 @@ def print_table(
 
     Where a table is too wide for the terminal, columns of ``spare`` stay out, the first of them first. One that is too
     wide even then is printed in parts, the first ``keys`` columns in each (default: as many as tell the rows apart). A
-    rarity, percentile or IQ that is cut at what the data can tell (column ``at_least``) says so beside its number. A table
-    without rows is one line, and columns without any value stay out.
+    rarity, percentile or IQ that is cut at what the data can tell (column ``at_least``) says so beside its number. A
+    table without rows is one line, and columns without any value stay out.
     """
     if not frame.height:
         console.print(f"{visible(title)}: none")

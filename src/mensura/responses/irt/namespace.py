@@ -115,7 +115,7 @@ class TorchArrays:
         """Move an array to the device as it is; sparse counts as single-precision numbers."""
         if hasattr(array, "tocsr"):
             return DeviceCounts(self._sparse(array), self._sparse(array.T.tocsr()))
-        return self.xp.from_numpy(np.require(array, requirements="CW")).to(self.device)
+        return self.xp.from_numpy(np.require(array, requirements=["C", "W"])).to(self.device)
 
     def _sparse(self, array: Any) -> Any:  # noqa: ANN401
         parts = (array.indptr.astype(np.int64), array.indices.astype(np.int64), array.data.astype(np.float32))
