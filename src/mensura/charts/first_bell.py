@@ -212,7 +212,7 @@ class FirstBell:
             x, ground - 48, said[0], fill=PEOPLE, weight="600", size=_NAME, anchor="end", name="said", halo=True
         )
         sheet.words(x, ground - 32, said[1], fill=PEOPLE, size=_SMALL, anchor="end", name="said", halo=True)
-        for mark, top, left in pins:
+        for mark, top, left in reversed(pins):  # words to the left of a line cross the lines of lower landmarks
             self._pin(sheet, mark, self.at(mark.iq), ground + top, ground, left=left)
 
     def _pin(self, sheet: Canvas, mark: Landmark, x: float, top: float, ground: float, *, left: bool) -> None:

@@ -43,8 +43,13 @@ Seed = Annotated[int, rare("Seed of the simulations.")]
 
 @app.command(
     "watch",
-    epilog="Examples: mensura acceleration watch · mensura acceleration watch --rolling 12 · "
-    "mensura acceleration watch scores.csv --from 2025-06-01 --json",
+    epilog="""
+[bold]Examples[/]
+
+  mensura acceleration watch
+  mensura acceleration watch --rolling 12
+  mensura acceleration watch scores.csv --from 2025-06-01 --json
+""",
 )
 def watch_command(
     scores: ScoresFile = None,
@@ -93,8 +98,12 @@ def _watched(table: pl.DataFrame, settings: dict[str, Any]) -> Watch:
 
 @app.command(
     "simulate",
-    epilog="Examples: mensura acceleration simulate · "
-    "mensura acceleration simulate --acceleration 1 --acceleration 4 --runs 50",
+    epilog="""
+[bold]Examples[/]
+
+  mensura acceleration simulate
+  mensura acceleration simulate --acceleration 1 --acceleration 4 --runs 50
+""",
 )
 def simulate_command(
     acceleration: Annotated[
@@ -142,7 +151,12 @@ def simulate_command(
 
 @app.command(
     "slopes",
-    epilog="Examples: mensura acceleration slopes --break gpt-5 · mensura acceleration slopes scores.csv --json",
+    epilog="""
+[bold]Examples[/]
+
+  mensura acceleration slopes --break gpt-5
+  mensura acceleration slopes scores.csv --json
+""",
 )
 def slopes_command(
     scores: ScoresFile = None,

@@ -11,7 +11,13 @@ from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
 
-EXAMPLES = "Examples: mensura benchmarks · mensura benchmarks --search aime · mensura benchmarks --add mine.csv --json"
+EXAMPLES = """
+[bold]Examples[/]
+
+  mensura benchmarks
+  mensura benchmarks --search aime
+  mensura benchmarks --add mine.csv --json
+"""
 
 
 def benchmarks(

@@ -11,7 +11,13 @@ from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, console, emit
 from mensura.core.errors import MensuraError
 
-EXAMPLES = "Examples: mensura cite · mensura cite --format bibtex > mensura.bib · mensura cite --evidence mine/ --json"
+EXAMPLES = """
+[bold]Examples[/]
+
+  mensura cite
+  mensura cite --format bibtex > mensura.bib
+  mensura cite --evidence mine/ --json
+"""
 AUTHOR, YEAR = "The Mensura founders", 2026
 TITLE = "Mensura: human-anchored scales for AI models, benchmarks, test items and groups of people"
 FORMATS = ("bibtex", "apa")

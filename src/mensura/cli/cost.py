@@ -17,7 +17,13 @@ _UNITS = {
     "usage_multiplier": "tokens used, 1 is usual",
     "response_time": "seconds to an answer",
 }
-EXAMPLES = "Examples: mensura cost  ·  mensura cost --frontier  ·  mensura cost --at-least 120 --by effective_cost"
+EXAMPLES = """
+[bold]Examples[/]
+
+  mensura cost
+  mensura cost --frontier
+  mensura cost --at-least 120 --by effective_cost
+"""
 
 
 def cost(

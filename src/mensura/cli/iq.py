@@ -22,10 +22,15 @@ if TYPE_CHECKING:
     from mensura.evidence import Evidence
     from mensura.iq import Explanation, IqResult
 
-EXAMPLES = (
-    "Examples: mensura iq  ·  mensura iq claude-opus-4.8 --explain  ·  mensura iq --method published --out iq/  ·  "
-    "mensura iq --against-method published  ·  mensura iq --add mine.csv --against embedded"
-)
+EXAMPLES = """
+[bold]Examples[/]
+
+  mensura iq
+  mensura iq claude-opus-4.8 --explain
+  mensura iq --method published --out iq/
+  mensura iq --against-method published
+  mensura iq --add mine.csv --against embedded
+"""
 Source = Annotated[str | None, typer.Option(help="Use only the scores of this source.", metavar="KEY")]
 Ladders = Annotated[
     str | None,

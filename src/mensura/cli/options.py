@@ -88,8 +88,8 @@ def offer_settings(command: Any) -> None:  # noqa: ANN401
         callback=_read_settings,
     )
     command.params.append(option)
-    lines = [f"{one.name} = {_as_toml(one)}  {one.help}" for one in found]
-    command.epilog = "\n\n".join([command.epilog or "", SETTINGS, *(f"  {line}" for line in lines)])
+    lines = [f"  {one.name} = {_as_toml(one)}  {one.help}" for one in found]
+    command.epilog = "\n\n".join([command.epilog or "", SETTINGS, "\n".join(lines)])
     parse = command.parse_args
 
     def parse_args(context: Any, arguments: list[str]) -> Any:  # noqa: ANN401

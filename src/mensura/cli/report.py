@@ -19,7 +19,12 @@ from mensura.core.errors import MensuraError
 if TYPE_CHECKING:
     import polars as pl
 
-EXAMPLES = "Examples: mensura report --out report --add mine.csv  ·  mensura report --method published --out published"
+EXAMPLES = """
+[bold]Examples[/]
+
+  mensura report --out report --add mine.csv
+  mensura report --method published --out published
+"""
 
 
 def report(

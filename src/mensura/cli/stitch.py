@@ -22,10 +22,14 @@ if TYPE_CHECKING:
     from mensura.stitching import Robustness, Stitch
     from mensura.trends import Inclusion
 
-EXAMPLES = (
-    "Examples: mensura stitch · mensura stitch scores.csv --method rosetta --anchor-benchmark Winogrande --out fit · "
-    "mensura stitch --people · mensura stitch scores.csv --anchor 'claude-3-5-sonnet=130' --anchor 'gpt-5=150'"
-)
+EXAMPLES = """
+[bold]Examples[/]
+
+  mensura stitch
+  mensura stitch scores.csv --method rosetta --anchor-benchmark Winogrande --out fit
+  mensura stitch --people
+  mensura stitch scores.csv --anchor 'claude-3-5-sonnet=130' --anchor 'gpt-5=150'
+"""
 
 
 def stitch(

@@ -20,10 +20,14 @@ from mensura.cli.trends_out import print_trends, show_published
 if TYPE_CHECKING:
     import polars as pl
 
-EXAMPLES = (
-    "Examples: mensura trends · mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande"
-    " · mensura trends --no-watch --out trends · mensura trends scores.csv --compute compute.csv --horizons metr.csv"
-)
+EXAMPLES = """
+[bold]Examples[/]
+
+  mensura trends
+  mensura trends scores.csv --method rosetta --anchor-benchmark Winogrande
+  mensura trends --no-watch --out trends
+  mensura trends scores.csv --compute compute.csv --horizons metr.csv
+"""
 Day = Annotated[datetime | None, rare("Start of the watch.", formats=["%Y-%m-%d"])]
 
 

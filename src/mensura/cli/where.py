@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 
 _ROWS = 12  # of each table, the model itself always among them
 _DRAWS = 1000  # behind the intervals, as those of the study
-EXAMPLES = "Examples: mensura where gpt-5.5  ·  mensura where my-model --add mine.csv  ·  mensura where gpt-5.5 --json"
+EXAMPLES = """
+[bold]Examples[/]
+
+  mensura where gpt-5.5
+  mensura where my-model --add mine.csv
+  mensura where gpt-5.5 --json
+"""
 
 
 def where(
