@@ -177,3 +177,12 @@ def test_the_ruler_reads_plain_lines(mensura_command, tmp_path):
 def test_lines_say_where_items_end():
     line = LevelLine("KNn", 0.5, 0.8, "KNn", covered=(0, 4))
     assert line.outside(4.0) == "" and "0 to 4" in line.outside(4.2)
+
+
+def test_equating_ends_with_one_score_in_words(mensura_command):
+    rows = json.loads(mensura_command("equate", "enem", "naep", "--draws", 50, "--json").out)["scores"]
+    middle = rows[len(rows) // 2]
+    said = (
+        f"{middle['score']:.0%} right in enem is like {middle['other_score']:.0%} in naep (90%: {middle['low']:.0%} to"
+    )
+    assert said in mensura_command("equate", "enem", "naep", "--draws", 50).out

@@ -234,3 +234,12 @@ def test_a_frozen_scale_takes_the_model_asked_for_or_all_that_are_new(
     run = mensura_command("iq", *asked, "--scale", "2026-11", "--add", file)
     assert "that is all" in run.err
     assert sorted(taken) == placed
+
+
+def test_cost_says_which_model_is_the_cheapest(mensura_command):
+    """The first of all models with a known cost, and of those with an IQ of 125 or more."""
+    for arguments, key in (((), "costs"), (("--at-least", 125), "cheapest")):
+        rows = json.loads(mensura_command("cost", *arguments, "--json").out)[key]
+        first = min((row for row in rows if row["effective_cost"] is not None), key=lambda row: row["effective_cost"])
+        said = f"{first['subject']} has the lowest effective cost: {first['effective_cost']:.2f}"
+        assert said in mensura_command("cost", *arguments).out

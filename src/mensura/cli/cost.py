@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,6 +10,9 @@ from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.tables import print_table
 from mensura.core.cache import keep
+
+if TYPE_CHECKING:
+    import polars as pl
 
 _UNITS = {
     "sticker_price": "US dollars for a million tokens in and a million out",
@@ -89,4 +92,16 @@ def cost(
         ]
         shown = tables["costs"].select(columns).sort(by, nulls_last=True)
         print_table(shown, title="Cost (US dollars for 1M tokens in and 1M out; seconds to an answer)")
+    if not frontier:
+        console.print(_finding(tables["cheapest"] if at_least is not None else shown, by))
     console.print(EFFECTIVE_COST_NOTE, style="dim")
+
+
+def _finding(sorted_by: pl.DataFrame, axis: str) -> str:
+    """Say which model is the cheapest of the table."""
+    known = sorted_by.drop_nulls(axis)
+    if not known.height:
+        return f"No model here has a {axis.replace('_', ' ')}."
+    first = known.row(0, named=True)
+    iq = "no IQ yet" if first["iq"] is None else f"an IQ of {first['iq']:.0f}"
+    return f"{first['subject']} has the lowest {axis.replace('_', ' ')}: {first[axis]:.2f} ({_UNITS[axis]}), with {iq}."

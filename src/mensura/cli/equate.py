@@ -42,6 +42,12 @@ def equate(
         return
     print_table(result.levels, title=f"Levels. {result.heading}")
     print_table(result.scores, title=f"Scores (share correct) of {result.tests[0]} in those of {result.tests[1]}")
+    if result.scores.height:
+        like = result.scores.row(result.scores.height // 2, named=True)
+        console.print(
+            f"{like['score']:.0%} right in {result.tests[0]} is like {like['other_score']:.0%} in {result.tests[1]} "
+            f"(90%: {like['low']:.0%} to {like['high']:.0%})."
+        )
     console.print(
         "A level is −log10(rate/√10) among those who took the test; covered: both tests have items there. "
         "World rates are extrapolated, so is what follows from them.",
