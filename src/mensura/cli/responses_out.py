@@ -55,16 +55,19 @@ def _highest(ranked: pl.DataFrame, group: str) -> str:
 
 def print_placed(placed: AmongPeople, own: Collection[str]) -> None:
     """Print subjects among people, those of small groups first."""
-    ranked = placed.subjects.sort("iq", descending=True)
+    ranked = placed.subjects.sort("ability", descending=True)
     spare = ("population", "status", "rate", "low", "high", "group")
     print_own_first(ranked, own, title=placed.heading, rows=SHOWN, spare=spare)
     for warning in placed.warnings:
         print_note(warning, kind="warning")
     first = next((row for row in ranked.iter_rows(named=True) if row["subject"] in own), ranked.row(0, named=True))
-    console.print(
-        f"{first['subject']}: IQ-equivalent {first['iq']:.0f} ({first['iq_low']:.0f} to {first['iq_high']:.0f}, 90%) "
-        f"among {first['population']}."
+    ends = f"({first['iq_low']:.0f} to {first['iq_high']:.0f}, 90%)"
+    iq = (
+        f"at least {first['iq']:.0f}, as far as their number can tell,"
+        if first["at_least"]
+        else f"{first['iq']:.0f} {ends}"
     )
+    console.print(f"{first['subject']}: IQ-equivalent {iq} among {first['population']}.")
 
 
 def show_categories(result: CategoryFit, out: Path | None, as_json: bool) -> None:
