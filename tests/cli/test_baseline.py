@@ -1,6 +1,7 @@
 """``mensura baseline``: known scores, estimates offline, cards, plans, and what goes wrong."""
 
 import json
+import re
 
 import polars as pl
 import pytest
@@ -116,3 +117,10 @@ def test_what_is_wrong_is_said(mensura_command, mine, options, message):
     run = mensura_command("baseline", *(places.get(word, word) for word in options))
     assert run.code == 2
     assert message in run.err
+
+
+def test_the_finding_says_whether_people_were_measured_or_judged(mensura_command):
+    judged = " ".join(mensura_command("baseline", "swe_rebench").out.split())
+    assert re.search(r"models score above strong senior engineers.* \(59, judged, not measured\)", judged)
+    measured = " ".join(mensura_command("baseline", "aime").out.split())
+    assert re.search(r"models score above about the top 500 in the United States.* \(92\.7\); the best", measured)

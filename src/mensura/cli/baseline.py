@@ -212,10 +212,12 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
         title = "Models above these people: how many, the first and when, the best and its chance to be above"
         spare = ("iq", "status", "best_score", "best", "score")
         print_table(found.passed, title=title, rows=30, digits=2, keys=2, spare=spare)
-        top = found.passed.sort("score", descending=True).row(0, named=True)
+        measured = found.passed.filter(status="measured")
+        top = (measured if measured.height else found.passed).sort("score", descending=True).row(0, named=True)
+        judged = "" if measured.height else ", judged, not measured"
         console.print(
-            f"{top['passed_by']} of {top['of']} models score above {top['group']} ({top['score']:g}); the best, "
-            f"{top['best']}, is above them with a chance of {top['chance']:.0%}."
+            f"{top['passed_by']} of {top['of']} models score above {top['group']} ({top['score']:g}{judged}); "
+            f"the best, {top['best']}, is above them with a chance of {top['chance']:.0%}."
         )
     else:
         print_note("the evidence has no model scores on this benchmark in percent, so none can be compared")
