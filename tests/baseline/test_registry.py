@@ -1,9 +1,12 @@
 """Published scores of people on known benchmarks."""
 
 import polars as pl
+import pytest
 
 import mensura
 from mensura.baseline import find_known
+from mensura.evidence.above import people_error
+from mensura.stitching.passing import win_chance
 
 
 def test_a_part_that_no_model_took_gives_no_warning(recwarn):
@@ -27,3 +30,13 @@ def test_a_score_that_two_sources_round_differently_stands_once_and_guessing_is_
     people = find_known("gpqa_diamond", mensura.load()).people
     assert people.filter(pl.col("score").is_between(81, 82)).height == 1
     assert not people["group"].str.contains("guess").any()
+
+
+def test_a_known_baseline_gives_the_chances_of_the_people_page():
+    """One rule for the errors of people and models: the n of people where it is known, else the items of the test."""
+    evidence = mensura.load()
+    fit = mensura.stitch(evidence)
+    known = find_known("gpqa_diamond", evidence).passed.filter(status="measured").sort("score").row(-1, named=True)
+    stderr = people_error(known["score"] / 100, "measured", 198)
+    there = win_chance(fit, known["best"], "gpqa_diamond", known["score"] / 100, stderr)
+    assert known["chance"] == pytest.approx(there, abs=0.02)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -19,6 +17,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import read_frame, require_columns
 from mensura.core.results import Result
 from mensura.core.tables import read_table
+from mensura.evidence.above import chance_over, people_error
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
@@ -58,8 +57,6 @@ PASSED = {
 }
 SAME_SCORE = 0.15
 """Two sources that differ by less, in percentage points, round one score differently."""
-UNSTATED_N = 10
-"""Independent answers that a human score of unstated n counts for, in the chance that a model is above it."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,6 +212,7 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
     scores = evidence.scores.filter(pl.col("unit") == "percent").join(
         evidence.models.select("subject", "released"), on="subject", how="left"
     )
+    items = dict(evidence.benchmarks.select("benchmark", "items").iter_rows())
     told = []
     for row in rows.filter(pl.col("unit") == "percent").iter_rows(named=True):
         first_word = (row["part"] or "").split(" ")[0]
@@ -225,7 +223,7 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
         best = best.unique("subject", keep="first", maintain_order=True)
         if best.height:
             known = (row[name] for name in ("part", "group", "status", "score"))
-            told.append((*known, *_above(row, best), _iq(row["score"], place, evidence)))
+            told.append((*known, *_above(row, best, items.get(place)), _iq(row["score"], place, evidence)))
     return pl.DataFrame(told, schema=PASSED, orient="row")
 
 
@@ -241,13 +239,13 @@ def _iq(score: float, benchmark: str | None, evidence: Evidence) -> float | None
     return round(float(np.interp(score, scores, [float(name[2:]) for name in steps])), 1)
 
 
-def _above(row: Mapping[str, Any], best: pl.DataFrame) -> tuple[object, ...]:
+def _above(row: Mapping[str, Any], best: pl.DataFrame, items: int | None) -> tuple[object, ...]:
     above = best.filter(pl.col("score") > row["score"]).sort("released", nulls_last=True)
     first = above.row(0, named=True) if above.height else {"subject": None, "released": None}
     top = best.row(0, named=True)
-    share = min(max(row["score"] / 100, 0.01), 0.99)
-    error = 100 * math.sqrt(share * (1 - share) / (row["n"] or UNSTATED_N))
-    chance = NormalDist().cdf((top["score"] - row["score"]) / error)
+    own, theirs = top["score"] / 100, row["score"] / 100
+    variance = own * (1 - own) / items if items else 0.0
+    chance = chance_over(own, variance, theirs, people_error(theirs, row["status"], row["n"] or items))
     date = None if first["released"] is None else str(first["released"])
     return above.height, best.height, first["subject"], date, top["subject"], top["score"], round(chance, 3)
 

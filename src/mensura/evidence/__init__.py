@@ -4,8 +4,8 @@ In: the embedded tables, a folder or store of the user, files of scores in any u
 :class:`Evidence`.
 Read first: ``schema`` (every table once), ``evidence`` (the result and :func:`load`), ``checks`` and ``consistency``
 (errors, all at once), ``siblings`` (scores to look at again), ``intake/`` (files that users bring), ``additions``
-(their rows join the tables), ``samples/``
-(evaluation logs item by item), ``store`` (reading and writing).
+(their rows join the tables), ``samples/`` (evaluation logs item by item), ``store`` (reading and writing), ``above``
+(how surely a model scores above people).
 """
 
 from mensura.evidence.coverage import benchmark_coverage, source_coverage, source_disagreement

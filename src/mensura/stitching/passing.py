@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import erfc, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,15 +10,13 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, Ints
+from mensura.evidence.above import chance_over
 from mensura.stitching.draws import LEVEL
 from mensura.stitching.predict import expected_scores, point_scores
 from mensura.stitching.years import to_date
 
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
-
-MODEL_ERROR = 0.02
-"""Least standard error of a model's score: two runs of one model on one test differ by about as much."""
 
 
 def pass_tests(fit: Stitch, groups: pl.DataFrame) -> pl.DataFrame:
@@ -70,15 +67,6 @@ def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float
         own, variance = (data.y[cell], data.sampling[cell]) if cell is not None else _expected(fit, model, col)
         found[model] = chance_over(own, variance, score, stderr)
     return found
-
-
-def chance_over(own: float, variance: float, score: float, stderr: float) -> float:
-    """Probability that a true score is above another, ``own`` known with a variance, ``score`` with a standard error.
-
-    The former is never known better than two runs of a model agree.
-    """
-    ahead = float(own - score) / sqrt(max(variance, MODEL_ERROR**2) + stderr**2)
-    return 0.5 * erfc(-ahead / sqrt(2))  # exact in both tails
 
 
 def _expected(fit: Stitch, model: str, col: int) -> tuple[float, float]:

@@ -20,6 +20,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
 from mensura.core.results import Result
 from mensura.evidence import Evidence, load
+from mensura.evidence.above import ASSUMED_ERROR, PRIOR_TRIALS
 from mensura.scale import score_to_capability, share_above_chance
 from mensura.stitching.checks import position, positions_of
 from mensura.stitching.draws import PositionDraws
@@ -34,11 +35,6 @@ if TYPE_CHECKING:
 
 RANGE_ERRORS = 2 * 1.645
 """Standard errors in a source's range, read as a central 90% interval of a normal distribution."""
-PRIOR_TRIALS = 20
-"""The rate behind a binomial error is drawn towards ½ by one success and one failure beside so many trials, so that a
-perfect score still errs."""
-ASSUMED_ERROR = 0.05
-"""Standard error taken for a group's score where the source gives neither range nor number of people or items."""
 ABOUT_ZERO = 0.02
 """A score of "about zero" says: at most this."""
 EDGE = 0.02

@@ -17,10 +17,10 @@ import polars as pl
 from mensura.calibration import chosen_lines
 from mensura.core.errors import listed_names
 from mensura.evidence import Evidence
+from mensura.evidence.above import chance_over
 from mensura.iq import IqResult, SplicedIq, frozen_evidence, kept_scores, left_out, score_costs, splice_iq
 from mensura.scale import Calibration
 from mensura.stitching import FrozenScale, load_scale
-from mensura.stitching.passing import chance_over
 from mensura.study.parts import SLOW_PARTS
 from mensura.study.policy import apply_policy
 from mensura.study.study import Study
