@@ -146,6 +146,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=20)
     parser.add_argument("--part", choices=PARTS, default="all", help="which models to simulate")
+    parser.add_argument("--spread", type=float, default=1.0, help="factor on the spread of log slopes (bifactor)")
     chosen = parser.parse_args()
     rows: list[dict[str, Any]] = []
     if chosen.part in ("all", "categories"):
@@ -155,12 +156,15 @@ def main() -> None:
     if chosen.part in ("all", "dimensions"):
         rows += show_dimensions(((2, False), (3, False), (4, False)), chosen.replications)
     if chosen.part in ("all", "bifactor"):
-        rows += show_dimensions(((2, True), (3, True)), chosen.replications)
+        rows += show_dimensions(((2, True), (3, True)), chosen.replications, chosen.spread)
     print(json.dumps(rows))
 
 
-def recover_dimensions(dimensions: int, bifactor: bool, replications: int) -> dict[str, Any]:
-    """Fit 1,000 subjects on 24 items, each of one dimension; correlations are 0.5, or a general ability is added."""
+def recover_dimensions(dimensions: int, bifactor: bool, replications: int, spread: float = 1.0) -> dict[str, Any]:
+    """Fit 1,000 subjects on 24 items, each of one dimension; correlations are 0.5, or a general ability is added.
+
+    ``spread`` multiplies the standard deviation of log slopes, which is 0.25, and 0.2 for the general ability.
+    """
     found: dict[str, list[float]] = {}
     items = 24
     own = np.arange(items) % dimensions
@@ -168,10 +172,10 @@ def recover_dimensions(dimensions: int, bifactor: bool, replications: int) -> di
     pairs = pl.DataFrame({"item": names, "dimension": [f"d{one}" for one in own]})
     for seed in range(replications):
         rng = np.random.default_rng(seed)
-        slopes = np.exp(rng.normal(0.0, 0.25, (items, 1))) * (own[:, None] == np.arange(dimensions))
+        slopes = np.exp(rng.normal(0.0, 0.25 * spread, (items, 1))) * (own[:, None] == np.arange(dimensions))
         shared = np.full((dimensions, dimensions), 0.5) + 0.5 * np.eye(dimensions)
         if bifactor:
-            slopes = np.column_stack([np.exp(rng.normal(0.2, 0.2, items)), slopes])
+            slopes = np.column_stack([np.exp(rng.normal(0.2, 0.2 * spread, items)), slopes])
             shared = np.eye(dimensions + 1)
         ability, intercept = rng.multivariate_normal(np.zeros(len(shared)), shared, 1000), rng.normal(size=items)
         right = (rng.random((1000, items)) < 1 / (1 + np.exp(-(ability @ slopes.T + intercept)))).astype(np.int8)
@@ -195,21 +199,24 @@ def recover_dimensions(dimensions: int, bifactor: bool, replications: int) -> di
     return {"dimensions": dimensions, "bifactor": bifactor} | means
 
 
-def show_dimensions(settings: Sequence[tuple[int, bool]], replications: int) -> list[dict[str, Any]]:
+def show_dimensions(
+    settings: Sequence[tuple[int, bool]], replications: int, spread: float = 1.0
+) -> list[dict[str, Any]]:
     """Print and return the rows of several dimensions, with a general ability (True) or without."""
     names = ("slope", "intercept", "ability", "correlation")
     head = f"{'dimensions':>12} |{'RMSE a':>8}{'d':>7}{'θ':>7}{'r':>7} |"
     print(f"{head}{'held a':>8}{'d':>7}{'θ':>7}{'r':>7} |{'CPU s':>7}")
     rows = []
     for dimensions, bifactor in settings:
-        row = recover_dimensions(dimensions, bifactor, replications)
+        row = recover_dimensions(dimensions, bifactor, replications, spread)
         rows.append(row)
         size = "".join(f"{row.get(f'{name}_rmse', float('nan')):>7.3f}" for name in names)
         held = "".join(f"{row.get(f'{name}_held', float('nan')):>7.1%}" for name in names)
         title = f"{dimensions}{' + general' if bifactor else ''}"
         print(f"{title:>12} | {size} | {held} |{row['cpu_s']:>7.2f}", flush=True)
         if bifactor:
-            record(f"irt.bifactor_{dimensions}", percent_range(row[f"{name}_held"] for name in names[:3]))
+            key = f"irt.bifactor_{dimensions}" + ("" if spread == 1.0 else "_unequal")
+            record(key, percent_range(row[f"{name}_held"] for name in names[:3]))
     if not rows[0]["bifactor"]:
         record("irt.dimensions", percent_range(row[f"{name}_held"] for row in rows for name in names))
     return rows

@@ -2,18 +2,21 @@
 
 Each setting is drawn ``--replications`` times. Coverage is of 90% intervals; RMSE against the truth. With ``--peer``
 mirt (R) or girth (Python), whichever is installed, is fitted to the same responses of the first replications.
+``--model`` runs the settings of one model alone, in a few minutes.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from benchmarks import run
 from benchmarks.irt_data import simulate
 from benchmarks.irt_speed import fit_peer_items
+from benchmarks.measured import percent_range, record
 from mensura.responses.irt.abilities import abilities
 from mensura.responses.irt.fitting import fit_held, start
 from mensura.responses.irt.namespace import namespace
@@ -21,6 +24,7 @@ from mensura.responses.irt.shards import of_matrix
 
 Z90 = 1.6448536269514722
 PEER_REPLICATIONS = 2
+PARAMETERS = ("slope", "intercept", "ability")
 
 
 class Setting(NamedTuple):
@@ -43,7 +47,7 @@ SETTINGS = (
 )
 
 
-def run(setting: Setting, replications: int, *, peer: bool) -> dict[str, object]:
+def recover(setting: Setting, replications: int, *, peer: bool) -> dict[str, Any]:
     found: dict[str, list[float]] = {}
 
     def note(name: str, value: float) -> None:
@@ -93,7 +97,7 @@ def main() -> None:
     for setting in SETTINGS:
         if chosen.model not in (None, setting.model):
             continue
-        row = run(setting, chosen.replications, peer=chosen.peer)
+        row = recover(setting, chosen.replications, peer=chosen.peer)
         rows.append(row)
         head = f"{setting.model:>6}{setting.subjects:>9}{setting.items:>6}{setting.missing:>8.0%} |"
         size = f"{row['slope_rmse']:>8.3f}{row['intercept_rmse']:>7.3f}{row['ability_rmse']:>7.3f} |"
@@ -103,8 +107,11 @@ def main() -> None:
             pairs = [(row[f"{who}_slope_rmse"], row[f"{who}_intercept_rmse"]) for who in ("peer", "same")]
             beside = " {:.4f}, {:.4f} ({:.4f}, {:.4f})".format(*pairs[0], *pairs[1])
         print(head + size + held + beside, flush=True)
+    for model in dict.fromkeys(row["model"] for row in rows):
+        held = [float(row[f"{name}_held"]) for row in rows if row["model"] == model for name in PARAMETERS]
+        record(f"irt.recovery_{model}", percent_range(held, digits=1))
     print(json.dumps(rows))
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -25,7 +25,6 @@ import numpy as np
 
 from benchmarks import run
 from benchmarks.irt_data import simulate, simulate_on
-from benchmarks.irt_shapes import show_shapes
 from benchmarks.measured import record
 from mensura.responses.irt.fitting import Fitted, fit_held, start
 from mensura.responses.irt.namespace import namespace
@@ -249,6 +248,8 @@ def main() -> None:
     parser.add_argument("--shapes", action="store_true", help="read and fit wide and sparse files instead")
     chosen = parser.parse_args()
     if chosen.shapes:
+        from benchmarks.irt_shapes import show_shapes  # needs polars, which a machine for --gpu may lack
+
         print(json.dumps(show_shapes()))
         return
     if chosen.gpu:

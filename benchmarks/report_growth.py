@@ -23,6 +23,8 @@ import numpy as np
 import polars as pl
 
 import mensura
+from benchmarks import run
+from benchmarks.measured import record
 from mensura.core.frames import text_table
 
 ADDED = (0, 500, 2000)
@@ -123,9 +125,12 @@ def main() -> None:
         rows = [measure(size, Path(folder)) for size in sizes]
     print(text_table(pl.DataFrame(rows), rows=len(rows)))
     last = rows[-1]
+    if last["models"] == ADDED[-1]:
+        record("site.growth", f"{last['seconds']:.0f} s", "python -m benchmarks.report_growth")
+        record("site.growth_memory", f"{last['together_mb']:.0f} MB", "python -m benchmarks.report_growth")
     within = {name: last[name] <= limit for name, limit in LIMITS.items()}
     print(json.dumps({"reports": rows, "limits": LIMITS, "within": within}))
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -35,6 +35,22 @@ def test_links_between_documents_lead_somewhere():
     assert broken == []
 
 
+def test_every_option_that_a_page_names_with_its_command_exists():
+    """``mensura fit --dif`` in a sentence: nobody runs it, so nobody would notice that the option never existed."""
+    known = set(re.findall(r"--[a-z][a-z0-9-]+", (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")))
+    known |= {f"--no-{option.removeprefix('--')}" for option in known} | {"--version"}
+    scripts = [*ROOT.glob("benchmarks/*.py"), *ROOT.glob("tools/*.py")]
+    known |= {one for file in scripts for one in re.findall(r"--[a-z][a-z0-9-]+", file.read_text(encoding="utf-8"))}
+    unknown = [
+        f"{page.name}: {option}"
+        for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "tutorials").glob("*.md")]
+        for code in re.findall(r"`([^`\n]+)`", page.read_text(encoding="utf-8"))
+        for option in re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", code)
+        if option not in known and not code.startswith("ray ")
+    ]
+    assert unknown == []
+
+
 def test_quick_start_holds_two_commands_of_one_line():
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     section = readme.split("## Install")[1].split("\n## ")[0]

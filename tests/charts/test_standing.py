@@ -53,6 +53,17 @@ def test_strips_say_the_value_and_fill_what_was_measured():
     assert ">Abstract Reasoning<" in drawing.wide
 
 
+@pytest.mark.parametrize("width", [574.0, 358.0])
+def test_the_whole_name_of_a_group_stands_beside_its_test(width):
+    name = "Adults without the speciality, over the whole mixed set"
+    duels = [Duel(name, "GPQA", 80.0, 95.0, "over 99%", "passed", measured=True)] * 2
+    svg = draw_duels(duels, "OpenAI", "duels").draw(width)
+    lines = re.findall(r'font-size="13" font-weight="600"[^>]*>([^<]+)</text>', svg)
+    assert name in " ".join(lines) and "…" not in svg
+    heights = [float(y) for y in re.findall(r'translate\([\d.]+,([\d.]+)\)" role="img"', svg)]
+    assert heights[1] - heights[0] > 45, "two lines of words need more room than one"
+
+
 def test_people_and_model_stand_at_their_scores():
     duels = [Duel("Experts", "GPQA", 80.0, 95.0, "over 99%", "passed", measured=True)]
     svg = draw_duels(duels, "OpenAI", "duels").wide

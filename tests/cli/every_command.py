@@ -28,7 +28,7 @@ COMMANDS = {
     "demands sheet": ["example", "--dimensions", "KNc", "--out", "{out}"],
     "demands agreement": ["{readings}", "--out", "{out}"],
     "demands merge": ["{readings}", "{readings}", "--out", "{out}"],
-    "demands protocols": ["example", "--model", "recorded/example", "--dimensions", "KNc", "--out", "{out}"],
+    "demands protocols": ["example", "--model", "{protocols}", "--dimensions", "KNc", "--out", "{out}"],
     "demands check": ["{pools}", "{levels}", "--draws", "5", "--out", "{out}"],
     "evidence summary": ["--out", "{out}"],
     "evidence models": ["--out", "{out}"],

@@ -90,6 +90,24 @@ CASES = (
         asked="--by age: no such column; expected one of id, sex",
     ),
     MessyAnswers(
+        "groups in two options",
+        CLASS,
+        ((*IMPORT, "--items", "q*", "--by", "sex", "--by", "country"),),
+        asked="--by: given 2 times; expected once. Where it takes several values, separate them by commas",
+    ),
+    MessyAnswers(
+        "a code among the points",
+        {"class.csv": CLASS["class.csv"].replace(",1,none", ",9,none")},
+        ((*IMPORT, "--items", "q*"),),
+        asked="Say --absent 9 (not given: no answer) or --omitted 9",
+    ),
+    MessyAnswers(
+        "somebody who comes later",
+        {**CLASS, "new.csv": "subject,q1,q2,q3,q4,q5,q6\nmy-model,1,1,1,1,1,0\n"},
+        ((*IMPORT, "--items", "q*"), FIT, ("responses", "place", "fitted", "new.csv", "--group", "pool")),
+        read="my-model: IQ-equivalent",
+    ),
+    MessyAnswers(
         "whole numbers for names",
         CLASS,
         ((*IMPORT, "--items", "q*"), FIT, ("responses", "draw", "fitted", "--out", "pictures")),

@@ -27,6 +27,20 @@ def test_what_was_understood_is_shown_and_written(mensura_command, tmp_path):
     assert json.loads(again.out)["scores"] == 2821
 
 
+def test_other_commands_name_the_command_that_settles_a_name(mensura_command, tmp_path, monkeypatch):
+    """``iq`` has neither --new nor --accept-near: it says where they are, and that command works."""
+    monkeypatch.chdir(tmp_path)
+    results = {"model_name": "acme/rocket-1", "results": {"gpqa_diamond_cot": {"acc,none": 0.5}}}
+    (tmp_path / "results.json").write_text(json.dumps(results), encoding="utf-8")
+    asked = mensura_command("iq", "acme/rocket-1", "--add", "results.json", "--released", "2026-11-01")
+    assert asked.code == 2
+    settle = "mensura add results.json --released 2026-11-01 --new gpqa_diamond_cot --out settled.csv"
+    assert settle in asked.err and "Then give --add settled.csv" in asked.err
+    run = mensura_command(*settle.split()[1:], "--accept-near")
+    assert run.code == 0, run.err
+    assert mensura_command("evidence", "summary", "--add", "settled.csv").code == 0
+
+
 def test_a_new_model_is_told_with_what_is_assumed_of_it(mensura_command, tmp_path):
     mine = tmp_path / "mine.csv"
     mine.write_text("model,released,benchmark,score\nmy-model,2026-11-01,HLE,21.5\n", encoding="utf-8")

@@ -63,14 +63,25 @@ def test_a_benchmark_without_people_says_so(mensura_command):
 
 def test_own_baselines_join_the_known_ones(mensura_command, tmp_path):
     own = tmp_path / "own.csv"
-    own.write_text("benchmark,group,score,n\nGPQA Diamond,my students,0.41,30\nNobody,me,0.5,1\n", encoding="utf-8")
+    rows = "Nobody,me,0.5,1,\nGPQA Diamond,my students,0.41,30,closed book\n"
+    own.write_text(f"benchmark,group,score,n,conditions\n{rows}", encoding="utf-8")
     run = mensura_command("add", "--people", own, "--out", tmp_path / "evidence")
     assert run.code == 0, run.err
-    assert "1 human baselines understood" in run.out
+    assert "1 human baseline understood" in run.out
+    assert "left out 1 of 2 rows: the evidence has no benchmark Nobody" in run.err + run.out
+    assert 'next: mensura baseline "GPQA Diamond"' in run.out
     told = json.loads(mensura_command("baseline", "GPQA Diamond", "--evidence", tmp_path / "evidence", "--json").out)
     mine = next(row for row in told["people"] if row["group"] == "my students")
     assert (mine["score"], mine["unit"], mine["n"]) == (41.0, "percent", "30")
+    assert mine["conditions"] == "closed book"
     assert mensura_command("evidence", "check", tmp_path / "evidence").code == 0
+
+
+def test_measured_people_have_a_card_too(mensura_command, tmp_path):
+    assert mensura_command("baseline", "GPQA Diamond", "--out", tmp_path / "card").code == 0
+    card = (tmp_path / "card" / "card.md").read_text(encoding="utf-8")
+    assert "| expert validators | 81.2 percent | measured | not stated |" in card
+    assert "| people | models above | first | date | best | chance to be above |" in card
 
 
 def test_a_recorded_pool_needs_nothing_else(mensura_command):
@@ -85,6 +96,16 @@ def test_a_plan_costs_what_it_says(mensura_command):
     )
     assert all(row["cost"] == pytest.approx(row["answers"]) for row in told["plan"])
     assert any(row["halved"] for row in told["plan"])
+
+
+def test_a_plan_for_four_items_asks_about_all_of_them(mensura_command, mine):
+    for name in ("items.csv", "said.csv"):
+        lines = (mine / name).read_text(encoding="utf-8").splitlines()[:5]
+        (mine / f"few-{name}").write_text("\n".join(lines), encoding="utf-8")
+    asked = ("baseline", "plan", mine / "few-items.csv", "--estimates", mine / "few-said.csv", "--people", "world")
+    told = json.loads(mensura_command(*asked, "--json").out)
+    assert {row["items"] for row in told["plan"]} == {4}
+    assert mensura_command(*asked).code == 0
 
 
 def test_scores_place_models_among_people(mensura_command, mine):

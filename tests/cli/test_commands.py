@@ -154,10 +154,12 @@ def test_a_secret_that_others_could_read_is_warned_of(mensura_command, monkeypat
     assert served[1][1]["names"] == [] and served[1][1]["secret"] is None
 
 
-@pytest.mark.parametrize(("command", "threads"), [("scale", "1"), ("responses", None)])
-def test_only_commands_with_large_matrices_use_many_threads(monkeypatch, command, threads):
+@pytest.mark.parametrize(("chosen", "threads"), [(None, "1"), ("8", "8")])
+def test_matrices_take_one_thread_unless_the_user_chooses_more(monkeypatch, chosen, threads):
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    monkeypatch.setattr("sys.argv", ["mensura", command, "--help"])
+    if chosen:
+        monkeypatch.setenv("OPENBLAS_NUM_THREADS", chosen)
+    monkeypatch.setattr("sys.argv", ["mensura", "responses", "--help"])
     with pytest.raises(SystemExit):
         main()
     assert os.environ.get("OPENBLAS_NUM_THREADS") == threads

@@ -133,6 +133,9 @@ def path_options():
 @pytest.mark.parametrize(("command", "option"), list(path_options()))
 def test_an_option_that_names_a_missing_path_is_refused(command, option, inputs, mensura_command, tmp_path):
     words = list(arguments(command, inputs, tmp_path / FILE_OUT.get(command, "out")))
+    if option in words:  # an option counts once
+        place = words.index(option)
+        del words[place : place + 2]
     run = mensura_command(*words, option, tmp_path / "missing")
     assert run.code == 2, run.out
     assert "missing: no such file or folder" in run.err

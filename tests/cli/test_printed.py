@@ -134,6 +134,22 @@ def test_stitch_prints_the_added_model_first(mensura_command, tmp_path, scale):
     assert "yours" in table[4]
 
 
+@pytest.mark.slow
+def test_stitch_prints_the_test_that_was_added_first_and_says_how_hard_it_is(mensura_command, tmp_path):
+    """Six known models took my test, and one new model: the finding is about my test and my model."""
+    known = {"gpt-5.5": 78, "claude-opus-4.8": 81, "gpt-4o": 31, "gpt-5": 58, "gemini-3-flash": 64, "kimi-k2.5": 59}
+    rows = [f"{model},,my-test,{score}%" for model, score in known.items()]
+    mine = tmp_path / "mine.csv"
+    mine.write_text(
+        "\n".join(["model,released,benchmark,score", *rows, "mine,2026-11-01,my-test,66%"]), encoding="utf-8"
+    )
+    printed = mensura_command("stitch", "--add", mine).out
+    assert "my-test" in printed[printed.index("Benchmarks, yours first") :].splitlines()[4]
+    *_, models, tests, _ = printed.splitlines()
+    assert models.startswith("Capability, with its 90% interval: mine ")
+    assert tests.startswith("my-test: difficulty ") and tests.endswith(" of 44 benchmarks are harder.")
+
+
 def test_a_model_stands_before_the_people_it_was_fitted_with(mensura_command, tmp_path):
     """Forty people and one model that is weaker than half of them."""
     rows = [(f"p{p}", "people", f"i{i}", int((p * 7 + i * 5) % 40 > 3 * i)) for p in range(40) for i in range(10)]

@@ -7,6 +7,7 @@ import pytest
 pytest.importorskip("starlette", reason="starlette is not installed (extra: serve)")
 
 from benchmarks.site_axe import grave_findings
+from benchmarks.site_size import SMALL
 from mensura.exam import AnswerStore, read_exam
 from mensura.exam.report import report_exam
 from mensura.serve.exams import exam_app
@@ -114,3 +115,11 @@ def test_the_page_of_a_report_shows_hostile_texts_as_text(browser, tmp_path):  #
     assert "<strong>Text</strong>" in text
     assert "<script>alert" not in text
     assert text.count("<figure") == 3
+    phone = browser.new_page(viewport={"width": 390, "height": 844})
+    phone.goto(path.as_uri())
+    assert phone.evaluate(SMALL) == 0, "every word of a picture can be read on a phone"
+    warm = phone.locator("figure .only-narrow svg").first.evaluate(
+        "svg => [...svg.querySelectorAll('[aria-label^=people]')].map((mark) => getComputedStyle(mark).fill)"
+    )
+    assert len(warm) == 40 and set(warm) == {"rgb(200, 86, 15)"}, "people have their own colour"
+    phone.close()

@@ -67,6 +67,12 @@ def test_a_country_keeps_its_own_rates_whatever_they_are(country):
     found = PostStratification(world=TABLES, draws=40).predict(task(rates, there, there))
     for part in (found.rate, found.low, found.high):
         assert part[0] == pytest.approx(rates, abs=1e-6)
+    assert found.sensitivity.height == 0
+
+
+def test_nothing_moves_the_rates_of_a_country_to_itself():
+    india = TABLES.population("IND")
+    assert PostStratification(world=TABLES, draws=20).drivers(task([0.9], india, india)).height == 0
 
 
 def test_the_world_itself_keeps_its_rates():

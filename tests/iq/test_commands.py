@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
+from mensura.scale.ranking import say_chance
 from tools.facts import import_facts
 
 pytestmark = pytest.mark.usefixtures("few_draws")
@@ -28,7 +29,9 @@ def test_iq_writes_the_contract(mensura_command, tmp_path):
     assert ranking["p_first"].sum() == pytest.approx(1)
     printed = " ".join(run.out.split())
     assert "Too new to rank, and what a rank would need" in printed
-    assert f"{ranking['p_first'][0]:.0%} chance of being first among all {ranking.height} ranked models" in printed
+    assert (
+        f"{say_chance(ranking['p_first'][0])} chance of being first among all {ranking.height} ranked models" in printed
+    )
 
 
 def test_every_model_is_ranked_when_asked(mensura_command):

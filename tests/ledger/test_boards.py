@@ -117,6 +117,7 @@ def test_artificial_analysis_keeps_hard_apart_and_proposes_what_is_new(extracted
     update = extracted("artificial_analysis")
     read = scores(update)
     assert read["gpt-5.5", "terminal_bench_hard"][0] == "0.605"
+    assert read["gpt-5.5", "critpt"][0] == "0.121"  # the other rows do not have it
     assert not [pair for pair in read if pair[1] == "terminal_bench_2"]
     assert ("gpt-5.5", "livecodebench") not in read  # null stays blank, and medium does not fill in
     assert "a lower effort (medium) of gpt-5.5" in reasons(update)[5]
@@ -227,6 +228,25 @@ def test_a_primary_score_of_another_source_steps_back_and_that_is_listed(extract
         ("epoch_deepswe", {("gpt-5.4", "deepswe_1_1"): ("0.41", 2)}),
         ("lmarena", {("gpt-5.5", "arena_overall"): ("1471.5", 6)}),
         (
+            "designarena_frontend",
+            {
+                ("claude-opus-4.7", "designarena_frontend"): ("1347", 2),
+                ("gpt-5.5", "designarena_frontend"): ("1251", 3),
+            },
+        ),
+        (
+            "designarena_fullstack",
+            {
+                ("claude-opus-4.7", "designarena_fullstack"): ("1288", 2),
+                ("gpt-5.5", "designarena_fullstack"): ("1173", 3),
+            },
+        ),
+        ("mcp_atlas", {("claude-opus-4.7", "mcp_atlas"): ("79.1", 2), ("gpt-5.5", "mcp_atlas"): ("75.3", 3)}),
+        (
+            "swe_bench_pro",
+            {("gpt-5.4", "swe_bench_pro"): ("59.1", 2), ("claude-opus-4.6", "swe_bench_pro"): ("51.9", 3)},
+        ),
+        (
             "eq_bench_3",
             {
                 ("claude-opus-4.8", "eq_bench_3"): ("2031.8", 2),
@@ -242,6 +262,9 @@ def test_a_board_gives_the_scores_of_known_models_at_their_highest_effort(extrac
 
 def test_boards_with_other_rows_leave_them_with_a_reason(extracted):
     assert reasons(extracted("lmarena"))[7] == "fewer than 1,000 votes"
+    assert reasons(extracted("designarena_frontend"))[4] == "fewer than 300 votes"
+    assert reasons(extracted("mcp_atlas"))[5] == "Scale retired this row"
+    assert [one.name for one in extracted("designarena_frontend").unmatched] == ["obsidian"]
     assert [one.name for one in extracted("eq_bench_3").unmatched] == ["HiveLabsAI/hivemind-32b-preview"]
     assert notes(extracted("epoch_webdev_arena"))["gpt-5.4"] == "95% interval 1450 to 1472; effort: high"
     assert "a lower effort (low) of gpt-5.4" in reasons(extracted("epoch_deepswe"))[3]

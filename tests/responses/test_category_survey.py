@@ -60,5 +60,14 @@ def test_the_command_takes_the_weights_of_ratings(mensura_command, tmp_path):
     answer = json.loads(run.out)
     assert "w" not in {row["item"] for row in answer["items"]}
     assert answer["log"][-1]["rule"].startswith("Errors are robust")
-    refused = mensura_command("responses", "fit", tmp_path / "rated.csv", "--model", "graded", "--regress", "w")
-    assert "--regress: of no use here" in refused.err
+
+
+def test_the_command_regresses_the_abilities_behind_ratings(mensura_command, tmp_path):
+    wide, _, ability = drawn_categories("graded", 300, 6, 3, seed=6)
+    wide.with_columns(schooling=np.round(10 + 2 * ability, 1)).write_csv(tmp_path / "rated.csv")
+    asked = ("responses", "fit", tmp_path / "rated.csv", "--model", "graded", "--regress", "schooling")
+    found = json.loads(mensura_command(*asked, "--json").out)
+    effect = {row["term"]: row for row in found["regression"]}["schooling"]
+    assert effect["low"] < 0.5 < effect["high"]
+    assert len(found["plausible"]) == 300
+    assert "Abilities of 300 subjects on covariates" in " ".join(mensura_command(*asked).out.split())

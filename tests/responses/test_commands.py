@@ -1,6 +1,7 @@
 """The commands, as a user runs them: from a file to abilities, items, people and the next items."""
 
 import json
+from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -45,6 +46,9 @@ def test_from_a_file_to_people_and_the_next_items(file, tmp_path, mensura_comman
     assert (subjects.height, items.height) == (180, 20)
     placed = json.loads(mensura_command("responses", "place", out, "--group", "people", "--json").out)
     assert {"rate", "percentile", "iq"} <= placed["subjects"][0].keys()
+    pl.read_csv(file).filter(pl.col("subject") == "m0").write_csv(tmp_path / "new.csv")
+    run = mensura_command("responses", "place", out, tmp_path / "new.csv", "--group", "people")
+    assert "1 subjects among people" in run.out and "m0: IQ-equivalent" in run.out
     form = json.loads(mensura_command("responses", "select", out, "--size", 5, "--json").out)["form"]
     assert len({row["item"] for row in form}) == 5
     pl.read_csv(file).filter(pl.col("subject") == "m0").head(6).write_csv(tmp_path / "some.csv")
@@ -72,6 +76,14 @@ def test_a_fit_is_drawn_and_its_points_lie_on_the_rates(file, tmp_path, mensura_
     assert "unknown format" in mensura_command("responses", "draw", out, "--out", pictures, "--format", "gif").err
     (out / "observed.csv").unlink()
     assert "no observed.csv" in mensura_command("responses", "draw", out, "--out", pictures).err
+
+
+def test_pictures_have_names_that_can_be_read(fitted):
+    """Capital letters and signs leave the name; two items that read alike get a number."""
+    fit, names = read_fit(fitted), {"i0": "M05Q01", "i1": "m05 q01", "i2": "m05/q01"}
+    renamed = {name: getattr(fit, name).with_columns(pl.col("item").replace(names)) for name in ("items", "observed")}
+    drawn = draw_fit(replace(fit, **renamed), list(names.values()))
+    assert list(drawn)[2:5] == ["item-m05q01", "item-m05-q01", "item-m05-q01-2"]
 
 
 def test_reading_says_what_was_understood_and_writes_a_store(file, tmp_path, mensura_command):
@@ -167,7 +179,7 @@ def test_a_covariate_that_nobody_has_is_refused():
         (("--dimensions", 2, "--weights", "w"), "--weights"),
         (("--dimensions", 2, "--abilities", "estimated"), "--abilities"),
         (("--bifactor",), "--bifactor"),
-        (("--model", "graded", "--regress", "school"), "--regress"),
+        (("--model", "graded", "--dimensions", 2), "--dimensions"),
         (("--replication", "brr"), "--replication"),
     ],
 )

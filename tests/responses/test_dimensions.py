@@ -6,7 +6,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_dimensions, fit_responses
-from mensura.responses.irt.dimension_items import DimensionItems
+from mensura.responses.irt.dimension_items import LIKE_SD, MEAN_SD, DimensionItems, prior_curvature, prior_gradient
 from mensura.responses.irt.dimension_nodes import pass_over
 from mensura.responses.irt.dimensions import fit_dimensions_held
 from mensura.responses.irt.rotation import rotate
@@ -124,9 +124,11 @@ def brute_force(right, values, free):
     evidence = float(np.sum(top + np.log(weights.sum(axis=1))))
     weights /= weights.sum(axis=1, keepdims=True)
     gradient = right.T @ weights @ nodes - (weights.sum(axis=0)[:, None] / (1.0 + np.exp(-logits))).T @ nodes
-    mean = np.append(values[:, :-1].sum(axis=0) / free[:, :-1].sum(axis=0), 0.0)
-    gradient -= values / np.array([4.0] * count + [9.0])
-    gradient[:, :-1] -= (values - mean)[:, :-1] / 0.6**2
+    gradient[:, -1] -= values[:, -1] / 9.0
+    for ability in range(count):
+        kept = free[:, ability]
+        covariance = LIKE_SD**2 * np.eye(int(kept.sum())) + MEAN_SD**2
+        gradient[kept, ability] -= np.linalg.solve(covariance, values[kept, ability])
     return evidence, gradient[free]
 
 
@@ -208,3 +210,18 @@ def test_the_command_takes_a_number_or_a_file(mensura_command, tmp_path):
 def test_dimensions_that_cannot_be_are_refused(dimensions, how, message):
     with pytest.raises(MensuraError, match=message):
         fit_dimensions(draw(60, 3, seed=1).wide, dimensions, **how)
+
+
+def test_the_prior_of_a_bifactor_fit_has_alike_slopes_and_one_free_mean():
+    """Gradient and curvature are those of a normal density with the covariance LIKE_SD² I + MEAN_SD² 11ᵀ."""
+    free = np.column_stack([np.ones(6), np.arange(6) % 2, 1 - np.arange(6) % 2]).astype(bool)
+    slopes = np.random.default_rng(3).normal(1.0, 0.5, (6, 3)) * free
+    items = DimensionItems(slopes, np.linspace(-1, 1, 6), np.eye(3), free, correlated=False)
+    gradient, curvature = prior_gradient(items), prior_curvature(items)
+    column = np.nonzero(items.estimated)[1]
+    for ability in range(3):
+        own = slopes[free[:, ability], ability]
+        precision = np.linalg.inv(LIKE_SD**2 * np.eye(own.size) + MEAN_SD**2)
+        assert gradient[free[:, ability], ability] == pytest.approx(-precision @ own)
+        assert curvature[np.ix_(column == ability, column == ability)] == pytest.approx(precision)
+    assert gradient[:, 3] == pytest.approx(-items.intercepts / 9)

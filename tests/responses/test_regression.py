@@ -5,7 +5,15 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.responses import FitOptions, Survey, explain_items, fit_responses, read_responses, regress_abilities
+from mensura.responses import (
+    FitOptions,
+    Survey,
+    explain_items,
+    fit_categories,
+    fit_responses,
+    read_responses,
+    regress_abilities,
+)
 from mensura.responses.regression import fit_spread
 from tests.responses.conftest import draw
 
@@ -29,6 +37,61 @@ def school(seed, subjects=800, items=15):
 def regressed(wide, people, **how):
     table = read_responses(wide)
     return regress_abilities(fit_responses(table, options=QUIET), table, people, **how)
+
+
+def rated_school(seed, subjects=800, items=5):
+    """Ratings from 0 to 3; abilities rise by 0.5 per sd of schooling."""
+    rng = np.random.default_rng(seed)
+    schooling = rng.normal(size=subjects)
+    ability = 0.5 * schooling + rng.normal(0.0, np.sqrt(0.75), subjects)
+    odds = ability[:, None] * 1.2 + rng.normal(0.0, 0.5, items) + rng.logistic(size=(subjects, items))
+    rated = (odds[:, :, None] > np.array([-1.5, 0.0, 1.5])).sum(axis=2)
+    names = [f"s{row}" for row in range(subjects)]
+    wide = pl.DataFrame({"subject": names, **{f"i{at}": rated[:, at] for at in range(items)}})
+    return wide, pl.DataFrame({"subject": names, "schooling": schooling})
+
+
+def rated_effect(fit, people, **how):
+    found = regress_abilities(fit, None, people, on=["schooling"], **how)
+    return found, found.regression.row(by_predicate=pl.col("term") == "schooling", named=True)
+
+
+def test_ratings_of_five_items_give_the_whole_effect_of_schooling():
+    """The naive regression of abilities finds part of it: five ratings leave much of an ability open."""
+    wide, people = rated_school(1, subjects=3000)
+    fit = fit_categories(wide, model="graded")
+    found, effect = rated_effect(fit, people)
+    naive = np.polyfit(people["schooling"], fit.subjects["ability"], 1)[0]
+    assert effect["estimate"] == pytest.approx(0.5, abs=0.04)
+    assert naive < 0.43
+    plausible = [np.polyfit(people["schooling"], found.plausible[f"pv{one}"], 1)[0] for one in range(1, 11)]
+    assert np.mean(plausible) == pytest.approx(effect["estimate"], abs=0.02)
+
+
+def test_two_categories_give_the_regression_of_right_answers():
+    wide, people = school(4)
+    right = regressed(wide, people, on=["schooling"]).regression
+    rated = regress_abilities(fit_categories(wide, model="graded"), None, people, on=["schooling"]).regression
+    assert rated["term"].to_list() == right["term"].to_list()
+    assert rated["estimate"].to_numpy() == pytest.approx(right["estimate"].to_numpy(), abs=0.01)
+    assert rated["se"].to_numpy() == pytest.approx(right["se"].to_numpy(), rel=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("model", ["graded", "partial-credit", "nominal"])
+def test_intervals_of_effects_on_ratings_hold_the_truth(model):
+    held = []
+    for seed in range(40):
+        wide, people = rated_school(seed)
+        effect = rated_effect(fit_categories(wide, model=model), people, draws=1)[1]
+        held.append(effect["low"] < 0.5 < effect["high"])
+    assert 0.8 <= np.mean(held) <= 0.98
+
+
+def test_right_answers_need_their_table():
+    wide, people = school(5, subjects=100)
+    with pytest.raises(MensuraError, match=r"table: got None; expected the responses that were fitted"):
+        regress_abilities(fit_responses(wide, options=QUIET), None, people, on=["schooling"])
 
 
 @pytest.mark.slow

@@ -227,3 +227,15 @@ def test_the_organisers_page_is_accessible_and_closes_the_exam(visit, store):
     page.get_by_role("checkbox", name="2").check()
     page.wait_for_selector("#saved:has-text('The exam is closed.')")
     assert len(store.rows("answers")) == 1
+
+
+def test_a_request_that_hangs_is_sent_again(visit, store):
+    """As on a phone that changes its network: without an end to waiting, the page would stay where it is."""
+    page = visit()
+    enter(page)
+    page.wait_for_selector("#place:has-text('Question 1 of 5')")
+    page.route("**/answer", lambda route: None, times=1)  # never answered
+    answer(page)
+    page.locator("#next").click()
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert len(store.rows("answers")) == 1

@@ -8,7 +8,13 @@ import pytest
 from mensura.iq import Explanation
 from mensura.site.derivation import derivation_html
 from mensura.site.page_writer import csv_text
-from mensura.site.pages.benchmarks import benchmark_facts, disagreements, people_rows, score_rows
+from mensura.site.pages.benchmarks import (
+    benchmark_facts,
+    benchmark_sentence,
+    disagreements,
+    people_rows,
+    score_rows,
+)
 
 FACTS = {
     "benchmark": "quiz",
@@ -45,6 +51,15 @@ def test_the_facts_of_a_benchmark_in_words():
         "frontier: hard for today's models. The best model has gone 95.1% of the way from chance to ceiling; "
         "little is left to tell models apart."
     )
+
+
+def test_a_benchmark_opens_with_its_leader_and_when_measured_people_were_passed(study):
+    said = benchmark_sentence(study, "arc_agi_2", "A leads.", has_people=True)
+    assert said == "A leads. The general public (60%) were passed in February 2026, by Gemini 3.1 Pro Preview."
+    told = benchmark_sentence(study, "aime", "A leads.", has_people=True)
+    assert "Top 500 in US school maths (92.7%) cannot be told apart yet, with a chance of 78% that" in told
+    nobody = benchmark_sentence(study, "critpt", "A leads.", has_people=False)
+    assert nobody == "A leads. No model can be set beside people who were measured on it."
 
 
 def test_what_is_not_known_of_a_benchmark_is_said_so():

@@ -179,6 +179,7 @@ def test_the_line_of_a_history_is_the_record_and_people_stand_over_it():
     levels = sorted(set(heights), reverse=True)
     assert len(levels) == 3, "three records"
     assert [levels.index(height) for height in heights] == [0, 0, 1, 1, 2]
+    assert re.findall(r">(m\d)</text>", wide)[::2] == ["m3", "m1", "m0"], "who set a record is named, newest first"
     assert 'data-subject="people:t/experts"' in wide
     assert wide.index("people:t/experts") > wide.rindex('data-subject="m3"'), "over the models"
 

@@ -146,7 +146,7 @@ def test_no_point_of_a_frontier_is_beaten_or_met_for_less():
 
 def test_costs_are_said_by_their_ends():
     rows = pl.DataFrame({"name": ["A", "B", "C"], "value": [2.0, 0.5, 12.5]})
-    assert cost_spread(rows) == "From B at $0.5 to C at $12.5 per million tokens in and out"
+    assert cost_spread(rows) == "From B at $0.50 to C at $12.50 per million tokens in and out"
     assert leanest(rows).startswith("C needs least work for the same tasks: 12.5 times as efficient")
     assert dearer(pl.DataFrame({"x": [1.0, 2.0, 3.0], "y": [1.0, 3.0, 2.0]})).startswith("1 of 3 models cost more")
     assert cost_spread(rows.clear()) == "No model has an effective cost"

@@ -130,6 +130,8 @@ def test_four_questions_have_one_line_answers_without_words_of_the_method(screen
     for word in ("capability", "steps", "effective", "own scores", "composite"):
         assert word not in said
     assert "<b>The general public on ARC-AGI-2</b> (February)" in said
+    passed = context["questions"][1]
+    assert str(passed["answer"]).count("(February)") == 2 and str(passed["spark"]).count(">Feb<") == 1
 
 
 def test_a_pace_that_may_be_no_gain_is_said_as_a_gain_not_as_years():

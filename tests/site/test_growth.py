@@ -11,6 +11,7 @@ from markupsafe import escape
 from polars.testing import assert_frame_equal
 
 import mensura
+from mensura.charts import draw_share_card
 from mensura.evidence.intake import KnownNames
 from mensura.site.page_writer import MOST_CARDS, PageWriter
 from mensura.site.pages import Page, model, model_pages
@@ -53,7 +54,8 @@ class _Draughtsman:
 
 
 def test_a_page_is_forgotten_once_it_is_written(study, tmp_path):
-    shared = {"navigation": (), "more": (), "evidence": study.evidence, "address": ""}
+    days = {"evidence_day": "2026-10-10", "today": "2026-11-17"}
+    shared = {"navigation": (), "more": (), "evidence": study.evidence, "address": "", **days}
     writer = PageWriter(tmp_path, _Draughtsman(), shared)
     pages = model_pages(study)
     written = []
@@ -75,6 +77,17 @@ def test_only_the_first_pages_have_a_picture_of_their_own_for_shared_links(tmp_p
         writer.add(Page(f"models/m{number}.html", f"M {number}", "one of many", "404.html", listed=number % 2 == 0))
     assert len(draughtsman.orders) == MOST_CARDS
     assert writer.listed == [f"models/m{number}.html" for number in range(0, MOST_CARDS + 40, 2)]
+
+
+def test_a_page_without_models_of_its_own_shares_the_picture_of_the_leaders(tmp_path):
+    draughtsman, leaders = _Draughtsman(), (("OpenAI", 130.0), ("Anthropic", 139.0))
+    writer = PageWriter(tmp_path, draughtsman, {"address": ""}, leaders=leaders)
+    own = (("Google", 120.0),)
+    writer.add(Page("people.html", "People", "who was passed", "404.html", shared=("Six of eight.", ())))
+    writer.add(Page("models/m.html", "M", "one model", "404.html", shared=("M is high.", own)))
+    people, model = (job["svg"] for job in draughtsman.orders)
+    assert people == draw_share_card("People", "Six of eight.", leaders)
+    assert model == draw_share_card("M", "M is high.", own)
 
 
 def test_every_pair_has_the_share_of_draws_in_which_the_first_is_above(study):

@@ -7,6 +7,7 @@ import pytest
 
 from mensura.evidence import slug
 from mensura.scale import rate_to_iq, rate_to_level
+from mensura.study.units import dollars
 
 WITH_PICTURES = [
     "people.html",
@@ -160,6 +161,16 @@ def test_card_is_reached_by_keyboard_and_says_what_an_iq_rests_on(visit):
     assert "Sticker price" in panel.inner_text()
 
 
+def test_the_cards_iq_tab_shows_the_three_parts_of_emotional_reasoning(visit):
+    page = visit("index.html")
+    page.locator(".at-wide .model-row[data-subject='gpt-5.5']").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_selector(".card")
+    page.keyboard.press("ArrowRight")
+    parts = page.locator(".card dt", has_text="Emotional reasoning").locator("~ .nested dt").all_inner_texts()
+    assert {part[2:] for part in parts} == {"EQ-Bench 3", "Arena overall text", "AttuneBench composite"}
+
+
 def test_on_a_phone_the_card_is_a_sheet_with_its_own_scroll(visit):
     page = visit("index.html", width=390, height=844)
     page.locator(".at-narrow .model-row.named .sign").first.click()
@@ -279,6 +290,13 @@ def test_the_picker_names_three_with_reasons_and_says_when_nobody_qualifies(visi
     page.fill("[name=budget]", "0.0001")
     page.wait_for_function("document.getElementById('pick-said').textContent.startsWith('No model qualifies')")
     assert page.locator("#picked article").count() == 0
+
+
+def test_scripts_write_dollars_as_the_pages_do(visit):
+    page = visit("compare.html")
+    for value in (0.435, 4.5, 60.0, 28.374, 128.37, 1234.0, 0.4):
+        assert page.evaluate("value => mensura.money(value)", value) == dollars(value)
+    assert page.evaluate("mensura.money(null)") == dollars(None)
 
 
 def test_compare_finds_adds_refuses_and_remembers(visit):
@@ -401,7 +419,7 @@ def test_a_models_page_says_where_it_stands_without_a_script(visit):
     assert {"passed", "not passed", "cannot be told"} == set(verdicts)
     said = page.inner_text("main")
     assert re.search(
-        r"Of \d+ groups? whose scores were measured, on \d+ tests?, it passed \d+ and did not pass \d+", said
+        r"Of \d+ groups? whose scores were measured, on \d+ tests?, it passed \d+; it did not pass \d+", said
     )
     assert re.search(r"\S+ would tell most next: knowing its score would take away about [\d.]+% of what", said)
     assert re.search(r"At \$35 for a million tokens in and a million out, \d of the \d others within 3 IQ points", said)

@@ -50,6 +50,13 @@ def test_every_chart_has_a_data_file(report):
         )
 
 
+def test_a_ladder_shows_no_score_beyond_the_ceiling_of_its_test(report):
+    """The ladder of GPQA goes on to 140% for IQ 160, which nobody can score."""
+    page = (report / "benchmarks/gpqa_diamond.html").read_text(encoding="utf-8")
+    cells = re.search(r'class="rungs">.*?</table>', page, re.DOTALL)[0]
+    assert cells.endswith('<td class="n">100%</td><td class="n">out of reach</td></tr></tbody></table>')
+
+
 def test_every_model_and_benchmark_has_a_page_and_every_link_leads_somewhere(report):
     evidence = mensura.load()
     for subject in set(evidence.models["subject"]) - set(RENAMED):
@@ -154,8 +161,8 @@ def test_pages_say_names_in_full_and_no_keys(report, evidence):
 def test_every_page_names_its_build_its_evidence_and_its_shared_picture(report):
     for page in report.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        assert f"built {date.today().isoformat()}" in text
-        assert "newest score of 2026-10-10" in text
+        assert f"built {date.today().day} {date.today():%B %Y}" in text
+        assert "newest score of 10 October 2026" in text
         root = "../" * (len(page.relative_to(report).parts) - 1)
         assert f'rel="canonical" href="{root}{page.relative_to(report).as_posix()}"' in text
         picture = re.search(r'property="og:image" content="([^"]+)"', text)[1]

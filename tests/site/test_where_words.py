@@ -29,13 +29,13 @@ def test_groups_are_counted_by_whether_they_were_passed():
     tested = [{"benchmark": benchmark, "chance_above": chance, "status": status} for benchmark, chance, status in rows]
     last = "A group is passed when the chance of scoring above it is 95% or more."
     assert people_said(tested) == (
-        "Of 2 groups whose scores were measured, on 2 tests, it passed 1 and did not pass 1. Of 2 groups whose scores "
-        f"somebody judged, on 2 tests, it passed 0 and did not pass 0; of 2 it cannot be told. {last}"
+        "Of 2 groups whose scores were measured, on 2 tests, it passed 1; it did not pass 1. Of 2 groups whose scores "
+        f"somebody judged, on 2 tests, it passed none; 2 cannot be told. {last}"
     )
-    assert people_said(tested[:1]) == (
-        f"Of 1 group whose scores were measured, on 1 test, it passed 1 and did not pass 0. {last}"
-    )
-    assert people_said(tested[1:2]).startswith("None of these people was measured. Of 1 group whose scores somebody")
+    assert people_said(tested[:1]) == (f"Of one group whose scores were measured, on 1 test, it passed 1. {last}")
+    assert people_said(tested[1:2]).startswith("None of these people was measured. Of one group whose scores somebody")
+    surely = [{**row, "chance_above": 0.99} for row in (tested[0], tested[2])]
+    assert "Of 2 groups whose scores were measured, on 2 tests, it passed all." in people_said(surely)
     assert people_said([]) == "No group of people has a score on a test that this model took."
 
 
@@ -56,7 +56,7 @@ def test_a_price_is_said_among_models_of_about_the_same_level():
     near = "within 3 IQ points of it"
     assert said_of(mine=10.0) == f"It lists at {own}; no other ranked model {near} has a price."
     assert said_of(mine=10.0, free=None) == f"It lists at {own}; no other ranked model {near} has a price."
-    assert said_of(mine=10.0, dear=12.5) == f"At {own}; the one other model {near}, Dear, lists at $12.5."
+    assert said_of(mine=10.0, dear=12.5) == f"At {own}; the one other model {near}, Dear, lists at $12.50."
     assert said_of(mine=10.0, alike=10.0, dear=12.5) == f"At {own}, none of the 2 others {near} is cheaper."
     assert said_of(small=1.0, less=2.0, mine=10.0, dear=12.5) == (
         f"At {own}, 2 of the 3 others {near} list cheaper; the cheapest is Small at $1."

@@ -10,6 +10,7 @@ from mensura.study.units import (
     digits,
     dollars,
     rarity,
+    say_day,
     show,
     show_column,
     show_range,
@@ -39,10 +40,37 @@ def test_each_unit_has_one_way_of_writing(value, unit, said):
 
 
 @pytest.mark.parametrize(
-    ("value", "said"), [(0.435, "$0.435"), (60.0, "$60"), (12.5, "$12.5"), (1234.0, "$1,234"), (0, "$0"), (None, "–")]
+    ("value", "said"),
+    [
+        (0.435, "$0.435"),
+        (60.0, "$60"),
+        (12.5, "$12.50"),
+        (4.5, "$4.50"),
+        (28.374, "$28.37"),
+        (128.37, "$128"),
+        (0.4, "$0.40"),
+        (1234.0, "$1,234"),
+        (0, "$0"),
+        (None, "–"),
+    ],
 )
-def test_dollars_have_three_significant_digits(value, said):
+def test_dollars_have_cents_where_cents_say_something(value, said):
     assert dollars(value) == said
+
+
+@pytest.mark.parametrize(
+    ("day", "said"),
+    [
+        ("2026-13-45", "2026-13-45"),
+        ("2026-13", "2026-13"),
+        ("2026-10-05", "5 October 2026"),
+        ("2026-09", "September 2026"),
+        ("2025", "2025"),
+        ("not dated", "not dated"),
+    ],
+)
+def test_days_are_written_with_the_name_of_the_month(day, said):
+    assert say_day(day) == said
 
 
 def test_chances_do_not_reach_certainty():
@@ -125,7 +153,7 @@ def test_a_rarity_has_three_significant_digits_and_no_part_of_a_person_from_ten_
 
 def test_other_numbers_have_three_digits_and_names_of_units_are_for_people():
     assert (show(1234.5, "parsecs"), show(-0.0, "parsecs"), show(-1.5, "parsecs")) == ("1.23e+03", "0", "−1.5")
-    assert (show(12.5, "dollars"), dollars(-0.5), show(87.04, "composite")) == ("$12.5", "−$0.5", "87")
+    assert (show(12.5, "dollars"), dollars(-0.5), show(87.04, "composite")) == ("$12.50", "−$0.50", "87")
     assert (digits(1 / 3), digits(None), digits(float("nan"))) == ("0.333333", "", "")
     assert [unit_name(unit) for unit in ("fraction", "elo", "iq", "index")] == ["percent", "Elo", "IQ", "index"]
     assert show_range(1.0, None, "iq") == ""

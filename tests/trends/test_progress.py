@@ -9,7 +9,8 @@ from mensura.core.errors import MensuraError
 from mensura.stitching import to_years
 from mensura.trends import measure_progress
 from mensura.trends.buckets import bucket_table
-from mensura.trends.progress import fieller, mean_slope
+from mensura.trends.joint import fieller
+from mensura.trends.progress import mean_slope
 
 K, QUALITY = 0.2, 0.3
 
@@ -44,6 +45,14 @@ def test_exact_data_give_the_truth_by_every_way():
     alike = result.estimates.filter(pl.col("analysis") == "families")
     assert alike["factor"].to_list() == pytest.approx([truth] * 3, rel=0.01)
     assert result.joint["decades_saved"][0] == pytest.approx(QUALITY / K / np.log(10), rel=0.01)
+
+
+def test_three_models_on_one_line_are_too_few_and_that_is_said():
+    """No error is left to count: nothing is divided by it."""
+    days = [date(2024, 1, 1), date(2024, 12, 31), date(2025, 12, 31)]
+    table = {"subject": list("abc"), "released": days, "capability": [0.0, 1.0, 2.0], "family": ["f"] * 3}
+    with pytest.raises(MensuraError, match="3 subjects with compute; the joint regression needs at least 4"):
+        measure_progress(pl.DataFrame(table | {"training_compute_flop": [1.0, np.e, np.e**2]}))
 
 
 def test_subjects_without_known_compute_are_left_out():

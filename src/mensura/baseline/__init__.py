@@ -1,7 +1,7 @@
 """What people would score on a benchmark: known where measured, estimated with honest intervals elsewhere."""
 
 from mensura.baseline.asking import plan_questions
-from mensura.baseline.card import card_json, card_markdown, card_svg
+from mensura.baseline.card import card_json, card_markdown, card_svg, known_markdown
 from mensura.baseline.estimate import KnownMean, estimate_baseline, find_people, list_people
 from mensura.baseline.estimates import read_estimates, read_recorded
 from mensura.baseline.items import BaselineItems, read_items
@@ -22,6 +22,7 @@ __all__ = [
     "estimate_baseline",
     "find_known",
     "find_people",
+    "known_markdown",
     "list_people",
     "plan_panel",
     "plan_questions",

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from mensura.baseline.learned import shipped
 from mensura.core.results import package_version
+from mensura.scale.ranking import say_chance
 
 if TYPE_CHECKING:
+    from mensura.baseline.registry import KnownBaseline
     from mensura.baseline.result import Baseline
 
 SENTENCE = "Estimated, not measured."
@@ -84,6 +86,27 @@ def card_markdown(baseline: Baseline) -> str:
         *(f"- Note: {_plain(text)}" for text in baseline.warnings),
         f"- Made with Mensura {package_version()}.",
     ]
+    return "\n".join(lines) + "\n"
+
+
+def known_markdown(known: KnownBaseline) -> str:
+    """Return the card of a benchmark whose people were tested: each group with its source, and the models above it."""
+    lines = [f"## Human baseline: {_plain(known.benchmark)}", "", f"{_plain(known.heading)}.", ""]
+    lines += ["| people | score | status | n | conditions | source |", "|---|---|---|---|---|---|"]
+    for row in known.people.iter_rows(named=True):
+        cells = (row["group"], f"{row['score']:g} {row['unit']}", row["status"], row["n"] or "not stated")
+        lines.append(f"| {' | '.join(_plain(cell or '') for cell in (*cells, row['conditions'], row['source']))} |")
+    if known.passed.height:
+        lines += [
+            "",
+            "| people | models above | first | date | best | chance to be above |",
+            "|---|---|---|---|---|---|",
+        ]
+    for row in known.passed.iter_rows(named=True):
+        counted = f"{row['passed_by']} of {row['of']}"
+        models = (row["group"], counted, row["first"], row["date"], row["best"], say_chance(row["chance"]))
+        lines.append(f"| {' | '.join(_plain(cell or '') for cell in models)} |")
+    lines += ["", *(f"- Note: {_plain(text)}" for text in known.warnings), f"- Made with Mensura {package_version()}."]
     return "\n".join(lines) + "\n"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -22,10 +22,8 @@ from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, expit
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
+from mensura.llm import Asker
 from mensura.people import Population, World
-
-if TYPE_CHECKING:
-    from mensura.llm import Asker
 
 DRAWS, FEWER = 400, 100
 _MANY = 5000  # items, from which fewer draws are enough and memory is not

@@ -41,7 +41,7 @@ def plan_panel(estimate: PoolEstimate, ability_sd: float, cost: PanelCost) -> pl
     slope = estimate.rate * (1 - estimate.rate) / estimate.rate.size
     before = _width(estimate, slope)
     rows = []
-    for items in [size for size in ITEMS if size <= estimate.rate.size]:
+    for items in [size for size in ITEMS if size <= estimate.rate.size] or [estimate.rate.size]:
         at = _spread_out(estimate, items)
         for people in PEOPLE:
             rate = np.clip(estimate.rate[at], 0.02, 0.98)

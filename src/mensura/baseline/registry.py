@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 import polars as pl
@@ -17,7 +16,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import read_frame, require_columns
 from mensura.core.results import Result
 from mensura.core.tables import read_table
-from mensura.evidence.above import chance_over, people_error
+from mensura.evidence.above import model_rates, people_rates, who_is_above
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
@@ -185,6 +184,7 @@ def _of_evidence(evidence: Evidence) -> pl.DataFrame:
     table = people.with_columns(
         benchmark=pl.col("benchmark").replace(names),
         part=pl.lit("all"),
+        conditions=pl.col("remark"),
         seen=pl.lit("evidence"),
         status=pl.col("status").replace("estimated", "judged"),
     )
@@ -209,21 +209,29 @@ def _passed(rows: pl.DataFrame, evidence: Evidence) -> pl.DataFrame:
     How many of how many, the first with its date, the best, and the chance that the best is above the people.
     """
     ids = {_plain(name): one for one, name in evidence.benchmarks.select("benchmark", "name").iter_rows()}
-    scores = evidence.scores.filter(pl.col("unit") == "percent").join(
-        evidence.models.select("subject", "released"), on="subject", how="left"
+    places = [
+        ids.get(_plain(row["benchmark"] + (row["part"] or "").split(" ")[0])) or ids.get(_plain(row["benchmark"]))
+        for row in rows.iter_rows(named=True)
+    ]
+    percent = pl.col("score", "low", "high") / 100
+    groups = (
+        rows.with_columns(said=pl.col("score"), place=pl.Series(places, dtype=pl.String))
+        .filter(pl.col("unit") == "percent")
+        .join(evidence.benchmarks.select("items", place="benchmark"), on="place", maintain_order="left")
+        .with_columns(percent)
     )
-    items = dict(evidence.benchmarks.select("benchmark", "items").iter_rows())
+    takers = model_rates(evidence).partition_by("benchmark", as_dict=True)
     told = []
-    for row in rows.filter(pl.col("unit") == "percent").iter_rows(named=True):
-        first_word = (row["part"] or "").split(" ")[0]
-        place = ids.get(_plain(row["benchmark"] + first_word)) or ids.get(_plain(row["benchmark"]))
-        if place is None:
+    for row in people_rates(groups).iter_rows(named=True):
+        models = takers.get((row["place"],))
+        if models is None:
             continue
-        best = scores.filter(pl.col("benchmark") == place).sort("score", descending=True)
-        best = best.unique("subject", keep="first", maintain_order=True)
-        if best.height:
-            known = (row[name] for name in ("part", "group", "status", "score"))
-            told.append((*known, *_above(row, best, items.get(place)), _iq(row["score"], place, evidence)))
+        found = who_is_above(models, row["score"], row["stderr"])
+        date = None if found.passed is None else str(found.passed)
+        best = (found.best, round(100 * found.best_score, 6), round(found.chance, 3))
+        counts = (found.above, found.models, found.first, date)
+        iq = _iq(row["said"], row["place"], evidence)
+        told.append((row["part"], row["group"], row["status"], row["said"], *counts, *best, iq))
     return pl.DataFrame(told, schema=PASSED, orient="row")
 
 
@@ -237,17 +245,6 @@ def _iq(score: float, benchmark: str | None, evidence: Evidence) -> float | None
     if not np.all(np.diff(scores) > 0) or not scores[0] <= score <= scores[-1]:
         return None
     return round(float(np.interp(score, scores, [float(name[2:]) for name in steps])), 1)
-
-
-def _above(row: Mapping[str, Any], best: pl.DataFrame, items: int | None) -> tuple[object, ...]:
-    above = best.filter(pl.col("score") > row["score"]).sort("released", nulls_last=True)
-    first = above.row(0, named=True) if above.height else {"subject": None, "released": None}
-    top = best.row(0, named=True)
-    own, theirs = top["score"] / 100, row["score"] / 100
-    variance = own * (1 - own) / items if items else 0.0
-    chance = chance_over(own, variance, theirs, people_error(theirs, row["status"], row["n"] or items))
-    date = None if first["released"] is None else str(first["released"])
-    return above.height, best.height, first["subject"], date, top["subject"], top["score"], round(chance, 3)
 
 
 def _unit(scores: pl.Series) -> str:

@@ -199,7 +199,7 @@ class Canvas:
         own = "".join(f' {name}="{value}"' for name, value, usual in said if value != usual)
         place, letters = f'x="{x:.1f}" y="{y + _MIDDLE * size:.1f}"', escape(text)
         if halo:  # a text of its own below: not every renderer paints the outline of letters first
-            edge = f'stroke="{SURFACE}" stroke-width="3" aria-hidden="true"'
+            edge = f'stroke="{SURFACE}" stroke-width="4" stroke-linejoin="round" aria-hidden="true"'
             self.parts.append(f"<text {place}{own} {edge}>{letters}</text>")
         self.parts.append(f"<text {place}{own}>{letters}</text>")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from datetime import date
@@ -14,6 +15,7 @@ from mensura.charts.canvas import (
     GRID,
     PEOPLE,
     QUIET,
+    RADIUS,
     Canvas,
     Drawing,
     round_ticks,
@@ -21,9 +23,12 @@ from mensura.charts.canvas import (
     wrapped,
 )
 from mensura.charts.forest import Reference
+from mensura.charts.labels import Box, place, text_width
 
 _LEFT, _TOP, _FOOT, _RIGHT = 46.0, 26.0, 44.0, 16.0
 _HEIGHT = 300.0
+_NAMED = 12
+"""Models named that set a record, the newest; more names would hide marks."""
 _BAR = 12.0
 """Room for the mark of a group at the start of its line, pixels."""
 
@@ -92,24 +97,75 @@ def draw_history(
         for group in people:
             y = frame.up(group.value)
             frame.sheet.line(_LEFT, y, width - _RIGHT, y, PEOPLE, 1.25, "" if group.status == "measured" else "4 3")
-        record: list[tuple[float, float]] = []
-        for spot in sorted(models, key=lambda one: (one.x, -one.y)):
-            if not record or spot.y > record[-1][1]:
-                record += [(spot.x, record[-1][1])] if record else []
-                record.append((spot.x, spot.y))
-        frame.sheet.path([(frame.across(x), frame.up(y)) for x, y in record], ACCENT, 1.25)
+        records: list[int] = []
+        for index in sorted(range(len(models)), key=lambda one: (models[one].x, -models[one].y)):
+            if not records or models[index].y > models[records[-1]].y:
+                records.append(index)
+        steps = _steps(frame, [models[index] for index in records])
+        frame.sheet.path(steps, ACCENT, 1.25)
         _spots(frame, models)
+        taken = [_words_box(frame, group, width) for group in people]
+        _names(
+            frame,
+            models,
+            records[: -_NAMED - 1 : -1],
+            [*taken, *itertools.starmap(_line_box, itertools.pairwise(steps))],
+        )
         for group in people:  # over the models, which would hide their words
             y = frame.up(group.value)
-            room = width - _LEFT - _RIGHT - _BAR
-            for step, text in enumerate(reversed(wrapped(group.label, room, 11))):
+            for step, text in enumerate(reversed(_group_lines(group, width))):
                 frame.sheet.words(_LEFT + _BAR, y - 8 - 13 * step, text, fill=PEOPLE, size=11, halo=True)
             frame.sheet.people(
                 _LEFT + _BAR / 2, y, status=group.status, label=group.label, href=group.href, subject=group.subject
             )
         return frame.sheet.svg()
 
-    return Drawing.of(sheet, wide=700.0)
+    return Drawing.of(sheet)
+
+
+def _steps(frame: _Frame, records: Sequence[ModelSpot]) -> list[tuple[float, float]]:
+    """Return the line of records: level until the next one, then straight up."""
+    at = [(frame.across(spot.x), frame.up(spot.y)) for spot in records]
+    risen = (((later[0], earlier[1]), later) for earlier, later in itertools.pairwise(at))
+    return [at[0], *itertools.chain.from_iterable(risen)]
+
+
+def _group_lines(group: Reference, width: float) -> list[str]:
+    return wrapped(group.label, width - _LEFT - _RIGHT - _BAR, 11)
+
+
+def _words_box(frame: _Frame, group: Reference, width: float) -> Box:
+    """Return the room that the name of a group takes above its line."""
+    lines, y = _group_lines(group, width), frame.up(group.value)
+    return (_LEFT, y - 2 - 13 * len(lines), _LEFT + _BAR + max(map(text_width, lines)), y + 2)
+
+
+def _line_box(start: tuple[float, float], end: tuple[float, float]) -> Box:
+    """Return the room of a line, level or upright."""
+    (left, right), (top, bottom) = (sorted(pair) for pair in zip(start, end, strict=True))
+    return (left, top - 1, right, bottom + 1)
+
+
+def _names(frame: _Frame, models: Sequence[ModelSpot], wanted: Sequence[int], blocked: Sequence[Box]) -> None:
+    """Name the models that set a record, newest first, as far as there is room."""
+    xs, ys = [frame.across(spot.x) for spot in models], [frame.up(spot.y) for spot in models]
+    axis = (0.0, 0.0, _LEFT, _HEIGHT)
+    placed = place(
+        xs,
+        ys,
+        [spot.name for spot in models],
+        wanted,
+        width=frame.sheet.width,
+        height=frame.bottom,
+        radius=RADIUS + 1,
+        blocked=[axis, *blocked],
+    )
+    for index, spot in placed.items():
+        x, y = xs[index], ys[index]
+        if spot.leader:
+            frame.sheet.line(*spot.line(x, y), QUIET, 0.75)
+        anchor = {"left": "start", "center": "middle", "right": "end"}[spot.align]
+        frame.sheet.words(x + spot.dx, y + spot.dy, models[index].name, anchor=anchor, size=11, halo=True)
 
 
 def _month(day: float) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import accumulate
 from math import exp
 
 from markupsafe import Markup
@@ -27,6 +28,7 @@ from mensura.charts.canvas import (
     round_ticks,
     scale,
     shape_of,
+    wrapped,
 )
 from mensura.charts.labels import text_width
 from mensura.charts.theme import lab_of
@@ -228,23 +230,28 @@ def draw_duels(duels: Sequence[Duel], provider: str, description: str) -> Drawin
 
 def _duels(width: float, duels: Sequence[Duel], provider: str, description: str) -> Markup:
     narrow = width <= _NARROW
-    row, left, right = (48.0, 6.0, 10.0) if narrow else (43.0, 236.0, 106.0)
-    sheet = Canvas(width, 28 + row * len(duels), description)
+    left, right = (6.0, 10.0) if narrow else (236.0, 106.0)
+    named = [
+        wrapped(f"{one.test}: {one.group}" if narrow else one.group, width - 76 if narrow else left - 20, 13)
+        for one in duels
+    ]
+    heights = [(33.0 if narrow else 28.0) + 15 * len(lines) for lines in named]
+    sheet = Canvas(width, 28 + sum(heights), description)
     at = scale(0, 100, left, width - right)
     for share in (0, 25, 50, 75, 100):
         text, anchor = ("100%", "end" if narrow else "middle") if share == 100 else (str(share), "middle")
         sheet.words(at(share), 10, text, fill=SOFT, weight="600", anchor=anchor)
         sheet.line(at(share), 20, at(share), sheet.height, GRID)
     ink = lab_colour(provider)
-    for place, one in enumerate(duels):
-        y = 28 + row * place
-        level = y + (32 if narrow else row / 2)
+    for one, lines, height, y in zip(duels, named, heights, accumulate(heights, initial=28.0), strict=False):
+        level = y + (17 + 15 * len(lines) if narrow else height / 2)
+        top = y + 12 if narrow else level - 7.5 * len(lines) - 1.5
+        for step, text in enumerate(lines):
+            sheet.words(0, top + 15 * step, text, weight="600", size=13, halo=narrow)
         if narrow:
-            sheet.words(0, y + 12, clipped(f"{one.test}: {one.group}", width - 76), weight="600", size=13, halo=True)
-            sheet.words(width, y + 12, one.chance, weight="600", size=13, anchor="end", halo=True)
+            sheet.words(width, top, one.chance, weight="600", size=13, anchor="end", halo=True)
         else:
-            sheet.words(0, level - 9, clipped(one.group, left - 20), weight="600", size=13)
-            sheet.words(0, level + 8, clipped(one.test, left - 20), fill=SOFT)
+            sheet.words(0, top + 15 * len(lines) + 2, clipped(one.test, left - 20), fill=SOFT)
             sheet.words(width, level - 9, one.chance, weight="600", size=13, anchor="end")
             sheet.words(width, level + 8, one.verdict, fill=SOFT, anchor="end")
         sheet.line(at(one.people), level, at(one.own), level, LINE, 3)

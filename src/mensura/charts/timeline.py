@@ -80,6 +80,7 @@ def timeline(
         *names(base),
         *status_note(rows),
         model_dots(base, legend),
+        *_level_names(people, y),  # over the models, which would hide their words
     ]
     datasets: dict[str, list[Row]] = {"points": rows}
     datasets |= {name: table for name, table in (("lines", paths), ("forecast", fan), ("levels", people)) if table}
@@ -168,6 +169,19 @@ def _level_layers(people: list[Row], y: alt.Y) -> list[alt.Chart]:
     if not people:
         return []
     base = alt.Chart(alt.NamedData("levels")).encode(y=y)
+    return [
+        base.transform_filter(KNOWN if len(people) <= MOST_BANDS else "false")
+        .mark_rect(style="people-band", aria=False, tooltip=None)
+        .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), x=alt.XValue(0), x2=alt.X2Value("width")),
+        base.mark_rule(style="people", opacity=alt.ExprRef("datum.named ? 1 : 0.3"), tooltip=None).encode(
+            description=alt.Description("label:N")
+        ),
+    ]
+
+
+def _level_names(people: list[Row], y: alt.Y) -> list[alt.Chart]:
+    if not people:
+        return []
     name: dict[str, Any] = {
         "align": alt.ExprRef(f"datum.left[{WIDTH_INDEX}] ? 'left' : 'right'"),
         "dx": alt.ExprRef(f"datum.left[{WIDTH_INDEX}] ? -width : 0"),
@@ -177,17 +191,9 @@ def _level_layers(people: list[Row], y: alt.Y) -> list[alt.Chart]:
         "tooltip": None,
         "aria": False,
     }
-    text = base.transform_filter("datum.named").encode(text=alt.Text("label:N"), x=alt.XValue("width"))
-    return [
-        base.transform_filter(KNOWN if len(people) <= MOST_BANDS else "false")
-        .mark_rect(style="people-band", aria=False, tooltip=None)
-        .encode(y=alt.Y("low:Q"), y2=alt.Y2("high:Q"), x=alt.XValue(0), x2=alt.X2Value("width")),
-        base.mark_rule(style="people", opacity=alt.ExprRef("datum.named ? 1 : 0.3"), tooltip=None).encode(
-            description=alt.Description("label:N")
-        ),
-        text.mark_text(style="halo", **name),
-        text.mark_text(style="people-label", **name),
-    ]
+    base = alt.Chart(alt.NamedData("levels")).encode(y=y, text=alt.Text("label:N"), x=alt.XValue("width"))
+    text = base.transform_filter("datum.named")
+    return [text.mark_text(style="halo", **name), text.mark_text(style="people-label", **name)]
 
 
 def _fan_layers(fan: list[Row], x: alt.X, y: alt.Y) -> list[alt.Chart]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mensura.cli.dated_scores import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
+from mensura.cli.findings import say_detection
 from mensura.cli.inputs import AddedScores, EvidencePath
 from mensura.cli.options import Ray, rare
 from mensura.cli.output import Json, Out, console, emit, print_note
@@ -147,6 +148,7 @@ def simulate_command(
     if emit({"detection": found.table}, out=out, as_json=as_json, noise=noise, streams=streams):
         return
     print_table(found.table, title=found.heading)
+    console.print(say_detection(found.table))
 
 
 @app.command(

@@ -39,9 +39,10 @@ def select(
     form = select_items(bank, size, aim=Aim(mean, sd), content=contents, choice=choice)
     if emit(form.tables(), out=out, as_json=as_json, warnings=list(form.warnings)):
         return
-    print_table(form.form, title=form.heading, rows=40)
+    print_table(form.form, title="The form, item by item (error: with the items so far)", rows=40)
     for warning in form.warnings:
         print_note(warning, kind="warning")
+    console.print(f"{form.heading}.")
 
 
 def next_(
@@ -76,11 +77,11 @@ def next_(
     )
     if emit(found.tables(), out=out, as_json=as_json, warnings=list(found.warnings)):
         return
-    console.print(found.heading)
     if not found.standing["done"][0]:
         print_table(found.next, title="Run next")
     for warning in found.warnings:
         print_note(warning, kind="warning")
+    console.print(f"{found.heading}.")
 
 
 def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | None]:
@@ -98,6 +99,7 @@ def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | 
 def _answers(log: Path, subject: str | None, bank: ItemBank) -> dict[str, tuple[float, float]]:
     """Return item → (right, trials) of the one subject of a log, or the one that is named."""
     from mensura.responses import read_responses
+    from mensura.responses.scoring import counts_in_bank, foreign_items
 
     table = read_responses(log, subject=subject)
     names = table.subjects["subject"].to_list()
@@ -106,15 +108,9 @@ def _answers(log: Path, subject: str | None, bank: ItemBank) -> dict[str, tuple[
             f"{log}: {len(names)} subjects; say with --subject who is to be placed, such as {names[0]!r}"
         )
     row = names.index(subject) if subject in names else 0
-    known, found = set(bank.items), {}
-    for place, item in enumerate(table.items["item"]):
-        trials = 1.0 if table.trials is None else float(table.trials[row, place])
-        short = item if item in known else item.partition(":")[2]
-        if trials > 0 and short in known:
-            found[short] = (float(table.right[row, place]), trials)
+    right, trials = counts_in_bank(table, bank)
+    taken = ((item, right[row, at], trials[row, at]) for at, item in enumerate(bank.items))
+    found = {item: (float(good), float(n)) for item, good, n in taken if n > 0}
     if not found:
-        raise MensuraError(
-            f"{log}: none of its items is in the bank; expected {bank.items[0]!r} or one of {len(bank.items) - 1} "
-            "others"
-        )
+        raise foreign_items(str(log), bank)
     return found

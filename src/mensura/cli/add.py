@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mensura.cli.findings import say_counts
 from mensura.cli.inputs import EvidencePath
 from mensura.cli.new_models import read_added, require_new
 from mensura.cli.output import Json, console, emit, print_note
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.tables import print_table
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, listed_names
 
 if TYPE_CHECKING:
     import polars as pl
@@ -118,22 +119,35 @@ def _add_people(evidence: Evidence, file: Path, out: Path | None, *, as_json: bo
     print_table(
         own.select("benchmark", "part", "group", "score", "unit", "n", "source"), title="Human baselines", rows=20
     )
+    told = f"{taken} human baseline{'' if taken == 1 else 's'} understood"
+    console.print(told + (f"; wrote {out}" if out is not None else ""))
     if unknown.height:
+        names = listed_names(unknown["benchmark"].unique(maintain_order=True).to_list())
         print_note(
-            f"{unknown.height} rows have a benchmark or unit that the evidence does not know; they were left out"
+            f"left out {unknown.height} of {own.height} rows: the evidence has no benchmark {names} in this unit. "
+            f"First add scores of models on it: mensura add SCORES.csv --out mine && mensura add --people {file} "
+            "--evidence mine --out with-people"
         )
-    console.print(f"{taken} human baselines understood" + (f"; wrote {out}" if out is not None else ""))
-    if out is not None and own.height:
-        console.print(f'next: mensura baseline "{own["benchmark"][0]}" --evidence {out}', style="dim")
+    if out is not None and taken:
+        first = own.join(unknown, on=["benchmark", "group"], how="anti", maintain_order="left")["benchmark"][0]
+        console.print(f'next: mensura baseline "{first}" --evidence {out}', style="dim")
 
 
 def _write_table(reading: ScoreReading, out: Path) -> None:
-    """Write the scores as every ``--add`` takes them; only a file of this command is replaced."""
+    """Write the scores as every ``--add`` takes them, what is new declared as new; no file is replaced."""
+    import polars as pl
+
     from mensura.core.files import write_csv
+    from mensura.evidence.additions import KIND
 
     if out.exists():
         raise MensuraError(f"{out}: exists; choose another name, or move it away first")
-    write_csv(reading.scores.drop("row"), out)
+    table, new = reading.scores.drop("row"), reading.names.filter(kind="benchmark", how="new")["id"]
+    if new.len():
+        said = pl.col("kind") if "kind" in table.columns else pl.lit(None, pl.String)
+        declared = pl.when(pl.col("benchmark").is_in(new.implode())).then(said.fill_null(KIND)).otherwise(said)
+        table = table.with_columns(kind=declared)
+    write_csv(table, out)
 
 
 def _print(reading: ScoreReading, scores: pl.DataFrame) -> None:
@@ -152,3 +166,4 @@ def _print(reading: ScoreReading, scores: pl.DataFrame) -> None:
         console.print(f"{benchmark} counts for {use}: {reason}", style="dim")
     if reasons.height > _REASONS:
         console.print(f"… and {reasons.height - _REASONS} more reasons (all of them with --json)", style="dim")
+    console.print(say_counts(scores))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.asking import Asking, money
+from mensura.cli.findings import say_levels
 from mensura.cli.options import rare, takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
@@ -119,3 +120,5 @@ def _print(result: Annotation) -> None:
     )
     for warning in result.warnings:
         print_note(warning)
+    if result.demands.height:
+        console.print(say_levels(result.demands))

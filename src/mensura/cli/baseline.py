@@ -19,6 +19,8 @@ from mensura.cli.trust import print_trust
 from mensura.core.errors import MensuraError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     import polars as pl
 
     from mensura.baseline import Baseline, BaselineItems
@@ -197,10 +199,14 @@ def _print_cost(
 
 
 def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool) -> None:
-    from mensura.baseline import find_known
+    import polars as pl
+
+    from mensura.baseline import find_known, known_markdown
+    from mensura.scale.ranking import say_chance
 
     found = find_known(name, load_evidence(evidence, None))
-    if emit(found.tables(), out=out, as_json=as_json, benchmark=found.benchmark, warnings=list(found.warnings)):
+    _write(out, found.tables(), {"card.md": known_markdown(found)})
+    if emit(found.tables(), out=None, as_json=as_json, benchmark=found.benchmark, warnings=list(found.warnings)):
         return
     for warning in found.warnings:
         print_note(warning)
@@ -211,13 +217,14 @@ def _known(name: str, evidence: Path | None, *, out: Path | None, as_json: bool)
     if found.passed.height:
         title = "Models above these people: how many, the first and when, the best and its chance to be above"
         spare = ("iq", "status", "best_score", "best", "score")
-        print_table(found.passed, title=title, rows=30, digits=2, keys=2, spare=spare)
+        told = found.passed.with_columns(pl.col("chance").map_elements(say_chance, return_dtype=pl.String))
+        print_table(told, title=title, rows=30, digits=2, keys=2, spare=spare)
         measured = found.passed.filter(status="measured")
         top = (measured if measured.height else found.passed).sort("score", descending=True).row(0, named=True)
         judged = "" if measured.height else ", judged, not measured"
         console.print(
             f"{top['passed_by']} of {top['of']} models score above {top['group']} ({top['score']:g}{judged}); "
-            f"the best, {top['best']}, is above them with a chance of {top['chance']:.0%}."
+            f"the best, {top['best']}, is above them with a chance of {say_chance(top['chance'])}."
         )
     else:
         print_note("the evidence has no model scores on this benchmark in percent, so none can be compared")
@@ -259,9 +266,7 @@ def _emit(result: Baseline, *, out: Path | None, as_json: bool) -> None:
     texts = {"card.md": card_markdown(result), "card.svg": card_svg(result), "card.json": card_json(result)}
     facts = {"benchmark": result.name, "status": "estimated", "span": result.spans, "warnings": list(result.warnings)}
     tables = {name: result.tables()[name] for name in ("items", "baseline", "models")}
-    if out is not None:
-        write_tables(out, tables, writer="baseline", texts=texts)
-        notices.print(f"wrote {', '.join([*(f'{name}.csv' for name in tables), *texts])} to {out}", style="dim")
+    _write(out, tables, texts)
     if emit(tables, out=None, as_json=as_json, **facts):
         return
     console.print(result.heading)
@@ -280,6 +285,15 @@ def _emit(result: Baseline, *, out: Path | None, as_json: bool) -> None:
     print_table(
         result.items.drop("level_low", "level_high", *alone), title="Items", rows=12, digits=3, spare=("remembered",)
     )
-    for who, span in result.spans.items():
-        console.print(f"{who}: items {span}")
+    for row in result.baseline.iter_rows(named=True):
+        mean, who = f"{row['mean']:.0%} ({row['low']:.0%} to {row['high']:.0%}, 90%)", row["population"]
+        span = f"; items {result.spans[who]}" if who in result.spans else ""
+        console.print(f"{who} would score {mean}{span}.")
     print_trust("baseline")
+
+
+def _write(out: Path | None, tables: Mapping[str, pl.DataFrame], texts: Mapping[str, str]) -> None:
+    """Write the tables and the card into a folder, where one is asked for."""
+    if out is not None:
+        write_tables(out, tables, writer="baseline", texts=texts)
+        notices.print(f"wrote {', '.join([*(f'{name}.csv' for name in tables), *texts])} to {out}", style="dim")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mensura.cli.findings import say_bases
 from mensura.cli.options import rare
 from mensura.cli.output import Json, Out, console, emit, notices, print_note, write_settings
 from mensura.cli.paths import check_input, check_inputs
@@ -106,6 +107,7 @@ def calibrate(
         print_table(tables["comparison"], title=f"Against {compare} (ratio of bases)")
     for warning in made.warnings:
         print_note(warning)
+    console.print(say_bases(tables["bases"]))
     print_trust("calibrate by means" if made.method == "means" else "calibrate")
     if pool is not None:
         console.print(

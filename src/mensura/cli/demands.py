@@ -10,10 +10,12 @@ import typer
 from mensura.cli.annotate import Dimensions, ItemsPerCall, Pool, Rubrics, shown_agreement, split_codes
 from mensura.cli.asking import Asking
 from mensura.cli.estimating import read_pool
+from mensura.cli.findings import say_levels, say_verdicts
 from mensura.cli.options import rare, takes_groups
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_inputs
 from mensura.cli.tables import print_table
+from mensura.core.errors import counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,6 +71,9 @@ def dimensions(
         return
     print_table(table.drop("group_name"), title="Dimensions (UG is computed from the number of options)")
     print_table(boundary_table(), title="Where things belong")
+    console.print(
+        f"{len(found)} dimensions have a rubric. mensura demands dimensions --rubric {next(iter(found))} shows one."
+    )
 
 
 @app.command(epilog="Example: mensura demands sheet example --dimensions QLl,KNc --out sheets")
@@ -81,6 +86,7 @@ def sheet(
     table = annotation_sheet(pool, rubrics=rubrics, dimensions=split_codes(dimensions))
     if not emit({"sheet": table}, out=out, as_json=as_json):
         print_table(table.select("item", "text"), title="Items of the sheet (write it with --out)", rows=20)
+        console.print(f"{counted(table.height, 'item')} to annotate: write a level from 0 to 5 into each column.")
 
 
 @app.command(epilog="Example: mensura demands agreement out/readings.csv sheets/anna.csv --out agreement")
@@ -132,6 +138,7 @@ def merge(
     print_table(pooled.demands, title="Levels", rows=20)
     if pooled.annotators.height:
         print_table(pooled.annotators, title="Annotators: leaning and error in levels", rows=40)
+    console.print(say_levels(pooled.demands))
 
 
 @app.command(epilog="Example: mensura demands protocols pools/mine --model openai/NAME --max-calls 2000 --out compared")
@@ -168,9 +175,10 @@ def protocols(
     facts = {"recommended": result.recommended, "model": result.model, "items": result.items}
     if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         return
-    print_table(result.protocols, title=result.heading)
+    print_table(result.protocols, title=f"Protocols on {result.items} items by {result.model}")
     for warning in result.warnings:
         print_note(warning)
+    console.print(f"The cheapest protocol that is as good as one call per cell: {result.recommended}.")
 
 
 def _check_pools(paths: list[Path]) -> list[Path]:
@@ -220,6 +228,7 @@ def check(
         print_table(result.verdicts, title=title, digits=3)
     for warning in result.warnings:
         print_note(warning)
+    console.print(say_verdicts(result.verdicts))
 
 
 def _agreed(shown: pl.DataFrame) -> str:

@@ -9,10 +9,12 @@ from typing import Annotated
 import typer
 
 from mensura.cli import evidence_in, evidence_log
+from mensura.cli.findings import say_evidence, say_models
 from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.tables import print_table
+from mensura.core.errors import counted
 
 app = typer.Typer(
     help="What was observed: coverage, checks, import and export.", no_args_is_help=True, rich_markup_mode="rich"
@@ -40,6 +42,8 @@ def summary(evidence: EvidencePath = None, add: AddedScores = None, out: Out = N
     )
     print_table(tables["source_coverage"], title="Sources")
     print_table(tables["source_disagreement"], title="How far second sources lie from the primary score")
+    told = (counts["models"], counts["benchmarks"], loaded.primary_scores, tables["source_disagreement"])
+    console.print(say_evidence(*told))
 
 
 @app.command(epilog="Example: mensura evidence models --provider Anthropic")
@@ -54,9 +58,9 @@ def models(
     import polars as pl
 
     loaded = load_evidence(evidence, add)
-    counted = loaded.primary_scores.group_by("subject").agg(pl.len().alias("benchmarks"))
+    scored = loaded.primary_scores.group_by("subject").agg(pl.len().alias("benchmarks"))
     listed = (
-        loaded.models.join(counted, on="subject", how="left")
+        loaded.models.join(scored, on="subject", how="left")
         .select("subject", "name", "provider", "released", "reasoning", "input_price", "output_price", "benchmarks")
         .with_columns(pl.col("benchmarks").fill_null(0))
         .sort("released", "subject", descending=[True, False])
@@ -65,6 +69,7 @@ def models(
         listed = listed.filter(pl.col("provider").str.to_lowercase() == provider.lower())
     if not emit({"models": listed}, out=out, as_json=as_json):
         print_table(listed, title="Models (prices: US dollars per million tokens)")
+        console.print(say_models(listed))
 
 
 @app.command(epilog="Example: mensura evidence check my-evidence/")
@@ -82,10 +87,12 @@ def check(
     loaded = load(path)
     if has_history(path):
         open_ledger(path).verify()
-    print_table(loaded.summary(), title=f"{path}: no fault found")
+    print_table(loaded.summary(), title=f"Tables of {path}")
     odd = far_below_predecessor(loaded)
     if odd.height:
         print_table(odd, title="Look again: far below the model before. Is it another version of the test or mode?")
+    again = f"; look again at {counted(odd.height, 'score')}" if odd.height else ""
+    console.print(f"{path}: no fault found{again}.")
 
 
 @app.command(epilog="Example: mensura evidence export evidence.sqlite --add mine.csv")
@@ -134,6 +141,7 @@ def schema(
     frame = pl.DataFrame(rows, schema=["table", "column", "required", "holds", "meaning"], orient="row")
     if not emit({"schema": frame}, out=out, as_json=as_json):
         print_table(frame, title="Evidence tables")
+        console.print(f"{counted(frame.height, 'column')} of {counted(frame['table'].n_unique(), 'table')}.")
 
 
 _MOVING: tuple[tuple[Callable[..., None], str], ...] = (

@@ -13,7 +13,7 @@ import typer
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.tables import print_table
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -244,6 +244,8 @@ def pending(store: Store = DEFAULT_STORE, out: Out = None, as_json: Json = False
     table = open_ledger(store).pending()
     if not emit({"pending": table}, out=out, as_json=as_json):
         print_table(short_log(table), title="Updates that wait for review")
+        first = f" Look at the first: mensura evidence preview {table['update'][0][:12]}." if table.height else ""
+        console.print(f"{counted(table.height, 'update')} to review.{first}")
 
 
 def discard(
@@ -273,3 +275,6 @@ def mappings(
     table = pl.DataFrame(rows, schema=["mapping", "format", "figures", "about"], orient="row")
     if not emit({"mappings": table}, out=out, as_json=as_json):
         print_table(table, title="Mappings")
+        console.print(
+            f"{table.height} mappings. mensura evidence mappings {found[0].name} prints one to start your own from."
+        )

@@ -10,15 +10,20 @@ import typer
 from mensura.cli.evidence_in import DEFAULT_STORE, By, Store, find_update, now, print_update, short_log, signature
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.tables import print_table
-from mensura.core.errors import MensuraError
+from mensura.core.errors import MensuraError, counted
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from mensura.evidence import Evidence
     from mensura.study.preview import Preview
 
 Effects = Annotated[
     bool, typer.Option("--effects", help="Score both (some ten seconds) and say which IQs, ranks, capabilities move.")
 ]
+
+_KINDS = {"captures": "capture", "history": "change", "entries": "change"}
+"""What a row of each list is."""
 
 
 def log(
@@ -53,6 +58,13 @@ def log(
             title = f"Entry {entry} by {made['by']}, {made['time']}: {table['title'][0]}"
             shown = shown.drop("entry", "by", "time")
         print_table(shown, title=title, rows=100)
+        console.print(f"{counted(table.height, _KINDS[next(iter(tables))])}{_newest(shown)}.")
+
+
+def _newest(shown: pl.DataFrame) -> str:
+    """Say when the last change was made, where a table tells."""
+    times = shown["time"].drop_nulls().to_list() if "time" in shown.columns else []
+    return f"; the newest is of {max(times)}" if times else ""
 
 
 def diff(
@@ -79,6 +91,7 @@ def diff(
         console.print(f"no cell differs: {old.origin} and {new.origin} hold the same")
     else:
         print_table(cells, title=f"Cells that differ: {old.origin} → {new.origin}", rows=200)
+        console.print(f"Cells that differ: {cells.height}. --effects shows what that does to the IQs.")
 
 
 def _version(given: str, store: Path) -> Evidence:
@@ -115,7 +128,6 @@ def preview(
 def _print_effects(result: Preview, *, out: Path | None, as_json: bool) -> None:
     if emit(result.tables(), out=out, as_json=as_json, heading=result.heading):
         return
-    console.print(result.heading)
     titles = {
         "composites": "Composite IQs and ranks that move",
         "inputs": "Through which input",
@@ -124,6 +136,7 @@ def _print_effects(result: Preview, *, out: Path | None, as_json: bool) -> None:
     for name, title in titles.items():
         if getattr(result, name).height:
             print_table(getattr(result, name), title=title, rows=30)
+    console.print(f"{result.heading}.")
 
 
 def policy(
@@ -164,6 +177,10 @@ def policy(
         if model != "chart_rules":
             print_table(table, title="Policy fields (blank: the rules decide)")
         print_table(evidence.chart_rules, title="Chart rules")
+        own = table.select(pl.any_horizontal(pl.exclude("subject").is_not_null())).to_series().to_list().count(True)
+        console.print(
+            f"{counted(own, 'model')} with fields of its own; {evidence.chart_rules.height} rules decide the rest."
+        )
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mensura.cli.asking import Asking, BaseUrl, JournalPath
+from mensura.cli.findings import say_comparison
 from mensura.cli.options import takes_groups
 from mensura.cli.output import Json, Out, console, emit, notices, print_note
 from mensura.cli.paths import check_input, check_inputs, check_output
@@ -160,6 +161,8 @@ def sit(
     print_table(sat.outcomes, title=sat.heading)
     for warning in sat.warnings:
         print_note(warning, kind="warning")
+    right = sum(sat.outcomes.filter(outcome="right")["n"])
+    console.print(f"{sat.model} is right in {right} of {sum(sat.outcomes['n'])} answers.")
 
 
 @app.command(epilog="Example: mensura exam report myexam answers.db runs --out report")
@@ -220,6 +223,7 @@ def report(
     print_table(made.comparison.select(*_SHOWN, "at_least"), title=made.heading, spare=("no_answer",))
     for warning in made.warnings:
         print_note(warning)
+    console.print(say_comparison(made.comparison))
 
 
 @app.command(epilog="Example: mensura exam plan myexam --precision 0.03 --pay-per-hour 12")
@@ -251,7 +255,9 @@ def plan(
     made = plan_exam(read, PlanTerms(precision, seconds_per_item, pay, fee), known)
     if emit(made.tables(), out=out, as_json=as_json):
         return
-    print_table(made.plan, title=made.heading, rows=12, digits=2, spare=("items", "half_width", "answers_per_item"))
+    title = f"Designs that reach ±{precision:g} (90%), least time first"
+    print_table(made.plan, title=title, rows=12, digits=2, spare=("items", "half_width", "answers_per_item"))
+    console.print(f"{made.heading}.")
 
 
 @app.command(epilog="Example: mensura exam forget ABCDEFGHJKLMNPQRSTUV --store answers.db")

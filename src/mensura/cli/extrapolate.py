@@ -220,18 +220,12 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
         print_note(warning)
     title = f"{result.focal.name} → {result.reference.name}, {result.level:.0%} intervals"
     print_table(result.table.drop("method"), title=title, rows=30, digits=4)
-    if result.table.height == 1 and result.reference.name == "world":
-        rate, low, high = result.table.select("rate", "low", "high").row(0)
-        place, tested = Position(rate, low, high), float(result.task.n[0])
-        console.print(
-            f"{rate:.1%} ({low:.1%} to {high:.1%}): {say_rarity(rate, tested if np.isfinite(tested) else None)}, "
-            f"an IQ-equivalent of {place.iq.value:.0f} ({place.iq.low:.0f} to {place.iq.high:.0f})"
-        )
     if "distance" in parts and result.table.height > 1:
         title = "Distance to the world: estimate against observed rate. No error: nobody knows the world's rates"
         print_table(parts["distance"], title=title, digits=4, spare=("spearman",))
     if "breakdown" in parts:
         print_table(parts["breakdown"], title=f"Mean rate by {by}", digits=4)
+    if "drivers" in parts and parts["drivers"].height:
         print_table(parts["drivers"], title="What moves the mean rate from one population to the other", digits=4)
     if result.sensitivity.height:
         print_table(result.sensitivity.drop("value"), title="What the rates depend on", rows=8, digits=4)
@@ -240,4 +234,12 @@ def _print(result: Extrapolation, parts: dict[str, pl.DataFrame], by: str) -> No
             f"{result.reference.name}: {np.mean(result.table['rate'].to_numpy()):.1%} right on average over "
             f"{result.table.height} items; {result.focal.name}: {np.mean(result.task.rate):.1%}."
         )
+    else:
+        rate, low, high = result.table.select("rate", "low", "high").row(0)
+        told = f"{result.reference.name}: {rate:.1%} ({low:.1%} to {high:.1%})"
+        if result.reference.name == "world":
+            place, tested = Position(rate, low, high), float(result.task.n[0])
+            told += f": {say_rarity(rate, tested if np.isfinite(tested) else None)}"
+            told += f", an IQ-equivalent of {place.iq.value:.0f} ({place.iq.low:.0f} to {place.iq.high:.0f})"
+        console.print(f"{told}.")
     print_trust("extrapolate")

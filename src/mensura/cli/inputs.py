@@ -42,11 +42,17 @@ ScoreUnit = Annotated[
 
 
 _ADDED: ContextVar[tuple[str, ...]] = ContextVar("added", default=())
+_NEW: ContextVar[tuple[tuple[str, str], ...]] = ContextVar("new", default=())
 
 
 def added_subjects() -> tuple[str, ...]:
     """Return the models whose scores the running command was given with ``--add``."""
     return _ADDED.get()
+
+
+def new_names(kind: str) -> tuple[str, ...]:
+    """Return the models or benchmarks (``kind``) that ``--add`` brought and the evidence did not know."""
+    return tuple(name for of, name in _NEW.get() if of == kind)
 
 
 def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
@@ -64,6 +70,8 @@ def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
             notices.print(line, style="dim")
     require_new(readings)
     _ADDED.set(tuple(dict.fromkeys(name for reading in readings for name in reading.scores["subject"])))
+    new = (row for reading in readings for row in reading.names.filter(how="new").select("kind", "id").iter_rows())
+    _NEW.set(tuple(dict.fromkeys(new)))
     note_evidence(evidence.edition)
     return evidence
 

@@ -236,7 +236,7 @@ def _all(result: IqResult, least: float | None, out: Path | None, as_json: bool)
     spare = ("inherited", "estimated", "published", "status", "ranks")
     print_table(table, title=f"IQ, method {result.method}, ladders {result.ladders}", keys=2, spare=spare)
     console.print(
-        "90%: the IQ if all benchmarks were run. first: chance of being first. ranks: 90% interval of the rank. "
+        "90%: the IQ if all benchmarks were run. first: chance of being first. ranks: at least 90% sure. "
         "published: IQ by the published method. "
         f"measured, inherited, estimated: how many of the {len(result.matrix.benchmarks)} benchmarks.",
         style="dim",
@@ -283,7 +283,9 @@ def _one(result: IqResult, model: str, explain: bool, out: Path | None, as_json:
         print_table(tables["emotional"].drop("subject"), title="Emotional reasoning (never in the composite)", digits=1)
     if "not_told_apart" in tables:
         others = tables["not_told_apart"]["other"].to_list()
-        console.print(f"Cannot be told apart from: {listed_names(others) if others else 'none'}")
+        told = tables["dimensions"].drop_nulls("iq").sort("iq", descending=True)["dimension"].to_list()
+        console.print(f"Strongest in {told[0]}, weakest in {told[-1]}.")
+        console.print(f"Cannot be told apart from: {listed_names(others) if others else 'none'}.")
     if result.n_draws and model in added_subjects():
         print_trust("iq")
 

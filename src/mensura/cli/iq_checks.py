@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mensura.cli.output import emit
+from mensura.cli.output import console, emit
 from mensura.cli.progress import progress_bar
 from mensura.cli.tables import print_table
+from mensura.core.errors import counted
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
@@ -41,6 +42,11 @@ def print_sensitivity(result: IqResult, out: Path | None, as_json: bool) -> None
         found = sensitivity(result, advance=advance)
     if not emit({"sensitivity": found.summary, "moves": found.moves}, out=out, as_json=as_json):
         print_table(found.summary, title="How far composites move, in IQ points", rows=30)
+        most = found.summary.sort("largest_move", descending=True).row(0, named=True)
+        console.print(
+            f"The largest move: {most['mover']}, by {most['largest_move']:.1f} IQ points "
+            f"({most['change']} {most['name']})."
+        )
 
 
 def print_validation(result: IqResult, out: Path | None, as_json: bool) -> None:
@@ -55,6 +61,10 @@ def print_validation(result: IqResult, out: Path | None, as_json: bool) -> None:
     if not emit(tables, out=out, as_json=as_json):
         print_table(tables["by_step"], title="Imputed less measured, in IQ points, by step")
         print_table(tables["by_benchmark"], title="… and by benchmark")
+        off = outcomes["error"].drop_nulls().to_numpy()
+        console.print(
+            f"Imputed IQs are off by {abs(off).mean():.1f} points on average, with a bias of {off.mean():+.1f}."
+        )
 
 
 def print_changes(before: IqResult, after: IqResult, model: str | None, out: Path | None, as_json: bool) -> None:
@@ -71,3 +81,6 @@ def print_changes(before: IqResult, after: IqResult, model: str | None, out: Pat
         return
     print_table(composites.filter(pl.col("change").abs() > 0), title="Composites that moved", rows=30)
     print_table(inputs, title="Through which input (contribution in points of the composite)", rows=30)
+    moved = composites.filter(pl.col("change").abs() > 0).sort(pl.col("change").abs(), descending=True)
+    most = f"; most {moved['subject'][0]}, by {moved['change'][0]:+.1f} points" if moved.height else ""
+    console.print(f"{moved.height} of {counted(composites.height, 'composite')} moved{most}.")

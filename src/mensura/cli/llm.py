@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from mensura.cli.asking import JOURNAL, PriceIn, PriceOut
+from mensura.cli.findings import say_journal
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.tables import print_table
@@ -33,6 +34,7 @@ def status(journal: JournalFile = Path(JOURNAL), out: Out = None, as_json: Json 
     print_table(tables["models"], title=f"Journal {journal}", digits=4)
     if tables["batches"].height:
         print_table(tables["batches"], title="Batches")
+    console.print(say_journal(tables["models"]))
 
 
 @app.command(epilog="Example: mensura llm cost out/journal.sqlite --price-in 1.25 --price-out 10")
@@ -56,10 +58,10 @@ def cost(
         return
     print_table(table, title=f"Journal {journal}", digits=4)
     if total is None:
-        console.print("total cost unknown: no price is known; give --price-in and --price-out")
+        console.print("The total cost is unknown, because no price is known. Give --price-in and --price-out.")
         return
     rest = f", without {unpriced:,} answers of unknown price" if unpriced else ""
-    console.print(f"${total:.4f} in all{rest}")
+    console.print(f"${total:.4f} in all{rest}.")
 
 
 @app.command(epilog="Example: mensura llm export out/journal.sqlite audit.html")

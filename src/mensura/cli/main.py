@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from mensura import __version__
 from mensura.cli.new_models import offer_options
 from mensura.cli.next_steps import next_step
-from mensura.cli.options import offer_settings
+from mensura.cli.options import offer_settings, refuse_repeats
 from mensura.cli.output import console, exit_codes, notices
 from mensura.cli.progress import waiting
 from mensura.core.errors import MensuraError
@@ -58,9 +58,6 @@ The module of the same name in this folder holds the command's function under th
 group of commands, its ``app``. It is imported when the command is called, not before.
 """
 
-MANY_THREADS = {"responses"}
-"""Commands with matrices large enough to gain from threads. All others work on many small ones, which threads slow
-down three to four times."""
 _COMPLETION = {
     "install_completion": "Install completion for this shell.",
     "show_completion": "Print completion for this shell.",
@@ -110,6 +107,7 @@ def build_command(name: str) -> Any:  # noqa: ANN401
     command = group.commands[name]
     offer_options(command)
     offer_settings(command)
+    refuse_repeats(command)
     return command
 
 
@@ -143,9 +141,8 @@ def main() -> None:
     """Run the command line; an expected error prints its message and exits with 2, without a traceback."""
     exit_codes.clear()
     _end_when_asked()
-    if not MANY_THREADS & set(sys.argv[1:2]):
-        for name, value in ONE_THREAD.items():  # NumPy reads them when a command imports it, which is after this
-            os.environ.setdefault(name, value)
+    for name, value in ONE_THREAD.items():  # NumPy reads them when a command imports it, which is after this
+        os.environ.setdefault(name, value)
     try:
         with waiting.during(" ".join(["mensura", *sys.argv[1:2]])):
             app()

@@ -79,6 +79,10 @@ def read_added(evidence: Evidence, file: Path, **allowed: Any) -> ScoreReading: 
     try:
         return evidence.read_scores(file, new_model=said, **allowed)
     except EvidenceError as refused:
+        if not allowed and (tests := [fault.value for fault in refused.faults if fault.column == "benchmark"]):
+            first = shlex.join(["mensura", "add", str(file), *_said_options(), "--new", str(tests[0])])
+            told = f"Settle the names first, here or with --accept-near:\n  {first} --out settled.csv"
+            raise MensuraError(f"{refused}\n{told}\nThen give --add settled.csv") from None
         unknown = list(dict.fromkeys(fault.value for fault in refused.faults if fault.column == "model"))
         if not unknown or said.released is not None:
             raise
@@ -89,6 +93,12 @@ def read_added(evidence: Evidence, file: Path, **allowed: Any) -> ScoreReading: 
     with waiting.paused():
         asked = _ask(unknown, said)
     return evidence.read_scores(file, new_model=asked, **allowed)
+
+
+def _said_options() -> list[str]:
+    """Return what was said of a new model as words of a command."""
+    given = {_OPTIONS[column][0]: value for column, value in _SAID.get({}).items() if value is not None}
+    return [word for pair in given.items() for word in pair]
 
 
 def require_new(readings: list[ScoreReading]) -> None:

@@ -105,6 +105,28 @@ def offer_settings(command: Any) -> None:  # noqa: ANN401
     command.parse_args = parse_args
 
 
+def refuse_repeats(command: Any) -> None:  # noqa: ANN401
+    """Let a command, and those of a group, refuse an option that is given twice and counts once."""
+    for inner in getattr(command, "commands", {}).values():
+        refuse_repeats(inner)
+    if hasattr(command, "commands"):
+        return
+    parse = command.parse_args
+
+    def parse_args(context: Any, arguments: list[str]) -> Any:  # noqa: ANN401
+        given = command.make_parser(context).parse_args(args=list(arguments))[2]
+        single = [one for one in given if one.param_type_name == "option" and not (one.multiple or one.is_flag)]
+        for one in single:
+            if single.count(one) > 1:
+                raise MensuraError(
+                    f"{one.opts[0]}: given {single.count(one)} times; expected once. Where it takes several values, "
+                    f"separate them by commas"
+                )
+        return parse(context, arguments)
+
+    command.parse_args = parse_args
+
+
 def rare_options(command: Any) -> list[Any]:  # noqa: ANN401
     """Return the options of a command that only a settings file sets."""
     return [one for one in command.params if getattr(one, "hidden", False)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mensura.cli.findings import say_import, say_pool, say_pools, say_populations, say_strata
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.people_files import (
@@ -74,6 +75,7 @@ def summary(folder: Folder, out: Out = None, as_json: Json = False) -> None:
         print_table(tables["exclusions"], title="Items that a text-only study with 30 answers each would leave out")
     for warning in pool.warnings:
         print_note(warning)
+    console.print(say_pool(pool.name, domains))
 
 
 @app.command(epilog="Example: mensura people rates pools/viqt --by age_band,sex+education --out rates")
@@ -203,6 +205,7 @@ def import_(
             print_note(note)
         if pool.exclusions.height:
             print_table(pool.exclusions, title="Left out", rows=20)
+        console.print(say_import(str(out), pool.items.height, answers.height, pool.exclusions))
 
 
 @app.command(epilog="Example: mensura people populations")
@@ -215,6 +218,7 @@ def populations(out: Out = None, as_json: Json = False) -> None:
         columns = ["population", "prose", "age_low", "age_high", "ability_mean", "ability_low", "ability_high"]
         title = "Populations (ability: 0 = 500 points of PISA, 1 = 100 points)"
         print_table(table.select(columns), title=title, spare=("ability_high", "ability_low"))
+        console.print(say_populations(table))
 
 
 @app.command(epilog="Example: mensura people pools")
@@ -225,6 +229,7 @@ def pools(out: Out = None, as_json: Json = False) -> None:
     table = list_pools()
     if not emit({"pools": table}, out=out, as_json=as_json):
         print_table(table, title="Pools of the published calibration (its Table 1) and of the open one", keys=2)
+        console.print(say_pools(table))
 
 
 @app.command(epilog="Example: mensura people strata raw_tables --out my_world_tables")
@@ -247,6 +252,7 @@ def strata(
             rows=20,
             spare=("spread", "learning"),
         )
+        console.print(say_strata(tables["strata"], tables["countries"]))
 
 
 def _about_points(found: pl.DataFrame, to: Path | None) -> list[str]:

@@ -14,7 +14,7 @@ from mensura.core.errors import MensuraError
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.responses import AbilityRegression, ItemExplanation, ResponseFit, ResponseTable, Survey
+    from mensura.responses import AbilityRegression, CategoryFit, ItemExplanation, ResponseFit, ResponseTable, Survey
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,7 @@ class DesignOptions:
         of_dimensions = ("--dimensions", "--rotation", "--bifactor")
         if model in CATEGORY_MODELS:
             taken = {"--reference", "--device", "--weights", "--replicates", "--replication", "--cluster", "--people"}
+            taken.add("--regress")
             unused, because = set(given) - taken, f"--model {model} does not take it"
         elif self.dimensions is not None:
             unused, because = set(given) - set(of_dimensions), "a fit with --dimensions does not take it"
@@ -92,7 +93,12 @@ class DesignOptions:
         return rest, None, people
 
     def regressed(
-        self, fit: ResponseFit, table: ResponseTable, people: pl.DataFrame | None, survey: Survey | None, seed: int
+        self,
+        fit: ResponseFit | CategoryFit,
+        table: ResponseTable | None,
+        people: pl.DataFrame | None,
+        survey: Survey | None,
+        seed: int,
     ) -> AbilityRegression | None:
         """Regress abilities on the chosen columns."""
         from mensura.responses import regress_abilities

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain, count
 from typing import TYPE_CHECKING
 
 from mensura.charts import information_curve, item_characteristic, item_differences, item_map
 from mensura.core.errors import MensuraError
-from mensura.evidence.ids import slug
+from mensura.evidence.ids import readable
 from mensura.responses.drawing import curve_points, difference_points, information_points, map_points
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Sequence
 
     from altair import LayerChart
 
@@ -30,7 +31,14 @@ def draw_fit(fit: ResponseFit, items: Sequence[str] | None) -> dict[str, LayerCh
     for item in items or worst:
         curve = curve_points(bank, item)
         seen = fit.observed.filter(fit.observed["item"] == item)
-        drawn[f"item-{slug(item)}"] = item_characteristic(curve, seen)
+        drawn[_free_name(f"item-{readable(item)}", drawn)] = item_characteristic(curve, seen)
     for group in fit.dif["group"].unique(maintain_order=True) if fit.dif.height else ():
-        drawn[f"differences-{slug(group)}"] = item_differences(difference_points(fit.dif, group))
+        name = _free_name(f"differences-{readable(group)}", drawn)
+        drawn[name] = item_differences(difference_points(fit.dif, group))
     return drawn
+
+
+def _free_name(name: str, taken: Container[str]) -> str:
+    """Return the name, with a number behind it if another picture has it already."""
+    numbered = (f"{name}-{number}" for number in count(2))
+    return next(one for one in chain([name], numbered) if one not in taken)

@@ -100,11 +100,11 @@ def read(
     table = read_responses(list(files), **reading.settings)
     if emit(table.tables(), out=out, as_json=as_json):
         return
-    console.print(table.heading)
     print_table(table.subjects, title="Subjects", rows=SHOWN)
     print_table(table.items, title="Items", rows=10)
     if table.log.height:
         print_table(table.log, title="What rules decided")
+    console.print(f"{table.heading}; {table.subjects['rate'].to_numpy().mean():.1%} right on average.")
 
 
 @app.command(epilog="Example: mensura responses fit logs/*.eval --model 2pl --out fitted")
@@ -138,8 +138,10 @@ def fit(
     if model in CATEGORY_MODELS:
         reading.refuse_counting(model)
         how: dict[str, Any] = {"by": reading.by, "header": reading.header, "reference": reference, "device": device}
-        rest, survey, _ = design.taken(files)
-        show_categories(fit_categories(rest, model=model, survey=survey, **how), out, as_json)
+        rest, survey, people = design.taken(files)
+        of_categories = fit_categories(rest, model=model, survey=survey, **how)
+        regression = design.regressed(of_categories, None, people, survey, seed)
+        show_categories(of_categories, regression, out, as_json)
         return
     if design.dimensions is not None:
         design.print_dimensions(read_responses(list(files), **reading.settings), model, out, as_json)
@@ -233,16 +235,23 @@ def link(
     linked = link_fits(new, base, method=method, seed=seed)
     if emit(linked.tables(), out=out, as_json=as_json, warnings=list(linked.warnings)):
         return
-    console.print(linked.heading)
     print_table(linked.items, title="Common items on the scale of the base", rows=10)
     print_table(linked.subjects.sort("ability", descending=True), title="Subjects on the scale of the base", rows=SHOWN)
     for warning in linked.warnings:
         print_note(warning, kind="warning")
+    console.print(f"{linked.heading}.")
 
 
-@app.command(epilog="Example: mensura responses place fitted --rates world.csv --name world")
+@app.command(epilog="Example: mensura responses place fitted new.csv --group class")
 def place(
     folder: Folder,
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            help="Answers of new people or models to items of the fit; without any, its own subjects are placed.",
+            callback=check_inputs,
+        ),
+    ] = None,
     group: Annotated[str | None, typer.Option(help="Group of people of the fit.")] = None,
     rates: Annotated[
         Path | None, typer.Option(help="Table of item, rate[, low, high or n] of a population.", callback=check_input)
@@ -253,14 +262,16 @@ def place(
     as_json: Json = False,
 ) -> None:
     """Place abilities among people: share with as much, percentile, IQ-equivalent, with intervals."""
-    from mensura.responses import place_among
+    from mensura.responses import place_among, read_responses, score_new
     from mensura.responses.result import read_fit
 
     fitted = read_fit(folder)
+    if files:
+        fitted = score_new(fitted, read_responses(list(files)))
     placed = place_among(fitted, group=group, rates=rates, name=name, seed=seed)
     if emit(placed.tables(), out=out, as_json=as_json, warnings=list(placed.warnings)):
         return
-    print_placed(placed, few_beside_many(fitted))
+    print_placed(placed, () if files else few_beside_many(fitted))
 
 
 app.command(epilog="Example: mensura responses select fitted/items.csv --size 30")(adaptive.select)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from mensura.core.results import Result
-    from mensura.responses import AmongPeople, CategoryFit, ResponseFit
+    from mensura.responses import AbilityRegression, AmongPeople, CategoryFit, ResponseFit
 
 SHOWN = 20
 """Rows of subjects that a command prints."""
@@ -29,9 +29,7 @@ def print_fit(result: ResponseFit, more: Sequence[Result | None]) -> None:
     print_table(result.items, title=ITEMS, rows=10, spare=_SPARE)
     if result.groups.height > 1:
         print_table(result.groups, title="Groups")
-    for found in more:
-        if found is not None:
-            print_table(next(iter(found.tables().values())), title=found.heading, rows=SHOWN, digits=3)
+    _print_more(more)
     flagged = result.dif.filter("flagged")
     if flagged.height:
         print_table(flagged, title="Items that differ between groups", rows=10)
@@ -42,6 +40,13 @@ def print_fit(result: ResponseFit, more: Sequence[Result | None]) -> None:
     for warning in result.warnings:
         print_note(warning, kind="warning")
     console.print(_highest(ranked, result.reference))
+
+
+def _print_more(more: Sequence[Result | None]) -> None:
+    """Print the first table of each result."""
+    for found in more:
+        if found is not None:
+            print_table(next(iter(found.tables().values())), title=found.heading, rows=SHOWN, digits=3)
 
 
 def _highest(ranked: pl.DataFrame, group: str) -> str:
@@ -70,11 +75,12 @@ def print_placed(placed: AmongPeople, own: Collection[str]) -> None:
     console.print(f"{first['subject']}: IQ-equivalent {iq} among {first['population']}.")
 
 
-def show_categories(result: CategoryFit, out: Path | None, as_json: bool) -> None:
-    """Show or write a fit of items with several categories."""
+def show_categories(result: CategoryFit, regression: AbilityRegression | None, out: Path | None, as_json: bool) -> None:
+    """Show or write a fit of items with several categories, and the regression of its abilities."""
     facts = {"model": result.model, "log_likelihood": result.log_likelihood, "reliability": result.reliability}
     facts |= {"passes": result.passes, "converged": result.converged}
-    if emit(result.tables(), out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
+    tables = result.tables() | (regression.tables() if regression else {})
+    if emit(tables, out=out, as_json=as_json, **facts, warnings=list(result.warnings)):
         return
     ranked = result.subjects.sort("ability", descending=True)
     print_table(
@@ -86,6 +92,7 @@ def show_categories(result: CategoryFit, out: Path | None, as_json: bool) -> Non
     print_table(result.categories, title="Categories above the lowest", rows=SHOWN)
     if result.groups.height > 1:
         print_table(result.groups, title="Groups")
+    _print_more([regression])
     if result.log.height:
         print_table(result.log, title="What rules decided")
     for warning in result.warnings:

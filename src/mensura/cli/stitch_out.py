@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mensura.cli.inputs import new_names
 from mensura.cli.output import console, emit
 from mensura.cli.tables import print_own_first, print_table
 from mensura.cli.trust import print_trust
@@ -30,7 +31,10 @@ def print_stitch(tables: Mapping[str, pl.DataFrame], title: str, own: Collection
     from mensura.stitching.people import SHOWN
 
     print_own_first(tables["capabilities"], own, title=title, rows=30)
-    print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
+    tests = tables["benchmarks"].sort("difficulty", descending=True)
+    mine = tests["benchmark"].is_in(new_names("benchmark")) if own else pl.repeat(False, tests.height, eager=True)
+    first = "yours first, then the hardest" if mine.any() else "hardest first"
+    print_table(pl.concat([tests.filter(mine), tests.filter(~mine)]), title=f"Benchmarks, {first}")
     for name, table in tables.items():
         if name == "ranks":
             _print_ranks(table, own)
@@ -41,6 +45,10 @@ def print_stitch(tables: Mapping[str, pl.DataFrame], title: str, own: Collection
             most = None if name.startswith("people") else 15
             print_table(shown, title=_title(name), rows=most, digits=3, **_LAYOUT.get(name, {}))
     console.print(_finding(tables, own))
+    for row in tests.filter(mine).head(_TOLD).iter_rows(named=True):
+        harder = tests.filter(tests["difficulty"] > row["difficulty"]).height
+        told = f"{row['benchmark']}: difficulty {row['difficulty']:.2f}, slope {row['slope']:.2f}"
+        console.print(f"{told}; {harder} of {counted(tests.height, 'benchmark')} are harder.")
     print_trust("stitch")
 
 
@@ -58,7 +66,8 @@ def _finding(tables: Mapping[str, pl.DataFrame], own: Collection[str]) -> str:
         chances = classes.select("group", "probability").drop_nulls().iter_rows()
         said = "; ".join(f"{group} {say_chance(chance)}" for group, chance in chances)
         return f"Chance that the best model is above people: {said}."
-    mine = [row for row in tables["capabilities"].iter_rows(named=True) if row["subject"] in own]
+    named = new_names("model") if own and new_names("model") else own
+    mine = [row for row in tables["capabilities"].iter_rows(named=True) if row["subject"] in named]
     if 0 < len(mine) <= _TOLD:
         places = (f"{row['subject']} {row['capability']:.2f} ({row['low']:.2f} to {row['high']:.2f})" for row in mine)
         return f"Capability, with its 90% interval: {'; '.join(places)}."
@@ -82,6 +91,8 @@ def explain_capability(name: str | None, capability: float, out: Path | None, as
         return
     print_table(tables["neighbours"], title=f"Nearest to {capability:g} on the scale {frozen.name}")
     print_table(tables["expected"], title=f"Expected at {capability:g}, and one unit above (no special strengths)")
+    near = tables["neighbours"].sort((tables["neighbours"]["capability"] - capability).abs())["subject"][0]
+    console.print(f"The model nearest to {capability:g} is {near}.")
 
 
 def show_frozen(name: str, data: object, out: Path | None, as_json: bool) -> None:
@@ -98,6 +109,11 @@ def show_frozen(name: str, data: object, out: Path | None, as_json: bool) -> Non
     title = f"Everybody on the scale {frozen.name}"
     print_own_first(tables["capabilities"], placed["subject"].to_list(), title=title, rows=30)
     print_table(tables["benchmarks"].sort("difficulty", descending=True), title="Benchmarks, hardest first")
+    best = tables["capabilities"].sort("capability", descending=True).row(0, named=True)
+    console.print(
+        f"{best['subject']} is highest on the scale {frozen.name}: {best['capability']:.2f} ({best['low']:.2f} to "
+        f"{best['high']:.2f}, 90%); {counted(placed.height, 'model')} placed without moving the others."
+    )
 
 
 def _title(name: str) -> str:

@@ -42,6 +42,10 @@ def show_published(found: PublishedTrends, out: Path | None, as_json: bool) -> N
     for name, title in titles.items():
         if name in tables:
             print_table(tables[name], title=title, rows=20, digits=4)
+    line = tables["trend"].row(0, named=True)
+    console.print(
+        f"Capability of {line['line']} gains {line['slope']:.3f} a year ({line['low']:.3f} to {line['high']:.3f}, 95%)."
+    )
 
 
 def print_trends(tables: dict[str, pl.DataFrame], facts: dict[str, object], level: float) -> None:

@@ -72,7 +72,8 @@ def where(
         console.print(f"No part of the IQ: its scores on {listed_names(names)}; they count for {use}")
     for name, title in titles.items():
         if found.tables()[name].height:
-            print_table(told_for_people(found.tables()[name], subject), title=title, rows=_ROWS)
+            digits = 1 if name in ("neighbours", "dimensions") else 2
+            print_table(told_for_people(found.tables()[name], subject), title=title, rows=_ROWS, digits=digits)
     if found.tables()["next"].height:
         best = found.tables()["next"].row(0, named=True)
         console.print(

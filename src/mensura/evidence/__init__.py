@@ -13,7 +13,7 @@ from mensura.evidence.evidence import EMBEDDED, Evidence, load, read_calibration
 from mensura.evidence.faults import EvidenceError, Fault
 from mensura.evidence.ids import require_id, slug
 from mensura.evidence.intake import NewModel, ScoreReading
-from mensura.evidence.measurements import distinct_scores, trials
+from mensura.evidence.measurements import distinct_scores, trials, used_scores
 from mensura.evidence.schema import LADDER_LEVELS, TABLES
 from mensura.evidence.siblings import far_below_predecessor
 from mensura.evidence.units import RATE_UNITS
@@ -39,4 +39,5 @@ __all__ = [
     "source_coverage",
     "source_disagreement",
     "trials",
+    "used_scores",
 ]

@@ -22,7 +22,9 @@ _ASSUMED = {
     "predecessor": "none",
 }
 """What instruments take a new model for where its rows do not say; each is told with the evidence."""
-_BENCHMARK = {"dimension": None, "kind": "tracked", "in_composite": "no"}
+KIND = "tracked"
+"""Kind of a new benchmark that says none: it counts for no dimension of the IQ."""
+_BENCHMARK = {"dimension": None, "kind": KIND, "in_composite": "no"}
 _MODEL_ONLY = (
     *("released", "provider", "reasoning", "tier", "line", "open_weights", "input_price", "output_price"),
     "predecessor",

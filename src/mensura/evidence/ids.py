@@ -70,10 +70,14 @@ def slug(text: str) -> str:
     """
     if len(text) <= LONGEST and _PLAIN.fullmatch(text) and not _is_reserved(text):
         return text
-    latin = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii").lower()
-    readable = re.sub(r"[^a-z0-9.]+", "-", latin)[:_READABLE].strip("-.")
     digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"{readable or 'id'}~{digest[:_DIGEST]}"
+    return f"{readable(text)}~{digest[:_DIGEST]}"
+
+
+def readable(text: str) -> str:
+    """Return what can be read of an id in a to z, 0 to 9, . and -; different ids may give the same."""
+    latin = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode("ascii").lower()
+    return re.sub(r"[^a-z0-9.]+", "-", latin)[:_READABLE].strip("-.") or "id"
 
 
 def _is_word(sign: str) -> bool:

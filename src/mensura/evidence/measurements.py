@@ -33,6 +33,12 @@ def distinct_scores(evidence: Evidence) -> pl.DataFrame:
     return kept.select(evidence.scores.columns)
 
 
+def used_scores(evidence: Evidence) -> pl.DataFrame:
+    """Return the distinct scores that count: those of a model on a test where none is primary are only on record."""
+    counted = evidence.scores.filter("primary").select("subject", "benchmark")
+    return distinct_scores(evidence).join(counted, on=["subject", "benchmark"], how="semi")
+
+
 def _with_evaluator(evidence: Evidence) -> pl.DataFrame:
     upstream = pl.col("note").str.extract(r"^upstream: (.+)$")
     return (

@@ -23,6 +23,7 @@ from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.evidence import RATE_UNITS, Evidence, distinct_scores, trials
+from mensura.evidence.above import score_variance
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
 from mensura.iq.joint import at_once, draw_log_odds, fill_drawn
@@ -204,8 +205,7 @@ def score_errors(evidence: Evidence, matrix: ScoreMatrix, rules: IqRules) -> Flo
         known = []
         if items is not None and unit in RATE_UNITS:
             size = RATE_UNITS[unit]
-            rate = (scores / size * items + 1) / (items + 2)
-            known.append(size * np.sqrt(rate * (1 - rate) / items) * ladder.slope(scores))
+            known.append(size * np.sqrt(score_variance(scores / size, items)) * ladder.slope(scores))
         if name in gaps:
             known.append(np.full(scores.shape, gaps[name]))
         found = np.maximum.reduce(known) if known else np.full(scores.shape, rules.error.measured)

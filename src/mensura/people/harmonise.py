@@ -211,8 +211,8 @@ def _most_seen(points: pl.Series, item: str) -> float:
     gaps = [value for before, value in pairwise([0.0, *seen]) if value - before > 1]
     if gaps:
         raise MensuraError(
-            f"item {item!r}: {gaps[0]:g} points without any below it; if it is a code for a missing answer, "
-            "name it as absent or omitted, else give the item's max_points"
+            f"item {item!r}: {gaps[0]:g} points without any below it. Say --absent {gaps[0]:g} (not given: no answer) "
+            f"or --omitted {gaps[0]:g} (left out: wrong) if it is a code, else give the item's max_points"
         )
     return float(max(seen, default=0.0))
 

@@ -5,7 +5,7 @@ differences.
 Read first: ``sources`` and ``counting`` (files become counts), ``table`` and ``store`` (in memory, on disk), ``fit``
 (the verb), ``irt/`` (the mathematics, on NumPy or PyTorch), ``comparing`` (groups), ``categories`` (rubric scores,
 ratings, options), ``surprises`` (leaked items), ``linking`` (two fits on one scale), ``adaptive`` (short
-forms), ``among`` (abilities among people).
+forms), ``scoring`` (new subjects on the items of a fit), ``among`` (abilities among people).
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from mensura.responses.result import ResponseFit as ResponseFit
     from mensura.responses.rules import CountRules as CountRules
+    from mensura.responses.scoring import score_new as score_new
     from mensura.responses.store import ResponseStore as ResponseStore, write_store as write_store
     from mensura.responses.surprises import Surprises as Surprises, find_surprises as find_surprises
     from mensura.responses.survey import Survey as Survey, take_columns as take_columns

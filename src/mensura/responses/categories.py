@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
+import scipy
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
@@ -19,15 +20,22 @@ from mensura.responses.irt.categories import (
     fit_categories_held,
     shard_posteriors,
 )
-from mensura.responses.irt.category_items import MODELS, begin, log_chances
+from mensura.responses.irt.category_items import MODELS, CategoryItems, begin, log_chances
 from mensura.responses.irt.namespace import Namespace, namespace
-from mensura.responses.result import Z90
+from mensura.responses.result import ability_table
 from mensura.responses.sources import owned, pieces
 from mensura.responses.survey import Survey
 
 MOST_CATEGORIES = 20
 """Categories that an item may have; more are a measurement, not a rating."""
 CATEGORY_MODELS = MODELS
+
+
+class CategoryAnswers(NamedTuple):
+    """What was fitted: counts (subjects × items and categories), subjects in the order of the fit, and the items."""
+
+    counts: Any
+    items: CategoryItems
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +46,7 @@ class CategoryFit(Result):
     its standard error (none for ``nominal``), categories, n, mean. ``categories``: one row per item and category above
     the lowest: item, category, discrimination, intercept, difficulty with their standard errors, n, share.
     ``groups``: group, subjects, mean, sd and their standard errors. ``log``: what was left out. Abilities are in
-    standard deviations of the first group.
+    standard deviations of the first group. ``answers``: what was fitted, for a regression.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "categories", "groups", "log")
@@ -52,6 +60,7 @@ class CategoryFit(Result):
     log_likelihood: float
     passes: int
     converged: bool
+    answers: CategoryAnswers
     warnings: tuple[str, ...] = field(default=())
 
     @property
@@ -98,10 +107,8 @@ def fit_categories(
     answers, codes = _numbered(answers, log)
     items, most = codes["item"].unique(maintain_order=True), int(codes["place"].to_numpy().max()) + 1
     subjects = _subjects(answers, groups)
-    shards = [
-        CategoryCounts(space.put(_counts(answers, subjects, name, items, most)), place)
-        for place, name in enumerate(groups)
-    ]
+    counts = [_counts(answers, subjects, name, items, most) for name in groups]
+    shards = [CategoryCounts(space.put(own), place) for place, own in enumerate(counts)]
     survey = None if survey is None else survey.of(subjects["subject"])
     if survey is not None and survey.weights is not None:
         shards = survey.weighed(shards, survey.weights)
@@ -120,6 +127,7 @@ def fit_categories(
         fitted.evidence,
         fitted.passes,
         fitted.converged,
+        CategoryAnswers(scipy.sparse.vstack(counts, format="csr"), fitted.items),
         _warnings(fitted, codes),
     )
 
@@ -194,12 +202,10 @@ def _subjects(answers: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
 
 
 def _counts(answers: pl.DataFrame, subjects: pl.DataFrame, group: str, items: pl.Series, most: int) -> Any:  # noqa: ANN401
-    from scipy.sparse import csr_array
-
     own = answers.filter(pl.col("group") == group).join(subjects.select("subject", "row"), on="subject")
     column = own["at"].to_numpy().astype(np.int64) * most + own["place"].to_numpy()
     shape = (subjects.filter(pl.col("group") == group).height, items.len() * most)
-    return csr_array((np.ones(own.height, dtype=np.float32), (own["row"].to_numpy(), column)), shape=shape)
+    return scipy.sparse.csr_array((np.ones(own.height, dtype=np.float32), (own["row"].to_numpy(), column)), shape=shape)
 
 
 def _subject_table(
@@ -209,15 +215,7 @@ def _subject_table(
     found = [shard_posteriors(space, shard, fitted.items, fitted.grid, table) for shard in shards]
     ability = np.concatenate([space.get(one.mean) for one in found])
     error = np.sqrt(np.concatenate([space.get(one.variance) for one in found]))
-    return subjects.select(
-        "subject",
-        pl.Series("ability", ability),
-        pl.Series("low", ability - Z90 * error),
-        pl.Series("high", ability + Z90 * error),
-        "n",
-        pl.Series("se", error),
-        "group",
-    )
+    return ability_table(subjects, ability, error)
 
 
 def _item_table(fitted: CategoryFitted, answers: pl.DataFrame, items: pl.Series) -> pl.DataFrame:

@@ -25,6 +25,19 @@ class CountLog:
 
     def __init__(self) -> None:
         self._found: dict[tuple[str, str], int] = {}
+        self._grouped: set[str] = set()
+
+    def group(self, by: str, without: int, what: str) -> None:
+        """Note that a source has the column that makes groups, and how many of ``what`` lack a value of it."""
+        self._grouped.add(by)
+        self.note(f"{what} without {by}", without, "left out")
+
+    def require_group(self, by: str | None) -> None:
+        """Refuse a column of groups that no source has."""
+        if by is not None and by not in self._grouped:
+            raise MensuraError(
+                f"by: no source has a column {by!r}; expected one of a table or of a pool's persons. Correct the name"
+            )
 
     def note(self, what: str, count: int, rule: str) -> None:
         """Add to a count; nothing is noted where there was nothing."""

@@ -20,7 +20,7 @@ from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensio
 from mensura.responses.irt.rotation import rotate
 from mensura.responses.irt.shards import dense
 from mensura.responses.reading import read_responses
-from mensura.responses.result import Z90
+from mensura.responses.result import Z90, ability_table
 from mensura.responses.rules import CountRules
 from mensura.responses.table import ResponseTable
 
@@ -210,22 +210,13 @@ def _with_ends(table: pl.DataFrame, name: str) -> pl.DataFrame:
 
 
 def _subjects(table: ResponseTable, fitted: DimensionFitted, names: Sequence[str]) -> pl.DataFrame:
-    parts = []
-    for place, name in enumerate(names):
-        ability = fitted.places.mean[:, place]
-        error = np.sqrt(fitted.places.covariance[:, place, place])
-        parts.append(
-            table.subjects.select(
-                "subject",
-                pl.lit(name).alias("dimension"),
-                pl.Series("ability", ability),
-                pl.Series("low", ability - Z90 * error),
-                pl.Series("high", ability + Z90 * error),
-                pl.Series("se", error),
-                "group",
-            )
+    mean, error = fitted.places.mean, np.sqrt(np.diagonal(fitted.places.covariance, axis1=1, axis2=2))
+    return pl.concat(
+        ability_table(
+            table.subjects.select("subject", "group", dimension=pl.lit(name)), mean[:, place], error[:, place]
         )
-    return pl.concat(parts)
+        for place, name in enumerate(names)
+    )
 
 
 def _items(

@@ -18,7 +18,7 @@ from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.shards import ShardSource
 from mensura.responses.multiple import discovery_rates
-from mensura.responses.result import Z90, ResponseFit
+from mensura.responses.result import ResponseFit, ability_table
 
 
 def lay_out(
@@ -34,19 +34,9 @@ def lay_out(
     unit = float(fitted.parameters.sd[0])
     found = [abilities(space, shard, fitted) for shard in source.shards()]
     ability, error = (np.concatenate([getattr(one, name) for one in found]) / unit for name in ("mean", "error"))
-    subjects = names.select(
-        "subject",
-        pl.Series("ability", ability),
-        pl.Series("low", ability - Z90 * error),
-        pl.Series("high", ability + Z90 * error),
-        "n",
-        pl.Series("se", error),
-        "rate",
-        "group",
-    )
     return ResponseFit(
         fitted.parameters.model,
-        subjects,
+        ability_table(names, ability, error),
         _item_table(fitted, sums, items),
         _group_table(fitted, groups, names),
         empty_dif(),

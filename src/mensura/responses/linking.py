@@ -21,7 +21,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.results import Result
 from mensura.responses.bank import ItemBank
 from mensura.responses.irt.model import Parameters, chances
-from mensura.responses.result import Z90, ResponseFit, read_fit
+from mensura.responses.result import ResponseFit, ability_table, read_fit
 
 Link = tuple[float, float]
 Pairs = Sequence[tuple[Parameters, Parameters]]
@@ -190,11 +190,4 @@ def _subject_table(subjects: pl.DataFrame, slope: float, intercept: float, covar
     linked = slope * ability + intercept
     of_link = ability**2 * covariance[0, 0] + 2.0 * ability * covariance[0, 1] + covariance[1, 1]
     error = np.sqrt((slope * se) ** 2 + np.maximum(of_link, 0.0))
-    return subjects.select(
-        "subject",
-        pl.Series("ability", linked),
-        pl.Series("low", linked - Z90 * error),
-        pl.Series("high", linked + Z90 * error),
-        pl.Series("se", error),
-        "group",
-    )
+    return ability_table(subjects.select("subject", "group"), linked, error)

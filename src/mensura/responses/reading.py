@@ -35,6 +35,7 @@ def read_responses(
     given = owned(sources, group, log)
     for source, owner in given:
         parts.append(_counted(source, rules, log, subject=subject, by=by, group=owner, header=header))
+    log.require_group(by)
     people = [is_people(source) for source, _ in given]
     known = {item for person, part in zip(people, parts, strict=True) if person for item in part.items}
     return join_parts([_shortened(part, known) for part in parts], rules, log)

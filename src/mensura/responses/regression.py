@@ -8,15 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import as_frame, require_columns
 from mensura.core.results import Result
+from mensura.responses.categories import CategoryFit
 from mensura.responses.irt.latent import AbilityLikelihoods, LatentRegression, draw_values, regress
 from mensura.responses.irt.model import Parameters
-from mensura.responses.irt.namespace import namespace
+from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.sandwich import replicate_factor
 from mensura.responses.irt.shards import Shard
 from mensura.responses.result import Z90, ResponseFit
@@ -25,8 +27,6 @@ from mensura.responses.table import ResponseTable
 
 FEWEST = 20
 """Subjects that a regression needs."""
-_WIDEST = 6.0
-"""Standard deviations of the first group that means of subjects may be away from 0."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,8 +51,8 @@ class AbilityRegression(Result):
 
 @check_arguments
 def regress_abilities(
-    fit: ResponseFit,
-    table: ResponseTable,
+    fit: ResponseFit | CategoryFit,
+    table: ResponseTable | None,
     people: Any,  # noqa: ANN401
     *,
     on: Sequence[str],
@@ -62,12 +62,14 @@ def regress_abilities(
 ) -> AbilityRegression:
     """Regress abilities on columns of ``people`` (with ``subject``), at the items of ``fit``.
 
+    ``table``: the responses that were fitted; None for items with several categories, whose fit contains them.
     Numbers enter as they are; words enter as one term per value but the most common. Subjects with a blank are left
     out. ``survey``: weights, and clusters or replicates for the errors. ``draws``: plausible values per subject.
     """
     frame = as_frame(people, name="people")
     require_columns(frame, ["subject", *on], name="people")
-    rows = table.subjects.select("subject").join(
+    subjects = fit.subjects if table is None else table.subjects
+    rows = subjects.select("subject").join(
         frame.with_columns(pl.col("subject").cast(pl.String)), on="subject", how="left", maintain_order="left"
     )
     kept = rows.select(pl.all_horizontal(pl.col(list(on)).is_not_null())).to_series()
@@ -78,9 +80,8 @@ def regress_abilities(
     terms, x = _design(rows.filter(kept), on)
     places = np.flatnonzero(kept.to_numpy())
     space = namespace(double=True)
-    trials = None if table.trials is None else table.trials[places]
-    known = AbilityLikelihoods(space, Shard(table.right[places], trials, 0), _items(fit, table), _WIDEST)
-    names = table.subjects["subject"].filter(kept)
+    known = _likelihoods(space, fit, table, places)
+    names = subjects["subject"].filter(kept)
     sample = None if survey is None else survey.of(names)
     weights = np.ones(len(places)) if sample is None or sample.weights is None else sample.column(sample.weights)
     found = regress(space, known, x, weights)
@@ -93,6 +94,18 @@ def regress_abilities(
         found.sd,
         along / (along + found.sd**2),
     )
+
+
+def _likelihoods(
+    space: Namespace, fit: ResponseFit | CategoryFit, table: ResponseTable | None, places: NDArray[np.intp]
+) -> AbilityLikelihoods:
+    """Return the likelihoods of the subjects at ``places``."""
+    if isinstance(fit, CategoryFit):
+        return AbilityLikelihoods.of_categories(space, fit.answers.counts[places], fit.answers.items)
+    if table is None:
+        raise MensuraError("table: got None; expected the responses that were fitted. Give what read_responses returns")
+    trials = None if table.trials is None else table.trials[places]
+    return AbilityLikelihoods.of_answers(space, Shard(table.right[places], trials, 0), _items(fit, table))
 
 
 def _items(fit: ResponseFit, table: ResponseTable) -> Parameters:

@@ -17,6 +17,18 @@ from mensura.responses.bank import ItemBank
 
 Z90 = 1.6448536269514722
 """Half the width of a 90% interval in standard errors."""
+_OF_SUBJECTS = ("subject", "dimension", "ability", "low", "high", "n", "se", "rate", "group")
+
+
+def ability_table(subjects: pl.DataFrame, ability: Floats, error: Floats) -> pl.DataFrame:
+    """Return ``subjects`` with their abilities, 90% intervals and standard errors, columns in the order of all fits."""
+    table = subjects.with_columns(
+        ability=pl.Series(ability),
+        low=pl.Series(ability - Z90 * error),
+        high=pl.Series(ability + Z90 * error),
+        se=pl.Series(error),
+    )
+    return table.select(name for name in _OF_SUBJECTS if name in table.columns)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -189,7 +189,7 @@ def _of_matrix(matrix: WideCsv, by: str | None, group: str | None, header: bool,
     kept = np.full(len(nobody), True)
     if by in matrix.texts:
         kept = np.array([owner is not None for owner in owners])
-        log.note(f"rows without {by}", int((~kept).sum()), "left out")
+        log.group(str(by), int((~kept).sum()), "rows")
     names = pl.Series(subjects, dtype=pl.String).filter(pl.Series(kept))
     groups = [owner or group or _ALL for owner, stays in zip(owners, kept, strict=True) if stays]
     return WideTable(names, groups, matrix.titles, matrix.values if kept.all() else matrix.values[kept])
@@ -225,7 +225,7 @@ def _of_pool(pool: ItemPool, by: str | None, log: CountLog) -> WideTable:
         known = ", ".join(pool.persons.columns) if pool.persons is not None else "none"
         raise MensuraError(f"by: pool {pool.name!r} has no column {by!r}; expected a column of persons: {known}")
     groups = pool.persons[by].cast(pl.String)
-    log.note(f"people without {by}", groups.null_count(), "left out")
+    log.group(by, groups.null_count(), "people")
     owners = [f"{pool.name}:{value}" for value in groups.drop_nulls()]
     if not owners:
         raise MensuraError(f"by: nobody in pool {pool.name!r} has a value of {by!r}; choose another column")
@@ -237,7 +237,7 @@ def _of_table(frame: pl.DataFrame, by: str | None, group: str | None, name: str,
     found = {what: next((titles[known] for known in names if known in titles), None) for what, names in TITLES.items()}
     if by is not None and by in frame.columns:
         found["group"] = by
-        log.note(f"rows without {by}", frame[by].null_count(), "left out")
+        log.group(by, frame[by].null_count(), "rows")
         frame = frame.filter(pl.col(by).is_not_null())
     if found["subject"] is None:
         known = ", ".join(TITLES["subject"])

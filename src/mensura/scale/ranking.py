@@ -53,16 +53,13 @@ def rank_subjects(subjects: Sequence[str], estimates: Floats, draws: Floats | No
 
 
 def rank_interval(ranks: Floats) -> tuple[Floats, Floats]:
-    """Return the best and worst rank between which a share of draws (first axis) lies that is nearest to 90 %.
+    """Return the best and the worst rank, with at most 5% of the draws (first axis) beyond either.
 
-    Ranks are whole, so ends that leave at most 5 % on either side hold more than 90 %, often much more; an end is
-    taken in by one rank where that comes nearer.
+    Ranks are whole, so the two contain 90% of the draws or more. A rank that is as likely as 5% is never left out:
+    an interval never contradicts the chance of being first.
     """
     best, worst = np.quantile(ranks, [TAIL, 1 - TAIL], axis=0, method="inverted_cdf")
-    ends = [(best + low, worst - high) for low, high in ((0, 0), (1, 0), (0, 1), (1, 1))]
-    share = np.array([((first <= ranks) & (ranks <= last)).mean(axis=0) for first, last in ends])
-    nearest = np.argmin(np.round(np.abs(share - (1 - 2 * TAIL)), 9), axis=0)
-    return best + np.isin(nearest, (1, 3)), worst - np.isin(nearest, (2, 3))
+    return best, worst
 
 
 def say_leader(name: str, p_first: float | None, ranked: int, when: str = "") -> str:

@@ -7,18 +7,25 @@ from typing import Any
 
 import polars as pl
 
-from mensura.charts import drawn, item_map, scatter
+from mensura.charts import item_map, scatter
+from mensura.core.drawings import draw_jobs
 from mensura.exam.checklist import checklist
 from mensura.exam.gathering import MODELS, PEOPLE
 from mensura.exam.markdown import render_markdown
 from mensura.exam.report import ExamReport
 from mensura.exam.small_groups import LEAST_SHOWN
-from mensura.site.inlined import EARLY, style_sheet
+from mensura.site.drawings import NARROW, page_svg, static_job
+from mensura.site.inlined import EARLY, EMBEDDED, style_sheet
+from mensura.site.pictures.registry import page_spec
 from mensura.site.templating import Templates
 
-WIDTH_MM = 183.0
+WIDE = 1040
+"""Width of a drawing on a screen, pixels."""
+_VOICE = ("What it shows", "What to see", "What to doubt")
 _SHOWN_ITEMS = 10
 _MOST_DRAWN = 400
+Voice = tuple[tuple[str, str], ...]
+"""What a picture shows, what to see in it and what to doubt, each with its heading."""
 
 
 def exam_page(report: ExamReport) -> str:
@@ -29,7 +36,7 @@ def exam_page(report: ExamReport) -> str:
     facts: dict[str, Any] = {
         "report": report,
         "early": EARLY,
-        "style": style_sheet(),
+        "style": style_sheet(EMBEDDED),
         "comparison": report.comparison.to_dicts(),
         "outcomes": report.outcomes.to_dicts(),
         "groups": report.groups.filter(pl.col("n").is_not_null()).to_dicts(),
@@ -52,13 +59,17 @@ def _apart(items: pl.DataFrame, *, descending: bool) -> list[dict[str, Any]]:
     return ahead.sort("gap", descending=descending).head(_SHOWN_ITEMS).to_dicts()
 
 
-def _pictures(report: ExamReport) -> Iterable[tuple[str, str, str]]:
-    """Yield title, caption and drawing of every picture that the data allow."""
+def _pictures(report: ExamReport) -> Iterable[tuple[str, Voice, str]]:
+    """Yield title, three sentences and drawing of every picture that the data allow."""
     placed = report.takers.drop_nulls("ability")
     if placed.height:
         yield (
             "People and models on one scale",
-            "Each mark is a taker with a 90% interval. 0 is the mean of these people, 1 their standard deviation.",
+            _voice(
+                "Each mark is a taker with a 90% interval. 0 is the mean of these people, 1 their standard deviation.",
+                "A model to the right of the people is abler than they are on these items.",
+                "Where two intervals overlap, chance may have ordered the takers.",
+            ),
             _drawing(item_map(_marks(placed.head(_MOST_DRAWN)))),
         )
         if "difficulty" in report.items.columns:
@@ -73,7 +84,11 @@ def _pictures(report: ExamReport) -> Iterable[tuple[str, str, str]]:
             )
             yield (
                 "Item map",
-                "An item level with a taker is one that this taker gets right half of the time.",
+                _voice(
+                    "Items stand by their difficulty and models by their ability, on one axis.",
+                    "A taker gets an item at its own place right half of the time.",
+                    "The place of an item with few answers is uncertain.",
+                ),
                 _drawing(item_map(pl.concat([of_items, _marks(placed.filter(pl.col("kind") == MODELS))]))),
             )
     both = report.items.drop_nulls(["rate", "model_rate"])
@@ -89,7 +104,11 @@ def _pictures(report: ExamReport) -> Iterable[tuple[str, str, str]]:
         )
         yield (
             "Where each kind is better",
-            "One dot per item. Above the line models are right more often, below it people are.",
+            _voice(
+                "One dot per item: the share of people and of models who are right.",
+                "Above the line models are right more often, below it people are.",
+                "An item with few answers may be far from the line by chance.",
+            ),
             _drawing(scatter(points, x_title="People: share right", y_title="Models: share right", diagonal=True)),
         )
 
@@ -99,5 +118,15 @@ def _marks(takers: pl.DataFrame) -> pl.DataFrame:
     return takers.select(name.alias("name"), "kind", pl.col("ability").alias("value"), "low", "high")
 
 
+def _voice(*sentences: str) -> Voice:
+    return tuple(zip(_VOICE, sentences, strict=True))
+
+
 def _drawing(chart: Any) -> str:  # noqa: ANN401
-    return drawn(chart, WIDTH_MM)
+    """Return a chart for a screen and for a phone, in the colours of the reader's theme."""
+    spec = page_spec(chart)
+    wide, narrow = draw_jobs([static_job(spec, width) for width in (WIDE, NARROW)])
+    return (
+        f'<div class="only-wide">{page_svg(wide.decode())}</div>'
+        f'<div class="only-narrow">{page_svg(narrow.decode())}</div>'
+    )

@@ -34,10 +34,12 @@ document.head.append(font);
 
 
 _FACE = (
-    "@font-face{{font-family:'Mensura {name}';src:url({folder}{file}.woff2) format('woff2');"
+    "@font-face{{font-family:'Mensura {name}';src:url({source}) format('woff2');"
     "font-weight:{weights};font-display:swap}}\n"
 )
 _FACES = (("Serif", "serif", "400 650"), ("Sans", "sans", "400 700"))
+EMBEDDED = "data:"
+"""Where the fonts of a page that is one file are: in the page itself."""
 _STAND_INS = (
     "@font-face{font-family:'Mensura Serif Stand-in';src:local('Georgia'),local('Gelasio'),local('Noto Serif'),"
     "local('Liberation Serif'),local('Times New Roman');size-adjust:98%}\n"
@@ -51,16 +53,19 @@ _STAND_INS = (
 def style_sheet(fonts: str | None = None) -> str:
     """Return the style sheet of every page, the colours of both themes first.
 
-    ``fonts``: the way from the sheet to the folder of the fonts; without it the reader's own faces serve.
+    ``fonts``: the way from the sheet to the folder of the fonts, or :data:`EMBEDDED` for a page that is one file;
+    without it the reader's own faces serve.
     """
-    faces = (
-        ""
-        if fonts is None
-        else "".join(
-            _FACE.format(name=name, folder=fonts, file=file, weights=weights) for name, file, weights in _FACES
-        )
-    )
+    faces = "" if fonts is None else "".join(_face(fonts, *face) for face in _FACES)
     return faces + _STAND_INS + palette_css() + (STATIC / "style.css").read_text(encoding="utf-8")
+
+
+def _face(fonts: str, name: str, file: str, weights: str) -> str:
+    source = f"{fonts}{file}.woff2"
+    if fonts == EMBEDDED:
+        letters = (STATIC / "fonts" / f"{file}.woff2").read_bytes()
+        source = f"data:font/woff2;base64,{base64.b64encode(letters).decode()}"
+    return _FACE.format(name=name, source=source, weights=weights)
 
 
 def page_sheet() -> str:

@@ -40,8 +40,13 @@ class PageWriter:
         drawings: Drawings,
         shared: Mapping[str, object],
         advance: Callable[[], object] | None = None,
+        leaders: tuple[tuple[str, float], ...] = (),
     ) -> None:
-        """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page."""
+        """Write into ``folder``; ``shared`` is what every template knows, ``advance`` is called once per page.
+
+        ``leaders``: the models (provider, IQ) in the shared picture of a page that names none itself.
+        """
+        self._leaders = leaders
         self.svgs: dict[str, tuple[str, str]] = {}
         self.listed: list[str] = []  # pages for the sitemap
         self._folder, self._drawings, self._shared, self._advance = folder, drawings, shared, advance
@@ -58,7 +63,7 @@ class PageWriter:
             self.listed.append(page.file)
         if len(self._cards) < MOST_CARDS:
             sentence, marks = page.shared
-            svg = draw_share_card(page.title, sentence or page.summary, marks)
+            svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders)
             self._cards[page.file] = self._drawings.order({"kind": "png", "svg": svg, "scale": SHARE_SCALE})
 
     def write(self, page: Page) -> None:
@@ -98,6 +103,7 @@ class PageWriter:
             dollars=units.dollars,
             chance=units.chance,
             rarity=units.rarity,
+            day=units.say_day,
             first_link=first_link,
             whole=whole_names,
         )

@@ -48,6 +48,7 @@ from mensura.site.pages import (
     picture_pages,
 )
 from mensura.site.pages.data import study_parts
+from mensura.site.pages.overview import leader_marks
 from mensura.site.people_cards import people_cards
 from mensura.site.pictures.first_screen import FirstScreen
 from mensura.site.revisions import EvidenceLog
@@ -117,7 +118,7 @@ def build_report(
             "sheet": Markup(page_sheet()),
         }
         drawings = Drawings(processes)
-        writer = PageWriter(stage, drawings, shared, advance)
+        writer = PageWriter(stage, drawings, shared, advance, leader_marks(study))
         before = read_editions(out) if earlier is None else list(earlier)
         editions = next_edition(study, before or shipped_editions(study), day, log)
         named, drawn = list[Page](), dict[str, tuple[str, str]]()

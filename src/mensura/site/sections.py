@@ -11,11 +11,14 @@ import polars as pl
 
 from mensura.evidence import slug
 from mensura.iq import EFFECTIVE_COST_NOTE
+from mensura.study.passed import SURELY
 from mensura.study.study import Study
-from mensura.study.units import show, show_range
+from mensura.study.units import dollars, show, show_range
 
 _FLOORS = range(90, 160, 5)
 """IQs for which the cheapest model is named, as far as any model reaches."""
+_PRICED = (115, 125, 135)
+"""IQs for which one sentence says what the cheapest model costs."""
 _RIVALS = 2
 """Models of other providers offered for comparison on a model's page."""
 
@@ -27,7 +30,7 @@ def passing_section(study: Study) -> dict[str, Any]:
         ("group", "group of people", None),
         ("status", "their score is", "status"),
         ("shown", "score", None),
-        ("first", "first model above", None),
+        ("first", "first score above", None),
         ("passed", "released", None),
         ("best", "best model", None),
         ("best_shown", "its score", None),
@@ -61,10 +64,9 @@ def passing_section(study: Study) -> dict[str, Any]:
         )
     table = {"rows": rows, "columns": columns, "id": "passing", "caption": "Scores as the sources print them"}
     about = (
-        "Who scored above this group first on this test, by release. Nobody took all tests, and what is hard for "
-        "people is not what is hard for models, so each test speaks for itself. Judged scores were never measured; a "
-        "panel is the union of its members; constructed ones are no people. The chance takes the errors of both scores "
-        "into account."
+        "For each group, the first model by release with a score above it. One score above can be luck: passed, at the "
+        f"top of this page, needs a chance of {SURELY:.0%}, by the errors of both scores. Judged scores were never "
+        "measured. A panel is the union of its members. Constructed scores belong to nobody."
     )
     return {"id": "passing-table", "title": "People and models, test by test", "about": about, "table": table}
 
@@ -99,8 +101,8 @@ def people_section(study: Study) -> dict[str, Any]:
     ]
     table = {"rows": rows, "columns": columns, "id": "people", "caption": "90% intervals"}
     about = (
-        "Where one number is wanted. The interval holds how much people's standing differs from test to test, which is "
-        "a lot: read it, not the middle. A dash under a date means that the best model may not have passed them yet."
+        "One number for each class of people. Their standing differs much from test to test, so read the interval and "
+        "not the middle. A dash under a date means that the best model may not have passed them yet."
     )
     return {"id": "people-table", "title": "Classes of people on the scale", "about": about, "table": table}
 
@@ -123,6 +125,15 @@ def cheapest_rows(study: Study, floors: Iterable[int] = _FLOORS) -> tuple[list[d
             rows.append({"floor": floor, "able": able.height, **able.row(0, named=True)})
     by_list = priced.filter(pl.col("basis") == "list price").height
     return rows, (priced.height - by_list, by_list, scored.height - priced.height)
+
+
+def cheapest_said(study: Study) -> str:
+    """Say what the cheapest models of some IQs cost; nothing where no model has a price."""
+    return ", ".join(
+        f"{'' if place else 'IQ '}{row['floor']} from {dollars(row['cost'])}"
+        + (" list price" if row["basis"] == "list price" else "")
+        for place, row in enumerate(cheapest_rows(study, _PRICED)[0])
+    )
 
 
 def cheapest_section(study: Study) -> dict[str, Any]:

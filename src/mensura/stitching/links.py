@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from mensura.evidence import Evidence, distinct_scores, trials
+from mensura.evidence import Evidence, trials, used_scores
 
 ELO_DECADE = 400.0
 """Elo points that multiply the odds of winning by ten (Elo's definition)."""
@@ -25,9 +25,7 @@ def evidence_scores(evidence: Evidence, references: pl.DataFrame | None = None) 
     ``references`` (benchmark, reference) fixes the opponents of Elo ratings; without it they are the median models.
     A model's scores on a benchmark are left out if none of them is primary: they are kept for the record only.
     """
-    used = evidence.scores.filter("primary").select("subject", "benchmark")
-    scores = distinct_scores(evidence).join(used, on=["subject", "benchmark"], how="semi")
-    linked = link(scores, evidence, "score", references=references).join(
+    linked = link(used_scores(evidence), evidence, "score", references=references).join(
         evidence.models.select("subject", "released"), on="subject", how="left"
     )
     levels = evidence.benchmarks.select(

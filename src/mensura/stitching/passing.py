@@ -10,7 +10,7 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats, Ints
-from mensura.evidence.above import chance_over
+from mensura.evidence.above import chance_over, who_is_above
 from mensura.stitching.draws import LEVEL
 from mensura.stitching.predict import expected_scores, point_scores
 from mensura.stitching.years import to_date
@@ -27,8 +27,11 @@ def pass_tests(fit: Stitch, groups: pl.DataFrame) -> pl.DataFrame:
     and its date; null: none yet), best and best_score (the model with the highest score), chance (that the best
     model's true score is above the group's).
     """
-    data = fit.data
-    rows = [_passing(fit, data.benchmarks.index(row[0]), *row[1:]) for row in _keys(groups)]
+    takers = {benchmark: _takers(fit, benchmark) for benchmark in groups["benchmark"].unique()}
+    rows = [
+        who_is_above(takers[benchmark], score, stderr)
+        for benchmark, score, stderr in groups.select("benchmark", "score", "stderr").iter_rows()
+    ]
     schema = {
         "models": pl.Int64,
         "above": pl.Int64,
@@ -57,45 +60,34 @@ def win_chance(fit: Stitch, model: str, benchmark: str, score: float, stderr: fl
 
 def win_chances(fit: Stitch, models: Sequence[str], benchmark: str, score: float, stderr: float) -> dict[str, float]:
     """Return :func:`win_chance` of many models on one test; the test's scores are looked up once."""
-    data = fit.data
-    col = data.benchmarks.index(benchmark)
-    cells = np.flatnonzero(data.layout.cols == col)
-    measured = {data.subjects[data.layout.rows[cell]]: cell for cell in reversed(cells)}
-    found = {}
-    for model in models:
-        cell = measured.get(model)
-        own, variance = (data.y[cell], data.sampling[cell]) if cell is not None else _expected(fit, model, col)
-        found[model] = chance_over(own, variance, score, stderr)
-    return found
+    taken = {subject: (own, variance) for subject, _, own, variance in _takers(fit, benchmark).iter_rows()}
+    known = ((model, taken.get(model) or _expected(fit, model, benchmark)) for model in models)
+    return {model: chance_over(own, variance, score, stderr) for model, (own, variance) in known}
 
 
-def _expected(fit: Stitch, model: str, col: int) -> tuple[float, float]:
+def _expected(fit: Stitch, model: str, benchmark: str) -> tuple[float, float]:
     """Return the expected score of a model on a test it did not take, and its variance."""
-    pair: tuple[Ints, Ints] = (np.array([fit.data.subjects.index(model)]), np.array([col]))
+    data = fit.data
+    pair: tuple[Ints, Ints] = (
+        np.array([data.subjects.index(model)]),
+        np.array([data.benchmarks.index(benchmark)]),
+    )
     expected: Floats = point_scores(fit.model, *pair)
     spread = expected_scores(fit.model, fit.own_draws, *pair).var(axis=0)
     return expected[0], (spread + fit.model.noise(expected, pair[1]))[0]
 
 
-def _keys(groups: pl.DataFrame) -> list[tuple[str, float, float]]:
-    return list(groups.select("benchmark", "score", "stderr").iter_rows())
-
-
-def _passing(fit: Stitch, col: int, score: float, stderr: float) -> tuple[object, ...]:
+def _takers(fit: Stitch, benchmark: str) -> pl.DataFrame:
+    """Return who took a test: subject, released, score, variance."""
     data = fit.data
-    cells = np.flatnonzero(data.layout.cols == col)
-    subjects, scores = data.layout.rows[cells], data.y[cells]
-    over = subjects[scores > score]
-    dated = over[np.isfinite(data.years[over])]
-    first = int(dated[np.argmin(data.years[dated])]) if dated.size else None
-    best = int(np.argmax(scores))
-    name = data.subjects[subjects[best]]
-    return (
-        cells.size,
-        over.size,
-        None if first is None else data.subjects[first],
-        None if first is None else to_date(data.years[first]),
-        name,
-        float(scores[best]),
-        win_chance(fit, name, data.benchmarks[col], score, stderr),
+    cells = np.flatnonzero(data.layout.cols == data.benchmarks.index(benchmark))
+    rows = data.layout.rows[cells]
+    released = [to_date(year) if np.isfinite(year) else None for year in data.years[rows]]
+    return pl.DataFrame(
+        {
+            "subject": [data.subjects[row] for row in rows],
+            "released": pl.Series(released, dtype=pl.Date),
+            "score": data.printed[cells],
+            "variance": data.sampling[cells],
+        }
     )

@@ -20,7 +20,7 @@ from mensura.core.errors import MensuraError
 from mensura.core.frames import read_csv
 from mensura.core.results import Result
 from mensura.evidence import Evidence, load
-from mensura.evidence.above import ASSUMED_ERROR, PRIOR_TRIALS
+from mensura.evidence.above import people_rates
 from mensura.scale import score_to_capability, share_above_chance
 from mensura.stitching.checks import position, positions_of
 from mensura.stitching.draws import PositionDraws
@@ -33,10 +33,6 @@ from mensura.stitching.response import straighten
 if TYPE_CHECKING:
     from mensura.stitching.result import Stitch
 
-RANGE_ERRORS = 2 * 1.645
-"""Standard errors in a source's range, read as a central 90% interval of a normal distribution."""
-ABOUT_ZERO = 0.02
-"""A score of "about zero" says: at most this."""
 EDGE = 0.02
 """Nearer than this share of the range to chance or ceiling a score only bounds where a class stands."""
 WORDS = {"estimated": "judged"}
@@ -126,18 +122,12 @@ def place_people(fit: Stitch, evidence: Evidence | None = None, *, seed: int = 0
 def people_scores(evidence: Evidence) -> pl.DataFrame:
     """Human references as a score table: subject (the group), benchmark, class, status, bound, score, stderr.
 
-    Only scores in the benchmark's own unit count. The standard error comes from the range the source gives (read as
-    90%), from the number of people, from the number of items, or is assumed (0.05). ``bound`` is "at most" for scores
-    of about zero, whose score is then the bound.
+    Only scores in the benchmark's own unit count; :func:`~mensura.evidence.above.people_rates` says how well each is
+    known.
     """
     units = evidence.benchmarks.select("benchmark", "unit", "items")
     same = evidence.human_references.join(units, on=["benchmark", "unit"], maintain_order="left")
-    linked = link(same, evidence, "score", "low", "high")
-    p = (pl.col("score") * PRIOR_TRIALS + 1) / (PRIOR_TRIALS + 2)
-    binomial = (p * (1 - p) / pl.coalesce("n", "items")).sqrt()
-    ranged = (pl.col("high") - pl.col("low")) / RANGE_ERRORS
-    error = pl.when(pl.col("status") == "measured").then(pl.coalesce(ranged, binomial)).otherwise(ranged)
-    nearly_none = (pl.col("score") == 0) & (pl.col("status") == "estimated")
+    linked = people_rates(link(same, evidence, "score", "low", "high"))
     classes = read_csv(CLASSES)
     return linked.join(classes, on="group", how="left", maintain_order="left").select(
         pl.col("group").alias("subject"),
@@ -147,9 +137,9 @@ def people_scores(evidence: Evidence) -> pl.DataFrame:
         .then(pl.lit("panel"))
         .otherwise(pl.col("status").replace(WORDS))
         .alias("status"),
-        pl.when(nearly_none).then(pl.lit("at most")).alias("bound"),
-        pl.when(nearly_none).then(ABOUT_ZERO).otherwise(pl.col("score")).alias("score"),
-        error.fill_null(ASSUMED_ERROR).alias("stderr"),
+        "bound",
+        "score",
+        "stderr",
     )
 
 

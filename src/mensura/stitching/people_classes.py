@@ -57,7 +57,7 @@ def draw_classes(scores: ClassScores, positions: Positions, rng: np.random.Gener
     design = np.zeros((z.size, k + b))
     design[taken, k + cols] = 1.0
     weight = 1 / scores.error**2
-    mu, omega = np.empty((n, k)), np.empty(n)
+    mu, omega, diagonal = np.empty((n, k)), np.empty(n), np.arange(k + b)
     for sweep in range(-BURN_IN, n * SWEEPS_PER_DRAW):
         i = max(sweep, 0) // SWEEPS_PER_DRAW
         if sweep == -BURN_IN or sweep % SWEEPS_PER_DRAW == 0:  # the next draw of the fit: it stays for some sweeps
@@ -67,12 +67,25 @@ def draw_classes(scores: ClassScores, positions: Positions, rng: np.random.Gener
         prior = np.concatenate((np.full(k, width[i] ** -2), np.full(b, shift**-2)))
         right = weighted @ (z - offset)
         right[:k] += centre[i] * prior[:k]
-        root = np.linalg.cholesky(told + np.diag(prior))
-        mean = np.linalg.solve(root.T, np.linalg.solve(root, right) + rng.standard_normal(k + b))
+        precision = told.copy()
+        precision[diagonal, diagonal] += prior
+        mean = _draw_normal(precision, right, rng)
         z = _bounded_draws(scores, held, offset + design @ mean, rng)
         shift = _draw_shift(mean[k:], rng)
         mu[i], omega[i] = mean[:k], shift
     return mu, omega
+
+
+def _draw_normal(precision: Floats, right: Floats, rng: np.random.Generator) -> Floats:
+    """Draw from the normal distribution with this precision and the mean ``precision⁻¹ right``.
+
+    LAPACK is called directly: at this size NumPy's checks take longer than the arithmetic.
+    """
+    lapack = scipy.linalg.lapack
+    root, _ = lapack.dpotrf(precision, lower=1)
+    whitened, _ = lapack.dtrtrs(root, right, lower=1)
+    drawn, _ = lapack.dtrtrs(root, whitened + rng.standard_normal(right.size), lower=1, trans=1)
+    return np.asarray(drawn)
 
 
 def _bounded_draws(scores: ClassScores, held: Ints, expected: Floats, rng: np.random.Generator) -> Floats:

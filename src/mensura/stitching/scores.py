@@ -18,7 +18,9 @@ from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
 from mensura.core.frames import as_frame, require_columns
 from mensura.core.results import Result
+from mensura.evidence.above import score_variance
 from mensura.stitching.layout import ScoreLayout
+from mensura.stitching.sources import PRINTED
 from mensura.stitching.years import to_years
 
 Duplicates = Literal["max", "mean", "all"]
@@ -37,6 +39,7 @@ ALIASES = {"model": "subject", "item": "benchmark", "release_date": "released"}
 class ScoreSet(Result):
     """Checked scores, one per subject and benchmark, sorted by subject.
 
+    ``y`` are the scores that count, ``printed`` the same before offsets of sources were taken out.
     ``counts`` tells how many rows made each score (1 unless all rows count); ``sampling`` is its known sampling
     variance (0 unknown), ``chance`` and ``ceiling`` belong to the benchmarks (``chance_given`` and ``ceiling_given``
     say for which somebody stated them; they are 0 and 1 elsewhere until estimated), ``years`` (release, since
@@ -50,6 +53,7 @@ class ScoreSet(Result):
     benchmarks: tuple[str, ...]
     layout: ScoreLayout
     y: Floats
+    printed: Floats
     counts: Floats
     sampling: Floats
     chance: Floats
@@ -79,6 +83,7 @@ class ScoreSet(Result):
             subjects=tuple(self.subjects[i] for i in subjects),
             layout=ScoreLayout(rows, self.layout.cols[keep], len(subjects), self.layout.n_benchmarks),
             y=self.y[keep],
+            printed=self.printed[keep],
             counts=self.counts[keep],
             sampling=self.sampling[keep],
             years=self.years[subjects],
@@ -165,9 +170,10 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
     """
     if duplicates not in get_args(Duplicates):
         raise MensuraError(f"duplicates: {duplicates!r} is not known; choose one of {', '.join(get_args(Duplicates))}")
-    score = pl.col("score").max() if duplicates == "max" else pl.col("score").mean()
+    score = pl.col("score", "printed").max() if duplicates == "max" else pl.col("score", "printed").mean()
     rows = pl.len() if duplicates == "all" else pl.lit(1)
-    frame = frame.with_columns(_sampling(frame).alias("sampling"))
+    printed = pl.col(PRINTED if PRINTED in frame.columns else "score").alias("printed")
+    frame = frame.with_columns(_sampling(frame).alias("sampling"), printed)
     merged = (
         frame.group_by("subject", "benchmark")
         .agg(score, rows.alias("count"), (pl.col("sampling").sum() / pl.len() ** 2).alias("sampling"))
@@ -180,6 +186,7 @@ def encode(frame: pl.DataFrame, duplicates: Duplicates) -> ScoreSet:
         benchmarks=tuple(benchmarks),
         layout=ScoreLayout.of(subjects.search_sorted(merged["subject"]), benchmarks.search_sorted(merged["benchmark"])),
         y=merged["score"].to_numpy().astype(float),
+        printed=merged["printed"].to_numpy().astype(float),
         counts=merged["count"].to_numpy().astype(float),
         sampling=merged["sampling"].to_numpy().astype(float),
         chance=chance,
@@ -195,8 +202,7 @@ def _sampling(frame: pl.DataFrame) -> pl.Expr:
     variance = pl.lit(None, dtype=pl.Float64)
     if "n" in frame.columns:
         n = pl.col("n").cast(pl.Float64, strict=False)
-        p = (pl.col("score") * n + 1) / (n + 2)
-        variance = pl.when(n > 0).then(p * (1 - p) / n)
+        variance = pl.when(n > 0).then(score_variance(pl.col("score"), n))
     if "stderr" in frame.columns:
         stderr = pl.col("stderr").cast(pl.Float64, strict=False)
         variance = pl.when(stderr > 0).then(stderr**2).otherwise(variance)

@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+PRINTED = "score as printed"
+"""Column of scores before offsets are taken out; a user's table has no such name."""
 SWEEPS = 30
 """Alternations of cell means and source offsets; offsets settle geometrically, far below a hundredth of a logit."""
 SMALLEST_SPREAD = 1e-4
@@ -20,7 +22,10 @@ SMALLEST_OVERLAP = 10
 
 
 def adjust_sources(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return scores with source offsets taken out, and the offsets: source, offset (logits), scores in common cells."""
+    """Return scores with source offsets taken out, and the offsets: source, offset (logits), scores in common cells.
+
+    Where there are offsets, :data:`PRINTED` keeps the scores as their sources give them.
+    """
     empty = pl.DataFrame(schema={"source": pl.String, "offset": pl.Float64, "scores": pl.UInt32})
     if "source" not in frame.columns:
         return frame, empty
@@ -35,7 +40,10 @@ def adjust_sources(frame: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     inside = (pl.col("score") > CERTAIN) & (pl.col("score") < 1 - CERTAIN)
     adjusted = frame.join(
         offsets.select("source", "offset"), on="source", how="left", maintain_order="left"
-    ).with_columns(score=pl.when(inside).then(1 / (1 + (-shifted).exp())).otherwise(pl.col("score")))
+    ).with_columns(
+        pl.col("score").alias(PRINTED),
+        score=pl.when(inside).then(1 / (1 + (-shifted).exp())).otherwise(pl.col("score")),
+    )
     return adjusted.drop("offset"), offsets
 
 

@@ -1,19 +1,24 @@
 """How every number of the pages is written: one rule per unit, in one place.
 
 Percent have at most one decimal, a fraction is said as percent, Elo and IQ are whole, an index has one decimal, dollars
-three significant digits, a capability two decimals; a minus is a minus sign and never stands before a zero.
+have cents below 100 and three digits below 1, a capability two decimals. A minus is a minus sign and never
+stands before a zero.
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
+from datetime import date
 
 from mensura.scale.ranking import say_chance
 
 WORLD_POPULATION = 8.2e9
 """People alive (United Nations, mid-2025, rounded): a rarity beyond it names nobody."""
 NOTHING = "–"
+_CENTS_BELOW = 100.0
+"""Dollars from which cents say nothing."""
 _DIGITS = {"percent": 1, "fraction": 1, "elo": 0, "index": 1, "composite": 1, "iq": 0, "capability": 2, "seconds": 0}
 _SUFFIX = {"percent": "%", "fraction": "%", "elo": " Elo", "seconds": " s"}
 _WHOLE = {"percent", "fraction", "index", "composite"}
@@ -62,15 +67,28 @@ def digits(value: float | None) -> str:
 
 
 def dollars(value: float | None) -> str:
-    """Return an amount with three significant digits and no more than cents need: $0.435, $12.5, $60, $1,200."""
+    """Return an amount with cents below $100, three digits below $1: $0.435, $28.37, $60, $1,234."""
     if value is None or not math.isfinite(value):
         return NOTHING
     if value == 0:
         return "$0"
-    places = max(0, 2 - math.floor(math.log10(abs(value))))
-    text = f"{abs(value):,.{places}f}"
-    trimmed = text.rstrip("0").rstrip(".") if "." in text else text
-    return ("−" if value < 0 else "") + "$" + trimmed
+    size = abs(value)
+    places = max(2, 2 - math.floor(math.log10(size))) if size < _CENTS_BELOW else 0
+    text = f"{size:,.{places}f}"
+    whole, _, cents = text.partition(".")
+    cents = cents.rstrip("0")
+    return ("−" if value < 0 else "") + "$" + (f"{whole}.{cents.ljust(2, '0')}" if cents else whole)
+
+
+def say_day(day: str) -> str:
+    """Return an ISO date as people write it: 10 October 2026, October 2026. Other words and impossible dates stay."""
+    try:
+        if re.fullmatch(r"\d{4}-\d\d", day):
+            return f"{date.fromisoformat(f'{day}-01'):%B %Y}"
+        found = date.fromisoformat(day)
+    except ValueError:
+        return day
+    return f"{found.day} {found:%B %Y}"
 
 
 def chance(value: float | None) -> str:

@@ -30,6 +30,7 @@ from mensura.trends.buckets import bucket_table
 from mensura.trends.capabilities import hand_over, read_capabilities
 from mensura.trends.constancy import constancy_table
 from mensura.trends.frontier import is_record
+from mensura.trends.joint import joint_table
 from mensura.trends.lines import FEWEST_POINTS, TrendLine, fit_line
 
 METHODS = ("releases", "rosetta")
@@ -39,8 +40,6 @@ SAME_COMPUTE = 1e-9
 """Range of ln(compute) below which a family was trained with one compute."""
 LARGEST_LOG = 700.0
 """Beyond, an exponential is infinite in double precision."""
-FEWEST_JOINT = 4
-"""The joint regression has three coefficients and an error."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,6 +105,8 @@ def measure_progress(
     """
     if method not in METHODS:
         raise MensuraError(f"method: {method!r} is not known; choose one of {', '.join(METHODS)}")
+    if not 0 < level < 1:
+        raise MensuraError(f"level: must be between 0 and 1 (exclusive), got {level}")
     table = _with_compute(models, compute)
     listed = read_capabilities(table.filter(pl.col("training_compute_flop") > 0), name="models")
     if method == "rosetta":
@@ -120,7 +121,7 @@ def measure_progress(
         level,
         families,
         pl.DataFrame(_estimates(method, level, families, pooled, years, C, spent), infer_schema_length=None),
-        _joint(method, level, years, C, spent),
+        joint_table(years, C, spent, level=level, published=method == "rosetta"),
         constancy_table(years, C, spent, level=level),
         bucket_table(to_years(listed["released"]), C, spent / np.log(10)),
     )
@@ -257,7 +258,8 @@ def _estimate(
         freedom = slope.freedom if swapped else line.freedom
     else:
         of_k = (gain / k**2 * slope.error) ** 2
-        freedom = (own + of_k) ** 2 / (own**2 / line.freedom + of_k**2 / slope.freedom)
+        spread = own**2 / line.freedom + of_k**2 / slope.freedom
+        freedom = (own + of_k) ** 2 / spread if spread > 0 else line.freedom  # 0: all points lie on the lines
     half = float(scipy.special.stdtrit(freedom, 0.5 + level / 2) * np.sqrt(own + of_k))
     return row | {
         "quality_per_year": line.slope,
@@ -270,53 +272,3 @@ def _estimate(
 def _factor(log: float) -> float:
     """Exponential that ends at infinity: with k hardly known, anything may be saved."""
     return float(np.exp(log)) if log < LARGEST_LOG else float("inf")
-
-
-def _joint(method: str, level: float, years: Floats, C: Floats, compute: Floats) -> pl.DataFrame:
-    """Regress C on log10(compute) and year; the ratio of the two coefficients is decades of compute saved per year."""
-    x = np.column_stack([np.ones_like(C), compute / np.log(10), years - years.mean()])
-    if C.size < FEWEST_JOINT:
-        raise MensuraError(
-            f"models: {C.size} subjects with compute; the joint regression needs at least {FEWEST_JOINT}"
-        )
-    beta = np.linalg.lstsq(x, C, rcond=None)[0]
-    residual = C - x @ beta
-    freedom = C.size - 3
-    covariance = residual @ residual / freedom * np.linalg.inv(x.T @ x)
-    ratio = float(beta[2] / beta[1])
-    if method == "rosetta":
-        relative = covariance[1, 1] / beta[1] ** 2 + covariance[2, 2] / beta[2] ** 2
-        half = float(_published_z(level) * abs(ratio) * np.sqrt(relative))
-        low, high = ratio - half, ratio + half
-    else:
-        low, high = fieller(
-            beta[2], beta[1], covariance[1:, 1:][::-1, ::-1], float(scipy.special.stdtrit(freedom, 0.5 + level / 2))
-        )
-    return pl.DataFrame(
-        {
-            "per_decade": [float(beta[1])],
-            "per_year": [float(beta[2])],
-            "r_squared": [1 - float(residual @ residual / np.sum((C - C.mean()) ** 2))],
-            "decades_saved": [ratio],
-            "low": [low],
-            "high": [high],
-            "n": [C.size],
-        }
-    )
-
-
-def _published_z(level: float) -> float:
-    """Normal quantile with the digits the published code uses."""
-    return round(float(scipy.special.ndtri(0.5 + level / 2)), 3 if level < 0.95 else 2)
-
-
-def fieller(top: float, bottom: float, covariance: Floats, quantile: float) -> tuple[float, float]:
-    """Interval of top / bottom by Fieller's theorem; infinite ends where the bottom may be zero."""
-    q2 = quantile**2
-    a = bottom**2 - q2 * covariance[1, 1]
-    b = top * bottom - q2 * covariance[0, 1]
-    c = top**2 - q2 * covariance[0, 0]
-    if a <= 0 or b * b < a * c:
-        return float("-inf"), float("inf")
-    root = float(np.sqrt(b * b - a * c))
-    return float((b - root) / a), float((b + root) / a)

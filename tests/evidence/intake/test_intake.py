@@ -38,11 +38,21 @@ def test_there_are_forty_of_them():
     assert len({messy.file for messy in FILES}) == len(FILES) >= 40
 
 
+def test_a_row_of_people_is_left_out_and_led_to_its_place(known):
+    """A leaderboard ends with the people's score: they are no model, and no model's release date makes them one."""
+    frame = pl.DataFrame({"model": [GPT, "Human experts"], "HLE (%)": [21.5, 90], "Org": ["OpenAI", None]})
+    reading = read(frame, known)
+    assert reading.scores["subject"].to_list() == [GPT]
+    assert reading.dropped.rows() == [(2, "Human experts", "people, no model")]
+    assert any("Human experts" in note and "mensura add --people FILE" in note for note in reading.notes)
+    assert reading.scores["provider"].to_list() == ["OpenAI"]
+
+
 def test_what_was_understood_is_said(known, tmp_path):
     path = tmp_path / "mine.csv"
     path.write_text("Model;GPQA Diamond;HLE;Rank\nClaude Opus 4.8;70,4;;1\n\nGPT-5.5;;21,5;2\n", encoding="utf-16")
     reading = read(path, known)
-    assert reading.heading == f"{path}: 2 scores of 2 models on 2 benchmarks, 2 blank"
+    assert reading.heading == f"{path}: 2 scores of 2 models on 2 benchmarks, 2 left out"
     assert reading.notes == (
         "one row per model, one column per benchmark",
         "read as utf-16",

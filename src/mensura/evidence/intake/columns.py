@@ -20,7 +20,7 @@ OPTIONAL = {
     "date": ("date|score date|evaluated", "day or month of the figure"),
     "note": ("note|notes|comment|remark", "variant or protocol"),
     "released": ("released|release date|release", "day of release; needed for a model that is new"),
-    "provider": ("provider|organisation|organization|developer|lab|company|vendor", "who offers a new model"),
+    "provider": ("provider|organisation|organization|org|maker|developer|lab|company|vendor", "who offers a new model"),
     "display_name": ("display name", "what tables and pages call a new model"),
     "reasoning": ("reasoning|thinking", "yes where a new model thinks before it answers"),
     "tier": ("tier|provider tier", "a new model's place in its line: 0 flagship, below 0 smaller"),
@@ -109,6 +109,16 @@ def rename_columns(header: Sequence[str], name: str) -> list[str]:
     found, _ = _known_columns(header, name)
     known = {place: target for target, place in found.items()}
     return [known.get(place, title) for place, title in enumerate(header)]
+
+
+def header_row(rows: Sequence[Sequence[str | None]]) -> int | None:
+    """Return the place of the first row that reads like a header: a title above the table hides it."""
+    names = {*_VARIANTS["subject"].split("|"), *_VARIANTS["benchmark"].split("|")}
+    for place, row in enumerate(rows):
+        titles = [_simple(bare_title(cell)) for cell in row if cell is not None]
+        if len(titles) > 1 and names & set(titles):
+            return place
+    return None
 
 
 def _refuse_unknown(titles: Sequence[str], name: str) -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import polars as pl
@@ -12,11 +12,20 @@ import polars as pl
 from mensura.core.errors import NAMES_SHOWN, MensuraError, listed_names
 from mensura.core.results import Result
 from mensura.evidence.faults import EvidenceError, Fault
-from mensura.evidence.intake.cells import CellTable, read_cells
-from mensura.evidence.intake.columns import OPTIONAL, Shape, bare_title, find_shape
+from mensura.evidence.intake.cells import read_cells
+from mensura.evidence.intake.columns import OPTIONAL
 from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
 from mensura.evidence.intake.names import KnownNames, NameMatch
 from mensura.evidence.intake.units_said import ReadScore, settle_units, unit_word
+from mensura.evidence.intake.written import (
+    WrittenScore,
+    read_once,
+    said_of_people,
+    shape_of,
+    unfold_entries,
+    without_people,
+    without_words,
+)
 from mensura.evidence.units import RATE_UNITS
 
 _DROPPED = {"row": pl.Int64, "what": pl.String, "reason": pl.String}
@@ -25,17 +34,6 @@ _KINDS = {
     "wide": "one row per model, one column per benchmark",
     "turned": "one row per benchmark, one column per model",
 }
-
-
-class WrittenScore(NamedTuple):
-    """One score as it was written: its row, both names, the cell, what else the row says, percent in its header."""
-
-    row: int
-    subject: str
-    benchmark: str
-    cell: str
-    extras: Mapping[str, str]
-    percent: bool
 
 
 class NewModel(NamedTuple):
@@ -82,7 +80,7 @@ class ScoreReading(Result):
     def heading(self) -> str:
         """How many scores were read of what."""
         subjects, benchmarks = self.scores["subject"].n_unique(), self.scores["benchmark"].n_unique()
-        left = f", {self.dropped.height} blank" if self.dropped.height else ""
+        left = f", {self.dropped.height} left out" if self.dropped.height else ""
         counts = ((self.scores.height, "score"), (subjects, "model"), (benchmarks, "benchmark"))
         scores, models, tests = (f"{count} {word}{'' if count == 1 else 's'}" for count, word in counts)
         return f"{self.name}: {scores} of {models} on {tests}{left}"
@@ -107,12 +105,13 @@ def read_scores_of(
     known = {"model": KnownNames(models.select("subject", "name").iter_rows())}
     known["benchmark"] = KnownNames(benchmarks.select("benchmark", "name").iter_rows())
     cells = read_cells(source, name=name)
-    shape = find_shape(cells.header, known["model"], known["benchmark"], name=cells.name)
-    shape = _without_words(cells, shape, known["benchmark" if shape.kind == "wide" else "model"])
-    entries, dropped = _entries(cells, shape)
+    shape = shape_of(cells, known)
+    shape = without_words(cells, shape, known["benchmark" if shape.kind == "wide" else "model"])
+    entries, dropped = unfold_entries(cells, shape)
     if not entries:
         raise MensuraError(f"{cells.name}: every score is blank; enter at least one score")
-    entries, repeated = _once(entries)
+    entries, people = without_people(entries, known["model"], cells.name)
+    entries, repeated = read_once(entries)
     matches = _matched(entries, known, allowed, cells.name)
     entries = _with_said(entries, matches, allowed.new_model, cells.name)
     comma = uses_decimal_commas(entry.cell for entry in entries)
@@ -123,57 +122,15 @@ def read_scores_of(
     notes += [*cells.notes, *(["decimal commas"] if comma else []), *units]
     notes += [f"columns left out: {', '.join(shape.left_out)}"] if shape.left_out else []
     notes += [f"rows that repeat another, read once: {listed_names(repeated)}"] if repeated else []
+    notes += [said_of_people(people)] if people else []
     notes += _new_names(matches)
     return ScoreReading(
         cells.name,
         _score_frame(scores, [column for column in OPTIONAL if column in {*shape.columns, *_said(entries)}]),
         pl.DataFrame(_name_rows(entries, matches), schema=_NAMES, orient="row"),
-        pl.DataFrame(dropped, schema=_DROPPED, orient="row"),
+        pl.DataFrame(dropped + [(one.row, one.subject, "people, no model") for one in people], _DROPPED, orient="row"),
         tuple(notes),
     )
-
-
-def _entries(cells: CellTable, shape: Shape) -> tuple[list[WrittenScore], list[tuple[int, str, str]]]:
-    """Unfold a table into one entry per score; cells without one are listed."""
-    entries, dropped = [], []
-    for number, row in zip(cells.numbers, cells.rows, strict=True):
-        given = {column: cell for column, place in shape.columns.items() if (cell := row[place]) is not None}
-        extras = {column: cell for column, cell in given.items() if column in OPTIONAL}
-        for subject, benchmark, cell, percent in _scores_of(row, given, cells.header, shape):
-            if subject is None or benchmark is None or cell is None:
-                missing = [n for n, v in (("model", subject), ("benchmark", benchmark), ("score", cell)) if v is None]
-                dropped.append((number, benchmark or subject or "", f"no {' and no '.join(missing)}"))
-            else:
-                entries.append(WrittenScore(number, subject, benchmark, cell, extras, percent))
-    return entries, dropped
-
-
-def _without_words(cells: CellTable, shape: Shape, known: KnownNames) -> Shape:
-    """Leave out columns of remarks: cells without any figure below a title that is no known name."""
-    remarks = [place for place in shape.across if _holds_remarks(cells, place, known)]
-    return replace(
-        shape,
-        across=tuple(place for place in shape.across if place not in remarks),
-        left_out=(*shape.left_out, *(cells.header[place] for place in remarks)),
-    )
-
-
-def _holds_remarks(cells: CellTable, place: int, known: KnownNames) -> bool:
-    filled = [row[place] for row in cells.rows if row[place] is not None]
-    if not filled or known.match(bare_title(cells.header[place])).id is not None:
-        return False
-    return not any(read_figure(str(cell), decimal_comma=comma) for cell in filled for comma in (True, False))
-
-
-def _once(entries: Sequence[WrittenScore]) -> tuple[list[WrittenScore], list[str]]:
-    """Return the scores without rows that repeat another word for word, and the numbers of those rows."""
-    first: dict[tuple[object, ...], WrittenScore] = {}
-    repeated = []
-    for entry in entries:
-        key = (entry.subject, entry.benchmark, entry.cell, *sorted(entry.extras.items()))
-        if first.setdefault(key, entry) is not entry:
-            repeated.append(str(entry.row))
-    return list(first.values()), list(dict.fromkeys(repeated))
 
 
 def _refuse_rivals(entries: Sequence[WrittenScore], matches: Mapping[tuple[str, str], NameMatch], name: str) -> None:
@@ -191,19 +148,6 @@ def _refuse_rivals(entries: Sequence[WrittenScore], matches: Mapping[tuple[str, 
             faults.append(Fault(name, entry.row, "score", entry.cell, told))
     if faults:
         raise EvidenceError(faults)
-
-
-def _scores_of(
-    row: Sequence[str | None], given: Mapping[str, str], header: Sequence[str], shape: Shape
-) -> Iterator[tuple[str | None, str | None, str | None, bool]]:
-    """Yield model, benchmark, cell and whether the header says percent, for every score of one row."""
-    subject, benchmark = given.get("subject"), given.get("benchmark")
-    if shape.kind == "tidy":
-        yield subject, benchmark, given.get("score"), shape.columns["score"] in shape.percent
-    for place in shape.across:
-        title, percent = bare_title(header[place]), place in shape.percent
-        pair = (subject, title) if shape.kind == "wide" else (title, benchmark)
-        yield *pair, row[place], percent
 
 
 def _matched(
@@ -256,7 +200,8 @@ def _is_declared_new(kind: str, entry: WrittenScore, allowed: Allowed, match: Na
     if kind == "model":
         return "released" in entry.extras or allowed.new_model.released is not None
     declared = entry.benchmark in allowed.new or bool({"kind", "dimension"} & set(entry.extras))
-    return declared or ("unit" in entry.extras and not match.near)
+    says_unit = "unit" in entry.extras or entry.percent or entry.cell.rstrip().endswith("%")
+    return declared or (says_unit and not match.near)
 
 
 def _what_to_do(kind: str, match: NameMatch) -> str:

@@ -23,8 +23,12 @@ def driver_table(transfer: Transfer) -> pl.DataFrame:
     With every driver off, each person of the reference population is like a member of the focal group. A
     driver's change is its Shapley value: the mean, over all orders of switching the drivers on, of how far
     the rate moves with it. The changes add up to the whole way; a last row ``shape`` holds what a focal
-    group that is itself a mixture loses when described by its mean and spread alone.
+    group that is itself a mixture loses when described by its mean and spread alone. Between the same people nothing
+    moves, and the table is empty.
     """
+    columns = {"driver": pl.String, "change": pl.Float64, "meaning": pl.String}
+    if transfer.same_people:
+        return pl.DataFrame(schema=columns)
     names = list(DRIVERS)
     stated = transfer.stated(central(transfer.assumptions))
     everything = frozenset(names)
@@ -38,7 +42,7 @@ def driver_table(transfer: Transfer) -> pl.DataFrame:
     shape = rate[frozenset()] - observed
     if abs(shape) > NEGLIGIBLE:
         rows.append(("shape", shape, "the focal group described by its mean and spread alone"))
-    return pl.DataFrame(rows, schema=["driver", "change", "meaning"], orient="row")
+    return pl.DataFrame(rows, schema=columns, orient="row")
 
 
 def _shapley(name: str, names: list[str], rate: dict[frozenset[str], float]) -> float:

@@ -15,6 +15,8 @@ from mensura.core.arrays import Floats
 
 SMALLEST = 1e-9  # distance from 0 and 1 at which rates are read as probits
 
+ROUNDING = 1e-16  # variance of a probit rate below which only arithmetic moved it
+
 
 @dataclass(frozen=True)
 class Source:
@@ -50,7 +52,8 @@ def sensitivity_table(sources: Sequence[Source]) -> pl.DataFrame:
         [scipy.special.ndtri(np.clip([source.low, source.high], SMALLEST, 1 - SMALLEST)) for source in sources]
     )
     variance = ((probit[:, 1] - probit[:, 0]) * np.array([[source.sd] for source in sources])) ** 2
-    share = (variance / np.maximum(variance.sum(axis=0), SMALLEST**2)).mean(axis=1)
+    variance[variance < ROUNDING] = 0
+    share = (variance / np.maximum(variance.sum(axis=0), ROUNDING)).mean(axis=1)
     rows = [
         {
             "assumption": source.name,

@@ -90,6 +90,11 @@ class Transfer:
         table = self.world.assumptions
         return pl.concat([table, pl.DataFrame(rows)], how="diagonal_relaxed") if rows else table
 
+    @property
+    def same_people(self) -> bool:
+        """Whether the two populations differ in words alone: then nothing moves a rate."""
+        return self.focal.with_(name="", prose="") == self.reference.with_(name="", prose="")
+
     @cached_property
     def reference_cells(self) -> pl.DataFrame:
         """The reference population's cells."""
@@ -110,7 +115,7 @@ class Transfer:
             shown = ", ".join(unknown[:3])
             what = "no domain was given" if unknown == ["None"] else f"domain {shown} is unknown"
             found.append(f"{what}; items are treated as {FALLBACK_DOMAIN[0]}. Name another: --domain mathematics")
-        if _described_alike(self.focal, self.reference):
+        if self.same_people:
             found.append(
                 "the world tables know no difference between the two populations: rates carried over as they are"
             )
@@ -230,11 +235,6 @@ def depart(rate: Floats, departure: Floats, present: Floats) -> Floats:
     share = np.clip(rate / present, TINY, 1 - TINY)
     moved: Floats = present * scipy.special.ndtr(scipy.special.ndtri(share) + departure)
     return moved
-
-
-def _described_alike(one: Population, other: Population) -> bool:
-    """Tell whether two populations differ in words alone."""
-    return one.with_(name="", prose="") == other.with_(name="", prose="")
 
 
 def _country_shares(population: Population, cells: pl.DataFrame, world: World) -> dict[str, float]:

@@ -13,10 +13,12 @@ from mensura.core.arrays import Floats, Mask
 
 SLOPE_SD, INTERCEPT_SD = 2.0, 3.0
 """Standard deviations of the weak normal priors of slopes and intercepts, about 0."""
-LIKE_SD = 0.6
-"""Standard deviation of the slopes of one ability about their mean, where own abilities trade off with the shared one.
+LIKE_SD, MEAN_SD = 0.8, 1.0
+"""Where own abilities trade off with the shared one: standard deviation of an ability's slopes about their mean, and of
+that mean about 0.
 
-Without it, two own abilities and 24 items fix some combinations of slopes so weakly that the posterior is not normal.
+Without the first, two own abilities and 24 items fix some combinations of slopes so weakly that the posterior is not
+normal. A prior of every slope about 0 in place of the second counts once per item and makes general slopes too low.
 """
 _LEAST_EIGENVALUE = 1e-3
 
@@ -106,29 +108,34 @@ class DimensionItems:
 
 def stiffness(p: DimensionItems) -> Floats:
     """Return the curvature of the priors in each slope and intercept (items × abilities + 1)."""
-    width = np.full(p.slopes.shape[1] + 1, SLOPE_SD)
-    width[-1] = INTERCEPT_SD
-    alike = np.append(np.full(p.slopes.shape[1], _likeness(p)), 0.0)
-    return np.broadcast_to(width**-2.0 + alike, (len(p.slopes), len(width)))
+    curvature = np.full(p.slopes.shape[1] + 1, _slope_prior(p)[0])
+    curvature[-1] = INTERCEPT_SD**-2.0
+    return np.broadcast_to(curvature, (len(p.slopes), len(curvature)))
 
 
 def prior_curvature(p: DimensionItems) -> Floats:
     """Return the curvature of the priors in all estimated slopes and intercepts, item by item."""
     used = p.estimated
     column = np.nonzero(used)[1]
-    of_mean = np.append(_likeness(p) / np.sum(p.free, axis=0), 0.0)
-    curvature: Floats = np.diag(stiffness(p)[used]) - (column[:, None] == column) * of_mean[column]
+    shared = np.append(_slope_prior(p)[1], 0.0)
+    curvature: Floats = np.diag(stiffness(p)[used]) - (column[:, None] == column) * shared[column]
     return curvature
 
 
 def prior_gradient(p: DimensionItems) -> Floats:
     """Return the gradient of the log density of the priors (items × abilities + 1)."""
-    mean = np.append(np.sum(p.slopes, axis=0) / np.sum(p.free, axis=0), 0.0)
-    wanted = np.append(np.full(p.slopes.shape[1], _likeness(p)), 0.0) * mean
-    gradient: Floats = (wanted - stiffness(p) * p.values) * p.estimated
+    towards_mean = np.append(np.sum(p.slopes, axis=0) * _slope_prior(p)[1], 0.0)
+    gradient: Floats = (towards_mean - stiffness(p) * p.values) * p.estimated
     return gradient
 
 
-def _likeness(p: DimensionItems) -> float:
-    """Return the curvature of the prior that slopes of one ability are alike: where general and own ones trade off."""
-    return LIKE_SD**-2.0 if len(p.structure.shared) < p.slopes.shape[1] else 0.0
+def _slope_prior(p: DimensionItems) -> tuple[float, Floats]:
+    """Return the curvature k in each slope, and the part s of it that all slopes of an ability share (abilities).
+
+    The prior of the n slopes of an ability has the precision k I − s 11ᵀ. Where own abilities trade off with the
+    shared one, its covariance is LIKE_SD² I + MEAN_SD² 11ᵀ: slopes are alike, and their mean is free within MEAN_SD.
+    """
+    if len(p.structure.shared) == p.slopes.shape[1]:
+        return SLOPE_SD**-2.0, np.zeros(p.slopes.shape[1])
+    each = LIKE_SD**-2.0
+    return each, each**2 / (MEAN_SD**-2.0 + each * np.sum(p.free, axis=0))

@@ -8,10 +8,12 @@ the regression of the posterior means, and the variance of ε that of the residu
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mensura.core.arrays import Floats
+from mensura.responses.irt.category_items import CategoryItems, log_chances
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import Namespace
 from mensura.responses.irt.passes import NodeTables, shard_likelihoods
@@ -20,6 +22,8 @@ from mensura.responses.irt.shards import Shard, chunks
 
 _ROUNDS, _SAME = 500, 1e-6
 _LEAST_SD = 0.05
+_ENDS = np.array([-6.0, 6.0])
+"""How far means of subjects may be from 0, in standard deviations of the first group."""
 
 
 @dataclass(frozen=True)
@@ -43,17 +47,30 @@ class LatentRegression:
         return np.append(self.coefficients, np.log(self.sd))
 
 
+@dataclass(frozen=True)
 class AbilityLikelihoods:
-    """The log likelihoods of subjects at nodes that cover every prior a regression may come to."""
+    """The log likelihoods of subjects (subjects × nodes) at nodes that cover every prior a regression may come to."""
 
-    def __init__(self, space: Namespace, shard: Shard, items: Parameters, widest: float) -> None:
-        self.grid = Grid.over(np.array([-widest, widest]), np.array([1.0, 1.0]))
-        tables = NodeTables(space, items, self.grid)
+    values: Floats
+    grid: Grid
+
+    @classmethod
+    def of_answers(cls, space: Namespace, shard: Shard, items: Parameters) -> AbilityLikelihoods:
+        """Return those of right and wrong answers."""
+        grid = Grid.over(_ENDS, np.ones(2))
+        tables = NodeTables(space, items, grid)
         parts = []
         for chunk in chunks(space, shard):
             joint, table, _ = shard_likelihoods(space, chunk, tables)
             parts.append(space.get(joint) + (0.0 if isinstance(table, float) else space.get(table)[None, :]))
-        self.values = np.concatenate(parts)
+        return cls(np.concatenate(parts), grid)
+
+    @classmethod
+    def of_categories(cls, space: Namespace, counts: Any, items: CategoryItems) -> AbilityLikelihoods:  # noqa: ANN401
+        """Return those of answers in categories; ``counts``: subjects × items and categories."""
+        grid = Grid.over(_ENDS, np.ones(2))
+        table = log_chances(items, grid.nodes).reshape(-1, len(grid.nodes))
+        return cls(space.get(space.score(space.put(counts), space.real(table))), grid)
 
     def posterior(self, space: Namespace, middle: Floats, sd: float) -> tuple[Floats, Floats]:
         """Return mean and variance of every subject's ability under its own normal prior."""

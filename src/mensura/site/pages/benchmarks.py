@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from mensura.charts.rows import counted
 from mensura.core.frames import read_csv
 from mensura.evidence import slug
 from mensura.site.links import source_date, source_link
@@ -16,13 +17,18 @@ from mensura.site.pages.page import Page
 from mensura.site.pages.people import registry_rows
 from mensura.site.pictures import benchmark_scores, history_figure, ladder_figure, people_on, scores_figure
 from mensura.study.leaders import comparable_people
+from mensura.study.passed import Passed, passed_people
 from mensura.study.study import Study
-from mensura.study.units import show, show_range, unit_name
+from mensura.study.units import chance, show, show_range, unit_name
 
 _NOTES = Path(__file__).parents[1] / "data" / "benchmark_notes.csv"
 _HOMES = _NOTES.with_name("benchmark_homes.csv")
 _FULL = 0.95
 """Share of a benchmark's range beyond which the best model leaves little to tell."""
+_SHARED = 15
+"""Models in the picture of a shared link, where the ladder puts their scores."""
+_GROUPS_SAID = 3
+"""Groups of people that the first sentences of a benchmark name; the pictures have all."""
 _WORDS = {
     "frontier": "frontier: hard for today's models",
     "saturating": "saturating: today's best models are near its top",
@@ -50,8 +56,12 @@ def _rungs(study: Study, row: dict[str, Any]) -> dict[str, Any] | None:
         return None
     ceiling = {"percent": 100.0, "fraction": 1.0}.get(row["unit"]) if row["ceiling"] is None else row["ceiling"]
     top = None if ceiling is None else float(ladder.iq(ceiling))  # type: ignore[arg-type]
+    scores = {name.removeprefix("iq"): score for name, score in ladder.to_dict().items()}
+    beyond = float("inf") if ceiling is None else ceiling
     return {
-        "scores": [(name.removeprefix("iq"), show(score, row["unit"])) for name, score in ladder.to_dict().items()],
+        "scores": [
+            (iq, show(score, row["unit"]) if score <= beyond else "out of reach") for iq, score in scores.items()
+        ],
         "ceiling": "not bounded by the test" if top is None else f"IQ {top:.0f} at {show(ceiling, row['unit'])}",
     }
 
@@ -94,6 +104,10 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
         made = (ladder_figure(study, name, scores, people), history_figure(study, name, scores, people))
         pictures += [one for one in made if one is not None]
     best = None if scores.is_empty() else scores.row(0, named=True)
+    by_ladder = tuple(scores.drop_nulls("iq").head(_SHARED).select("provider", "iq").rows()[::-1])
+    leads = "No scores yet."
+    if best:
+        leads = f"{best['name']} leads {counted(scores.height, 'model')} with {show(best['score'], unit)}."
     return Page(
         f"benchmarks/{slug(name)}.html",
         row["name"],
@@ -101,6 +115,7 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
         "benchmark.html",
         {
             "row": row,
+            "sentence": benchmark_sentence(study, name, leads, bool(people)),
             "facts": benchmark_facts(study, row, best),
             "pictures": pictures,
             "home": benchmark_homes().get(name),
@@ -112,13 +127,27 @@ def benchmark(study: Study, row: dict[str, Any]) -> Page:
             "unit": unit_name(unit),
         },
         scripts=("table",),
-        shared=(
-            f"{best['name']} leads {scores.height} models with {show(best['score'], unit)}."
-            if best
-            else "No scores yet.",
-            (),
-        ),
+        shared=(leads, by_ladder),
     )
+
+
+def benchmark_sentence(study: Study, benchmark: str, leads: str, has_people: bool) -> str:
+    """Say who leads a benchmark, and which measured people were passed on it, when and by which model."""
+    groups = [one for one in passed_people(study) if one.benchmark == benchmark] if has_people else []
+    said = [leads]
+    said += [_passed_said(study, one) for one in groups[:_GROUPS_SAID]]
+    if not groups:
+        said.append("No model can be set beside people who were measured on it.")
+    return " ".join(said)
+
+
+def _passed_said(study: Study, one: Passed) -> str:
+    who = f"{one.short} ({show(one.score, one.unit)})"
+    if one.verdict == "passed" and one.first:
+        subject, day, _ = one.first
+        return f"{who} were passed in {day:%B %Y}, by {study.rows.by_subject[subject]['name']}."
+    ahead = f", with a chance of {chance(one.best[1])} that the best model is above them" if one.best else ""
+    return f"{who} {'are still ahead' if one.verdict == 'not passed' else 'cannot be told apart yet'}{ahead}."
 
 
 def benchmark_facts(study: Study, row: dict[str, Any], best: dict[str, Any] | None) -> list[tuple[str, str]]:

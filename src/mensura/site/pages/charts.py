@@ -13,7 +13,7 @@ from mensura.site.pages.overview import leader_marks
 from mensura.site.pages.page import Page, figures_of
 from mensura.site.pictures import Figure, dimension_bell
 from mensura.site.pictures.benchmark import hardest_first
-from mensura.site.sections import cheapest_section
+from mensura.site.sections import cheapest_said, cheapest_section
 from mensura.study.sentences import leader_sentence, pace_sentence, ranked_sentence, unit_sentences, unit_words
 from mensura.study.study import Study
 from mensura.study.units import show_column
@@ -101,7 +101,8 @@ def cost(study: Study) -> Page:
     return Page(
         "cost.html",
         "Cost",
-        "List prices, corrected by how much work a model needs for the same tasks.",
+        (f"{said}, per 1M tokens in and out. " if (said := cheapest_said(study)) else "")
+        + "List prices are corrected by how much work a model needs for the same tasks.",
         "charts.html",
         {"pictures": figures_of(study, *names), "first": [cheapest_section(study)]},
         scripts=("charts", "table"),

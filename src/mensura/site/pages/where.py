@@ -71,8 +71,12 @@ def _counted(rows: list[dict[str, Any]], words: str) -> str:
     passed, below = said.count("passed"), said.count("not passed")
     unsure = len(said) - passed - below
     tests = counted(len({row["benchmark"] for row in rows}), "test")
-    first = words.format(groups=counted(len(rows), "group"), tests=tests, passed=passed)
-    return f"{first} and did not pass {below}{f'; of {unsure} it cannot be told' if unsure else ''}."
+    groups = "one group" if len(rows) == 1 else f"{len(rows)} groups"
+    if passed == len(rows) > 1:
+        return words.format(groups=groups, tests=tests, passed="all") + "."
+    first = words.format(groups=groups, tests=tests, passed=passed or "none")
+    rest = [f"it did not pass {below}" if below else "", f"{unsure} cannot be told" if unsure else ""]
+    return "; ".join([first, *filter(None, rest)]) + "."
 
 
 def price_said(study: Study, near: list[dict[str, Any]], row: dict[str, Any]) -> str:

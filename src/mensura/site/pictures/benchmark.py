@@ -14,6 +14,7 @@ from mensura.charts.ladders import ModelSpot
 from mensura.core.errors import MensuraError
 from mensura.evidence import Evidence, slug
 from mensura.site.pictures.registry import Figure, Picture
+from mensura.study.passed import short_name
 from mensura.study.study import Study
 from mensura.study.units import factor, show, show_range, unit_name
 
@@ -79,10 +80,10 @@ def group_subject(test: str, group: str) -> str:
     return f"people:{test}/{group}"
 
 
-def said_group(row: dict[str, Any], test: str, unit: str) -> str:
-    """Say a group with its test and how its score came about."""
+def said_group(row: dict[str, Any], unit: str) -> str:
+    """Say a group and how its score came about; the title of the picture names the test."""
     size = f", n = {row['n']:,}" if row["n"] is not None else ""
-    return f"{row['group']} on {test}, {row['status']}{size}: {show(row['score'], unit)}"
+    return f"{short_name(row['benchmark'], row['group'])}, {row['status']}{size}: {show(row['score'], unit)}"
 
 
 def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list[dict[str, Any]]) -> Figure:
@@ -118,7 +119,7 @@ def scores_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
             axis=f"score, {unit_name(unit)}",
             tick=lambda value: show(value, unit),
             description=f"Scores on {facts['name']}: {best['name']} leads with {show(best['score'], unit)}.",
-            references=_references(people, facts["name"], unit),
+            references=_references(people, unit),
         ),
         rows=_table(rows.select("subject", "name", "provider", "score", "low", "high", "source", "date"), unit),
         columns=_heads(unit),
@@ -167,7 +168,7 @@ def ladder_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: list
         drawing=draw_ladder(
             drawn,
             spots,
-            _references(people, facts["name"], unit),
+            _references(people, unit),
             tick=lambda value: show(value, unit),
             description=f"Ladder of {facts['name']} from {show(points[0][0], unit)} at IQ 70 up; {past}.",
         ),
@@ -252,7 +253,7 @@ def history_figure(study: Study, benchmark: str, rows: pl.DataFrame, people: lis
         else f"The record stands at {show(best, unit)}",
         drawing=draw_history(
             spots,
-            _references(people, facts["name"], unit),
+            _references(people, unit),
             tick=lambda value: show(value, unit),
             description=f"Scores on {facts['name']} by release date; the record is {show(best, unit)}.",
         ),
@@ -270,10 +271,10 @@ def _heads(unit: str) -> dict[str, str]:
     return {"score": f"score ({unit_name(unit)})"}
 
 
-def _references(people: list[dict[str, Any]], test: str, unit: str) -> list[Reference]:
+def _references(people: list[dict[str, Any]], unit: str) -> list[Reference]:
     return [
         Reference(
-            said_group(row, test, unit),
+            said_group(row, unit),
             row["score"],
             row["low"],
             row["high"],

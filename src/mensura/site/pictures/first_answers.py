@@ -8,15 +8,12 @@ from typing import Any
 from markupsafe import Markup
 
 from mensura.charts.canvas import GRID, INK, PEOPLE, PEOPLE_STRONG, QUIET, SURFACE, Canvas, scale
-from mensura.site.sections import cheapest_rows
+from mensura.site.sections import cheapest_rows, cheapest_said
 from mensura.study.pace import Pace
 from mensura.study.passed import Passed, passed_people
 from mensura.study.sentences import unit_words
 from mensura.study.study import Study
-from mensura.study.units import dollars
 
-_PRICED = (115, 125, 135)
-"""IQs for which the first screen says what the cheapest model costs."""
 _DATED = 4
 """Sides of a small drawing that stay free, pixels."""
 
@@ -49,11 +46,14 @@ def who_was_passed(study: Study) -> dict[str, Any]:
     sheet = Canvas(210, 40, "")
     at = scale(0, 12, _DATED + 8, 210 - _DATED)
     sheet.line(0, 22, 210, 22, GRID, 1.5)
+    months: dict[str, list[float]] = {}
     for one in recent:
         if one.first:
             x = at(one.first[1].month - 1 + one.first[1].day / 31)
             sheet.parts.append(f'<path d="M{x - 4:.1f},10h8l-4,12z" fill="{PEOPLE_STRONG}"/>')
-            sheet.words(x, 33, f"{one.first[1]:%b}", fill=PEOPLE, anchor="middle", size=11)
+            months.setdefault(f"{one.first[1]:%b}", []).append(x)
+    for month, xs in months.items():
+        sheet.words(sum(xs) / len(xs), 33, month, fill=PEOPLE, anchor="middle", size=11)
     sheet.words(210, 33, str(year), fill=QUIET, anchor="end", size=11)
     return {"answer": Markup(", ").join(said) + ".", "spark": _spark(sheet)}
 
@@ -87,14 +87,9 @@ def _said_pace(pace: Pace, unit: str) -> str:
 
 def what_it_costs(study: Study) -> dict[str, Any]:
     """Say what the cheapest models of some IQs cost."""
-    rows, _ = cheapest_rows(study, floors=_PRICED)
-    if not rows:
+    said = cheapest_said(study)
+    if not said:
         return {"answer": Markup("<b>No model has a price.</b>"), "spark": ""}
-    said = [
-        f"{'IQ ' if place == 0 else ''}{row['floor']} from {dollars(row['cost'])}"
-        + (" list" if row["basis"] == "list price" else "")
-        for place, row in enumerate(rows)
-    ]
     every, _ = cheapest_rows(study)
     sheet = Canvas(210, 40, "")
     across = scale(min(row["floor"] for row in every), max(row["floor"] for row in every), _DATED, 200)
@@ -109,7 +104,7 @@ def what_it_costs(study: Study) -> dict[str, Any]:
             f'<circle cx="{across(row["floor"]):.1f}" cy="{up(row["cost"]):.1f}" r="3" fill="{SURFACE}" '
             f'stroke="{INK}" stroke-width="1.5"/>'
         )
-    answer = Markup("<b>{}</b>, per 1M tokens in and out.").format(", ".join(said))
+    answer = Markup("<b>{}</b>, per 1M tokens in and out.").format(said)
     return {"answer": answer, "spark": _spark(sheet)}
 
 

@@ -96,22 +96,23 @@ def against_people(study: Study, row: dict[str, Any]) -> Figure | None:
     duels = duels[:_DUELS]
     if not duels:
         return None
+    left = len(tested) - len(duels)
     return Figure(
         f"against-{slug(row['subject'])}",
         "Against people on the same test",
         "The score of people (bar: filled when measured) and of the model (mark) on each test, with the chance that it "
         "is above them.",
-        finding=f"It passed {passed_said(duels)}",
+        finding=f"It passed {passed_said(tested)}{f'; {left} only in the table below' if left else ''}",
         drawing=draw_duels(duels, row["provider"], f"{row['name']} and {len(duels)} groups of people, test by test."),
     )
 
 
-def passed_said(duels: Sequence[Duel]) -> str:
+def passed_said(tested: Sequence[dict[str, Any]]) -> str:
     """Say how many groups of people a model passed; measured and judged ones are never added up."""
     said = []
     for kind, is_measured in (("measured", True), ("judged", False)):
-        groups = [one for one in duels if one.measured is is_measured]
-        passed = sum(one.verdict == "passed" for one in groups)
+        groups = [one for one in tested if one["status"].startswith("measured") is is_measured]
+        passed = sum(one["verdict"] == "passed" for one in groups)
         if groups:
             said.append(f"{passed or 'none'} of {len(groups)} {kind} group{'s' if len(groups) > 1 else ''} of people")
     return " and ".join(said)

@@ -1,7 +1,7 @@
 // Two to five models or groups of people side by side; the choice stays in the address.
 "use strict";
 (function () {
-  const { state, make, meter, root } = window.mensura;
+  const { state, make, meter, money, root } = window.mensura;
 
   document.addEventListener("DOMContentLoaded", () => {
     const { benchmarks, groups, scores, beats } = window.mensura.compare;
@@ -93,7 +93,6 @@
     const scoresOf = (one) => one.group !== undefined ? one.scores : Object.fromEntries(Object.entries(own(scores, one.subject) || {}).map(([key, [value, text]]) => [key, { value, text, status: "measured" }]));
     const number = (value, digits) => value === null || value === undefined ? "–" : Number(value).toFixed(digits).replace(/^-(?=[0.]*$)/, "").replace("-", "−");
     const ranged = (value, digits) => !value ? "–" : `${number(value.value, digits)} (${number(value.low, digits)} to ${number(value.high, digits)})`;
-    const money = (value) => value === null || value === undefined ? "–" : "$" + Number(value).toPrecision(3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
 
     // Where a score comes from: the row of the model's page, or the people of the benchmark's.
     const whence = (one, test) => one.group !== undefined ? `${root}benchmarks/${encodeURIComponent(benchmarks[test].page)}.html#people` : `${root}models/${encodeURIComponent(one.page)}.html#on-${encodeURIComponent(benchmarks[test].page)}`;

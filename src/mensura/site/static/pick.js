@@ -1,12 +1,11 @@
 // Three models for a task, a budget, a speed and a licence, with reasons and with how sure it is.
 "use strict";
 (function () {
-  const { state, make, meter, root } = window.mensura;
+  const { state, make, meter, money, root } = window.mensura;
 
   document.addEventListener("DOMContentLoaded", () => {
     const form = document.getElementById("pick");
     const models = Object.values(window.mensura.models);
-    const money = (value) => "$" + Number(value).toPrecision(3).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "");
     const whole = (value) => Number(value).toFixed(0).replace("-", "−");
 
     // What a model is worth for a task: its IQ there, with interval, whether its own scores stand behind it, and whether

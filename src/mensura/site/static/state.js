@@ -98,5 +98,8 @@
     link.href = link.getAttribute("href").split("?")[0] + (kept ? "?" + kept : "");
   });
 
-  window.mensura = { state: { get, all, set, fill, onChange, theme }, load, make, root: page.dataset.root };
+  // Dollars as the pages write them: cents below 100, three digits below 1.
+  const money = (value) => value === null || value === undefined ? "–" : "$" + value.toLocaleString("en-US", Math.abs(value) < 1 ? { maximumSignificantDigits: 3 } : { maximumFractionDigits: Math.abs(value) < 100 ? 2 : 0 }).replace(/(\.\d)$/, "$10");
+
+  window.mensura = { state: { get, all, set, fill, onChange, theme }, load, make, money, root: page.dataset.root };
 })();

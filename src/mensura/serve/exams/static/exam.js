@@ -7,7 +7,7 @@
   if (!place) return;
   const shelf = "mensura-exam:" + place.dataset.person;
   const note = document.getElementById("saved");
-  const RETRY = 3000;
+  const RETRY = 3000, PATIENCE = 8000; // milliseconds until what failed is sent again, and until a request has failed
   let seconds = 0, since = document.hidden ? null : performance.now(), left = 0, sending = null;
 
   const waiting = () => { try { return JSON.parse(localStorage.getItem(shelf)) || {}; } catch { return {}; } };
@@ -41,10 +41,11 @@
   // Send everything that waits; true when nothing is left.
   async function send() {
     for (const [item, { edit, body }] of Object.entries(queued())) {
+      const stop = new AbortController(), late = setTimeout(() => stop.abort(), PATIENCE);
       let answer;
       try {
-        answer = await fetch("/answer", { method: "POST", body, headers: { "accept": "application/json", "content-type": "application/x-www-form-urlencoded" } });
-      } catch { answer = null; }
+        answer = await fetch("/answer", { method: "POST", body, signal: stop.signal, headers: { "accept": "application/json", "content-type": "application/x-www-form-urlencoded" } });
+      } catch { answer = null; } finally { clearTimeout(late); }
       if (!answer || answer.status >= 500) { say("No connection. Your answers wait in this page and are sent when it is back."); return false; }
       const told = await answer.json().catch(() => ({}));
       drop(item, edit);

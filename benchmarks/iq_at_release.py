@@ -1,0 +1,102 @@
+"""Whether the IQ of a new model holds when nobody knows what comes after it.
+
+``python -m benchmarks.iq_at_release [--scores 2 6] [--repeats N] [--seed N]``. Each model with 15 to 32 scores is
+entered again with a few of them at random, in the evidence as it was on the day of its release: without every later
+model. Its name, maker and predecessor are known. :mod:`benchmarks.iq_sparse` enters models among later ones and says
+where the truth comes from. ``led`` counts the entries whose estimate was above all others; ``rightly`` the share of
+them that full measurement confirms, ``said`` the mean chance of leading that the draws gave them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+import mensura
+from benchmarks import run
+from benchmarks.iq_sparse import DRAWS, WELL_MEASURED, Truth
+from benchmarks.measured import record
+from mensura.core.frames import text_table
+from mensura.evidence import Evidence
+
+FEWEST_MODELS = 25
+"""Models released before a day from which on its evidence can say something."""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--scores", type=int, nargs="*", default=(2, 6), help="scores that each model is entered with")
+    parser.add_argument("--repeats", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=0)
+    given = parser.parse_args()
+    evidence = mensura.load()
+    every = Truth(evidence, *WELL_MEASURED)
+    subjects = [every.matrix.subjects[row] for row in every.targets]
+    rows = []
+    for place, subject in enumerate(subjects):
+        truth = at_release(evidence, subject)
+        if len(truth.composites) > 1 and len(truth.matrix.subjects) >= FEWEST_MODELS:
+            rng = np.random.default_rng([given.seed, place])
+            rows += [found for _ in range(given.repeats) for found in entries(truth, subject, given.scores, rng)]
+    table = summarise(pl.DataFrame(rows))
+    print(text_table(table, digits=2))
+    print(json.dumps(table.to_dicts()))
+    for scores, bias, coverage in table.select("scores", "bias", "covered").iter_rows():
+        if scores in (2, 6):
+            record(f"iq.at_release_{scores}", f"{bias:+.1f}")
+            record(f"iq.at_release_{scores}_coverage", f"{coverage:.0%}")
+    leading = pl.DataFrame(rows).filter("led")
+    record("iq.at_release_led", f"{int(leading['rightly'].sum())} of {leading.height}")
+
+
+def at_release(evidence: Evidence, subject: str) -> Truth:
+    """Return what was known of a model and all earlier ones on the day of its release."""
+    day = evidence.models.filter(subject=subject)["released"][0]
+    models = evidence.models.filter(pl.col("released") <= day)
+    scores = evidence.scores.join(models, on="subject", how="semi")
+    return Truth(replace(evidence, models=models, scores=scores), *WELL_MEASURED)
+
+
+def entries(truth: Truth, subject: str, counts: list[int], rng: np.random.Generator) -> Iterator[dict[str, object]]:
+    """Enter a model with a few of its scores, and compare with all of them."""
+    matrix = truth.matrix
+    row = matrix.subjects.index(subject)
+    own = rng.permutation(np.flatnonzero(matrix.measured[row]))
+    rivals = [other for other in truth.composites if other != row]
+    for count in counts:
+        kept = pl.col("benchmark").is_in([matrix.benchmarks[place] for place in own[:count]])
+        scores = truth.evidence.scores.filter((pl.col("subject") != subject) | kept)
+        result = mensura.score_iq(
+            replace(truth.evidence, scores=scores), method="joint", ladders="recut", draws=DRAWS, seed=count
+        )
+        filled, wholes = result.filled.iqs[0, row], result.scored.dimensions[0, row]
+        estimates, draws = result.scored.composites[0], result.drawn.composites
+        yield {
+            "scores": count,
+            "led": bool(estimates[row] > estimates[rivals].max()),
+            "rightly": bool(truth.composites[row] > truth.rivals(row).max()),
+            "said": float((draws[:, row] > draws[:, rivals].max(axis=1)).mean()),
+            **truth.errors(row, result.matrix, filled, wholes),
+            **truth.held(row, result),
+        }
+
+
+def summarise(found: pl.DataFrame) -> pl.DataFrame:
+    """Return bias, error, coverage and how often the leader was right, by the number of scores."""
+    return found.group_by("scores", maintain_order=True).agg(
+        pl.len().alias("n"),
+        pl.col("error").mean().alias("bias"),
+        pl.col("error").abs().mean().alias("mae"),
+        pl.col("covered", "width", "ranks_covered").mean(),
+        pl.col("led").sum(),
+        pl.col("rightly", "said").filter("led").mean(),
+    )
+
+
+if __name__ == "__main__":
+    run(main)

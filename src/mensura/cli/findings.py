@@ -1,0 +1,142 @@
+"""What commands found, in words: each function reads the tables that its command printed and returns a sentence."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mensura.core.errors import counted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def say_counts(scores: pl.DataFrame) -> str:
+    """Say for how many scores of a file the IQ and the capability have a use."""
+    uses = scores["counts_for"].to_list()
+    parts = [f"{uses.count(use)} for {use}" for use in dict.fromkeys(uses)]
+    return f"Of {counted(len(uses), 'score')}, these count: {', '.join(parts)}."
+
+
+def say_evidence(models: int, benchmarks: int, scores: pl.DataFrame, disagreement: pl.DataFrame) -> str:
+    """Say how much was observed, and how far second sources are from the first."""
+    full = f"{scores.height / (models * benchmarks):.0%}" if models and benchmarks else "none"
+    told = f"{models} models have {scores.height:,} scores on {benchmarks} benchmarks: {full} of the possible ones."
+    percent = disagreement.filter(unit="percent")
+    if not percent.height:
+        return told
+    pairs = int(percent["pairs"].sum())
+    mean = sum(percent["pairs"] * percent["median_gap"]) / pairs
+    return f"{told} Where two sources have a score in percent, they differ by {mean:.1f} points ({pairs} pairs)."
+
+
+def say_models(listed: pl.DataFrame) -> str:
+    """Say how many models there are, and which is the newest."""
+    if not listed.height:
+        return "No model is of this provider. mensura evidence models lists all of them."
+    newest = listed.row(0, named=True)
+    return f"{counted(listed.height, 'model')}; the newest is {newest['name']} ({newest['released']})."
+
+
+def say_populations(table: pl.DataFrame) -> str:
+    """Say how many populations have a name, and how many of them have a known ability."""
+    known = table["ability_mean"].count()
+    return (
+        f"{table.height} populations have a name, and {known} of them a stated ability. Any country is a population "
+        "too, by its ISO code or English name."
+    )
+
+
+def say_pools(table: pl.DataFrame) -> str:
+    """Say how many pools stand behind each calibration."""
+    parts = [f"{count} behind the {origin} one" for origin, count in _counts(table, "origin")]
+    return f"{counted(table.height, 'pool')}: {', '.join(parts)}."
+
+
+def say_pool(name: str, domains: pl.DataFrame) -> str:
+    """Say how well the whole sample did, and on which domain least."""
+    items = int(domains["n_items"].sum())
+    mean = sum(domains["n_items"] * domains["rate"]) / items
+    least = domains.sort("rate").row(0, named=True)
+    hardest = f"; least in {least['domain']} ({least['rate']:.1%})" if domains.height > 1 else ""
+    return f"{name}: {mean:.1%} right on average over {counted(items, 'item')}{hardest}."
+
+
+def say_import(name: str, items: int, persons: int, excluded: pl.DataFrame) -> str:
+    """Say what became of a file."""
+    left = (
+        f"; {counted(excluded.height, 'item')} left out, with the reason in exclusions.csv" if excluded.height else ""
+    )
+    return f"{name} has {counted(items, 'item')} and {counted(persons, 'person')}{left}."
+
+
+def say_strata(strata: pl.DataFrame, countries: pl.DataFrame) -> str:
+    """Say how many people and countries the strata count."""
+    people = float(strata["population"].sum()) / 1000
+    return f"{people:,.1f} million people of {countries.height} countries are in {strata.height} strata."
+
+
+def say_levels(demands: pl.DataFrame) -> str:
+    """Say how many levels there are, and which dimension is asked for most."""
+    levels = demands.drop_nulls("level").select("dimension", "level")
+    top = levels.group_by("dimension", maintain_order=True).mean().sort("level", descending=True).row(0, named=True)
+    told = f"{demands.height} levels of {counted(demands['item'].n_unique(), 'item')}"
+    return f"{told}; most is demanded in {top['dimension']}, {top['level']:.1f} on average."
+
+
+def say_verdicts(verdicts: pl.DataFrame) -> str:
+    """Say whether levels predict people's success on pools left out."""
+    if not verdicts.height:
+        return "With fewer pools than three, nobody can say whether the levels predict a new pool. Add pools."
+    row = verdicts.row(0, named=True)
+    does = "predict" if row["low"] > 0 else "do not surely predict"
+    return (
+        f"The levels {does} the rates of a pool left out: the error is {row['mae']:.3f}, without levels "
+        f"{row['mae_baseline']:.3f} (gain {row['low']:.3f} to {row['high']:.3f}, 90%)."
+    )
+
+
+def say_bases(bases: pl.DataFrame) -> str:
+    """Say in which dimension success falls fastest per level."""
+    known = bases.drop_nulls("base").sort("base", descending=True)
+    if not known.height:
+        return "No dimension has enough items for a base. Add items with higher levels."
+    top = known.row(0, named=True)
+    return (
+        f"Success falls fastest in {top['dimension']}: by a factor of {top['base']:.1f} per level "
+        f"({top['low']:.1f} to {top['high']:.1f}, 90%)."
+    )
+
+
+def say_detection(table: pl.DataFrame) -> str:
+    """Say how often the watch found the largest simulated change."""
+    row = table.filter(detector="watch").sort("acceleration").row(-1, named=True)
+    when = "" if row["months"] is None else f", after {row['months']:.1f} months in the median"
+    return (
+        f"The watch gave an alarm in {row['alarms']:.0%} of {counted(row['runs'], 'simulation')} with "
+        f"{row['acceleration']:g} times the pace{when}."
+    )
+
+
+def say_journal(models: pl.DataFrame) -> str:
+    """Say how many questions of a journal are answered, and how many are not."""
+    answered, failed, waiting = (int(models[name].sum()) for name in ("answered", "failed", "open"))
+    rest = f"; {failed} failed and {waiting} are open" if failed or waiting else "; none failed and none is open"
+    return f"{counted(answered, 'question')} answered by {counted(models['model'].n_unique(), 'model')}{rest}."
+
+
+def say_comparison(comparison: pl.DataFrame) -> str:
+    """Say which model was right most often, and how that compares with people."""
+    models = comparison.filter(kind="models").sort("rate", descending=True, nulls_last=True)
+    if not models.height:
+        return "No model has sat the exam yet. mensura exam sit EXAM --model NAME lets one."
+    best = models.row(0, named=True)
+    told = f"{best['subject']} is right in {best['rate']:.0%} ({best['low']:.0%} to {best['high']:.0%}, 90%)"
+    if best["people_rate"] is None:
+        return f"{told}; no people to compare with yet."
+    more = 100 * best["difference"]
+    points = "point" if round(abs(more)) == 1 else "points"
+    return f"{told}, people in {best['people_rate']:.0%}: {abs(more):.0f} {points} {'more' if more >= 0 else 'less'}."
+
+
+def _counts(table: pl.DataFrame, column: str) -> list[tuple[str, int]]:
+    return list(table.group_by(column, maintain_order=True).len().iter_rows())
