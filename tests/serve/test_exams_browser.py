@@ -141,6 +141,25 @@ def test_an_exam_can_be_taken_by_keyboard_alone(visit, store):
     assert store.rows("answers")[0]["answer"] == "[1]"
 
 
+def test_a_slow_press_on_next_counts_although_the_answer_is_saved_meanwhile(visit):
+    """The word "Saved." once moved the button away from under the finger, and the press was lost."""
+    page = visit(360)
+    enter(page)
+    place = 1
+    while page.locator("#text").count() == 0:  # to the first typed answer
+        answer(page)
+        page.locator("#next").click()
+        place += 1
+        page.wait_for_selector(f"#place:has-text('Question {place} of 5')")
+    page.get_by_label("Your answer").fill("2.5")
+    button = page.locator("#next").bounding_box()
+    page.mouse.move(button["x"] + button["width"] / 2, button["y"] + 4)
+    page.mouse.down()  # the field loses the focus, and its answer is sent
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    page.mouse.up()
+    page.wait_for_selector(f"#place:has-text('Question {place + 1} of 5')", timeout=10_000)
+
+
 def test_each_change_is_saved_at_once(visit, store):
     page = visit()
     enter(page)
