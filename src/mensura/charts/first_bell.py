@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -69,26 +70,21 @@ class FirstBell:
 
     def rows(self, shown: Sequence[int]) -> list[int]:
         """Return the row of each shown model: leaders one to a row in order, the others where there is room."""
-        taken: list[list[tuple[float, float]]] = []
-
-        def is_free(row: int, start: float, end: float) -> bool:
-            while len(taken) <= row:
-                beside = (len(taken) + 0.5) * _ROW < self._legend_height
-                taken.append([(0.0, self.look.legend)] if beside else [])
-            return all(end + _GAP <= left or right + _GAP <= start for left, right in taken[row])
-
+        edges: list[float] = []  # of each row: where its last model begins; the next one, of lower IQ, is left of it
+        beside = math.ceil(self._legend_height / _ROW - 0.5)  # rows that begin right of the legend
         rows = []
         for place, index in enumerate(shown):
             model = self.models[index]
             x, start, end = (self.at(value) for value in (model.iq, model.low, model.high))
             if place < self.look.named:
                 left, right = self._label(model, self.at)
-                row, start, end = place, min(start, left), max(end, right)
-                is_free(row, start, end)
+                row, start = place, min(start, left)
             else:
                 start, end = min((x + start) / 2, x - 7), max((x + end) / 2, x + 7)
-                row = next(row for row in range(len(self.models) + 1) if is_free(row, start, end))
-            taken[row].append((start, end))
+                first = 0 if start >= self.look.legend + _GAP else beside
+                row = next((row for row in range(first, len(edges)) if end + _GAP <= edges[row]), max(first, len(edges)))
+            edges += [math.inf] * (row + 1 - len(edges))
+            edges[row] = start
             rows.append(row)
         return rows
 

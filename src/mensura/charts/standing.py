@@ -82,7 +82,7 @@ def draw_among(model: Stand, others: Sequence[float], description: str) -> Drawi
 
 def _among(width: float, model: Stand, others: Sequence[float], description: str) -> Markup:
     pitch = 9.2 if width > 1000 else 6.0 if width > _NARROW else 3.9
-    low = min(55.0, model.low - 3, *(one - 3 for one in others))
+    low = min(55.0, model.low - 3, min(others, default=100.0) - 3)
     high = max(152.0, model.high + 3)
     at = scale(low, high, 0.0, width)
     columns = _people_columns(low, high, width, pitch)
@@ -97,9 +97,10 @@ def _among(width: float, model: Stand, others: Sequence[float], description: str
         sheet.words(at(iq), ground + 19, str(iq), weight="600", size=13, anchor="middle")
     _flag(sheet, model, at(model.value), ground, pitch)
     rug = ground + 45
-    steps = "".join(f"M{at(one):.1f} {rug - 7:.0f}v14" for one in others)
+    ticks = {round(2 * x): x for x in map(at, others)}.values()  # two to a pixel are enough
+    steps = "".join(f"M{x:.1f} {rug - 7:.0f}v14" for x in ticks)
     sheet.parts.append(f'<path d="{steps}" stroke="{QUIET}" stroke-opacity=".55" fill="none"/>')
-    room = min((at(one) for one in others), default=width) - 8
+    room = min(ticks, default=width) - 8
     if text_width(f"{len(others)} other models") < room:
         sheet.words(0, rug, f"{len(others)} other models", fill=SOFT)
     _mark(sheet, model, at(model.value), rug, at)

@@ -176,7 +176,7 @@ def _too_few(matrix: ScoreMatrix, rules: IqRules, row: int) -> str:
 
 def _relatives_read(matrix: ScoreMatrix, row: int) -> list[str]:
     """Return the tests without a ladder that inform a model's IQ."""
-    return [matrix.relatives.names[place] for place in np.flatnonzero(matrix.relatives.read(matrix.measured)[row])]
+    return [matrix.relatives.names[place] for place in np.flatnonzero(matrix.relatives_read[row])]
 
 
 def _dimension(workings: Workings, row: int, place: int) -> Explanation:

@@ -69,9 +69,14 @@ class ScoreMatrix:
         return np.eye(len(self.dimensions))[self.dimension_of]
 
     @cached_property
+    def relatives_read(self) -> Mask:
+        """Models × relatives: where a test that is no part of the IQ is read."""
+        return self.relatives.read(self.measured)
+
+    @cached_property
     def scored(self) -> Ints:
         """How many scores of each model tell of its IQ: on the benchmarks that count and on relatives that are read."""
-        return np.asarray(self.measured.sum(axis=1) + self.relatives.read(self.measured).sum(axis=1))
+        return np.asarray(self.measured.sum(axis=1) + self.relatives_read.sum(axis=1))
 
     @cached_property
     def shares(self) -> Floats:
