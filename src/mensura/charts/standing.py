@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 from math import exp
 
+import numpy as np
 from markupsafe import Markup
 
 from mensura.charts.bell_subjects import QUANTILES, crowd_above
@@ -32,6 +34,7 @@ from mensura.charts.canvas import (
 )
 from mensura.charts.labels import text_width
 from mensura.charts.theme import lab_of
+from mensura.core.arrays import Floats
 
 WIDE, HALF = 1200.0, 574.0
 """Widths on a screen: over the whole page, and beside another picture."""
@@ -97,7 +100,7 @@ def _among(width: float, model: Stand, others: Sequence[float], description: str
         sheet.words(at(iq), ground + 19, str(iq), weight="600", size=13, anchor="middle")
     _flag(sheet, model, at(model.value), ground, pitch)
     rug = ground + 45
-    ticks = {round(2 * x): x for x in map(at, others)}.values()  # two to a pixel are enough
+    ticks = _thinned(width * (np.array(others) - low) / (high - low))
     steps = "".join(f"M{x:.1f} {rug - 7:.0f}v14" for x in ticks)
     sheet.parts.append(f'<path d="{steps}" stroke="{QUIET}" stroke-opacity=".55" fill="none"/>')
     room = min(ticks, default=width) - 8
@@ -107,9 +110,16 @@ def _among(width: float, model: Stand, others: Sequence[float], description: str
     return sheet.svg()
 
 
+def _thinned(places: Floats) -> list[float]:
+    """Return at most two places to a pixel: thousands of models need no more."""
+    _, first = np.unique(np.round(2 * places), return_index=True)
+    kept: list[float] = places[np.sort(first)].tolist()
+    return kept
+
+
 @cache
 def _people_columns(low: float, high: float, width: float, pitch: float) -> dict[int, list[float]]:
-    """Return the IQs of the people in each column of dots; most models share one scale."""
+    """Return the IQs of the people in each column of dots, lowest first; most models share one scale."""
     at = scale(low, high, 0.0, width)
     columns: dict[int, list[float]] = {}
     for iq in QUANTILES:
@@ -121,7 +131,7 @@ def _crowd(sheet: Canvas, columns: dict[int, list[float]], pitch: float, ground:
     """Draw the people at or above an IQ: each column is a line of round dashes without length."""
     steps = []
     for column, own in columns.items():
-        skipped = sum(iq < least for iq in own)
+        skipped = bisect_left(own, least)
         if skipped < len(own):
             x, y = (column + 0.5) * pitch, ground - (skipped + 0.6) * pitch
             steps.append(f"M{x:.1f} {y:.1f}v{-(len(own) - 1 - skipped) * pitch - 0.01:.2f}")
