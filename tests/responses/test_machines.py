@@ -11,7 +11,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses, read_responses, write_store
-from mensura.responses.cluster import parts_of, ray_pass
+from mensura.responses.cluster import RayPass, parts_of
 from mensura.responses.irt.fitting import fit_held, start
 from mensura.responses.irt.model import MODELS
 from mensura.responses.irt.namespace import TorchArrays, namespace
@@ -75,12 +75,12 @@ def test_shards_on_ray_give_the_same_fit_though_a_worker_is_killed(ray, tmp_path
     parts = parts_of(store)
     marker = tmp_path / "died"
     parts[1] = partial(dies_once, marker, parts[1])
-    spread = fit_responses(store, options=options, run=ray_pass(parts, store.groups, complete=store.complete))
+    spread = fit_responses(store, options=options, run=RayPass(parts, store.groups, complete=store.complete))
     assert marker.exists()
     assert spread.log_likelihood == alone.log_likelihood
     assert spread.subjects.equals(alone.subjects)
     table = read_responses(long)
-    memory = fit_responses(table, options=options, run=ray_pass(parts_of(table.held()), 1, complete=True))
+    memory = fit_responses(table, options=options, run=RayPass(parts_of(table.held()), 1, complete=True))
     assert memory.log_likelihood == pytest.approx(alone.log_likelihood, abs=0.01)
 
 

@@ -77,12 +77,13 @@ class FirstBell:
             model = self.models[index]
             x, start, end = (self.at(value) for value in (model.iq, model.low, model.high))
             if place < self.look.named:
-                left, right = self._label(model, self.at)
-                row, start = place, min(start, left)
+                row, start = place, min(start, self._label(model, self.at)[0])
             else:
                 start, end = min((x + start) / 2, x - 7), max((x + end) / 2, x + 7)
                 first = 0 if start >= self.look.legend + _GAP else beside
-                row = next((row for row in range(first, len(edges)) if end + _GAP <= edges[row]), max(first, len(edges)))
+                row = next(
+                    (row for row in range(first, len(edges)) if end + _GAP <= edges[row]), max(first, len(edges))
+                )
             edges += [math.inf] * (row + 1 - len(edges))
             edges[row] = start
             rows.append(row)

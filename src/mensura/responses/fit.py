@@ -12,15 +12,16 @@ import polars as pl
 from mensura.core.addresses import address_of, is_address
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
-from mensura.responses.cluster import on_ray
+from mensura.responses.cluster import RayPass, on_ray
 from mensura.responses.comparing import compare_groups
 from mensura.responses.findings import CHECKS, refuse_hopeless, refuse_unlinked, with_checks, with_findings
 from mensura.responses.fit_tables import lay_out
-from mensura.responses.irt.fitting import Effort, Pass, climb, fit_held, over, start
+from mensura.responses.irt.abilities import ShardAbilities, abilities
+from mensura.responses.irt.fitting import Effort, Fitted, Pass, climb, fit_held, over, start
 from mensura.responses.irt.model import Priors, check_model
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.shaped import fit_shaped, skewness
-from mensura.responses.irt.shards import ShardSource, Streamed, Weighed, placed, weighed
+from mensura.responses.irt.shards import Counts, ShardSource, Streamed, Weighed, placed, weighed
 from mensura.responses.reading import read_responses
 from mensura.responses.result import ResponseFit
 from mensura.responses.rules import CountRules
@@ -132,7 +133,8 @@ def _fit_table(
         fitted = climb(run, begin, options.priors, options.effort)
     run = run or over(space, held)
     names = table.subjects.select("subject", "group", "n", "rate")
-    result = lay_out(space, held, fitted, run(fitted.parameters, fitted.grid, True), names, table.items, table.groups)
+    sums, found = run(fitted.parameters, fitted.grid, True), _abilities(space, held, fitted, run)
+    result = lay_out(found, fitted, sums, names, table.items, table.groups)
     result = replace(result, log=table.log)
     if options.dif and held.groups > 1 and survey is None:
         result = replace(
@@ -143,8 +145,8 @@ def _fit_table(
     if options.dif and held.groups > 1 and survey is not None:
         told.append(("differences between groups", None, NO_DIFFERENCES))
     if fitted.parameters.shapes is not None:
-        found = [(name, skewness(fitted.parameters, place)) for place, name in enumerate(table.groups)]
-        told += [("skewness", one, f"Abilities of {name} have skewness {one:.2f} (normal: 0).") for name, one in found]
+        skewed = [(name, skewness(fitted.parameters, place)) for place, name in enumerate(table.groups)]
+        told += [("skewness", one, f"Abilities of {name} have skewness {one:.2f} (normal: 0).") for name, one in skewed]
     result = replace(result, checks=pl.concat([result.checks, pl.DataFrame(told, schema=CHECKS, orient="row")]))
     return replace(result, warnings=(*result.warnings, *apart))
 
@@ -158,15 +160,8 @@ def _fit_store(
     survey: Survey | None = None,
 ) -> ResponseFit:
     """Fit from parts; what needs all responses at once (differences between groups, the one dimension) is left out."""
-    right, taken, people = np.zeros(store.items), np.zeros(store.items), np.zeros(store.items, dtype=np.int64)
-    counts, rates = [], []
-    for shard in store.shards():
-        trials = np.ones(shard.right.shape, dtype=np.uint8) if shard.trials is None else shard.trials
-        right += shard.right.sum(axis=0, dtype=np.float64)
-        taken += trials.sum(axis=0, dtype=np.float64)
-        people += (trials > 0).sum(axis=0)
-        counts.append((trials > 0).sum(axis=1))
-        rates.append(shard.right.sum(axis=1, dtype=np.float64) / np.maximum(trials.sum(axis=1, dtype=np.float64), 1.0))
+    counts = run.each(Counts.of) if isinstance(run, RayPass) else [Counts.of(shard) for shard in store.shards()]
+    right, taken, people = (sum(getattr(one, name) for one in counts) for name in ("right", "trials", "subjects"))
     survey = None if survey is None else survey.of(store.names["subject"])
     source: ShardSource = store
     if survey is not None and survey.weights is not None:
@@ -179,12 +174,18 @@ def _fit_store(
     names = store.names.select(
         "subject",
         pl.col("group").replace_strict(dict(enumerate(store.group_names)), return_dtype=pl.String),
-        n=pl.Series(np.concatenate(counts)),
-        rate=pl.Series(np.concatenate(rates)),
+        n=pl.Series(np.concatenate([one.taken for one in counts])),
+        rate=pl.Series(np.concatenate([one.rate for one in counts])),
     )
     items = pl.DataFrame({"item": store.item_names, "n": people, "rate": right / np.maximum(taken, 1.0)})
-    sums = run(fitted.parameters, fitted.grid, True)
-    result = lay_out(space, streamed, fitted, sums, names, items, store.group_names)
+    sums, found = run(fitted.parameters, fitted.grid, True), _abilities(space, streamed, fitted, run)
+    result = lay_out(found, fitted, sums, names, items, store.group_names)
     result = with_findings(replace(result, log=store.log))
     told = [] if survey is None else [("survey", None, survey.said)]
     return replace(result, checks=pl.concat([result.checks, pl.DataFrame(told, schema=CHECKS, orient="row")]))
+
+
+def _abilities(space: Namespace, source: ShardSource, fitted: Fitted, run: Pass) -> list[ShardAbilities]:
+    if isinstance(run, RayPass):
+        return run.abilities(fitted)
+    return [abilities(space, shard, fitted) for shard in source.shards()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,27 +13,23 @@ from mensura.core.arrays import Floats
 from mensura.responses.comparing import empty_dif
 from mensura.responses.drawing import observed_rates
 from mensura.responses.findings import CHECKS
-from mensura.responses.irt.abilities import abilities
+from mensura.responses.irt.abilities import ShardAbilities
 from mensura.responses.irt.fit_checks import item_misfit
 from mensura.responses.irt.fitting import Fitted
-from mensura.responses.irt.namespace import Namespace
-from mensura.responses.irt.shards import ShardSource
 from mensura.responses.multiple import discovery_rates
 from mensura.responses.result import ResponseFit, ability_table
 
 
 def lay_out(
-    space: Namespace,
-    source: ShardSource,
+    found: Sequence[ShardAbilities],
     fitted: Fitted,
     sums: Any,  # noqa: ANN401
     names: pl.DataFrame,
     items: pl.DataFrame,
     groups: list[str],
 ) -> ResponseFit:
-    """Lay a fit out as tables, on the scale of the first group."""
+    """Lay a fit out as tables, on the scale of the first group; ``found``: the abilities of every shard."""
     unit = float(fitted.parameters.sd[0])
-    found = [abilities(space, shard, fitted) for shard in source.shards()]
     ability, error = (np.concatenate([getattr(one, name) for one in found]) / unit for name in ("mean", "error"))
     return ResponseFit(
         fitted.parameters.model,

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, Ints
 from mensura.responses.irt.namespace import DeviceCounts, Namespace, chunk_rows
 
 _SPARSE_ROWS = 10_000
@@ -61,6 +61,27 @@ class ShardSource(Protocol):
 
     def shards(self) -> Iterator[Shard]:
         """Yield every shard."""
+
+
+class Counts(NamedTuple):
+    """Of a shard: right answers, trials and subjects of each item; items taken and the share right of each subject."""
+
+    right: Floats
+    trials: Floats
+    subjects: Ints
+    taken: Ints
+    rate: Floats
+
+    @classmethod
+    def of(cls, shard: Shard) -> Counts:
+        """Count a shard that is in the memory of this process."""
+        trials = np.ones(shard.right.shape, dtype=np.uint8) if shard.trials is None else shard.trials
+        by_item, by_subject = (
+            (shard.right.sum(axis=axis, dtype=np.float64), trials.sum(axis=axis, dtype=np.float64)) for axis in (0, 1)
+        )
+        took = trials > 0
+        rate = by_subject[0] / np.maximum(by_subject[1], 1.0)
+        return cls(*by_item, took.sum(axis=0), took.sum(axis=1), rate)
 
 
 @dataclass(frozen=True)
