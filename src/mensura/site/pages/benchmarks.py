@@ -84,10 +84,12 @@ def benchmark_list(study: Study) -> Page:
                 "people": f"{leader['people']}, {leader['human_status']}" if leader and leader["people"] else "",
             }
         )
+    taken = (one for one in rows if one["leader"])
+    hardest = next((f"{one['name']} is the hardest: the best model has {one['leader_score']}. " for one in taken), "")
     return Page(
         "benchmarks/index.html",
         "Benchmarks",
-        f"All {len(rows)} benchmarks, hardest on the stitched scale first: what each asks, who leads, and who took it.",
+        f"{hardest}What each of the {len(rows)} asks, who leads, and who took it, hardest first.",
         "benchmarks.html",
         {"rows": rows},
         scripts=("table",),
