@@ -1,11 +1,13 @@
 """The pictures of a model's page: every mark where its number is, filled or hollow by what was measured."""
 
 import re
+from xml.etree import ElementTree
 
 import pytest
 
 from mensura.charts.bell_subjects import crowd_above
-from mensura.charts.canvas import PEOPLE_STRONG, SURFACE
+from mensura.charts.canvas import PEOPLE_STRONG, SURFACE, lab_colour
+from mensura.charts.share_card import draw_share_card
 from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
 
 MODEL = Stand("GPT-9", "OpenAI", 128.2, 126.0, 130.0)
@@ -82,3 +84,16 @@ def test_dearer_is_further_right_and_a_tenfold_price_is_one_step():
     assert b - a == pytest.approx(own - b, abs=0.2)
     assert own > b > a
     assert "GPT-9 $10.00" in svg
+
+
+def test_a_shared_picture_has_the_chart_of_its_page_below_its_words():
+    chart = draw_among(MODEL, [90.0, 120.0], "among").wide
+    marks = [("OpenAI", 128.0)]
+    card = ElementTree.fromstring(draw_share_card("Costs", "One is cheaper.", marks, chart))
+    (inner,) = [one for one in card if one.tag.endswith("svg")]
+    assert (inner.get("viewBox"), inner.get("width")) == (ElementTree.fromstring(chart).get("viewBox"), "1060")
+    assert 100 < float(inner.get("y")) < 250 < float(inner.get("height"))
+    assert len(list(inner)) == len(list(ElementTree.fromstring(chart)))
+    alone = draw_share_card("Costs", "One is cheaper.", marks)
+    assert alone.count("<svg") == 1
+    assert lab_colour("OpenAI") in alone

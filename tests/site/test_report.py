@@ -115,6 +115,21 @@ def test_no_page_asks_an_outside_host_for_anything_and_none_needs_a_lax_policy(r
         assert not re.search(r"<[^>]* on[a-z]+=", re.sub(r'"[^"]*"', '""', text)), page.name
 
 
+def test_every_drawing_that_a_page_offers_is_a_file_that_programs_read(report):
+    drawings = sorted((report / "charts").glob("*.svg"))
+    assert len(drawings) > 100
+    for drawing in drawings:
+        ElementTree.parse(drawing)
+    models = [one for one in ElementTree.parse(report / "charts/jagged.svg").iter() if one.get("data-model")]
+    assert [one.get("display") for one in models].count(None) == 1  # the others would be drawn over it
+
+
+def test_the_shared_picture_of_a_chart_is_large_enough_to_read_it(report):
+    for name, size in (("charts/iq-cost", (1200, 630)), ("models/gpt-5.5", (600, 315))):
+        picture = (report / f"share/{name}.png").read_bytes()
+        assert (int.from_bytes(picture[16:20]), int.from_bytes(picture[20:24])) == size
+
+
 def test_the_table_of_a_picture_says_its_columns_in_words_and_one_number_of_decimals(report):
     text = (report / "charts/iq-bell.html").read_text(encoding="utf-8").partition('id="numbers"')[2]
     heads = re.findall(r'<th scope="col"( class="n")?>(.*?)</th>', text)

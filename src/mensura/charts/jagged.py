@@ -158,7 +158,7 @@ def _strong(
     narrow: bool,
     chosen: bool,
 ) -> None:
-    """Draw one model as it looks when it is chosen; the style sheet shows only that one."""
+    """Draw one model as it looks when it is chosen; only that one is shown, by the style sheet or without one."""
     ink, body = lab_colour(model.provider), Canvas(width, 0, "")
     x = at(model.iq)
     body.line(x, 22, x, end, INK, 1.5)
@@ -185,5 +185,5 @@ def _strong(
         )
         if not narrow:
             body.words(width - 64, y, f"{one.measured} of {one.tests} tests", fill=SOFT)
-    shown = "strong chosen" if chosen else "strong"
-    sheet.parts.append(f'<g class="{shown}" data-model="{escape(model.subject)}">{"".join(body.parts)}</g>')
+    shown = 'class="strong chosen"' if chosen else 'class="strong" display="none"'
+    sheet.parts.append(f'<g {shown} data-model="{escape(model.subject)}">{"".join(body.parts)}</g>')

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from mensura.charts.canvas import Canvas, resolve
 from mensura.charts.labels import text_width
 from mensura.charts.letters import outlined
 from mensura.charts.standing import draw_curve
-from mensura.charts.theme import LIGHT
+from mensura.charts.theme import LIGHT, PRINT_FONT
 
 WIDTH, HEIGHT = 1200, 630
 _MARGIN, _ROOM = 70, WIDTH - 140
@@ -16,25 +18,47 @@ _LETTER = 11
 """Height at which widths of texts are known, pixels."""
 _GROUND = 585
 """Where the line under the people is, pixels."""
-_MOST_LINES = 4
+_OF_PAGE = re.compile(r' (?:width|height|font-family|class|role|aria-label)="[^"]*"')
+"""What the outer element of a page's drawing says, and a drawing inside another does not."""
 
 
-def draw_share_card(title: str, sentence: str, marks: Sequence[tuple[str, float]] = ()) -> str:
-    """Return the picture: the product's name, the title, a whole sentence, and models among all people.
+class _Words(NamedTuple):
+    """Where words stand: the heights of the lines, and per text its size, its step and its most lines."""
 
-    ``marks``: provider and IQ of the models; without any there are only words.
+    name: int
+    title: int
+    size: tuple[int, int, int]
+    sentence: tuple[int, int, int]
+
+
+_ALONE, _ABOVE_CHART = _Words(74, 146, (56, 64, 2), (34, 44, 4)), _Words(52, 98, (38, 44, 1), (27, 34, 2))
+
+
+def draw_share_card(title: str, sentence: str, marks: Sequence[tuple[str, float]] = (), chart: str = "") -> str:
+    """Return the picture: the product's name, the title, a whole sentence, and a chart.
+
+    ``chart``: the drawing of the page (SVG). Without it, models stand among all people: ``marks`` are their providers
+    and IQs; without any there are only words.
     """
     sheet = Canvas(WIDTH, HEIGHT, title)
     sheet.parts.append(f'<rect width="{WIDTH}" height="{HEIGHT}" fill="{LIGHT.surface}"/>')
-    if marks:
+    if marks and not chart:
         draw_curve(sheet, (_MARGIN, WIDTH - _MARGIN), _GROUND, marks)
-    sheet.parts.append(outlined(_MARGIN, 74, "Mensura", 30, LIGHT.quiet, 700))
-    rows = wrapped_lines(title, 56, _ROOM)[:2]
-    for step, row in enumerate(rows):
-        sheet.parts.append(outlined(_MARGIN, 146 + 64 * step, row, 56, LIGHT.ink, 700))
-    y, size = 146 + 64 * len(rows), 34
-    for step, row in enumerate(wrapped_lines(sentence, size, _ROOM)[:_MOST_LINES]):
-        sheet.parts.append(outlined(_MARGIN, y + 44 * step, row, size, LIGHT.soft, 400))
+    words = _ABOVE_CHART if chart else _ALONE
+    sheet.parts.append(outlined(_MARGIN, words.name, "Mensura", 30, LIGHT.quiet, 700))
+    y = words.title
+    for text, (size, step, most), ink, weight in (
+        (title, words.size, LIGHT.ink, 700),
+        (sentence, words.sentence, LIGHT.soft, 400),
+    ):
+        for row in wrapped_lines(text, size, _ROOM)[:most]:
+            sheet.parts.append(outlined(_MARGIN, y, row, size, ink, weight))
+            y += step
+    if chart:
+        top = y - words.sentence[0]
+        place = f'x="{_MARGIN}" y="{top}" width="{_ROOM}" height="{HEIGHT - top - 16}" font-family="{PRINT_FONT}"'
+        head, _, rest = chart.partition(">")
+        sheet.parts.append(f"{_OF_PAGE.sub('', head)} {place}>{rest}")
     return resolve(sheet.svg())
 
 

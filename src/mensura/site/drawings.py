@@ -24,6 +24,8 @@ from mensura.evidence import slug
 
 SHARE_SCALE = 0.5
 """Of the pictures for shared links: 600 × 315, which every reader of links takes."""
+CHART_SCALE = 1.0
+"""Of those that show a chart, whose words are small."""
 _BATCH = 300
 """Work of one process, in small pictures: it takes two processor seconds to start."""
 _WORK = {"svg": 7, "png": 1}
@@ -146,7 +148,7 @@ def page_svg(svg: str, models: Container[str] = ()) -> str:
     drawn = _GEOMETRY.sub(lambda found: _DIGITS.sub(r"\1", found[0]), _FONT.sub("", themed(svg)))
     width = _WIDTH.search(drawn)
     if width and _SIDEWAYS < float(width[1]) < _SCREEN:  # on a phone it keeps its size and scrolls
-        drawn = drawn.replace("<svg ", "<svg data-sideways ", 1)
+        drawn = drawn.replace("<svg ", '<svg data-sideways="" ', 1)
     return _LINK.sub(lambda found: _mark_link(found, models), drawn)
 
 

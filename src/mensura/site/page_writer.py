@@ -17,7 +17,7 @@ from mensura.charts.canvas import ROOT
 from mensura.core.frames import neutral_text
 from mensura.evidence import slug
 from mensura.site.api import VERSION, to_json
-from mensura.site.drawings import SHARE_SCALE, Drawings
+from mensura.site.drawings import CHART_SCALE, SHARE_SCALE, Drawings
 from mensura.site.glossary import term, term_id
 from mensura.site.links import first_link
 from mensura.site.pages import Page
@@ -26,7 +26,7 @@ from mensura.site.templating import Templates, whole_names
 from mensura.study import units
 
 MOST_CARDS = 300
-"""Pages that have a picture of their own for shared links, the first ones; a further page has that of the first."""
+"""Pages with a picture of their own for shared links: the first ones, and charts. Others have that of the first."""
 
 _NEEDS_QUOTES = re.compile(r'[",\r\n]')
 
@@ -57,14 +57,16 @@ class PageWriter:
         self._environment = self._templates()
 
     def add(self, page: Page) -> None:
-        """List a page for the sitemap and order its picture for shared links."""
+        """List a page for the sitemap and order its picture for shared links; that of a chart shows the chart."""
         self._first = self._first or page.file
         if page.listed:
             self.listed.append(page.file)
-        if len(self._cards) < MOST_CARDS:
+        chart = self._svg(page.context["figure"]) if page.template == "chart.html" else ""
+        if chart or len(self._cards) < MOST_CARDS:
             sentence, marks = page.shared
-            svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders)
-            self._cards[page.file] = self._drawings.order({"kind": "png", "svg": svg, "scale": SHARE_SCALE})
+            svg = draw_share_card(page.title, sentence or page.summary, marks or self._leaders, chart)
+            scale = CHART_SCALE if chart else SHARE_SCALE
+            self._cards[page.file] = self._drawings.order({"kind": "png", "svg": svg, "scale": scale})
 
     def write(self, page: Page) -> None:
         """Write a page that was added, and the downloads of its pictures."""
@@ -132,6 +134,10 @@ class PageWriter:
         drawn = f'<div class="only-wide">{wide}</div><div class="only-narrow">{hint}{narrow}</div>'
         return Markup(drawn.replace(ROOT, escape(root)))
 
+    def _svg(self, figure: Figure) -> str:
+        """Return the picture as it stands in a page on a screen; empty while it is not drawn."""
+        return self.svgs.get(figure.name, ("", ""))[0] if figure.drawing is None else str(figure.drawing.wide)
+
     def _write_figure(self, figure: Figure) -> None:
         """Write what the frame of a picture offers: SVG, CSV and JSON."""
         out, name = self._folder, figure.name
@@ -139,8 +145,7 @@ class PageWriter:
         write(to_json({"version": VERSION, **chart}), out, "api", VERSION, "charts", f"{name}.json")
         columns, rows = figure.table
         write(csv_text(columns, rows), out, "charts", f"{name}.csv")
-        svg = self.svgs.get(name, ("", ""))[0] if figure.drawing is None else str(figure.drawing.wide)
-        if svg:
+        if svg := self._svg(figure):
             write(resolve(svg.replace(ROOT, "../")), out, "charts", f"{name}.svg")
 
 

@@ -134,15 +134,17 @@ def build_report(
         ):  # made, written and forgotten
             writer.add(page)
             writer.write(page)
-        single = list(picture_pages(named))
-        for page in single:
-            writer.add(page)
         drawings.finish()
         for name, (wide, narrow) in drawn.items():
             both = (page_svg(drawings.made(key).decode(), study.rows.by_subject) for key in (wide, narrow))
             writer.svgs[name] = next(both), next(both)
+        single = list(picture_pages(named))
+        for page in single:  # their pictures for shared links are drawn while the pages are written
+            writer.add(page)
+        drawings.start()
         for page in [*named, *single]:
             writer.write(page)
+        drawings.finish()
         writer.place_cards()
         _write_feeds(study, editions, writer.listed, stage, address, day)
         charts = sorted(file.stem for file in (stage / "api" / VERSION / "charts").glob("*.json"))
