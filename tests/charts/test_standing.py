@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from mensura.charts.bell_subjects import crowd_above
-from mensura.charts.canvas import PEOPLE_STRONG, SURFACE, lab_colour
+from mensura.charts.canvas import PEOPLE_STRONG, SURFACE, lab_colour, resolve
 from mensura.charts.share_card import draw_share_card
 from mensura.charts.standing import Duel, Kind, Stand, draw_among, draw_duels, draw_kinds, draw_price
 
@@ -96,4 +96,4 @@ def test_a_shared_picture_has_the_chart_of_its_page_below_its_words():
     assert len(list(inner)) == len(list(ElementTree.fromstring(chart)))
     alone = draw_share_card("Costs", "One is cheaper.", marks)
     assert alone.count("<svg") == 1
-    assert lab_colour("OpenAI") in alone
+    assert resolve(lab_colour("OpenAI")) in alone

@@ -163,6 +163,8 @@ def _strong(
     x = at(model.iq)
     body.line(x, 22, x, end, INK, 1.5)
     body.words(x, end + 14, f"one number: {model.iq:.0f}", weight="600", anchor="middle", halo=True)
+    if not narrow:
+        body.words(0, 12, model.name, weight="700", size=15)
     spots = [(at(one.iq), levels[key]) for key, one in model.strands.items()]
     steps = "L".join(f"{spot[0]:.1f},{spot[1]:.1f}" for spot in spots)
     body.parts.append(f'<path d="M{steps}" fill="none" stroke="{ink}" stroke-width="2" opacity=".55"/>')

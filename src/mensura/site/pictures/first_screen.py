@@ -99,7 +99,7 @@ class FirstScreen:
             "jagged": self.jagged,
             "bells": self._drawn_bells,
             "months": len(self.months),
-            "since": f"{self.months[0].start:%b %Y}" if self.months else "",
+            "years": self._years(),
             "releases": self._releases(),
             "questions": self._questions(today),
             "counted": len(self._rows),
@@ -269,6 +269,23 @@ class FirstScreen:
         return Markup(
             '<svg viewBox="0 0 1000 40" preserveAspectRatio="none" aria-hidden="true">'
             f'<g fill="{QUIET}">{bars}</g></svg>'
+        )
+
+    def _years(self) -> Markup:
+        """Return what stands below the slider: the first month, every January where there is room, and today."""
+        if not self.months:
+            return Markup("")
+        last = max(1, len(self.months) - 1)
+        januaries = [step for step, one in enumerate(self.months) if one.start.month == 1]
+        words = [
+            (0.0, "start", "", f"{self.months[0].start:%b %Y}: releases per month"),
+            (100.0, "end", "", "Today"),
+            *((100 * step / last, "middle", "year", f"{self.months[step].start:%Y}") for step in januaries),
+        ]
+        return Markup("").join(
+            Markup('<text x="{:.1f}%" y="12" text-anchor="{}" class="{}">{}</text>').format(*one)
+            for one in words
+            if one[2] == "" or 25 < one[0] < 92
         )
 
     def _questions(self, today: dict[str, Any]) -> list[dict[str, Any]]:
