@@ -75,6 +75,7 @@ def recover_rated(model: str, dimensions: int, explored: bool, replications: int
             }
         for name, (estimate, truth, error) in compared.items():
             off = estimate.to_numpy() - truth
+            found.setdefault(f"{name}_count", []).append(off.size)
             found.setdefault(f"{name}_rmse", []).append(float(np.sqrt(np.mean(off**2))))
             found.setdefault(f"{name}_held", []).append(float(np.mean(np.abs(off) < Z90 * error.to_numpy())))
         found.setdefault("converged", []).append(float(fit.converged))
@@ -95,8 +96,12 @@ def show_rated(replications: int) -> list[dict[str, Any]]:
         print(
             f"{model:>15}{dimensions:>3}{kind:>10} | {held} |{row['effect_rmse']:>8.3f}{row['cpu_s']:>7.2f}", flush=True
         )
-    means = {name: np.mean([row[f"{name}_held"] for row in rows if f"{name}_held" in row]) for name in names}
+    means = {}
+    for name in names:  # every interval counts once
+        kept = [row for row in rows if f"{name}_held" in row]
+        weights = [row[f"{name}_count"] for row in kept]
+        means[name] = float(np.average([row[f"{name}_held"] for row in kept], weights=weights))
     print("all: " + ", ".join(f"{name} {share:.1%}" for name, share in means.items()))
-    record("irt.rated", percent_range(float(means[name]) for name in names[:4]))
+    record("irt.rated", percent_range(means[name] for name in names[:4]))
     record("irt.effects", f"{means['effect']:.0%}")
     return rows
