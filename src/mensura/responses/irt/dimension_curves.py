@@ -20,7 +20,7 @@ from mensura.responses.irt.dimension_items import DimensionItems
 DIMENSION_MODELS = ("2pl", "graded", "partial-credit")
 
 
-class Curves(NamedTuple):
+class StepCurves(NamedTuple):
     """Steps at nodes (last axis): log likelihood (without that axis), its gradient by z, and the information.
 
     ``information`` has one column per pair of steps of an item, ``first`` and ``second``.
@@ -43,7 +43,7 @@ def step_answers(model: str, counts: Floats, p: DimensionItems) -> tuple[Floats,
     return above[:, item, step + 1], above[:, item, 0]
 
 
-def curves_at(p: DimensionItems, rows: NDArray[np.intp], z: Any, y: Any, n: Any) -> Curves:  # noqa: ANN401
+def curves_at(p: DimensionItems, rows: NDArray[np.intp], z: Any, y: Any, n: Any) -> StepCurves:  # noqa: ANN401
     """Return the steps ``rows`` at their z (subjects × nodes × nodes × steps), which is overwritten."""
     np.clip(z, -35.0, 35.0, out=z)
     like = np.einsum("cqkj,cj->cqk", z, y).astype(np.float64)
@@ -55,10 +55,10 @@ def curves_at(p: DimensionItems, rows: NDArray[np.intp], z: Any, y: Any, n: Any)
     np.reciprocal(z, out=z)
     y, n = y[:, None, None, :], n[:, None, None, :]
     each = np.arange(len(rows))
-    return Curves(like, y - n * (1.0 - z), z * (1.0 - z) * n, each, each)
+    return StepCurves(like, y - n * (1.0 - z), z * (1.0 - z) * n, each, each)
 
 
-def _adjacent(p: DimensionItems, rows: NDArray[np.intp], z: Any, y: Any, n: Any, like: Floats) -> Curves:  # noqa: ANN401
+def _adjacent(p: DimensionItems, rows: NDArray[np.intp], z: Any, y: Any, n: Any, like: Floats) -> StepCurves:  # noqa: ANN401
     item, step = (one[rows] for one in p.rows)
     of_step = [np.flatnonzero(step == one) for one in range(int(step.max()) + 1)]
     place = np.cumsum(step == 0) - 1  # of each row's item among those of the part
@@ -77,7 +77,7 @@ def _adjacent(p: DimensionItems, rows: NDArray[np.intp], z: Any, y: Any, n: Any,
     second = np.concatenate([at + higher for higher, at in enumerate(apart)])
     n = n[:, None, None, :]
     information = n[..., first] * above[..., second] * (1.0 - above[..., first])
-    return Curves(like, y[:, None, None, :] - n * above, information, first, second)
+    return StepCurves(like, y[:, None, None, :] - n * above, information, first, second)
 
 
 def gap_scores(p: DimensionItems, right: Floats) -> Floats:
