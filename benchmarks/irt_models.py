@@ -1,4 +1,4 @@
-"""Recover simulated items with several categories, skewed abilities or several dimensions.
+"""Recover simulated items with several categories, skewed abilities, several dimensions or all of it.
 
 Errors are those against the truth; coverage is that of 90% intervals; ``--part`` chooses the models. Each setting is
 drawn ``--replications`` times. The table gives root mean square errors of slopes a, intercepts d (or difficulties b)
@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from benchmarks import run
+from benchmarks import irt_rated, run
 from benchmarks.measured import percent_range, record
 from mensura.responses import FitOptions, fit_categories, fit_dimensions, fit_responses
 from mensura.responses.irt.category_items import CategoryItems, begin, log_chances
 
-PARTS = ("all", "categories", "shapes", "dimensions", "bifactor")
+PARTS = ("all", "categories", "shapes", "dimensions", "bifactor", "rated")
 Z90 = 1.6448536269514722
 
 
@@ -157,6 +157,8 @@ def main() -> None:
         rows += show_dimensions(((2, False), (3, False), (4, False)), chosen.replications)
     if chosen.part in ("all", "bifactor"):
         rows += show_dimensions(((2, True), (3, True)), chosen.replications, chosen.spread)
+    if chosen.part in ("all", "rated"):
+        rows += irt_rated.show_rated(chosen.replications)
     print(json.dumps(rows))
 
 

@@ -179,12 +179,17 @@ def test_a_covariate_that_nobody_has_is_refused():
         (("--dimensions", 2, "--weights", "w"), "--weights"),
         (("--dimensions", 2, "--abilities", "estimated"), "--abilities"),
         (("--bifactor",), "--bifactor"),
-        (("--model", "graded", "--dimensions", 2), "--dimensions"),
+        (("--model", "nominal", "--dimensions", 2), "--dimensions"),
+        (("--model", "graded", "--rotation", "none"), "--rotation"),
+        (("--model", "graded", "--dimensions", 2, "--weights", "w"), "--weights"),
+        (("--dimensions", 2, "--bifactor", "--regress", "age"), "--regress"),
+        (("--dimensions", 2, "--people", "answers.csv"), "--people"),
         (("--replication", "brr"), "--replication"),
     ],
 )
 def test_an_option_that_the_fit_would_leave_aside_is_refused(mensura_command, tmp_path, options, named):
     (tmp_path / "answers.csv").write_text("subject,q1,q2\na,1,0\nb,0,1\n", encoding="utf-8")
+    options = [tmp_path / one if one == "answers.csv" else one for one in options]
     run = mensura_command("responses", "fit", tmp_path / "answers.csv", *options)
     assert run.code == 2
     assert f"{named}: of no use here, because" in run.err

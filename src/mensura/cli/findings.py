@@ -140,3 +140,24 @@ def say_comparison(comparison: pl.DataFrame) -> str:
 
 def _counts(table: pl.DataFrame, column: str) -> list[tuple[str, int]]:
     return list(table.group_by(column, maintain_order=True).len().iter_rows())
+
+
+def say_dimensions(items: pl.DataFrame, correlations: pl.DataFrame, effects: pl.DataFrame | None) -> str:
+    """Say what each ability rests on and how the closest two correlate; with a regression, its clearest effect."""
+    if effects is not None:
+        rows = [row for row in effects.iter_rows(named=True) if row["term"] != "intercept"]
+        best = max(rows, key=lambda row: abs(row["estimate"]) / row["se"])
+        return (
+            f"The clearest effect: {best['term']} changes {best['dimension']} by {best['estimate']:.2f} standard "
+            f"deviations ({best['low']:.2f} to {best['high']:.2f}, 90%)."
+        )
+    best_items = [part.sort("loading", descending=True).row(0, named=True) for part in items.partition_by("dimension")]
+    told = ", ".join(f"{row['dimension']} on {row['item']} ({row['loading']:.2f})" for row in best_items)
+    said = f"Highest loadings: {told}."
+    pair = max(correlations.iter_rows(named=True), key=lambda row: abs(row["correlation"]), default=None)
+    if pair is None:
+        return said
+    if abs(pair["correlation"]) < 1e-9:
+        return f"{said} The abilities are uncorrelated by design."
+    ends = "" if pair["low"] is None else f" ({pair['low']:.2f} to {pair['high']:.2f}, 90%)"
+    return f"{said} {pair['dimension']} and {pair['other']} correlate by {pair['correlation']:.2f}{ends}."

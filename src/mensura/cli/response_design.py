@@ -14,7 +14,15 @@ from mensura.core.errors import MensuraError
 if TYPE_CHECKING:
     import polars as pl
 
-    from mensura.responses import AbilityRegression, CategoryFit, ItemExplanation, ResponseFit, ResponseTable, Survey
+    from mensura.responses import (
+        AbilityRegression,
+        CategoryFit,
+        DimensionFit,
+        ItemExplanation,
+        ResponseFit,
+        ResponseTable,
+        Survey,
+    )
 
 
 @dataclass(frozen=True)
@@ -45,7 +53,10 @@ class DesignOptions:
     ] = None
     dimensions: Annotated[
         str | None,
-        typer.Option(help="Several abilities (2pl): 2 to 4, or a table of item and dimension.", metavar="N|FILE"),
+        typer.Option(
+            help="Several abilities (2pl, graded, partial-credit): 2 to 4, or a table of item and dimension.",
+            metavar="N|FILE",
+        ),
     ] = None
     rotation: Annotated[str, typer.Option(help="Of --dimensions N: varimax, oblimin or none.")] = "varimax"
     bifactor: Annotated[bool, typer.Option("--bifactor", help="All items also ask for a general ability.")] = False
@@ -62,12 +73,19 @@ class DesignOptions:
 
         given = {f"--{one.name}": getattr(self, one.name) != one.default for one in fields(self)} | others
         of_dimensions = ("--dimensions", "--rotation", "--bifactor")
-        if model in CATEGORY_MODELS:
+        if self.dimensions is not None and model == "nominal":
+            unused = {"--dimensions"}
+            because = "--model nominal would have a slope per category and dimension, which answers seldom tell apart"
+        elif self.dimensions is not None:
+            taken = {*of_dimensions, *(("--regress", "--people") if self.regress and not self.bifactor else ())}
+            kind = "--bifactor" if self.bifactor else "--dimensions"
+            unused, because = set(given) - taken, f"a fit with {kind} does not take it"
+            if self.people is not None and not self.regress:
+                unused, because = {"--people"}, "it belongs to --regress, which is not given"
+        elif model in CATEGORY_MODELS:
             taken = {"--reference", "--device", "--weights", "--replicates", "--replication", "--cluster", "--people"}
             taken.add("--regress")
             unused, because = set(given) - taken, f"--model {model} does not take it"
-        elif self.dimensions is not None:
-            unused, because = set(given) - set(of_dimensions), "a fit with --dimensions does not take it"
         elif not self.columns:
             unused, because = {*of_dimensions, "--people", "--replication"}, "it belongs to an option that is not given"
         else:
@@ -94,7 +112,7 @@ class DesignOptions:
 
     def regressed(
         self,
-        fit: ResponseFit | CategoryFit,
+        fit: ResponseFit | CategoryFit | DimensionFit,
         table: ResponseTable | None,
         people: pl.DataFrame | None,
         survey: Survey | None,
@@ -114,20 +132,36 @@ class DesignOptions:
 
         return None if self.explain is None else explain_items(fit, read_frame(self.explain))
 
-    def print_dimensions(self, table: ResponseTable, model: str, out: Path | None, as_json: bool) -> None:
-        """Fit several abilities, and show or write the fit."""
-        from mensura.cli.output import emit, print_note
+    def show_dimensions(
+        self, files: list[Path], model: str, how: dict[str, Any], seed: int, to: dict[str, Any]
+    ) -> None:
+        """Fit several abilities to files, regress them, and show or write both; ``how``: how to read the files."""
+        from mensura.cli.findings import say_dimensions
+        from mensura.cli.output import console, emit, print_note
         from mensura.cli.tables import print_table
-        from mensura.responses import fit_dimensions
+        from mensura.responses import fit_dimensions, read_responses
+        from mensura.responses.categories import CATEGORY_MODELS
 
-        if model != "2pl":
-            raise MensuraError(f"--dimensions: got --model {model}; expected 2pl. Leave out one of the two")
-        fit = fit_dimensions(table, self.dimensions, bifactor=self.bifactor, rotation=self.rotation)
-        facts = {"log_likelihood": fit.log_likelihood, "passes": fit.passes, "converged": fit.converged}
-        if emit(fit.tables(), out=out, as_json=as_json, **facts, warnings=list(fit.warnings)):
+        rest, _, people = self.taken(files)
+        rated = model in CATEGORY_MODELS
+        source, reading = (rest, how) if rated else (read_responses(rest, **how), {})
+        fit = fit_dimensions(
+            source, self.dimensions, model=model, bifactor=self.bifactor, rotation=self.rotation, **reading
+        )
+        regression = self.regressed(fit, None, people, None, seed)
+        facts: dict[str, Any] = {"log_likelihood": fit.log_likelihood, "passes": fit.passes}
+        tables = fit.tables() | (regression.tables() if regression else {})
+        if emit(tables, **to, **facts, converged=fit.converged, warnings=list(fit.warnings)):
             return
         print_table(fit.items, title=f"Items. {fit.heading}", rows=20)
+        if "category" in fit.intercepts.columns:
+            print_table(fit.intercepts, title="Categories above the lowest", rows=20)
         print_table(fit.correlations, title="Correlations of abilities")
         print_table(fit.subjects, title="Abilities (90% intervals; mean 0, sd 1)", rows=20)
+        if regression is not None:
+            print_table(regression.regression, title=regression.heading, rows=20, digits=3)
         for warning in fit.warnings:
             print_note(warning, kind="warning")
+        console.print(
+            say_dimensions(fit.items, fit.correlations, None if regression is None else regression.regression)
+        )

@@ -137,14 +137,17 @@ def fit(
     design.refuse_unused(model, others | {"--abilities": abilities != "normal"})
     if model in CATEGORY_MODELS:
         reading.refuse_counting(model)
+    if design.dimensions is not None:
+        only = {"by": reading.by, "header": reading.header}
+        settings = only if model in CATEGORY_MODELS else reading.settings
+        design.show_dimensions(list(files), model, settings, seed, {"out": out, "as_json": as_json})
+        return
+    if model in CATEGORY_MODELS:
         how: dict[str, Any] = {"by": reading.by, "header": reading.header, "reference": reference, "device": device}
         rest, survey, people = design.taken(files)
         of_categories = fit_categories(rest, model=model, survey=survey, **how)
         regression = design.regressed(of_categories, None, people, survey, seed)
         show_categories(of_categories, regression, out, as_json)
-        return
-    if design.dimensions is not None:
-        design.print_dimensions(read_responses(list(files), **reading.settings), model, out, as_json)
         return
     options = FitOptions(device=device, abilities=abilities, seed=seed)
     if len(files) == 1 and is_store(files[0]):

@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     from mensura.responses.linking import LinkedFit as LinkedFit, link_fits as link_fits
     from mensura.responses.reading import read_responses as read_responses
     from mensura.responses.regression import (
-        AbilityRegression as AbilityRegression,
         ItemExplanation as ItemExplanation,
         explain_items as explain_items,
         regress_abilities as regress_abilities,
+    )
+    from mensura.responses.regression_tables import (
+        AbilityRegression as AbilityRegression,
+        DimensionRegression as DimensionRegression,
     )
     from mensura.responses.result import ResponseFit as ResponseFit
     from mensura.responses.rules import CountRules as CountRules

@@ -7,12 +7,11 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
-import scipy
 
 from mensura.core.arrays import Floats
-from mensura.core.errors import MensuraError, listed_names
+from mensura.core.errors import listed_names
 from mensura.core.results import Result
-from mensura.responses.counting import CountLog, WideTable
+from mensura.responses.category_reading import read_categories
 from mensura.responses.irt.categories import (
     CategoryCounts,
     CategoryFitted,
@@ -23,11 +22,8 @@ from mensura.responses.irt.categories import (
 from mensura.responses.irt.category_items import MODELS, CategoryItems, begin, log_chances
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.result import ability_table
-from mensura.responses.sources import owned, pieces
 from mensura.responses.survey import Survey
 
-MOST_CATEGORIES = 20
-"""Categories that an item may have; more are a measurement, not a rating."""
 CATEGORY_MODELS = MODELS
 
 
@@ -97,115 +93,30 @@ def fit_categories(
     have mean 0 and standard deviation 1. ``prior``: of items, weak; None for maximum likelihood alone. ``survey``:
     weights, replicate weights and clusters of the subjects.
     """
-    log, space = CountLog(), namespace(device)
-    answers = _answers(responses, by, group, header, log)
-    groups = answers["group"].unique(maintain_order=True).to_list()
-    if reference is not None:
-        if reference not in groups:
-            raise MensuraError(f"reference: got {reference!r}; expected one of {', '.join(groups)}")
-        groups.sort(key=lambda name: name != reference)
-    answers, codes = _numbered(answers, log)
-    items, most = codes["item"].unique(maintain_order=True), int(codes["place"].to_numpy().max()) + 1
-    subjects = _subjects(answers, groups)
-    counts = [_counts(answers, subjects, name, items, most) for name in groups]
-    shards = [CategoryCounts(space.put(own), place) for place, own in enumerate(counts)]
+    space = namespace(device)
+    table = read_categories(responses, by=by, group=group, reference=reference, header=header)
+    answers, codes, subjects, groups, log = table.answers, table.codes, table.subjects, table.groups, table.log
+    shards = [CategoryCounts(space.put(own), place) for place, own in enumerate(table.counts)]
     survey = None if survey is None else survey.of(subjects["subject"])
     if survey is not None and survey.weights is not None:
         shards = survey.weighed(shards, survey.weights)
-    shares = [rows["n"].to_numpy() / rows["n"].sum() for rows in codes.partition_by("item", maintain_order=True)]
-    fitted = fit_categories_held(space, shards, begin(model, shares, len(groups)), prior)
+    fitted = fit_categories_held(space, shards, begin(model, table.shares, len(groups)), prior)
     if survey is not None:
         fitted = survey.category_information(space, shards, fitted, prior)
         log.note("subjects of a survey", subjects.height, survey.said)
     return CategoryFit(
         model,
         _subject_table(space, shards, fitted, subjects),
-        _item_table(fitted, answers, items),
+        _item_table(fitted, answers, table.items),
         _category_table(fitted, codes),
         _group_table(fitted, groups, subjects),
         log.frame(),
         fitted.evidence,
         fitted.passes,
         fitted.converged,
-        CategoryAnswers(scipy.sparse.vstack(counts, format="csr"), fitted.items),
+        CategoryAnswers(table.stacked, fitted.items),
         _warnings(fitted, codes),
     )
-
-
-def _answers(sources: Any, by: str | None, group: str | None, header: bool, log: CountLog) -> pl.DataFrame:  # noqa: ANN401
-    """Return subject, group, item and value of every answer."""
-    found = []
-    for source, owner in owned(sources, group, log):
-        for piece in pieces(source, by=by, group=owner, header=header, log=log):
-            if isinstance(piece, WideTable):
-                log.note("missing outcomes", int(np.isnan(piece.values).sum()), "left out")
-                piece = _long(piece)
-            found.append(piece.select("subject", "group", "item", "value"))
-    answers = pl.concat(found)
-    log.note("missing outcomes", answers["value"].null_count(), "left out")
-    answers = answers.drop_nulls()
-    if answers.is_empty():
-        raise MensuraError("responses: no outcome; add at least one")
-    wrong = answers.filter(pl.col("value") % 1.0 != 0.0)
-    if wrong.height:
-        item, value = wrong.row(0)[2:]
-        raise MensuraError(
-            f"responses: item {item!r} has the outcome {value:g}; expected whole numbers, one per category. "
-            "Round the outcomes, or fit the model 2pl to shares"
-        )
-    return answers
-
-
-def _long(wide: WideTable) -> pl.DataFrame:
-    row, column = np.nonzero(~np.isnan(wide.values))
-    return pl.DataFrame(
-        {
-            "subject": wide.subjects.gather(row.astype(np.uint32)),
-            "group": pl.Series(wide.groups, dtype=pl.String).gather(row.astype(np.uint32)),
-            "item": pl.Series(wide.items, dtype=pl.String).gather(column.astype(np.uint32)),
-            "value": wide.values[row, column].astype(np.float64),
-        }
-    )
-
-
-def _numbered(answers: pl.DataFrame, log: CountLog) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Return the answers with the place of their category, and item, value, place, n of every category."""
-    codes = answers.group_by("item", "value", maintain_order=True).len("n")
-    order = codes.group_by("item", maintain_order=True).agg(kinds=pl.len())
-    many = order.filter(pl.col("kinds") > MOST_CATEGORIES)
-    if many.height:
-        raise MensuraError(
-            f"responses: item {many['item'][0]!r} has {many['kinds'][0]} different outcomes; at most {MOST_CATEGORIES} "
-            "categories are fitted. Group the outcomes into fewer categories"
-        )
-    alone = order.filter(pl.col("kinds") == 1)["item"]
-    log.note("items with one category", alone.len(), "left out")
-    order = order.filter(pl.col("kinds") > 1).with_row_index("at")
-    if order.height < 2:
-        raise MensuraError(f"responses: {order.height} items have two categories or more; a scale needs at least two")
-    codes = order.join(codes, on="item", how="left").sort("at", "value")
-    codes = codes.with_columns(place=pl.int_range(pl.len()).over("at")).select("at", "item", "value", "place", "n")
-    return answers.join(codes.drop("n"), on=["item", "value"], maintain_order="left"), codes
-
-
-def _subjects(answers: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
-    """Return subject, group, n and the row in its group of every subject."""
-    who = answers.group_by("subject", maintain_order=True).agg(
-        pl.col("group").first(), pl.col("group").n_unique().alias("kinds"), pl.col("item").n_unique().alias("n")
-    )
-    twice = who.filter(pl.col("kinds") > 1)
-    if twice.height:
-        raise MensuraError(f"responses: subject {twice['subject'][0]!r} is in two groups; give each subject one group")
-    rank = pl.col("group").replace_strict(groups, list(range(len(groups))), return_dtype=pl.Int32)
-    who = who.drop("kinds").sort(rank, maintain_order=True)
-    return who.with_columns(row=pl.int_range(pl.len()).over("group"))
-
-
-def _counts(answers: pl.DataFrame, subjects: pl.DataFrame, group: str, items: pl.Series, most: int) -> Any:  # noqa: ANN401
-    own = answers.filter(pl.col("group") == group).join(subjects.select("subject", "row"), on="subject")
-    column = own["at"].to_numpy().astype(np.int64) * most + own["place"].to_numpy()
-    shape = (subjects.filter(pl.col("group") == group).height, items.len() * most)
-    return scipy.sparse.csr_array((np.ones(own.height, dtype=np.float32), (own["row"].to_numpy(), column)), shape=shape)
 
 
 def _subject_table(

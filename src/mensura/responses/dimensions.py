@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -15,19 +15,25 @@ from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import as_frame, require_columns
 from mensura.core.results import Result
+from mensura.responses.dimension_answers import PROBIT, DimensionAnswers, dimension_answers
 from mensura.responses.irt.dimension_items import DimensionItems
+from mensura.responses.irt.dimension_nodes import Places
 from mensura.responses.irt.dimensions import MOST, DimensionFitted, fit_dimensions_held
 from mensura.responses.irt.rotation import rotate
-from mensura.responses.irt.shards import dense
-from mensura.responses.reading import read_responses
 from mensura.responses.result import Z90, ability_table
 from mensura.responses.rules import CountRules
-from mensura.responses.table import ResponseTable
 
 GENERAL = "general"
 """The ability behind all items of a bifactor model."""
-_PROBIT = 1.702
-"""Logits per standard deviation of a normal curve: puts slopes on the scale of loadings."""
+_OF_INTERCEPTS = ("item", "category", "intercept", "se", "n", "rate", "share")
+
+
+class FittedDimensions(NamedTuple):
+    """What was fitted, and the fit: items and abilities after the rotation."""
+
+    data: DimensionAnswers
+    items: DimensionItems
+    places: Places
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,9 +41,10 @@ class DimensionFit(Result):
     """A fit of several abilities.
 
     ``subjects``: subject, dimension, ability, low, high (90%), se, group. ``items``: item, dimension, discrimination,
-    loading, low, high, se. ``intercepts``: item, intercept, se, n, rate. ``correlations``: dimension, other,
+    loading, low, high, se. ``intercepts``: item, intercept, se, n, rate; of items with several categories one row per
+    category above the lowest: item, category, intercept, se, n, share. ``correlations``: dimension, other,
     correlation, low, high, se. Abilities have mean 0 and standard deviation 1. Errors are blank where dimensions were
-    found from the answers.
+    found from the answers. ``answers``: what was fitted, for a regression.
     """
 
     TABLES: ClassVar[tuple[str, ...]] = ("subjects", "items", "intercepts", "correlations", "log")
@@ -50,6 +57,7 @@ class DimensionFit(Result):
     log_likelihood: float
     passes: int
     converged: bool
+    answers: FittedDimensions
     warnings: tuple[str, ...] = field(default=())
 
     @property
@@ -58,8 +66,9 @@ class DimensionFit(Result):
         ended = f"in {self.passes} passes" if self.converged else f"NOT converged in {self.passes} passes"
         count = self.items["dimension"].n_unique()
         people = self.subjects["subject"].n_unique()
-        sizes = f"{people:,} subjects × {self.intercepts.height:,} items"
-        return f"{count} dimensions, {sizes}, log likelihood {self.log_likelihood:,.1f}, {ended}"
+        sizes = f"{people:,} subjects × {self.intercepts['item'].n_unique():,} items"
+        model = "" if "rate" in self.intercepts.columns else f"{self.answers.items.model}, "
+        return f"{model}{count} dimensions, {sizes}, log likelihood {self.log_likelihood:,.1f}, {ended}"
 
 
 @check_arguments
@@ -67,21 +76,21 @@ def fit_dimensions(
     responses: Any,  # noqa: ANN401
     dimensions: Any,  # noqa: ANN401
     *,
+    model: str = "2pl",
     bifactor: bool = False,
     rotation: str = "varimax",
     rules: CountRules | None = None,
     by: str | None = None,
+    header: bool = True,
 ) -> DimensionFit:
-    """Fit the 2PL model with several abilities.
+    """Fit several abilities behind right and wrong answers (``2pl``), ``graded`` or ``partial-credit`` ones.
 
     ``dimensions``: how many (2 to 4), found from the answers and turned by ``rotation`` (varimax, oblimin or none); or
     a table of ``item`` and ``dimension``, one row per pair. With ``bifactor``, all items also depend on a general
     ability, and no abilities correlate. There may be any number of dimensions then, if each item has at most one.
+    ``header``: whether a CSV file names its columns.
     """
-    table = responses if isinstance(responses, ResponseTable) else read_responses(responses, rules=rules, by=by)
-    right = dense(table.right).astype(np.float64)
-    trials = None if table.trials is None else dense(table.trials).astype(np.float64)
-    rates = table.items["rate"].to_numpy()
+    answers = dimension_answers(responses, model, rules=rules, by=by, header=header)
     if isinstance(dimensions, int) or (isinstance(dimensions, str) and dimensions.isdigit()):
         count = int(dimensions)
         if not 2 <= count <= MOST or bifactor:
@@ -89,14 +98,14 @@ def fit_dimensions(
                 f"dimensions: got {count}; expected 2 to {MOST}, or a table of item and dimension (bifactor needs one)"
             )
         names = [f"d{one + 1}" for one in range(count)]
-        fitted = fit_dimensions_held(right, trials, _exploratory(right, trials, rates, count))
-        return _explored(table, fitted, names, rotation)
-    names, free = _pattern(as_frame(_read(dimensions), name="dimensions"), table, bifactor=bifactor)
-    begin = DimensionItems(
-        free.astype(np.float64), _intercepts(rates), np.eye(len(names)), free, not bifactor and len(names) > 1
-    )
-    fitted = fit_dimensions_held(right, trials, begin)
-    return _result(table, fitted, names, fitted.items.slopes, fitted.items.correlation, fitted.covariance)
+        return _result(
+            answers,
+            _turned(fit_dimensions_held(answers.right, answers.trials, answers.exploratory(count)), rotation),
+            names,
+        )
+    names, free = _pattern(as_frame(_read(dimensions), name="dimensions"), answers.items, bifactor=bifactor)
+    begin = answers.confirmatory(free, correlated=not bifactor and len(names) > 1)
+    return _result(answers, fit_dimensions_held(answers.right, answers.trials, begin), names)
 
 
 def _read(dimensions: Any) -> Any:  # noqa: ANN401
@@ -105,27 +114,9 @@ def _read(dimensions: Any) -> Any:  # noqa: ANN401
     return dimensions
 
 
-def _intercepts(rates: Floats) -> Floats:
-    within = np.clip(rates, 0.02, 0.98)
-    odds: Floats = 1.2 * np.log(within / (1.0 - within))
-    return odds
-
-
-def _exploratory(right: Floats, trials: Floats | None, rates: Floats, count: int) -> DimensionItems:
-    """Start from the largest principal components of the answers."""
-    taken = np.ones_like(right) if trials is None else trials
-    off = right - taken * rates
-    spread = np.sqrt(np.maximum(taken.sum(axis=0) * rates * (1.0 - rates), 1e-9))
-    values, vectors = np.linalg.eigh((off / spread).T @ (off / spread))
-    slopes = _PROBIT * vectors[:, -count:][:, ::-1] * np.sqrt(np.maximum(values[-count:][::-1], 0.1))
-    slopes = np.clip(slopes * np.sign(slopes.sum(axis=0)), -2.0, 2.0)
-    return DimensionItems(slopes, _intercepts(rates), np.eye(count), np.ones_like(slopes, dtype=bool), correlated=False)
-
-
-def _pattern(pairs: pl.DataFrame, table: ResponseTable, *, bifactor: bool) -> tuple[list[str], Mask]:
+def _pattern(pairs: pl.DataFrame, items: list[str], *, bifactor: bool) -> tuple[list[str], Mask]:
     """Return the dimensions of a table and which items depend on them."""
     require_columns(pairs, ["item", "dimension"], name="dimensions")
-    items = table.items["item"].to_list()
     named = pairs.select(pl.col("item", "dimension").cast(pl.String)).drop_nulls()
     unknown = [item for item in named["item"].unique(maintain_order=True) if item not in set(items)]
     if unknown:
@@ -148,44 +139,38 @@ def _pattern(pairs: pl.DataFrame, table: ResponseTable, *, bifactor: bool) -> tu
     return names, free
 
 
-def _explored(table: ResponseTable, fitted: DimensionFitted, names: list[str], rotation: str) -> DimensionFit:
+def _turned(fitted: DimensionFitted, rotation: str) -> DimensionFitted:
+    """Return a fit after a rotation of its abilities."""
     slopes, correlation = rotate(fitted.items.slopes, rotation)
     turn = np.linalg.lstsq(slopes, fitted.items.slopes, rcond=None)[0]
-    mean = fitted.places.mean @ turn.T
-    covariance = turn @ fitted.places.covariance @ turn.T
-    turned = fitted._replace(places=fitted.places._replace(mean=mean, covariance=covariance))
-    return _result(table, turned, names, slopes, correlation, None)
+    places = Places(fitted.places.mean @ turn.T, turn @ fitted.places.covariance @ turn.T)
+    return fitted._replace(items=replace(fitted.items, slopes=slopes, correlation=correlation), places=places)
 
 
-def _result(
-    table: ResponseTable,
-    fitted: DimensionFitted,
-    names: Sequence[str],
-    slopes: Floats,
-    correlation: Floats,
-    covariance: Floats | None,
-) -> DimensionFit:
+def _result(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[str]) -> DimensionFit:
     p, count = fitted.items, len(names)
-    errors = np.full((len(slopes), count + 1), np.nan)
+    errors = np.full(p.values.shape, np.nan)
     of_pairs = [np.nan] * (count * (count - 1) // 2)
-    if covariance is not None:
-        found = np.sqrt(np.diag(covariance))
+    if fitted.covariance is not None:
+        found = np.sqrt(np.diag(fitted.covariance))
         errors[p.estimated] = found[: int(p.estimated.sum())]
         of_pairs = [*found[int(p.estimated.sum()) :], *([0.0] * (0 if p.pairs else len(of_pairs)))]
     warnings = [] if fitted.converged else [f"not converged in {fitted.passes} passes; the numbers are the last ones"]
-    if covariance is None and not p.free.all():
+    if fitted.covariance is None and not p.free.all():
         warnings.append("the answers do not hold all slopes apart, so errors are blank; use fewer dimensions")
     pairs = [(one, other) for one in range(count) for other in range(one + 1, count)]
     rows = [
-        (names[one], names[other], float(correlation[one, other]), error)
+        (names[one], names[other], float(p.correlation[one, other]), error)
         for (one, other), error in zip(pairs, of_pairs, strict=True)
     ]
+    steps = answers.steps
+    intercepts = steps.with_columns(
+        intercept=pl.Series(p.row_values[:, -1]), se=pl.Series(errors[:, count:][p.steps]).fill_nan(None)
+    )
     return DimensionFit(
-        _subjects(table, fitted, names),
-        _items(table, names, slopes, correlation, errors, p.free),
-        table.items.select(
-            "item", pl.Series("intercept", p.intercepts), pl.Series("se", errors[:, -1]).fill_nan(None), "n", "rate"
-        ),
+        _subjects(answers, fitted, names),
+        _items(answers, names, p, errors),
+        intercepts.select([name for name in _OF_INTERCEPTS if name in intercepts.columns]),
         _with_ends(
             pl.DataFrame(
                 rows,
@@ -194,10 +179,11 @@ def _result(
             ),
             "correlation",
         ),
-        table.log,
+        answers.log,
         fitted.evidence,
         fitted.passes,
         fitted.converged,
+        FittedDimensions(answers, p, fitted.places),
         tuple(warnings),
     )
 
@@ -209,30 +195,26 @@ def _with_ends(table: pl.DataFrame, name: str) -> pl.DataFrame:
     return known.with_columns(low=low, high=high).select(*[c for c in table.columns if c != "se"], "low", "high", "se")
 
 
-def _subjects(table: ResponseTable, fitted: DimensionFitted, names: Sequence[str]) -> pl.DataFrame:
+def _subjects(answers: DimensionAnswers, fitted: DimensionFitted, names: Sequence[str]) -> pl.DataFrame:
     mean, error = fitted.places.mean, np.sqrt(np.diagonal(fitted.places.covariance, axis1=1, axis2=2))
     return pl.concat(
-        ability_table(
-            table.subjects.select("subject", "group", dimension=pl.lit(name)), mean[:, place], error[:, place]
-        )
+        ability_table(answers.subjects.with_columns(dimension=pl.lit(name)), mean[:, place], error[:, place])
         for place, name in enumerate(names)
     )
 
 
-def _items(
-    table: ResponseTable, names: Sequence[str], slopes: Floats, correlation: Floats, errors: Floats, free: Mask
-) -> pl.DataFrame:
-    size = np.sqrt(_PROBIT**2 + np.einsum("jd,de,je->j", slopes, correlation, slopes))
+def _items(answers: DimensionAnswers, names: Sequence[str], p: DimensionItems, errors: Floats) -> pl.DataFrame:
+    size = np.sqrt(PROBIT**2 + np.einsum("jd,de,je->j", p.slopes, p.correlation, p.slopes))
     parts = []
     for place, name in enumerate(names):
-        kept = pl.Series(free[:, place])
-        parts.append(
-            table.items.select(
-                "item",
-                pl.lit(name).alias("dimension"),
-                pl.Series("discrimination", slopes[:, place]),
-                pl.Series("loading", slopes[:, place] / size),
-                pl.Series("se", errors[:, place]),
-            ).filter(kept)
+        part = pl.DataFrame(
+            {
+                "item": answers.items,
+                "dimension": [name] * len(answers.items),
+                "discrimination": p.slopes[:, place],
+                "loading": p.slopes[:, place] / size,
+                "se": errors[:, place],
+            }
         )
+        parts.append(part.filter(pl.Series(p.free[:, place])))
     return _with_ends(pl.concat(parts), "discrimination")

@@ -16,12 +16,17 @@ from mensura.core.errors import MensuraError, listed_names
 from mensura.core.frames import as_frame, require_columns
 from mensura.core.results import Result
 from mensura.responses.categories import CategoryFit
-from mensura.responses.irt.latent import AbilityLikelihoods, LatentRegression, draw_values, regress
+from mensura.responses.dimensions import DimensionFit
+from mensura.responses.irt.dimension_errors import observed_information
+from mensura.responses.irt.dimension_latent import PlacedLikelihoods
+from mensura.responses.irt.dimension_nodes import Places
+from mensura.responses.irt.latent import AbilityLikelihoods, LatentRegression, Likelihoods, draw_values, regress
 from mensura.responses.irt.model import Parameters
 from mensura.responses.irt.namespace import Namespace, namespace
 from mensura.responses.irt.sandwich import replicate_factor
 from mensura.responses.irt.shards import Shard
-from mensura.responses.result import Z90, ResponseFit
+from mensura.responses.regression_tables import AbilityRegression, dimension_regression, estimates_table
+from mensura.responses.result import ResponseFit
 from mensura.responses.survey import Survey
 from mensura.responses.table import ResponseTable
 
@@ -29,29 +34,9 @@ FEWEST = 20
 """Subjects that a regression needs."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class AbilityRegression(Result):
-    """``regression``: term, estimate, se, low, high (90%), in sd of the first group. ``plausible``: subject, pv1, ….
-
-    ``sd`` is that of abilities around the line, ``explained`` the share of their variance along it.
-    """
-
-    TABLES: ClassVar[tuple[str, ...]] = ("regression", "plausible")
-
-    regression: pl.DataFrame
-    plausible: pl.DataFrame
-    sd: float
-    explained: float
-
-    @property
-    def heading(self) -> str:
-        """How much the covariates explain."""
-        return f"Abilities of {self.plausible.height:,} subjects on covariates: {self.explained:.0%} of the variance"
-
-
 @check_arguments
 def regress_abilities(
-    fit: ResponseFit | CategoryFit,
+    fit: ResponseFit | CategoryFit | DimensionFit,
     table: ResponseTable | None,
     people: Any,  # noqa: ANN401
     *,
@@ -62,13 +47,15 @@ def regress_abilities(
 ) -> AbilityRegression:
     """Regress abilities on columns of ``people`` (with ``subject``), at the items of ``fit``.
 
-    ``table``: the responses that were fitted; None for items with several categories, whose fit contains them.
-    Numbers enter as they are; words enter as one term per value but the most common. Subjects with a blank are left
-    out. ``survey``: weights, and clusters or replicates for the errors. ``draws``: plausible values per subject.
+    ``table``: the responses that were fitted; None for items with several categories and for several dimensions, whose
+    fits contain them. Several dimensions give a :class:`DimensionRegression`. Numbers enter as they are; words enter as
+    one term per value but the most common. Subjects with a blank are left out. ``survey``: weights, and clusters or
+    replicates for the errors. ``draws``: plausible values per subject.
     """
     frame = as_frame(people, name="people")
     require_columns(frame, ["subject", *on], name="people")
-    subjects = fit.subjects if table is None else table.subjects
+    in_order = fit.answers.data.subjects if isinstance(fit, DimensionFit) else fit.subjects
+    subjects = in_order if table is None else table.subjects
     rows = subjects.select("subject").join(
         frame.with_columns(pl.col("subject").cast(pl.String)), on="subject", how="left", maintain_order="left"
     )
@@ -84,28 +71,54 @@ def regress_abilities(
     names = subjects["subject"].filter(kept)
     sample = None if survey is None else survey.of(names)
     weights = np.ones(len(places)) if sample is None or sample.weights is None else sample.column(sample.weights)
-    found = regress(space, known, x, weights)
-    covariance = _covariance(space, known, x, found, sample)
+    abilities = fit.answers.items.slopes.shape[1] if isinstance(fit, DimensionFit) else 1
+    found = regress(space, known, x, weights, abilities=abilities)
+    if isinstance(known, PlacedLikelihoods) and isinstance(fit, DimensionFit):
+        known = known.around(found.mean, found.variance)  # nodes under the posteriors that the covariates give
+        found = regress(space, known, x, weights, found.values, abilities)
+        covariance = _with_items(fit, known, x, weights, found, places, sample)
+    else:
+        covariance = _covariance(space, known, x, found, sample)
     drawn = draw_values(space, known, x, found, covariance, draws=draws, rng=np.random.default_rng(seed))
-    along = float(np.cov(x @ found.coefficients, aweights=weights)) if x.shape[1] > 1 else 0.0
-    return AbilityRegression(
-        _estimates(terms, found.coefficients, np.sqrt(np.diag(covariance))[:-1]),
-        pl.DataFrame({"subject": names, **{f"pv{one + 1}": drawn[:, one] for one in range(draws)}}),
-        found.sd,
-        along / (along + found.sd**2),
+    along = np.atleast_2d(np.cov((x @ found.coefficients).T, aweights=weights))
+    errors = np.sqrt(np.diag(covariance))[: found.coefficients.size].reshape(found.coefficients.shape)
+    left = found.covariance
+    sd, explained = float(np.sqrt(np.trace(left) / len(left))), float(np.trace(along) / np.trace(along + left))
+    values = {f"pv{one + 1}": drawn[:, :, one] for one in range(draws)}
+    if not isinstance(fit, DimensionFit):
+        plausible = pl.DataFrame({"subject": names, **{name: one[:, 0] for name, one in values.items()}})
+        return AbilityRegression(
+            estimates_table(terms, found.coefficients[:, 0], errors[:, 0]), plausible, sd, explained
+        )
+    return dimension_regression(
+        fit.items["dimension"].unique(maintain_order=True).to_list(),
+        terms,
+        (found.coefficients, errors),
+        names,
+        values,
+        left,
+        explained,
     )
 
 
 def _likelihoods(
-    space: Namespace, fit: ResponseFit | CategoryFit, table: ResponseTable | None, places: NDArray[np.intp]
-) -> AbilityLikelihoods:
-    """Return the likelihoods of the subjects at ``places``."""
+    space: Namespace, fit: ResponseFit | CategoryFit | DimensionFit, table: ResponseTable | None, kept: NDArray[np.intp]
+) -> AbilityLikelihoods | PlacedLikelihoods:
+    """Return the likelihoods of the subjects at the places ``kept``."""
+    if isinstance(fit, DimensionFit):
+        data, items, found = fit.answers
+        if len(items.structure.shared) < items.slopes.shape[1]:
+            raise MensuraError(
+                "regress: got a bifactor fit; expected correlated or exploratory dimensions. Leave one out"
+            )
+        trials = None if data.trials is None else data.trials[kept]
+        return PlacedLikelihoods.of(data.right[kept], trials, items, Places(found.mean[kept], found.covariance[kept]))
     if isinstance(fit, CategoryFit):
-        return AbilityLikelihoods.of_categories(space, fit.answers.counts[places], fit.answers.items)
+        return AbilityLikelihoods.of_categories(space, fit.answers.counts[kept], fit.answers.items)
     if table is None:
         raise MensuraError("table: got None; expected the responses that were fitted. Give what read_responses returns")
-    trials = None if table.trials is None else table.trials[places]
-    return AbilityLikelihoods.of_answers(space, Shard(table.right[places], trials, 0), _items(fit, table))
+    trials = None if table.trials is None else table.trials[kept]
+    return AbilityLikelihoods.of_answers(space, Shard(table.right[kept], trials, 0), _items(fit, table))
 
 
 def _items(fit: ResponseFit, table: ResponseTable) -> Parameters:
@@ -139,37 +152,54 @@ def _design(rows: pl.DataFrame, on: Sequence[str]) -> tuple[list[str], Floats]:
 
 def _covariance(
     space: Any,  # noqa: ANN401
-    known: AbilityLikelihoods,
+    known: Likelihoods,
     x: Floats,
     found: LatentRegression,
     survey: Survey | None,
 ) -> Floats:
-    """Return the covariance of coefficients and ln sd: of the model, of clusters, or of replicates."""
+    """Return the covariance of coefficients and spread: of the model, of clusters, or of replicates."""
     inverse: Floats = np.asarray(np.linalg.inv(found.information), dtype=np.float64)
     if survey is None:
         return inverse
     columns = survey.replicate_columns
     if columns:
-        again = [regress(space, known, x, survey.column(name), found.values).values - found.values for name in columns]
+        count = found.coefficients.shape[1]
+        fits = [regress(space, known, x, survey.column(name), found.values, count) for name in columns]
+        again = [one.values - found.values for one in fits]
         return replicate_factor(survey.replication, len(columns)) * np.array(again).T @ np.array(again)
-    places = survey.clusters
-    count = int(places.max()) + 1
-    scores = np.zeros((count, len(inverse)))
-    np.add.at(scores, places, found.scores)
-    scores -= scores.mean(axis=0)
-    return inverse @ (scores.T @ scores) @ inverse * (count / (count - 1.0))
+    return _sandwich(inverse, found.scores, survey.clusters)
 
 
-def _estimates(terms: Sequence[str], values: Floats, errors: Floats) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "term": list(terms),
-            "estimate": values,
-            "se": errors,
-            "low": values - Z90 * errors,
-            "high": values + Z90 * errors,
-        }
-    )
+def _with_items(
+    fit: DimensionFit,
+    known: PlacedLikelihoods,
+    x: Floats,
+    weights: Floats,
+    found: LatentRegression,
+    kept: NDArray[np.intp],
+    survey: Survey | None,
+) -> Floats:
+    """Return the covariance of coefficients and spread with the errors of the items, from scores of subjects."""
+    if survey is not None and survey.replicate_columns:
+        raise MensuraError("regress: several dimensions take no replicate weights; give clusters, or fit one dimension")
+    data, items, fitted = fit.answers
+    information, scores = observed_information(data.right, data.trials, items, fitted)
+    changes = known.item_changes(x, weights, found)
+    both = scores @ np.linalg.inv(information)[:, : changes.shape[1]] @ changes.T
+    both[kept] += found.scores
+    clusters = np.arange(len(both))
+    if survey is not None:
+        both, clusters = both[kept], survey.clusters
+    return _sandwich(np.asarray(np.linalg.inv(found.information), dtype=np.float64), both, clusters)
+
+
+def _sandwich(inverse: Floats, scores: Floats, clusters: NDArray[np.int64]) -> Floats:
+    """Return the covariance that the scores of clusters give."""
+    count = int(clusters.max()) + 1
+    sums = np.zeros((count, len(inverse)))
+    np.add.at(sums, clusters, scores)
+    sums -= sums.mean(axis=0)
+    return np.asarray(inverse @ (sums.T @ sums) @ inverse * (count / (count - 1.0)), dtype=np.float64)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -215,7 +245,7 @@ def explain_items(fit: ResponseFit, demands: Any, *, on: Sequence[str] = ()) -> 
     spread, values, covariance = fit_spread(y, x, variance)
     alone = fit_spread(y, np.ones((len(y), 1)), variance)[0]
     share = max(0.0, 1.0 - spread / alone) if alone > 0.0 else 0.0
-    table = _estimates(terms, values, np.sqrt(np.diag(covariance)))
+    table = estimates_table(terms, values, np.sqrt(np.diag(covariance)))
     return ItemExplanation(table, float(np.sqrt(spread)), share, rows.height)
 
 

@@ -13,8 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats
+from mensura.responses.irt.dimension_curves import gap_scores
 from mensura.responses.irt.dimension_items import DimensionItems, prior_curvature
-from mensura.responses.irt.dimension_nodes import Block, Chunk, Places, chunks, node_count, pass_over
+from mensura.responses.irt.dimension_nodes import (
+    Block,
+    Chunk,
+    Places,
+    chunks,
+    node_count,
+    parameter_columns,
+    pass_over,
+)
 
 _FLATTEST = 1e-9
 _MOST_EXACT = 3e11
@@ -33,32 +42,57 @@ def covariance_of(
     """
     if p.explored:
         return None
-    used = p.estimated
-    cut = int(used.sum())
-    size = cut + len(p.pairs)
-    order = np.cumsum(used).reshape(used.shape) - 1
-    exact = _multiplications(len(right), p, size) <= _MOST_EXACT
-    missing, means = np.zeros((size, size)), np.zeros((size, size))
-    for chunk in chunks(right, trials, p, places):
-        given = np.zeros((*chunk.weights.shape, size))
-        for block in chunk.blocks:
-            kept = np.flatnonzero(used[np.ix_(block.items, block.columns)])
-            at = order[np.ix_(block.items, block.columns)].ravel()[kept]
-            given[:, :, at] = _within(chunk, block, kept, at, missing if exact else None)
-        given[:, :, cut:] = _correlation_scores(p, chunk.means)
-        mean = np.einsum("cq,cqp->cp", chunk.weights, given)
-        means += mean.T @ mean
-        if exact:
-            rooted = (given * np.sqrt(chunk.weights)[:, :, None]).reshape(-1, size)
-            missing += rooted.T @ rooted
-    information = means
-    if exact:
-        information = _known(p, pass_over(right, trials, p, places)[0].information, len(right)) - (missing - means)
-    information[:cut, :cut] += prior_curvature(p)
-    values, vectors = np.linalg.eigh((information + information.T) / 2.0)
+    values, vectors = np.linalg.eigh(observed_information(right, trials, p, places)[0])
     if values[0] <= _FLATTEST * values[-1]:
         return None
     return np.asarray((vectors / values) @ vectors.T, dtype=np.float64)
+
+
+def observed_information(
+    right: Any,  # noqa: ANN401
+    trials: Any,  # noqa: ANN401
+    p: DimensionItems,
+    places: Places,
+) -> tuple[Floats, Floats]:
+    """Return the information of all estimates and of the priors, and the scores of subjects (subjects × estimates)."""
+    used = p.estimated
+    cut = int(used.sum())
+    size = cut + len(p.pairs)
+    exact = _multiplications(len(right), p, size) <= _MOST_EXACT
+    missing, means = np.zeros((size, size)), []
+    for chunk in chunks(right, trials, p, places):
+        given = np.zeros((*chunk.weights.shape, size))
+        given[:, :, :cut] = node_scores(p, chunk, missing if exact else None)
+        given[:, :, cut:] = _correlation_scores(p, chunk.means)
+        means.append(np.einsum("cq,cqp->cp", chunk.weights, given))
+        if exact:
+            rooted = (given * np.sqrt(chunk.weights)[:, :, None]).reshape(-1, size)
+            missing += rooted.T @ rooted
+    scores = np.concatenate(means)
+    if exact:
+        known = _known(p, pass_over(right, trials, p, places)[0].information, len(right))
+        information = known - (missing - scores.T @ scores)
+    scores[:, :cut] += gap_scores(p, np.asarray(right))[:, used]
+    if not exact:
+        information = scores.T @ scores
+    information[:cut, :cut] += prior_curvature(p)
+    return (information + information.T) / 2.0, scores
+
+
+def node_scores(p: DimensionItems, chunk: Chunk, missing: Floats | None = None) -> Floats:
+    """Return the mean scores of slopes and intercepts at the shared nodes (subjects × nodes × estimates).
+
+    ``missing``: gets the mean covariance of the scores of each part added.
+    """
+    used = p.estimated
+    order = np.cumsum(used).reshape(used.shape) - 1
+    given = np.zeros((*chunk.weights.shape, int(used.sum())))
+    for block in chunk.blocks:
+        where = p.rows[0][block.rows][:, None], parameter_columns(p, block)
+        kept = np.flatnonzero(used[where])
+        at, which = np.unique(order[where].ravel()[kept], return_inverse=True)
+        given[:, :, at] = _within(chunk, block, kept, at, which, missing)
+    return given
 
 
 def _multiplications(subjects: int, p: DimensionItems, size: int) -> float:
@@ -67,16 +101,28 @@ def _multiplications(subjects: int, p: DimensionItems, size: int) -> float:
     return subjects * shared * (float(size) ** 2 + (own * of_parts if own > 1 else 0.0))
 
 
-def _within(chunk: Chunk, block: Block, kept: NDArray[np.intp], at: NDArray[np.intp], missing: Floats | None) -> Floats:
-    """Return a part's mean scores at the shared nodes; add their mean covariance there to ``missing``."""
+def _within(
+    chunk: Chunk,
+    block: Block,
+    kept: NDArray[np.intp],
+    at: NDArray[np.intp],
+    which: NDArray[np.intp],
+    missing: Floats | None,
+) -> Floats:
+    """Return a part's mean scores at the shared nodes; add their mean covariance there to ``missing``.
+
+    ``which``: the parameter, a place in ``at``, of each score that is ``kept``; the steps of an item share its slopes.
+    """
     scores = (block.off[..., :, None] * block.nodes[..., None, :]).reshape(*block.given.shape, -1)[..., kept]
+    if len(at) < len(kept):
+        scores = scores @ (which[:, None] == np.arange(len(at))).astype(np.float32)
     if scores.shape[2] == 1:
         return np.asarray(scores[:, :, 0], dtype=np.float64)
     mean = np.einsum("cqk,cqkp->cqp", block.given.astype(np.float32), scores)
     if missing is not None:
         scores -= mean[:, :, None, :]
         scores *= np.sqrt(chunk.weights[:, :, None] * block.given).astype(np.float32)[..., None]
-        rooted = scores.reshape(-1, len(kept))
+        rooted = scores.reshape(-1, len(at))
         missing[np.ix_(at, at)] += rooted.T @ rooted
     return np.asarray(mean, dtype=np.float64)
 

@@ -21,6 +21,9 @@ Without the first, two own abilities and 24 items fix some combinations of slope
 normal. A prior of every slope about 0 in place of the second counts once per item and makes general slopes too low.
 """
 _LEAST_EIGENVALUE = 1e-3
+_MOST_OF_A_GAP = 0.7
+_FAR_APART = 100.0
+"""The gap to a step that an item lacks: it changes no chance."""
 
 
 class Part(NamedTuple):
@@ -39,13 +42,31 @@ class Structure(NamedTuple):
 
 @dataclass(frozen=True)
 class DimensionItems:
-    """``slopes`` (items × abilities), ``intercepts``, ``correlation`` of abilities; ``free``: which slopes exist."""
+    """``slopes`` (items × abilities), ``intercepts``, ``correlation`` of abilities; ``free``: which slopes exist.
+
+    Items with several categories have intercepts d₁, d₂, … (items × steps), and ``sizes`` categories each.
+    """
 
     slopes: Floats
     intercepts: Floats
     correlation: Floats
     free: Mask
     correlated: bool
+    model: str = "2pl"
+    sizes: NDArray[np.int64] | None = None
+
+    @property
+    def steps(self) -> Mask:
+        """Which intercepts (items × steps) exist."""
+        if self.sizes is None:
+            return np.ones((len(self.slopes), 1), dtype=bool)
+        return np.asarray(np.arange(1, self.sizes.max()) < self.sizes[:, None])
+
+    @property
+    def rows(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """The item and the step of every intercept, item by item: answers have one column for each."""
+        item, step = np.nonzero(self.steps)
+        return item, step
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
@@ -54,13 +75,19 @@ class DimensionItems:
 
     @property
     def estimated(self) -> Mask:
-        """Which of slopes and intercepts (items × abilities + 1) are estimated."""
-        return np.column_stack([self.free, np.ones(len(self.free), dtype=bool)])
+        """Which of slopes and intercepts (items × abilities + steps) are estimated."""
+        return np.column_stack([self.free, self.steps])
 
     @property
     def values(self) -> Floats:
-        """Slopes and intercepts (items × abilities + 1)."""
+        """Slopes and intercepts (items × abilities + steps)."""
         return np.column_stack([self.slopes, self.intercepts])
+
+    @property
+    def row_values(self) -> Floats:
+        """Slopes and the intercept of every step of every item (rows × abilities + 1)."""
+        item, step = self.rows
+        return np.column_stack([self.slopes[item], self.intercepts.reshape(len(self.slopes), -1)[item, step]])
 
     @property
     def explored(self) -> bool:
@@ -84,19 +111,34 @@ class DimensionItems:
 
     def at(self, flat: Floats) -> DimensionItems | None:
         """Return the items at other values of :meth:`flat`; None where no abilities can correlate like that."""
-        count = self.slopes.shape[1] + 1
-        items = flat[: len(self.slopes) * count].reshape(-1, count) * self.estimated
-        correlation = np.eye(count - 1)
-        for (one, other), value in zip(self.pairs, flat[len(self.slopes) * count :], strict=True):
+        cut = self.estimated.size
+        items = flat[:cut].reshape(self.estimated.shape) * self.estimated
+        correlation = np.eye(self.slopes.shape[1])
+        for (one, other), value in zip(self.pairs, flat[cut:], strict=True):
             correlation[one, other] = correlation[other, one] = np.tanh(value)
-        possible = float(np.linalg.eigvalsh(correlation)[0]) > _LEAST_EIGENVALUE
-        return (
-            replace(self, slopes=items[:, :-1], intercepts=items[:, -1], correlation=correlation) if possible else None
-        )
+        there = replace(self, correlation=correlation).moved(items - self.values)
+        possible = float(np.linalg.eigvalsh(correlation)[0]) > _LEAST_EIGENVALUE and bool(np.all(there.gaps > 0.0))
+        return there if possible else None
 
     def moved(self, step: Floats) -> DimensionItems:
         """Return the items after a step of slopes and intercepts."""
-        return replace(self, slopes=self.slopes + step[:, :-1], intercepts=self.intercepts + step[:, -1])
+        cut = self.slopes.shape[1]
+        moved = self.intercepts + step[:, cut:].reshape(self.intercepts.shape)
+        return replace(self, slopes=self.slopes + step[:, :cut], intercepts=moved)
+
+    @property
+    def gaps(self) -> Floats:
+        """Distances d₁ − d₂, d₂ − d₃, … (items × steps − 1) of graded items, which must be positive."""
+        if self.model != "graded":
+            return np.zeros((len(self.slopes), 0))
+        apart = -np.diff(self.intercepts.reshape(len(self.slopes), -1), axis=1)
+        return np.where(self.steps[:, 1:], apart, _FAR_APART)
+
+    def within_order(self, step: Floats) -> Floats:
+        """Return a step of slopes and intercepts, shorter for an item where it would take most of a gap."""
+        closer = np.maximum(self.gaps - self.moved(step).gaps, 1e-12)
+        shares = np.min(_MOST_OF_A_GAP * self.gaps / closer, axis=1, initial=1.0)
+        return np.asarray(step * shares[:, None], dtype=np.float64)
 
     def rescaled(self, moments: Floats) -> DimensionItems:
         """Return the same model with abilities of variance 1, and the correlations that expected abilities have."""
@@ -107,24 +149,24 @@ class DimensionItems:
 
 
 def stiffness(p: DimensionItems) -> Floats:
-    """Return the curvature of the priors in each slope and intercept (items × abilities + 1)."""
-    curvature = np.full(p.slopes.shape[1] + 1, _slope_prior(p)[0])
-    curvature[-1] = INTERCEPT_SD**-2.0
-    return np.broadcast_to(curvature, (len(p.slopes), len(curvature)))
+    """Return the curvature of the priors in each slope and intercept (items × abilities + steps)."""
+    curvature = np.full(p.values.shape[1], INTERCEPT_SD**-2.0)
+    curvature[: p.slopes.shape[1]] = _slope_prior(p)[0]
+    return np.broadcast_to(curvature, p.values.shape)
 
 
 def prior_curvature(p: DimensionItems) -> Floats:
     """Return the curvature of the priors in all estimated slopes and intercepts, item by item."""
     used = p.estimated
     column = np.nonzero(used)[1]
-    shared = np.append(_slope_prior(p)[1], 0.0)
+    shared = np.append(_slope_prior(p)[1], np.zeros(p.steps.shape[1]))
     curvature: Floats = np.diag(stiffness(p)[used]) - (column[:, None] == column) * shared[column]
     return curvature
 
 
 def prior_gradient(p: DimensionItems) -> Floats:
-    """Return the gradient of the log density of the priors (items × abilities + 1)."""
-    towards_mean = np.append(np.sum(p.slopes, axis=0) * _slope_prior(p)[1], 0.0)
+    """Return the gradient of the log density of the priors (items × abilities + steps)."""
+    towards_mean = np.append(np.sum(p.slopes, axis=0) * _slope_prior(p)[1], np.zeros(p.steps.shape[1]))
     gradient: Floats = (towards_mean - stiffness(p) * p.values) * p.estimated
     return gradient
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mensura.core.arrays import Floats
+from mensura.responses.irt.dimension_curves import curves_at, gap_terms
 from mensura.responses.irt.dimension_items import DimensionItems, Part
 
 NODES = {1: 15, 2: 7, 3: 5, 4: 4}
@@ -45,26 +46,31 @@ class DimensionSums(NamedTuple):
 
 
 class Block(NamedTuple):
-    """One part at its nodes (subjects × shared × own): weights given the shared node, abilities and 1, y − nP, nP(1−P).
+    """One part at its nodes (subjects × shared × own): weights given the shared node, abilities and 1, its curves.
 
-    ``columns``: which abilities, and the intercept last.
+    ``rows``: its steps of items. ``columns``: which abilities, and the intercept last. ``off``: gradient by logits.
+    ``spread``: information of pairs of steps, ``first`` and ``second``.
     """
 
-    items: NDArray[np.intp]
+    rows: NDArray[np.intp]
     columns: NDArray[np.intp]
     given: Floats
     nodes: Any
     off: Any
     spread: Any
+    first: NDArray[np.intp]
+    second: NDArray[np.intp]
 
 
 class Chunk(NamedTuple):
     """Some subjects: weights of shared nodes, their places (subjects × nodes × abilities), evidence, and the parts.
 
-    ``means``: expected abilities at each shared node. ``spreads``: expected variances there.
+    ``joint``: logarithms of the weights before they are made to sum to 1. ``means``: expected abilities at each shared
+    node. ``spreads``: expected variances there.
     """
 
     rows: slice
+    joint: Floats
     weights: Floats
     means: Floats
     spreads: Floats
@@ -84,7 +90,7 @@ def _rule(nodes: int) -> tuple[Floats, Floats]:
     return at, np.log(weight / weight.sum()) + 0.5 * at**2
 
 
-def _product_rule(p: DimensionItems) -> tuple[Floats, Floats]:
+def product_rule(p: DimensionItems) -> tuple[Floats, Floats]:
     """Return the nodes of shared abilities (nodes × abilities), and their log weights."""
     shared = len(p.structure.shared)
     at, logs = _rule(NODES[shared] if shared == p.slopes.shape[1] else OWN_NODES)
@@ -95,7 +101,7 @@ def _product_rule(p: DimensionItems) -> tuple[Floats, Floats]:
 
 def chunks(right: Any, trials: Any, p: DimensionItems, places: Places) -> Iterator[Chunk]:  # noqa: ANN401
     """Yield the posteriors of all subjects, some at a time."""
-    size = max(1, _CHUNK_VALUES // (len(p.slopes) * int(np.prod(node_count(p)))))
+    size = max(1, _CHUNK_VALUES // (len(p.rows[0]) * int(np.prod(node_count(p)))))
     for start in range(0, len(right), size):
         rows = slice(start, start + size)
         y = np.asarray(right[rows], dtype=np.float32)
@@ -105,34 +111,35 @@ def chunks(right: Any, trials: Any, p: DimensionItems, places: Places) -> Iterat
 
 def _posteriors(rows: slice, y: Any, n: Any, p: DimensionItems, places: Places) -> Chunk:  # noqa: ANN401
     shared, parts = p.structure
-    standard, joint = _product_rule(p)
+    standard, joint = product_rule(p)
     root = np.asarray(np.linalg.cholesky(places.covariance[:, shared][:, :, shared]), dtype=np.float64)
     theta = places.mean[:, None, shared] + np.einsum("qe,cde->cqd", standard, root)
-    inverse, log_det = _precision(p.correlation[np.ix_(shared, shared)])
     stretch = np.log(np.diagonal(root, axis1=1, axis2=2)).sum(axis=1)
-    joint = joint + stretch[:, None] - 0.5 * (np.einsum("cqd,de,cqe->cq", theta, inverse, theta) + log_det)
+    joint = joint + stretch[:, None] + log_density(theta, p.correlation[np.ix_(shared, shared)])
     means, spreads = np.zeros((*joint.shape, len(p.correlation))), np.zeros((*joint.shape, len(p.correlation)))
     means[:, :, shared] = theta
     blocks = []
     for part in parts:
         nodes, log_weight = _own_nodes(part, shared, theta, root, places)
-        block, height = _block(part, shared, nodes, log_weight, y[:, part.items], n[:, part.items], p)
+        block, height = _block(part, shared, nodes, log_weight, y, n, p)
         joint += height
         blocks.append(block)
         if part.own is not None:
             at = nodes[..., -2]
             means[:, :, part.own] = np.sum(block.given * at, axis=2)
             spreads[:, :, part.own] = np.sum(block.given * (at - means[:, :, part.own, None]) ** 2, axis=2)
-    weights, evidence = _normalised(joint)
-    return Chunk(rows, weights, means, spreads, evidence, blocks)
+    weights, evidence = normalised(joint)
+    return Chunk(rows, joint, weights, means, spreads, evidence, blocks)
 
 
-def _precision(correlation: Floats) -> tuple[Floats, float]:
-    inverse = np.asarray(np.linalg.inv(correlation), dtype=np.float64)
-    return inverse, float(np.linalg.slogdet(correlation)[1])
+def log_density(theta: Floats, covariance: Floats) -> Floats:
+    """Return the log density of normal abilities at nodes (subjects × nodes × abilities), but for (2π)^(−D/2)."""
+    inverse = np.asarray(np.linalg.inv(covariance), dtype=np.float64)
+    squares = np.einsum("cqd,de,cqe->cq", theta, inverse, theta)
+    return np.asarray(-0.5 * (squares + np.linalg.slogdet(covariance)[1]), dtype=np.float64)
 
 
-def _normalised(joint: Floats) -> tuple[Floats, Floats]:
+def normalised(joint: Floats) -> tuple[Floats, Floats]:
     """Return weights that sum to 1 over the last axis, and the logarithm of their sum before."""
     top = joint.max(axis=-1)
     weights = np.exp(joint - top[..., None])
@@ -173,16 +180,12 @@ def _block(
     """Return a part at its nodes, and the logarithm of its likelihood at the shared ones."""
     own = [] if part.own is None else [part.own]
     columns = np.array([*shared, *own, p.slopes.shape[1]])
+    rows = np.flatnonzero(np.isin(p.rows[0], part.items))
     single = nodes.astype(np.float32)
-    fall = np.clip(single @ p.values[np.ix_(part.items, columns)].T.astype(np.float32), -35.0, 35.0)
-    like = np.einsum("cqkj,cj->cqk", fall, y).astype(np.float64)  # logits
-    np.exp(fall, out=fall)
-    fall += 1.0  # 1 / (1 − P)
-    like -= np.einsum("cqkj,cj->cqk", np.log(fall), n)
-    np.reciprocal(fall, out=fall)
-    y, n = y[:, None, None, :], n[:, None, None, :]
-    given, height = _normalised(like + log_weight)
-    return Block(part.items, columns, given, single, y - n * (1.0 - fall), fall * (1.0 - fall) * n), height
+    z = single @ p.row_values[np.ix_(rows, columns)].T.astype(np.float32)
+    found = curves_at(p, rows, z, y[:, rows], n[:, rows])
+    given, height = normalised(found.like + log_weight)
+    return Block(rows, columns, given, single, found.off, found.information, found.first, found.second), height
 
 
 def pass_over(
@@ -192,19 +195,24 @@ def pass_over(
     places: Places,
 ) -> tuple[DimensionSums, Places]:
     """Return the sums of one pass, and the places that the next one lays its nodes under."""
-    items, dimensions = p.slopes.shape
-    gradient, information = np.zeros((items, dimensions + 1)), np.zeros((items, dimensions + 1, dimensions + 1))
-    moments, evidence = np.zeros((dimensions, dimensions)), 0.0
+    dimensions = p.slopes.shape[1]
+    height, gradient, information = gap_terms(p, np.sum(right, axis=0))
+    moments, evidence = np.zeros((dimensions, dimensions)), height
     mean, covariance = np.empty_like(places.mean), np.empty_like(places.covariance)
     for chunk in chunks(right, trials, p, places):
         for block in chunk.blocks:
-            count, size = len(block.columns), len(block.items)
+            count, item, columns = len(block.columns), p.rows[0][block.rows], parameter_columns(p, block)
             flat = block.nodes.reshape(-1, count)
             weights = (chunk.weights[:, :, None] * block.given).astype(np.float32).reshape(-1, 1)
-            gradient[np.ix_(block.items, block.columns)] += block.off.reshape(-1, size).T @ (flat * weights)
+            slope = block.off.reshape(-1, len(item)).T @ (flat * weights)
+            np.add.at(gradient, (item[:, None], columns), slope)
             products = (flat[:, :, None] * flat[:, None, :]).reshape(len(flat), -1) * weights
-            known = block.spread.reshape(-1, size).T @ products
-            information[np.ix_(block.items, block.columns, block.columns)] += known.reshape(size, count, count)
+            known = (block.spread.reshape(len(flat), -1).T @ products).reshape(-1, count, count)
+            one, other = columns[block.first][:, :, None], columns[block.second][:, None, :]
+            both = item[block.first][:, None, None]
+            np.add.at(information, (both, one, other), known)
+            apart = block.first != block.second
+            np.add.at(information, (both[apart], other[apart], one[apart]), known[apart])
         own = np.einsum("cq,cqd->cd", chunk.weights, chunk.means)
         second = np.einsum("cq,cqd,cqe->cde", chunk.weights, chunk.means, chunk.means)
         second += np.einsum("cq,cqd->cd", chunk.weights, chunk.spreads)[:, :, None] * np.eye(dimensions)
@@ -213,3 +221,10 @@ def pass_over(
         moments += second.sum(axis=0)
         evidence += float(chunk.evidence.sum())
     return DimensionSums(gradient, information, moments, evidence), Places(mean, covariance)
+
+
+def parameter_columns(p: DimensionItems, block: Block) -> NDArray[np.intp]:
+    """Return the places of a block's slopes and intercepts among the parameters of items (rows × columns)."""
+    columns = np.tile(block.columns, (len(block.rows), 1))
+    columns[:, -1] += p.rows[1][block.rows]
+    return columns

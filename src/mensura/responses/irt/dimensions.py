@@ -1,7 +1,8 @@
 """Several abilities at once: P = σ(a₁θ₁ + … + a_Dθ_D + d), by marginal maximum likelihood.
 
-Abilities are normal with variance 1; their correlations are estimated or 0. As in :mod:`.fitting`, each pass gives the
-exact gradient (Fisher's identity), the step is the EM algorithm's, and Anderson's method lengthens it.
+Items with several categories have one such curve per step (:mod:`.dimension_curves`). Abilities are normal with
+variance 1; their correlations are estimated or 0. As in :mod:`.fitting`, each pass gives the exact gradient (Fisher's
+identity), the step is the EM algorithm's, and Anderson's method lengthens it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def fit_dimensions_held(
     begin: DimensionItems,
     most: int = _PASSES,
 ) -> DimensionFitted:
-    """Fit answers (subjects × items); ``trials``: how often each was asked, None where all were once.
+    """Fit answers (subjects × items, or × steps of items); ``trials``: how often asked, None where all were once.
 
     ``most``: passes after which it stops; one more finds the likelihood.
     """
@@ -57,7 +58,8 @@ def fit_dimensions_held(
         if sums.evidence < best - _NOISE * abs(best):
             memory.forget()
         best = max(best, sums.evidence)
-        plain = here.moved(np.clip(_step(here, sums), -_LONGEST, _LONGEST)).rescaled(sums.moments / count)
+        step = here.within_order(np.clip(_step(here, sums), -_LONGEST, _LONGEST))
+        plain = here.moved(step).rescaled(sums.moments / count)
         errors = np.append(_plain_errors(here, sums), np.full(len(here.pairs), count**-0.5))
         point = here.flat()
         step = plain.flat() - point
@@ -70,7 +72,7 @@ def fit_dimensions_held(
 
 
 def _gradient(p: DimensionItems, sums: DimensionSums) -> Floats:
-    """Return the gradient of the posterior (items × abilities + 1)."""
+    """Return the gradient of the posterior (items × abilities + steps)."""
     return np.asarray(sums.gradient * p.estimated + prior_gradient(p), dtype=np.float64)
 
 

@@ -1,14 +1,15 @@
 """Latent regression: abilities on what is known of subjects, with the items as they are.
 
-θ = xᵀγ + ε with ε normal (Mislevy 1984). The answers of a subject enter with their whole likelihood, so no error of
-single abilities biases the coefficients. Each round gives every subject the posterior under its own prior; γ is then
-the regression of the posterior means, and the variance of ε that of the residuals and posteriors together.
+θ = Bx + ε with ε normal (Mislevy 1984), for one ability or several. The answers of a subject enter with their whole
+likelihood, so no error of single abilities biases the coefficients. Each round gives every subject the posterior under
+its own prior; B is then the regression of the posterior means, and the covariance of ε that of the residuals and
+posteriors together. Its Cholesky factor, with logarithms on the diagonal, is estimated: ln sd of one ability.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,19 +23,31 @@ from mensura.responses.irt.shards import Shard, chunks
 
 _ROUNDS, _SAME = 500, 1e-6
 _LEAST_SD = 0.05
+_SMALL = 1e-3
+"""Step of the differences that the information is taken from."""
+_TINY = 1e-12
 _ENDS = np.array([-6.0, 6.0])
 """How far means of subjects may be from 0, in standard deviations of the first group."""
 
 
+class Likelihoods(Protocol):
+    """What a regression knows of the answers: posteriors of abilities under any normal prior of each subject."""
+
+    def posterior(self, space: Namespace, middle: Floats, root: Floats) -> tuple[Floats, Floats]:
+        """Return means (subjects × abilities) and covariances; ``root``: Cholesky factor of the prior's covariance."""
+        ...
+
+
 @dataclass(frozen=True)
 class LatentRegression:
-    """``coefficients`` of the columns of x, ``sd`` of the rest; ``mean`` and ``variance`` of every subject's posterior.
+    """``coefficients`` (columns of x × abilities), ``root``: Cholesky factor of the covariance of the rest.
 
-    ``information``: of coefficients and ln sd, observed. ``scores``: their gradients by subject, weighted.
+    ``mean`` and ``variance``: of every subject's posterior. ``information``: of coefficients and logarithms of the
+    root, observed. ``scores``: their gradients by subject, weighted.
     """
 
     coefficients: Floats
-    sd: float
+    root: Floats
     mean: Floats
     variance: Floats
     information: Floats
@@ -43,8 +56,26 @@ class LatentRegression:
 
     @property
     def values(self) -> Floats:
-        """Coefficients and ln sd."""
-        return np.append(self.coefficients, np.log(self.sd))
+        """Coefficients, and the root with logarithms on its diagonal."""
+        return _values(self.coefficients, self.root)
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance of what the coefficients leave (abilities × abilities)."""
+        return np.asarray(self.root @ self.root.T, dtype=np.float64)
+
+
+def _values(coefficients: Floats, root: Floats) -> Floats:
+    logs = root + np.diag(np.log(np.diag(root)) - np.diag(root))
+    return np.append(coefficients.ravel(), logs[np.tril_indices(len(root))])
+
+
+def _parts(values: Floats, columns: int, abilities: int) -> tuple[Floats, Floats]:
+    """Return coefficients and root of values."""
+    root = np.zeros((abilities, abilities))
+    root[np.tril_indices(abilities)] = values[columns * abilities :]
+    root += np.diag(np.exp(np.diag(root)) - np.diag(root))
+    return values[: columns * abilities].reshape(columns, abilities), root
 
 
 @dataclass(frozen=True)
@@ -72,43 +103,63 @@ class AbilityLikelihoods:
         table = log_chances(items, grid.nodes).reshape(-1, len(grid.nodes))
         return cls(space.get(space.score(space.put(counts), space.real(table))), grid)
 
-    def posterior(self, space: Namespace, middle: Floats, sd: float) -> tuple[Floats, Floats]:
+    def posterior(self, space: Namespace, middle: Floats, root: Floats) -> tuple[Floats, Floats]:
         """Return mean and variance of every subject's ability under its own normal prior."""
-        off = (self.grid.nodes[None, :] - middle[:, None]) / sd
+        off = (self.grid.nodes[None, :] - middle) / root[0, 0]
         found = posteriors(space, self.values - 0.5 * off**2, self.grid)
-        return space.get(found.mean), space.get(found.variance)
+        return space.get(found.mean)[:, None], space.get(found.variance)[:, None, None]
 
 
 def regress(
-    space: Namespace, known: AbilityLikelihoods, x: Floats, weights: Floats, begin: Floats | None = None
+    space: Namespace,
+    known: Likelihoods,
+    x: Floats,
+    weights: Floats,
+    begin: Floats | None = None,
+    abilities: int = 1,
 ) -> LatentRegression:
     """Fit coefficients and the spread of the rest; ``begin``: values of another fit to start from."""
     root = np.sqrt(weights)[:, None]
     inverse: Floats = np.asarray(np.linalg.pinv(root * x) * root[:, 0], dtype=np.float64)
-    values = np.append(np.zeros(x.shape[1]), 0.0) if begin is None else begin
+    values = _values(np.zeros((x.shape[1], abilities)), np.eye(abilities)) if begin is None else begin
     rounds, change = 0, np.inf
     previous: list[tuple[Floats, Floats]] = []
     while rounds < _ROUNDS and change > _SAME:
         rounds += 1
-        new = _round(space, known, x, weights, inverse, values)
+        new = _round(space, known, x, weights, inverse, _parts(values, x.shape[1], abilities))
         step = new - values
         change = float(np.max(np.abs(step)))
         previous = [*previous[-1:], (values, step)]
         values = _extrapolated(previous)
-    middle, sd = x @ values[:-1], float(np.exp(values[-1]))
-    mean, variance = known.posterior(space, middle, sd)
-    information, scores = _curvature(x, weights, mean - middle, variance, sd)
-    return LatentRegression(values[:-1], sd, mean, variance, information, scores, rounds)
+    coefficients, spread = _parts(values, x.shape[1], abilities)
+    mean, variance = known.posterior(space, x @ coefficients, spread)
+    information = np.empty((len(values), len(values)))
+    for place, small in enumerate(_SMALL * np.eye(len(values))):
+        ends = [
+            _scores(space, known, x, weights, _parts(values + sign * small, x.shape[1], abilities)).sum(axis=0)
+            for sign in (-1.0, 1.0)
+        ]
+        information[place] = (ends[0] - ends[1]) / (2.0 * _SMALL)
+    scores = _scores(space, known, x, weights, (coefficients, spread))
+    return LatentRegression(coefficients, spread, mean, variance, (information + information.T) / 2.0, scores, rounds)
 
 
 def _round(
-    space: Namespace, known: AbilityLikelihoods, x: Floats, weights: Floats, inverse: Floats, values: Floats
+    space: Namespace,
+    known: Likelihoods,
+    x: Floats,
+    weights: Floats,
+    inverse: Floats,
+    parts: tuple[Floats, Floats],
 ) -> Floats:
     """Return the values after one round of the EM algorithm."""
-    mean, variance = known.posterior(space, x @ values[:-1], float(np.exp(values[-1])))
-    coefficients = inverse @ mean
-    spread = weights @ (variance + (mean - x @ coefficients) ** 2) / weights.sum()
-    return np.append(coefficients, np.log(max(np.sqrt(spread), _LEAST_SD)))
+    mean, variance = known.posterior(space, x @ parts[0], parts[1])
+    coefficients = np.asarray(inverse @ mean, dtype=np.float64)
+    off = mean - x @ coefficients
+    spread = np.tensordot(weights, variance + off[:, :, None] * off[:, None, :], axes=1) / weights.sum()
+    size, axes = np.linalg.eigh(spread)
+    kept = (axes * np.maximum(size, _LEAST_SD**2)) @ axes.T
+    return _values(coefficients, np.asarray(np.linalg.cholesky(kept), dtype=np.float64))
 
 
 def _extrapolated(steps: list[tuple[Floats, Floats]]) -> Floats:
@@ -122,26 +173,27 @@ def _extrapolated(steps: list[tuple[Floats, Floats]]) -> Floats:
     return further if -20.0 < share < 0.5 else values + step
 
 
-def _curvature(x: Floats, weights: Floats, off: Floats, variance: Floats, sd: float) -> tuple[Floats, Floats]:
-    """Return the observed information of coefficients and ln sd (Louis), and the scores of subjects.
+def _scores(space: Namespace, known: Likelihoods, x: Floats, weights: Floats, parts: tuple[Floats, Floats]) -> Floats:
+    """Return the gradient of every subject's log likelihood by the values (Fisher's identity), weighted."""
+    coefficients, root = parts
+    mean, variance = known.posterior(space, x @ coefficients, root)
+    off = mean - x @ coefficients
+    return value_scores(x, off, variance + off[:, :, None] * off[:, None, :], root) * weights[:, None]
 
-    Posteriors count as normal: their third moment is 0 and the fourth 3 variance².
-    """
-    own = 1.0 / sd**2 - variance / sd**4
-    cross = 2.0 * off * own
-    spread = 2.0 * (variance + off**2) / sd**2 - (4.0 * off**2 * variance + 2.0 * variance**2) / sd**4
-    count = x.shape[1]
-    information = np.empty((count + 1, count + 1))
-    information[:count, :count] = (x * (weights * own)[:, None]).T @ x
-    information[:count, count] = information[count, :count] = (weights * cross) @ x
-    information[count, count] = weights @ spread
-    scores = np.column_stack([x * (off / sd**2)[:, None], (variance + off**2) / sd**2 - 1.0]) * weights[:, None]
-    return information, scores
+
+def value_scores(x: Floats, off: Floats, moments: Floats, root: Floats) -> Floats:
+    """Return the scores of coefficients and root (rows × values) of abilities off the line, with second moments."""
+    inverse = np.linalg.inv(root)
+    along = (off @ inverse.T @ inverse)[:, None, :] * x[:, :, None]
+    second = inverse.T @ inverse @ moments @ inverse.T - np.diag(1.0 / np.diag(root))
+    second[:, np.arange(len(root)), np.arange(len(root))] *= np.diag(root)
+    rows, columns = np.tril_indices(len(root))
+    return np.asarray(np.column_stack([along.reshape(len(x), -1), second[:, rows, columns]]), dtype=np.float64)
 
 
 def draw_values(
     space: Namespace,
-    known: AbilityLikelihoods,
+    known: Likelihoods,
     x: Floats,
     fitted: LatentRegression,
     covariance: Floats,
@@ -149,10 +201,12 @@ def draw_values(
     draws: int,
     rng: np.random.Generator,
 ) -> Floats:
-    """Draw plausible values (subjects × ``draws``); each draw has coefficients and a spread of its own."""
+    """Draw plausible values (subjects × abilities × ``draws``); each draw has coefficients and a spread of its own."""
     chosen = rng.multivariate_normal(fitted.values, covariance, draws, method="eigh")
-    drawn = np.empty((len(x), draws))
+    drawn = np.empty((*fitted.mean.shape, draws))
     for place, values in enumerate(chosen):
-        mean, variance = known.posterior(space, x @ values[:-1], float(np.exp(values[-1])))
-        drawn[:, place] = mean + np.sqrt(variance) * rng.normal(size=len(mean))
+        coefficients, root = _parts(values, *fitted.coefficients.shape)
+        mean, variance = known.posterior(space, x @ coefficients, root)
+        own = np.linalg.cholesky(variance + _TINY * np.eye(len(root)))
+        drawn[:, :, place] = mean + np.einsum("cde,ce->cd", own, rng.normal(size=mean.shape))
     return drawn
