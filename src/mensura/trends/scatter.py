@@ -16,6 +16,7 @@ bend, at one of several times, by a change δ ~ N(0, (κ s)²). This prior is pr
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -150,8 +151,9 @@ def describe_bent(years: Floats, values: Floats, *, prior: Floats = PRIOR) -> Be
     """Find the posterior of line and scatter where the pace may have changed once, at any of ``BENDS`` of the time."""
     begin, span = years[0], years[-1] - years[0]
     bends = np.array([begin, *(begin + part * span for part in BENDS)])
-    straight = describe_scatter(years, values, prior=prior)
-    bent = [describe_scatter(years, values, bend=when, prior=prior, change=CHANGE) for when in bends[1:]]
+    sums = _WhiteSums.of(years, values, bends[1:])
+    straight = sums.posterior(prior)
+    bent = [sums.posterior(prior, place, CHANGE) for place in range(len(BENDS))]
     lines = (straight, *bent)
     log = np.stack([line.evidence for line in lines])
     log += np.log(np.array([1 - BENT, *[BENT / len(bent)] * len(bent)]))[:, None]
@@ -168,35 +170,69 @@ def describe_scatter(
     nothing about the line before. ``prior`` weighs the shares on the grid; ``change`` is the prior standard deviation
     of the change of pace, in s a year, without which any is as likely.
     """
-    origin = float(years.mean())
-    hinge = [] if bend is None else [np.maximum(years - bend, 0)]
-    design = np.stack([np.ones_like(years), years - origin, *hinge])
-    share, fading = (grid.ravel() for grid in np.meshgrid(SHARES, FADINGS, indexing="ij"))
-    rows = np.atleast_2d(values)
-    known = np.zeros((len(design), len(design)))
-    if change is not None:
-        known[-1, -1] = change**-2
-    step = max(1, _AT_ONCE // (years.size * share.size))
-    lines, sizes = [], []
-    for start in range(0, len(rows), step):
-        white, log_size = whiten(years, np.concatenate([design, rows[start : start + step]]), share, fading)
-        x, y = white[:, : len(design)], white[:, len(design) :]
-        information = x @ x.transpose(0, 2, 1) + known
-        lines.append(np.linalg.solve(information, x @ y.transpose(0, 2, 1)).transpose(0, 2, 1).astype(float))
-        rest = y - lines[-1] @ x
-        sizes.append(np.einsum("kri,kri->kr", rest, rest) + np.einsum("kri,ij,krj->kr", lines[-1], known, lines[-1]))
-    line: Floats = np.concatenate(lines, axis=1)
-    squares = np.maximum(np.concatenate(sizes, axis=1), np.finfo(float).tiny)
-    log = np.log(np.interp(share, SHARES, prior)) - log_size / 2 - np.linalg.slogdet(information)[1] / 2
-    freedom = years.size - len(design)
-    if change is not None:
-        freedom, log = freedom + 1, log - np.log(change)
-    log = log[:, None] - freedom / 2 * np.log(squares)
-    highest = log.max(axis=0)
-    weight = np.exp(log - highest)
-    evidence = highest + np.log(weight.sum(axis=0))
-    root = np.linalg.cholesky(np.linalg.inv(information))
-    return ScatterPosterior(origin, freedom, share, fading, weight / weight.sum(axis=0), squares, line, root, evidence)
+    if bend is None:
+        return _WhiteSums.of(years, values).posterior(prior)
+    return _WhiteSums.of(years, values, [bend]).posterior(prior, 0, change)
+
+
+@dataclass(frozen=True)
+class _WhiteSums:
+    """What every line through the same releases needs, once they are whitened: sums of squares and products.
+
+    ``line`` (rows, 2): the straight line of least squares, taken off the values first, so that little cancels out.
+    ``xx``, ``xy`` and ``yy`` are sums over releases, for each pair of w and ℓ; x are a level, a slope and the bends.
+    """
+
+    origin: float
+    releases: int
+    share: Floats
+    fading: Floats
+    line: Floats
+    log_size: Floats
+    xx: Floats
+    xy: Floats
+    yy: Floats
+
+    @classmethod
+    def of(cls, years: Floats, values: Floats, bends: Iterable[float] = ()) -> _WhiteSums:
+        origin = float(years.mean())
+        design = np.stack([np.ones_like(years), years - origin, *(np.maximum(years - bend, 0) for bend in bends)])
+        share, fading = (grid.ravel() for grid in np.meshgrid(SHARES, FADINGS, indexing="ij"))
+        rows = np.atleast_2d(values)
+        line = np.linalg.lstsq(design[:2].T, rows.T, rcond=None)[0].T
+        rows = rows - line @ design[:2]
+        step = max(1, _AT_ONCE // (years.size * share.size))
+        xy, yy = [], []
+        for start in range(0, len(rows), step):
+            white, log_size = whiten(years, np.concatenate([design, rows[start : start + step]]), share, fading)
+            x, y = white[:, : len(design)], white[:, len(design) :]
+            xx = x @ x.transpose(0, 2, 1)
+            xy.append(x @ y.transpose(0, 2, 1))
+            yy.append(np.einsum("kri,kri->kr", y, y))
+        sums = np.concatenate(xy, axis=2), np.concatenate(yy, axis=1)
+        return cls(origin, years.size, share, fading, line, log_size, xx, *sums)
+
+    def posterior(self, prior: Floats, bend: int | None = None, change: float | None = None) -> ScatterPosterior:
+        """Return the posterior of the straight line, or of the one with a bend of :meth:`of`, by its place there."""
+        used = [0, 1] if bend is None else [0, 1, 2 + bend]
+        known = np.zeros((len(used), len(used)))
+        if change is not None:
+            known[-1, -1] = change**-2
+        information, products = self.xx[:, used][:, :, used] + known, self.xy[:, used]
+        found = np.linalg.solve(information, products)
+        squares = np.maximum(self.yy - (products * found).sum(axis=1), np.finfo(float).tiny)
+        line = found.transpose(0, 2, 1).astype(float)
+        line[:, :, :2] += self.line
+        log = np.log(np.interp(self.share, SHARES, prior)) - self.log_size / 2 - np.linalg.slogdet(information)[1] / 2
+        freedom = self.releases - len(used)
+        if change is not None:
+            freedom, log = freedom + 1, log - np.log(change)
+        log = log[:, None] - freedom / 2 * np.log(squares)
+        highest = log.max(axis=0)
+        weight = np.exp(log - highest)
+        evidence, chances = highest + np.log(weight.sum(axis=0)), weight / weight.sum(axis=0)
+        root = np.linalg.cholesky(np.linalg.inv(information))
+        return ScatterPosterior(self.origin, freedom, self.share, self.fading, chances, squares, line, root, evidence)
 
 
 def describe_growth(years: Floats, residuals: Floats) -> tuple[float, float]:
