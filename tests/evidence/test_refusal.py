@@ -62,6 +62,19 @@ def edit(folder, table, column, value, row=0):
     frame.with_columns(pl.Series(column, cells, dtype=pl.String)).write_csv(file)
 
 
+@pytest.mark.parametrize("value", ["2026-13-45", "2026-02-30", "2026-13"])
+def test_a_score_of_an_impossible_day_is_refused(folder, value):
+    edit(folder, "scores", "date", value)
+    with pytest.raises(EvidenceError, match=f"column date: got '{value}'; expected a day or a month, such as 2026-09"):
+        mensura.load(folder)
+
+
+@pytest.mark.parametrize("value", ["2026-02-28", "2026-02", "2026", "spring 2026", ""])
+def test_a_day_a_month_and_words_for_them_are_taken(folder, value):
+    edit(folder, "scores", "date", value)
+    assert mensura.load(folder).scores["date"][0] == (value or None)
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_each_table_broken_once_is_refused(folder, table):
     column, value, words = BREAKS[table]

@@ -105,6 +105,10 @@ def _parsed(column: Column) -> pl.Expr:
         return pl.when(lower.is_in(_YES)).then(True).when(lower.is_in(_NO)).then(False).alias(column.name)
     if column.kind == "date":
         return cell.str.to_date("%Y-%m-%d", strict=False)
+    if column.kind == "when":  # words such as "spring 2026" stay; digits that are no day or month are a slip
+        day = cell + pl.when(cell.str.contains(r"^\d+-\d+$")).then(pl.lit("-01")).otherwise(pl.lit(""))
+        real = day.str.to_date("%Y-%m-%d", strict=False).is_not_null()
+        return pl.when(real | ~cell.str.contains(r"^\d+-\d+(-\d+)?$")).then(cell).alias(column.name)
     return cell
 
 

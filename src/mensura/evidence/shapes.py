@@ -9,7 +9,7 @@ import polars as pl
 
 from mensura.evidence.ids import ALLOWED
 
-Kind: TypeAlias = Literal["text", "id", "number", "integer", "flag", "date"]
+Kind: TypeAlias = Literal["text", "id", "number", "integer", "flag", "date", "when"]
 
 DTYPES: dict[str, pl.DataType] = {
     "text": pl.String(),
@@ -18,6 +18,7 @@ DTYPES: dict[str, pl.DataType] = {
     "integer": pl.Int64(),
     "flag": pl.Boolean(),
     "date": pl.Date(),
+    "when": pl.String(),
 }
 
 
@@ -44,6 +45,7 @@ class Column:
             "integer": "a whole number",
             "flag": "yes or no",
             "date": "a date such as 2026-09-30",
+            "when": "a day or a month, such as 2026-09-30 or 2026-09",
         }[self.kind]
         if self.one_of:
             words = f"one of {', '.join(self.one_of)}"
