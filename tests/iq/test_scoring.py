@@ -285,3 +285,8 @@ def test_every_rule_is_documented():
     blocks["dimensions"] = next(iter(blocks["dimensions"].values()))
     missing = [f"{block}.{name}" for block, settings in blocks.items() for name in settings if f"`{name}`" not in page]
     assert missing == []
+
+
+def test_without_an_evidence_the_embedded_one_is_scored():
+    alone, loaded = mensura.score_iq(method="published"), mensura.score_iq(mensura.load(), method="published")
+    assert alone.ranking.equals(loaded.ranking)

@@ -12,7 +12,7 @@ import polars as pl
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.evidence import Evidence
+from mensura.evidence import Evidence, load
 from mensura.iq.dimensions import score_dimensions
 from mensura.iq.filling import fill_benchmarks
 from mensura.iq.ladders import PUBLISHED, RECUT
@@ -27,7 +27,7 @@ METHODS = {"joint": ("joint", RECUT), "published": ("waterfall", PUBLISHED)}
 
 @check_arguments
 def score_iq(
-    evidence: Evidence,
+    evidence: Evidence | None = None,
     *,
     method: str | None = None,
     ladders: str | Path | pl.DataFrame | None = None,
@@ -40,22 +40,23 @@ def score_iq(
 ) -> IqResult:
     """Score every model: benchmarks through ladders, dimensions, composite, each missing value filled by the method.
 
-    ``method`` is ``joint`` (the default: gaps drawn from one model of all scores, ladders ``recut``) or ``published``
-    (the page's waterfall and ladders, to the digit); not given, the rules say how gaps are filled. ``ladders`` names
-    another set, a CSV file or a table; ``source`` keeps the scores of one source; ``rules`` is a TOML file or
-    :class:`IqRules`; ``weights`` gives dimensions other weights than equal ones; ``selected`` names models whose
-    scores were chosen by those who profit from them, and whose estimates the joint method corrects for that (default:
-    those that their makers report on, :func:`mensura.iq.reported_by_makers`; ``()``: nobody). With ``draws`` the
-    result has intervals (1,000 are enough for whole IQ points). The evidence is never changed.
+    ``evidence``: the embedded one when not given. ``method`` is ``joint`` (the default: gaps drawn from one model of
+    all scores, ladders ``recut``) or ``published`` (the page's waterfall and ladders, to the digit); not given, the
+    rules say how gaps are filled. ``ladders`` names another set, a CSV file or a table; ``source`` keeps the scores of
+    one source; ``rules`` is a TOML file or :class:`IqRules`; ``weights`` gives dimensions other weights than equal
+    ones; ``selected`` names models whose scores were chosen by those who profit from them, and whose estimates the
+    joint method corrects for that (default: those that their makers report on,
+    :func:`mensura.iq.reported_by_makers`; ``()``: nobody). With ``draws`` the result has intervals (1,000 are enough
+    for whole IQ points). The evidence is never changed.
 
     >>> import mensura
-    >>> result = mensura.score_iq(mensura.load(), method="published")
+    >>> result = mensura.score_iq(method="published")
     >>> result.ranking.columns[:3]
     ['rank', 'subject', 'exact']
     """
     if method is not None and method not in METHODS:
         raise MensuraError(f"method: {method!r} is unknown; expected one of {', '.join(METHODS)}")
-    rules = as_rules(rules)
+    evidence, rules = load() if evidence is None else evidence, as_rules(rules)
     used = rules if method is None else _filled_by(rules, METHODS[method][0])
     if ladders is None:
         ladders = RECUT if method is None else METHODS[method][1]
