@@ -22,7 +22,7 @@ _OF_PAGE = re.compile(r' (?:width|height|font-family|class|role|aria-label)="[^"
 """What the outer element of a page's drawing says, and a drawing inside another does not."""
 
 
-class _Words(NamedTuple):
+class _CardLayout(NamedTuple):
     """Where words stand: the heights of the lines, and per text its size, its step and its most lines."""
 
     name: int
@@ -31,7 +31,7 @@ class _Words(NamedTuple):
     sentence: tuple[int, int, int]
 
 
-_ALONE, _ABOVE_CHART = _Words(74, 146, (56, 64, 2), (34, 44, 4)), _Words(52, 98, (38, 44, 1), (27, 34, 2))
+_ALONE, _ABOVE_CHART = _CardLayout(74, 146, (56, 64, 2), (34, 44, 4)), _CardLayout(52, 98, (38, 44, 1), (27, 34, 2))
 
 
 def draw_share_card(title: str, sentence: str, marks: Sequence[tuple[str, float]] = (), chart: str = "") -> str:
