@@ -146,6 +146,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replications", type=int, default=20)
     parser.add_argument("--part", choices=PARTS, default="all", help="which models to simulate")
+    parser.add_argument("--seed", type=int, default=0, help="first seed (dimensions, bifactor)")
     parser.add_argument("--spread", type=float, default=1.0, help="factor on the spread of log slopes (bifactor)")
     chosen = parser.parse_args()
     rows: list[dict[str, Any]] = []
@@ -154,15 +155,17 @@ def main() -> None:
     if chosen.part in ("all", "shapes"):
         rows += show_shapes(chosen.replications)
     if chosen.part in ("all", "dimensions"):
-        rows += show_dimensions(((2, False), (3, False), (4, False)), chosen.replications)
+        rows += show_dimensions(((2, False), (3, False), (4, False)), chosen.replications, seed=chosen.seed)
     if chosen.part in ("all", "bifactor"):
-        rows += show_dimensions(((2, True), (3, True)), chosen.replications, chosen.spread)
+        rows += show_dimensions(((2, True), (3, True)), chosen.replications, chosen.spread, chosen.seed)
     if chosen.part in ("all", "rated"):
         rows += irt_rated.show_rated(chosen.replications)
     print(json.dumps(rows))
 
 
-def recover_dimensions(dimensions: int, bifactor: bool, replications: int, spread: float = 1.0) -> dict[str, Any]:
+def recover_dimensions(
+    dimensions: int, bifactor: bool, replications: int, spread: float = 1.0, seed: int = 0
+) -> dict[str, Any]:
     """Fit 1,000 subjects on 24 items, each of one dimension; correlations are 0.5, or a general ability is added.
 
     ``spread`` multiplies the standard deviation of log slopes, which is 0.25, and 0.2 for the general ability.
@@ -172,8 +175,8 @@ def recover_dimensions(dimensions: int, bifactor: bool, replications: int, sprea
     own = np.arange(items) % dimensions
     names = [f"i{at}" for at in range(items)]
     pairs = pl.DataFrame({"item": names, "dimension": [f"d{one}" for one in own]})
-    for seed in range(replications):
-        rng = np.random.default_rng(seed)
+    for own_seed in range(seed, seed + replications):
+        rng = np.random.default_rng(own_seed)
         slopes = np.exp(rng.normal(0.0, 0.25 * spread, (items, 1))) * (own[:, None] == np.arange(dimensions))
         shared = np.full((dimensions, dimensions), 0.5) + 0.5 * np.eye(dimensions)
         if bifactor:
@@ -202,7 +205,7 @@ def recover_dimensions(dimensions: int, bifactor: bool, replications: int, sprea
 
 
 def show_dimensions(
-    settings: Sequence[tuple[int, bool]], replications: int, spread: float = 1.0
+    settings: Sequence[tuple[int, bool]], replications: int, spread: float = 1.0, seed: int = 0
 ) -> list[dict[str, Any]]:
     """Print and return the rows of several dimensions, with a general ability (True) or without."""
     names = ("slope", "intercept", "ability", "correlation")
@@ -210,7 +213,7 @@ def show_dimensions(
     print(f"{head}{'held a':>8}{'d':>7}{'θ':>7}{'r':>7} |{'CPU s':>7}")
     rows = []
     for dimensions, bifactor in settings:
-        row = recover_dimensions(dimensions, bifactor, replications, spread)
+        row = recover_dimensions(dimensions, bifactor, replications, spread, seed)
         rows.append(row)
         size = "".join(f"{row.get(f'{name}_rmse', float('nan')):>7.3f}" for name in names)
         held = "".join(f"{row.get(f'{name}_held', float('nan')):>7.1%}" for name in names)
