@@ -42,12 +42,12 @@
   async function send() {
     for (const [item, { edit, body }] of Object.entries(queued())) {
       const stop = new AbortController(), late = setTimeout(() => stop.abort(), PATIENCE);
-      let answer;
+      let answer, told;
       try {
         answer = await fetch("/answer", { method: "POST", body, signal: stop.signal, headers: { "accept": "application/json", "content-type": "application/x-www-form-urlencoded" } });
+        told = await answer.json().catch(() => ({}));
       } catch { answer = null; } finally { clearTimeout(late); }
       if (!answer || answer.status >= 500) { say("No connection. Your answers wait in this page and are sent when it is back."); return false; }
-      const told = await answer.json().catch(() => ({}));
       drop(item, edit);
       say(answer.ok ? (told.late ? "Saved, but after the time limit." : "Saved.") : (told.said || "This answer was not accepted."));
     }
