@@ -23,11 +23,11 @@ _OF_PAGE = re.compile(r' (?:width|height|font-family|class|role|aria-label)="[^"
 
 
 class _CardLayout(NamedTuple):
-    """Where words stand: the heights of the lines, and per text its size, its step and its most lines."""
+    """Where the words stand: name and title from the top; of title and sentence the size, the step and most lines."""
 
-    name: int
-    title: int
-    size: tuple[int, int, int]
+    name_at: int
+    title_at: int
+    title: tuple[int, int, int]
     sentence: tuple[int, int, int]
 
 
@@ -45,10 +45,10 @@ def draw_share_card(title: str, sentence: str, marks: Sequence[tuple[str, float]
     if marks and not chart:
         draw_curve(sheet, (_MARGIN, WIDTH - _MARGIN), _GROUND, marks)
     words = _ABOVE_CHART if chart else _ALONE
-    sheet.parts.append(outlined(_MARGIN, words.name, "Mensura", 30, LIGHT.quiet, 700))
-    y = words.title
+    sheet.parts.append(outlined(_MARGIN, words.name_at, "Mensura", 30, LIGHT.quiet, 700))
+    y = words.title_at
     for text, (size, step, most), ink, weight in (
-        (title, words.size, LIGHT.ink, 700),
+        (title, words.title, LIGHT.ink, 700),
         (sentence, words.sentence, LIGHT.soft, 400),
     ):
         for row in wrapped_lines(text, size, _ROOM)[:most]:

@@ -18,10 +18,10 @@ from mensura.core.ray import MOST_DEATHS, collect, import_ray, join_ray
 from mensura.responses.irt.abilities import ShardAbilities, abilities
 from mensura.responses.irt.fitting import Fitted
 from mensura.responses.irt.model import Parameters
-from mensura.responses.irt.namespace import Namespace, namespace
+from mensura.responses.irt.namespace import namespace
 from mensura.responses.irt.passes import NodeTables, PassSums, tally
 from mensura.responses.irt.quadrature import Grid
-from mensura.responses.irt.shards import Held, Shard
+from mensura.responses.irt.shards import Held, Shard, moved
 from mensura.responses.store import ResponseStore, read_part
 
 T = TypeVar("T")
@@ -90,15 +90,9 @@ def _part_sums(
 ) -> PassSums:
     space = namespace(device)
     tables = NodeTables(space, parameters, grid, by_node=by_node)
-    return tally(space, _placed(space, shard), tables, groups, complete=complete)
+    return tally(space, moved(space, shard), tables, groups, complete=complete)
 
 
 def _part_abilities(device: str, fitted: Fitted, shard: Shard) -> ShardAbilities:
     space = namespace(device)
-    return abilities(space, _placed(space, shard), fitted)
-
-
-def _placed(space: Namespace, shard: Shard) -> Shard:
-    trials = None if shard.trials is None else space.put(shard.trials)
-    weights = None if shard.weights is None else space.real(shard.weights)
-    return Shard(space.put(shard.right), trials, shard.group, weights)
+    return abilities(space, moved(space, shard), fitted)

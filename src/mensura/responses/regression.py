@@ -83,13 +83,12 @@ def regress_abilities(
     along = np.atleast_2d(np.cov((x @ found.coefficients).T, aweights=weights))
     errors = np.sqrt(np.diag(covariance))[: found.coefficients.size].reshape(found.coefficients.shape)
     left = found.covariance
-    sd, explained = float(np.sqrt(np.trace(left) / len(left))), float(np.trace(along) / np.trace(along + left))
+    explained = float(np.trace(along) / np.trace(along + left))
     values = {f"pv{one + 1}": drawn[:, :, one] for one in range(draws)}
     if not isinstance(fit, DimensionFit):
         plausible = pl.DataFrame({"subject": names, **{name: one[:, 0] for name, one in values.items()}})
-        return AbilityRegression(
-            estimates_table(terms, found.coefficients[:, 0], errors[:, 0]), plausible, sd, explained
-        )
+        effects = estimates_table(terms, found.coefficients[:, 0], errors[:, 0])
+        return AbilityRegression(effects, plausible, float(np.sqrt(left[0, 0])), explained)
     return dimension_regression(
         fit.items["dimension"].unique(maintain_order=True).to_list(),
         terms,

@@ -161,9 +161,14 @@ class Streamed(_OfSource):
 def _on_device(space: Namespace, shard: Shard) -> Iterator[Shard]:
     """Yield a shard on a device; a sparse one in its chunks, since devices cannot cut it."""
     for piece in chunks(space, shard) if is_sparse(shard.right) else [shard]:
-        trials = None if piece.trials is None else space.put(piece.trials)
-        weights = None if piece.weights is None else space.real(piece.weights)
-        yield Shard(space.put(piece.right), trials, piece.group, weights)
+        yield moved(space, piece)
+
+
+def moved(space: Namespace, shard: Shard) -> Shard:
+    """Return a shard on a device."""
+    trials = None if shard.trials is None else space.put(shard.trials)
+    weights = None if shard.weights is None else space.real(shard.weights)
+    return Shard(space.put(shard.right), trials, shard.group, weights)
 
 
 def is_sparse(counts: Any) -> bool:  # noqa: ANN401
