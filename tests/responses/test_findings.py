@@ -1,11 +1,14 @@
 """What a fit says besides its numbers: what is refused, warned of, and left to the priors."""
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.responses import FitOptions, fit_responses
+from mensura.responses.findings import with_findings
 from mensura.responses.irt.fit_checks import Dimensionality
 from mensura.responses.irt.fitting import Effort
 
@@ -40,6 +43,14 @@ def test_few_subjects_are_warned_of_and_so_is_a_fit_that_was_stopped(drawn, subj
     assert "not converged in 2 passes; the numbers are those of the best one" in fit.warnings
     assert "NOT converged in 2 passes" in fit.heading
     assert (fit.passes, fit.converged) == (2, False)
+
+
+@pytest.mark.parametrize(("discrimination", "warned"), [(0.1, True), (0.10000000000000002, True), (0.1001, False)])
+def test_a_fit_that_ends_at_the_least_spread_is_warned_of_on_every_processor(drawn, discrimination, warned):
+    """The fit stops at 0.1; on ARM processors the last bit of that is another one."""
+    fit = fit_responses(drawn.wide.head(60), model="rasch", options=FitOptions(checks=False))
+    ended = with_findings(replace(fit, items=fit.items.with_columns(discrimination=pl.lit(discrimination))))
+    assert any("do not show that subjects differ" in warning for warning in ended.warnings) == warned
 
 
 def test_guessing_that_no_answer_tells_of_has_the_error_of_its_prior(drawn):

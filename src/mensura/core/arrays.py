@@ -10,6 +10,18 @@ from numpy.typing import NDArray
 Floats: TypeAlias = NDArray[np.float64]
 Ints: TypeAlias = NDArray[np.int64]
 Mask: TypeAlias = NDArray[np.bool_]
+MARGIN = 1e-9
+"""Part of a bound by which a computed number may miss it and still count as there: processors differ in last bits."""
+
+
+def just_above(bound: float) -> float:
+    """Return a bound that a computed number still meets with ``<=`` if it ends a bit above the true one."""
+    return bound + MARGIN * max(1.0, abs(bound))
+
+
+def just_below(bound: float) -> float:
+    """Return a bound that a computed number still meets with ``>=`` if it ends a bit below the true one."""
+    return bound - MARGIN * max(1.0, abs(bound))
 
 
 def logit(rate: Floats) -> Floats:

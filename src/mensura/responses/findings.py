@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from mensura.core.arrays import Floats
+from mensura.core.arrays import Floats, just_above
 from mensura.core.errors import MensuraError, listed_names
 from mensura.responses.comparing import RATE, SMALL
 from mensura.responses.irt.fit_checks import dimensionality
@@ -104,7 +104,7 @@ def with_findings(result: ResponseFit) -> ResponseFit:
     items, warnings = result.items, []
     if not result.converged:
         warnings.append(f"not converged in {result.passes} passes; the numbers are those of the best one")
-    if result.model == "rasch" and (items["discrimination"] <= LEAST_SD).all():
+    if result.model == "rasch" and (items["discrimination"] <= just_above(LEAST_SD)).all():
         warnings.append(
             "the answers do not show that subjects differ in one ability; do the items ask for the same thing?"
         )
