@@ -1,6 +1,7 @@
 """A bare import and the help page stay light: heavy libraries load when a command needs them."""
 
 import ast
+import re
 import subprocess
 import sys
 from importlib import import_module
@@ -58,3 +59,10 @@ def test_a_command_imports_no_other_command():
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+def test_other_libraries_are_used_by_their_documented_interfaces():
+    """Objects that a library builds for itself change with its next release, and a user's installation breaks."""
+    inner = re.compile(r"\bTyperOption\b")
+    source = Path(import_module("mensura").__file__).parent
+    assert [str(file) for file in source.rglob("*.py") if inner.search(file.read_text(encoding="utf-8"))] == []

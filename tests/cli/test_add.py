@@ -108,10 +108,10 @@ def test_the_log_of_a_new_model_enters_with_its_release_date(mensura_command, lo
     }
     table = log.with_name("mine.csv")
     assert mensura_command("add", log, *described, "--out", table).code == 0
-    for file, options in ((log, described), (table, [])):
-        listed = mensura_command("evidence", "models", "--add", file, *options, "--json")
+    for options, name, maker in (((log, *described[:2]), "acme/new-7b", "user"), ((table,), "New 7B", "Acme")):
+        listed = mensura_command("evidence", "models", "--add", *options, "--json")
         found = [row for row in json.loads(listed.out)["models"] if row["subject"] == "acme/new-7b"]
-        assert [(row["name"], row["provider"], row["released"]) for row in found] == [("New 7B", "Acme", "2026-11-01")]
+        assert [(row["name"], row["provider"], row["released"]) for row in found] == [(name, maker, "2026-11-01")]
 
 
 def test_the_refusal_repeats_the_users_own_command(mensura_command, log):

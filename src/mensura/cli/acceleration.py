@@ -9,7 +9,7 @@ import typer
 
 from mensura.cli.dated_scores import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
 from mensura.cli.findings import say_detection
-from mensura.cli.inputs import AddedScores, EvidencePath
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
 from mensura.cli.options import Ray, rare
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.progress import progress_bar
@@ -63,6 +63,7 @@ def watch_command(
     seed: Seed = 0,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -79,7 +80,11 @@ def watch_command(
         "seed": seed,
     }
     found = once_per_evidence(
-        "watch", scores, evidence, add, settings, lambda data: _watched(dated_scores(data, models), settings)
+        "watch",
+        scores,
+        lambda: load_evidence(evidence, add, released),
+        settings,
+        lambda data: _watched(dated_scores(data, models), settings),
     )
     if emit({"looks": found.looks, "plan": found.plan.table}, out=out, as_json=as_json, **found.facts):
         return
@@ -170,6 +175,7 @@ def slopes_command(
     seed: Seed = 0,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -177,7 +183,7 @@ def slopes_command(
     from mensura.stitching import stitch
     from mensura.trends import slope_ratios
 
-    fit = stitch(read_dated_scores(scores, models, evidence, add))
+    fit = stitch(read_dated_scores(scores, models, lambda: load_evidence(evidence, add, released)))
     found = slope_ratios(fit, at=at, streams=streams, seed=seed)
     facts = {"chosen_alarms": found.chosen_alarms, "any_alarms": found.any_alarms}
     if emit({"slopes": found.table}, out=out, as_json=as_json, **facts):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.findings import say_counts
-from mensura.cli.inputs import EvidencePath
+from mensura.cli.inputs import EvidencePath, Released
 from mensura.cli.new_models import read_added, require_new
 from mensura.cli.output import Json, console, emit, print_note
 from mensura.cli.paths import check_input, check_output
@@ -66,10 +66,15 @@ def add(
         ),
     ] = None,
     evidence: EvidencePath = None,
+    released: Released = None,
+    name: Annotated[
+        str | None, typer.Option(help="What tables and pages call the new model.", rich_help_panel="Evidence")
+    ] = None,
+    maker: Annotated[str | None, typer.Option(help="Who makes the new model.", rich_help_panel="Evidence")] = None,
     as_json: Json = False,
 ) -> None:
     """Say what is understood of a file of scores: names, units, rows left out, what is assumed. Nothing is guessed."""
-    from mensura.evidence import load
+    from mensura.evidence import NewModel, load
     from mensura.study import say_uses
 
     known = load(evidence)
@@ -78,8 +83,9 @@ def add(
         return
     if file is None:
         raise MensuraError("add: FILE is missing; give a file of scores, or --people FILE with human baselines")
-    reading = read_added(known, file, unit=unit, accept_near=accept_near, new=new or ())
-    require_new([reading])
+    new_model = NewModel(released=released, display_name=name, provider=maker)
+    reading = read_added(known, file, new_model, unit=unit, accept_near=accept_near, new=new or ())
+    require_new(new_model, [reading])
     added = known.add(reading)
     scores = say_uses(added, reading.scores)
     if out is not None:

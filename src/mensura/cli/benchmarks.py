@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.tables import print_table
 from mensura.core.errors import MensuraError
@@ -26,6 +26,7 @@ def benchmarks(
     ] = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -36,7 +37,7 @@ def benchmarks(
     from mensura.iq import ENOUGH
     from mensura.study import list_benchmarks
 
-    found = list_benchmarks(load_evidence(evidence, add))
+    found = list_benchmarks(load_evidence(evidence, add, released))
     if search is not None:
         wanted = spelling(search)
         fits = [

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mensura import __version__
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
 from mensura.cli.output import Json, console, emit
 from mensura.core.errors import MensuraError
 
@@ -29,6 +29,7 @@ def cite(
     ] = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     as_json: Json = False,
 ) -> None:
     """Print how to cite Mensura: BibTeX, APA, and the version, edition and fingerprint of the evidence."""
@@ -36,7 +37,7 @@ def cite(
 
     if style is not None and style not in FORMATS:
         raise MensuraError(f"--format {style}: not known; expected {' or '.join(FORMATS)}")
-    found = load_evidence(evidence, add).edition
+    found = load_evidence(evidence, add, released).edition
     scale = next(reversed(IQ_SCALES))
     edition = f"evidence edition {found['edition']}" if found["edition"] else "evidence of one's own"
     base = f"{edition}, fingerprint {found['fingerprint']}"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.tables import print_table
 from mensura.core.cache import keep
@@ -39,6 +39,7 @@ def cost(
     ] = "effective_cost",
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -55,7 +56,7 @@ def cost(
     )
 
     require_axis(by)
-    loaded = load_evidence(evidence, add)
+    loaded = load_evidence(evidence, add, released)
     costs, iqs = keep(
         "costs",
         loaded,

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
-from mensura.cli.inputs import load_evidence
 from mensura.cli.paths import check_input
 from mensura.core.cache import keep
 
@@ -40,29 +39,27 @@ ModelDates = Annotated[
 def once_per_evidence(
     name: str,
     scores: Path | None,
-    evidence: Path | None,
-    add: list[Path] | None,
+    load: Callable[[], Evidence],
     settings: Mapping[str, object],
     compute: Callable[[Evidence | Path], T],
 ) -> T:
     """Return what a command computes of a file of scores or of the evidence; of the evidence it is kept."""
     if scores is not None:
         return compute(scores)
-    loaded = load_evidence(evidence, add)
+    loaded = load()
     return keep(name, loaded, settings, lambda: compute(loaded))
 
 
 def read_dated_scores(
     scores: Path | None,
     models: Path | None,
-    evidence: Path | None,
-    add: list[Path] | None,
+    load: Callable[[], Evidence],
     *,
     undated: bool = False,
     unit: str | None = None,
 ) -> pl.DataFrame:
     """Read scores with a release date for every subject, from a file or from the evidence; ``undated`` may stay so."""
-    data = load_evidence(evidence, add) if scores is None else scores
+    data = load() if scores is None else scores
     return dated_scores(data, models, unit, undated=undated)
 
 

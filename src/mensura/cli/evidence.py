@@ -10,7 +10,7 @@ import typer
 
 from mensura.cli import evidence_in, evidence_log
 from mensura.cli.findings import say_evidence, say_models
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.paths import check_input, check_output
 from mensura.cli.tables import print_table
@@ -22,11 +22,17 @@ app = typer.Typer(
 
 
 @app.command(epilog="Example: mensura evidence summary --json")
-def summary(evidence: EvidencePath = None, add: AddedScores = None, out: Out = None, as_json: Json = False) -> None:
+def summary(
+    evidence: EvidencePath = None,
+    add: AddedScores = None,
+    released: Released = None,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
     """Show how far the evidence reaches: tables, benchmarks, sources, and how sources disagree."""
     from mensura.evidence import benchmark_coverage, source_coverage, source_disagreement
 
-    loaded = load_evidence(evidence, add)
+    loaded = load_evidence(evidence, add, released)
     tables = {
         "tables": loaded.summary(),
         "benchmark_coverage": benchmark_coverage(loaded),
@@ -51,13 +57,14 @@ def models(
     provider: Annotated[str | None, typer.Option(help="Only models of this provider.")] = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
     """List the models, newest first, with the number of benchmarks each was scored on."""
     import polars as pl
 
-    loaded = load_evidence(evidence, add)
+    loaded = load_evidence(evidence, add, released)
     scored = loaded.primary_scores.group_by("subject").agg(pl.len().alias("benchmarks"))
     listed = (
         loaded.models.join(scored, on="subject", how="left")
@@ -100,6 +107,7 @@ def export(
     path: Annotated[Path, typer.Argument(help="Folder, or a file ending in .sqlite, to write.", callback=check_output)],
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
 ) -> None:
     """Write the evidence, with scores of your own added, to a folder or SQLite store.
 
@@ -113,7 +121,7 @@ def export(
         export_ledger(ledger, path)
         console.print(f"wrote {path} with {ledger.version().entry + 1} entries of history")
         return
-    loaded = load_evidence(evidence, add)
+    loaded = load_evidence(evidence, add, released)
     loaded.save(path)
     console.print(f"wrote {loaded.scores.height} scores of {loaded.models.height} models to {path}")
 

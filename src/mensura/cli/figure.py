@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
 from mensura.cli.iq_method import Method
 from mensura.cli.output import Json, console, emit
 from mensura.cli.paths import check_output
@@ -40,6 +40,7 @@ def figure(
     method: Method = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     as_json: Json = False,
 ) -> None:
     """Draw one picture of the report, sized and lettered for a paper, without a browser."""
@@ -56,7 +57,7 @@ def figure(
         )
     millimetres = _millimetres(width)
     check_figure(out, millimetres, dpi)
-    drawing = _drawing(load_evidence(evidence, add), name, millimetres, method)
+    drawing = _drawing(load_evidence(evidence, add, released), name, millimetres, method)
     write_drawing(drawing["svg"], out, dpi)
     told = {key: drawing[key] for key in ("figure", "title", "caption")}
     if not emit({}, out=None, as_json=as_json, **told, file=out):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mensura.cli.new_models import read_added, require_new
+from mensura.cli.new_models import check_date, read_added, require_new
 from mensura.cli.paths import check_input, check_inputs
 from mensura.core.cache import recall
 
@@ -35,7 +35,16 @@ AddedScores = Annotated[
         rich_help_panel="Evidence",
     ),
 ]
-
+Released = Annotated[
+    str | None,
+    typer.Option(
+        "--released",
+        help="Release date of a new model in the added scores, such as 2026-11-01.",
+        metavar="DATE",
+        callback=check_date,
+        rich_help_panel="Evidence",
+    ),
+]
 ScoreUnit = Annotated[
     str | None, typer.Option("--unit", help="percent or fraction: the unit of SCORES, where it does not say.")
 ]
@@ -55,20 +64,21 @@ def new_names(kind: str) -> tuple[str, ...]:
     return tuple(name for of, name in _NEW.get() if of == kind)
 
 
-def load_evidence(path: Path | None, added: list[Path] | None) -> Evidence:
+def load_evidence(path: Path | None, added: list[Path] | None, released: str | None = None) -> Evidence:
     """Load the evidence a command was asked to work on."""
     from mensura.cli.output import note_evidence, notices
-    from mensura.evidence import load
+    from mensura.evidence import NewModel, load
 
+    new_model = NewModel(released=released)
     evidence = recall("evidence", (), _read_embedded) if path is None else load(path)
     readings = []
     for file in added or []:
-        reading = read_added(evidence, file)
+        reading = read_added(evidence, file, new_model)
         evidence = evidence.add(reading)
         readings.append(reading)
         for line in (f"added {reading.heading}", *(f"  {note}" for note in (*reading.notes, *reading.warnings))):
             notices.print(line, style="dim")
-    require_new(readings)
+    require_new(new_model, readings)
     _ADDED.set(tuple(dict.fromkeys(name for reading in readings for name in reading.scores["subject"])))
     new = (row for reading in readings for row in reading.names.filter(how="new").select("kind", "id").iter_rows())
     _NEW.set(tuple(dict.fromkeys(new)))

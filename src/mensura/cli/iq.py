@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mensura.cli.frozen_iq import Scale, place
-from mensura.cli.inputs import AddedScores, EvidencePath, added_subjects, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, added_subjects, load_evidence
 from mensura.cli.iq_checks import print_changes, print_derived_ladders, print_sensitivity, print_validation
 from mensura.cli.iq_method import Method
 from mensura.cli.output import Json, Out, console, emit, print_json, print_note
@@ -76,6 +76,7 @@ def iq(
     scale: Scale = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     selected: Annotated[
         bool | None,
         typer.Option(
@@ -92,7 +93,7 @@ def iq(
 
     if explain and model is None:
         raise MensuraError("--explain: name the model, as in mensura iq claude-opus-4.8 --explain")
-    loaded = load_evidence(evidence, add)
+    loaded = load_evidence(evidence, add, released)
     chosen = None if selected is None else sorted({*added_subjects(), *reported_by_makers(loaded)}) if selected else []
     if model is not None:
         model = require_subject(loaded, model)

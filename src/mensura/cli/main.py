@@ -14,7 +14,6 @@ from rich.text import Text
 from typer.core import TyperCommand, TyperGroup
 
 from mensura import __version__
-from mensura.cli.new_models import offer_options
 from mensura.cli.next_steps import next_step
 from mensura.cli.options import offer_settings, refuse_repeats
 from mensura.cli.output import console, exit_codes, notices
@@ -105,7 +104,6 @@ def build_command(name: str) -> Any:  # noqa: ANN401
     alone.callback()(lambda: None)  # a program of one command would be that command, under no name
     group: Any = typer.main.get_command(alone)
     command = group.commands[name]
-    offer_options(command)
     offer_settings(command)
     refuse_repeats(command)
     return command

@@ -72,22 +72,15 @@ def _parameters(group: type) -> list[inspect.Parameter]:
 
 def offer_settings(command: Any) -> None:  # noqa: ANN401
     """Give a command with rare options, and those of a group, the option ``--settings``; its help lists them."""
-    from typer.core import TyperOption
-
     for inner in getattr(command, "commands", {}).values():
         offer_settings(inner)
     found = rare_options(command)
     if not found:
         return
-    option = TyperOption(
-        param_decls=["settings", "--settings"],
-        metavar="FILE.toml",
-        help="File with options of this command; the rare ones below stand only there.",
-        expose_value=False,
-        is_eager=True,
-        callback=_read_settings,
-    )
-    command.params.append(option)
+    with_settings = typer.Typer()
+    with_settings.command()(_settings_alone)
+    made: Any = typer.main.get_command(with_settings)
+    command.params += [one for one in made.params if one.name == "settings"]
     lines = [f"  {one.name} = {_as_toml(one)}  {one.help}" for one in found]
     command.epilog = "\n\n".join([command.epilog or "", SETTINGS, "\n".join(lines)])
     parse = command.parse_args
@@ -103,6 +96,21 @@ def offer_settings(command: Any) -> None:  # noqa: ANN401
         return left
 
     command.parse_args = parse_args
+
+
+def _settings_alone(
+    settings: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.toml",
+            help="File with options of this command; the rare ones below stand only there.",
+            expose_value=False,
+            is_eager=True,
+            callback=lambda context, param, value: _read_settings(context, param, value),
+        ),
+    ] = None,
+) -> None:
+    """Take the one option that every command with rare options has."""
 
 
 def refuse_repeats(command: Any) -> None:  # noqa: ANN401

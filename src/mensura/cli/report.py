@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.frozen_iq import Scale
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
 from mensura.cli.iq_method import Method
 from mensura.cli.output import Json, console, notices, print_json
 from mensura.cli.paths import check_output
@@ -35,6 +35,7 @@ def report(
     method: Method = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     calibration: Annotated[
         str | None,
         typer.Option(
@@ -58,7 +59,7 @@ def report(
     from mensura.iq import frozen_evidence, left_out, new_subjects
     from mensura.site import build_report, count_pages, log_of
 
-    loaded = load_evidence(evidence, add)
+    loaded = load_evidence(evidence, add, released)
     lines = chosen_lines(calibration, loaded.calibration)
     placed = [] if scale is None else new_subjects(frozen_evidence(scale), loaded)
     for said in () if scale is None else left_out(loaded, scale):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit, added_subjects, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, ScoreUnit, added_subjects, load_evidence
 from mensura.cli.options import CHECKS, Ray, rare
 from mensura.cli.output import Json, Out, console, emit, print_note
 from mensura.cli.paths import check_input
@@ -116,6 +116,7 @@ def stitch(
     unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -128,7 +129,7 @@ def stitch(
     if at is not None:
         explain_capability(scale, at, out, as_json)
         return
-    data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add)
+    data = read_own_scores(scores, unit=unit) if scores is not None else load_evidence(evidence, add, released)
     if scale is not None:
         show_frozen(scale, data, out, as_json)
         return

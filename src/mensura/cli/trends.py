@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from mensura.cli.dated_scores import ModelDates, ScoresFile, dated_scores, once_per_evidence, read_dated_scores
-from mensura.cli.inputs import AddedScores, EvidencePath, ScoreUnit
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, ScoreUnit, load_evidence
 from mensura.cli.options import rare
 from mensura.cli.output import Json, Out, emit
 from mensura.cli.paths import check_input
@@ -97,6 +97,7 @@ def trends(
     unit: ScoreUnit = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -109,7 +110,9 @@ def trends(
     if method == "rosetta":
         from mensura.trends.published import follow_published
 
-        table = read_dated_scores(scores, models, evidence, add, undated=True, unit=unit)
+        table = read_dated_scores(
+            scores, models, lambda: load_evidence(evidence, add, released), undated=True, unit=unit
+        )
         selection = {"fewest": fewest_benchmarks, "since": begin}
         given = {name: value for name, value in selection.items() if value is not None}
         found = follow_published(
@@ -131,8 +134,7 @@ def trends(
     tables, facts = once_per_evidence(
         "trends",
         scores,
-        evidence,
-        add,
+        lambda: load_evidence(evidence, add, released),
         settings,
         lambda data: _follow(dated_scores(data, models, unit), asked, files, watched),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mensura.cli.frozen_iq import Scale, place
-from mensura.cli.inputs import AddedScores, EvidencePath, load_evidence
+from mensura.cli.inputs import AddedScores, EvidencePath, Released, load_evidence
 from mensura.cli.output import Json, Out, console, emit
 from mensura.cli.tables import print_table
 from mensura.cli.trust import print_trust
@@ -36,6 +36,7 @@ def where(
     scale: Scale = None,
     evidence: EvidencePath = None,
     add: AddedScores = None,
+    released: Released = None,
     out: Out = None,
     as_json: Json = False,
 ) -> None:
@@ -43,7 +44,7 @@ def where(
     from mensura.evidence import require_subject
     from mensura.study import Study, find_whereabouts
 
-    loaded = load_evidence(evidence, add)
+    loaded = load_evidence(evidence, add, released)
     subject = require_subject(loaded, model)
     if scale is not None:
         _on_frozen(loaded, subject, scale, out, as_json)
