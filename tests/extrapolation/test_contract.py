@@ -7,13 +7,12 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.simulated_model import ErrorShape, SimulatedModel
 from mensura.core.errors import MensuraError
 from mensura.extrapolation import (
     METHODS,
     SITUATIONS,
-    ConstantShift,
     Described,
-    Ensemble,
     Extrapolation,
     Extrapolator,
     Identity,
@@ -27,7 +26,6 @@ from mensura.extrapolation import (
     methods_of,
     validate,
 )
-from mensura.extrapolation.asking import ErrorShape, SimulatedModel
 from mensura.extrapolation.validation.situations import trials_of
 from mensura.people import ItemPool, World
 
@@ -99,7 +97,7 @@ def test_the_truth_of_hidden_items_reaches_no_method(small, situation, name):
         assert after.sensitivity.equals(before.sensitivity) or situation == "slices"
 
 
-@pytest.mark.parametrize("name", ["hierarchical-strict", "linked", "shift", "described", "identity"])
+@pytest.mark.parametrize("name", ["linked", "described", "identity"])
 def test_only_hierarchical_uses_the_other_groups_means_on_hidden_items(small, name):
     cases = cases_of(small)
     posed = trials(cases, "slices")[0].tasks[0]
@@ -147,9 +145,7 @@ def test_each_method_states_its_own_sensitivity():
     found = {name: carried(make(name), task()).sensitivity["assumption"].to_list() for name in methods_of("linked")}
     line = {"shift", "slope", "item-by-group interaction"}
     assert found["identity"] == []
-    assert set(found["shift"]) == {"shift", "item-by-group interaction"}
     assert set(found["linked"]) == set(found["described"]) == line
-    assert set(found["ensemble"]) == {"linked", "described", "shift"}
     assert "item_by_country" in found["poststratification"]
 
 
@@ -188,7 +184,7 @@ def test_a_wider_level_means_wider_intervals():
     assert np.array_equal(narrow.rate, wide.rate)
 
 
-@pytest.mark.parametrize("name", [name for name in METHODS if name != "ensemble"])
+@pytest.mark.parametrize("name", METHODS)
 def test_a_level_outside_its_range_is_refused(name):
     with pytest.raises(MensuraError, match=r"level: expected a probability between 0 and 1 \(exclusive\), got 90"):
         make_method(name, level=90)
@@ -207,8 +203,6 @@ def test_what_extrapolate_needs_is_said(small):
         extrapolate(small, drows=3)
     with pytest.raises(MensuraError, match="method 'linked' needs linking items"):
         extrapolate(small, method="linked")
-    with pytest.raises(MensuraError, match="needs linking items or a known difference"):
-        extrapolate(small, method=ConstantShift())
     with pytest.raises(MensuraError, match="learns from the other groups of a pool"):
         extrapolate(small, method="hierarchical")
     with pytest.raises(MensuraError, match="method: got 3; expected a text or an Extrapolator"):
@@ -229,9 +223,6 @@ def test_extrapolate_takes_names_objects_paths_and_frames_of_any_library(small, 
     assert extrapolate(tmp_path / "pool", links=links.to_pandas(), **arguments).table.equals(first)
     assert extrapolate(str(tmp_path / "pool"), links=links.to_dict(), **arguments).table.equals(first)
     assert extrapolate(small, links=links, **{**arguments, "method": Linked()}).table.equals(first)
-    shifted = extrapolate(small, method="shift", difference=0.0, group="country=JPN", to="Chile").table
-    rates = small.rates_of("country=JPN")
-    assert shifted["rate"].to_numpy() == pytest.approx((rates["correct"] + 0.5) / (rates["n"] + 1))
 
 
 def test_validate_takes_any_method_by_name_or_object(new_pool):
@@ -241,8 +232,6 @@ def test_validate_takes_any_method_by_name_or_object(new_pool):
     given = validate(small, method=PostStratification(draws=20))
     assert given.summary.height == 3
     assert given.settings["method"]["draws"] == 20
-    mixed = validate(small, method=Ensemble((Described(), PostStratification(draws=20)), weights=(3, 1)))
-    assert mixed.method == "ensemble"
     with pytest.raises(MensuraError, match="no setting 'drows'"):
         validate(small, drows=3)
 
@@ -265,7 +254,7 @@ class Counting:
         return Prediction(rate, rate * 0, rate * 0 + 1, calls=np.ones(task.size, dtype=np.int64), warnings=("cheap",))
 
 
-def test_a_method_of_a_user_is_validated_extrapolated_and_mixed(small):
+def test_a_method_of_a_user_is_validated_and_extrapolated(small):
     found = validate(small, method=Counting())
     assert found.settings["calls"] == 6 * 15, "pairs are left to the described method when calls cost"
     assert found.summary["coverage"].to_list() == [1.0] * 6
@@ -274,8 +263,6 @@ def test_a_method_of_a_user_is_validated_extrapolated_and_mixed(small):
     assert extrapolate(small, method=Counting(), focal="pisa").table["rate"].to_numpy() == pytest.approx(
         rates["rate"] / 2
     )
-    both = Ensemble((Counting(), Identity()), weights=(1, 1)).predict(cases_of(small)[0].task)
-    assert both.calls.tolist() == [1] * 15
 
 
 @pytest.mark.parametrize(
@@ -336,19 +323,6 @@ def test_focal_rates_are_read_by_item_and_from_counts():
         make_task(ITEMS, pl.concat([RATES, RATES]), JAPAN, KENYA)
     with pytest.raises(MensuraError, match="'a' has no rate; leave it out"):
         make_task(ITEMS, {"item": ["a"], "rate": [None]}, JAPAN, KENYA)
-
-
-def test_ensembles_are_checked():
-    with pytest.raises(MensuraError, match=r"all must have intervals of one level, got 0\.5, 0\.9"):
-        Ensemble((Identity(), Described(level=0.5)))
-    with pytest.raises(MensuraError, match="one for each of 2 members, got 1"):
-        Ensemble((Identity(), Described()), weights=(1,))
-    with pytest.raises(MensuraError, match="not all 0"):
-        Ensemble((Identity(), Described()), weights=(0, 0))
-    with pytest.raises(MensuraError, match="each must be a method"):
-        Ensemble(("identity",))
-    with pytest.raises(MensuraError, match="difference: expected a number"):
-        ConstantShift(difference=float("nan"))
 
 
 def test_results_are_short_in_print_and_tables_in_a_notebook(small):

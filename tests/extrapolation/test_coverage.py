@@ -11,9 +11,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.simulated_model import ErrorShape, SimulatedModel
 from mensura.core.arrays import Floats, Mask, expit, logit
 from mensura.extrapolation import METHODS, Task, cases_of, make_method, make_task
-from mensura.extrapolation.asking import Correction, ErrorShape, SimulatedModel
+from mensura.extrapolation.asking import Correction
 from mensura.extrapolation.line.model import Prior
 from mensura.extrapolation.validation.situations import trials_of
 from mensura.extrapolation.world.transfer import Transfer
@@ -125,19 +126,16 @@ def asked_one_by_one(spread):
 
 
 RIVALS = {
-    "described": ("linked", "shift"),
+    "described": ("linked",),
     "linked": ("described", "identity"),
-    "shift": ("described", "identity"),
-    "identity": ("linked", "shift"),
-    "ensemble": ("described", "identity"),
+    "identity": ("linked",),
     "hierarchical": ("linked", "described"),
-    "hierarchical-strict": ("described", "identity"),
     "poststratification": ("described", "identity"),
     "whole-pool": ("item-by-item",),
     "item-by-item": ("whole-pool",),
 }
 """Methods whose intervals are clearly wider or narrower on the same tasks."""
-ON_A_LINE = ("described", "linked", "shift", "identity", "ensemble")
+ON_A_LINE = ("described", "linked", "identity")
 SHIPPED = {"item-by-item": {"variants": 1}}
 """Settings of rivals that know nothing of the simulation."""
 
@@ -148,11 +146,8 @@ def simulations(new_case, new_pool):
     return {
         "described": on_a_line(new_case, LINE, 250),
         "linked": on_a_line(new_case, LINE, 200),
-        "shift": parallel,
         "identity": parallel,
-        "ensemble": on_a_line(new_case, LINE, 25),
         "hierarchical": pools,
-        "hierarchical-strict": pools,
         "poststratification": in_the_world,
         "whole-pool": asked_at_once,
         "item-by-item": asked_one_by_one,
@@ -163,13 +158,10 @@ def simulations(new_case, new_pool):
 def told(priors_of):
     """What each method knows of its own simulation."""
     line, parallel = ({"priors": priors_of(prior)} for prior in (LINE, PARALLEL))
-    members = tuple(make_method(name, **line) for name in ("linked", "described", "shift"))
     return {
         "described": line,
         "linked": line,
-        "shift": parallel,
         "identity": parallel,
-        "ensemble": {"members": members},
         "poststratification": {"draws": 400},
         "whole-pool": {"correction": POOL},
         "item-by-item": {"correction": ITEM, "variants": 3},

@@ -9,9 +9,7 @@ from scipy import stats
 
 from mensura.core.arrays import expit, logit
 from mensura.extrapolation import (
-    ConstantShift,
     Described,
-    Ensemble,
     Hierarchical,
     Identity,
     Linked,
@@ -22,7 +20,8 @@ from mensura.extrapolation import (
 from mensura.extrapolation.line.model import Prior
 from mensura.extrapolation.line.slices import feature_variances, features_of, fit_slice, learn_prior
 from mensura.extrapolation.line.tails import student_reach
-from mensura.extrapolation.validation.situations import trials_of
+from mensura.extrapolation.validation.scoring import shift_error
+from mensura.extrapolation.validation.situations import Trial, trials_of
 
 PRIOR = Prior(shift_sd=0.4, slope=0.95, slope_sd=0.05, interaction=0.2)
 SHIFT_REACH, ITEM_REACH = stats.t.ppf(0.95, 4) * 0.5**0.5, stats.t.ppf(0.95, 6) * (4 / 6) ** 0.5
@@ -59,33 +58,15 @@ def test_identity_allows_for_the_shift_that_facts_expect(new_case, priors_of):
     assert width == pytest.approx(2 * reach * np.sqrt(variance), rel=2e-3)
 
 
-def test_constant_shift_is_the_mean_logit_difference_of_the_links(new_case):
+def test_the_undamped_shift_is_the_mean_logit_difference_of_the_links(new_case):
     case = new_case(np.random.default_rng(1), PRIOR)
     known = masks(30, 1, 3)
     n, whole_n = case.task.n, case.task.links_n
     x = logit((case.task.rate * n + 0.5) / (n + 1))
     whole = logit((case.truth * whole_n + 0.5) / (whole_n + 1))
-    shift = (whole - x)[known[0]].mean()
-    assert ConstantShift().predict(case.linked(known)).rate[0] == pytest.approx(expit(x + shift))
-
-
-def test_constant_shift_is_as_sure_as_its_links_are_many(new_case, priors_of):
-    """Variance: interaction × (1 + 1/k) on the part that is not the focal group, and the focal group's sampling."""
-    case = new_case(np.random.default_rng(1), PRIOR, n=500, share=0.2)
-    x = (case.task.rate * 500 + 0.5) / 501
-    for links in (1, 4):
-        found = ConstantShift(priors=priors_of(PRIOR)).predict(case.linked(masks(30, 1, links)))
-        sampling = 1 / (500 * np.maximum(x * (1 - x), 0.02))
-        variance = 0.2**2 * (1 + 1 / links) * 0.8**2 + sampling
-        reach = student_reach(0.9, 0.2**2 / links / variance, 0.2**2 / variance, 4.0 + links, 6.0 + links)
-        assert logit(found.high[0]) - logit(found.rate[0]) == pytest.approx(reach * np.sqrt(variance), rel=1e-6)
-
-
-def test_a_known_difference_needs_no_links(new_case):
-    case = new_case(np.random.default_rng(1), PRIOR)
-    x = logit((case.task.rate * 500 + 0.5) / 501)
-    assert ConstantShift(difference=-0.5).predict(case.task).rate[0] == pytest.approx(expit(x - 0.5))
-    assert ConstantShift().predict(case.task).rate[0] == pytest.approx(expit(x))
+    shifted = expit(x + (whole - x)[known[0]].mean())
+    error = np.abs(shifted - case.truth)[~known[0]].mean()
+    assert shift_error(Trial(case, (case.linked(known),), ~known)) == pytest.approx(error)
 
 
 def test_described_uses_no_links(new_case):
@@ -107,52 +88,13 @@ def test_links_beat_the_undamped_shift_and_identity_on_simulated_groups(new_case
     for _ in range(40):
         case = new_case(rng, truth, n=200)
         known = masks(30, 20, 3, seed=7)
-        for method in (linked, ConstantShift(), Identity()):
+        errors["shift"].append(shift_error(Trial(case, (case.linked(known),), ~known)))
+        for method in (linked, Identity()):
             wrong = np.abs(method.predict(case.linked(known)).rate - case.truth)
             errors[method.name].append(wrong[~known].mean())
     means = {name: np.mean(values) for name, values in errors.items()}
     assert means["linked"] < 0.9 * means["shift"]
     assert means["linked"] < means["identity"]
-
-
-def test_ensemble_weights_favour_the_better_member(new_case):
-    case = new_case(np.random.default_rng(4), Prior(2.0, 1.0, 0.01, 0.05))
-    weights = Ensemble((Linked(), Identity())).weigh(case.linked(masks(30, 5, 10)))
-    assert weights.sum(axis=0) == pytest.approx(np.ones(5))
-    assert (weights[0] > 0.9).all()
-
-
-def test_ensemble_weights_are_inverse_squared_errors_on_links_held_out(new_case):
-    """Two links, each its own fold: identity's errors need no refit, so they can be counted by hand."""
-    case = new_case(np.random.default_rng(4), PRIOR)
-    known = masks(30, 1, 2)
-    double = ConstantShift(difference=1.0)
-    weights = Ensemble((Identity(), double)).weigh(case.linked(known))[:, 0]
-    shifted = double.predict(case.task).rate[0]
-    errors = [np.mean((rate - case.truth)[known[0]] ** 2) + 1e-4 for rate in (case.task.rate, shifted)]
-    assert weights == pytest.approx((1 / np.array(errors)) / (1 / np.array(errors)).sum())
-
-
-@pytest.mark.parametrize("links", [0, 1])
-def test_ensemble_with_fewer_than_two_links_weighs_members_alike(new_case, links):
-    case = new_case(np.random.default_rng(4), PRIOR)
-    assert Ensemble((Linked(), Identity())).weigh(case.linked(masks(30, 2, links))) == pytest.approx(0.5)
-
-
-def test_given_weights_are_used_as_they_are(new_case):
-    """A weighted mean of logits: one part 0.2, three parts shifted by a known difference."""
-    case = new_case(np.random.default_rng(4), PRIOR)
-    members = ConstantShift(difference=0.0), ConstantShift(difference=1.0)
-    found = Ensemble(members, weights=(1, 3)).predict(case.linked(masks(30, 2, 5)))
-    x = logit((case.task.rate * 500 + 0.5) / 501)
-    assert found.rate == pytest.approx(np.tile(expit(x + 0.75), (2, 1)))
-    alone = Ensemble(members, weights=(0, 2)).predict(case.task)
-    assert alone.low == pytest.approx(members[1].predict(case.task).low)
-    table = Ensemble(members, weights=(1, 3)).predict(case.task).sensitivity
-    assert table["value"].to_list() == pytest.approx([0.25, 0.75])
-    means = [member.predict(case.task).rate.mean() for member in members]
-    assert table["rate_high"].to_list() == pytest.approx(means)
-    assert table["rate_low"].to_list() == pytest.approx(means[::-1])
 
 
 def test_slices_teach_slope_and_interaction(new_case):
@@ -242,21 +184,6 @@ def test_other_groups_means_on_hidden_items_move_the_level_and_nothing_else(pool
     own = tau**2 / hidden.sum() + 0.003
     assert steps[0] == pytest.approx(-own / (own + easier.var(ddof=1) / 5), rel=1e-6)
     assert (rest[1] - rest[0])[~hidden] == pytest.approx(0.0)
-
-
-def test_links_held_out_by_an_ensemble_count_among_the_hidden_items(pool):
-    """Holding links out leaves the other groups' mean over all items that are not linked: hidden and held out."""
-    cases = cases_of(pool)
-    posed = trials_of("slices", cases, links=3, draws=1, rng=np.random.default_rng(0))[0].tasks[0]
-    fewer = replace(posed, links=np.where(np.arange(posed.size) % 3 == 0, np.nan, posed.links))
-    known = np.isfinite(fewer.links[0])
-    others = cases[1:]
-    x = np.array([logit((c.task.rate * c.task.n + 0.5) / (c.task.n + 1)) for c in others])
-    masked = [replace(case.linked(known[None]), rate=np.where(known, case.task.rate, np.nan)) for case in others]
-    count = float((~known).sum())
-    direct = Slices(tuple(masked), x[:, ~known].mean(axis=1), np.full(len(others), count))
-    one, two = (Hierarchical().predict(task).rate for task in (fewer, replace(fewer, slices=direct)))
-    assert one == pytest.approx(two)
 
 
 def test_the_best_method_of_each_situation_comes_first():

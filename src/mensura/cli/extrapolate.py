@@ -57,11 +57,8 @@ def extrapolate(
     ] = None,
     links: Annotated[
         Path | None,
-        typer.Option(
-            help="CSV of items with known reference rates: item, rate, n (linked, shift).", callback=check_input
-        ),
+        typer.Option(help="CSV of items with known reference rates: item, rate, n (linked).", callback=check_input),
     ] = None,
-    difference: Annotated[float | None, rare("Known difference of the populations in logits (shift).")] = None,
     by: Annotated[str, typer.Option(help="Break down by region, subregion, age, attainment, country.")] = "region",
     draws: Annotated[
         int | None, typer.Option(help="Draws of the assumptions (poststratification; 1000 when left out).")
@@ -85,7 +82,7 @@ def extrapolate(
     if rate is not None and focal is None:
         raise MensuraError("extrapolate: --rate needs --from, the population it was observed in (for example pisa)")
     observed = None if focal is None else _narrowed(world.population(focal), ages, pupils)
-    statistical = {"draws": draws, "seed": seed, "difference": difference}
+    statistical = {"draws": draws, "seed": seed}
     estimating = choose_estimating(method, asking, out, own, statistical)
     wanted = _narrowed(world.population(reference), to_ages, to_pupils)
     run = partial(carry, items, to=wanted, group=group, focal=observed, links=links, world=world, description=told)

@@ -9,8 +9,7 @@ methods), ``world/`` (post-stratification over the strata of the world), ``askin
 from mensura.extrapolation.asking.item_by_item import ItemByItem
 from mensura.extrapolation.asking.whole_pool import WholePool
 from mensura.extrapolation.extrapolate import METHODS, SITUATIONS, extrapolate, make_method, methods_of
-from mensura.extrapolation.line.ensemble import Ensemble
-from mensura.extrapolation.line.methods import ConstantShift, Described, Hierarchical, Identity, Linked
+from mensura.extrapolation.line.methods import Described, Hierarchical, Identity, Linked
 from mensura.extrapolation.line.priors import learn_priors
 from mensura.extrapolation.observed import make_task
 from mensura.extrapolation.protocol import (
@@ -31,9 +30,7 @@ __all__ = [
     "METHODS",
     "SITUATIONS",
     "Case",
-    "ConstantShift",
     "Described",
-    "Ensemble",
     "Extrapolation",
     "Extrapolator",
     "Hierarchical",

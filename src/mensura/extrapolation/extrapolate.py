@@ -7,7 +7,7 @@ A situation says what is known beyond the focal group's rates and descriptions o
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from mensura.core.arguments import check_arguments
@@ -15,8 +15,7 @@ from mensura.core.errors import MensuraError
 from mensura.extrapolation.asking.item_by_item import ItemByItem
 from mensura.extrapolation.asking.whole_pool import WholePool
 from mensura.extrapolation.line.descriptions import read_description
-from mensura.extrapolation.line.ensemble import Ensemble
-from mensura.extrapolation.line.methods import ConstantShift, Described, Hierarchical, Identity, Linked
+from mensura.extrapolation.line.methods import Described, Hierarchical, Identity, Linked
 from mensura.extrapolation.observed import make_task
 from mensura.extrapolation.protocol import Extrapolation, Extrapolator
 from mensura.extrapolation.world.poststratification import PostStratification
@@ -32,29 +31,20 @@ SITUATIONS = (DESCRIBED, LINKED, SLICES)
 
 @dataclass(frozen=True)
 class MethodEntry:
-    """A method of the table: its class, the situations that give it what it needs, and settings that are its name."""
+    """A method of the table: its class, and the situations that give it what it needs."""
 
     method: type[Any]
     situations: tuple[str, ...]
-    preset: Mapping[str, object] = field(default_factory=dict)
 
     @property
     def settings(self) -> tuple[str, ...]:
         """The names of the settings it takes."""
-        return tuple(entry.name for entry in fields(self.method) if entry.name not in self.preset)
-
-    def __call__(self, **settings: object) -> Extrapolator:
-        """Return the method with these settings."""
-        made: Extrapolator = self.method(**self.preset, **settings)
-        return made
+        return tuple(entry.name for entry in fields(self.method))
 
 
 METHODS: dict[str, MethodEntry] = {
-    "hierarchical": MethodEntry(Hierarchical, (SLICES,), {"means": True}),
-    "hierarchical-strict": MethodEntry(Hierarchical, (SLICES,), {"means": False}),
+    "hierarchical": MethodEntry(Hierarchical, (SLICES,)),
     "linked": MethodEntry(Linked, (LINKED, SLICES)),
-    "ensemble": MethodEntry(Ensemble, (LINKED, SLICES)),
-    "shift": MethodEntry(ConstantShift, (LINKED, SLICES)),
     "described": MethodEntry(Described, SITUATIONS),
     "poststratification": MethodEntry(PostStratification, SITUATIONS),
     "identity": MethodEntry(Identity, SITUATIONS),
@@ -73,7 +63,8 @@ def make_method(name: str, **settings: object) -> Extrapolator:
         raise MensuraError(
             f"method {name!r} has no setting {', '.join(map(repr, unknown))}; expected {', '.join(entry.settings)}"
         )
-    return entry(**settings)
+    made: Extrapolator = entry.method(**settings)
+    return made
 
 
 def methods_of(situation: str) -> tuple[str, ...]:
@@ -116,7 +107,7 @@ def extrapolate(
     covariates do. Populations are given as such or by name (``"world"``, ``"pisa"``, ``"Japan"``). ``links``: item,
     rate and, where known, n of the population wanted on some of the items, as a table of any library or a path.
     ``kind``: what sets the two groups apart (country, education, age …). ``world`` swaps the world tables. ``method``:
-    a name, with ``settings`` (``draws``, ``seed``, ``level``, ``domain``, ``difference``), or a method object; those
+    a name, with ``settings`` (``draws``, ``seed``, ``level``, ``domain``), or a method object; those
     that ask a language model (``whole-pool``, ``item-by-item``) need an ``asker``. ``description``: what the pool is,
     in words; when empty, what its folder says, else its name.
 
@@ -175,9 +166,6 @@ def _refuse_without_links(method: Extrapolator, links: object) -> None:
     entry = METHODS.get(method.name)
     if links is not None or entry is None or LINKED not in entry.situations or DESCRIBED in entry.situations:
         return
-    if getattr(method, "difference", None) is not None or getattr(method, "weights", None) is not None:
-        return
-    needs = "linking items or a known difference" if isinstance(method, ConstantShift) else "linking items"
     raise MensuraError(
-        f"method {method.name!r} needs {needs}: rates of the reference population on some of the items (links)"
+        f"method {method.name!r} needs linking items: rates of the reference population on some of the items (links)"
     )

@@ -7,15 +7,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.simulated_model import ErrorShape, SimulatedModel
 from mensura.core.errors import MensuraError
-from mensura.extrapolation import Described, Ensemble, Extrapolator, cases_of, score_answers, validate
-from mensura.extrapolation.asking import (
-    Correction,
-    ErrorShape,
-    ItemByItem,
-    SimulatedModel,
-    WholePool,
-)
+from mensura.extrapolation import Extrapolator, cases_of, score_answers, validate
+from mensura.extrapolation.asking import Correction, ItemByItem, WholePool
 from mensura.extrapolation.asking.whole_pool import deal
 from mensura.llm import Answer, UnreadableError
 from mensura.people import ItemPool
@@ -200,15 +195,6 @@ def test_answers_are_scored_one_by_one_and_as_means_in_the_published_form(new_po
     assert answer["n"] + answer["unread"] == 6 * 10 * 27 and 0.07 < answer["unread"] / (6 * 10 * 27) < 0.13
     assert (mean["n"], mean["unread"]) == (60, 0)
     assert mean["mae"] < 0.8 * answer["mae"] and mean["pearson"] > answer["pearson"]
-
-
-def test_an_ensemble_mixes_a_language_model_with_a_statistical_method(new_task):
-    task = new_task()
-    whole = WholePool(SimulatedModel(truth_of(task)), correction=NONE)
-    alone, line = whole.predict(task).rate[0], Described().predict(task).rate[0]
-    mixed = Ensemble((whole, Described()), weights=(0.75, 0.25)).predict(task)
-    assert np.all((mixed.rate[0] - alone) * (mixed.rate[0] - line) <= 1e-12)
-    assert mixed.calls.tolist() == [1] * 12
 
 
 def test_settings_that_make_no_sense_are_refused(new_task):

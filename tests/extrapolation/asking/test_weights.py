@@ -4,9 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
+from benchmarks.llm_extrapolation import learn_weights
 from mensura.core.errors import MensuraError
 from mensura.extrapolation import dominant_dimensions, measure_distance
-from mensura.extrapolation.asking import learn_correction, learn_weights
+from mensura.extrapolation.asking import learn_correction
 
 
 def draw_errors(spread: list[float], correlation: float, cells: int = 4000, seed: int = 0) -> np.ndarray:
@@ -32,13 +33,6 @@ def test_every_group_counts_alike_whatever_its_size():
     errors = np.zeros((2, 1010))
     errors[1, :1000], errors[0, 1000:] = 1.0, 1.0
     assert learn_weights(errors, ["large"] * 1000 + ["small"] * 10) == pytest.approx((0.5, 0.5), abs=1e-3)
-
-
-def test_weights_need_a_number_everywhere():
-    with pytest.raises(MensuraError, match="every member"):
-        learn_weights(np.array([[0.1, np.nan], [0.2, 0.1]]), ["a", "a"])
-    with pytest.raises(MensuraError, match="members × 3 cells"):
-        learn_weights(np.zeros((2, 2)), ["a"] * 3)
 
 
 def test_the_distance_to_the_world_is_headed_as_a_distance():

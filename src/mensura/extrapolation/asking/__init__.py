@@ -8,18 +8,13 @@ from mensura.extrapolation.asking.correction import (
 )
 from mensura.extrapolation.asking.item_by_item import ItemByItem
 from mensura.extrapolation.asking.percentages import read_percentage
-from mensura.extrapolation.asking.simulated import ErrorShape, SimulatedModel
-from mensura.extrapolation.asking.weights import learn_weights
 from mensura.extrapolation.asking.whole_pool import WholePool
 
 __all__ = [
     "Correction",
-    "ErrorShape",
     "ItemByItem",
-    "SimulatedModel",
     "WholePool",
     "learn_correction",
-    "learn_weights",
     "published_correction",
     "read_percentage",
     "shipped_correction",

@@ -1,8 +1,7 @@
 """The statistical methods, from plain to informed; their settings are their fields.
 
 Each predicts all rows of a task's links at once. ``priors`` replaces the shipped table of priors
-(:func:`~mensura.extrapolation.line.priors.learn_priors`). What mixes them is in
-:mod:`mensura.extrapolation.line.ensemble`.
+(:func:`~mensura.extrapolation.line.priors.learn_priors`).
 """
 
 from __future__ import annotations
@@ -15,18 +14,9 @@ import numpy as np
 
 from mensura.core.arrays import expit, logit
 from mensura.core.errors import MensuraError
-from mensura.extrapolation.line.model import SHIFT_DF, Contrast, FittedLine, fit_line, smooth
+from mensura.extrapolation.line.model import Contrast, FittedLine, fit_line
 from mensura.extrapolation.line.slices import feature_variances, features_of, fold_mean, learn_prior
-from mensura.extrapolation.line.statistical import (
-    INTERACTION,
-    SHIFT,
-    LineParameter,
-    Setting,
-    line_sensitivity,
-    predict_line,
-    sensitivity_of,
-    spread_draws,
-)
+from mensura.extrapolation.line.statistical import Setting, line_sensitivity, predict_line, spread_draws
 from mensura.extrapolation.protocol import LEVEL, Prediction, Task, check_level
 
 if TYPE_CHECKING:
@@ -76,51 +66,6 @@ class Identity(LineMethod):
 
 
 @dataclass(frozen=True, eq=False)
-class ConstantShift(LineMethod):
-    """One logit shift for all items: the mean difference on the links, undamped, or a known difference.
-
-    ``difference``: reference minus focal mean, in logits, where it is known from elsewhere.
-    """
-
-    NAME: ClassVar[str] = "shift"
-
-    difference: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.difference is not None and not np.isfinite(self.difference):
-            raise MensuraError(f"difference: expected a number of logits, got {self.difference}")
-
-    def predict(self, task: Task) -> Prediction:
-        """Shift the focal logits by the mean difference of the links (no links, no known difference: by 0)."""
-        setting = Setting.of(task, self.priors)
-        x, known, prior = setting.contrast.x, task.known, setting.prior
-        whole = logit(smooth(task.links, task.links_n))
-        links = known.sum(axis=1, keepdims=True)
-        mean = np.where(known, whole - x, 0.0).sum(axis=1, keepdims=True) / np.maximum(links, 1)
-        shift = np.full_like(mean, self.difference) if self.difference is not None else mean
-        interaction = prior.interaction_variance(np.abs(shift))
-        spread = interaction * (1 + 1 / np.maximum(links, 1)) * (1 - task.share) ** 2
-        before = prior.shift_variance(float(setting.contrast.offset.mean()))
-        shift_variance = np.where(links > 0, interaction / np.maximum(links, 1), before)
-        variance = np.where(links > 0, spread, spread + before) + setting.contrast.x_noise
-        apart = replace(setting.contrast, share=np.zeros(task.size))
-        tau, shift_sd = (np.sqrt(part[:, 0]) for part in (interaction, shift_variance))
-        ones = np.ones(task.draws)
-        seen = links[:, 0]
-        line = FittedLine(
-            x + shift, variance, shift[:, 0], ones, tau, shift_sd, 0 * ones, SHIFT_DF + seen, prior.weight + seen
-        )
-        every = np.ones(task.size)
-        parameters = (
-            LineParameter(SHIFT, float(shift[0, 0]), float(shift_sd[0]), shift_sd[0] * every, float(line.shift_df[0])),
-            LineParameter(INTERACTION, 0.0, float(tau[0]), tau[0] * every, float(line.interaction_df[0])),
-        )
-        account = partial(sensitivity_of, apart, line.logit, parameters, self.level)
-        return replace(predict_line(apart, line, self.level), account=account)
-
-
-@dataclass(frozen=True, eq=False)
 class Described(LineMethod):
     """The line with the shift that public facts predict, whatever links there are: nothing but descriptions."""
 
@@ -151,17 +96,12 @@ class Hierarchical(LineMethod):
     """The line with priors learned from the other groups of the pool, and a shift per grouping of items.
 
     With ``means``, the other groups' mean success on the items to be predicted is known too, though not their rate on
-    any one of them (that is what the leave-one-group-out regression knows). ``groupings``: let the levels of domain,
-    format and other groupings shift on their own.
+    any one of them (that is what the leave-one-group-out regression knows).
     """
 
-    means: bool = True
-    groupings: bool = True
+    NAME: ClassVar[str] = "hierarchical"
 
-    @property
-    def name(self) -> str:
-        """The name used in tables and by ``--method``; ``-strict`` without means, ``-plain`` without groupings."""
-        return f"hierarchical{'' if self.means else '-strict'}{'' if self.groupings else '-plain'}"
+    means: bool = True
 
     def predict(self, task: Task) -> Prediction:
         """Return the prediction given the links and the other groups."""
@@ -173,10 +113,7 @@ class Hierarchical(LineMethod):
         setting = Setting.of(task, self.priors)
         contrast = setting.contrast
         prior = learn_prior(task, task.slices, setting.prior, contrast.reliability)
-        features, variances = None, None
-        if self.groupings:
-            features, variances = features_of(task.items)[0], feature_variances(task, task.slices)
-        line = fit_line(contrast, prior, features, variances)
+        line = fit_line(contrast, prior, features_of(task.items)[0], feature_variances(task, task.slices))
         line = fold_mean(task, task.slices, contrast, line) if self.means else line
         return _line_prediction(setting, contrast, line, self.level)
 

@@ -181,34 +181,22 @@ def _steps(task: Task, slices: Slices) -> list[tuple[float, float]]:
     """Return by how much the mean logit of each other group on the unknown items exceeds that on the links.
 
     With the group's median number of answers as its weight; groups of the same covariate, where there are two or more.
-    Unknown are the hidden items and those whose link the focal group does not have.
     """
     links = _known_names(task)
-    unlinked = frozenset(task.names) - links
     same = [index for index, other in enumerate(slices.tasks) if other.covariate == task.covariate]
-    found = []
+    steps = []
     for index in same if len(same) > 1 else range(len(slices.tasks)):
-        other = slices.tasks[index]
-        total, count = _logits(other, unlinked)
-        hidden = float(slices.hidden_count[index])
-        if hidden:
-            total, count = total + hidden * float(slices.hidden_logit[index]), count + hidden
-        old, old_count = _logits(other, links)
-        if count and old_count:
-            found.append((total / count - old / old_count, _typical_n(other)))
-    return found
+        linked = _mean_logit(slices.tasks[index], links)
+        if slices.hidden_count[index] and np.isfinite(linked):
+            steps.append((float(slices.hidden_logit[index]) - linked, float(np.median(slices.tasks[index].n))))
+    return steps
 
 
 @lru_cache(maxsize=_CACHED)
-def _typical_n(task: Task) -> float:
-    return float(np.median(task.n))
-
-
-@lru_cache(maxsize=_CACHED)
-def _logits(task: Task, names: frozenset[str]) -> tuple[float, float]:
-    """Return the sum of a group's logits on those of the named items that are known, and their number."""
+def _mean_logit(task: Task, names: frozenset[str]) -> float:
+    """Return a group's mean logit on those of the named items that are known, NaN where there are none."""
     mask = np.isfinite(task.rate) & np.array([item in names for item in task.names])
-    return float(focal_logit(task.rate[mask], task.n[mask]).sum()), float(mask.sum())
+    return float(focal_logit(task.rate[mask], task.n[mask]).mean()) if mask.any() else np.nan
 
 
 def _between(residuals: Floats, noise: Floats, features: Floats, factor: Sequence[str]) -> dict[str, float]:

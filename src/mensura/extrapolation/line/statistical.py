@@ -15,9 +15,6 @@ from mensura.extrapolation.line.tails import NEARLY_NORMAL, student_reach
 from mensura.extrapolation.protocol import SENSITIVITY_COLUMNS, Prediction, empty_sensitivity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mensura.core.arrays import Floats
     from mensura.extrapolation.protocol import Task
 
 INTERVAL = "prior or posterior of shift, slope and item-by-group interaction, with sampling error"
@@ -47,17 +44,6 @@ class Setting:
         return ("no public fact tells the two populations apart: no shift expected",)
 
 
-@dataclass(frozen=True, eq=False)
-class LineParameter:
-    """A parameter of the line: its value, SD and degrees of freedom, and how far one SD moves each item's logit."""
-
-    name: str
-    value: float
-    sd: float
-    reach: Floats
-    df: float = NEARLY_NORMAL
-
-
 def predict_line(contrast: Contrast, line: FittedLine, level: float) -> Prediction:
     """Turn a line into reference rates with ``level`` intervals; what they hang on is left to the method."""
     reach = line.half_width(level)
@@ -66,34 +52,24 @@ def predict_line(contrast: Contrast, line: FittedLine, level: float) -> Predicti
 
 
 def line_sensitivity(contrast: Contrast, line: FittedLine, level: float) -> pl.DataFrame:
-    """Return how the mean predicted rate hangs on shift, slope and interaction of a line."""
-    centred = contrast.x - contrast.x.mean()
-    tau, shift_sd, slope_sd = (float(part[0]) for part in (line.interaction, line.shift_sd, line.slope_sd))
-    parameters = (
-        LineParameter(SHIFT, float(line.shift[0]), shift_sd, np.full(len(centred), shift_sd), float(line.shift_df[0])),
-        LineParameter(SLOPE, float(line.slope[0]), slope_sd, slope_sd * centred),
-        LineParameter(INTERACTION, 0.0, tau, np.full(len(centred), tau), float(line.interaction_df[0])),
-    )
-    return sensitivity_of(contrast, line.logit, parameters, level)
-
-
-def sensitivity_of(
-    contrast: Contrast, logit: Floats, parameters: Iterable[LineParameter], level: float
-) -> pl.DataFrame:
-    """Return how the mean predicted rate moves when each parameter goes to the ends of its range; one draw only.
+    """Return how the mean predicted rate moves when shift, slope or interaction goes to the ends of its range.
 
     Shift and interaction move all items by their reach (for the interaction: as if every item departed alike, so
-    it speaks of one item rather than of the mean); the slope turns the line about the focal mean. ``share`` is the part
+    it describes one item rather than the mean); the slope turns the line about the focal mean. ``share`` is the part
     of the squared swings. Many draws have no one answer, and get an empty table.
     """
-    if len(logit) > 1:
+    if len(line.logit) > 1:
         return empty_sensitivity()
+    centred = contrast.x - contrast.x.mean()
     rows = []
-    for source in parameters:
-        z = float(student_reach(level, np.ones(1), np.zeros(1), source.df, NEARLY_NORMAL)[0])
-        low, high = (float(contrast.mix(logit[0] + sign * z * source.reach).mean()) for sign in (-1, 1))
-        span = z * source.sd
-        rows.append((source.name, source.value, source.value - span, source.value + span, low, high))
+    for name, value, sd, per_sd, df in (
+        (SHIFT, line.shift[0], line.shift_sd[0], 1.0, line.shift_df[0]),
+        (SLOPE, line.slope[0], line.slope_sd[0], centred, NEARLY_NORMAL),
+        (INTERACTION, 0.0, line.interaction[0], 1.0, line.interaction_df[0]),
+    ):
+        span = float(sd * student_reach(level, np.ones(1), np.zeros(1), float(df), NEARLY_NORMAL)[0])
+        low, high = (float(contrast.mix(line.logit[0] + side * per_sd).mean()) for side in (-span, span))
+        rows.append((name, float(value), float(value - span), float(value + span), low, high))
     return ranked(rows)
 
 

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from mensura.core.arrays import expit, logit
+from mensura.extrapolation.line.model import focal_logit, smooth
 from mensura.extrapolation.validation.metrics import METRICS, agreement, pearson, spearman
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mensura.core.arrays import Floats, Mask
-    from mensura.extrapolation.protocol import Prediction
+    from mensura.extrapolation.protocol import Prediction, Task
     from mensura.extrapolation.validation.cases import Case
     from mensura.extrapolation.validation.situations import Trial
 
@@ -104,6 +106,18 @@ class ScoredCase:
         total = np.where(self.hidden, values, 0.0).sum(axis=0)
         mean: Floats = np.where(times > 0, total / np.maximum(times, 1), np.nan)
         return mean
+
+
+def shift_error(trial: Trial) -> float:
+    """Return the mean absolute error of one undamped logit shift, the mean difference on each row of links."""
+    rates = np.concatenate([_shifted(task) for task in trial.tasks])
+    return ScoredCase(trial.case, rates, rates, rates, trial.hidden).metrics()["mae"]
+
+
+def _shifted(task: Task) -> Floats:
+    x = focal_logit(task.rate, task.n)
+    difference = np.where(task.known, logit(smooth(task.links, task.links_n)) - x, 0.0).sum(axis=1, keepdims=True)
+    return expit(x + difference / task.known.sum(axis=1, keepdims=True))
 
 
 def _mean_of(values: Floats) -> float:

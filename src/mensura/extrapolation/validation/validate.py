@@ -30,7 +30,7 @@ from mensura.extrapolation.validation.cases import cases_of, pairs_of
 from mensura.extrapolation.validation.metrics import METRICS, interval, mean_correlation, pearson, spearman
 from mensura.extrapolation.validation.published import comparison
 from mensura.extrapolation.validation.remoteness import by_distance, distance_slopes
-from mensura.extrapolation.validation.scoring import ScoredCase
+from mensura.extrapolation.validation.scoring import ScoredCase, shift_error
 from mensura.extrapolation.validation.situations import FEWEST_LEFT, FOLDS, Trial, trials_of
 from mensura.people import ItemPool
 
@@ -248,7 +248,7 @@ def _overall(run: _Run, summary: pl.DataFrame, situation: str) -> pl.DataFrame:
     scored = run.scored
     plain = {"mae_identity": np.array([_identity_error(found) for found in scored])}
     if situation == LINKED:
-        plain["mae_shift"] = np.array([_score(make_method("shift"), trial).metrics()["mae"] for trial in run.trials])
+        plain["mae_shift"] = np.array([shift_error(trial) for trial in run.trials])
     covariates = list(dict.fromkeys(s.case.covariate for s in scored))
     chosen = {c: [k for k, s in enumerate(scored) if s.case.covariate == c] for c in covariates}
     if len(covariates) > 1:
