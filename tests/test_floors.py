@@ -9,12 +9,13 @@ import mensura
 from tools import draw_architecture
 
 SOURCE = Path(mensura.__file__).parent
-BASE = {"core"}
+BASE = {"core", "intake"}
 DATA = {"scale", "people", "llm"}
 OBSERVED = DATA | {"evidence", "charts", "demands"}
 INSTRUMENTS = {"baseline", "calibration", "exam", "extrapolation", "iq", "ledger", "responses", "stitching"}
 ALLOWED = {
     "core": set(),
+    "intake": {"core"},
     "scale": BASE,
     "people": BASE | {"scale"},
     "llm": BASE | {"scale"},

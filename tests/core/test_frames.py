@@ -11,9 +11,10 @@ import polars as pl
 import pytest
 
 import mensura
-from mensura.core import packed
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, text_table
+from mensura.core.frames import text_table
+from mensura.intake import packed
+from mensura.intake.tables import as_frame
 
 
 def test_pandas_comes_in_as_it_is():

@@ -148,10 +148,10 @@ def test_groups_that_fall_or_stand_alone_are_refused():
 
 
 def test_own_list_names_groups_of_the_evidence():
-    from mensura.core.frames import read_frame
+    from mensura.intake.tables import read_table
     from mensura.iq.rules import DATA
 
-    groups = read_frame(DATA / "human_groups.csv")
+    groups = read_table(DATA / "human_groups.csv")
     known = mensura.load().human_references
     assert groups.join(known, on=["benchmark", "group"], how="anti").is_empty()
     assert groups["basis"].str.len_chars().min() > 10

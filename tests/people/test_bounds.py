@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 from mensura import MensuraError
-from mensura.core import packed
 from mensura.core.errors import LONGEST_MESSAGE
+from mensura.intake import packed
 from mensura.people import read_raw
 from mensura.people.fixed_width import read_layout
 

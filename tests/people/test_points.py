@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from mensura.core.errors import MensuraError
-from mensura.core.tables import read_table
+from mensura.intake.tables import read_table
 from mensura.people import HarmonisingRules, read_points
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
-from mensura.core.tables import read_table
+from mensura.core.frames import require_columns
+from mensura.intake.tables import as_frame, read_table
 
 USUAL_N = 100
 """People behind an anchor that states no n."""

@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, read_frame
-from mensura.core.tables import read_table
+from mensura.intake.tables import as_frame, read_table
 
 RECORDED = "recorded/zero-shot"
 COLUMNS = {
@@ -40,7 +39,7 @@ def read_estimates(source: Any) -> pl.DataFrame:  # noqa: ANN401
 
 def read_recorded(pool: str | None = None) -> pl.DataFrame:
     """Return the shipped recordings, of one pool or of all: the estimates alone, without texts and true rates."""
-    frame = read_frame(_FILE).rename({"people": "population"})
+    frame = read_table(_FILE).rename({"people": "population"})
     if pool is not None:
         known = frame["pool"].unique().sort().to_list()
         if pool not in known:

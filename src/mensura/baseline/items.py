@@ -14,9 +14,8 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
-from mensura.core.tables import read_bytes, read_noted, suffix_of
-from mensura.evidence.intake.archives import read_member
+from mensura.intake.packed import read_bytes, read_member, suffix_of
+from mensura.intake.tables import as_frame, read_noted
 from mensura.people import ItemPool
 
 NAMES = {

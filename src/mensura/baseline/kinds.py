@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mensura import extrapolation
-from mensura.core.frames import read_frame
+from mensura.intake.tables import read_table
 from mensura.people import Population, World
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _countries(prose: str, world: World) -> list[str]:
     for name, code in zip(world.countries["name"], world.countries["country"], strict=True):
         if name and re.search(rf"\b{re.escape(name.casefold())}\b", text):
             found.append(code)
-    aliases = {re.escape(alias): code for alias, code in read_frame(_ALIASES).iter_rows()} | _MORE
+    aliases = {re.escape(alias): code for alias, code in read_table(_ALIASES).iter_rows()} | _MORE
     found += [code for words, code in aliases.items() if re.search(rf"\b{words}\b", text)]
     found += [world.country(word) for word in _CODES.findall(prose) if world.knows(word)]
     return list(dict.fromkeys(found))

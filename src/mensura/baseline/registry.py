@@ -13,10 +13,10 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import read_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
-from mensura.core.tables import read_table
 from mensura.evidence.above import model_rates, people_rates, who_is_above
+from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:
     from mensura.evidence import Evidence
@@ -86,13 +86,13 @@ class KnownBaseline(Result):
 @cache
 def registry() -> pl.DataFrame:
     """Return all published human baselines that ship with the package."""
-    return _shaped(read_frame(FOLDER / "registry.csv"))
+    return _shaped(read_table(FOLDER / "registry.csv"))
 
 
 @cache
 def absent() -> pl.DataFrame:
     """Return the benchmarks whose quoted human baseline does not exist: benchmark, why."""
-    return read_frame(FOLDER / "absent.csv")
+    return read_table(FOLDER / "absent.csv")
 
 
 def read_own(path: Path) -> pl.DataFrame:

@@ -22,8 +22,8 @@ from mensura.calibration.verdicts import FEWEST_PER_LEVEL, judge, judge_means
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
 from mensura.demands.dimensions import annotated_dimensions
+from mensura.intake.tables import as_frame
 
 METHODS = ("hierarchical", "largest", "chosen", "means")
 TAILS = (0.05, 0.95)

@@ -22,8 +22,9 @@ from mensura.calibration.inputs import Z90
 from mensura.calibration.levels import empirical_levels, lift_zeros
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
+from mensura.intake.tables import as_frame
 
 LOADING = 0.6
 """Correlation of an item's liability with ability: a usual item of a test (discrimination about 1.3)."""

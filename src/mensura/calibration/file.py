@@ -15,7 +15,7 @@ from mensura.calibration.inputs import Z90
 from mensura.calibration.result import CalibrationResult
 from mensura.core.errors import MensuraError
 from mensura.core.files import write_text
-from mensura.core.frames import read_frame
+from mensura.intake.tables import read_table
 from mensura.scale import Calibration
 
 FORMAT, VERSION = "mensura calibration", 1
@@ -133,7 +133,7 @@ def _table(origin: str, key: str, rows: object) -> pl.DataFrame:
 
 
 def _from_bases(path: Path) -> CalibrationFile:
-    table = read_frame(path)
+    table = read_table(path)
     lacking = [column for column in _ROW if column not in table.columns]
     if lacking:
         raise MensuraError(f"{path}: missing column {', '.join(lacking)}; expected a bases.csv of mensura calibrate")

@@ -15,10 +15,10 @@ from mensura.calibration.levels import lift_zeros
 from mensura.calibration.rated_items import RatedItems
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
 from mensura.demands import read_demands
 from mensura.demands.dimensions import annotated_dimensions
 from mensura.demands.rubrics import HIGHEST
+from mensura.intake.tables import as_frame
 
 Z90 = 1.6448536269514722
 """The normal quantile at 0.95: between −z and z lie 90%, the width of every interval that is read here."""

@@ -11,7 +11,7 @@ from mensura.charts.marks import DOTS, KNOWN, empty, label_limit, picture, row_i
 from mensura.charts.rows import Row, counted, listed, rows_of, say, say_range
 from mensura.charts.theme import SHAPES
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
+from mensura.intake.tables import as_frame
 
 COLUMNS = ("subject", "dimension", "one_in", "low", "high", "kind", "note")
 MOST = len(SHAPES)

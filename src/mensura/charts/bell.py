@@ -10,7 +10,7 @@ from mensura.charts.bell_subjects import LOOKS, BellLook, BellModel, crowd_above
 from mensura.charts.canvas import Canvas, Drawing
 from mensura.charts.first_bell import FirstBell
 from mensura.charts.rows import Row, counted, listed, rows_of
-from mensura.core.frames import as_frame
+from mensura.intake.tables import as_frame
 
 COLUMNS = ("subject", "name", "provider", "iq", "low", "high", "status")
 _ROOM = 5.0

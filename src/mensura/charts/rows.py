@@ -11,7 +11,8 @@ from typing import Any
 from mensura.charts.labels import DIAMETERS, WIDTHS, Box, place
 from mensura.charts.theme import lab_of
 from mensura.core.errors import MensuraError, counted as counted
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
+from mensura.intake.tables import as_frame
 from mensura.scale import iq_to_rate
 
 Row = dict[str, Any]

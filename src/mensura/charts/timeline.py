@@ -21,7 +21,7 @@ from mensura.charts.marks import (
     status_note,
 )
 from mensura.charts.rows import Row, Span, add_spots, counted, listed, milliseconds, rows_of, say, say_range
-from mensura.core.frames import as_frame
+from mensura.intake.tables import as_frame
 
 COLUMNS = ("subject", "name", "provider", "released", "value", "low", "high", "status", "label")
 LEVELS = ("label", "value", "low", "high")

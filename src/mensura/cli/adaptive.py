@@ -85,10 +85,11 @@ def next_(
 
 
 def _bank(items: Path, content: str | None) -> tuple[ItemBank, dict[str, str] | None]:
-    from mensura.core.frames import read_frame, require_columns
+    from mensura.core.frames import require_columns
+    from mensura.intake.tables import read_table
     from mensura.responses import ItemBank
 
-    table = read_frame(items / "items.csv" if items.is_dir() else items)
+    table = read_table(items / "items.csv" if items.is_dir() else items)
     bank = ItemBank.from_table(table)
     if content is None:
         return bank, None

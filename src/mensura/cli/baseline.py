@@ -150,7 +150,7 @@ def _read_scores(path: Path) -> pl.DataFrame:
     import polars as pl
 
     from mensura.core.frames import require_columns
-    from mensura.core.tables import read_table
+    from mensura.intake.tables import read_table
 
     frame = read_table(path)
     if "subject" not in frame.columns and "model" in frame.columns:

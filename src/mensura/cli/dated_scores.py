@@ -67,8 +67,8 @@ def dated_scores(
     data: Evidence | Path, models: Path | None, unit: str | None = None, *, undated: bool = False
 ) -> pl.DataFrame:
     """Return scores of an evidence or a file, with the release date of every subject."""
-    from mensura.core.frames import read_frame
     from mensura.evidence.intake import read_own_scores
+    from mensura.intake.tables import read_table
     from mensura.stitching import evidence_scores, read_scores
     from mensura.trends import add_dates
     from mensura.trends.capabilities import read_dates
@@ -77,5 +77,5 @@ def dated_scores(
         return evidence_scores(data)[0]
     table = read_scores(read_own_scores(data, unit=unit))
     if models is not None:
-        return add_dates(table.drop("released", "release_date", strict=False), read_frame(models))
+        return add_dates(table.drop("released", "release_date", strict=False), read_table(models))
     return table if undated and "released" in table.columns else read_dates(table, name=str(data))

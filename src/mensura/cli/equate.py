@@ -64,10 +64,10 @@ def _tested(test: str, estimate: str) -> pl.DataFrame:
     import polars as pl
 
     from mensura.calibration import open_items, open_rates
-    from mensura.core.frames import read_frame
+    from mensura.intake.tables import read_table
 
     if test.endswith(".csv") or Path(test).is_file():
-        return read_frame(Path(test))
+        return read_table(Path(test))
     items = open_items()
     if test not in items["pool"]:
         known = ", ".join(items["pool"].unique().sort())

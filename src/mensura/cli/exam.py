@@ -194,9 +194,9 @@ def report(
 ) -> None:
     """Compare people and models: rates, percentiles, items, errors, effort."""
     from mensura.cli.exam_out import gather, write_report
-    from mensura.core.tables import read_table
     from mensura.exam import read_exam
     from mensura.exam.report import report_exam
+    from mensura.intake.tables import read_table
 
     read = read_exam(exam)
     outcomes, takers = gather(read, sources)
@@ -241,9 +241,9 @@ def plan(
 ) -> None:
     """Plan how many people and items a precision takes, and the cost."""
     from mensura.core.frames import require_columns
-    from mensura.core.tables import read_table
     from mensura.exam import read_exam
     from mensura.exam.planning import PlanTerms, plan_exam
+    from mensura.intake.tables import read_table
 
     read = read_exam(exam)
     known = None

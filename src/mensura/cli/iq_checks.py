@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
 def print_derived_ladders(evidence: Evidence, curves: Path, out: Path | None, as_json: bool) -> None:
     """Derive ladders from people and print them beside the published ones."""
-    from mensura.core.frames import read_frame
+    from mensura.intake.tables import read_table
     from mensura.iq import derive_ladders
 
-    table, floors = read_frame(curves), curves.with_name("floors.csv")
+    table, floors = read_table(curves), curves.with_name("floors.csv")
     if floors.is_file() and "chance" not in table.columns:  # as ``mensura stitch --out`` writes both
-        levels = read_frame(floors)
+        levels = read_table(floors)
         own = [name for name in ("chance", "ceiling") if name in levels.columns]
         table = table.join(levels.select("benchmark", *own), on="benchmark", how="left")
     found = derive_ladders(evidence, table)

@@ -89,7 +89,7 @@ def item_table(items: str, raw: PublishedTable, used: list[str]) -> tuple[pl.Dat
     """
     import polars as pl
 
-    from mensura.core.tables import read_table
+    from mensura.intake.tables import read_table
     from mensura.people import choose_columns
 
     if items.endswith(".csv"):

@@ -127,10 +127,10 @@ class DesignOptions:
 
     def item_explanation(self, fit: ResponseFit) -> ItemExplanation | None:
         """Regress difficulties on the numbers of a table."""
-        from mensura.core.frames import read_frame
+        from mensura.intake.tables import read_table
         from mensura.responses import explain_items
 
-        return None if self.explain is None else explain_items(fit, read_frame(self.explain))
+        return None if self.explain is None else explain_items(fit, read_table(self.explain))
 
     def show_dimensions(
         self, files: list[Path], model: str, how: dict[str, Any], seed: int, to: dict[str, Any]

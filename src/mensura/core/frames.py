@@ -1,92 +1,31 @@
-"""Tables at the public edge: polars inside, pandas, Arrow, mappings and files accepted."""
+"""Tables of this package: read back as they were written, checked for columns, shown as text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.tables import read_table, refuse_twice, without_quotes
 
-_ACCEPTED = "a polars, pandas or Arrow table, a mapping of columns, or a path to a CSV or Parquet file"
+_QUOTED = r"^'+[=+\-@\t\r]"
 _FORMULA = r"^'*[=+\-@\t\r]"
 """Cells a spreadsheet would compute."""
 _NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
-_ONE_LENGTH = "every column needs as many values, all of one kind"
 
 
-def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN401
-    """Return ``table`` as a polars data frame; ``name`` is the argument named in errors."""
-    if isinstance(table, pl.DataFrame):
-        return table
-    if isinstance(table, pl.LazyFrame):
-        return table.collect()
-    if isinstance(table, str | Path):
-        return read_table(Path(table))
-    if isinstance(table, Mapping):
-        return _from_mapping(table, name)
-    if hasattr(table, "iloc") and hasattr(table, "columns"):
-        return _from_pandas(table, name)
-    if hasattr(table, "__arrow_c_stream__"):
-        return _from_arrow(table, name)
-    raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}")
-
-
-def _from_arrow(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
-    """Read what lends itself as Arrow does; a single column does too, and is no table."""
-    try:
-        return pl.DataFrame(table)
-    except pl.exceptions.PolarsError as fault:
-        raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}") from fault
-
-
-def _from_mapping(table: Mapping[str, Any], name: str) -> pl.DataFrame:
-    """Read columns of plain values; whole numbers and fractions may be mixed, lengths may not."""
-    try:
-        return pl.DataFrame({str(title): values for title, values in table.items()}, strict=False)
-    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as fault:
-        raise MensuraError(f"{name}: these columns do not make a table ({fault}); {_ONE_LENGTH}") from fault
-
-
-def _from_pandas(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
-    """Read a pandas table column by column: its own way to Arrow, and polars', need pyarrow installed.
-
-    Missing values (NaN, NaT, None, pandas.NA) become null; an index that is not a plain count becomes a column.
-    """
-    if any(label is not None for label in table.index.names):
-        table = table.reset_index()
-    titles = [str(title) for title in table.columns]
-    refuse_twice(titles, name)
-    return pl.DataFrame([_series(title, table.iloc[:, place]) for place, title in enumerate(titles)])
-
-
-def _series(title: str, column: Any) -> pl.Series:  # noqa: ANN401
-    missing = column.isna().to_numpy()
-    values = column.to_numpy()
-    if values.dtype.kind in "iufb" and not missing.any():
-        return pl.Series(title, values)
-    kept = [None if gone else _python(value) for value, gone in zip(values.tolist(), missing, strict=True)]
-    if values.dtype.kind == "M":
-        kept = [None if gone else value.to_pydatetime() for value, gone in zip(column, missing, strict=True)]
-    return pl.Series(title, kept, strict=False)
-
-
-def _python(value: Any) -> Any:  # noqa: ANN401
-    """Return a scalar of numpy as Python's own."""
-    return value.item() if hasattr(value, "item") else value
-
-
-def read_frame(path: Path) -> pl.DataFrame:
-    """Read one CSV or Parquet file as users bring it (:mod:`mensura.core.tables`)."""
-    return read_table(path)
+def without_quotes(frame: pl.DataFrame) -> pl.DataFrame:
+    """Remove the apostrophes that keep spreadsheets from computing a cell (``frames.neutral_cells``)."""
+    cells = pl.selectors.string()
+    kept = cells.str.contains(_QUOTED)
+    return frame.with_columns(pl.when(kept).then(cells.str.slice(1)).otherwise(cells).name.keep())
 
 
 def read_csv(path: Path | bytes, **options: Any) -> pl.DataFrame:  # noqa: ANN401
-    """Read a CSV file of this package (or its bytes); :func:`read_frame` reads what users bring."""
+    """Read a CSV file of this package (or its bytes); :func:`read_table` reads what users bring."""
     return without_quotes(pl.read_csv(path, glob=False, **options))
 
 

@@ -15,11 +15,12 @@ import polars as pl
 
 from mensura.core.arrays import Floats, logit
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.demands.intervals import DRAWS, INTERVAL, resample_counts, value_and_interval
 from mensura.demands.prediction import FEWEST_POOLS, PREDICTION, VERDICTS, judge, predict_left_out
 from mensura.demands.readings import read_demands
+from mensura.intake.tables import as_frame
 from mensura.people import ItemPool
 
 FEWEST_ITEMS = 5

@@ -12,9 +12,9 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
-from mensura.core.tables import read_table
+from mensura.core.frames import require_columns
 from mensura.demands.rubrics import HIGHEST, load_rubrics
+from mensura.intake.tables import as_frame, read_table
 
 READING_COLUMNS = ("item", "dimension", "annotator", "repeat", "level")
 

@@ -21,8 +21,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import read_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.demands.dimensions import DATA, UNGUESSABILITY, Dimension, annotated_dimensions
+from mensura.intake.tables import read_table
 
 HIGHEST = 5
 LEVELS = tuple(range(HIGHEST + 1))
@@ -218,7 +219,7 @@ def _own_dimensions(folder: Path) -> dict[str, Dimension]:
     path = folder / "dimensions.csv"
     if not path.is_file():
         return {}
-    frame = read_frame(path)
+    frame = read_table(path)
     require_columns(frame, ["dimension", "name"], name=str(path))
     found: dict[str, Dimension] = {}
     for line, row in enumerate(frame.iter_rows(named=True), 2):

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
+from mensura.intake.tables import as_frame
 from mensura.people import ItemPool
 from mensura.people.tables import check_items
 from mensura.people.tidy import read_items

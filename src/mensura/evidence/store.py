@@ -12,9 +12,9 @@ import polars as pl
 from mensura.core.errors import MensuraError
 from mensura.core.files import atomic_path, write_csv
 from mensura.core.folders import whole_folder
-from mensura.core.tables import read_table
 from mensura.evidence.checks import RawTable
 from mensura.evidence.schema import OBSERVED, TABLES
+from mensura.intake.tables import read_table
 
 STORE_SUFFIXES = {".db", ".sqlite", ".sqlite3"}
 SCHEMA = 1

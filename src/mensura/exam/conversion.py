@@ -12,9 +12,9 @@ from typing import Any
 from mensura.core.errors import MensuraError
 from mensura.core.files import write_text
 from mensura.core.folders import whole_folder
-from mensura.evidence.intake.archives import read_member
 from mensura.exam.file import FILE, Exam, read_exam
 from mensura.exam.items import LETTERS, parse_rows
+from mensura.intake.packed import read_member
 from mensura.people.tidy import read_tables
 
 WRITER = "exam new"

@@ -11,11 +11,11 @@ import polars as pl
 
 from mensura.core.errors import MensuraError
 from mensura.core.frames import require_columns
-from mensura.core.tables import read_table
 from mensura.exam.file import Exam
 from mensura.exam.items import ExamItem
 from mensura.exam.scoring import Given, is_blank, score
 from mensura.exam.store import AnswerStore
+from mensura.intake.tables import read_table
 
 PEOPLE, MODELS = "people", "models"
 

@@ -10,9 +10,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from mensura.core.tables import read_bytes, read_noted
 from mensura.exam.numbers import read_number
 from mensura.exam.settings import LONG, SHORT, Word
+from mensura.intake.packed import read_bytes
+from mensura.intake.tables import read_noted
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 MOST_ITEMS = 20_000

@@ -9,8 +9,9 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.extrapolation.protocol import Task
+from mensura.intake.tables import as_frame
 
 if TYPE_CHECKING:
     from mensura.core.arrays import Floats

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mensura.core.errors import MensuraError, listed_names
-from mensura.intake.records import Record, read_records, simple_name
+from mensura.intake.records import SourceRecord, read_records, simple_name
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 FIELDS: dict[str, tuple[str, ...]] = {
@@ -172,7 +172,7 @@ def read_items(source: Any, *, columns: str | None = None) -> ItemFile:  # noqa:
     return ItemFile(name, items, (*notes, *key_notes, *_order_notes(items)))
 
 
-def replace_nested(record: Record) -> Record:
+def replace_nested(record: SourceRecord) -> SourceRecord:
     """Lift ``question.stem`` and ``doc.question`` to columns of their own, the parts of a question among them."""
     cells = dict(record.cells)
     document = cells.pop("doc", None)
@@ -227,7 +227,7 @@ def _words(cell: Any) -> str:  # noqa: ANN401
     return str(cell).strip()
 
 
-def _raw_item(record: Record, found: Mapping[str, str | None]) -> _Raw:
+def _raw_item(record: SourceRecord, found: Mapping[str, str | None]) -> _Raw:
     cells = record.cells
     text, key = _words(_at(cells, found["text"])), _at(cells, found["key"])
     options, labels = _option_list(_at(cells, found["options"]))
@@ -353,7 +353,7 @@ def _boxed(solution: str) -> str:
     return solution
 
 
-def _ids(records: Sequence[Record], title: str | None, name: str) -> list[str]:
+def _ids(records: Sequence[SourceRecord], title: str | None, name: str) -> list[str]:
     if title is None:
         return [str(number) for number in range(1, len(records) + 1)]
     ids = [_words(_at(record.cells, title)) for record in records]

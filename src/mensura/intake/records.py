@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
-from mensura.core.tables import decoded_text, plain_cell, read_bytes, read_noted, refuse_twice, suffix_of
-from mensura.evidence.intake.archives import read_member
+from mensura.intake.packed import read_bytes, read_member, suffix_of
+from mensura.intake.tables import as_frame, read_noted
+from mensura.intake.text import decoded_text, plain_cell, refuse_twice
 
 MOST_BYTES = 2**28
 """Bytes that a file of records may unpack to."""
@@ -23,7 +23,7 @@ _ROW = "\0row"
 
 
 @dataclass(frozen=True)
-class Record:
+class SourceRecord:
     """One record: its cells by title, nested as the file nests them, and its place for messages."""
 
     place: str
@@ -35,7 +35,7 @@ def simple_name(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", title.strip().casefold()).strip("_")
 
 
-def read_records(source: Any, *, known: Iterable[str] = ()) -> tuple[str, list[Record]]:  # noqa: ANN401
+def read_records(source: Any, *, known: Iterable[str] = ()) -> tuple[str, list[SourceRecord]]:  # noqa: ANN401
     """Return the name of a source and its records.
 
     Parameters
@@ -50,7 +50,9 @@ def read_records(source: Any, *, known: Iterable[str] = ()) -> tuple[str, list[R
     """
     if not isinstance(source, str | Path):
         frame = as_frame(source, name="items")
-        return "items", [Record(f"row {row}", cells) for row, cells in enumerate(frame.iter_rows(named=True), start=1)]
+        return "items", [
+            SourceRecord(f"row {row}", cells) for row, cells in enumerate(frame.iter_rows(named=True), start=1)
+        ]
     path = Path(source)
     if path.is_dir():
         files = sorted(path.rglob("*.json"))
@@ -69,7 +71,7 @@ def read_records(source: Any, *, known: Iterable[str] = ()) -> tuple[str, list[R
     return path.name, _with_labels(records, path)
 
 
-def _from_json(path: Path, name: str) -> list[Record]:
+def _from_json(path: Path, name: str) -> list[SourceRecord]:
     """Read a JSON document, a list of records, an object that keeps them, or one object per line."""
     text = decoded_text(read_bytes(path, MOST_BYTES), str(path))[0]
     try:
@@ -88,22 +90,22 @@ def _from_json(path: Path, name: str) -> list[Record]:
                 ) from fault
             if not isinstance(record, Mapping):
                 raise MensuraError(f"{path}, line {number}: {line.strip()[:40]!r} is no JSON object; expected {{…}}")
-            records.append(Record(f"{name}, line {number}", record))
+            records.append(SourceRecord(f"{name}, line {number}", record))
     return records
 
 
-def _of_document(document: Any, name: str) -> list[Record]:  # noqa: ANN401
+def _of_document(document: Any, name: str) -> list[SourceRecord]:  # noqa: ANN401
     if isinstance(document, Mapping):
         inside = next((document[title] for title in _LISTS if isinstance(document.get(title), list)), None)
         if inside is None:
-            return [Record(name, document)]
+            return [SourceRecord(name, document)]
         document = inside
     if not isinstance(document, list) or not all(isinstance(one, Mapping) for one in document):
         raise ValueError("no list of objects")
-    return [Record(f"{name}, record {number}", one) for number, one in enumerate(document, start=1)]
+    return [SourceRecord(f"{name}, record {number}", one) for number, one in enumerate(document, start=1)]
 
 
-def _from_archive(path: Path) -> list[Record]:
+def _from_archive(path: Path) -> list[SourceRecord]:
     """Read the samples of an Inspect archive; several epochs of one sample are one record."""
     try:
         with zipfile.ZipFile(path) as archive:
@@ -112,15 +114,16 @@ def _from_archive(path: Path) -> list[Record]:
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError) as fault:
         raise MensuraError(f"{path}: not an Inspect log ({fault}); check that the evaluation was finished") from fault
     first = {str(sample.get("id")): (name, sample) for name, sample in reversed(samples.items())}
-    return [Record(f"{path.name}, {name}", sample) for name, sample in reversed(first.values())]
+    return [SourceRecord(f"{path.name}, {name}", sample) for name, sample in reversed(first.values())]
 
 
-def _from_table(path: Path, known: set[str]) -> list[Record]:
+def _from_table(path: Path, known: set[str]) -> list[SourceRecord]:
     """Read a table; a CSV may lack the row of titles, as that of MMLU does."""
     if suffix_of(path) not in (".csv", ".tsv", ".txt"):
         frame = read_noted(path, infer=False).frame
         return [
-            Record(f"{path.name}, row {row}", cells) for row, cells in enumerate(frame.iter_rows(named=True), start=2)
+            SourceRecord(f"{path.name}, row {row}", cells)
+            for row, cells in enumerate(frame.iter_rows(named=True), start=2)
         ]
     frame = read_noted(path, infer=False, header=False, row=_ROW).frame
     rows, cells = frame[_ROW].to_list(), frame.drop(_ROW).rows()
@@ -130,7 +133,9 @@ def _from_table(path: Path, known: set[str]) -> list[Record]:
         refuse_twice(first, str(path))
         titles, start = [title or f"column {place}" for place, title in enumerate(first, start=1)], 1
     return [
-        Record(f"{path.name}, row {row}", {title: plain_cell(cell) for title, cell in zip(titles, values, strict=True)})
+        SourceRecord(
+            f"{path.name}, row {row}", {title: plain_cell(cell) for title, cell in zip(titles, values, strict=True)}
+        )
         for row, values in zip(rows[start:], cells[start:], strict=True)
     ]
 
@@ -141,7 +146,7 @@ def _ends_in_letters(rows: list[tuple[Any, ...]]) -> bool:
     return width > 1 and all(row[-1] in tuple("ABCDEFGHIJ"[:width]) for row in rows)
 
 
-def _with_labels(records: list[Record], path: Path) -> list[Record]:
+def _with_labels(records: list[SourceRecord], path: Path) -> list[SourceRecord]:
     """Add the keys that a file beside it lists line by line: ``valid-labels.lst`` for ``valid.jsonl``."""
     beside = path.with_name(f"{path.name.partition('.')[0]}-labels.lst")
     if not beside.is_file() or any("label" in record.cells or "answer" in record.cells for record in records):
@@ -150,6 +155,6 @@ def _with_labels(records: list[Record], path: Path) -> list[Record]:
     if len(labels) != len(records):
         raise MensuraError(f"{beside}: {len(labels)} labels for {len(records)} items of {path.name}; expected one each")
     return [
-        Record(record.place, {**record.cells, "label": int(label) if label.isdigit() else label})
+        SourceRecord(record.place, {**record.cells, "label": int(label) if label.isdigit() else label})
         for record, label in zip(records, labels, strict=True)
     ]

@@ -20,9 +20,10 @@ import polars as pl
 
 from mensura.core.arrays import expit
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.evidence import RATE_UNITS, Evidence
+from mensura.intake.tables import as_frame
 from mensura.iq.ladders import LEVELS, POINTS, ladder_table
 from mensura.iq.rules import DATA
 from mensura.scale import EDGE_SHARE, one_in_to_rate, rate_to_iq, score_to_capability, share_above_chance

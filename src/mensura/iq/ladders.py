@@ -11,8 +11,9 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import read_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.evidence import LADDER_LEVELS, Evidence
+from mensura.intake.tables import read_table
 from mensura.iq.rules import DATA
 
 LEVELS = np.array(LADDER_LEVELS, dtype=np.float64)
@@ -68,7 +69,7 @@ def ladder_table(evidence: Evidence, ladders: str | Path | pl.DataFrame = PUBLIS
     ``ladders`` is the name of a set in the evidence or among Mensura's own (``recut``), a CSV file in the form of
     the evidence table, or such a table. A benchmark the set says nothing of keeps its published ladder.
     """
-    known = pl.concat([evidence.ladders, read_frame(DATA / "ladders.csv").cast(evidence.ladders.schema)])
+    known = pl.concat([evidence.ladders, read_table(DATA / "ladders.csv").cast(evidence.ladders.schema)])
     published = known.filter(pl.col("set") == PUBLISHED)
     if isinstance(ladders, pl.DataFrame):
         chosen = ladders
@@ -76,7 +77,7 @@ def ladder_table(evidence: Evidence, ladders: str | Path | pl.DataFrame = PUBLIS
         ours = pl.col("benchmark").is_in(evidence.benchmarks["benchmark"].to_list())
         chosen = known.filter(ours, pl.col("set") == str(ladders))
     elif Path(ladders).is_file():
-        chosen = read_frame(Path(ladders))
+        chosen = read_table(Path(ladders))
     else:
         sets = ", ".join(sorted(known["set"].unique()))
         raise MensuraError(f"ladders: {str(ladders)!r} is unknown; expected a set ({sets}) or a CSV file")

@@ -114,9 +114,10 @@ def read_recording(name: str) -> TableRecording | JournalRecording:
     version = hashlib.blake2b(path.read_bytes(), digest_size=KEY_BYTES).hexdigest()
     if path.name.endswith(_JOURNAL_ENDINGS):
         return JournalRecording(path, version)
-    from mensura.core.frames import read_frame, require_columns
+    from mensura.core.frames import require_columns
+    from mensura.intake.tables import read_table
 
-    frame = read_frame(path)
+    frame = read_table(path)
     require_columns(frame, ["answer"], name=str(path))
     if set(frame.columns) <= set(NOT_MATCHED):
         raise MensuraError(f"{path}: no column says what an answer is about; add one such as item or dimension")

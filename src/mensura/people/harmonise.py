@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
-from mensura.core.tables import BLANK
+from mensura.intake.tables import as_frame
+from mensura.intake.text import BLANK
 from mensura.people.pool import ItemPool, empty_log
 from mensura.people.rates import ALL
 from mensura.people.tables import check_items, check_persons

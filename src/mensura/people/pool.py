@@ -11,8 +11,8 @@ import polars as pl
 from mensura.core.errors import MensuraError, counted
 from mensura.core.files import write_csv
 from mensura.core.folders import whole_folder
-from mensura.core.frames import as_frame
 from mensura.core.results import Result
+from mensura.intake.tables import as_frame
 from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.rates import ALL, tabulate
 from mensura.people.tables import check_items, check_persons, check_rates

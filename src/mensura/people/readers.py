@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from mensura.core.errors import MensuraError, listed_names
-from mensura.core.tables import SPREADSHEETS, measure, read_noted, refuse_vast, suffix_of
+from mensura.intake.packed import SPREADSHEETS, measure, refuse_vast, suffix_of
+from mensura.intake.tables import read_noted
 from mensura.people.fixed_width import read_fixed_width, read_layout
 
 if TYPE_CHECKING:

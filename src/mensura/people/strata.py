@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from mensura.core.tables import read_table
+from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:
     from pathlib import Path

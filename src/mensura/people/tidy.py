@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.tables import read_table
+from mensura.intake.tables import read_table
 from mensura.people.administration import UNKNOWN, Administration
 from mensura.people.tables import check_items, check_persons, check_rates
 from mensura.people.wide import widen

@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
-from mensura.core.tables import read_table
+from mensura.core.frames import require_columns
+from mensura.intake.tables import as_frame, read_table
 from mensura.people.population import Ability, Population
 
 DOMAINS = ("quantitative", "literacy", "fluid", "knowledge")

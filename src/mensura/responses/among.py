@@ -17,8 +17,9 @@ import scipy
 
 from mensura.core.arrays import Floats, logit
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
+from mensura.intake.tables import as_frame
 from mensura.responses.bank import ItemBank
 from mensura.responses.result import ResponseFit
 from mensura.scale.ruler import rate_to_one_in

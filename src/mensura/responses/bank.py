@@ -11,7 +11,8 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
+from mensura.intake.tables import as_frame
 from mensura.responses.irt.model import Parameters, chances, curve_derivatives, log_chances
 
 _GRID = np.linspace(-8.0, 8.0, 321)

@@ -13,8 +13,9 @@ import polars as pl
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError, listed_names
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
+from mensura.intake.tables import as_frame
 from mensura.responses.dimension_answers import PROBIT, DimensionAnswers, dimension_answers
 from mensura.responses.irt.dimension_items import DimensionItems
 from mensura.responses.irt.dimension_nodes import Places

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
+from mensura.intake.tables import as_frame
 from mensura.responses.categories import CategoryFit
 from mensura.responses.dimensions import DimensionFit
 from mensura.responses.irt.dimension_errors import observed_information

@@ -11,8 +11,9 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import read_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
+from mensura.intake.tables import read_table
 from mensura.responses.bank import ItemBank
 
 Z90 = 1.6448536269514722
@@ -89,7 +90,7 @@ class ResponseFit(Result):
 
 def read_fit(folder: Path) -> ResponseFit:
     """Read the tables of a fit that ``mensura responses fit --out`` wrote; its likelihood is not kept there."""
-    tables = {name: read_frame(folder / f"{name}.csv") for name in ("subjects", "items", "groups")}
+    tables = {name: read_table(folder / f"{name}.csv") for name in ("subjects", "items", "groups")}
     require_columns(tables["subjects"], ["subject", "ability", "se", "group"], name=str(folder / "subjects.csv"))
     require_columns(
         tables["groups"], ["group", "subjects", "mean", "sd", "se_mean", "se_sd"], name=str(folder / "groups.csv")
@@ -112,4 +113,4 @@ def read_fit(folder: Path) -> ResponseFit:
 def _table_of(folder: Path, name: str) -> pl.DataFrame:
     """Return a table of a folder that may lack it."""
     path = folder / f"{name}.csv"
-    return read_frame(path) if path.is_file() and path.stat().st_size > 1 else pl.DataFrame()
+    return read_table(path) if path.is_file() and path.stat().st_size > 1 else pl.DataFrame()

@@ -14,10 +14,9 @@ import polars as pl
 
 from mensura.core.addresses import address_of, is_address, parquet_files, read_parquet
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
-from mensura.core.matrices import WideCsv, read_matrix
-from mensura.core.tables import read_noted
 from mensura.evidence.samples import is_sample_log, read_samples
+from mensura.intake.matrices import WideCsv, read_matrix
+from mensura.intake.tables import as_frame, read_noted
 from mensura.people import ItemPool
 from mensura.responses.counting import OUTCOMES, CountLog, WideTable
 

@@ -13,8 +13,7 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError, listed_names
-from mensura.core.frames import as_frame
-from mensura.core.tables import read_noted
+from mensura.intake.tables import as_frame, read_noted
 from mensura.people import ItemPool
 from mensura.responses.irt.categories import (
     CategoryCounts,

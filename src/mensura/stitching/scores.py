@@ -16,9 +16,10 @@ import polars as pl
 
 from mensura.core.arrays import Floats, Ints, Mask
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.evidence.above import score_variance
+from mensura.intake.tables import as_frame
 from mensura.stitching.layout import ScoreLayout
 from mensura.stitching.sources import PRINTED
 from mensura.stitching.years import to_years

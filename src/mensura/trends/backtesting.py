@@ -12,9 +12,9 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
 from mensura.core.results import Result
 from mensura.evidence import Evidence
+from mensura.intake.tables import as_frame
 from mensura.stitching import Stitch, read_any, stitch, to_date, to_years
 from mensura.trends.capabilities import read_capabilities
 from mensura.trends.forecasting import forecast_known

@@ -9,8 +9,9 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.evidence import Evidence
+from mensura.intake.tables import as_frame
 from mensura.stitching import PositionDraws, Stitch, stitch
 
 FEWEST_SUBJECTS = 3

@@ -10,7 +10,8 @@ import polars as pl
 import scipy
 
 from mensura.core.arrays import Floats
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
+from mensura.intake.tables import as_frame
 from mensura.stitching import People, to_date, to_years
 from mensura.trends.capabilities import FEWEST_SUBJECTS, read_capabilities, read_draws, read_with_draws
 

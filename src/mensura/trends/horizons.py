@@ -11,8 +11,9 @@ import polars as pl
 
 from mensura.core.arrays import Floats
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
+from mensura.intake.tables import as_frame
 from mensura.stitching import Stitch
 from mensura.trends.capabilities import hand_over
 from mensura.trends.lines import TrendLine, fit_line

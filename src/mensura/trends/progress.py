@@ -23,8 +23,9 @@ import scipy
 from mensura.core.arguments import check_arguments
 from mensura.core.arrays import Floats, Mask
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
+from mensura.intake.tables import as_frame
 from mensura.stitching import DAYS_PER_YEAR, Stitch, to_years
 from mensura.trends.buckets import bucket_table
 from mensura.trends.capabilities import hand_over, read_capabilities

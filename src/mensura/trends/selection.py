@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
+from mensura.intake.tables import as_frame
 from mensura.stitching import read_scores
 from mensura.trends.capabilities import read_dates
 

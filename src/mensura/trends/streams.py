@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 
 from mensura.core.arrays import Floats, Ints
-from mensura.core.frames import as_frame
 from mensura.core.results import Result
+from mensura.intake.tables import as_frame
 from mensura.stitching import Stitch, encode, read_any, to_years
 from mensura.trends.capabilities import read_dates
 

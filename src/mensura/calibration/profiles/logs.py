@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import read_frame
 from mensura.evidence.samples import is_sample_log, read_samples
+from mensura.intake.tables import read_table
 
 _COLUMNS = {"subject": pl.String, "item": pl.String, "correct": pl.Float64}
 
@@ -20,7 +20,7 @@ def read_outcomes(path: str | Path, *, subject: str | None = None) -> pl.DataFra
     """
     path = Path(path)
     if not is_sample_log(path):
-        return read_frame(path)
+        return read_table(path)
     found = read_samples(path, subject=subject)
     rows = [(sample.subject, sample.item, sample.value) for sample in found if sample.value is not None]
     if not rows:

@@ -15,9 +15,10 @@ from mensura.calibration.inputs import FEWEST_OPTIONS, refuse_unknown_dimensions
 from mensura.calibration.profiles.adele import LEVELS
 from mensura.core.arrays import Floats, Ints
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.demands import read_demands
 from mensura.demands.dimensions import annotated_dimensions
+from mensura.intake.tables import as_frame
 
 _TRUE = {"true": 1.0, "false": 0.0, "yes": 1.0, "no": 0.0, "c": 1.0, "i": 0.0, "p": 0.5, "n": 0.0}
 """Words for an outcome; single letters are Inspect's: correct, incorrect, partial, no answer."""

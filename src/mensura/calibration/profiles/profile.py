@@ -18,9 +18,10 @@ from mensura.calibration.profiles.outcomes import Answered, line_up, read_levels
 from mensura.calibration.profiles.positions import placed_tables
 from mensura.core.arguments import check_arguments
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.core.results import Result
 from mensura.demands.dimensions import annotated_dimensions
+from mensura.intake.tables import as_frame
 from mensura.scale import Calibration
 
 METHODS = ("joint", "adele")

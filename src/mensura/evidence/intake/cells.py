@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
-from mensura.core.tables import SPREADSHEETS, plain_cell, read_noted, suffix_of
 from mensura.evidence.intake.logs import LOG_SUFFIXES, LogRows, read_log
+from mensura.intake.packed import SPREADSHEETS, suffix_of
+from mensura.intake.tables import as_frame, read_noted
+from mensura.intake.text import plain_cell
 
 MOST_BYTES = 64 * 2**20
 """A table of scores larger than this is something else; nothing is read of it."""

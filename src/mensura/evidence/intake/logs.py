@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake.archives import read_member
+from mensura.intake.packed import read_member
 
 LOG_SUFFIXES = {".json", ".eval"}
 MOST_HEADER_BYTES = 16 * 2**20

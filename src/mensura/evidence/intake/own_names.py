@@ -9,14 +9,14 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame
-from mensura.core.tables import plain_cell, read_noted
 from mensura.evidence.intake.columns import Shape, bare_title, find_shape, rename_columns
 from mensura.evidence.intake.figures import read_figure, uses_decimal_commas
 from mensura.evidence.intake.logs import LOG_SUFFIXES, read_log
 from mensura.evidence.intake.names import KnownNames
 from mensura.evidence.intake.units_said import unit_word
 from mensura.evidence.units import RATE_UNITS
+from mensura.intake.tables import as_frame, read_noted
+from mensura.intake.text import plain_cell
 
 _PLAIN = ({"subject", "model"}, {"benchmark", "item"}, {"score"})
 _ALIASES = {"model": "subject", "item": "benchmark"}

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mensura.core.errors import MensuraError
-from mensura.evidence.intake.archives import read_member
 from mensura.evidence.intake.logs import MOST_HEADER_BYTES
 from mensura.evidence.samples.outcome import SampleOutcome, as_object
+from mensura.intake.packed import read_member
 
 MOST_SAMPLE_BYTES = 256 * 2**20
 """Largest sample that is read: transcripts of agents can be long, beyond this one is no sample."""

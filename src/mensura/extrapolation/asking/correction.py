@@ -21,11 +21,12 @@ import polars as pl
 
 from mensura.core.arrays import Floats, Mask, expit, logit
 from mensura.core.errors import MensuraError
-from mensura.core.frames import as_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.extrapolation.line.model import smooth
 from mensura.extrapolation.line.statistical import ranked
 from mensura.extrapolation.line.tails import normal_reach
 from mensura.extrapolation.protocol import empty_sensitivity
+from mensura.intake.tables import as_frame
 
 if TYPE_CHECKING:
     from mensura.extrapolation.protocol import Task

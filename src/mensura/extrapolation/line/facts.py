@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mensura.core.frames import read_frame
 from mensura.extrapolation.line.descriptions import (
     ABROAD,
     ACADEMIC,
@@ -33,6 +32,7 @@ from mensura.extrapolation.line.descriptions import (
     truth_of,
     words,
 )
+from mensura.intake.tables import read_table
 from mensura.people.world import World
 
 if TYPE_CHECKING:
@@ -263,18 +263,18 @@ def _assumptions() -> dict[str, float]:
 def _codes() -> dict[str, str]:
     table = world_tables().countries.select("country", "iso2", "name")
     codes = {words(text): row[0] for row in table.iter_rows() for text in row if text is not None}
-    return codes | dict(read_frame(DATA / "country_aliases.csv").iter_rows())
+    return codes | dict(read_table(DATA / "country_aliases.csv").iter_rows())
 
 
 @cache
 def _test_scores() -> dict[tuple[str, str, str, str, str], float]:
-    rows = read_frame(DATA / "country_scores.csv").select("country", "test", "subject", "level", "epoch", "score")
+    rows = read_table(DATA / "country_scores.csv").select("country", "test", "subject", "level", "epoch", "score")
     return {row[:5]: (row[5] - 500) / 100 for row in rows.iter_rows()}
 
 
 @cache
 def _gaps() -> dict[tuple[str, str], tuple[float, float, float]]:
-    rows = read_frame(DATA / "group_gaps.csv").select("kind", "level", "theta", "low", "high")
+    rows = read_table(DATA / "group_gaps.csv").select("kind", "level", "theta", "low", "high")
     return {row[:2]: row[2:] for row in rows.iter_rows()}
 
 

@@ -13,12 +13,13 @@ import numpy as np
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.frames import read_frame, require_columns
+from mensura.core.frames import require_columns
 from mensura.extrapolation.line.descriptions import KINDS, OTHER
 from mensura.extrapolation.line.facts import DATA, concentration_of, expected, logits_per_unit
 from mensura.extrapolation.line.learning import learn_lines, learn_shifts
 from mensura.extrapolation.line.model import LARGEST_GAP, Contrast, Prior
 from mensura.extrapolation.line.slices import TYPICAL_VARIANCE, fit_slice
+from mensura.intake.tables import read_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,13 +72,13 @@ def learn_priors(pools: Mapping[str, Sequence[Task]]) -> pl.DataFrame:
 @cache
 def shipped_priors() -> dict[tuple[str, str], dict[str, float]]:
     """Return the shipped table by kind and basis."""
-    return _rows(read_frame(DATA / "priors.csv"))
+    return _rows(read_table(DATA / "priors.csv"))
 
 
 @cache
 def published_spreads() -> pl.DataFrame:
     """Return kind, basis and the spread of group means in published figures, in logits, one row per kind of test."""
-    table = read_frame(DATA / "group_spreads.csv")
+    table = read_table(DATA / "group_spreads.csv")
     return table.select("kind", "basis", "evidence", spread=pl.col("spread") * logits_per_unit())
 
 

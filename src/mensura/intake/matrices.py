@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from mensura.core.tables import TextStart, measure, plain_cell, refuse_vast, start_of_text
+from mensura.intake.packed import measure, refuse_vast
+from mensura.intake.text import TextStart, plain_cell, start_of_text
 
 LEAST_COLUMNS = 2000
 """Columns from which a table is read into one array."""
@@ -32,7 +33,7 @@ def read_matrix(path: Path, *, texts: Collection[str], header: bool = True, unna
     """Read a plain CSV of at least ``LEAST_COLUMNS`` columns; None for every table that is not such a one.
 
     ``texts``: titles in small letters of columns that stay text. Other columns of text are found in the first row. A
-    quoted cell, a row of another length or a word among numbers also gives None: :func:`mensura.core.tables.read_noted`
+    quoted cell, a row of another length or a word among numbers also gives None: ``tables.read_noted``
     reads the table then, and names what is wrong. ``header`` and ``unnamed`` are those of that function.
     """
     if not _is_wide(path):

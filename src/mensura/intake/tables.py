@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,43 +12,19 @@ from typing import Any
 import polars as pl
 
 from mensura.core.errors import MensuraError
-from mensura.core.packed import SPREADSHEETS, measure, read_bytes, refuse_vast, suffix_of
-from mensura.core.table_text import (
+from mensura.core.frames import without_quotes
+from mensura.intake.packed import read_bytes, refuse_vast, suffix_of
+from mensura.intake.text import (
     BLANK,
-    TextStart,
-    decoded_text,
+    TEXT_COLUMNS,
     find_start,
-    plain_cell,
     refuse_twice,
-    separator_of,
-    start_of_text,
+    typed,
 )
-from mensura.core.table_types import TEXT_COLUMNS, typed
-
-__all__ = [
-    "BLANK",
-    "SPREADSHEETS",
-    "TEXT_COLUMNS",
-    "NotedTable",
-    "TextStart",
-    "decoded_text",
-    "measure",
-    "plain_cell",
-    "read_bytes",
-    "read_noted",
-    "read_parquet",
-    "read_table",
-    "refuse_twice",
-    "refuse_vast",
-    "separator_of",
-    "start_of_text",
-    "suffix_of",
-    "without_quotes",
-]
 
 _PARQUET = (".parquet", ".pq")
 _ROW = "\0row"
-_QUOTED = r"^'+[=+\-@\t\r]"
+_ACCEPTED = "a polars, pandas or Arrow table, a mapping of columns, or a path to a CSV or Parquet file"
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +82,69 @@ def read_parquet(path: Path) -> pl.DataFrame:
     return pl.read_parquet(path, glob=False)
 
 
+def as_frame(table: Any, *, name: str = "table") -> pl.DataFrame:  # noqa: ANN401
+    """Return ``table`` as a polars data frame; ``name`` is the argument named in errors."""
+    if isinstance(table, pl.DataFrame):
+        return table
+    if isinstance(table, pl.LazyFrame):
+        return table.collect()
+    if isinstance(table, str | Path):
+        return read_table(Path(table))
+    if isinstance(table, Mapping):
+        return _from_mapping(table, name)
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        return _from_pandas(table, name)
+    if hasattr(table, "__arrow_c_stream__"):
+        return _from_arrow(table, name)
+    raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}")
+
+
+def _from_arrow(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+    """Read what lends itself as Arrow does; a single column does too, and is no table."""
+    try:
+        return pl.DataFrame(table)
+    except pl.exceptions.PolarsError as fault:
+        raise MensuraError(f"{name}: cannot read {type(table).__name__}; expected {_ACCEPTED}") from fault
+
+
+def _from_mapping(table: Mapping[str, Any], name: str) -> pl.DataFrame:
+    """Read columns of plain values; whole numbers and fractions may be mixed, lengths may not."""
+    try:
+        return pl.DataFrame({str(title): values for title, values in table.items()}, strict=False)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError) as fault:
+        raise MensuraError(
+            f"{name}: these columns do not make a table ({fault}); expected columns of one length, each of one kind"
+        ) from fault
+
+
+def _from_pandas(table: Any, name: str) -> pl.DataFrame:  # noqa: ANN401
+    """Read a pandas table column by column: its own way to Arrow, and polars', need pyarrow installed.
+
+    Missing values (NaN, NaT, None, pandas.NA) become null; an index that is not a plain count becomes a column.
+    """
+    if any(label is not None for label in table.index.names):
+        table = table.reset_index()
+    titles = [str(title) for title in table.columns]
+    refuse_twice(titles, name)
+    return pl.DataFrame([_series(title, table.iloc[:, place]) for place, title in enumerate(titles)])
+
+
+def _series(title: str, column: Any) -> pl.Series:  # noqa: ANN401
+    missing = column.isna().to_numpy()
+    values = column.to_numpy()
+    if values.dtype.kind in "iufb" and not missing.any():
+        return pl.Series(title, values)
+    kept = [None if gone else _python(value) for value, gone in zip(values.tolist(), missing, strict=True)]
+    if values.dtype.kind == "M":
+        kept = [None if gone else value.to_pydatetime() for value, gone in zip(column, missing, strict=True)]
+    return pl.Series(title, kept, strict=False)
+
+
+def _python(value: Any) -> Any:  # noqa: ANN401
+    """Return a scalar of numpy as Python's own."""
+    return value.item() if hasattr(value, "item") else value
+
+
 def refuse_wide(records: Iterable[tuple[int, Sequence[str]]], width: int, name: str) -> None:
     """Refuse a record with more filled cells than the header has names."""
     for number, record in records:
@@ -113,13 +152,6 @@ def refuse_wide(records: Iterable[tuple[int, Sequence[str]]], width: int, name: 
             raise MensuraError(
                 f"{name}, row {number}: {len(record)} cells under a header of {width}; check for a missing quote"
             )
-
-
-def without_quotes(frame: pl.DataFrame) -> pl.DataFrame:
-    """Remove the apostrophes that keep spreadsheets from computing a cell (``frames.neutral_cells``)."""
-    cells = pl.selectors.string()
-    kept = cells.str.contains(_QUOTED)
-    return frame.with_columns(pl.when(kept).then(cells.str.slice(1)).otherwise(cells).name.keep())
 
 
 def _read_text(

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from mensura.core import matrices
 from mensura.core.errors import MensuraError
-from mensura.core.matrices import read_matrix
-from mensura.core.tables import read_table
+from mensura.intake import matrices
+from mensura.intake.matrices import read_matrix
+from mensura.intake.tables import read_table
 
 TEXTS = ("subject", "group")
 
