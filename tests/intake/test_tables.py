@@ -123,7 +123,7 @@ def test_a_table_with_too_many_values_is_refused(tmp_path, monkeypatch):
 
 def test_a_first_row_of_numbers_is_data_and_no_header(tmp_path):
     (tmp_path / "m.csv").write_text("0,1,1\n1,NA,0\n", encoding="utf-8")
-    with pytest.raises(MensuraError, match=r"the first row has 3 numbers \(0, 1, 1 …\) expected names of columns"):
+    with pytest.raises(MensuraError, match=r"the first row has 3 numbers \(0, 1, 1 …\); expected names of columns"):
         read_table(tmp_path / "m.csv")
     found = read_noted(tmp_path / "m.csv", header=False).frame
     assert found.to_dict(as_series=False) == {"V1": [0, 1], "V2": [1, None], "V3": [1, 0]}
