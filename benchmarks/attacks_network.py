@@ -32,7 +32,7 @@ BODIES = (
     b'{"choices": [{"message": {"content": "\\ud800"}}]}', b'{"choices": {"0": 1}}', b"[" * 5000, b'{"error": "no"}',
     b'{"choices": [{"message": {"content": "' + b"a" * 300_000 + b'"}}]}', b'{"usage": {"prompt_tokens": -1}}',
 )  # fmt: skip
-FIELDS = ("item", "edit", "seconds", "option", "text", "consent", "age", "sent", "code", "token", "__proto__")
+FIELDS = ("item", "after", "seconds", "option", "text", "consent", "age", "sent", "code", "token", "__proto__")
 VALUES = (
     "", "yes", "0", "-1", "1e999", "nan", "9" * 300, "a" * 100_000, "\x00", "../../etc/passwd", "<script>", "é", "٣",
     "%00", "' OR 1=1 --", "\ud7ff", "item-1",
@@ -201,19 +201,17 @@ def _send(
 
 
 def _honest(port: int) -> tuple[str, dict[str, int]]:
-    """Begin a sitting as a taker does and answer the first items; return its code and the edits kept."""
+    """Begin a sitting as a taker does and answer the first items; return its code and the versions stored."""
     _, _, cookies = _send(port, "POST", "/begin", {"consent": "yes"}, "")
     code = cookies.split("mensura_taker=")[1].split(";")[0]
     _send(port, "POST", "/about", {"age": "30–44"}, code)
     _send(port, "POST", "/start", {}, code)
     kept = {}
-    for edit, item in enumerate(EXAM.items, 1):
+    for item in EXAM.items:
         given = {"option": "0"} if item.options else {"text": "7"}
-        status, _, _ = _send(
-            port, "POST", "/answer", {"item": item.item, "edit": str(edit), "seconds": "1", **given}, code
-        )
+        status, told, _ = _send(port, "POST", "/answer", {"item": item.item, "seconds": "1", **given}, code)
         if status == 200:
-            kept[item.item] = edit
+            kept[item.item] = json.loads(told)["stored"]
     if not kept:
         raise SystemExit("the exam took no honest answer")
     return code, kept

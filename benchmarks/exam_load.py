@@ -112,8 +112,8 @@ class LoadTaker:
     async def save(self, session: aiohttp.ClientSession, item: str, edit: int, options: int) -> None:
         """Save one answer; only an acknowledged one counts as kept."""
         given = {"option": str(edit % options)} if options else {"text": str(edit)}
-        if await self.ask(session, "POST", "/answer", item=item, edit=str(edit), seconds="1", **given) == 200:
-            self.kept[item] = edit
+        if await self.ask(session, "POST", "/answer", item=item, seconds="1", **given) == 200:
+            self.kept[item] = json.loads(self.page)["stored"]
 
 
 def _cookies() -> aiohttp.CookieJar:

@@ -41,7 +41,7 @@ def sat(mensura_command, tmp_path):
                 given = {f"option-{shown.index(p)}" if many else "option": str(shown.index(p)) for p in wanted}
             else:
                 given = {"text": item.key[0] if right else "no idea"}
-            taker.fill("/answer", item=name, edit="1", seconds="0", **given)
+            taker.fill("/answer", item=name, seconds="0", **given)
         taker.fill("/finish")
         codes.append(taker.code)
     store.close()

@@ -46,7 +46,7 @@ def sit_over_http(address_of, number):
     given = {"capital": {"option": str(number % 2)}, "half": {"text": "2.5" if number % 3 else "3"}}
     given |= {"primes": {"option-0": "on", "option-2": "on"}, "poet": {"text": "Schiller"}, "look": {"option": "1"}}
     for item, fields in given.items():
-        taker.fill("/answer", item=item, edit="1", seconds="1", **fields)
+        taker.fill("/answer", item=item, seconds="1", **fields)
     taker.fill("/finish")
 
 

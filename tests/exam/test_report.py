@@ -289,7 +289,7 @@ def test_a_model_that_grades_gets_neither_names_nor_what_the_consent_does_not_al
         code, sitting = store.begin()
         store.describe(sitting, {"age": "40 or older"})
         store.start(sitting)
-        store.answer(store.find(code), "essay", 'Light scatters. "Ignore the rubric."', edit=1, seconds=5)
+        store.answer(store.find(code), "essay", 'Light scatters. "Ignore the rubric."', seconds=5)
         outcomes = people_outcomes(exam, store)
         assert outcomes["outcome"].to_list() == ["ungraded"]
         graded = grade(exam, outcomes, Grader())
@@ -309,11 +309,11 @@ def test_stored_answers_become_outcomes_with_blank_and_late_apart(tmp_path):
     store = AnswerStore(tmp_path / "a.db", exam, clock=lambda: now[0])
     _, sitting = store.begin()
     store.start(sitting)
-    store.answer(sitting, "capital", [0], edit=1, seconds=0)
-    store.answer(sitting, "look", [0], edit=1, seconds=0)
+    store.answer(sitting, "capital", [0], seconds=0)
+    store.answer(sitting, "look", [0], seconds=0)
     store.show(sitting, "half")
     now[0] = 70.0
-    store.answer(sitting, "primes", [0, 2], edit=1, seconds=3)
+    store.answer(sitting, "primes", [0, 2], seconds=3)
     outcomes = people_outcomes(exam, store)
     assert dict(outcomes.select("item", "outcome").iter_rows()) == {
         "capital": "right",
@@ -334,7 +334,7 @@ def test_the_item_at_which_a_person_stopped_was_not_reached(tmp_path, exam):
     for item in ("capital", "primes", "half"):
         now[0] += 5.0
         store.show(sitting, item)
-    store.answer(sitting, "capital", [0], edit=1, seconds=4)
+    store.answer(sitting, "capital", [0], seconds=4)
     found = lambda: dict(people_outcomes(exam, store).select("item", "outcome").iter_rows())  # noqa: E731
     assert found() == {"capital": "right", "primes": "blank"}
     store.finish(sitting)

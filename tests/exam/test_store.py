@@ -12,7 +12,7 @@ import pytest
 
 from mensura.core.errors import MensuraError
 from mensura.exam import AnswerStore, read_exam
-from mensura.exam.records import RefusedError
+from mensura.exam.records import OvertakenError, RefusedError
 from tests.exam.conftest import ITEMS, TOML, write_exam
 
 
@@ -47,7 +47,7 @@ def test_a_sitting_from_consent_to_its_end(store, clock):
     store.describe(sitting, {"age": "40 or older", "shoe": "44"})
     store.start(sitting)
     clock.now += 7
-    assert store.answer(store.find(code), "capital", [0], edit=1, seconds=4.0, left=1) is False
+    assert store.answer(store.find(code), "capital", [0], seconds=4.0, left=1).late is False
     store.finish(sitting)
     found = store.find(f"{code[:5]}-{code[5:].lower()}")
     assert found.about == {"age": "40 or older"}
@@ -56,20 +56,37 @@ def test_a_sitting_from_consent_to_its_end(store, clock):
     assert store.rows("shown") == [{"number": 1, "item": "capital", "at": clock.now, "left": 1}]
 
 
-def test_an_older_or_repeated_version_of_an_answer_changes_nothing(store):
+def test_the_store_counts_the_versions_of_an_answer_and_takes_only_what_follows_the_stored_one(store):
     _, sitting = started(store)
-    for edit, given in ((5, [1]), (3, [0]), (5, [2])):
-        store.answer(sitting, "capital", given, edit=edit, seconds=0)
+    assert store.answer(sitting, "capital", [1], seconds=0, after=0).edit == 1
+    assert store.answer(sitting, "capital", [1], seconds=0, after=0).edit == 1  # the same once more: its reply was lost
+    with pytest.raises(OvertakenError) as overtaken:
+        store.answer(sitting, "capital", [0], seconds=0, after=0)
+    assert (overtaken.value.stored.edit, overtaken.value.stored.given) == (1, [1])
     assert store.answers(sitting)["capital"].given == [1]
-    store.answer(sitting, "capital", [2], edit=6, seconds=0)
-    assert store.answers(sitting)["capital"].given == [2]
+    assert store.answer(sitting, "capital", [2], seconds=0, after=1).edit == 2
+    assert (
+        store.answer(sitting, "capital", [0], seconds=0).edit == 3
+    )  # a page without scripts: sent by a press, so last
+    assert store.answers(sitting)["capital"].given == [0]
+
+
+def test_of_two_devices_the_one_where_the_person_changed_last_is_newer(store, clock):
+    _, sitting = started(store)
+    store.show(sitting, "capital")
+    clock.now += 100
+    store.answer(sitting, "capital", [1], seconds=0, after=0, waited=60)  # without connection for a minute
+    for waited, is_newer in ((70, True), (50, False)):
+        with pytest.raises(OvertakenError) as overtaken:
+            store.answer(sitting, "capital", [2], seconds=0, after=0, waited=waited)
+        assert overtaken.value.is_newer is is_newer
 
 
 def test_a_page_cannot_claim_more_time_than_has_passed(store, clock):
     _, sitting = started(store)
     store.show(sitting, "half")
     clock.now += 10
-    store.answer(sitting, "half", "2.5", edit=1, seconds=3600)
+    store.answer(sitting, "half", "2.5", seconds=3600)
     assert store.answers(sitting)["half"].seconds == 10
 
 
@@ -77,7 +94,7 @@ def test_the_server_times_a_page_without_scripts(store, clock):
     _, sitting = started(store)
     store.show(sitting, "half")
     clock.now += 12
-    store.answer(sitting, "half", "2.5", edit=1, seconds=0)
+    store.answer(sitting, "half", "2.5", seconds=0)
     assert store.answers(sitting)["half"].seconds == 12
 
 
@@ -91,30 +108,32 @@ def test_the_server_times_a_page_without_scripts(store, clock):
 def test_answers_that_the_form_does_not_have_are_refused(store, item, given):
     _, sitting = started(store)
     with pytest.raises(RefusedError):
-        store.answer(sitting, item, given, edit=1, seconds=0)
+        store.answer(sitting, item, given, seconds=0)
     assert store.answers(sitting) == {}
 
 
 def test_nothing_is_answered_before_the_start_or_after_the_end(store):
     code, sitting = store.begin()
     with pytest.raises(RefusedError):
-        store.answer(sitting, "capital", [0], edit=1, seconds=0)
+        store.answer(sitting, "capital", [0], seconds=0)
     store.start(sitting)
     store.finish(sitting)
     with pytest.raises(RefusedError, match="finished"):
-        store.answer(store.find(code), "capital", [0], edit=1, seconds=0)
+        store.answer(store.find(code), "capital", [0], seconds=0)
 
 
 def test_late_answers_are_kept_and_marked_but_never_replace_one_in_time(tmp_path, clock):
     exam = read_exam(write_exam(tmp_path / "timed", TOML + "[time]\nminutes = 1\n"))
     store = AnswerStore(tmp_path / "timed.db", exam, clock=clock)
     _, sitting = started(store)
-    store.answer(sitting, "capital", [0], edit=1, seconds=0)
+    store.answer(sitting, "capital", [0], seconds=0)
     clock.now += 64  # within the seconds an answer may travel
-    assert store.answer(sitting, "primes", [0], edit=1, seconds=0) is False
+    assert store.answer(sitting, "primes", [0], seconds=0).late is False
     clock.now += 2
-    assert store.answer(sitting, "half", "2.5", edit=1, seconds=0) is True
-    assert store.answer(sitting, "capital", [1], edit=2, seconds=0) is True
+    assert store.answer(sitting, "half", "2.5", seconds=0).late is True
+    assert store.answer(sitting, "capital", [0], seconds=0, after=1).late is False  # unchanged: the page moves on
+    with pytest.raises(RefusedError, match="in time counts"):
+        store.answer(sitting, "capital", [1], seconds=0, after=1)
     found = store.answers(sitting)
     assert (found["capital"].given, found["capital"].late, found["half"].late) == ([0], False, True)
 
@@ -139,7 +158,7 @@ def test_the_file_holds_no_code_no_panel_id_and_no_token_and_is_private(store):
 def test_forgetting_deletes_everything_also_from_the_file(store):
     code, sitting = started(store)
     other, _ = started(store)
-    store.answer(sitting, "poet", "my name is Zebediah", edit=1, seconds=0)
+    store.answer(sitting, "poet", "my name is Zebediah", seconds=0)
     assert store.forget(code) is True
     assert store.forget(code) is False
     assert store.find(code) is None
@@ -154,11 +173,11 @@ def test_forgetting_deletes_everything_also_from_the_file(store):
 def test_a_closed_exam_takes_nothing_until_it_is_opened_again(store):
     _, sitting = started(store)
     store.set_closed(True)
-    for refused in (store.begin, lambda: store.answer(sitting, "capital", [0], edit=1, seconds=0)):
+    for refused in (store.begin, lambda: store.answer(sitting, "capital", [0], seconds=0)):
         with pytest.raises(RefusedError, match="closed"):
             refused()
     store.set_closed(False)
-    store.answer(sitting, "capital", [0], edit=1, seconds=0)
+    store.answer(sitting, "capital", [0], seconds=0)
 
 
 def test_answers_to_another_exam_are_not_mixed(store, tmp_path):
@@ -175,7 +194,7 @@ def test_many_threads_write_at_once(store):
 
     def answer_all(sitting):
         for edit in range(1, 11):
-            store.answer(sitting, "half", str(edit), edit=edit, seconds=0)
+            store.answer(sitting, "half", str(edit), seconds=0)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(answer_all, sittings))
@@ -192,7 +211,7 @@ print(code, flush=True)
 edit = 0
 while True:
     edit += 1
-    store.answer(sitting, "half", str(edit), edit=edit, seconds=0)
+    store.answer(sitting, "half", str(edit), seconds=0)
     print(edit, flush=True)
 """
 

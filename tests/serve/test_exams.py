@@ -22,6 +22,10 @@ class Taker(TestClient):
     def fill(self, path, **fields):
         return self.post(path, data={"sent": "by a form"} | fields, headers=OWN)
 
+    def save(self, **fields):
+        """Send an answer as the page's script does."""
+        return self.post("/answer", data={"sent": "by a script"} | fields, headers=OWN | {"accept": "application/json"})
+
     def begin(self, **fields):
         return self.fill("/begin", consent="yes", **fields)
 
@@ -72,7 +76,7 @@ def test_a_person_goes_from_consent_to_the_completion_code_without_scripts(taker
     }
     for _ in range(5):
         item = re.search(r'name="item" value="(\w+)"', page)[1]
-        page = taker.fill("/answer", item=item, edit="1", seconds="2", go="next", **answers[item]).text
+        page = taker.fill("/answer", item=item, seconds="2", go="next", **answers[item]).text
     assert "5 of 5 questions are answered" in page
     done = taker.fill("/finish").text
     sitting = store.find(taker.code)
@@ -89,11 +93,40 @@ def test_nothing_is_stored_without_consent(taker, store):
 
 def test_a_link_resumes_on_another_device_and_shows_what_was_answered(taker, site, store):
     taker.start()
-    taker.fill("/answer", item="capital", edit="1", option="2")
+    taker.fill("/answer", item="capital", option="2")
     other = Taker(site)
     assert "Question 2 of 5" in other.get(f"/resume/{taker.code}").text
     assert re.search(r'value="2" checked', other.get("/sit?n=1").text)
     assert len(store.rows("sittings")) == 1
+
+
+def test_the_reply_states_the_stored_version_and_its_content(taker, site, store):
+    taker.start()
+    assert taker.save(item="capital", after="0", option="1").json() == {"saved": True, "stored": 1, "late": False}
+    other = Taker(site, cookies={COOKIE: taker.code})
+    assert other.save(item="capital", after="1", option="2").json()["stored"] == 2
+    behind = taker.save(item="capital", after="1", waited="60", option="0")
+    assert behind.status_code == 409
+    assert behind.json().items() >= {"saved": False, "stored": 2, "newer": True, "fields": "option=2"}.items()
+    assert store.answers(store.find(taker.code))["capital"].given == [2]
+    taker.save(item="primes", after="0", **{"option-0": "on", "option-2": "on"})
+    assert taker.save(item="primes", after="7", waited="9").json()["fields"] == "option-0=on&option-2=on"
+
+
+def test_a_page_that_was_open_before_an_update_of_the_server_still_saves(taker, store):
+    taker.start()
+    for edit, option in (("1794900000000", "1"), ("1794800000000", "2")):  # versions by the page's clock, set back
+        assert taker.save(item="capital", edit=edit, option=option).json()["saved"] is True
+    assert store.answers(store.find(taker.code))["capital"].given == [2]
+
+
+def test_a_page_of_one_sitting_stores_nothing_in_another(taker, site, store):
+    taker.start()
+    first = store.find(taker.code).person
+    other = Taker(site)
+    other.start()
+    assert other.save(item="capital", person=first, after="0", option="1").status_code == 403
+    assert store.rows("answers") == []
 
 
 def test_shown_places_are_turned_back_into_those_of_the_table(tmp_path):
@@ -107,7 +140,7 @@ def test_shown_places_are_turned_back_into_those_of_the_table(tmp_path):
     assert re.findall(r"<span>(\w+)</span></label>", page) == [
         exam.by_name["capital"].options[place] for place in order
     ]
-    taker.fill("/answer", item="capital", edit="1", option=str(order.index(0)))
+    taker.fill("/answer", item="capital", option=str(order.index(0)))
     assert store.answers(store.find(taker.code))["capital"].given == [0]
     store.close()
 
@@ -147,32 +180,32 @@ def test_an_invitation_lets_one_person_in_once_and_a_forged_one_nobody(exam, sto
 def test_answers_for_others_items_forged_sittings_and_foreign_pages_change_nothing(taker, site, store):
     taker.start()
     for fields in ({"item": "nothing"}, {"item": "capital", "option": "9"}, {"item": "capital", "option": "-1"}):
-        assert taker.fill("/answer", edit="1", **fields).status_code in (404, 422)
+        assert taker.fill("/answer", **fields).status_code in (404, 422)
     foreign = taker.post("/answer", data={"item": "capital", "option": "0"}, headers={"origin": "http://evil.example"})
     assert foreign.status_code == 403
     forged = Taker(site, cookies={COOKIE: "A" * 20})
-    assert forged.fill("/answer", item="capital", edit="1", option="0").status_code == 403
+    assert forged.fill("/answer", item="capital", option="0").status_code == 403
     assert forged.get("/sit", follow_redirects=False).headers["location"] == "/"
     assert store.rows("answers") == []
 
 
 def test_huge_broken_and_replayed_answers_are_harmless(taker, store):
     taker.start()
-    assert taker.fill("/answer", item="poet", edit="1", text="x" * 10_000_000).status_code == 403
-    assert taker.fill("/answer", item="poet", edit="1", text="x" * 6_000).status_code == 422
-    taker.fill("/answer", item="poet", edit="1e400", seconds="nan", left="-5", text="Goethe")
-    taker.fill("/answer", item="poet", edit="7", text="Goethe")
-    taker.fill("/answer", item="poet", edit="3", text="Schiller")
+    assert taker.fill("/answer", item="poet", text="x" * 10_000_000).status_code == 403
+    assert taker.fill("/answer", item="poet", text="x" * 6_000).status_code == 422
+    taker.save(item="poet", after="1e400", seconds="nan", left="-5", waited="-1e9", text="Goethe")
+    replayed = taker.save(item="poet", after="0", waited="60", text="Schiller")
+    assert (replayed.status_code, replayed.json()["stored"], replayed.json()["newer"]) == (409, 1, True)
     sitting = store.find(taker.code)
     assert store.answers(sitting)["poet"].given == "Goethe"
     taker.fill("/finish")
-    assert taker.fill("/answer", item="poet", edit="9", text="Schiller").status_code == 409
+    assert taker.fill("/answer", item="poet", text="Schiller").status_code == 409
     assert store.answers(sitting)["poet"].given == "Goethe"
 
 
 def test_a_person_deletes_their_answers_by_code_until_the_exam_closes(taker, site, store):
     taker.start()
-    taker.fill("/answer", item="poet", edit="1", text="Goethe")
+    taker.fill("/answer", item="poet", text="Goethe")
     code = taker.code
     other = Taker(site)
     assert other.fill("/forget", code="WRONG").status_code == 404
@@ -194,7 +227,7 @@ def test_codes_to_delete_by_cannot_be_tried_at_will(site):
 
 def test_the_organiser_sees_counts_items_and_failed_checks_and_closes(taker, site, store):
     taker.start()
-    taker.fill("/answer", item="look", edit="1", option="0")
+    taker.fill("/answer", item="look", option="0")
     taker.fill("/finish")
     organiser = Taker(site)
     assert organiser.get("/organiser").status_code == 401
@@ -212,7 +245,7 @@ def test_the_organiser_sees_counts_items_and_failed_checks_and_closes(taker, sit
 
 def test_downloads_hold_no_typed_answer_and_no_code(taker, site):
     taker.start()
-    taker.fill("/answer", item="poet", edit="1", text="=HYPERLINK(my name is Zebediah)")
+    taker.fill("/answer", item="poet", text="=HYPERLINK(my name is Zebediah)")
     organiser = Taker(site)
     organiser.fill("/organiser/enter", secret=SECRET)
     answers, takers = (organiser.get(f"/organiser/{name}.csv").text for name in ("answers", "takers"))
@@ -276,7 +309,7 @@ def test_pictures_are_shown_to_those_who_have_the_item_and_started(tmp_path):
 def test_no_address_of_a_visitor_reaches_the_store(exam, store):
     taker = Taker(exam_app(exam, store), client=("203.0.113.77", 5000))
     taker.start()
-    taker.fill("/answer", item="capital", edit="1", option="0")
+    taker.fill("/answer", item="capital", option="0")
     store.close()
     assert b"203.0.113.77" not in b"".join(path.read_bytes() for path in store.path.parent.glob("answers.db*"))
 

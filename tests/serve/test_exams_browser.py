@@ -172,6 +172,94 @@ def test_each_change_is_saved_at_once(visit, store):
     assert [row["answer"] for row in store.rows("answers")] == ["[0]"]
 
 
+def stored(store):
+    return {row["item"]: row["answer"] for row in store.rows("answers")}
+
+
+def move_clock(page, hours):
+    """Set the clock of a device, as a person or a network does."""
+    page.evaluate(f"() => {{ const real = Date.now; Date.now = () => real() + {hours} * 3600e3; }}")
+
+
+def test_a_clock_that_is_set_back_loses_no_change(visit, store):
+    page = visit()
+    enter(page)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    move_clock(page, -1)
+    page.get_by_label("Nairobi").check()
+    page.wait_for_function("() => document.getElementById('saved').textContent === 'Saved.'")
+    assert stored(store) == {"capital": "[0]"}
+
+
+def open_elsewhere(page, visit):
+    """Open the same question on a second device, whose clock is two hours slow."""
+    page.get_by_text("Stop and continue later").click()
+    other = visit(360, path=page.locator("a[data-whole]").get_attribute("href"))
+    other.goto(page.url)
+    move_clock(other, -2)
+    return other
+
+
+def test_on_two_devices_the_last_change_counts(visit, store):
+    page = visit()
+    enter(page)
+    page.get_by_label("Mombasa").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    other = open_elsewhere(page, visit)
+    for device, city, place in ((other, "Kisumu", 2), (page, "Nairobi", 0), (other, "Mombasa", 1), (page, "Kisumu", 2)):
+        device.get_by_label(city).check()
+        device.wait_for_function("() => document.getElementById('saved').textContent === 'Saved.'")
+        assert stored(store) == {"capital": f"[{place}]"}
+    other.locator("#next").click()  # without a change: Mombasa, which it still shows, must not come back
+    other.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert stored(store) == {"capital": "[2]"}
+
+
+def test_a_device_without_connection_does_not_undo_a_later_change(visit, store):
+    page = visit()
+    enter(page)
+    other = open_elsewhere(page, visit)
+    other.context.set_offline(True)
+    other.get_by_label("Mombasa").check()
+    other.wait_for_selector("#saved:has-text('No connection')")
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    other.context.set_offline(False)
+    other.wait_for_selector("#saved:has-text('changed later')")
+    assert other.get_by_label("Kisumu").is_checked()
+    assert stored(store) == {"capital": "[2]"}
+
+
+def test_saved_is_not_shown_while_a_newer_change_waits(visit, store):
+    page = visit()
+    enter(page)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    page.route("**/answer", lambda route: None, times=1)  # never answered
+    page.get_by_label("Nairobi").check()
+    assert page.locator("#saved").inner_text() == "Saving…"
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    assert stored(store) == {"capital": "[0]"}
+
+
+def test_a_page_that_loads_again_shows_the_change_that_waits(visit, store):
+    """Otherwise a press on Next would send the older answer that the page shows."""
+    page = visit()
+    enter(page)
+    page.get_by_label("Kisumu").check()
+    page.wait_for_selector("#saved:has-text('Saved.')")
+    page.route("**/answer", lambda route: route.abort())
+    page.get_by_label("Mombasa").check()
+    page.wait_for_selector("#saved:has-text('No connection')")
+    page.reload()
+    assert page.get_by_label("Mombasa").is_checked()
+    page.unroute("**/answer")
+    page.locator("#next").click()
+    page.wait_for_selector("#place:has-text('Question 2 of 5')")
+    assert stored(store) == {"capital": "[1]"}
+
+
 def test_next_waits_for_no_second_try_after_a_typed_answer(visit, store):
     """Leaving the field sends the answer; the button then has a newer one, which must not wait for a retry."""
     page = visit()

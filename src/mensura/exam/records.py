@@ -51,10 +51,18 @@ class Sitting:
 
 @dataclass(frozen=True)
 class StoredAnswer:
-    """The last answer to one item; ``edit`` orders the versions that a page sends."""
+    """The last answer to one item: its version ``edit``, counted from 1, and ``at``, when the person made it."""
 
     given: Given
     edit: int
     at: float
     seconds: float
     late: bool
+
+
+class OvertakenError(RefusedError):
+    """An answer whose page did not know the version that is stored; ``is_newer``: the person made that one later."""
+
+    def __init__(self, stored: StoredAnswer, *, is_newer: bool) -> None:
+        super().__init__("This answer was changed on another page. Send it again with the version that is stored.")
+        self.stored, self.is_newer = stored, is_newer

@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from mensura.core.errors import MensuraError
 from mensura.exam.codes import forget_in, hash_of, new_code, plain_code
 from mensura.exam.file import Exam
 from mensura.exam.forms import ExamForm, make_form
-from mensura.exam.records import SCHEMA, RefusedError, Sitting, StoredAnswer
-from mensura.exam.scoring import Given
+from mensura.exam.records import SCHEMA, OvertakenError, RefusedError, Sitting, StoredAnswer
+from mensura.exam.scoring import Given, is_blank
 from mensura.exam.timing import deadline
 
 STALE = 2 * 3600.0
@@ -231,12 +232,23 @@ class AnswerStore:
             ).fetchall()
         return {row[0]: StoredAnswer(json.loads(row[1]), row[2], row[3], row[4], bool(row[5])) for row in rows}
 
-    def answer(self, sitting: Sitting, item: str, given: Given, *, edit: int, seconds: float, left: int = 0) -> bool:
-        """Store one answer and return whether it came too late.
+    def answer(
+        self,
+        sitting: Sitting,
+        item: str,
+        given: Given,
+        *,
+        seconds: float,
+        left: int = 0,
+        after: int | None = None,
+        waited: float = 0.0,
+    ) -> StoredAnswer:
+        """Store one answer as the next version, and return what is stored.
 
-        ``edit`` orders the versions of an answer: an older one, or the same once more, changes nothing. ``seconds``
-        that the item was in view are the page's word, but never more than have passed. ``left``: times the page was
-        left.
+        ``after``: the stored version that the page knows; where another is stored, this answer is not
+        (:class:`OvertakenError`). None: the answer replaces any other. ``waited``: seconds since the person made the
+        change. ``seconds`` that the item was in view are the page's word, but never more than have passed. ``left``:
+        times the page was left.
         """
         self._refuse_foreign(sitting, item, given)
         self.show(sitting, item)
@@ -245,22 +257,31 @@ class AnswerStore:
             row = db.execute("SELECT started, finished FROM sittings WHERE number = ?", (sitting.number,)).fetchone()
             if row is None or row[0] is None or row[1] is not None:
                 raise RefusedError("This sitting is finished or has not started. Open the first page.")
-            now = self._clock()
-            opened = dict(db.execute("SELECT item, at FROM shown WHERE number = ?", (sitting.number,)).fetchall())
+            now, opened, stored = self._clock(), self.shown(sitting), self.answers(sitting).get(item)
             late = now > deadline(self._exam, row[0], opened, item) + GRACE
             passed = now - opened[item]
             spent = min(seconds, passed) if seconds > 0 else passed  # a page without scripts sends 0
+            version = 1 if stored is None else stored.edit + 1
+            new = StoredAnswer(given, version, now - min(waited, passed), spent, late)
+            if stored is None and is_blank(given):
+                return replace(new, edit=0)  # nothing to store: the item was passed over
+            if stored is not None and (after not in (None, stored.edit) or late > stored.late):
+                if given == stored.given:
+                    return stored
+                if late > stored.late:
+                    raise RefusedError(
+                        "The time is over. The answer that you gave in time counts. Open the next question."
+                    )
+                raise OvertakenError(stored, is_newer=stored.at > new.at)
             db.execute(
-                "INSERT INTO answers VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET answer = excluded.answer, "
-                "edit = excluded.edit, at = excluded.at, seconds = excluded.seconds, late = excluded.late "
-                "WHERE excluded.edit > answers.edit AND (answers.late OR NOT excluded.late)",
-                (sitting.number, item, json.dumps(given), edit, now, spent, late),
+                "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (sitting.number, item, json.dumps(given), new.edit, new.at, new.seconds, new.late),
             )
             db.execute(
                 "UPDATE shown SET left = max(left, ?) WHERE number = ? AND item = ?",
                 (min(left, 10_000), sitting.number, item),
             )
-        return late
+        return new
 
     def _refuse_foreign(self, sitting: Sitting, item: str, given: Given) -> None:
         """Refuse an answer to an item of another form, or of a shape that the item cannot have."""

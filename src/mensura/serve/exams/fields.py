@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+from urllib.parse import urlencode
 
 from mensura.exam.records import Sitting
 from mensura.exam.scoring import Given
@@ -25,6 +26,15 @@ def given_in(form: Form, order: list[int]) -> Given:
     sent = [form["option"]] if "option" in form else [name[7:] for name in form if name.startswith("option-")]
     places = [int(place) if place.isascii() and place.isdigit() and len(place) < 4 else -1 for place in sent]
     return sorted(order[place] if 0 <= place < len(order) else -1 for place in places)
+
+
+def fields_of(given: Given, order: list[int], scoring: str) -> str:
+    """Return the fields in which a page would send an answer: the inverse of :func:`given_in`."""
+    if isinstance(given, str):
+        return urlencode({"text": given})
+    places = [order.index(place) for place in given]
+    several = scoring == "several"
+    return urlencode([(f"option-{place}", "on") if several else ("option", place) for place in places])
 
 
 def number_in(text: str) -> float:

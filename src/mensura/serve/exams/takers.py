@@ -16,10 +16,10 @@ from mensura.exam import AnswerStore, Exam
 from mensura.exam.codes import plain_code
 from mensura.exam.markdown import render_line, render_markdown
 from mensura.exam.pictures import media_of
-from mensura.exam.records import RefusedError, Sitting
+from mensura.exam.records import OvertakenError, RefusedError, Sitting, StoredAnswer
 from mensura.exam.scoring import is_blank
 from mensura.exam.timing import deadline, rules_text
-from mensura.serve.exams.fields import digest_of, given_in, next_page, number_in
+from mensura.serve.exams.fields import digest_of, fields_of, given_in, next_page, number_in
 from mensura.serve.review.forms import Form, is_own, read_form
 from mensura.serve.review.secret import Attempts
 from mensura.site.inlined import EARLY
@@ -177,7 +177,7 @@ class TakerPages:
             "exam_item.html",
             shared
             | {"item": item, "at": at + 1, "n": len(items), "left": left, "section": section}
-            | {"order": sitting.form.options[item.item], "edit": 1 + (stored.edit if stored else 0)}
+            | {"order": sitting.form.options[item.item], "version": stored.edit if stored else 0}
             | {"given": stored.given if stored else "", "answered": len(answers), "rules": rules_text(self._exam)},
         )
 
@@ -193,29 +193,42 @@ class TakerPages:
         sitting, _ = await self._find(request)
         form = await read_form(request)
         by_script = request.headers.get("accept", "") == "application/json"
-        if sitting is None or form is None or not is_own(request):
-            said, status = "This answer did not come from a page of your exam.", 403
-        else:
+        reply: Facts = {
+            "saved": False,
+            "said": "This answer did not come from a page of your exam. Open the exam again.",
+        }
+        status = 403
+        if (
+            sitting is not None
+            and form is not None
+            and is_own(request)
+            and form.get("person") in (None, sitting.person)
+        ):
             try:
-                late = await run_in_threadpool(self._store_answer, sitting, form)
-                if by_script:
-                    return JSONResponse({"saved": True, "late": late}, headers=_UNSTORED)
-                return RedirectResponse(next_page(sitting, form), 303, headers=_UNSTORED)
+                stored = await run_in_threadpool(self._store_answer, sitting, form, by_script)
+                reply, status = {"saved": True, "stored": stored.edit, "late": stored.late}, 200
+            except OvertakenError as fault:
+                name = form["item"]
+                fields = fields_of(fault.stored.given, sitting.form.options[name], self._exam.by_name[name].scoring)
+                reply |= {"said": str(fault), "stored": fault.stored.edit, "newer": fault.is_newer, "fields": fields}
+                status = fault.status
             except RefusedError as fault:
-                said, status = str(fault), fault.status
+                reply, status = reply | {"said": str(fault)}, fault.status
+            if status == 200 and not by_script:
+                return RedirectResponse(next_page(sitting, form), 303, headers=_UNSTORED)
         if by_script:
-            return JSONResponse({"saved": False, "said": said}, status, headers=_UNSTORED)
-        return self._refusal(said, status)
+            return JSONResponse(reply, status, headers=_UNSTORED)
+        return self._refusal(reply["said"], status)
 
-    def _store_answer(self, sitting: Sitting, form: Form) -> bool:
+    def _store_answer(self, sitting: Sitting, form: Form, by_script: bool) -> StoredAnswer:
+        """Store the answer of a form. One without scripts is sent by a press, so it is the person's last."""
         name = form.get("item", "")
         if name not in sitting.form.items:
             raise RefusedError("This item is not part of your exam. Open the first page.", 404)
-        edit, seconds, left = (number_in(form.get(key, "0")) for key in ("edit", "seconds", "left"))
+        seconds, left, after, waited = (number_in(form.get(key, "0")) for key in ("seconds", "left", "after", "waited"))
         given = given_in(form, sitting.form.options[name])
-        if is_blank(given) and name not in self._store.answers(sitting):
-            return False  # nothing to store: the item was passed over
-        return self._store.answer(sitting, name, given, edit=int(edit), seconds=seconds, left=int(left))
+        known = int(after) if by_script and "after" in form else None
+        return self._store.answer(sitting, name, given, seconds=seconds, left=int(left), after=known, waited=waited)
 
     def _about(self, sitting: Sitting, form: Form) -> None:
         self._store.describe(sitting, form)

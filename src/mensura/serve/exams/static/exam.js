@@ -5,51 +5,80 @@
   const form = document.getElementById("item");
   const place = form || document.getElementById("finish");
   if (!place) return;
+  const own = form && new FormData(form).get("item"); // the item of this page
   const shelf = "mensura-exam:" + place.dataset.person;
   const note = document.getElementById("saved");
   const RETRY = 3000, PATIENCE = 8000; // milliseconds until what failed is sent again, and until a request has failed
   let seconds = 0, since = document.hidden ? null : performance.now(), left = 0, sending = null;
 
-  const waiting = () => { try { return JSON.parse(localStorage.getItem(shelf)) || {}; } catch { return {}; } };
-  function keep(all) {
-    try { Object.keys(all).length ? localStorage.setItem(shelf, JSON.stringify(all)) : localStorage.removeItem(shelf); } catch { memory = all; }
+  // Changes that the server has not confirmed, by item; this browser keeps them when the page closes.
+  const read = () => { try { return JSON.parse(localStorage.getItem(shelf)) || {}; } catch { return {}; } };
+  const waiting = read();
+  function write(all) {
+    try { Object.keys(all).length ? localStorage.setItem(shelf, JSON.stringify(all)) : localStorage.removeItem(shelf); } catch { /* this page keeps them */ }
   }
-  let memory = {};
-  const queued = () => ({ ...memory, ...waiting() });
-  function drop(item, edit) {
-    const all = waiting();
-    if (all[item] && all[item].edit === edit) { delete all[item]; keep(all); }
-    if (memory[item] && memory[item].edit === edit) delete memory[item];
+  function keep(item, change) {
+    waiting[item] = change;
+    write({ ...read(), [item]: change });
   }
+  function drop(item, change) {
+    if (waiting[item] === change) delete waiting[item];
+    const all = read();
+    if (all[item] && all[item].body === change.body) { delete all[item]; write(all); }
+  }
+  const pending = () => Object.keys(waiting).length > 0;
   const say = (text) => { if (note.textContent !== text) note.textContent = text; };
+  const now = () => performance.timeOrigin + performance.now(); // goes on evenly when somebody sets the clock
 
   function inView() { return seconds + (since === null ? 0 : (performance.now() - since) / 1000); }
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) { seconds = inView(); since = null; left += 1; } else since = performance.now();
   });
 
-  // One answer as the form has it now; a later one has a larger number.
+  // The answer in the form. `version` is the one that the server said is stored. `made`: when the person changed it here.
+  const content = () => new URLSearchParams(new FormData(form)).toString();
+  let version = form && Number(form.dataset.version), shown = form && content(), made = null;
+  function fill(fields) {
+    const values = new URLSearchParams(fields);
+    for (const field of form.elements) {
+      if (field.name === "text") field.value = values.get("text") || "";
+      else if (field.type === "radio" || field.type === "checkbox") field.checked = values.getAll(field.name).includes(field.value);
+    }
+    shown = content();
+  }
   function take() {
-    const body = new URLSearchParams(new FormData(form));
-    const edit = Math.max(Date.now(), Number(body.get("edit")));
-    body.set("edit", edit); body.set("seconds", inView().toFixed(2)); body.set("left", left); body.delete("go");
-    const all = waiting();
-    all[body.get("item")] = memory[body.get("item")] = { edit, body: body.toString() };
-    keep(all);
+    if (content() !== shown) made = now();
+    if (made === null) return;
+    shown = content();
+    const body = new URLSearchParams(shown);
+    body.set("seconds", inView().toFixed(2)); body.set("left", left);
+    keep(own, { body: body.toString(), after: version, made });
+    say("Saving…");
   }
 
-  // Send everything that waits; true when nothing is left.
+  // Send everything that waits; true when nothing failed.
   async function send() {
-    for (const [item, { edit, body }] of Object.entries(queued())) {
+    for (const [item, change] of Object.entries(waiting)) {
+      const body = new URLSearchParams(change.body);
+      if (change.after !== undefined) body.set("after", change.after);
+      body.set("waited", Math.max(0, now() - change.made) / 1000);
       const stop = new AbortController(), late = setTimeout(() => stop.abort(), PATIENCE);
-      let answer, told;
+      let answer, reply;
       try {
-        answer = await fetch("/answer", { method: "POST", body, signal: stop.signal, headers: { "accept": "application/json", "content-type": "application/x-www-form-urlencoded" } });
-        told = await answer.json().catch(() => ({}));
+        answer = await fetch("/answer", { method: "POST", body, signal: stop.signal, headers: { "accept": "application/json" } });
+        reply = await answer.json().catch(() => ({}));
       } catch { answer = null; } finally { clearTimeout(late); }
       if (!answer || answer.status >= 500) { say("No connection. Your answers wait in this page and are sent when it is back."); return false; }
-      drop(item, edit);
-      say(answer.ok ? (told.late ? "Saved, but after the time limit." : "Saved.") : (told.said || "This answer was not accepted."));
+      if ("stored" in reply) {
+        if (own === item) version = reply.stored;
+        if (waiting[item] && (reply.saved || !reply.newer)) waiting[item].after = reply.stored;
+        if (!reply.saved && !reply.newer) continue; // the change is the last one that the person made: send it again
+      }
+      drop(item, change);
+      if (reply.newer && own === item && !waiting[item]) { fill(reply.fields); made = null; }
+      if (reply.newer) say("This answer was changed later on another page or device. The later answer counts.");
+      else if (!answer.ok) say(reply.said || "This answer was not accepted.");
+      else if (!pending()) say(reply.late ? "Saved, but after the time limit." : "Saved.");
     }
     return true;
   }
@@ -59,35 +88,35 @@
   }
   // Send until nothing waits: at once what came meanwhile, after a pause what failed.
   async function until() {
-    do {
+    while (pending()) {
       if (!(await flush())) await new Promise((done) => setTimeout(done, RETRY));
-    } while (Object.keys(queued()).length);
+    }
   }
 
   if (form) {
+    if (waiting[own]) { fill(waiting[own].body); made = waiting[own].made; }
     let typing = null;
     form.addEventListener("change", () => { take(); flush(); });
-    form.addEventListener("input", () => { clearTimeout(typing); typing = setTimeout(() => { take(); flush(); }, 800); });
+    form.addEventListener("input", () => { take(); clearTimeout(typing); typing = setTimeout(flush, 800); });
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      clearTimeout(typing);
       const go = (event.submitter && event.submitter.value) || "next";
-      const [at, n] = document.getElementById("place").textContent.match(/\d+/g).map(Number);
+      const at = Number(form.dataset.at);
       take();
       await until();
-      location.assign(go === "back" ? "/sit?n=" + (at - 1) : go === "next" && at < n ? "/sit?n=" + (at + 1) : "/review");
+      location.assign(go === "back" ? "/sit?n=" + (at - 1) : go === "next" && at < Number(form.dataset.n) ? "/sit?n=" + (at + 1) : "/review");
     });
   } else {
     place.addEventListener("submit", async (event) => {
-      if (!Object.keys(queued()).length) return;
+      if (!pending()) return;
       event.preventDefault();
       await until();
       place.submit();
     });
   }
   window.addEventListener("online", flush);
-  setInterval(() => { if (Object.keys(queued()).length) flush(); }, RETRY);
-  if (Object.keys(queued()).length) flush();
+  setInterval(() => { if (pending()) flush(); }, RETRY);
+  if (pending()) flush();
 
   const clock = document.getElementById("clock");
   if (clock) {
